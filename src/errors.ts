@@ -8,6 +8,23 @@
 /** Every code with its meaning, in one sentence. Rooms add theirs here and nowhere else. */
 export const errorCodes = {
   CONFIG_INVALID: 'A setting is missing, mistyped, unknown or contradicts another one.',
+  PRIMITIVES_BLOCK_MALFORMED:
+    'A node answered a block, transaction or receipt with a field that cannot be read.',
+  PRIMITIVES_BODY_MALFORMED:
+    'The bytes of a block’s documents are damaged, contradict each other or exceed a limit.',
+  PRIMITIVES_MESSAGE_MALFORMED: 'The bytes of a sealed block are damaged or exceed a limit.',
+  PRIMITIVES_NAME_INVALID: 'A chain or network name cannot be part of a GraphQL type name.',
+  PRIMITIVES_NOT_CANONICAL: 'A document’s bytes are not the one canonical encoding of its values.',
+  IDENTITY_DAMAGED: 'The key file is not one of ours, of an unknown version, or cut short.',
+  IDENTITY_DIRECTORY_UNUSABLE:
+    'The key directory cannot be made, read or written for another reason than permissions.',
+  IDENTITY_LOCKED: 'The key file does not open with this keyring secret.',
+  IDENTITY_PERMISSION: 'The process may not read or write the key directory.',
+  IDENTITY_SECRET_MISSING: 'No keyring secret was given.',
+  SERVICE_FAILED: 'Something failed that no room foresaw; the cause is printed.',
+  SERVICE_PORT_UNAVAILABLE: 'An address to listen on is taken or not ours.',
+  SERVICE_STOP_TIMEOUT: 'A part did not close in the time there is for stopping.',
+  SERVICE_THREAD_DIED: 'A worker thread ended without having been asked to.',
 } as const
 
 export type ErrorCode = keyof typeof errorCodes
