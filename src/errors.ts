@@ -25,6 +25,12 @@ export const errorCodes = {
   SERVICE_PORT_UNAVAILABLE: 'An address to listen on is taken or not ours.',
   SERVICE_STOP_TIMEOUT: 'A part did not close in the time there is for stopping.',
   SERVICE_THREAD_DIED: 'A worker thread ended without having been asked to.',
+  P2P_ADDRESS_INVALID: 'A peer, listen or announce address is not in the documented form.',
+  P2P_ALL_DIALS_FAILED: 'None of the addresses of a peer could be reached.',
+  P2P_LISTEN_FAILED: 'The peer-to-peer port could not be opened.',
+  P2P_MESSAGE_TOO_LARGE: 'A message to publish is above the gossip limit.',
+  P2P_PEER_ID_MISMATCH: 'Another peer than the expected one answers at an address.',
+  P2P_PULL_FAILED: 'Blocks could not be pulled from a peer.',
 } as const
 
 export type ErrorCode = keyof typeof errorCodes

@@ -1,0 +1,190 @@
+/**
+ * A block's documents as one piece of bytes, the same in the store and on the wire: a header, then
+ * compressed chunks. Positions in a section are chain order.
+ */
+import { invariant } from '../errors.ts'
+import { type CheckedDocuments, checkDocuments } from './body-check.ts'
+import { type BodyHeader, chunkDocuments, parseHeader, writeHeader } from './body-header.ts'
+import { createWriter } from './cbor.ts'
+import { type Chunk, chunkRawBytes, type PackedChunk, packChunk, unpackChunk } from './chunk.ts'
+import { createCidMaker } from './cid.ts'
+import { blockSections, type Section } from './collections.ts'
+import type { BlockDocuments, Document } from './documents.ts'
+import { sealRoot } from './seal.ts'
+import { writeValues } from './values.ts'
+
+/** Bytes a body may unpack to unless the caller says otherwise: 64 MiB. */
+export const defaultMaxRawBytes: number = 64 * 1024 * 1024
+
+/** An opened body. Only the header is in memory; chunks are unpacked when asked for. */
+export interface Body {
+  readonly counts: Readonly<Record<Section, number>>
+  /** Minimal hex, or null where the sealing node did not answer it. */
+  readonly totalDifficulty: string | null
+  chunkCount(section: Section): number
+  /** The chunk that holds a position of the section. */
+  chunkOf(section: Section, position: number): number
+  /** Unpacks a chunk; the caller keeps it. Throws ServiceError `PRIMITIVES_BODY_MALFORMED`. */
+  openChunk(section: Section, chunk: number): Chunk
+  /** First and end position of a transaction's logs. */
+  logsOf(transaction: number): readonly [start: number, end: number]
+  /** First and end position of a transaction's access list entries. */
+  entriesOf(transaction: number): readonly [start: number, end: number]
+  /** Position of the transaction that a log belongs to. */
+  transactionOfLog(position: number): number
+  /** Position of the transaction that an access list entry belongs to. */
+  transactionOfEntry(position: number): number
+}
+
+/** Options for reading a body from outside. */
+export interface BodyLimits {
+  /** Bytes the chunks may unpack to, together. */
+  readonly maxRawBytes: number
+}
+
+/**
+ * The body of a block, and its documents' CIDs in section and position order.
+ * @throws ServiceError `PRIMITIVES_BLOCK_MALFORMED` naming the field that holds no hex.
+ */
+export function encodeBody(documents: BlockDocuments): {
+  body: Uint8Array
+  cids: readonly Uint8Array[]
+} {
+  const cids: Uint8Array[] = []
+  const encode = (section: Section) =>
+    encodeSection(documents.network, section, documents.documents[section], cids)
+  const chunks = {
+    Block: encode('Block'),
+    Transaction: encode('Transaction'),
+    AccessListEntry: encode('AccessListEntry'),
+    Log: encode('Log'),
+  }
+  const out = createWriter(4096)
+  writeHeader(out, { ...documents, counts: sectionCounts(documents), chunks })
+  const stored = blockSections.flatMap((section) => chunks[section].map((chunk) => chunk.stored))
+  return { body: Buffer.concat([out.bytes.subarray(0, out.at), ...stored]), cids }
+}
+
+function sectionCounts(documents: BlockDocuments): Record<Section, number> {
+  const { Block, Transaction, AccessListEntry, Log } = documents.documents
+  return {
+    Block: Block.length,
+    Transaction: Transaction.length,
+    AccessListEntry: AccessListEntry.length,
+    Log: Log.length,
+  }
+}
+
+function encodeSection(
+  network: string,
+  section: Section,
+  documents: readonly Document[],
+  cids: Uint8Array[],
+): PackedChunk[] {
+  const chunks: PackedChunk[] = []
+  const cidOf = createCidMaker(network, section)
+  const values = createWriter(64 * 1024)
+  let lengths: number[] = []
+  for (const document of documents) {
+    const start = values.at
+    writeValues(values, section, document.values)
+    cids.push(cidOf(document.docID, values.bytes.subarray(start, values.at)))
+    lengths.push(values.at - start)
+    if (lengths.length < chunkDocuments && values.at < chunkRawBytes) continue
+    chunks.push(packChunk(lengths, values.bytes.subarray(0, values.at)))
+    lengths = []
+    values.at = 0
+  }
+  if (lengths.length > 0) chunks.push(packChunk(lengths, values.bytes.subarray(0, values.at)))
+  return chunks
+}
+
+/**
+ * Parses a body's header and chunk directory.
+ * @throws ServiceError `PRIMITIVES_BODY_MALFORMED`.
+ */
+export function openBody(body: Uint8Array, limits: Partial<BodyLimits> = {}): Body {
+  const header = parseHeader(body, limits.maxRawBytes ?? defaultMaxRawBytes)
+  return bodyOver(header, (section, chunk) => {
+    const entry = header.chunks[section][chunk]
+    invariant(entry !== undefined, `the body has a chunk ${chunk} of ${section}`)
+    return unpackChunk(body, entry)
+  })
+}
+
+function bodyOver(header: BodyHeader, openChunk: (section: Section, chunk: number) => Chunk): Body {
+  const { counts, totalDifficulty, logEnds, entryEnds, chunks } = header
+  return {
+    counts,
+    totalDifficulty,
+    openChunk,
+    chunkCount: (section) => chunks[section].length,
+    chunkOf: (section, position) => lastAtMost(chunks[section], position),
+    logsOf: (transaction) => [logEnds[transaction - 1] ?? 0, logEnds[transaction] ?? 0],
+    entriesOf: (transaction) => [entryEnds[transaction - 1] ?? 0, entryEnds[transaction] ?? 0],
+    transactionOfLog: (position) => firstAbove(logEnds, position),
+    transactionOfEntry: (position) => firstAbove(entryEnds, position),
+  }
+}
+
+/** A body whose every document was checked. */
+export interface VerifiedBody extends CheckedDocuments {
+  /** The root that a seal of this block must carry: lower-case hex without 0x. */
+  readonly root: string
+  /** Number of documents, which is the number of CIDs. */
+  readonly count: number
+  /** Its chunks are open already. */
+  readonly body: Body
+}
+
+/**
+ * Checks a body from outside: canonical documents, in chain order, all of one block, with docIDs
+ * that differ. Recomputes every CID and the root; comparing that with a seal is the caller's part.
+ * @throws ServiceError `PRIMITIVES_BODY_MALFORMED`.
+ */
+export function verifyBody(
+  network: string,
+  body: Uint8Array,
+  limits: Partial<BodyLimits> = {},
+): VerifiedBody {
+  const header = parseHeader(body, limits.maxRawBytes ?? defaultMaxRawBytes)
+  const open = (section: Section) => header.chunks[section].map((entry) => unpackChunk(body, entry))
+  const chunks: Readonly<Record<Section, readonly Chunk[]>> = {
+    Block: open('Block'),
+    Transaction: open('Transaction'),
+    AccessListEntry: open('AccessListEntry'),
+    Log: open('Log'),
+  }
+  const checked = checkDocuments(network, header, chunks)
+  const { root, count } = sealRoot(checked.cids)
+  const opened = bodyOver(header, (section, index) => {
+    const chunk = chunks[section][index]
+    invariant(chunk !== undefined, `the body has a chunk ${index} of ${section}`)
+    return chunk
+  })
+  return { ...checked, root, count, body: opened }
+}
+
+/** The last chunk that begins at or before a position. */
+function lastAtMost(chunks: readonly { first: number }[], position: number): number {
+  let low = 0
+  let high = chunks.length
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1
+    if ((chunks[middle]?.first ?? 0) <= position) low = middle
+    else high = middle
+  }
+  return low
+}
+
+/** The first place whose end lies above a position. */
+function firstAbove(ends: Uint32Array, position: number): number {
+  let low = 0
+  let high = ends.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((ends[middle] ?? 0) > position) high = middle
+    else low = middle + 1
+  }
+  return low
+}

@@ -1,0 +1,224 @@
+/**
+ * The few pieces of canonical DAG-CBOR that documents and envelopes are made of: shortest heads,
+ * byte strings, text, arrays, null and booleans (https://ipld.io/specs/codecs/dag-cbor/spec).
+ * Reading never throws: a negative answer means "not canonical", and the caller says what that means.
+ */
+import { constants } from 'node:buffer'
+import { invariant } from '../errors.ts'
+
+/** Major types of the items we use, shifted to where they stand in a head byte. */
+export const major = { int: 0x00, bytes: 0x40, text: 0x60, array: 0x80 } as const
+
+/** One-byte items. */
+export const simple = { false: 0xf4, true: 0xf5, null: 0xf6 } as const
+
+const twoTo32 = 2 ** 32
+const hexDigits = hexDigitTable()
+/** Up to this length a loop is faster than a call into native code. */
+const shortHexLength = 20
+
+/** A buffer that grows as it is written. */
+export interface ByteWriter {
+  bytes: Buffer
+  /** Where the next byte goes. */
+  at: number
+}
+
+/** An empty writer; the buffer grows when needed. */
+export function createWriter(capacity: number = 4096): ByteWriter {
+  return { bytes: Buffer.allocUnsafeSlow(capacity), at: 0 }
+}
+
+/** Makes room for `count` more bytes. */
+export function reserve(out: ByteWriter, count: number): void {
+  const needed = out.at + count
+  if (needed <= out.bytes.length) return
+  invariant(needed <= constants.MAX_LENGTH, 'a block fits into one buffer')
+  const grown = Buffer.allocUnsafeSlow(Math.max(needed, out.bytes.length * 2))
+  out.bytes.copy(grown, 0, 0, out.at)
+  out.bytes = grown
+}
+
+/** Writes the head of an item in its shortest form; `value` is a safe integer >= 0. */
+export function writeHead(out: ByteWriter, kind: number, value: number): void {
+  reserve(out, 9)
+  out.at = putHead(out.bytes, out.at, kind, value)
+}
+
+/** Writes a head at `at` of a buffer that has room for 9 bytes; returns where it ends. */
+export function putHead(bytes: Buffer, at: number, kind: number, value: number): number {
+  if (value < 24) {
+    bytes[at] = kind | value
+    return at + 1
+  }
+  if (value < 0x100) {
+    bytes[at] = kind | 24
+    bytes[at + 1] = value
+    return at + 2
+  }
+  if (value < 0x10000) {
+    bytes[at] = kind | 25
+    bytes[at + 1] = value >>> 8
+    bytes[at + 2] = value
+    return at + 3
+  }
+  return putLongHead(bytes, at, kind, value)
+}
+
+function putLongHead(bytes: Buffer, at: number, kind: number, value: number): number {
+  if (value < twoTo32) {
+    bytes[at] = kind | 26
+    return bytes.writeUInt32BE(value, at + 1)
+  }
+  bytes[at] = kind | 27
+  bytes.writeUInt32BE(Math.floor(value / twoTo32), at + 1)
+  return bytes.writeUInt32BE(value % twoTo32, at + 5)
+}
+
+/** Writes a one-byte item out of `simple`. */
+export function writeSimple(out: ByteWriter, item: number): void {
+  reserve(out, 1)
+  out.bytes[out.at++] = item
+}
+
+/** Writes a byte string. */
+export function writeBytes(out: ByteWriter, bytes: Uint8Array): void {
+  writeHead(out, major.bytes, bytes.length)
+  reserve(out, bytes.length)
+  out.bytes.set(bytes, out.at)
+  out.at += bytes.length
+}
+
+/** Writes text as UTF-8. */
+export function writeText(out: ByteWriter, text: string): void {
+  const length = Buffer.byteLength(text)
+  writeHead(out, major.text, length)
+  reserve(out, length)
+  out.at += out.bytes.write(text, out.at)
+}
+
+/**
+ * Writes the digits of `text` from `from` on as a byte string; an odd number of digits counts as
+ * having a zero in front. False when a character is not a hex digit.
+ */
+export function writeHex(out: ByteWriter, text: string, from: number): boolean {
+  const digits = text.length - from
+  const length = (digits + 1) >>> 1
+  reserve(out, length + 9)
+  const at = putHead(out.bytes, out.at, major.bytes, length)
+  out.at = at + length
+  if (digits <= shortHexLength || digits % 2 === 1) return putDigits(out.bytes, at, text, from)
+  return out.bytes.write(text.slice(from), at, length, 'hex') === length
+}
+
+function putDigits(bytes: Buffer, start: number, text: string, from: number): boolean {
+  let at = start
+  let index = from
+  let seen = 0
+  if ((text.length - from) % 2 === 1) {
+    seen |= hexDigits[text.charCodeAt(index++)] ?? 0xff
+    bytes[at++] = seen
+  }
+  for (; index < text.length; index += 2) {
+    const high = hexDigits[text.charCodeAt(index)] ?? 0xff
+    const low = hexDigits[text.charCodeAt(index + 1)] ?? 0xff
+    seen |= high | low
+    bytes[at++] = (high << 4) | low
+  }
+  return seen < 16
+}
+
+function hexDigitTable(): Uint8Array {
+  const table = new Uint8Array(128).fill(0xff)
+  for (let digit = 0; digit < 16; digit++) {
+    table[digit.toString(16).charCodeAt(0)] = digit
+    table[digit.toString(16).toUpperCase().charCodeAt(0)] = digit
+  }
+  return table
+}
+
+/** A place in bytes that are being read; nothing at or after `end` is touched. */
+export interface ByteReader {
+  readonly bytes: Buffer
+  at: number
+  readonly end: number
+}
+
+/** A reader over `bytes`, which it does not copy. */
+export function createReader(
+  bytes: Uint8Array,
+  from: number = 0,
+  end: number = bytes.length,
+): ByteReader {
+  return { bytes: asBuffer(bytes), at: from, end }
+}
+
+/** The same memory as a Buffer. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes)
+    ? bytes
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+/**
+ * Reads a head of the given kind: its value (a count, a length or the integer itself), or -1 when
+ * another kind stands there, the head is longer than needed, cut off, or beyond 2^53 - 1.
+ */
+export function readHead(reader: ByteReader, kind: number): number {
+  const { bytes, at, end } = reader
+  if (at >= end) return -1
+  const short = (bytes[at] ?? 0) - kind
+  if (short < 0 || short > 27) return -1
+  if (short < 24) {
+    reader.at = at + 1
+    return short
+  }
+  const size = 1 << (short - 24)
+  if (at + 1 + size > end) return -1
+  reader.at = at + 1 + size
+  return readArgument(bytes, at + 1, size)
+}
+
+function readArgument(bytes: Buffer, at: number, size: number): number {
+  if (size === 1) return atLeast(bytes[at] ?? 0, 24)
+  if (size === 2) return atLeast(((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0), 0x100)
+  const high = bytes.readUInt32BE(at)
+  if (size === 4) return atLeast(high, 0x10000)
+  const value = high * twoTo32 + bytes.readUInt32BE(at + 4)
+  return value <= Number.MAX_SAFE_INTEGER ? atLeast(value, twoTo32) : -1
+}
+
+function atLeast(value: number, least: number): number {
+  return value >= least ? value : -1
+}
+
+/** Skips the content of a byte string or text: its length, or -1 when it is not there in whole. */
+export function skipString(reader: ByteReader, kind: number): number {
+  const length = readHead(reader, kind)
+  if (length < 0 || length > reader.end - reader.at) return -1
+  reader.at += length
+  return length
+}
+
+/** Reads a byte string without copying it; undefined when it is not one in canonical form. */
+export function readBytes(reader: ByteReader): Buffer | undefined {
+  const length = skipString(reader, major.bytes)
+  return length < 0 ? undefined : reader.bytes.subarray(reader.at - length, reader.at)
+}
+
+/** Reads text; undefined when it is not valid UTF-8 in canonical form. */
+export function readText(reader: ByteReader): string | undefined {
+  const length = skipString(reader, major.text)
+  return length < 0 ? undefined : utf8Text(reader.bytes, reader.at - length, reader.at)
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** The text between two places, or undefined when it is not UTF-8. */
+export function utf8Text(bytes: Buffer, from: number, end: number): string | undefined {
+  try {
+    return utf8.decode(bytes.subarray(from, end))
+  } catch {
+    return undefined
+  }
+}
