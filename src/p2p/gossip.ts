@@ -1,0 +1,235 @@
+/**
+ * Sealed blocks over gossipsub. Nothing is forwarded before the program has given its verdict, and
+ * what a peer may send meanwhile is bounded in size, rate and number.
+ *
+ * Messages carry no signature of their own (StrictNoSign): the seals inside are signed by the
+ * Generator that made them, so an envelope signed by whoever published would prove nothing more,
+ * would cost each node a signature check on its main thread, and would give one block as many
+ * message IDs as publishers. Here the ID is the SHA-256 of the data: one block, one ID.
+ */
+import { hash } from 'node:crypto'
+import {
+  type GossipSub,
+  type GossipSubComponents,
+  gossipsub,
+  type Message,
+  TopicValidatorResult,
+} from '@libp2p/gossipsub'
+import type { Connection, PeerId, Stream } from '@libp2p/interface'
+import type { Logger } from 'pino'
+import { ServiceError } from '../errors.ts'
+import type { P2pLimits } from './limits.ts'
+import type { P2pMetrics } from './metrics.ts'
+import { createBucket } from './rate.ts'
+import { createRpcMeter } from './rpc-meter.ts'
+import type { Fault } from './score.ts'
+
+/** What a program makes of a block; only accepted ones are forwarded. */
+export type Verdict =
+  | {
+      readonly action: 'accept'
+      /** The block's height, which the sender thereby is known to have. */
+      readonly height?: number
+    }
+  /** Not forwarded, and not the sender's fault. */
+  | { readonly action: 'ignore'; readonly reason: string }
+  /** Not forwarded, and a fault of the sender. */
+  | { readonly action: 'reject'; readonly reason: string }
+
+/** Where a block came from. */
+export interface BlockOrigin {
+  readonly peer: string
+  readonly via: 'gossip' | 'pull'
+}
+
+/** Checks one block; the bytes are a copy in a buffer of their own, free to be transferred. */
+export type OnBlock = (bytes: Uint8Array, from: BlockOrigin) => Promise<Verdict>
+
+export interface GossipParts {
+  readonly log: Logger
+  readonly metrics: P2pMetrics
+  /** Absent in a program that only publishes: it does not subscribe. */
+  readonly onBlock?: OnBlock
+  isBanned(peer: string): boolean
+  onVerdict(peer: string, verdict: Verdict): void
+  onFault(peer: string, fault: Fault, detail: string): void
+  /** Ends all connections to a peer. */
+  disconnect(peer: string, reason: string): void
+}
+
+export interface Gossip {
+  /** The libp2p service; give it to the node. */
+  readonly service: (components: GossipSubComponents) => GossipSub
+  /** Begins to receive; call when the node has started. */
+  start(pubsub: GossipSub): void
+  /** Throws P2P_MESSAGE_TOO_LARGE above the limit. */
+  publish(pubsub: GossipSub, bytes: Uint8Array): Promise<void>
+  /** Watches a gossip stream that we opened to a peer. */
+  watchOutbound(stream: Stream, connection: Connection): void
+}
+
+/** gossipsub reads no longer frames, and sends none: longer ones are lost without a word. */
+const maxRpcBytes = 4 * 1024 * 1024
+/** Topic and field headers around the data of one message. */
+const envelopeBytes = 1024
+/** One topic is all a peer can subscribe to, and one heartbeat's gossip is short. */
+const rpcLimits = {
+  maxSubscriptions: 32,
+  maxMessages: 1024,
+  maxIhaveMessageIDs: 1024,
+  maxIwantMessageIDs: 1024,
+  maxControlMessages: 128,
+  maxIdontwantMessageIDs: 512,
+  maxPeerInfos: 16,
+}
+
+export function blockTopic(network: string): string {
+  return `/viewmesh/${network}/block/1`
+}
+
+export function createGossip(network: string, limits: P2pLimits, parts: GossipParts): Gossip {
+  const topic = blockTopic(network)
+  const service = gossipsub({
+    globalSignaturePolicy: 'StrictNoSign',
+    msgIdFn: (message) => hash('sha256', message.data, 'buffer'),
+    allowedTopics: [topic],
+    allowPublishToZeroTopicPeers: true,
+    ignoreDuplicatePublishError: true,
+    fallbackToFloodsub: false,
+    emitSelf: false,
+    doPX: false,
+    maxInboundDataLength: maxRpcBytes,
+    maxOutboundBufferSize: limits.maxGossipBacklogBytes,
+    decodeRpcLimits: rpcLimits,
+    // One score table of our own: these two would lower gossipsub's score of peers behind one NAT.
+    scoreParams: { IPColocationFactorWeight: 0, behaviourPenaltyWeight: 0 },
+  })
+  const validate = createValidator(limits, parts)
+
+  return {
+    service: (components) => service(meterInbound(components, limits, parts)),
+    start: (pubsub) => {
+      if (parts.onBlock === undefined) return
+      pubsub.topicValidators.set(topic, validate)
+      pubsub.subscribe(topic)
+    },
+    publish: async (pubsub, bytes) => {
+      if (bytes.byteLength > limits.maxGossipBytes) throw tooLarge(bytes.byteLength, limits)
+      const { recipients } = await pubsub.publish(topic, bytes)
+      parts.metrics.gossipBytes.inc({ direction: 'sent' }, bytes.byteLength)
+      parts.log.debug({ bytes: bytes.byteLength, peers: recipients.length }, 'block published')
+    },
+    watchOutbound: (stream, connection) => {
+      stream.addEventListener('close', (event) => {
+        if (event.error?.name !== 'StreamBufferError') return
+        const peer = connection.remotePeer.toString()
+        parts.onFault(peer, 'stalled reader', 'gossip piled up')
+        parts.disconnect(peer, 'gossip piled up')
+      })
+    },
+  }
+}
+
+function tooLarge(bytes: number, limits: P2pLimits): ServiceError {
+  const facts = { bytes, maxBytes: limits.maxGossipBytes }
+  return new ServiceError('P2P_MESSAGE_TOO_LARGE', 'a message is above the gossip limit', {
+    facts,
+    remedy: 'Publish the seals alone; peers pull the block.',
+  })
+}
+
+function createValidator(
+  limits: P2pLimits,
+  parts: GossipParts,
+): (sender: PeerId, message: Message) => Promise<TopicValidatorResult> {
+  const pending = new Map<string, number>()
+  let pendingBytes = 0
+
+  const judge = async (bytes: Uint8Array, peer: string): Promise<Verdict> => {
+    const count = pending.get(peer) ?? 0
+    pending.set(peer, count + 1)
+    pendingBytes += bytes.byteLength
+    try {
+      return await askProgram(bytes, peer, parts)
+    } finally {
+      pendingBytes -= bytes.byteLength
+      const left = (pending.get(peer) ?? 1) - 1
+      if (left === 0) pending.delete(peer)
+      else pending.set(peer, left)
+    }
+  }
+
+  return async (sender, message) => {
+    const peer = sender.toString()
+    const size = message.data.byteLength
+    if (size > limits.maxGossipBytes) return TopicValidatorResult.Reject
+    const full = pendingBytes + size > limits.pendingBytes
+    if (full || (pending.get(peer) ?? 0) >= limits.pendingPerPeer || parts.isBanned(peer)) {
+      parts.metrics.messages.inc({ verdict: 'dropped' })
+      return TopicValidatorResult.Ignore
+    }
+    const verdict = await judge(new Uint8Array(message.data), peer)
+    parts.metrics.messages.inc({ verdict: verdict.action })
+    parts.onVerdict(peer, verdict)
+    return results[verdict.action]
+  }
+}
+
+const results: Readonly<Record<Verdict['action'], TopicValidatorResult>> = {
+  accept: TopicValidatorResult.Accept,
+  ignore: TopicValidatorResult.Ignore,
+  reject: TopicValidatorResult.Reject,
+}
+
+async function askProgram(bytes: Uint8Array, peer: string, parts: GossipParts): Promise<Verdict> {
+  try {
+    const verdict = await parts.onBlock?.(bytes, { peer, via: 'gossip' })
+    return verdict ?? { action: 'ignore', reason: 'not subscribed' }
+  } catch (error) {
+    parts.log.error({ err: error, peer }, 'a block could not be judged')
+    return { action: 'ignore', reason: 'the verdict failed' }
+  }
+}
+
+/** Hands gossipsub a registrar that puts a meter on each gossip stream a peer opens. */
+function meterInbound(
+  components: GossipSubComponents,
+  limits: P2pLimits,
+  parts: GossipParts,
+): GossipSubComponents {
+  const { privateKey, peerId, peerStore, connectionManager, logger, registrar } = components
+  const metered: typeof registrar = Object.create(registrar, {
+    handle: {
+      value: (...[protocol, handler, options]: Parameters<typeof registrar.handle>) =>
+        registrar.handle(
+          protocol,
+          (stream, connection) => {
+            const result = handler(stream, connection)
+            // Only now: a first listener of our own would take the bytes before gossipsub listens.
+            meter(stream, connection.remotePeer.toString(), limits, parts)
+            return result
+          },
+          options,
+        ),
+    },
+  })
+  return { privateKey, peerId, peerStore, connectionManager, logger, registrar: metered }
+}
+
+function meter(stream: Stream, peer: string, limits: P2pLimits, parts: GossipParts): void {
+  const bucket = createBucket(limits.gossipBytesPerSecond)
+  const maxMessageBytes = limits.maxGossipBytes + envelopeBytes
+  const rpc = createRpcMeter({ maxFrameBytes: maxRpcBytes, maxMessageBytes })
+  const onMessage = (event: { data: Uint8Array | { subarray(): Uint8Array } }): void => {
+    const bytes = event.data.subarray()
+    parts.metrics.gossipBytes.inc({ direction: 'received' }, bytes.byteLength)
+    for (const fault of rpc.push(bytes)) {
+      parts.onFault(peer, fault, 'gossip')
+      if (fault === 'oversize message') parts.disconnect(peer, fault)
+    }
+    if (bucket.take(bytes.byteLength)) return
+    bucket.refill()
+    parts.onFault(peer, 'message flood', 'gossip above the rate limit')
+  }
+  stream.addEventListener('message', onMessage)
+}

@@ -1,0 +1,216 @@
+/**
+ * The serving side of the range protocol. It reads one block at a time and only when the peer has
+ * granted the credit to send it, so that a peer that does not read costs one block of memory.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Stream } from '@libp2p/interface'
+import {
+  type FrameStream,
+  openFrameStream,
+  streamFailure,
+  toStreamFailure,
+} from './frame-stream.ts'
+import type { P2pLimits } from './limits.ts'
+import {
+  blockFrameOverhead,
+  decodeClientFrame,
+  encodeServerFrame,
+  type Range,
+  type RequestFrame,
+} from './range-frames.ts'
+import { type Bucket, createBucket } from './rate.ts'
+import type { Fault } from './score.ts'
+
+/** Where the blocks that peers ask for come from. */
+export interface BlockSource {
+  /** The heights that can be served now; null when there are none. */
+  range(): Range | null
+  /** The bytes of one sealed block as peers get them; null where there is a gap. */
+  sealedBlock(height: number): Uint8Array | null
+}
+
+export interface RangeServerParts {
+  readonly source: BlockSource
+  onStatus(peer: string, status: Range | null): void
+  onFault(peer: string, fault: Fault, detail: string): void
+  onSent(blocks: number, bytes: number): void
+}
+
+export interface RangeServer {
+  /** Serves one incoming stream to its end; never rejects. */
+  serve(peer: string, stream: Stream): Promise<void>
+  activeStreams(): number
+  /** Forgets what is only needed while a peer is connected. */
+  forget(peer: string): void
+  close(): void
+}
+
+/** Credit no honest peer exceeds: what it asked for, and never more than this. */
+const maxWindowBytes = 16 * 1024 * 1024
+/** Gaps looked at before other work gets its turn. */
+const gapsPerTurn = 256
+
+export function createRangeServer(limits: P2pLimits, parts: RangeServerParts): RangeServer {
+  const active = new Map<string, Set<FrameStream>>()
+  const buckets = new Map<string, Bucket>()
+  let total = 0
+
+  const refusal = (peer: string): Fault | 'busy' | null => {
+    if ((active.get(peer)?.size ?? 0) >= limits.streamsPerPeer) return 'too many streams'
+    let bucket = buckets.get(peer)
+    if (bucket === undefined) {
+      bucket = createBucket(limits.requestsPerSecond)
+      buckets.set(peer, bucket)
+    }
+    if (!bucket.take(1)) return 'request flood'
+    return total >= limits.streamsTotal ? 'busy' : null
+  }
+
+  const run = async (peer: string, frames: FrameStream): Promise<void> => {
+    try {
+      await answer(peer, frames, limits, parts)
+      await frames.close()
+    } catch (thrown) {
+      const failure = toStreamFailure(thrown)
+      frames.abort(failure)
+      if (failure.fault !== null) parts.onFault(peer, failure.fault, failure.message)
+    }
+  }
+
+  const serve = async (peer: string, stream: Stream): Promise<void> => {
+    const refused = refusal(peer)
+    if (refused !== null && refused !== 'busy') {
+      stream.abort(new Error(refused))
+      parts.onFault(peer, refused, 'the stream was refused')
+      return
+    }
+    const frames = openFrameStream(stream, {
+      maxFrameBytes: 64,
+      maxBufferBytes: 16 * 1024,
+      stallMs: limits.stallMs,
+    })
+    if (refused === 'busy') {
+      await sayBusy(frames)
+      return
+    }
+    const own = active.get(peer) ?? new Set()
+    active.set(peer, own.add(frames))
+    total += 1
+    try {
+      await run(peer, frames)
+    } finally {
+      total -= 1
+      own.delete(frames)
+      if (own.size === 0 && active.get(peer) === own) active.delete(peer)
+    }
+  }
+
+  return {
+    serve,
+    activeStreams: () => total,
+    forget: (peer) => {
+      buckets.delete(peer)
+    },
+    close: () => {
+      for (const streams of active.values()) {
+        for (const frames of streams) frames.abort(new Error('the node is closing'))
+      }
+    },
+  }
+}
+
+async function sayBusy(frames: FrameStream): Promise<void> {
+  try {
+    await frames.write(encodeServerFrame({ kind: 'error', error: 'busy' }))
+    await frames.close()
+  } catch (error) {
+    frames.abort(toStreamFailure(error))
+  }
+}
+
+async function answer(
+  peer: string,
+  frames: FrameStream,
+  limits: P2pLimits,
+  parts: RangeServerParts,
+): Promise<void> {
+  const request = decodeClientFrame(await frames.read())
+  if (request.kind !== 'request')
+    throw streamFailure('credit before a request', 'protocol violation')
+  parts.onStatus(peer, request.status)
+  const status = parts.source.range()
+  await frames.write(encodeServerFrame({ kind: 'status', status }))
+  const blocks = status === null ? 0 : await sendBlocks(frames, request, status, limits, parts)
+  await frames.write(encodeServerFrame({ kind: 'end', blocks }))
+}
+
+async function sendBlocks(
+  frames: FrameStream,
+  request: RequestFrame,
+  status: Range,
+  limits: P2pLimits,
+  parts: RangeServerParts,
+): Promise<number> {
+  const send = creditedWriter(frames, Math.min(request.windowBytes, maxWindowBytes))
+  const last = Math.min(request.to, status.head)
+  let blocks = 0
+  let gaps = 0
+  for (let height = Math.max(request.from, status.tail); height <= last; height += 1) {
+    const block = parts.source.sealedBlock(height)
+    if (block === null) {
+      gaps += 1
+      if (gaps % gapsPerTurn === 0) await nextTurn()
+      continue
+    }
+    for (const frame of blockFrames(height, block, limits.maxFrameBytes)) await send(frame)
+    blocks += 1
+    parts.onSent(1, block.byteLength)
+  }
+  return blocks
+}
+
+/** Cuts one block into frames of at most `maxFrameBytes`. */
+export function* blockFrames(
+  height: number,
+  block: Uint8Array,
+  maxFrameBytes: number,
+): Generator<Uint8Array> {
+  const size = maxFrameBytes - blockFrameOverhead
+  const bytes = block.subarray(0, size)
+  yield encodeServerFrame({ kind: 'block', height, blockBytes: block.byteLength, bytes })
+  for (let at = size; at < block.byteLength; at += size) {
+    yield encodeServerFrame({ kind: 'part', bytes: block.subarray(at, at + size) })
+  }
+}
+
+/** Writes frames as long as there is credit, and reads credit when there is none. */
+function creditedWriter(
+  frames: FrameStream,
+  windowBytes: number,
+): (frame: Uint8Array) => Promise<void> {
+  let credit = windowBytes
+  return async (frame) => {
+    while (credit < frame.byteLength) {
+      const granted = decodeClientFrame(await readCredit(frames))
+      if (granted.kind !== 'credit' || granted.bytes === 0) {
+        throw streamFailure('expected credit', 'protocol violation')
+      }
+      credit += granted.bytes
+      if (credit > maxWindowBytes)
+        throw streamFailure('more credit than can be used', 'protocol violation')
+    }
+    credit -= frame.byteLength
+    await frames.write(frame)
+  }
+}
+
+/** Who grants no credit is a reader that stalls, not a writer. */
+async function readCredit(frames: FrameStream): Promise<Uint8Array> {
+  try {
+    return await frames.read()
+  } catch (thrown) {
+    const failure = toStreamFailure(thrown)
+    if (failure.fault === 'stalled writer') throw streamFailure(failure.message, 'stalled reader')
+    throw failure
+  }
+}
