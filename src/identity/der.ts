@@ -1,0 +1,41 @@
+/** The one DER form of an ECDSA signature that counts (BIP 66), with S in the lower half (BIP 146). */
+
+/** Half of the order of secp256k1 (SEC 2 2.4.1), big-endian. */
+const halfOrder = Buffer.from(
+  '7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0',
+  'hex',
+)
+const order = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141', 'hex')
+
+/** True for `30 len 02 len R 02 len S`, minimal and positive, 0 < R < n and 0 < S <= n/2. */
+export function isStrictDer(der: Uint8Array): boolean {
+  if (der.length < 8 || der.length > 72 || der[0] !== 0x30 || der[1] !== der.length - 2)
+    return false
+  const r = integerAt(der, 2)
+  if (r === null) return false
+  const s = integerAt(der, r.end)
+  if (s === null || s.end !== der.length) return false
+  return isBelow(r.value, order) && !isBelow(halfOrder, s.value)
+}
+
+interface DerInteger {
+  /** Big-endian without the sign byte, never empty and never zero. */
+  readonly value: Uint8Array
+  readonly end: number
+}
+
+function integerAt(der: Uint8Array, start: number): DerInteger | null {
+  const length = der[start + 1] ?? 0
+  const end = start + 2 + length
+  if (der[start] !== 0x02 || length === 0 || length > 33 || end > der.length) return null
+  const bytes = der.subarray(start + 2, end)
+  const [first = 0, second = 0] = bytes
+  if (first >= 0x80) return null
+  if (first !== 0) return { value: bytes, end }
+  return length > 1 && second >= 0x80 ? { value: bytes.subarray(1), end } : null
+}
+
+/** Compares two big-endian numbers without leading zeros. */
+function isBelow(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length ? Buffer.compare(a, b) < 0 : a.length < b.length
+}

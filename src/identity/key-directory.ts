@@ -1,0 +1,105 @@
+/**
+ * The key directory: one file per program, mode 0600, written whole or not at all and never over
+ * an existing one.
+ */
+import { randomBytes } from 'node:crypto'
+import { link, mkdir, open, readFile, stat, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ServiceError } from '../errors.ts'
+import type { KeyFile, KeyProgram } from './key-file.ts'
+
+const maxBytes = 65_536
+
+/** The program's key file, null where there is none yet. */
+export async function readKeyFile(directory: string, program: KeyProgram): Promise<KeyFile | null> {
+  const path = keyFilePath(directory, program)
+  try {
+    const { size } = await stat(path)
+    const text = size > maxBytes ? '' : await readFile(path, 'utf8')
+    return { path, program, text }
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null
+    throw await directoryProblem(directory, error)
+  }
+}
+
+/** Writes the program's first key file; returns the other one where another process was faster. */
+export async function createKeyFile(
+  directory: string,
+  program: KeyProgram,
+  text: string,
+): Promise<KeyFile | null> {
+  const path = keyFilePath(directory, program)
+  const draft = join(directory, `.${program}.${randomBytes(8).toString('hex')}.draft`)
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    await writeDurably(draft, text)
+    const isOurs = await linkOnce(draft, path)
+    await unlink(draft)
+    await syncDirectory(directory)
+    return isOurs ? null : readKeyFile(directory, program)
+  } catch (error) {
+    throw await directoryProblem(directory, error)
+  }
+}
+
+function keyFilePath(directory: string, program: KeyProgram): string {
+  return join(directory, `${program}.json`)
+}
+
+async function writeDurably(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+/** A hard link fails where a name exists, unlike a rename: that is what keeps old keys safe. */
+async function linkOnce(draft: string, path: string): Promise<boolean> {
+  try {
+    await link(draft, path)
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false
+    throw error
+  }
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, 'r')
+  try {
+    await directory.sync()
+  } finally {
+    await directory.close()
+  }
+}
+
+function codeOf(error: unknown): string | null {
+  return error instanceof Error && 'code' in error ? String(error.code) : null
+}
+
+async function directoryProblem(directory: string, cause: unknown): Promise<unknown> {
+  const code = codeOf(cause)
+  if (cause instanceof ServiceError || code === null) return cause
+  const uid = process.getuid?.() ?? null
+  if (code === 'EACCES' || code === 'EPERM') {
+    const owner = await stat(directory).catch(() => null)
+    return new ServiceError('IDENTITY_PERMISSION', 'Permission denied on the key directory', {
+      facts: { directory, uid, ownerUid: owner?.uid ?? null, ownerGid: owner?.gid ?? null },
+      remedy: `Stop, change ownership of the data directories to 1001:1001 (chown -R 1001:1001 ${directory}), start. Outside the container image, use the user that runs the program instead of 1001.`,
+      cause,
+    })
+  }
+  return new ServiceError(
+    'IDENTITY_DIRECTORY_UNUSABLE',
+    `the key directory cannot be used: ${code}`,
+    {
+      facts: { directory },
+      remedy: 'Set DB_KEY_PATH to a directory on a writable disk with free space.',
+      cause,
+    },
+  )
+}

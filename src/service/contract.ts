@@ -1,0 +1,104 @@
+/**
+ * What the outside may rely on: ports, paths, the container's user, the probe and the shape of
+ * `/health`. The programs, the operator, the charts and the images all read these constants.
+ */
+
+/** Default ports of both programs; the playground is the Host's only. */
+export const ports = { health: 8080, api: 9181, playground: 9182, p2p: 9171 } as const
+
+/** Paths of the HTTP surfaces. */
+export const paths = {
+  health: '/health',
+  metrics: '/metrics',
+  schema: '/api/v1/schema',
+  graphql: '/api/v0/graphql',
+} as const
+
+/** User and group the container images run as; owner of the data directories. */
+export const containerUser = { uid: 1001, gid: 1001 } as const
+
+/** Directory below the user's home that holds keys and stores. */
+export const homeDirectory = '.viewmesh'
+
+/** Environment names an orchestrator sets; the rest of the table is in the programs' settings. */
+export const environment = {
+  keyringSecretFile: 'DB_KEYRING_SECRET_FILE',
+  bootstrapPeersFile: 'BOOTSTRAP_PEERS_FILE',
+  announceFile: 'P2P_ANNOUNCE_FILE',
+  keyPath: 'DB_KEY_PATH',
+  storePath: 'DB_STORE_PATH',
+} as const
+
+/** Startup and liveness ask whether the port accepts; readiness asks `/health` for a 200. */
+export const probes = {
+  startup: { tcpPort: 8080 },
+  liveness: { tcpPort: 8080 },
+  readiness: { httpPort: 8080, path: '/health' },
+} as const
+
+/** Longest time a program takes to stop after SIGTERM. */
+export const stopTimeoutMs = 30_000
+
+export type ProgramName = 'generator' | 'host'
+
+/** How a Generator hears of new blocks; `offline` when no upstream answers. */
+export type UpstreamMode = 'websocket' | 'http' | 'offline'
+
+/**
+ * Where a Host's schema stands: `embedded` copy in use, `current` = fetched and equal,
+ * `different` = fetched, with fields that differ from ours.
+ */
+export type SchemaState = 'embedded' | 'current' | 'different'
+
+/** A peer as `/health` shows it; addresses are multiaddrs without `/p2p/<id>`. */
+export interface PeerReport {
+  readonly id: string
+  readonly addresses: readonly string[]
+  /** Hex of the Ed25519 key inside the peer ID; not the signing identity. */
+  readonly public_key?: string
+}
+
+/** Heights that are missing between stored ones, both ends included. */
+export interface GapReport {
+  readonly from: number
+  readonly to: number
+}
+
+/** The JSON body of `GET /health`. Names in snake case are what existing probes read. */
+export interface HealthReport {
+  /** `healthy` comes with HTTP 200, `unhealthy` with 503. */
+  readonly status: 'healthy' | 'unhealthy'
+  /** RFC 3339, UTC. */
+  readonly timestamp: string
+  /** Newest stored height; left out before the first. */
+  readonly current_block?: number
+  /** RFC 3339 time at which `current_block` was stored; left out before the first. */
+  readonly last_processed?: string
+  /** True while the embedded store is open. */
+  readonly defradb_connected: boolean
+  /** Like `1h2m3.456s`. */
+  readonly uptime: string
+  readonly uptime_seconds: number
+  readonly p2p: {
+    readonly enabled: boolean
+    readonly self?: PeerReport
+    readonly peers: readonly PeerReport[]
+  }
+  readonly program: ProgramName
+  readonly version: string
+  readonly chain: string
+  readonly network: string
+  readonly tail: number | null
+  readonly head: number | null
+  /** Generator: the execution node's head. Host: the highest height verified peers announce. */
+  readonly source_head: number | null
+  /** `source_head - head`, never below 0; null while either is unknown. */
+  readonly lag: number | null
+  /** Null on a Host. */
+  readonly upstream_mode: UpstreamMode | null
+  readonly gaps: readonly GapReport[]
+  /** Null on a Generator, whose schema is the original. */
+  readonly schema: { readonly state: SchemaState; readonly differing: readonly string[] } | null
+  /** The failure a person should look at, null when there is none. */
+  readonly error: { readonly code: string; readonly message: string } | null
+}

@@ -1,0 +1,20 @@
+/** A failure as a person reads it: what happened, its facts, what to do, and what lay beneath. */
+import { type PlainError, toPlainError } from './plain-error.ts'
+
+/** Several lines; the stack is shown only for failures that no room foresaw. */
+export function failureText(error: unknown): string {
+  const plain = toPlainError(error)
+  const facts = Object.entries(plain.facts ?? {}).map(([name, value]) => `  ${name}: ${value}`)
+  const unforeseen = plain.remedy === undefined && plain.stack !== undefined
+  return [
+    `error: ${plain.message}`,
+    ...facts,
+    ...causesOf(plain).map((cause) => `  because: ${cause.message}`),
+    ...(plain.remedy === undefined ? [] : [`What to do: ${plain.remedy}`]),
+    ...(unforeseen ? [plain.stack] : []),
+  ].join('\n')
+}
+
+function causesOf(error: PlainError): PlainError[] {
+  return error.cause === undefined ? [] : [error.cause, ...causesOf(error.cause)]
+}

@@ -1,0 +1,170 @@
+/** What a program knows about itself, and the `/health` and JSON `/metrics` bodies made from it. */
+import type { GapReport, HealthReport, ProgramName, SchemaState, UpstreamMode } from './contract.ts'
+
+/** A peer, or the node itself; addresses without `/p2p/<id>`. */
+export interface PeerState {
+  readonly id: string
+  readonly addresses: readonly string[]
+  /** Hex of the Ed25519 key inside the peer ID. */
+  readonly publicKey?: string
+}
+
+/** The state of a program at this moment. Made for each request; must not wait or throw. */
+export interface HealthState {
+  /** True from the moment everything is open until the program stops. */
+  readonly ready: boolean
+  readonly chain: string
+  readonly network: string
+  readonly storeOpen: boolean
+  /** Lowest and highest visible height; null in an empty store. */
+  readonly tail: number | null
+  readonly head: number | null
+  /** When the head was stored, in milliseconds since 1970. */
+  readonly lastProcessedMs: number | null
+  /** Generator: the execution node's head. Host: the highest height verified peers announce. */
+  readonly sourceHead: number | null
+  /** Null on a Host. */
+  readonly upstreamMode: UpstreamMode | null
+  readonly gaps: readonly GapReport[]
+  /** Null on a Generator. */
+  readonly schema: { readonly state: SchemaState; readonly differing: readonly string[] } | null
+  /** The failure a person should look at. */
+  readonly error: { readonly code: string; readonly message: string } | null
+  readonly p2p: { readonly self: PeerState | null; readonly peers: readonly PeerState[] }
+}
+
+/** The state before anything is open. */
+export function startingState(chain: string, network: string): HealthState {
+  return {
+    ready: false,
+    chain,
+    network,
+    storeOpen: false,
+    tail: null,
+    head: null,
+    lastProcessedMs: null,
+    sourceHead: null,
+    upstreamMode: null,
+    gaps: [],
+    schema: null,
+    error: null,
+    p2p: { self: null, peers: [] },
+  }
+}
+
+export interface ReportContext {
+  readonly program: ProgramName
+  readonly version: string
+  readonly startedMs: number
+  readonly nowMs: number
+}
+
+/** The body of `GET /health`. */
+export function toHealthReport(state: HealthState, context: ReportContext): HealthReport {
+  const { head, sourceHead } = state
+  const uptimeMs = context.nowMs - context.startedMs
+  return {
+    status: state.ready ? 'healthy' : 'unhealthy',
+    timestamp: new Date(context.nowMs).toISOString(),
+    ...(head !== null && { current_block: head }),
+    ...(state.lastProcessedMs !== null && {
+      last_processed: new Date(state.lastProcessedMs).toISOString(),
+    }),
+    defradb_connected: state.storeOpen,
+    uptime: uptimeText(uptimeMs),
+    uptime_seconds: uptimeMs / 1e3,
+    p2p: {
+      enabled: true,
+      ...(state.p2p.self !== null && { self: toPeerReport(state.p2p.self) }),
+      peers: state.p2p.peers.map(toPeerReport),
+    },
+    program: context.program,
+    version: context.version,
+    chain: state.chain,
+    network: state.network,
+    tail: state.tail,
+    head,
+    source_head: sourceHead,
+    lag: head === null || sourceHead === null ? null : Math.max(0, sourceHead - head),
+    upstream_mode: state.upstreamMode,
+    gaps: state.gaps,
+    schema: state.schema,
+    error: state.error,
+  }
+}
+
+function toPeerReport(peer: PeerState): HealthReport['p2p']['peers'][number] {
+  return {
+    id: peer.id,
+    addresses: peer.addresses,
+    ...(peer.publicKey !== undefined && { public_key: peer.publicKey }),
+  }
+}
+
+/** A duration as `1h2m3.456s`, leading zero units left out. */
+export function uptimeText(ms: number): string {
+  const hours = Math.floor(ms / 3_600_000)
+  const minutes = Math.floor((ms % 3_600_000) / 60_000)
+  const seconds = `${(ms % 60_000) / 1e3}s`
+  if (hours > 0) return `${hours}h${minutes}m${seconds}`
+  return minutes > 0 ? `${minutes}m${seconds}` : seconds
+}
+
+/** Counters that readers of the JSON form of `/metrics` look for; what a program lacks is 0. */
+export const counterNames = [
+  'access_lists_processed',
+  'attestation_errors',
+  'attestations_created',
+  'batch_sig_events_received',
+  'batch_signatures_processed',
+  'block_sig_events_received',
+  'block_signatures_processed',
+  'blocks_per_minute',
+  'blocks_processed',
+  'blocks_received',
+  'documents_dropped',
+  'documents_processed',
+  'documents_received',
+  'last_processing_time_ms',
+  'logs_processed',
+  'processing_queue_size',
+  'signature_failures',
+  'signature_verifications',
+  'transactions_processed',
+  'unique_access_lists',
+  'unique_blocks',
+  'unique_logs',
+  'unique_transactions',
+  'view_queue_size',
+  'views_active',
+  'views_registered',
+] as const
+
+export type Counters = Partial<Readonly<Record<(typeof counterNames)[number], number>>>
+
+/** The JSON form of `/metrics`: every counter under `metrics` and once more at the root. */
+export function toMetricsJson(
+  state: HealthState,
+  counters: Counters,
+  context: ReportContext,
+): Readonly<Record<string, unknown>> {
+  const uptimeMs = context.nowMs - context.startedMs
+  const lastProcessed =
+    state.lastProcessedMs === null ? null : new Date(state.lastProcessedMs).toISOString()
+  const metrics = {
+    ...Object.fromEntries(counterNames.map((name) => [name, counters[name] ?? 0])),
+    most_recent_block: state.head ?? 0,
+    start_time: new Date(context.startedMs).toISOString(),
+    last_document_time: lastProcessed,
+  }
+  return {
+    ...metrics,
+    metrics,
+    current_block: state.head ?? 0,
+    timestamp: Math.floor(context.nowMs / 1e3),
+    last_processed_time: lastProcessed,
+    uptime: uptimeText(uptimeMs),
+    uptime_human: uptimeText(uptimeMs),
+    uptime_seconds: uptimeMs / 1e3,
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * The health server: opened before anything else, it answers 503 until the program says it is
+ * ready. The Generator's schema endpoints are routes on it.
+ */
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { Logger } from 'pino'
+import { type ProgramName, paths } from './contract.ts'
+import {
+  type Counters,
+  type HealthState,
+  type ReportContext,
+  toHealthReport,
+  toMetricsJson,
+} from './health-report.ts'
+import { type HttpServer, openHttpServer } from './http-server.ts'
+import type { Metrics } from './metrics.ts'
+import type { Address } from './setting-kinds.ts'
+
+export interface HealthServerOptions {
+  readonly address: Address
+  readonly program: ProgramName
+  readonly version: string
+}
+
+export interface HealthServerParts {
+  readonly log: Logger
+  readonly metrics: Pick<Metrics, 'text' | 'contentType'>
+  readonly state: () => HealthState
+  /** Counters of the JSON form of `/metrics`. */
+  readonly counters?: () => Counters
+  /** Further routes of this port. */
+  readonly routes?: (server: FastifyInstance) => void | Promise<void>
+}
+
+/** Listens on the health port. Throws SERVICE_PORT_UNAVAILABLE. */
+export function openHealthServer(
+  options: HealthServerOptions,
+  parts: HealthServerParts,
+): Promise<HttpServer> {
+  const startedMs = Date.now()
+  const context = (): ReportContext => ({
+    program: options.program,
+    version: options.version,
+    startedMs,
+    nowMs: Date.now(),
+  })
+  const routes = async (server: FastifyInstance): Promise<void> => {
+    server.get(paths.health, (_request, reply) => {
+      const report = toHealthReport(parts.state(), context())
+      return uncached(reply)
+        .code(report.status === 'healthy' ? 200 : 503)
+        .send(report)
+    })
+    server.get(paths.metrics, async (request, reply) => {
+      if (wantsJson(request.headers.accept)) {
+        return uncached(reply).send(
+          toMetricsJson(parts.state(), parts.counters?.() ?? {}, context()),
+        )
+      }
+      return uncached(reply)
+        .type(parts.metrics.contentType)
+        .send(await parts.metrics.text())
+    })
+    server.get('/', (_request, reply) =>
+      uncached(reply).send({
+        service: `viewmesh ${options.program}`,
+        version: options.version,
+        status: 'running',
+        timestamp: new Date().toISOString(),
+        endpoints: [paths.health, paths.metrics, ...further],
+      }),
+    )
+    const further: string[] = []
+    server.addHook('onRoute', ({ url, method }) => {
+      if (method === 'GET') further.push(url)
+    })
+    await parts.routes?.(server)
+  }
+  return openHttpServer(
+    { address: options.address, setting: 'HEALTH_ADDR' },
+    { log: parts.log, routes },
+  )
+}
+
+function uncached(reply: FastifyReply): FastifyReply {
+  return reply.header('cache-control', 'no-cache')
+}
+
+function wantsJson(accept: string | undefined): boolean {
+  return accept?.includes('application/json') ?? false
+}

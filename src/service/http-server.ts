@@ -1,0 +1,117 @@
+/**
+ * A fastify server with the bounds every HTTP surface of ours keeps: body size, header and request
+ * time, JSON errors, HEAD wherever GET is, and a port that is taken told by its setting.
+ */
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import { ServiceError } from '../errors.ts'
+import type { Address } from './setting-kinds.ts'
+
+export interface HttpServerOptions {
+  readonly address: Address
+  /** The setting a person changes when the address cannot be used: `HEALTH_ADDR`. */
+  readonly setting: string
+  /** Largest request body. Default 64 KiB. */
+  readonly maxBodyBytes?: number
+  /** Time for a request's headers and body to arrive. Default 10,000. */
+  readonly requestTimeoutMs?: number
+}
+
+export interface HttpServerParts {
+  readonly log: Logger
+  /** Declares the routes. */
+  readonly routes: (server: FastifyInstance) => void | Promise<void>
+}
+
+export interface HttpServer {
+  /** The port that was really taken, also when 0 was asked for. */
+  readonly port: number
+  /** Stops accepting, ends idle connections and waits for running answers. */
+  close(): Promise<void>
+}
+
+/** Listens. Throws SERVICE_PORT_UNAVAILABLE naming setting and address. */
+export async function openHttpServer(
+  options: HttpServerOptions,
+  parts: HttpServerParts,
+): Promise<HttpServer> {
+  const requestTimeout = options.requestTimeoutMs ?? 10_000
+  const server = Fastify({
+    loggerInstance: parts.log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    bodyLimit: options.maxBodyBytes ?? 65_536,
+    requestTimeout,
+    connectionTimeout: 0,
+    keepAliveTimeout: 72_000,
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: 256 },
+    http: { headersTimeout: requestTimeout },
+  })
+  server.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?', 1)[0] ?? ''
+    const isKnown = server.hasRoute({ method: 'GET', url: path })
+    if (!isKnown) return reply.code(404).send(errorBody(404, `there is nothing at ${path}`))
+    return reply
+      .code(405)
+      .header('allow', 'GET, HEAD')
+      .send(errorBody(405, `${request.method} is not accepted here`))
+  })
+  server.setErrorHandler((error: unknown, request, reply) => {
+    const status = statusOf(error)
+    if (status >= 500) parts.log.error({ err: error, path: request.url }, 'request failed')
+    const message = status >= 500 || !(error instanceof Error) ? 'internal error' : error.message
+    return reply.code(status).send(errorBody(status, message))
+  })
+  await parts.routes(server)
+  await listen(server, options)
+  const bound = server.server.address()
+  const port = typeof bound === 'object' && bound !== null ? bound.port : options.address.port
+  return { port, close: () => server.close() }
+}
+
+const errorCodes: Readonly<Record<number, string>> = {
+  400: 'bad_request',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  413: 'too_large',
+  415: 'unsupported_media_type',
+  500: 'internal_error',
+  503: 'service_unavailable',
+}
+
+/** The JSON body of every error on our ports. */
+export function errorBody(status: number, message: string): { error: string; message: string } {
+  return { error: errorCodes[status] ?? (status < 500 ? 'bad_request' : 'internal_error'), message }
+}
+
+function statusOf(error: unknown): number {
+  const status = error instanceof Error && 'statusCode' in error ? error.statusCode : 500
+  return typeof status === 'number' && status >= 400 && status < 600 ? status : 500
+}
+
+async function listen(server: FastifyInstance, options: HttpServerOptions): Promise<void> {
+  const { host, port } = options.address
+  try {
+    await server.listen({ host, port })
+  } catch (error) {
+    await server.close()
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    const reason = listenProblems[code] ?? `cannot be listened on (${code})`
+    throw new ServiceError(
+      'SERVICE_PORT_UNAVAILABLE',
+      `${options.setting}: the address ${host}:${port} ${reason}`,
+      {
+        facts: { setting: options.setting, host, port },
+        remedy: `Stop the program that uses it, or set ${options.setting} to a free address.`,
+        cause: error,
+      },
+    )
+  }
+}
+
+const listenProblems: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is taken by another program',
+  EACCES: 'needs more rights than this user has',
+  EADDRNOTAVAIL: 'does not belong to this machine',
+  ENOTFOUND: 'is not a name this machine can resolve',
+}

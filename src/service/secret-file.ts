@@ -1,0 +1,27 @@
+/** Reads a secret from the file a setting names, as orchestrators mount it. */
+import { readFileSync, statSync } from 'node:fs'
+
+export type SecretReading =
+  | { readonly value: string; readonly mistake?: undefined }
+  | { readonly value?: undefined; readonly mistake: string }
+
+const maxBytes = 65_536
+
+/** The file's text without its final line break, or what is wrong; `place` is the setting that names it. */
+export function readSecretFile(place: string, path: string): SecretReading {
+  const problem = (what: string): SecretReading => ({
+    mistake: `${place} points to ${path}, ${what}; accepted is a file that holds the secret`,
+  })
+  try {
+    const stat = statSync(path)
+    if (stat.isDirectory()) return problem('which is a directory')
+    if (stat.size > maxBytes) return problem(`which has ${stat.size} bytes (at most ${maxBytes})`)
+    const value = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+    return value.trim() === '' ? problem('which is empty') : { value }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : null
+    if (code === 'ENOENT' || code === 'ENOTDIR') return problem('where there is nothing')
+    if (code === 'EACCES' || code === 'EPERM') return problem('which this user may not read')
+    return problem(`which cannot be read (${error instanceof Error ? error.message : error})`)
+  }
+}

@@ -1,0 +1,67 @@
+/** Reads settings from a command's flags: `--node-rpc-url URL`, `--node-rpc-url=URL`. */
+import { parseArgs } from 'node:util'
+import { didYouMean, nearest } from './did-you-mean.ts'
+import { readSecretFile } from './secret-file.ts'
+import { type AnySetting, type AnyTable, type FoundValue, flagOf, type Reading } from './setting.ts'
+
+export interface FlagReading extends Reading {
+  /** What `--config` names; null without it. */
+  readonly configFile: string | null
+}
+
+/** Reads all flags of a table. A flag given twice counts the second time. */
+export function readFlags(table: AnyTable, argv: readonly string[]): FlagReading {
+  const names = new Map(Object.entries(table).map(([name, setting]) => [flagOf(setting), name]))
+  const values = new Map<string, FoundValue>()
+  const broken = new Set<string>()
+  const mistakes: string[] = []
+  let configFile: string | null = null
+  for (const flag of parseFlags([...names.keys(), 'config'], argv)) {
+    const name = names.get(flag.name)
+    const setting = name === undefined ? undefined : table[name]
+    const reading = flag.mistake === null && setting ? readFlag(setting, flag.value) : flag
+    if (reading.mistake) mistakes.push(reading.mistake)
+    if (name === undefined) configFile = flag.name === 'config' ? flag.value : configFile
+    else if (reading.mistake) broken.add(name)
+    else values.set(name, { value: reading.value, origin: 'flag', place: `--${flag.name}` })
+  }
+  return { values, mistakes, broken, configFile }
+}
+
+interface Flag {
+  readonly name: string
+  readonly value: string
+  readonly mistake: string | null
+}
+
+function parseFlags(known: readonly string[], argv: readonly string[]): Flag[] {
+  const options = Object.fromEntries(known.map((flag) => [flag, { type: 'string' as const }]))
+  const { tokens } = parseArgs({ args: [...argv], options, strict: false, tokens: true })
+  return tokens.flatMap((token): Flag[] => {
+    if (token.kind === 'option-terminator') return []
+    if (token.kind === 'positional') {
+      const mistake = `${token.value}: this command takes only flags`
+      return [{ name: '', value: token.value, mistake }]
+    }
+    const { name, rawName, value = '' } = token
+    if (!known.includes(name)) return [{ name, value, mistake: unknownFlag(name, rawName, known) }]
+    return [{ name, value, mistake: value === '' ? `${rawName} needs a value` : null }]
+  })
+}
+
+function unknownFlag(name: string, rawName: string, known: readonly string[]): string {
+  const near = nearest(name, known)
+  const hint = didYouMean(near === null ? null : `--${near}`)
+  return `${rawName} is not a flag of this command${hint}`
+}
+
+interface ReadFlag {
+  readonly value: string
+  readonly mistake: string | null
+}
+
+function readFlag(setting: AnySetting, value: string): ReadFlag {
+  if (!setting.secret) return { value, mistake: null }
+  const secret = readSecretFile(`--${flagOf(setting)}`, value)
+  return { value: secret.value ?? '', mistake: secret.mistake ?? null }
+}

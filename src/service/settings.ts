@@ -1,0 +1,145 @@
+/**
+ * Settings as data: one table says key, environment name, flag, default and meaning of each. From
+ * it come the reading of YAML file, environment and flags (in rising precedence), the help text
+ * and README's table. Every mistake found is told in one message.
+ */
+import { z } from 'zod'
+import { ServiceError } from '../errors.ts'
+import {
+  type AnySetting,
+  type AnyTable,
+  defaultText,
+  type FoundValue,
+  flagOf,
+  type Origin,
+  type SettingsTable,
+} from './setting.ts'
+import { readEnvironment } from './setting-environment.ts'
+import { readYamlFile } from './setting-file.ts'
+import { readFlags } from './setting-flags.ts'
+
+/** What settings are read from. */
+export interface SettingSources {
+  /** Arguments after the command's name. */
+  readonly argv: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** Where the value of each setting came from, beside the settings. */
+export interface LoadedSettings<T> {
+  readonly settings: T
+  readonly origins: Readonly<Record<keyof T, Origin>>
+}
+
+export interface LoadOptions<T> {
+  /** Checks of several settings together; each returned text is a mistake. */
+  readonly check?: (settings: T) => readonly string[]
+}
+
+/** The settings alone; see `loadSettingsWithOrigins`. */
+export function loadSettings<T>(
+  table: SettingsTable<T>,
+  sources: SettingSources,
+  options?: LoadOptions<T>,
+): T {
+  return loadSettingsWithOrigins(table, sources, options).settings
+}
+
+/** Reads file, environment and flags. Throws CONFIG_INVALID with all mistakes in its message. */
+export function loadSettingsWithOrigins<T>(
+  table: SettingsTable<T>,
+  sources: SettingSources,
+  options: LoadOptions<T> = {},
+): LoadedSettings<T> {
+  const entries = table as unknown as AnyTable
+  const flags = readFlags(entries, sources.argv)
+  const environment = readEnvironment(entries, sources.env)
+  const file = readYamlFile(entries, flags.configFile, sources.env)
+  const found = new Map([...file.values, ...environment.values, ...flags.values])
+  const mistakes = [...flags.mistakes, ...environment.mistakes, ...file.mistakes]
+  const broken = new Set([...flags.broken, ...environment.broken, ...file.broken])
+  const raw = Object.fromEntries(
+    Object.entries(entries)
+      .filter(([name]) => !broken.has(name))
+      .map(([name, { default: fallback }]) => [name, found.get(name)?.value ?? fallback]),
+  )
+  const result = tableSchema(entries, broken).safeParse(raw)
+  if (!result.success)
+    mistakes.push(...result.error.issues.map((i) => mistakeOf(entries, found, i)))
+  const settings = result.data as T
+  if (mistakes.length === 0) mistakes.push(...(options.check?.(settings) ?? []))
+  if (mistakes.length > 0) throw configInvalid(mistakes)
+  const origins = Object.keys(entries).map((name) => [name, found.get(name)?.origin ?? 'default'])
+  return { settings, origins: Object.fromEntries(origins) as LoadedSettings<T>['origins'] }
+}
+
+/** The one error for any number of configuration mistakes. */
+export function configInvalid(mistakes: readonly string[]): ServiceError {
+  const [first = ''] = mistakes
+  const message =
+    mistakes.length === 1
+      ? first
+      : `${mistakes.length} mistakes in the configuration:\n${mistakes.map((m) => `  - ${m}`).join('\n')}`
+  return new ServiceError('CONFIG_INVALID', message, {
+    remedy: 'Correct what is named above and start again; --help lists every setting.',
+  })
+}
+
+function tableSchema(entries: AnyTable, broken: ReadonlySet<string>): z.ZodType {
+  const shape = Object.entries(entries)
+    .filter(([name]) => !broken.has(name))
+    .map(([name, setting]) => [name, orMissing(setting)])
+  return z.object(Object.fromEntries(shape))
+}
+
+function orMissing(setting: AnySetting): z.ZodType {
+  return z.unknown().transform((value, context) => {
+    if (value === undefined || value === null) {
+      if (setting.required) context.addIssue({ code: 'custom', params: { missing: true } })
+      return null
+    }
+    const result = setting.kind.schema.safeParse(value)
+    if (result.success) return result.data
+    for (const issue of result.error.issues) {
+      const params = issue.code === 'custom' ? issue.params : undefined
+      context.addIssue({ code: 'custom', message: issue.message, params })
+    }
+    return z.NEVER
+  })
+}
+
+function mistakeOf(
+  entries: AnyTable,
+  found: ReadonlyMap<string, FoundValue>,
+  issue: z.core.$ZodIssue,
+): string {
+  const name = String(issue.path[0])
+  const setting = entries[name]
+  if (setting === undefined) return issue.message
+  const params = issue.code === 'custom' ? issue.params : undefined
+  const source = found.get(name)
+  const accepted = setting.kind.list ? issue.message : setting.kind.accepts
+  if (params?.missing === true) {
+    const file = setting.secret ? ` or ${setting.env}_FILE` : ''
+    return `${setting.key} (${setting.env}${file}) is required and not set; accepted is ${accepted}`
+  }
+  const value = params !== undefined && 'found' in params ? params.found : source?.value
+  const shown = setting.secret ? 'a value that is not shown' : JSON.stringify(value)
+  return `${source?.place ?? setting.key}: found ${shown}, accepted is ${accepted}`
+}
+
+/** README's configuration table, as Markdown. */
+export function settingsTable<T>(table: SettingsTable<T>): string {
+  const rows = Object.values(table as unknown as AnyTable).map((setting) => {
+    const meaning = `${setting.doc} Accepted: ${setting.kind.accepts}${setting.unit === undefined ? '' : ` (${setting.unit})`}.`
+    return [
+      `\`${setting.key}\``,
+      `\`${setting.env}\`${setting.secret ? ` \`${setting.env}_FILE\`` : ''}`,
+      `\`--${flagOf(setting)}\``,
+      defaultText(setting),
+      meaning.replaceAll('|', '\\|'),
+    ]
+  })
+  const lines = [['Key in YAML', 'Environment', 'Flag', 'Default', 'Meaning'], Array(5).fill('---')]
+  return [...lines, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+}
