@@ -7,6 +7,16 @@
 
 /** Every code with its meaning, in one sentence. Rooms add theirs here and nowhere else. */
 export const errorCodes = {
+  CHAIN_ANSWER_MALFORMED: 'A node answered something that is not the JSON-RPC answer asked for.',
+  CHAIN_ANSWER_TOO_LARGE: 'A node answered more bytes to one request than are read.',
+  CHAIN_BLOCK_INCOMPLETE: 'The receipts a node answered are not exactly those of the block.',
+  CHAIN_BLOCK_UNAVAILABLE: 'A node does not have a block, or not yet.',
+  CHAIN_HEADER_MISMATCH: 'A block’s hash is not the hash of its header.',
+  CHAIN_HTTP_STATUS: 'A node answered with an HTTP status that is a failure.',
+  CHAIN_RPC_ERROR: 'A node answered a JSON-RPC error.',
+  CHAIN_TIMEOUT: 'A node did not answer in time.',
+  CHAIN_UNAUTHORIZED: 'A node refuses the API key, or wants one.',
+  CHAIN_UNREACHABLE: 'No connection to a node, or one that broke before the answer was whole.',
   CONFIG_INVALID: 'A setting is missing, mistyped, unknown or contradicts another one.',
   PRIMITIVES_BLOCK_MALFORMED:
     'A node answered a block, transaction or receipt with a field that cannot be read.',
@@ -15,6 +25,15 @@ export const errorCodes = {
   PRIMITIVES_MESSAGE_MALFORMED: 'The bytes of a sealed block are damaged or exceed a limit.',
   PRIMITIVES_NAME_INVALID: 'A chain or network name cannot be part of a GraphQL type name.',
   PRIMITIVES_NOT_CANONICAL: 'A document’s bytes are not the one canonical encoding of its values.',
+  GRAPHQL_ABORTED: 'The client went away before its answer was ready.',
+  GRAPHQL_CONDITION_INVALID: 'A filter, order, group or format asks for something the field cannot give.',
+  GRAPHQL_COST_LIMIT: 'A query looks at more documents than one request may.',
+  GRAPHQL_DEPTH_LIMIT: 'A query nests deeper than one request may.',
+  GRAPHQL_READ_ONLY: 'A mutation was sent; documents only come from sealed blocks.',
+  GRAPHQL_ROW_LIMIT: 'An answer, a sort or a group has more rows than one request may.',
+  GRAPHQL_SIZE_LIMIT: 'An answer has more bytes than one request may.',
+  GRAPHQL_SYNTAX_LIMIT: 'A query has more tokens, brackets or fields than one request may.',
+  GRAPHQL_TIME_LIMIT: 'A query takes longer than one request may.',
   IDENTITY_DAMAGED: 'The key file is not one of ours, of an unknown version, or cut short.',
   IDENTITY_DIRECTORY_UNUSABLE:
     'The key directory cannot be made, read or written for another reason than permissions.',
