@@ -26,7 +26,8 @@ export const errorCodes = {
   PRIMITIVES_NAME_INVALID: 'A chain or network name cannot be part of a GraphQL type name.',
   PRIMITIVES_NOT_CANONICAL: 'A document’s bytes are not the one canonical encoding of its values.',
   GRAPHQL_ABORTED: 'The client went away before its answer was ready.',
-  GRAPHQL_CONDITION_INVALID: 'A filter, order, group or format asks for something the field cannot give.',
+  GRAPHQL_CONDITION_INVALID:
+    'A filter, order, group or format asks for something the field cannot give.',
   GRAPHQL_COST_LIMIT: 'A query looks at more documents than one request may.',
   GRAPHQL_DEPTH_LIMIT: 'A query nests deeper than one request may.',
   GRAPHQL_READ_ONLY: 'A mutation was sent; documents only come from sealed blocks.',
@@ -40,7 +41,6 @@ export const errorCodes = {
   IDENTITY_LOCKED: 'The key file does not open with this keyring secret.',
   IDENTITY_PERMISSION: 'The process may not read or write the key directory.',
   IDENTITY_SECRET_MISSING: 'No keyring secret was given.',
-  SERVICE_FAILED: 'Something failed that no room foresaw; the cause is printed.',
   SERVICE_PORT_UNAVAILABLE: 'An address to listen on is taken or not ours.',
   SERVICE_STOP_TIMEOUT: 'A part did not close in the time there is for stopping.',
   SERVICE_THREAD_DIED: 'A worker thread ended without having been asked to.',
@@ -50,6 +50,12 @@ export const errorCodes = {
   P2P_MESSAGE_TOO_LARGE: 'A message to publish is above the gossip limit.',
   P2P_PEER_ID_MISMATCH: 'Another peer than the expected one answers at an address.',
   P2P_PULL_FAILED: 'Blocks could not be pulled from a peer.',
+  DEVNET_ANVIL_MISSING:
+    'The execution node of the development chain is not there for this machine.',
+  DEVNET_NODE_UNREACHABLE:
+    'The execution node of the development chain does not answer, or not as one does.',
+  DEVNET_PROGRAM_ENDED: 'A program of the development chain ended without having been asked to.',
+  DEVNET_START_TIMEOUT: 'A program of the development chain did not come up in time.',
 } as const
 
 export type ErrorCode = keyof typeof errorCodes

@@ -1,0 +1,202 @@
+/**
+ * Reads one block whole: `eth_getBlockByNumber` with transactions, then `eth_getTransactionReceipt`
+ * for each of them, in batches. Receipts that are missing or wrong are asked for again; a block is
+ * handed out complete and checked, or not at all.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { ServiceError } from '../errors.ts'
+import type { RpcBlock, RpcReceipt } from '../primitives/rpc-block.ts'
+import { type Backoff, backoffMs } from './backoff.ts'
+import {
+  type CheckedBlock,
+  checkBlock,
+  checkHeader,
+  checkReceipts,
+  incomplete,
+  receiptProblem,
+} from './block-check.ts'
+import type { Endpoint } from './endpoint.ts'
+import { checkHeaderHash } from './header-hash.ts'
+import type { RpcOutcome } from './json-rpc.ts'
+import type { ChainMetrics } from './metrics.ts'
+
+export interface BlockReaderOptions {
+  /** `headers` recomputes the hash of every block from its header. */
+  readonly verify: 'headers' | 'off'
+  /** `per-block` asks `eth_getBlockReceipts` once instead of a call per transaction. */
+  readonly receipts: 'per-transaction' | 'per-block'
+  readonly backoff: Backoff
+}
+
+/** A block and the receipt of each of its transactions, in their order. */
+export interface WholeBlock {
+  readonly block: RpcBlock
+  readonly receipts: readonly RpcReceipt[]
+}
+
+/** Where a block stands in the chain. */
+export interface Head {
+  readonly number: number
+  /** 0x-prefixed lower-case hex, as `parentHash`. */
+  readonly hash: string
+  readonly parentHash: string
+}
+
+export interface BlockReader {
+  /** One attempt at one endpoint. Throws a ServiceError with a CHAIN_ code. */
+  block(endpoint: Endpoint, number: number, signal: AbortSignal): Promise<WholeBlock>
+  /** Null when the node has no block there. */
+  head(endpoint: Endpoint, at: number | 'latest', signal: AbortSignal): Promise<Head | null>
+}
+
+/** Times that missing receipts are asked for before the block itself is read again. */
+const receiptRounds = 3
+/** JSON-RPC 2.0, chapter 5.1. */
+const methodNotFound = -32601
+
+export function createBlockReader(
+  options: BlockReaderOptions,
+  parts: { readonly log: Logger; readonly metrics: ChainMetrics },
+): BlockReader {
+  const { log, metrics } = parts
+  let unverifiedReported = false
+  let receiptsAtOnce = options.receipts === 'per-block'
+
+  function verifyHeader(block: CheckedBlock, number: number): void {
+    const verdict = checkHeaderHash(block)
+    if (verdict.kind === 'differs') throw headerMismatch(block, number, verdict.computed)
+    if (verdict.kind === 'matches') return
+    metrics.unverifiedHeaders.inc()
+    if (unverifiedReported) return
+    unverifiedReported = true
+    log.warn(
+      { height: number, fields: verdict.fields },
+      'headers have fields unknown here: block hashes are taken as the node gives them',
+    )
+  }
+
+  async function perTransaction(
+    endpoint: Endpoint,
+    block: CheckedBlock,
+    signal: AbortSignal,
+  ): Promise<RpcReceipt[]> {
+    const receipts = new Map<number, RpcReceipt>()
+    let wanted = block.transactions.map((_, index) => index)
+    for (let round = 1; wanted.length > 0; round++) {
+      const outcomes = await endpoint.calls(
+        wanted.map((index) => receiptCall(block, index)),
+        signal,
+      )
+      let problem = ''
+      wanted = wanted.filter((index, place) => {
+        const found = receiptOf(outcomes[place], block, index)
+        if (typeof found !== 'string') receipts.set(index, found)
+        else problem = `receipt ${index} ${found}`
+        return typeof found === 'string'
+      })
+      if (wanted.length === 0) break
+      if (round === receiptRounds) throw incomplete(block, problem)
+      await pause(backoffMs(options.backoff, round), undefined, { signal })
+    }
+    return block.transactions.map((_, index) => receipts.get(index) ?? {})
+  }
+
+  async function perBlock(
+    endpoint: Endpoint,
+    block: CheckedBlock,
+    signal: AbortSignal,
+  ): Promise<RpcReceipt[]> {
+    const answer = await blockReceipts(endpoint, block, signal)
+    if (answer === null) return await perTransaction(endpoint, block, signal)
+    if (!Array.isArray(answer) || answer.length !== block.transactions.length)
+      throw incomplete(block, 'the list of its receipts has another length')
+    answer.forEach((receipt: unknown, index) => {
+      const problem = receiptProblem(receipt, block, index)
+      if (problem !== null) throw incomplete(block, `receipt ${index} ${problem}`)
+    })
+    return answer as RpcReceipt[]
+  }
+
+  /** Null when the node does not know the method; it is not asked for again. */
+  async function blockReceipts(
+    endpoint: Endpoint,
+    block: CheckedBlock,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const call = { method: 'eth_getBlockReceipts', params: [block.number] }
+    const [outcome] = await endpoint.calls([call], signal)
+    if (outcome?.kind === 'result') return outcome.value ?? []
+    if (outcome?.kind !== 'error') throw incomplete(block, 'no answer for its receipts')
+    if (outcome.code !== methodNotFound) throw incomplete(block, outcome.message)
+    receiptsAtOnce = false
+    log.warn(
+      { endpoint: endpoint.label },
+      'node has no eth_getBlockReceipts, asks for receipts one by one',
+    )
+    return null
+  }
+
+  return {
+    async block(endpoint, number, signal) {
+      const stop = metrics.blockSeconds.startTimer()
+      const answer = await endpoint.call(blockCall(number, true), signal)
+      if (answer === null) throw unavailable(number, endpoint)
+      const block = checkBlock(answer, number)
+      if (options.verify === 'headers') verifyHeader(block, number)
+      const read = receiptsAtOnce ? perBlock : perTransaction
+      const receipts = block.transactions.length === 0 ? [] : await read(endpoint, block, signal)
+      checkReceipts(block, receipts)
+      stop()
+      return { block, receipts }
+    },
+    async head(endpoint, at, signal) {
+      const answer = await endpoint.call(blockCall(at, false), signal)
+      if (answer === null) return null
+      const { number, hash, parentHash } = checkHeader(answer, at)
+      return {
+        number: Number(number),
+        hash: hash.toLowerCase(),
+        parentHash: parentHash.toLowerCase(),
+      }
+    },
+  }
+}
+
+function blockCall(at: number | 'latest', whole: boolean): { method: string; params: unknown[] } {
+  const position = at === 'latest' ? at : `0x${at.toString(16)}`
+  return { method: 'eth_getBlockByNumber', params: [position, whole] }
+}
+
+function receiptCall(block: CheckedBlock, index: number): { method: string; params: unknown[] } {
+  return { method: 'eth_getTransactionReceipt', params: [block.transactions[index]?.hash] }
+}
+
+/** The receipt, or what is wrong with it. */
+function receiptOf(
+  outcome: RpcOutcome | undefined,
+  block: CheckedBlock,
+  index: number,
+): RpcReceipt | string {
+  if (outcome?.kind === 'error') return `was answered with an error: ${outcome.message}`
+  if (outcome?.kind !== 'result') return 'is missing in the answer'
+  return receiptProblem(outcome.value, block, index) ?? (outcome.value as RpcReceipt)
+}
+
+function unavailable(number: number, endpoint: Endpoint): ServiceError {
+  return new ServiceError('CHAIN_BLOCK_UNAVAILABLE', `${endpoint.label} has no block ${number}`, {
+    facts: { height: number, endpoint: endpoint.label },
+  })
+}
+
+function headerMismatch(block: CheckedBlock, number: number, computed: string): ServiceError {
+  return new ServiceError(
+    'CHAIN_HEADER_MISMATCH',
+    `the header of block ${number} hashes to ${computed}, the node says ${block.hash}`,
+    {
+      facts: { height: number, computed, answered: block.hash },
+      remedy:
+        'Check the execution node; for a chain that hashes its headers in another way set GENERATOR_VERIFY=off.',
+    },
+  )
+}

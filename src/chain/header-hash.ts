@@ -1,0 +1,89 @@
+/**
+ * Recomputes a block's hash from its header, so that a node's word for it is not needed:
+ * keccak256 of the RLP list of the header's fields (Yellow Paper 4.3; fields of later forks by
+ * EIP-1559, EIP-4895, EIP-4844, EIP-4788 and EIP-7685, each appended to those before it).
+ */
+import { keccak256, toRlp } from 'viem/utils'
+import type { RpcBlock } from '../primitives/rpc-block.ts'
+
+type Hex = `0x${string}`
+
+interface HeaderField {
+  readonly name: string
+  readonly quantity?: true
+}
+
+/** In every header since the first block. */
+const firstFields: readonly HeaderField[] = [
+  { name: 'parentHash' },
+  { name: 'sha3Uncles' },
+  { name: 'miner' },
+  { name: 'stateRoot' },
+  { name: 'transactionsRoot' },
+  { name: 'receiptsRoot' },
+  { name: 'logsBloom' },
+  { name: 'difficulty', quantity: true },
+  { name: 'number', quantity: true },
+  { name: 'gasLimit', quantity: true },
+  { name: 'gasUsed', quantity: true },
+  { name: 'timestamp', quantity: true },
+  { name: 'extraData' },
+  { name: 'mixHash' },
+  { name: 'nonce' },
+]
+
+/** Appended by forks, in this order. */
+const forkFields: readonly HeaderField[] = [
+  { name: 'baseFeePerGas', quantity: true },
+  { name: 'withdrawalsRoot' },
+  { name: 'blobGasUsed', quantity: true },
+  { name: 'excessBlobGas', quantity: true },
+  { name: 'parentBeaconBlockRoot' },
+  { name: 'requestsHash' },
+]
+
+/** What a node answers about a block beside its header. */
+const besideHeader = ['hash', 'size', 'totalDifficulty', 'transactions', 'uncles', 'withdrawals']
+
+const knownNames: ReadonlySet<string> = new Set([
+  ...[...firstFields, ...forkFields].map(({ name }) => name),
+  ...besideHeader,
+])
+
+/**
+ * `unknown` = the header has fields that are not known here or lacks some that are: it belongs to a
+ * later fork or another kind of chain, and nothing can be said about its hash.
+ */
+export type HeaderVerdict =
+  | { readonly kind: 'matches' }
+  | { readonly kind: 'differs'; readonly computed: string }
+  | { readonly kind: 'unknown'; readonly fields: readonly string[] }
+
+/** Whether `block.hash` is the hash of the header around it. */
+export function checkHeaderHash(block: RpcBlock): HeaderVerdict {
+  const header = block as Readonly<Record<string, unknown>>
+  const lacking = firstFields.filter(({ name }) => !isHex(header[name])).map(({ name }) => name)
+  const computed = lacking.length > 0 ? '' : headerHash(header)
+  if (computed !== '' && computed === block.hash?.toLowerCase()) return { kind: 'matches' }
+  const unfamiliar = Object.keys(header).filter((name) => !knownNames.has(name))
+  const fields = [...unfamiliar, ...lacking]
+  return fields.length > 0 ? { kind: 'unknown', fields } : { kind: 'differs', computed }
+}
+
+/** A fork's field that a later one stands behind is encoded empty where a chain leaves it out. */
+function headerHash(header: Readonly<Record<string, unknown>>): string {
+  const last = forkFields.findLastIndex(({ name }) => isHex(header[name]))
+  const fields = [...firstFields, ...forkFields.slice(0, last + 1)]
+  return keccak256(toRlp(fields.map(({ name, quantity }) => rlpItem(header[name], quantity))))
+}
+
+function rlpItem(value: unknown, quantity: true | undefined): Hex {
+  if (!isHex(value)) return '0x'
+  if (quantity === undefined) return value
+  const digits = value.slice(2).replace(/^0+/, '')
+  return digits.length % 2 === 0 ? `0x${digits}` : `0x0${digits}`
+}
+
+function isHex(value: unknown): value is Hex {
+  return typeof value === 'string' && /^0x[0-9a-f]*$/i.test(value)
+}

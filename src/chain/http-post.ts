@@ -1,0 +1,166 @@
+/**
+ * POSTs JSON over connections that stay open, with a deadline for the whole exchange and a bound on
+ * the answer. viem's HTTP client is not used here: measured on full blocks (200 receipts, 808 kB of
+ * JSON) it costs a quarter to a half more than plain `fetch` and `JSON.parse` of the same bytes,
+ * and its deadline ends with the headers; undici's dispatcher costs a quarter less than `fetch`.
+ */
+import { Agent, type Dispatcher } from 'undici'
+import { ServiceError } from '../errors.ts'
+
+export interface HttpPostOptions {
+  /** May hold user:password, sent as basic authorization; never logged. */
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** From sending a request to the last byte of its answer. */
+  readonly timeoutMs: number
+  /** Longest answer body that is read. */
+  readonly maxBytes: number
+}
+
+export interface HttpAnswer {
+  readonly status: number
+  readonly text: string
+  readonly bytes: number
+}
+
+export interface HttpPost {
+  /**
+   * Sends `body`. Throws CHAIN_UNREACHABLE, CHAIN_TIMEOUT or CHAIN_ANSWER_TOO_LARGE, and the
+   * signal's reason when it is aborted.
+   */
+  send(body: string, signal: AbortSignal): Promise<HttpAnswer>
+  close(): Promise<void>
+}
+
+/** Enough for three blocks at once with four batches each. */
+const connections = 12
+const keepAliveMs = 30_000
+
+/** Opens no connection before the first request. */
+export function openHttpPost(options: HttpPostOptions): HttpPost {
+  const { origin, path, headers, host } = parseTarget(options)
+  const { timeoutMs, maxBytes } = options
+  const agent = new Agent({
+    connections,
+    keepAliveTimeout: keepAliveMs,
+    connect: { timeout: timeoutMs },
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+  })
+  return {
+    send: (body, signal) =>
+      exchange(agent, { origin, path, method: 'POST', headers, body }, signal, {
+        timeoutMs,
+        maxBytes,
+        host,
+      }),
+    close: () => agent.destroy(),
+  }
+}
+
+interface Target {
+  readonly origin: string
+  readonly path: string
+  readonly host: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+function parseTarget(options: HttpPostOptions): Target {
+  const url = new URL(options.url)
+  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
+  const basic =
+    credentials === ':'
+      ? {}
+      : { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` }
+  return {
+    origin: url.origin,
+    path: `${url.pathname}${url.search}`,
+    host: url.host,
+    headers: { 'content-type': 'application/json', ...basic, ...options.headers },
+  }
+}
+
+interface Bounds {
+  readonly timeoutMs: number
+  readonly maxBytes: number
+  readonly host: string
+}
+
+function exchange(
+  agent: Agent,
+  request: Dispatcher.DispatchOptions,
+  signal: AbortSignal,
+  bounds: Bounds,
+): Promise<HttpAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>()
+  const chunks: Buffer[] = []
+  let status = 0
+  let bytes = 0
+  let controller: Dispatcher.DispatchController | null = null
+  let ended = false
+
+  const end = (): boolean => {
+    if (ended) return false
+    ended = true
+    clearTimeout(timer)
+    signal.removeEventListener('abort', onAbort)
+    return true
+  }
+  const fail = (error: unknown): void => {
+    if (!end()) return
+    reject(error)
+    controller?.abort(error instanceof Error ? error : new Error('aborted'))
+  }
+  const onAbort = (): void => fail(signal.reason)
+  const timer = setTimeout(() => fail(timedOut(bounds)), bounds.timeoutMs)
+  if (signal.aborted) onAbort()
+  else signal.addEventListener('abort', onAbort, { once: true })
+
+  const handler: Dispatcher.DispatchHandler = {
+    onRequestStart(started) {
+      controller = started
+      if (ended) started.abort(new Error('aborted'))
+    },
+    onResponseStart(_, statusCode, headers) {
+      status = statusCode
+      if (Number(headers['content-length']) > bounds.maxBytes) fail(tooLarge(bounds))
+    },
+    onResponseData(_, chunk) {
+      bytes += chunk.length
+      if (bytes > bounds.maxBytes) fail(tooLarge(bounds))
+      else chunks.push(chunk)
+    },
+    onResponseEnd() {
+      if (end()) resolve({ status, bytes, text: Buffer.concat(chunks, bytes).toString() })
+    },
+    onResponseError(_, error) {
+      fail(unreachable(bounds, error))
+    },
+  }
+  if (!ended) agent.dispatch(request, handler)
+  return promise
+}
+
+function timedOut({ host, timeoutMs }: Bounds): ServiceError {
+  return new ServiceError('CHAIN_TIMEOUT', `${host} did not answer within ${timeoutMs} ms`, {
+    facts: { endpoint: host, timeoutMs },
+  })
+}
+
+function tooLarge({ host, maxBytes }: Bounds): ServiceError {
+  return new ServiceError(
+    'CHAIN_ANSWER_TOO_LARGE',
+    `${host} answered more than ${maxBytes} bytes to one request`,
+    { facts: { endpoint: host, maxBytes } },
+  )
+}
+
+function unreachable({ host }: Bounds, cause: Error): ServiceError {
+  const reason =
+    'code' in cause ? `${cause.message || 'failed'} (${String(cause.code)})` : cause.message
+  return new ServiceError('CHAIN_UNREACHABLE', `no answer from ${host}: ${reason}`, {
+    facts: { endpoint: host },
+    remedy: 'Check NODE_RPC_URL and that the execution node runs and accepts connections.',
+    cause,
+  })
+}

@@ -1,0 +1,79 @@
+/**
+ * JSON-RPC 2.0 as text (https://www.jsonrpc.org/specification): calls into a request body, an
+ * answer body into one outcome per call, in the order of the calls whatever the order of the answer.
+ */
+import { ServiceError } from '../errors.ts'
+
+export interface RpcCall {
+  readonly method: string
+  readonly params: readonly unknown[]
+}
+
+/** What became of one call; `missing` = the batch's answer has no element for it. */
+export type RpcOutcome =
+  | { readonly kind: 'result'; readonly value: unknown }
+  | { readonly kind: 'error'; readonly code: number; readonly message: string }
+  | { readonly kind: 'missing' }
+
+/** `refused` = one error for the batch as a whole, which is how nodes decline to take batches. */
+export type RpcAnswer =
+  | { readonly kind: 'outcomes'; readonly outcomes: readonly RpcOutcome[] }
+  | { readonly kind: 'refused'; readonly code: number; readonly message: string }
+
+const missing: RpcOutcome = { kind: 'missing' }
+const maxShownCharacters = 120
+
+/** The request body: one object for one call, an array for more. Ids count up from `firstId`. */
+export function encodeCalls(calls: readonly RpcCall[], firstId: number): string {
+  const parts = calls.map(({ method, params }, index) =>
+    JSON.stringify({ jsonrpc: '2.0', id: firstId + index, method, params }),
+  )
+  return calls.length === 1 ? (parts[0] ?? '') : `[${parts.join(',')}]`
+}
+
+/** Reads the answer to `encodeCalls`. Throws CHAIN_ANSWER_MALFORMED. */
+export function decodeAnswer(text: string, count: number, firstId: number): RpcAnswer {
+  const answer = parseJson(text)
+  if (Array.isArray(answer)) return { kind: 'outcomes', outcomes: sortOut(answer, count, firstId) }
+  const outcome = outcomeOf(answer)
+  if (outcome === null) throw malformed('neither a result nor an error', text)
+  if (count === 1) return { kind: 'outcomes', outcomes: [outcome] }
+  if (outcome.kind !== 'error') throw malformed('one result for a batch', text)
+  return { ...outcome, kind: 'refused' }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw malformed('not JSON, or cut short', text, cause)
+  }
+}
+
+function sortOut(answer: readonly unknown[], count: number, firstId: number): RpcOutcome[] {
+  const outcomes: RpcOutcome[] = new Array(count).fill(missing)
+  for (const item of answer) {
+    const outcome = outcomeOf(item)
+    const index = outcome === null ? -1 : Number((item as { id: unknown }).id) - firstId
+    if (outcome !== null && index in outcomes) outcomes[index] = outcome
+  }
+  return outcomes
+}
+
+function outcomeOf(item: unknown): RpcOutcome | null {
+  if (typeof item !== 'object' || item === null) return null
+  const { result, error } = item as { result?: unknown; error?: unknown }
+  if (typeof error === 'object' && error !== null) {
+    const { code, message } = error as { code?: unknown; message?: unknown }
+    return { kind: 'error', code: Number(code), message: String(message) }
+  }
+  return result === undefined ? null : { kind: 'result', value: result }
+}
+
+function malformed(what: string, text: string, cause?: unknown): ServiceError {
+  return new ServiceError('CHAIN_ANSWER_MALFORMED', `the node's answer is ${what}`, {
+    facts: { starts: text.slice(0, maxShownCharacters), characters: text.length },
+    remedy: 'Check that the URL is the JSON-RPC address of an execution node.',
+    cause,
+  })
+}
