@@ -1,0 +1,94 @@
+/**
+ * Where a chain's data lives: `<first 8 hex of the genesis hash>/`, or with `-2`, `-3` where the
+ * same genesis began again. Inside, one folder per program with its store, keys, secret and log.
+ */
+import { randomBytes } from 'node:crypto'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import type { ProgramName } from '../service/contract.ts'
+import { anvilState } from './anvil.ts'
+
+/** The folders of one program. */
+export interface ProgramFolder {
+  readonly storePath: string
+  readonly keyPath: string
+  /** A file with the keyring secret, mode 0600, made on first use. */
+  readonly secretPath: string
+  readonly logPath: string
+}
+
+const folderName = /^[0-9a-f]{8}(?:-(\d+))?$/
+
+/** Name of the `n`th folder of a chain, from 1 on. */
+export function chainFolderName(genesisHash: string, n: number): string {
+  const name = genesisHash.slice(2, 10)
+  return n === 1 ? name : `${name}-${n}`
+}
+
+/** How many folders of this chain there are. */
+export function countChainFolders(root: string, genesisHash: string): number {
+  const numbers = foldersOf(root)
+    .filter((name) => name.startsWith(genesisHash.slice(2, 10)))
+    .map((name) => Number(folderName.exec(name)?.[1] ?? 1))
+  return Math.max(0, ...numbers)
+}
+
+/** The folder of the own chain that was used last; null before the first. */
+export function newestOwnChain(root: string): string | null {
+  const [newest] = foldersOf(root)
+    .map((name) => join(root, name))
+    .filter((path) => existsSync(nodeLog(path)))
+    .map((path) => ({ path, usedMs: statSync(nodeLog(path)).mtimeMs }))
+    .toSorted((a, b) => b.usedMs - a.usedMs)
+  return newest?.path ?? null
+}
+
+/** Where the own chain's node keeps its state and log. */
+export function nodeFolder(folder: string): string {
+  return join(folder, 'node')
+}
+
+/** The node's log, which each start begins anew. */
+export function nodeLog(folder: string): string {
+  return join(nodeFolder(folder), 'log')
+}
+
+/** Whether the node of an own chain can go on: its state is there and whole. */
+export function hasReadableState(folder: string): boolean {
+  try {
+    JSON.parse(readFileSync(anvilState(nodeFolder(folder)), 'utf8'))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Makes a program's folder and, once, its secret. */
+export function openProgramFolder(folder: string, program: ProgramName): ProgramFolder {
+  const path = join(folder, program)
+  mkdirSync(path, { recursive: true, mode: 0o700 })
+  const secretPath = join(path, 'keyring-secret')
+  if (!existsSync(secretPath)) {
+    const unfinished = `${secretPath}.new`
+    writeFileSync(unfinished, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 })
+    renameSync(unfinished, secretPath)
+  }
+  return {
+    storePath: join(path, 'store'),
+    keyPath: join(path, 'keys'),
+    secretPath,
+    logPath: join(path, 'log'),
+  }
+}
+
+function foldersOf(root: string): string[] {
+  return existsSync(root) ? readdirSync(root).filter((name) => folderName.test(name)) : []
+}

@@ -1,0 +1,157 @@
+/**
+ * Where the blocks come from, and the folder that belongs to them: our own node, resumed or new,
+ * or a node the user gave. A Generator's data is only used with a node that still has its last
+ * sealed block; otherwise that is said and a new folder begins.
+ */
+import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { ServiceError } from '../errors.ts'
+import { type Anvil, startAnvil } from './anvil.ts'
+import {
+  chainFolderName,
+  countChainFolders,
+  hasReadableState,
+  newestOwnChain,
+  nodeFolder,
+  openProgramFolder,
+} from './chain-folder.ts'
+import type { Children } from './children.ts'
+import type { DevnetSettings } from './config.ts'
+import { lastSealedBlock, type SealedBlock } from './last-sealed.ts'
+import { callNode, type NodeAddress } from './rpc.ts'
+
+export interface ChainSource {
+  /** First and second part of the type names. */
+  readonly chain: string
+  readonly network: string
+  readonly genesisHash: string
+  /** Folder of this chain's data. */
+  readonly folder: string
+  readonly node: NodeAddress
+  /** What the Generator is told of the node. */
+  readonly rpcUrls: readonly string[]
+  readonly wsUrl: string | null
+  /** `GENERATOR_START_HEIGHT` unless the user says otherwise. */
+  readonly startHeight: string
+  /** False for a node the user gave. */
+  readonly isOwn: boolean
+}
+
+export interface SourceParts {
+  readonly children: Children
+  readonly signal: AbortSignal
+  readonly say: (text: string) => void
+}
+
+const nodeStopMs = 2_000
+
+/** Opens the own chain, or the node that `NODE_RPC_URL` names. */
+export async function openChainSource(
+  settings: DevnetSettings,
+  parts: SourceParts,
+): Promise<ChainSource> {
+  const [rpcUrl] = settings.rpcUrls
+  return rpcUrl === undefined
+    ? await openOwnChain(settings, parts)
+    : await openGivenNode(settings, rpcUrl, parts)
+}
+
+async function openGivenNode(
+  settings: DevnetSettings,
+  rpcUrl: string,
+  parts: SourceParts,
+): Promise<ChainSource> {
+  const { apiKey, apiKeyType } = settings
+  const node = { rpcUrl, ...(apiKey !== null && { headers: { [apiKeyType]: apiKey } }) }
+  const genesisHash = await readGenesisHash(node)
+  const count = Math.max(1, countChainFolders(settings.path, genesisHash))
+  let folder = join(settings.path, chainFolderName(genesisHash, count))
+  const lost = await lostBlock(folder, node)
+  if (lost !== null) {
+    const next = join(settings.path, chainFolderName(genesisHash, count + 1))
+    parts.say(`${lostText(folder, lost)} A new folder begins: ${next}`)
+    folder = next
+  }
+  return {
+    chain: settings.chainName ?? 'Ethereum',
+    network: settings.chainNetwork ?? 'Mainnet',
+    rpcUrls: settings.rpcUrls,
+    wsUrl: settings.wsUrl,
+    startHeight: 'latest',
+    genesisHash,
+    folder,
+    node,
+    isOwn: false,
+  }
+}
+
+async function openOwnChain(settings: DevnetSettings, parts: SourceParts): Promise<ChainSource> {
+  const found = newestOwnChain(settings.path)
+  if (found === null) return await beginOwnChain(settings, parts)
+  if (!hasReadableState(found)) {
+    parts.say(
+      `The chain that ${found} belongs to is gone or damaged (node/state.json). A new one begins.`,
+    )
+    return await beginOwnChain(settings, parts)
+  }
+  const anvil = await startAnvil({ port: settings.nodePort, directory: nodeFolder(found) }, parts)
+  const lost = await lostBlock(found, anvil.node)
+  if (lost === null) return ownChain(settings, anvil, found, await readGenesisHash(anvil.node))
+  parts.say(`${lostText(found, lost)} A new chain begins.`)
+  await anvil.child.stop(nodeStopMs)
+  return await beginOwnChain(settings, parts)
+}
+
+/** The folder's name needs the genesis hash, so the first start happens in a folder without one. */
+async function beginOwnChain(settings: DevnetSettings, parts: SourceParts): Promise<ChainSource> {
+  const unnamed = join(settings.path, 'unnamed')
+  rmSync(unnamed, { recursive: true, force: true })
+  mkdirSync(nodeFolder(unnamed), { recursive: true, mode: 0o700 })
+  const first = await startAnvil({ port: settings.nodePort, directory: nodeFolder(unnamed) }, parts)
+  const genesisHash = await readGenesisHash(first.node)
+  await first.child.stop(nodeStopMs)
+  const folder = join(settings.path, chainFolderName(genesisHash, 1))
+  renameSync(unnamed, folder)
+  const anvil = await startAnvil({ port: settings.nodePort, directory: nodeFolder(folder) }, parts)
+  return ownChain(settings, anvil, folder, genesisHash)
+}
+
+function ownChain(
+  settings: DevnetSettings,
+  anvil: Anvil,
+  folder: string,
+  genesisHash: string,
+): ChainSource {
+  return {
+    chain: settings.chainName ?? 'Local',
+    network: settings.chainNetwork ?? 'Devnet',
+    rpcUrls: [anvil.node.rpcUrl],
+    wsUrl: anvil.wsUrl,
+    startHeight: '-200',
+    genesisHash,
+    folder,
+    node: anvil.node,
+    isOwn: true,
+  }
+}
+
+/** The Generator's last sealed block if the node does not have it any more, on whatever branch. */
+async function lostBlock(folder: string, node: NodeAddress): Promise<SealedBlock | null> {
+  const sealed = await lastSealedBlock(openProgramFolder(folder, 'generator').storePath)
+  if (sealed === null) return null
+  const block = await callNode(node, { method: 'eth_getBlockByHash', params: [sealed.hash, false] })
+  return block === null ? sealed : null
+}
+
+function lostText(folder: string, sealed: SealedBlock): string {
+  return `The node does not have block ${sealed.number} (${sealed.hash}) any more, the last that the Generator in ${folder} sealed.`
+}
+
+async function readGenesisHash(node: NodeAddress): Promise<string> {
+  const block = await callNode(node, { method: 'eth_getBlockByNumber', params: ['0x0', false] })
+  const hash = typeof block === 'object' && block !== null && 'hash' in block ? block.hash : null
+  if (typeof hash === 'string' && /^0x[0-9a-f]{64}$/.test(hash)) return hash
+  throw new ServiceError('DEVNET_NODE_UNREACHABLE', 'the node has no block 0', {
+    remedy: 'Give an Ethereum execution node in NODE_RPC_URL.',
+  })
+}

@@ -1,0 +1,124 @@
+/**
+ * The processes of the development chain. Each writes to a log file and runs in a process group of
+ * its own: Ctrl-C reaches only us, and we stop them in order. A child that ends by itself is a
+ * failure; children of a dead parent are ended by the reaper.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createWriteStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { ServiceError } from '../errors.ts'
+
+export interface ChildOptions {
+  /** `node`, `generator`, `host`: in messages and as the name of the log file. */
+  readonly name: string
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+  readonly logPath: string
+  /** Told every line it writes. */
+  readonly onLine?: (line: string) => void
+}
+
+export interface Child {
+  /** SIGTERM, and SIGKILL when it has not ended after `graceMs`. */
+  stop(graceMs: number): Promise<void>
+}
+
+export interface Children {
+  /** Starts a process; when it ends before `stop`, `onFailure` is told. */
+  start(options: ChildOptions): Child
+  /** Stops those that still run, then the reaper. */
+  close(): Promise<void>
+}
+
+const keptLines = 5
+const closeGraceMs = 1_000
+
+/** Opens an empty set of children. `onFailure` gets DEVNET_PROGRAM_ENDED. */
+export function openChildren(parts: { readonly onFailure: (error: unknown) => void }): Children {
+  const reaper = startReaper()
+  const started: Child[] = []
+  return {
+    start(options) {
+      const child = startChild(options, reaper, parts.onFailure)
+      started.push(child)
+      return child
+    },
+    async close() {
+      await Promise.all(started.map((child) => child.stop(closeGraceMs)))
+      reaper.stdin?.end()
+    },
+  }
+}
+
+function startReaper(): ChildProcess {
+  const script = import.meta.url.endsWith('.ts') ? './reaper.ts' : './reaper.js'
+  const reaper = spawn(process.execPath, [fileURLToPath(new URL(script, import.meta.url))], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  reaper.on('error', () => undefined)
+  reaper.stdin?.on('error', () => undefined)
+  reaper.unref()
+  return reaper
+}
+
+function startChild(
+  options: ChildOptions,
+  reaper: ChildProcess,
+  onFailure: (error: unknown) => void,
+): Child {
+  const { name, command, args, env, logPath } = options
+  const child = spawn(command, args, { detached: true, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const ended = Promise.withResolvers<void>()
+  const lastLines: string[] = []
+  let stopping = false
+  let isOver = false
+  if (child.pid !== undefined) reaper.stdin?.write(`+${child.pid}\n`)
+  const file = createWriteStream(logPath, { mode: 0o600 })
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on('line', (line) => {
+      file.write(`${line}\n`)
+      lastLines.push(line)
+      if (lastLines.length > keptLines) lastLines.shift()
+      options.onLine?.(line)
+    })
+  }
+  const over = (reason: string): void => {
+    if (isOver) return
+    isOver = true
+    file.end()
+    if (child.pid !== undefined) reaper.stdin?.write(`-${child.pid}\n`)
+    ended.resolve()
+    if (!stopping) onFailure(programEnded(name, reason, logPath, lastLines))
+  }
+  child.once('error', (error) => over(error.message))
+  child.once('close', (code, signal) => over(signal ?? `exit code ${code}`))
+  return {
+    async stop(graceMs) {
+      stopping = true
+      child.kill('SIGTERM')
+      const timer = setTimeout(() => child.kill('SIGKILL'), graceMs)
+      await ended.promise
+      clearTimeout(timer)
+    },
+  }
+}
+
+function programEnded(
+  name: string,
+  reason: string,
+  logPath: string,
+  lines: readonly string[],
+): ServiceError {
+  const last = lines.length === 0 ? '' : `; its last lines:\n${lines.join('\n')}`
+  return new ServiceError(
+    'DEVNET_PROGRAM_ENDED',
+    `the ${name} ended by itself (${reason})${last}`,
+    {
+      facts: { program: name, reason, log: logPath },
+      remedy: `Read ${logPath}, remove the cause and start again.`,
+    },
+  )
+}

@@ -1,0 +1,169 @@
+/**
+ * The settings of `viewmesh devnet`. What a Generator or a Host reads from the environment beside
+ * these (LOG_LEVEL, PRUNER_MAX_BLOCKS, ...) reaches them unchanged.
+ */
+
+import { integer, list, path, secretText, text, url } from '../service/setting-kinds.ts'
+import { loadSettings, type SettingSources, type SettingsTable } from '../service/settings.ts'
+
+export interface DevnetSettings {
+  readonly path: string
+  readonly listen: string
+  readonly nodePort: number
+  readonly generatorApiPort: number
+  readonly generatorP2pPort: number
+  readonly generatorHealthPort: number
+  readonly hostApiPort: number
+  readonly hostP2pPort: number
+  readonly hostHealthPort: number
+  readonly rpcUrls: readonly string[]
+  readonly wsUrl: string | null
+  readonly apiKey: string | null
+  readonly apiKeyType: string
+  readonly chainName: string | null
+  readonly chainNetwork: string | null
+  readonly startHeight: string | null
+}
+
+const port = integer(1, 65_535)
+
+/** Everything that can be set, for reading, help and README. */
+export const devnetSettings: SettingsTable<DevnetSettings> = {
+  path: {
+    key: 'devnet.path',
+    env: 'DEVNET_PATH',
+    kind: path,
+    default: '~/.viewmesh/dev',
+    doc: 'Directory that holds a folder for each chain: keys, stores, logs and the chain itself.',
+  },
+  listen: {
+    key: 'devnet.listen',
+    env: 'DEVNET_LISTEN',
+    kind: text('an IPv4 address', /^\d{1,3}(\.\d{1,3}){3}$/),
+    default: '127.0.0.1',
+    doc: 'Address that all ports of the Generator and the Host listen on; 0.0.0.0 opens them to other machines.',
+  },
+  nodePort: {
+    key: 'devnet.node_port',
+    env: 'DEVNET_NODE_PORT',
+    kind: port,
+    default: 8545,
+    doc: 'Port of the execution node that comes with the development chain.',
+  },
+  generatorApiPort: {
+    key: 'devnet.generator_api_port',
+    env: 'DEVNET_GENERATOR_API_PORT',
+    kind: port,
+    default: 9191,
+    doc: 'GraphQL of the Generator.',
+  },
+  generatorP2pPort: {
+    key: 'devnet.generator_p2p_port',
+    env: 'DEVNET_GENERATOR_P2P_PORT',
+    kind: port,
+    default: 9172,
+    doc: 'libp2p of the Generator.',
+  },
+  generatorHealthPort: {
+    key: 'devnet.generator_health_port',
+    env: 'DEVNET_GENERATOR_HEALTH_PORT',
+    kind: port,
+    default: 8090,
+    doc: 'Health, metrics and schema of the Generator.',
+  },
+  hostApiPort: {
+    key: 'devnet.host_api_port',
+    env: 'DEVNET_HOST_API_PORT',
+    kind: integer(1, 65_534),
+    default: 9181,
+    doc: 'GraphQL of the Host; the playground is on the next port.',
+  },
+  hostP2pPort: {
+    key: 'devnet.host_p2p_port',
+    env: 'DEVNET_HOST_P2P_PORT',
+    kind: port,
+    default: 9171,
+    doc: 'libp2p of the Host.',
+  },
+  hostHealthPort: {
+    key: 'devnet.host_health_port',
+    env: 'DEVNET_HOST_HEALTH_PORT',
+    kind: port,
+    default: 8080,
+    doc: 'Health and metrics of the Host.',
+  },
+  rpcUrls: {
+    key: 'node.rpc_url',
+    env: 'NODE_RPC_URL',
+    kind: list(url('http', 'https')),
+    default: [],
+    doc: 'An execution node to use instead of the one that comes with the development chain.',
+  },
+  wsUrl: {
+    key: 'node.ws_url',
+    env: 'NODE_WS_URL',
+    kind: url('ws', 'wss'),
+    doc: 'WebSocket of that node, for new heads; without it the Generator asks by HTTP.',
+  },
+  apiKey: {
+    key: 'node.api_key',
+    env: 'NODE_API_KEY',
+    kind: secretText,
+    secret: true,
+    doc: 'Key that the node asks for.',
+  },
+  apiKeyType: {
+    key: 'node.api_key_type',
+    env: 'NODE_API_KEY_TYPE',
+    kind: text('the name of an HTTP header', /^[A-Za-z0-9-]+$/),
+    default: 'Authorization',
+    doc: 'Header that carries the key.',
+  },
+  chainName: {
+    key: 'chain.name',
+    env: 'CHAIN_NAME',
+    kind: text('a name'),
+    doc: 'First part of every type name; `Local` for the own chain, `Ethereum` for a given node.',
+  },
+  chainNetwork: {
+    key: 'chain.network',
+    env: 'CHAIN_NETWORK',
+    kind: text('a name'),
+    doc: 'Second part of every type name; `Devnet` for the own chain, `Mainnet` for a given node.',
+  },
+  startHeight: {
+    key: 'generator.start_height',
+    env: 'GENERATOR_START_HEIGHT',
+    kind: text('latest, a height, or -N for N blocks behind the head', /^(latest|-?\d{1,15})$/),
+    doc: 'Where the Generator begins on an empty store; the whole own chain, the head of a given node.',
+  },
+}
+
+/** Reads the settings. Throws CONFIG_INVALID. */
+export function loadDevnetSettings(sources: SettingSources): DevnetSettings {
+  return loadSettings(devnetSettings, sources, { check: portsDiffer })
+}
+
+/** Every port that will be listened on, by the environment name of its setting. */
+export function listeningPorts(settings: DevnetSettings): readonly (readonly [string, number])[] {
+  const own = settings.rpcUrls.length === 0
+  return [
+    ...(own ? ([['DEVNET_NODE_PORT', settings.nodePort]] as const) : []),
+    ['DEVNET_GENERATOR_API_PORT', settings.generatorApiPort],
+    ['DEVNET_GENERATOR_P2P_PORT', settings.generatorP2pPort],
+    ['DEVNET_GENERATOR_HEALTH_PORT', settings.generatorHealthPort],
+    ['DEVNET_HOST_API_PORT', settings.hostApiPort],
+    ['DEVNET_HOST_API_PORT', settings.hostApiPort + 1],
+    ['DEVNET_HOST_P2P_PORT', settings.hostP2pPort],
+    ['DEVNET_HOST_HEALTH_PORT', settings.hostHealthPort],
+  ]
+}
+
+function portsDiffer(settings: DevnetSettings): readonly string[] {
+  const seen = new Map<number, string>()
+  return listeningPorts(settings).flatMap(([name, number]) => {
+    const other = seen.get(number)
+    seen.set(number, name)
+    return other === undefined ? [] : [`${name} and ${other} both need port ${number}`]
+  })
+}

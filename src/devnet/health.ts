@@ -1,0 +1,34 @@
+/** Reads the health endpoints of the programs we started. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { ServiceError } from '../errors.ts'
+import { type HealthReport, paths } from '../service/contract.ts'
+
+const stepMs = 100
+const requestTimeoutMs = 2_000
+const startTimeoutMs = 60_000
+
+/** What the program at `baseUrl` says of itself; null while it does not answer. */
+export async function readHealth(baseUrl: string): Promise<HealthReport | null> {
+  try {
+    const response = await fetch(`${baseUrl}${paths.health}`, {
+      headers: { accept: 'application/json' },
+      signal: AbortSignal.timeout(requestTimeoutMs),
+    })
+    return (await response.json()) as HealthReport
+  } catch {
+    return null
+  }
+}
+
+/** Waits for the peer ID of a program that was just started. Throws DEVNET_START_TIMEOUT. */
+export async function waitForPeerId(baseUrl: string, signal: AbortSignal): Promise<string> {
+  for (let waitedMs = 0; waitedMs < startTimeoutMs; waitedMs += stepMs) {
+    const id = (await readHealth(baseUrl))?.p2p.self?.id
+    if (id !== undefined) return id
+    await delay(stepMs, undefined, { signal })
+  }
+  throw new ServiceError('DEVNET_START_TIMEOUT', `no peer ID at ${baseUrl}${paths.health}`, {
+    facts: { seconds: startTimeoutMs / 1_000 },
+    remedy: 'Read the log of the Generator; its folder is printed above.',
+  })
+}

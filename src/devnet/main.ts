@@ -1,0 +1,86 @@
+/**
+ * `viewmesh devnet`, which is what `npm start` runs: an execution node with life on it (or the node
+ * of `NODE_RPC_URL`), a Generator beside it, and a Host that knows the Generator as its only peer.
+ */
+import type { Logger } from 'pino'
+import type { ProgramName } from '../service/contract.ts'
+import { openLog } from '../service/log.ts'
+import { type Running, runProgram } from '../service/run.ts'
+import { announcement, localAddress, localUrl, queryToPaste } from './announcement.ts'
+import { openProgramFolder } from './chain-folder.ts'
+import { openChainSource } from './chain-source.ts'
+import { type Child, openChildren } from './children.ts'
+import { listeningPorts, loadDevnetSettings } from './config.ts'
+import { requireFreePorts } from './free-ports.ts'
+import { waitForPeerId } from './health.ts'
+import { openLoad } from './load.ts'
+import {
+  generatorEnvironment,
+  generatorPorts,
+  hostPorts,
+  type ProgramPorts,
+  programEnvironment,
+  startProgram,
+} from './programs.ts'
+import { openProgress } from './progress.ts'
+import { tellTrouble } from './troubles.ts'
+
+/** Generator and Host may take this long to stop, everything together what follows: under five seconds. */
+const programStopMs = 3_000
+const stopTimeoutMs = 4_800
+
+/** Runs the development chain until a signal or a failure; `argv` is what follows the command. */
+export async function run(argv: readonly string[]): Promise<never> {
+  return await runProgram({ name: 'devnet', stopTimeoutMs }, (running) =>
+    start(argv, process.env, running),
+  )
+}
+
+async function start(
+  argv: readonly string[],
+  env: NodeJS.ProcessEnv,
+  running: Running,
+): Promise<void> {
+  const log = openDevnetLog()
+  running.useLog(log)
+  const settings = loadDevnetSettings({ argv, env })
+  await requireFreePorts(settings.listen, listeningPorts(settings))
+  const children = running.own('node', openChildren({ onFailure: running.fail }))
+  const source = await openChainSource(settings, { children, signal: running.signal, say })
+  if (source.isOwn) running.own('load', await openLoad({ node: source.node }))
+  const programs: Child[] = []
+  running.own('programs', { close: () => stopAll(programs) })
+  const start = (name: ProgramName, ports: ProgramPorts, extra: NodeJS.ProcessEnv): void => {
+    const folder = openProgramFolder(source.folder, name)
+    const common = programEnvironment({ settings, source, folder, ports, env })
+    const parts = { children, onLine: (line: string) => tellTrouble(name, line, log) }
+    programs.push(startProgram(name, { folder, env: { ...common, ...extra } }, parts))
+  }
+  const generator = generatorPorts(settings)
+  const generatorUrl = localUrl(settings, generator.health)
+  start('generator', generator, generatorEnvironment(settings, source))
+  const peerId = await waitForPeerId(generatorUrl, running.signal)
+  const bootstrap = `/ip4/${localAddress(settings)}/tcp/${generator.p2p}/p2p/${peerId}`
+  start('host', hostPorts(settings), { BOOTSTRAP_PEERS: bootstrap })
+  say(announcement(settings, source))
+  const hostUrl = localUrl(settings, settings.hostHealthPort)
+  const onFirstBlock = (): void => say(queryToPaste(settings))
+  const watched = { node: source.node, generatorUrl, hostUrl }
+  running.own('progress', openProgress(watched, { log, onFirstBlock }))
+}
+
+async function stopAll(programs: readonly Child[]): Promise<void> {
+  await Promise.all(programs.map((program) => program.stop(programStopMs)))
+}
+
+/** Readable lines also in a pipe: this program's output is for people. */
+function openDevnetLog(): Logger {
+  const options = { name: 'devnet', level: 'info', pretty: true } as const
+  return process.stdout.isTTY
+    ? openLog(options)
+    : openLog(options, { write: (line) => void process.stdout.write(line) })
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`)
+}

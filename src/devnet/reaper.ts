@@ -1,0 +1,41 @@
+/**
+ * A process that outlives the development chain by seconds: its standard input names process ids
+ * (`+7` begins, `-7` ends), and when that closes, because its parent died in whatever way, it ends
+ * those that are left. Kept in a process group of its own, so no Ctrl-C reaches it.
+ */
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+
+const patienceMs = 3_000
+const stepMs = 50
+
+/** Reads ids until the input ends, then ends what is left: SIGTERM, after three seconds SIGKILL. */
+export async function reap(input: Readable): Promise<void> {
+  const left = new Set<number>()
+  for await (const line of createInterface({ input })) {
+    const pid = Number(line.slice(1))
+    if (line.startsWith('+')) left.add(pid)
+    else left.delete(pid)
+  }
+  for (const pid of left) signal(pid, 'SIGTERM')
+  for (let waitedMs = 0; waitedMs < patienceMs && anyAlive(left); waitedMs += stepMs) {
+    await delay(stepMs)
+  }
+  for (const pid of left) signal(pid, 'SIGKILL')
+}
+
+function anyAlive(pids: ReadonlySet<number>): boolean {
+  return [...pids].some((pid) => signal(pid, 0))
+}
+
+/** Signal 0 only asks; false when there is no such process any more. */
+function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, name)
+  } catch {
+    return false
+  }
+}
+
+if (import.meta.main) await reap(process.stdin)
