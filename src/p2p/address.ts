@@ -1,14 +1,8 @@
-/**
- * Peer addresses: parsing what an operator configured, and listing where this node can be reached.
- */
-import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os'
+/** Reads the addresses that an operator configured, and refuses what could not work or be trusted. */
 import type { PeerId } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { ServiceError } from '../errors.ts'
-
-const wanted = '/ip4/<address>/tcp/9171/p2p/<peer id>'
-const hostProtocols: readonly string[] = ['ip4', 'ip6', 'dns', 'dns4', 'dns6']
 
 /** An address that names both a place and who is expected there. */
 export interface PeerAddress {
@@ -17,6 +11,8 @@ export interface PeerAddress {
   readonly address: Multiaddr
 }
 
+const hostProtocols: readonly string[] = ['ip4', 'ip6', 'dns', 'dns4', 'dns6']
+
 /**
  * Reads a peer address. It must end in the peer ID, because the connection is authenticated against
  * it, and the ID must contain its key (Ed25519 does, RSA does not), because only then does the
@@ -24,30 +20,29 @@ export interface PeerAddress {
  */
 export function parsePeerAddress(text: string): PeerAddress {
   const parts = components(text)
-  const [host, port, peer] = parts
-  if (parts.length < 3 || peer?.name !== 'p2p') {
-    throw invalid(text, 'it does not end in /p2p/<peer id>')
-  }
-  requireTcp(text, host?.name, port?.name)
-  if (parts.length > 3) throw invalid(text, 'it has more parts than host, port and peer ID')
-  const id = peerId(text, peer.value ?? '')
+  requireTcp(text, parts)
+  if (parts[2]?.name !== 'p2p') throw invalid(text, 'it does not end in /p2p/<peer id>')
+  if (parts.length > 3) throw invalid(text, 'it goes on after the peer ID')
+  const id = peerId(text, parts[2].value)
   if (id.publicKey === undefined) {
     throw invalid(text, 'its peer ID does not contain an Ed25519 key')
   }
   return { id, address: multiaddr(text) }
 }
 
-/** Reads a list, naming every bad entry in one P2P_ADDRESS_INVALID error; entries of blanks are skipped. */
+/** Reads a list, naming every bad entry in one P2P_ADDRESS_INVALID; blank entries are skipped. */
 export function parsePeerAddresses(list: readonly string[]): PeerAddress[] {
   return readAll(list, parsePeerAddress)
 }
 
-/** Reads addresses to announce; a `/p2p/` suffix is dropped. Throws P2P_ADDRESS_INVALID. */
-export function parseAnnounceAddresses(list: readonly string[]): Multiaddr[] {
+/**
+ * Reads addresses of this node itself, to listen on or to announce; a `/p2p/` suffix is dropped.
+ * Throws one P2P_ADDRESS_INVALID for all bad entries; blank entries are skipped.
+ */
+export function parseAddresses(list: readonly string[]): Multiaddr[] {
   return readAll(list, (text) => {
-    const [host, port] = components(text)
-    requireTcp(text, host?.name, port?.name)
-    return multiaddr(`/${host?.name}/${host?.value}/tcp/${port?.value}`)
+    requireTcp(text, components(text))
+    return multiaddr(withoutPeer(multiaddr(text)))
   })
 }
 
@@ -56,39 +51,22 @@ export function withoutPeer(address: Multiaddr): string {
   return address.toString().replace(/\/p2p\/[^/]+$/, '')
 }
 
-/**
- * Replaces wildcard addresses (0.0.0.0, ::) by those of the machine's interfaces, loopback first,
- * so that a reader of `/health` finds an IP it can use.
- */
-export function expandWildcards(
-  addresses: readonly string[],
-  interfaces: NodeJS.Dict<NetworkInterfaceInfo[]> = networkInterfaces(),
-): string[] {
-  const all = Object.values(interfaces).flatMap((list) => list ?? [])
-  const expand = (text: string): string[] => {
-    const match = /^\/(ip[46])\/(0\.0\.0\.0|::)\/tcp\/(\d+)$/.exec(text)
-    if (match === null) return [text]
-    const family = match[1] === 'ip4' ? 'IPv4' : 'IPv6'
-    return all
-      .filter((entry) => entry.family === family && !(family === 'IPv6' && entry.scopeid !== 0))
-      .sort((a, b) => Number(b.internal) - Number(a.internal))
-      .map((entry) => `/${match[1]}/${entry.address}/tcp/${match[3]}`)
-  }
-  return [...new Set(addresses.flatMap(expand))]
+interface Component {
+  readonly name: string
+  readonly value: string
 }
 
-function components(text: string): { name: string; value?: string | undefined }[] {
+function components(text: string): readonly Component[] {
   try {
-    return multiaddr(text)
-      .getComponents()
-      .map((part) => ({ name: part.name, value: part.value }))
+    const parts = multiaddr(text).getComponents()
+    return parts.map((part) => ({ name: part.name, value: part.value ?? '' }))
   } catch (cause) {
     throw invalid(text, 'it is not a multiaddr', cause)
   }
 }
 
-function requireTcp(text: string, host: string | undefined, port: string | undefined): void {
-  if (host === undefined || !hostProtocols.includes(host) || port !== 'tcp') {
+function requireTcp(text: string, [host, port]: readonly Component[]): void {
+  if (host === undefined || !hostProtocols.includes(host.name) || port?.name !== 'tcp') {
     throw invalid(text, 'it does not begin with an IP address or name and a TCP port')
   }
 }
@@ -113,13 +91,14 @@ function readAll<T>(list: readonly string[], read: (text: string) => T): T[] {
     }
   }
   if (problems.length === 0) return results
-  throw new ServiceError('P2P_ADDRESS_INVALID', problems.join('; '), { remedy: addressRemedy })
+  throw new ServiceError('P2P_ADDRESS_INVALID', problems.join('; '), { remedy })
 }
 
-const addressRemedy = `Write each address as ${wanted}, with the ID from the peer's health endpoint.`
+const remedy =
+  "Write a peer as /ip4/<address>/tcp/9171/p2p/<peer id>, with the ID from its health endpoint (.p2p.self.id), and an address of this node's own without the peer ID."
 
 function invalid(text: string, why: string, cause?: unknown): ServiceError {
-  const facts = { address: text.slice(0, 200) }
-  const message = `cannot use the address "${facts.address}": ${why}`
-  return new ServiceError('P2P_ADDRESS_INVALID', message, { facts, remedy: addressRemedy, cause })
+  const address = text.slice(0, 200)
+  const message = `cannot use the address "${address}": ${why}`
+  return new ServiceError('P2P_ADDRESS_INVALID', message, { facts: { address }, remedy, cause })
 }

@@ -9,15 +9,16 @@ import type { Logger } from 'pino'
 import type { PeerAddress } from './address.ts'
 import { type DialCause, dialCause, dialError, mismatchText } from './dial-error.ts'
 import type { P2pLimits } from './limits.ts'
+import type { P2pMetrics } from './metrics.ts'
 
 export interface BootstrapParts {
   readonly log: Logger
+  readonly metrics: Pick<P2pMetrics, 'dialFailures'>
   dial(address: Multiaddr, signal: AbortSignal): Promise<Connection>
   isConnected(id: PeerId): boolean
   isBanned(peer: string): boolean
   /** Marks a peer as one to keep, or no longer. */
   tag(id: PeerId, keep: boolean): Promise<void>
-  onFailure(cause: DialCause): void
 }
 
 export interface Bootstrap {
@@ -136,7 +137,7 @@ async function dialAll(
     } catch (error) {
       if (stopped.aborted || parts.isConnected(target.id)) return null
       const cause = dialCause(address, error, deadline.aborted)
-      parts.onFailure(cause)
+      parts.metrics.dialFailures.inc({ reason: cause.reason })
       causes.push(cause)
     }
   }

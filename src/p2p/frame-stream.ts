@@ -42,6 +42,11 @@ export function openFrameStream(stream: Stream, options: FrameStreamOptions): Fr
   const onAbort = (): void => stream.abort(streamFailure('the transfer was called off', null))
   options.signal?.addEventListener('abort', onAbort, { once: true })
   const release = (): void => options.signal?.removeEventListener('abort', onAbort)
+  // A write that fails only says that the stream is closed; this says why.
+  let closedBy: Error | undefined
+  stream.addEventListener('close', (event) => {
+    closedBy = event.error
+  })
 
   const step = async <T>(fault: Fault, run: () => Promise<T>): Promise<T> => {
     const stall = streamFailure(`no progress for ${options.stallMs} ms`, fault)
@@ -49,7 +54,7 @@ export function openFrameStream(stream: Stream, options: FrameStreamOptions): Fr
     try {
       return await run()
     } catch (error) {
-      throw toStreamFailure(error)
+      throw toStreamFailure(closedBy ?? error)
     } finally {
       clearTimeout(timer)
     }

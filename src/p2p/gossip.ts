@@ -87,7 +87,10 @@ export function blockTopic(network: string): string {
   return `/viewmesh/${network}/block/1`
 }
 
-export function createGossip(network: string, limits: P2pLimits, parts: GossipParts): Gossip {
+export function createGossip(
+  { network, limits }: { readonly network: string; readonly limits: P2pLimits },
+  parts: GossipParts,
+): Gossip {
   const topic = blockTopic(network)
   const service = gossipsub({
     globalSignaturePolicy: 'StrictNoSign',

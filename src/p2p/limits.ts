@@ -9,6 +9,8 @@ export interface P2pLimits {
   readonly maxConnections: number
   /** New inbound connections a second from one IP address. Default 20. */
   readonly connectionsPerSecond: number
+  /** Inbound connections from one IP address at a time. Default 50. */
+  readonly connectionsPerAddress: number
   /** Largest gossip message in bytes. gossipsub itself loses anything near 4 MiB without a word. Default 1 MiB. */
   readonly maxGossipBytes: number
   /** Gossip bytes a second one peer may send on average; four seconds' worth may come at once. Default 16 MiB. */
@@ -58,6 +60,7 @@ const mib = 1024 * kib
 export const defaultLimits: P2pLimits = {
   maxConnections: 100,
   connectionsPerSecond: 20,
+  connectionsPerAddress: 50,
   maxGossipBytes: mib,
   gossipBytesPerSecond: 16 * mib,
   pendingPerPeer: 64,

@@ -7,8 +7,8 @@ export interface P2pMetrics {
   readonly faults: Counter<'fault'>
   readonly bans: Counter<string>
   readonly dialFailures: Counter<'reason'>
-  readonly pulledBlocks: Counter<'direction'>
-  readonly pulledBytes: Counter<'direction'>
+  readonly rangeBlocks: Counter<'direction'>
+  readonly rangeBytes: Counter<'direction'>
 }
 
 /** What the gauges read when they are scraped. */
@@ -63,13 +63,13 @@ export function createP2pMetrics(registry: Registry, figures: P2pFigures): P2pMe
       labelNames: ['reason'],
       registers,
     }),
-    pulledBlocks: new Counter({
+    rangeBlocks: new Counter({
       name: 'viewmesh_p2p_range_blocks_total',
       help: 'Sealed blocks moved by the range protocol, received by us or sent by us.',
       labelNames: ['direction'],
       registers,
     }),
-    pulledBytes: new Counter({
+    rangeBytes: new Counter({
       name: 'viewmesh_p2p_range_bytes_total',
       help: 'Bytes of sealed blocks moved by the range protocol, received by us or sent by us.',
       labelNames: ['direction'],

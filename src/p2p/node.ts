@@ -2,13 +2,15 @@
 import { generateKeyPairFromSeed } from '@libp2p/crypto/keys'
 import type { GossipSub, GossipSubComponents } from '@libp2p/gossipsub'
 import { type Identify, identify } from '@libp2p/identify'
-import type { ConnectionGater, Libp2p } from '@libp2p/interface'
+import type { Connection, ConnectionGater, Libp2p, PeerId, Stream } from '@libp2p/interface'
 import { noise } from '@libp2p/noise'
+import { peerIdFromString } from '@libp2p/peer-id'
 import { type Ping, ping } from '@libp2p/ping'
 import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
+import { ServiceError } from '../errors.ts'
 import type { P2pLimits } from './limits.ts'
 
 export type P2pNode = Libp2p<{ identify: Identify; ping: Ping; pubsub: GossipSub }>
@@ -22,30 +24,31 @@ export interface NodeOptions {
 
 export interface NodeParts {
   readonly pubsub: (components: GossipSubComponents) => GossipSub
-  readonly gater: ConnectionGater
+  isBanned(peer: string): boolean
   /** Appends the addresses to announce to those the node found itself. */
-  announce(found: Multiaddr[]): Multiaddr[]
+  withAnnounced(found: readonly Multiaddr[]): Multiaddr[]
 }
 
-/** A reader this slow is gone; less would take a busy machine for a dead one. */
+/** A peer that answers no ping for so long is gone; less would take a busy machine for a dead one. */
 const pingTimeoutMs = 20_000
 const pingIntervalMs = 15_000
+/** Streams of all protocols on one connection, in each direction. */
 const streamsPerConnection = 64
 
 /** Makes the node without starting it. */
 export async function createNode(options: NodeOptions, parts: NodeParts): Promise<P2pNode> {
   const { limits } = options
-  return await createLibp2p({
+  const node: P2pNode = await createLibp2p({
     start: false,
     privateKey: await generateKeyPairFromSeed('Ed25519', options.peerSeed),
     nodeInfo: { name: 'viewmesh', version: '1', userAgent: 'viewmesh' },
-    addresses: { listen: [...options.listen], announceFilter: parts.announce },
+    addresses: { listen: [...options.listen], announceFilter: parts.withAnnounced },
     transports: [tcp()],
     connectionEncrypters: [noise()],
     streamMuxers: [
       yamux({ maxInboundStreams: streamsPerConnection, maxOutboundStreams: streamsPerConnection }),
     ],
-    connectionGater: parts.gater,
+    connectionGater: createGater(limits, parts, () => node.getConnections()),
     connectionManager: {
       maxConnections: limits.maxConnections,
       inboundConnectionThreshold: limits.connectionsPerSecond,
@@ -60,4 +63,58 @@ export async function createNode(options: NodeOptions, parts: NodeParts): Promis
     },
     services: { identify: identify(), ping: ping(), pubsub: parts.pubsub },
   })
+  return node
+}
+
+function createGater(
+  limits: P2pLimits,
+  parts: NodeParts,
+  connections: () => readonly Connection[],
+): ConnectionGater {
+  const isBanned = (id: PeerId): boolean => parts.isBanned(id.toString())
+  return {
+    denyDialPeer: isBanned,
+    denyInboundEncryptedConnection: isBanned,
+    denyInboundConnection: ({ remoteAddr }) => {
+      const host = hostOf(remoteAddr)
+      const same = connections().filter(
+        (other) => other.direction === 'inbound' && hostOf(other.remoteAddr) === host,
+      )
+      return same.length >= limits.connectionsPerAddress
+    },
+  }
+}
+
+function hostOf(address: Multiaddr): string | undefined {
+  return address.getComponents()[0]?.value
+}
+
+/** Throws P2P_LISTEN_FAILED, leaving nothing open. */
+export async function startNode(node: P2pNode, listen: readonly string[]): Promise<void> {
+  try {
+    await node.start()
+  } catch (cause) {
+    await node.stop()
+    const text = cause instanceof Error ? cause.message : String(cause)
+    const reason = /\bE[A-Z]{3,}\b/.exec(text)?.[0] ?? 'not possible'
+    const place = listen.join(', ')
+    throw new ServiceError('P2P_LISTEN_FAILED', `cannot listen on ${place}: ${reason}`, {
+      facts: { listen: place, reason },
+      remedy: 'Stop the program that has the port, or set DB_P2P_LISTEN_ADDR to another address.',
+      cause,
+    })
+  }
+}
+
+/** Opens a stream on a connection that exists; a peer that is not connected is not dialled. */
+export async function openStream(
+  node: P2pNode,
+  peer: string,
+  protocol: string,
+  signal: AbortSignal,
+): Promise<Stream> {
+  const connections = node.getConnections(peerIdFromString(peer))
+  const connection = connections.find((candidate) => candidate.status === 'open')
+  if (connection === undefined) throw new Error('the peer is not connected')
+  return await connection.newStream(protocol, { signal })
 }

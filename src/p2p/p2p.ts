@@ -4,28 +4,21 @@
  * bytes here; what is in them is the program's business.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Connection, PeerId } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
-import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import { invariant, ServiceError } from '../errors.ts'
-import {
-  expandWildcards,
-  parseAnnounceAddresses,
-  parsePeerAddresses,
-  withoutPeer,
-} from './address.ts'
-import { createAnnouncements } from './announcements.ts'
+import { invariant } from '../errors.ts'
+import { parsePeerAddresses, withoutPeer } from './address.ts'
 import { type Bootstrap, createBootstrap } from './bootstrap.ts'
-import { createGossip, type OnBlock, type Verdict } from './gossip.ts'
+import { createGossip, type Gossip, type OnBlock, type Verdict } from './gossip.ts'
 import { defaultLimits, type P2pLimits } from './limits.ts'
 import { createP2pMetrics } from './metrics.ts'
-import { createNode, type P2pNode } from './node.ts'
-import { createRangeClient } from './range-client.ts'
+import { createNode, openStream, type P2pNode, startNode } from './node.ts'
+import { createOwnAddresses, type OwnAddresses } from './own-addresses.ts'
+import { createPeerBook, type PeerBook, type PeerEvent, type PeerRecord } from './peer-book.ts'
+import { createRangeClient, type RangeClient } from './range-client.ts'
 import type { Range } from './range-frames.ts'
-import { type BlockSource, createRangeServer } from './range-server.ts'
-import { createScoreTable, type Fault } from './score.ts'
+import { type BlockSource, createRangeServer, type RangeServer } from './range-server.ts'
 
 export interface P2pOptions {
   /** 32 bytes of which the Ed25519 node key and the peer ID follow. */
@@ -34,7 +27,7 @@ export interface P2pOptions {
   readonly listen: readonly string[]
   /** Addresses under which others reach this node, listed before its own; none by default. */
   readonly announce?: readonly string[]
-  /** Peers to stay connected with; a list of addresses that end in `/p2p/<peer id>`. */
+  /** Peers to stay connected with; addresses that end in `/p2p/<peer id>`. This node's own is skipped. */
   readonly bootstrapPeers: readonly string[]
   /** `<Chain>__<Network>`; peers of other networks share no topic and no protocol with us. */
   readonly network: string
@@ -50,23 +43,10 @@ export interface P2pParts {
 }
 
 /** A connected peer. */
-export interface PeerInfo {
+export interface PeerInfo extends PeerRecord {
   readonly id: string
   /** Where it is connected from or to, without the `/p2p/` suffix. */
   readonly addresses: readonly string[]
-  /** What it says it can serve; null until it said so. */
-  readonly announced: Range | null
-  /** True once a block of it was accepted; only then its heights count. */
-  readonly verified: boolean
-  /** From 0 down to the ban threshold. */
-  readonly score: number
-}
-
-/** `connected` comes when the peer's protocols are known, `announced` when its heights change. */
-export interface PeerEvent {
-  readonly type: 'connected' | 'announced' | 'disconnected'
-  readonly peer: string
-  readonly announced: Range | null
 }
 
 export interface P2p {
@@ -85,15 +65,15 @@ export interface P2p {
   /** Asks a connected peer for its heights. Throws P2P_PULL_FAILED. */
   status(peer: string, signal: AbortSignal): Promise<Range | null>
   /**
-   * Applies the verdict on a pulled block, or on one judged later than `onBlock` answered: accepting
-   * restores score and makes the peer's heights count, rejecting is a fault.
+   * Applies the verdict on a pulled block (those on gossiped blocks are applied already): accepting
+   * restores score and makes the peer's heights count from now on, rejecting is a fault.
    */
   judge(peer: string, verdict: Verdict): void
   /** Reports a fault that only the program can see; the reason goes to the log. */
   penalise(peer: string, reason: string): void
   /** Calls the listener from now on; returns the function that ends it. */
   onPeer(listener: (event: PeerEvent) => void): () => void
-  /** The highest height that connected peers announce of which a block was verified; null when none does. */
+  /** The highest height that connected peers announce of which a block was accepted; null without any. */
   highestAnnounced(): number | null
   /** Replaces the bootstrap peers. Throws P2P_ADDRESS_INVALID and then changes nothing. */
   setBootstrapPeers(addresses: readonly string[]): void
@@ -112,253 +92,176 @@ const closeMs = 1500
 const bootstrapTag = 'keep-alive-bootstrap'
 
 /**
- * Opens the node and listens. Throws P2P_ADDRESS_INVALID for a bad address of any kind, before
+ * Opens the node and listens. Throws P2P_ADDRESS_INVALID for bad addresses of any kind before
  * anything is opened, and P2P_LISTEN_FAILED where it cannot listen.
  */
 export async function openP2p(options: P2pOptions, parts: P2pParts): Promise<P2p> {
-  const { log, source } = parts
   const limits: P2pLimits = { ...defaultLimits, ...options.limits }
   invariant(limits.windowBytes >= 2 * limits.maxFrameBytes, 'the window holds two frames')
-  const firstPeers = parsePeerAddresses(options.bootstrapPeers)
-  let announced = parseAnnounceAddresses(options.announce ?? [])
-  for (const address of options.listen) parseListenAddress(address)
+  const bootstrapPeers = parsePeerAddresses(options.bootstrapPeers)
+  const own = createOwnAddresses(options.listen, options.announce ?? [])
+  const room = await assemble(options, parts, limits, own)
+  await connectParts(room, options.network, limits, parts.log)
+  await startNode(room.node, options.listen)
+  room.gossip.start(room.node.services.pubsub)
+  room.bootstrap.set(bootstrapPeers)
+  const p2p = expose(room, limits, own)
+  parts.log.info(p2p.self(), 'listening for peers')
+  return p2p
+}
 
-  const protocol = rangeProtocol(options.network)
-  const scores = createScoreTable(limits)
-  const announcements = createAnnouncements(limits.maxRemembered)
-  const listeners = new Set<(event: PeerEvent) => void>()
-  const closing = new AbortController()
-  let bootstrap: Bootstrap | undefined
+/** The parts of the room in the order in which they depend on each other. */
+interface Room {
+  readonly book: PeerBook
+  readonly gossip: Gossip
+  readonly server: RangeServer
+  readonly client: RangeClient
+  readonly node: P2pNode
+  readonly bootstrap: Bootstrap
+  readonly closing: AbortController
+}
 
-  const metrics = createP2pMetrics(parts.registry, {
+async function assemble(
+  options: P2pOptions,
+  { log, registry, source, onBlock }: P2pParts,
+  limits: P2pLimits,
+  own: OwnAddresses,
+): Promise<Room> {
+  const metrics = createP2pMetrics(registry, {
     peers: () => node.getPeers().length,
     activeStreams: () => server.activeStreams(),
-    banned: () => scores.bans(),
+    banned: () => book.bans(),
   })
-
-  const emit = (type: PeerEvent['type'], peer: string): void => {
-    const event = { type, peer, announced: announcements.of(peer) }
-    for (const listener of listeners) listener(event)
-  }
-
-  const connections = (peer: string): Connection[] => node.getConnections(peerIdFromString(peer))
-
   const disconnect = (peer: string, reason: string): void => {
-    for (const connection of connections(peer)) connection.abort(new Error(reason))
+    const connections = node.getConnections(peerIdFromString(peer))
+    for (const connection of connections) connection.abort(new Error(reason))
   }
-
-  const onFault = (peer: string, fault: Fault, detail: string): void => {
-    if (scores.isBanned(peer)) return
-    const { score, banned } = scores.fault(peer, fault)
-    metrics.faults.inc({ fault })
-    log.warn({ peer, fault, detail, score }, 'peer fault')
-    if (!banned) return
-    metrics.bans.inc()
-    announcements.distrust(peer)
-    log.warn({ peer, reason: fault, banMs: limits.banMs }, 'peer disconnected and banned')
-    disconnect(peer, 'banned')
-  }
-
-  const onStatus = (peer: string, status: Range | null): void => {
-    if (announcements.announce(peer, status)) emit('announced', peer)
-  }
-
-  const onVerdict = (peer: string, verdict: Verdict): void => {
-    if (verdict.action === 'reject') onFault(peer, 'rejected block', verdict.reason)
-    if (verdict.action === 'ignore') log.debug({ peer, reason: verdict.reason }, 'block ignored')
-    if (verdict.action !== 'accept') return
-    scores.honest(peer)
-    announcements.verify(peer)
-    if (verdict.height === undefined) return
-    if (announcements.raise(peer, verdict.height)) emit('announced', peer)
-  }
-
-  const count = (direction: 'received' | 'sent') => (blocks: number, bytes: number) => {
-    metrics.pulledBlocks.inc({ direction }, blocks)
-    metrics.pulledBytes.inc({ direction }, bytes)
-  }
-
-  const server = createRangeServer(limits, { source, onStatus, onFault, onSent: count('sent') })
-  const client = createRangeClient(limits, {
-    openStream: async (peer, signal) => {
-      const connection = connections(peer).find((candidate) => candidate.status === 'open')
-      if (connection === undefined) throw new Error('the peer is not connected')
-      const deadline = AbortSignal.timeout(limits.stallMs)
-      return connection.newStream(protocol, { signal: AbortSignal.any([signal, deadline]) })
-    },
-    ownRange: () => source.range(),
-    onStatus,
-    onFault,
-    onReceived: count('received'),
-  })
-  const gossip = createGossip(options.network, limits, {
-    log,
-    metrics,
-    ...(parts.onBlock === undefined ? {} : { onBlock: parts.onBlock }),
-    isBanned: scores.isBanned,
-    onVerdict,
-    onFault,
-    disconnect,
-  })
-  const isBanned = (id: PeerId): boolean => scores.isBanned(id.toString())
-  const node = await createNode(
-    { peerSeed: options.peerSeed, listen: options.listen, limits },
+  const book = createPeerBook(limits, { log, metrics, disconnect })
+  const watch = { onFault: book.fault, onStatus: book.status, onVerdict: book.verdict }
+  const gossip = createGossip(
+    { network: options.network, limits },
     {
-      pubsub: gossip.service,
-      gater: { denyDialPeer: isBanned, denyInboundEncryptedConnection: isBanned },
-      announce: (found) => [...found, ...announced],
+      ...watch,
+      log,
+      metrics,
+      disconnect,
+      isBanned: book.isBanned,
+      ...(onBlock === undefined ? {} : { onBlock }),
     },
   )
-  const self = node.peerId.toString()
+  const server = createRangeServer(limits, { ...watch, log, metrics, source })
+  const protocol = rangeProtocol(options.network)
+  const client = createRangeClient(limits, {
+    ...watch,
+    metrics,
+    openStream: (peer, signal) => openStream(node, peer, protocol, signal),
+    ownRange: () => source.range(),
+  })
+  const node = await createNode(
+    { peerSeed: options.peerSeed, listen: options.listen, limits },
+    { pubsub: gossip.service, isBanned: book.isBanned, withAnnounced: own.withAnnounced },
+  )
+  const bootstrap = createBootstrap(node.peerId.toString(), limits, {
+    log,
+    metrics,
+    dial: (address, signal) => node.dial(address, { signal }),
+    isConnected: (id) => node.getConnections(id).length > 0,
+    isBanned: book.isBanned,
+    tag: async (id, keep) => {
+      const tags = { [bootstrapTag]: keep ? { value: 100 } : undefined }
+      await node.peerStore.merge(id, { tags })
+    },
+  })
+  return { book, gossip, server, client, node, bootstrap, closing: new AbortController() }
+}
 
-  const refresh = async (peer: string): Promise<void> => {
-    try {
-      await client.status(peer, closing.signal)
-    } catch (error) {
-      log.debug({ err: error, peer }, 'a peer did not tell its heights')
-    }
-  }
-
+/** Leads what the node reports to the parts it concerns. */
+async function connectParts(
+  room: Room,
+  network: string,
+  limits: P2pLimits,
+  log: Logger,
+): Promise<void> {
+  const { book, bootstrap, gossip, node, server } = room
+  const protocol = rangeProtocol(network)
+  const refresh = createRefresh(room, log)
   node.addEventListener('peer:identify', ({ detail }) => {
     const peer = detail.peerId.toString()
-    if (!detail.protocols.includes(protocol)) return reportStranger(log, peer, options.network)
-    log.info({ peer, direction: detail.connection.direction }, 'peer connected')
-    emit('connected', peer)
+    if (!detail.protocols.includes(protocol)) {
+      const level = bootstrap.has(peer) ? 'warn' : 'debug'
+      log[level]({ peer, network }, 'a connected peer does not serve our network')
+      return
+    }
+    book.connected(peer)
     void refresh(peer)
   })
   node.addEventListener('peer:disconnect', ({ detail }) => {
     const peer = detail.toString()
-    announcements.disconnected(peer)
+    book.disconnected(peer)
     server.forget(peer)
-    bootstrap?.disconnected(peer)
-    log.info({ peer }, 'peer disconnected')
-    emit('disconnected', peer)
+    bootstrap.disconnected(peer)
   })
+  const timer = setInterval(() => {
+    for (const peer of book.serving()) void refresh(peer)
+  }, limits.statusIntervalMs)
+  room.closing.signal.addEventListener('abort', () => clearInterval(timer))
 
-  await node.handle(
-    protocol,
-    (stream, connection) => server.serve(connection.remotePeer.toString(), stream),
-    { maxInboundStreams: 2 * limits.streamsPerPeer },
-  )
-  await startNode(node, options.listen)
-  gossip.start(node.services.pubsub)
   for (const name of node.services.pubsub.protocols) {
     node.use(name, (stream, connection, next) => {
       if (stream.direction === 'outbound') gossip.watchOutbound(stream, connection)
       next(stream, connection)
     })
   }
+  await node.handle(
+    protocol,
+    (stream, connection) => server.serve(connection.remotePeer.toString(), stream),
+    { maxInboundStreams: 2 * limits.streamsPerPeer },
+  )
+}
 
-  bootstrap = createBootstrap(self, limits, {
-    log,
-    dial: (address, signal) => node.dial(address, { signal }),
-    isConnected: (id) => node.getConnections(id).length > 0,
-    isBanned: scores.isBanned,
-    tag: async (id, keep) => {
-      const tags = { [bootstrapTag]: keep ? { value: 100 } : undefined }
-      await node.peerStore.merge(id, { tags })
-    },
-    onFailure: (cause) => metrics.dialFailures.inc({ reason: cause.reason }),
-  })
-  bootstrap.set(firstPeers)
-
-  const statusTimer = setInterval(() => {
-    for (const id of node.getPeers()) void refresh(id.toString())
-  }, limits.statusIntervalMs)
-
-  const addresses = (): string[] => {
-    const listening = options.listen.map((text) => withActualPort(text, node.getMultiaddrs()))
-    const own = [...announced.map(String), ...expandWildcards(listening)]
-    return [...new Set(own)]
+/** Asks a peer for its heights, once at a time; a failure is the log's business alone. */
+function createRefresh(room: Room, log: Logger): (peer: string) => Promise<void> {
+  const asking = new Set<string>()
+  return async (peer) => {
+    if (asking.has(peer)) return
+    asking.add(peer)
+    try {
+      await room.client.status(peer, room.closing.signal)
+    } catch (error) {
+      log.debug({ err: error, peer }, 'a peer did not tell its heights')
+    } finally {
+      asking.delete(peer)
+    }
   }
-  log.info({ peer: self, addresses: addresses() }, 'listening for peers')
+}
 
+function expose(room: Room, limits: P2pLimits, own: OwnAddresses): P2p {
+  const { book, bootstrap, client, closing, gossip, node, server } = room
+  const untilClosed = (signal: AbortSignal): AbortSignal =>
+    AbortSignal.any([signal, closing.signal])
   return {
     maxGossipBytes: limits.maxGossipBytes,
-    self: () => ({ id: self, addresses: addresses() }),
+    self: () => ({ id: node.peerId.toString(), addresses: own.list(node.getMultiaddrs()) }),
     peers: () =>
-      node.getPeers().map((id) => {
-        const peer = id.toString()
-        return {
-          id: peer,
-          addresses: node
-            .getConnections(id)
-            .map((connection) => withoutPeer(connection.remoteAddr)),
-          announced: announcements.of(peer),
-          verified: announcements.isVerified(peer),
-          score: scores.score(peer),
-        }
-      }),
+      node.getPeers().map((id) => ({
+        id: id.toString(),
+        addresses: node.getConnections(id).map((connection) => withoutPeer(connection.remoteAddr)),
+        ...book.record(id.toString()),
+      })),
     publish: (bytes) => gossip.publish(node.services.pubsub, bytes),
-    pull: (peer, from, to, signal) =>
-      client.pull(peer, from, to, AbortSignal.any([signal, closing.signal])),
-    status: (peer, signal) => client.status(peer, AbortSignal.any([signal, closing.signal])),
-    judge: onVerdict,
-    penalise: (peer, reason) => onFault(peer, 'reported', reason),
-    onPeer: (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    highestAnnounced: announcements.highest,
-    setBootstrapPeers: (list) => bootstrap.set(parsePeerAddresses(list)),
-    setAnnounce: (list) => {
-      announced = parseAnnounceAddresses(list)
-    },
+    pull: (peer, from, to, signal) => client.pull(peer, from, to, untilClosed(signal)),
+    status: (peer, signal) => client.status(peer, untilClosed(signal)),
+    judge: book.verdict,
+    penalise: (peer, reason) => book.fault(peer, 'reported', reason),
+    onPeer: book.onPeer,
+    highestAnnounced: book.highestAnnounced,
+    setBootstrapPeers: (addresses) => bootstrap.set(parsePeerAddresses(addresses)),
+    setAnnounce: own.setAnnounced,
     close: async () => {
-      clearInterval(statusTimer)
-      bootstrap.close()
       closing.abort(new Error('the node is closing'))
+      bootstrap.close()
       server.close()
       await Promise.race([node.stop(), delay(closeMs, undefined, { ref: false })])
     },
   }
-}
-
-async function startNode(node: P2pNode, listen: readonly string[]): Promise<void> {
-  try {
-    await node.start()
-  } catch (cause) {
-    await node.stop()
-    const text = cause instanceof Error ? cause.message : String(cause)
-    const reason = /\bE[A-Z]{3,}\b/.exec(text)?.[0] ?? 'not possible'
-    throw new ServiceError(
-      'P2P_LISTEN_FAILED',
-      `cannot listen on ${listen.join(', ')}: ${reason}`,
-      {
-        facts: { listen: listen.join(', '), reason },
-        remedy: 'Stop the program that has the port, or set DB_P2P_LISTEN_ADDR to another address.',
-        cause,
-      },
-    )
-  }
-}
-
-function reportStranger(log: Logger, peer: string, network: string): void {
-  log.warn({ peer, network }, 'a connected peer does not serve our network')
-}
-
-function parseListenAddress(address: string): void {
-  try {
-    multiaddr(address)
-  } catch (cause) {
-    throw new ServiceError(
-      'P2P_ADDRESS_INVALID',
-      `cannot listen on "${address}": it is not a multiaddr`,
-      {
-        facts: { address },
-        remedy: 'Write it as /ip4/0.0.0.0/tcp/9171.',
-        cause,
-      },
-    )
-  }
-}
-
-/** The configured address with the port that the system chose where the configured one is 0. */
-function withActualPort(configured: string, actual: readonly Multiaddr[]): string {
-  if (!configured.endsWith('/tcp/0')) return configured
-  const family = configured.split('/')[1]
-  const port = actual
-    .map((address) => /^\/(ip[46])\/[^/]+\/tcp\/(\d+)/.exec(address.toString()))
-    .find((match) => match?.[1] === family)?.[2]
-  return configured.replace(/\/tcp\/0$/, `/tcp/${port ?? 0}`)
 }

@@ -11,6 +11,7 @@ import {
   toStreamFailure,
 } from './frame-stream.ts'
 import type { P2pLimits } from './limits.ts'
+import type { P2pMetrics } from './metrics.ts'
 import {
   decodeServerFrame,
   encodeClientFrame,
@@ -21,13 +22,13 @@ import type { Fault } from './score.ts'
 import { createSlots } from './slots.ts'
 
 export interface RangeClientParts {
+  readonly metrics: Pick<P2pMetrics, 'rangeBlocks' | 'rangeBytes'>
   /** Opens a stream of the range protocol to a connected peer. */
   openStream(peer: string, signal: AbortSignal): Promise<Stream>
   /** Our own heights, told to the peer with each request. */
   ownRange(): Range | null
   onStatus(peer: string, status: Range | null): void
   onFault(peer: string, fault: Fault, detail: string): void
-  onReceived(blocks: number, bytes: number): void
 }
 
 export interface RangeClient {
@@ -46,7 +47,8 @@ export function createRangeClient(limits: P2pLimits, parts: RangeClientParts): R
 
   const open = async (ask: Ask, signal: AbortSignal): Promise<FrameStream> => {
     signal.throwIfAborted()
-    const stream = await parts.openStream(ask.peer, signal)
+    const deadline = AbortSignal.timeout(limits.stallMs)
+    const stream = await parts.openStream(ask.peer, AbortSignal.any([signal, deadline]))
     return openFrameStream(stream, {
       maxFrameBytes: limits.maxFrameBytes,
       maxBufferBytes: limits.windowBytes + 2 * limits.maxFrameBytes,
@@ -157,7 +159,8 @@ async function* readBlocks(
     above = frame.height
     blocks += 1
     const block = await assemble(frame.blockBytes, frame.bytes, next, limits.maxBlockBytes)
-    parts.onReceived(1, block.byteLength)
+    parts.metrics.rangeBlocks.inc({ direction: 'received' })
+    parts.metrics.rangeBytes.inc({ direction: 'received' }, block.byteLength)
     yield block
   }
 }

@@ -31,8 +31,8 @@ export interface CreditFrame {
 export type ClientFrame = RequestFrame | CreditFrame
 
 /** Why a server does not serve; a code, so that no peer's text reaches a log. */
-export const rangeErrors = ['busy', 'malformed request', 'unavailable'] as const
-export type RangeError = (typeof rangeErrors)[number]
+export const refusals = ['busy', 'unavailable'] as const
+export type Refusal = (typeof refusals)[number]
 
 export type ServerFrame =
   | { readonly kind: 'status'; readonly status: Range | null }
@@ -45,7 +45,7 @@ export type ServerFrame =
     }
   | { readonly kind: 'part'; readonly bytes: Uint8Array }
   | { readonly kind: 'end'; readonly blocks: number }
-  | { readonly kind: 'error'; readonly error: RangeError }
+  | { readonly kind: 'error'; readonly error: Refusal }
 
 /** Bytes a `block` frame needs beside the block's own. */
 export const blockFrameOverhead = 11
@@ -105,7 +105,7 @@ export function encodeServerFrame(frame: ServerFrame): Uint8Array {
     case 'end':
       return writeFrame(tags.end, (out) => out.u32(frame.blocks))
     case 'error':
-      return writeFrame(tags.error, (out) => out.u8(rangeErrors.indexOf(frame.error)))
+      return writeFrame(tags.error, (out) => out.u8(refusals.indexOf(frame.error)))
   }
 }
 
@@ -145,7 +145,7 @@ function serverFrame(input: FrameReader): ServerFrame {
     case tags.end:
       return { kind: 'end', blocks: input.u32() }
     case tags.error:
-      return { kind: 'error', error: rangeErrors[input.u8()] ?? 'unavailable' }
+      return { kind: 'error', error: refusals[input.u8()] ?? 'unavailable' }
     default:
       throw frameError('unknown frame')
   }

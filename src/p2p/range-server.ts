@@ -4,6 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Stream } from '@libp2p/interface'
+import type { Logger } from 'pino'
 import {
   type FrameStream,
   openFrameStream,
@@ -11,11 +12,13 @@ import {
   toStreamFailure,
 } from './frame-stream.ts'
 import type { P2pLimits } from './limits.ts'
+import type { P2pMetrics } from './metrics.ts'
 import {
   blockFrameOverhead,
   decodeClientFrame,
   encodeServerFrame,
   type Range,
+  type Refusal,
   type RequestFrame,
 } from './range-frames.ts'
 import { type Bucket, createBucket } from './rate.ts'
@@ -30,10 +33,11 @@ export interface BlockSource {
 }
 
 export interface RangeServerParts {
+  readonly log: Logger
+  readonly metrics: Pick<P2pMetrics, 'rangeBlocks' | 'rangeBytes'>
   readonly source: BlockSource
   onStatus(peer: string, status: Range | null): void
   onFault(peer: string, fault: Fault, detail: string): void
-  onSent(blocks: number, bytes: number): void
 }
 
 export interface RangeServer {
@@ -68,10 +72,11 @@ export function createRangeServer(limits: P2pLimits, parts: RangeServerParts): R
 
   const run = async (peer: string, frames: FrameStream): Promise<void> => {
     try {
-      await answer(peer, frames, limits, parts)
+      await answer(peer, frames, limits, { ...parts, source: guarded(parts) })
       await frames.close()
     } catch (thrown) {
       const failure = toStreamFailure(thrown)
+      if (failure === sourceFailure) return await sayError(frames, 'unavailable')
       frames.abort(failure)
       if (failure.fault !== null) parts.onFault(peer, failure.fault, failure.message)
     }
@@ -90,7 +95,7 @@ export function createRangeServer(limits: P2pLimits, parts: RangeServerParts): R
       stallMs: limits.stallMs,
     })
     if (refused === 'busy') {
-      await sayBusy(frames)
+      await sayError(frames, 'busy')
       return
     }
     const own = active.get(peer) ?? new Set()
@@ -119,12 +124,30 @@ export function createRangeServer(limits: P2pLimits, parts: RangeServerParts): R
   }
 }
 
-async function sayBusy(frames: FrameStream): Promise<void> {
+const sourceFailure = streamFailure('the blocks could not be read', null)
+
+/** The source with its failures reported, and thrown as one known error. */
+function guarded(parts: RangeServerParts): BlockSource {
+  const attempt = <T>(read: () => T): T => {
+    try {
+      return read()
+    } catch (error) {
+      parts.log.error({ err: error }, 'blocks to serve could not be read')
+      throw sourceFailure
+    }
+  }
+  return {
+    range: () => attempt(() => parts.source.range()),
+    sealedBlock: (height) => attempt(() => parts.source.sealedBlock(height)),
+  }
+}
+
+async function sayError(frames: FrameStream, error: Refusal): Promise<void> {
   try {
-    await frames.write(encodeServerFrame({ kind: 'error', error: 'busy' }))
+    await frames.write(encodeServerFrame({ kind: 'error', error }))
     await frames.close()
-  } catch (error) {
-    frames.abort(toStreamFailure(error))
+  } catch (thrown) {
+    frames.abort(toStreamFailure(thrown))
   }
 }
 
@@ -164,7 +187,8 @@ async function sendBlocks(
     }
     for (const frame of blockFrames(height, block, limits.maxFrameBytes)) await send(frame)
     blocks += 1
-    parts.onSent(1, block.byteLength)
+    parts.metrics.rangeBlocks.inc({ direction: 'sent' })
+    parts.metrics.rangeBytes.inc({ direction: 'sent' }, block.byteLength)
   }
   return blocks
 }
