@@ -2,7 +2,6 @@
 import type { ProgramName } from './contract.ts'
 import { type LogLevel, logLevels } from './log-level.ts'
 import { anyMultiaddr, listenMultiaddr, peerMultiaddr } from './multiaddr-kinds.ts'
-import type { SettingsTable } from './setting.ts'
 import {
   type Address,
   address,
@@ -14,6 +13,7 @@ import {
   secretText,
   text,
 } from './setting-kinds.ts'
+import type { SettingsTable } from './settings.ts'
 
 export interface CommonSettings {
   /** First and second part of every type name's prefix, `Ethereum__Mainnet`. */
@@ -163,7 +163,7 @@ export function commonSettings(program: ProgramName): SettingsTable<CommonSettin
       env: 'GRAPHQL_MAX_DEPTH',
       kind: integer(1, 100),
       unit: 'levels',
-      default: 12,
+      default: 15,
       doc: 'Deepest nesting of a query.',
     },
     graphqlMaxCost: {
@@ -195,7 +195,7 @@ export function commonSettings(program: ProgramName): SettingsTable<CommonSettin
       env: 'GRAPHQL_MAX_MS',
       kind: integer(1, 600_000),
       unit: 'ms',
-      default: 10_000,
+      default: 20_000,
       doc: 'Longest time one query may run.',
     },
   }

@@ -2,7 +2,7 @@
  * A fastify server with the bounds every HTTP surface of ours keeps: body size, header and request
  * time, JSON errors, HEAD wherever GET is, and a port that is taken told by its setting.
  */
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { ServiceError } from '../errors.ts'
 import type { Address } from './setting-kinds.ts'
@@ -26,7 +26,7 @@ export interface HttpServerParts {
 export interface HttpServer {
   /** The port that was really taken, also when 0 was asked for. */
   readonly port: number
-  /** Stops accepting, ends idle connections and waits for running answers. */
+  /** Stops accepting and waits two seconds for running answers before it cuts them off. */
   close(): Promise<void>
 }
 
@@ -37,8 +37,6 @@ export async function openHttpServer(
 ): Promise<HttpServer> {
   const requestTimeout = options.requestTimeoutMs ?? 10_000
   const server = Fastify({
-    loggerInstance: parts.log as FastifyBaseLogger,
-    disableRequestLogging: true,
     bodyLimit: options.maxBodyBytes ?? 65_536,
     requestTimeout,
     connectionTimeout: 0,
@@ -66,7 +64,15 @@ export async function openHttpServer(
   await listen(server, options)
   const bound = server.server.address()
   const port = typeof bound === 'object' && bound !== null ? bound.port : options.address.port
-  return { port, close: () => server.close() }
+  return { port, close: () => closeServer(server) }
+}
+
+const closeGraceMs = 2_000
+
+async function closeServer(server: FastifyInstance): Promise<void> {
+  const timer = setTimeout(() => server.server.closeAllConnections(), closeGraceMs)
+  await server.close()
+  clearTimeout(timer)
 }
 
 const errorCodes: Readonly<Record<number, string>> = {

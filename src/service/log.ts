@@ -85,16 +85,12 @@ function withoutSecrets(secrets: readonly string[]): (line: string) => string {
   return (line) => found.reduce((text, secret) => text.replaceAll(secret, hidden), line)
 }
 
-/** A foreign error keeps its stack; ours says what a person needs without it. */
+/** A failure with a remedy says what a person needs; the others keep their stacks. */
 function serializeError(error: unknown): PlainError {
-  return withoutStacks(toPlainError(error))
+  const plain = toPlainError(error)
+  return plain.remedy === undefined ? plain : withoutStacks(plain)
 }
 
-function withoutStacks({ stack, cause, ...rest }: PlainError): PlainError {
-  const expected = rest.remedy !== undefined
-  return {
-    ...rest,
-    ...(!expected && stack !== undefined && { stack }),
-    ...(cause !== undefined && { cause: withoutStacks(cause) }),
-  }
+function withoutStacks({ stack: _, cause, ...rest }: PlainError): PlainError {
+  return cause === undefined ? rest : { ...rest, cause: withoutStacks(cause) }
 }

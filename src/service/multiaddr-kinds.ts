@@ -12,8 +12,8 @@ interface Parts {
   readonly peerId: string | null
 }
 
-const peerIdPattern =
-  /^(?:12D3KooW[1-9A-HJ-NP-Za-km-z]{44}|Qm[1-9A-HJ-NP-Za-km-z]{44}|16Uiu2HA[1-9A-HJ-NP-Za-km-z]{46})$/
+/** Ed25519 and secp256k1 IDs: they contain the key the connection is checked against, RSA's do not. */
+const peerIdPattern = /^(?:12D3KooW[1-9A-HJ-NP-Za-km-z]{44}|16Uiu2HA[1-9A-HJ-NP-Za-km-z]{45})$/
 const dnsNamePattern = /^(?=.{1,253}$)[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?$/
 
 /** Where to listen: an IP address, a port, no peer ID. */

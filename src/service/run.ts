@@ -2,6 +2,7 @@
  * The life of a program: parts are opened in order and closed in reverse, a signal or a failure
  * ends it within thirty seconds, and what went wrong is told once with its remedy.
  */
+import process from 'node:process'
 import { isatty } from 'node:tty'
 import type { Logger } from 'pino'
 import { ServiceError } from '../errors.ts'
@@ -14,26 +15,38 @@ export interface Running {
   /** Aborted when the program begins to stop. */
   readonly signal: AbortSignal
   /** Registers a part to be closed, last opened first; returns it. */
-  own<T extends { close(): Promise<void> | void }>(name: string, part: T): T
+  own<T extends Closeable>(name: string, part: T): T
   /** Ends the program with exit code 1; only the first failure is told. */
   fail(error: unknown): void
-  /** The log that tells of the end; before it is set, a plain one is used. */
+  /** The log that tells of the end; a failure before that is told by a plain one. */
   useLog(log: Logger): void
 }
 
+/** A part that lives until the program ends. */
+export interface Closeable {
+  close(): Promise<void> | void
+}
+
 export interface ProgramOptions {
-  /** `generator`, `host`, `devnet`. */
+  /** `generator`, `host`, `devnet`: the name in the log. */
   readonly name: string
   /** Time for closing. Default 30,000. */
   readonly stopTimeoutMs?: number
 }
 
-interface Part {
+interface OwnedPart {
   readonly name: string
-  readonly close: () => Promise<void> | void
+  readonly part: Closeable
 }
 
-const signals = ['SIGINT', 'SIGTERM'] as const
+/** The state that `runProgram` and its steps share. */
+interface Life {
+  readonly name: string
+  readonly stopping: AbortController
+  readonly parts: OwnedPart[]
+  log: Logger | null
+  failed: boolean
+}
 
 /**
  * Opens the program with `open` and keeps it until a signal or a failure, then exits the process:
@@ -44,85 +57,86 @@ export async function runProgram(
   open: (running: Running) => Promise<void>,
 ): Promise<never> {
   const stopping = new AbortController()
-  const ended = Promise.withResolvers<void>()
-  const parts: Part[] = []
-  let log: Logger | null = null
-  let failure: { readonly error: unknown } | null = null
+  const life: Life = { name: options.name, stopping, parts: [], log: null, failed: false }
+  const stopped = new Promise<void>((resolve) => {
+    stopping.signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => onSignal(life, signal))
+  process.on('uncaughtException', (error) => fail(life, error))
+  process.on('unhandledRejection', (error) => fail(life, error))
 
-  const stop = (reason: string): void => {
-    if (stopping.signal.aborted) return
-    log?.info({ reason }, 'stopping')
-    stopping.abort()
-    ended.resolve()
-  }
-  const fail = (error: unknown): void => {
-    if (failure === null && !(stopping.signal.aborted && isAbort(error))) {
-      failure = { error }
-      tell(error, logOf(log, options.name))
-    }
-    stop('failure')
-  }
-  const onSignal = (signal: NodeJS.Signals): void => {
-    if (stopping.signal.aborted) process.exit(1)
-    stop(signal)
-  }
-  for (const signal of signals) process.on(signal, onSignal)
-  process.on('uncaughtException', fail)
-  process.on('unhandledRejection', fail)
+  const opening = open(runningOf(life)).catch((error: unknown) => fail(life, error))
+  await stopped
+  const limitMs = options.stopTimeoutMs ?? stopTimeoutMs
+  const timer = setTimeout(() => giveUp(life, limitMs), limitMs)
+  await opening
+  await closeParts(life)
+  clearTimeout(timer)
+  life.log?.info('stopped')
+  process.exit(life.failed ? 1 : 0)
+}
 
-  const opening = open({
-    signal: stopping.signal,
+function runningOf(life: Life): Running {
+  return {
+    signal: life.stopping.signal,
     own(name, part) {
-      parts.push({ name, close: () => part.close() })
+      life.parts.push({ name, part })
       return part
     },
-    fail,
-    useLog(next) {
-      log = next
+    fail: (error) => fail(life, error),
+    useLog(log) {
+      life.log = log
     },
-  }).catch(fail)
+  }
+}
 
-  await ended.promise
-  const timer = setTimeout(() => {
-    tell(stopTimeout(parts.at(-1)?.name ?? 'start'), logOf(log, options.name))
-    process.exit(1)
-  }, options.stopTimeoutMs ?? stopTimeoutMs)
-  await opening
-  await closeAll(parts, fail)
-  clearTimeout(timer)
-  logOf(log, options.name).info('stopped')
-  process.exit(failure === null ? 0 : 1)
+function onSignal(life: Life, signal: string): void {
+  if (life.stopping.signal.aborted) process.exit(1)
+  life.log?.info({ signal }, 'stopping')
+  life.stopping.abort()
+}
+
+function fail(life: Life, error: unknown): void {
+  const isWanted = life.stopping.signal.aborted && isAbort(error)
+  if (!life.failed && !isWanted) {
+    life.failed = true
+    tell(life, error)
+  }
+  life.stopping.abort()
 }
 
 /** Closes in reverse order; a part that fails to close does not keep the others open. */
-async function closeAll(parts: Part[], fail: (error: unknown) => void): Promise<void> {
-  for (let part = parts.at(-1); part !== undefined; part = parts.at(-1)) {
+async function closeParts(life: Life): Promise<void> {
+  for (let last = life.parts.at(-1); last !== undefined; last = life.parts.at(-1)) {
     try {
-      await part.close()
+      await last.part.close()
     } catch (error) {
-      fail(error)
+      fail(life, error)
     }
-    parts.pop()
+    life.parts.pop()
   }
 }
 
-function stopTimeout(part: string): ServiceError {
-  return new ServiceError('SERVICE_STOP_TIMEOUT', `${part} did not close in time`, {
-    facts: { part },
-    remedy: 'Start again; what was stored is whole.',
-  })
+function giveUp(life: Life, limitMs: number): void {
+  const part = life.parts.at(-1)?.name ?? 'the start'
+  tell(
+    life,
+    new ServiceError('SERVICE_STOP_TIMEOUT', `${part} did not end within ${limitMs} ms`, {
+      facts: { part, limitMs },
+      remedy: 'Nothing needs to be repaired: what was stored is whole. Start again.',
+    }),
+  )
+  process.exit(1)
 }
 
 function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError'
 }
 
-function logOf(log: Logger | null, name: string): Logger {
-  return log ?? openLog({ name, level: 'info' })
-}
-
 /** A person at a terminal reads a short text, a pipe gets one JSON line. */
-function tell(error: unknown, log: Logger): void {
+function tell(life: Life, error: unknown): void {
   if (isatty(2)) process.stderr.write(`${failureText(error)}\n`)
-  if (!isatty(1)) log.fatal({ err: error }, 'failed')
+  if (isatty(1)) return
+  const log = life.log ?? openLog({ name: life.name, level: 'info' })
+  log.fatal({ err: error }, 'failed')
 }

@@ -7,7 +7,7 @@ export type SecretReading =
 
 const maxBytes = 65_536
 
-/** The file's text without its final line break, or what is wrong; `place` is the setting that names it. */
+/** The file's text without line breaks at its end, or what is wrong; `place` is the setting that names it. */
 export function readSecretFile(place: string, path: string): SecretReading {
   const problem = (what: string): SecretReading => ({
     mistake: `${place} points to ${path}, ${what}; accepted is a file that holds the secret`,
@@ -16,7 +16,7 @@ export function readSecretFile(place: string, path: string): SecretReading {
     const stat = statSync(path)
     if (stat.isDirectory()) return problem('which is a directory')
     if (stat.size > maxBytes) return problem(`which has ${stat.size} bytes (at most ${maxBytes})`)
-    const value = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+    const value = readFileSync(path, 'utf8').replace(/[\r\n]+$/, '')
     return value.trim() === '' ? problem('which is empty') : { value }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : null

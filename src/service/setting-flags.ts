@@ -12,20 +12,20 @@ export interface FlagReading extends Reading {
 /** Reads all flags of a table. A flag given twice counts the second time. */
 export function readFlags(table: AnyTable, argv: readonly string[]): FlagReading {
   const names = new Map(Object.entries(table).map(([name, setting]) => [flagOf(setting), name]))
+  const flags = parseFlags([...names.keys(), 'config'], argv)
   const values = new Map<string, FoundValue>()
   const broken = new Set<string>()
   const mistakes: string[] = []
-  let configFile: string | null = null
-  for (const flag of parseFlags([...names.keys(), 'config'], argv)) {
+  for (const flag of flags) {
     const name = names.get(flag.name)
-    const setting = name === undefined ? undefined : table[name]
-    const reading = flag.mistake === null && setting ? readFlag(setting, flag.value) : flag
-    if (reading.mistake) mistakes.push(reading.mistake)
-    if (name === undefined) configFile = flag.name === 'config' ? flag.value : configFile
-    else if (reading.mistake) broken.add(name)
-    else values.set(name, { value: reading.value, origin: 'flag', place: `--${flag.name}` })
+    const { value, mistake } = readFlag(name === undefined ? undefined : table[name], flag)
+    if (mistake !== null) mistakes.push(mistake)
+    if (name === undefined) continue
+    if (mistake === null) values.set(name, { value, origin: 'flag', place: `--${flag.name}` })
+    else broken.add(name)
   }
-  return { values, mistakes, broken, configFile }
+  const configFile = flags.findLast(({ name }) => name === 'config')?.value
+  return { values, mistakes, broken, configFile: configFile || null }
 }
 
 interface Flag {
@@ -55,13 +55,8 @@ function unknownFlag(name: string, rawName: string, known: readonly string[]): s
   return `${rawName} is not a flag of this command${hint}`
 }
 
-interface ReadFlag {
-  readonly value: string
-  readonly mistake: string | null
-}
-
-function readFlag(setting: AnySetting, value: string): ReadFlag {
-  if (!setting.secret) return { value, mistake: null }
-  const secret = readSecretFile(`--${flagOf(setting)}`, value)
+function readFlag(setting: AnySetting | undefined, flag: Flag): Omit<Flag, 'name'> {
+  if (!setting?.secret || flag.mistake !== null) return flag
+  const secret = readSecretFile(`--${flag.name}`, flag.value)
   return { value: secret.value ?? '', mistake: secret.mistake ?? null }
 }

@@ -43,9 +43,9 @@ export function text(accepts: string, pattern: RegExp = /./s): SettingKind<strin
   })
 }
 
-/** Secret text: taken as it is, only a final line break is dropped. */
+/** Secret text: taken as it is, only line breaks at its end are dropped. */
 export const secretText: SettingKind<string> = kind('any text that is not empty', (value) =>
-  typeof value === 'string' && value.trim() !== '' ? value.replace(/\r?\n$/, '') : undefined,
+  typeof value === 'string' && value.trim() !== '' ? value.replace(/[\r\n]+$/, '') : undefined,
 )
 
 /** One of a few words. */

@@ -12,11 +12,14 @@ import {
   type FoundValue,
   flagOf,
   type Origin,
-  type SettingsTable,
+  type Setting,
 } from './setting.ts'
 import { readEnvironment } from './setting-environment.ts'
 import { readYamlFile } from './setting-file.ts'
 import { readFlags } from './setting-flags.ts'
+
+/** A program's settings by the name the code uses. */
+export type SettingsTable<T> = { readonly [K in keyof T]-?: Setting<T[K]> }
 
 /** What settings are read from. */
 export interface SettingSources {
@@ -51,7 +54,7 @@ export function loadSettingsWithOrigins<T>(
   sources: SettingSources,
   options: LoadOptions<T> = {},
 ): LoadedSettings<T> {
-  const entries = table as unknown as AnyTable
+  const entries: AnyTable = table
   const flags = readFlags(entries, sources.argv)
   const environment = readEnvironment(entries, sources.env)
   const file = readYamlFile(entries, flags.configFile, sources.env)
@@ -116,21 +119,21 @@ function mistakeOf(
   const name = String(issue.path[0])
   const setting = entries[name]
   if (setting === undefined) return issue.message
-  const params = issue.code === 'custom' ? issue.params : undefined
+  const { missing, ...params } = (issue.code === 'custom' && issue.params) || {}
   const source = found.get(name)
   const accepted = setting.kind.list ? issue.message : setting.kind.accepts
-  if (params?.missing === true) {
+  if (missing === true) {
     const file = setting.secret ? ` or ${setting.env}_FILE` : ''
     return `${setting.key} (${setting.env}${file}) is required and not set; accepted is ${accepted}`
   }
-  const value = params !== undefined && 'found' in params ? params.found : source?.value
+  const { found: value = source?.value } = params
   const shown = setting.secret ? 'a value that is not shown' : JSON.stringify(value)
   return `${source?.place ?? setting.key}: found ${shown}, accepted is ${accepted}`
 }
 
 /** README's configuration table, as Markdown. */
 export function settingsTable<T>(table: SettingsTable<T>): string {
-  const rows = Object.values(table as unknown as AnyTable).map((setting) => {
+  const rows = Object.values<AnySetting>(table).map((setting) => {
     const meaning = `${setting.doc} Accepted: ${setting.kind.accepts}${setting.unit === undefined ? '' : ` (${setting.unit})`}.`
     return [
       `\`${setting.key}\``,

@@ -1,0 +1,78 @@
+#!/usr/bin/env node
+/**
+ * The `viewmesh` command. Chooses a Node that is new enough and starts main: the sources in a
+ * clone, the build in an installed package. Plain JavaScript that also an old Node can read.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { dirname, join, sep } from 'node:path'
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
+
+const needed = [22, 19]
+const here = dirname(fileURLToPath(import.meta.url))
+
+/** @param {string} version */
+function isCapable(version) {
+  const [major, minor] = version.replace(/^v/, '').split('.').map(Number)
+  return major > needed[0] || (major === needed[0] && minor >= needed[1])
+}
+
+/** Sources run from a clone only: Node strips no types below node_modules. */
+function findMain() {
+  const isInstalled = here.split(sep).includes('node_modules')
+  const built = [join(here, 'main.js'), join(here, '..', 'dist', 'src', 'main.js')]
+  const candidates = isInstalled ? built : [join(here, 'main.ts'), ...built]
+  return candidates.find((path) => existsSync(path))
+}
+
+/** The pinned runtime of this package or of one that contains it. */
+function findNode() {
+  const name = process.platform === 'win32' ? 'node.exe' : 'node'
+  for (let folder = here; ; folder = dirname(folder)) {
+    const candidate = join(folder, 'node_modules', '.bin', name)
+    if (existsSync(candidate)) {
+      const { stdout, status } = spawnSync(candidate, ['--version'], { encoding: 'utf8' })
+      if (status === 0 && isCapable(stdout.trim())) return candidate
+    }
+    if (folder === dirname(folder)) return undefined
+  }
+}
+
+/** @param {string} text */
+function refuse(text) {
+  process.stderr.write(`viewmesh: ${text}\n`)
+  process.exitCode = 1
+}
+
+/** Runs main under another Node and ends the way it ends. @param {string} node @param {string} main */
+function hand(node, main) {
+  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      // A terminal sends Ctrl-C to the child itself; a second one would force it to stop.
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
+    })
+  }
+  child.on('error', (error) => refuse(`${node} cannot be run (${error.message})`))
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code === null ? 1 : code)
+    process.removeAllListeners(signal)
+    process.kill(process.pid, signal)
+  })
+}
+
+const main = findMain()
+if (main === undefined) {
+  refuse(`there is no build beside ${here}; run "npm run build"`)
+} else if (isCapable(process.version)) {
+  process.argv[1] = main
+  await import(`file://${main}`)
+} else {
+  const node = findNode()
+  if (node === undefined) {
+    refuse(
+      `needs Node ${needed.join('.')} or newer, this is ${process.version}. Run "npm ci" in the package, which installs one beside it, or start with a newer Node.`,
+    )
+  } else hand(node, main)
+}
