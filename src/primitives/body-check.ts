@@ -45,7 +45,9 @@ interface BlockFacts {
 interface Scanned {
   readonly section: Section
   readonly position: number
-  readonly bytes: Uint8Array
+  /** The chunk it lies in. */
+  readonly bytes: Buffer
+  /** Places in `bytes`. */
   readonly offsets: Int32Array
 }
 
@@ -107,10 +109,13 @@ function eachDocument(check: Check, section: Section, visit: (scanned: Scanned) 
   for (const chunk of check.chunks[section]) {
     for (let index = 0; index < chunk.length; index++) {
       const position = chunk.first + index
-      const bytes = chunk.values(position)
-      const bad = scanValues(section, bytes, 0, bytes.length, offsets)
+      const { bytes } = chunk
+      const start = chunk.start(position)
+      const end = chunk.start(position + 1)
+      const bad = scanValues(section, bytes, start, end, offsets)
       if (bad !== undefined) throw wrongField(section, position, bad)
-      check.cids.push(cidOf(visit({ section, position, bytes, offsets }), bytes))
+      const docID = visit({ section, position, bytes, offsets })
+      check.cids.push(cidOf(docID, bytes, start, end))
     }
   }
 }
@@ -185,7 +190,7 @@ function checkLogs(check: Check): void {
 }
 
 /** The 32 bytes of a hash; its head has two bytes. */
-function hashAt({ bytes, offsets }: Scanned, place: number): Uint8Array {
+function hashAt({ bytes, offsets }: Scanned, place: number): Buffer {
   const start = (offsets[place] ?? 0) + 2
   return bytes.subarray(start, start + 32)
 }
@@ -211,8 +216,9 @@ function mustBe(scanned: Scanned, place: number, expected: number, field: string
 }
 
 function mustBeFlag(scanned: Scanned, place: number, field: string): void {
-  const start = scanned.offsets[place] ?? 0
-  const text = Buffer.from(scanned.bytes.subarray(start + 1, scanned.offsets[place + 1])).toString()
+  const { bytes, offsets } = scanned
+  const start = (offsets[place] ?? 0) + 1
+  const text = bytes.toString('latin1', start, offsets[place + 1])
   if (text !== 'true' && text !== 'false')
     throw wrongField(scanned.section, scanned.position, field)
 }
@@ -226,9 +232,8 @@ function smallQuantityAt(scanned: Scanned, place: number, field: string): number
   return value
 }
 
-function hexText(bytes: Uint8Array): string {
-  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  return `0x${view.toString('hex')}`
+function hexText(bytes: Buffer): string {
+  return `0x${bytes.toString('hex')}`
 }
 
 function wrongField(section: Section, position: number, field: string): Error {

@@ -17,10 +17,19 @@ import { blockSections, type Section } from './collections.ts'
 const bodyVersion = 1
 const maxQuantityBytes = 32
 /** More documents than any chain puts into a block; keeps a lying header from costing memory. */
-const maxDocuments = 4_000_000
+const maxDocuments = 1_000_000
 
 /** Documents a chunk holds at most. */
 export const chunkDocuments: number = 64
+
+/** A chunk takes no further document once its documents' values bytes reach this. */
+export const chunkValuesBytes: number = 256 * 1024
+
+/** What compression may add to bytes that do not compress: one part in 255, and its frame. */
+const maxFrameBytes = 64
+
+/** In a chunk, what stands beside each document's values bytes. */
+const documentOverheadBytes = 4
 
 /** Where one chunk lies in the body and what it unpacks to. */
 export interface ChunkEntry {
@@ -201,15 +210,26 @@ function readSectionChunks(
     const length = readVarint(reader)
     const rawBytes = readVarint(reader)
     const storedBytes = readVarint(reader)
-    if (length < 1 || length > chunkDocuments || storedBytes > rawBytes) {
+    const entry = { first, length, rawBytes, start: sizes.stored, storedBytes }
+    if (!isPossible(entry) || (index < count - 1 && !isFull(entry))) {
       throw bodyMalformed('a chunk has an impossible size')
     }
-    chunks.push({ first, length, rawBytes, start: sizes.stored, storedBytes })
+    chunks.push(entry)
     first += length
     sizes.raw += rawBytes
     sizes.stored += storedBytes
   }
   if (first !== documents) throw bodyMalformed('its chunks do not add up')
+}
+
+function isPossible({ length, rawBytes, storedBytes }: ChunkEntry): boolean {
+  if (length < 1 || length > chunkDocuments) return false
+  return storedBytes <= rawBytes + Math.floor(rawBytes / 255) + maxFrameBytes
+}
+
+/** Only the last chunk of a section may have room left, so that a body cannot be all chunks. */
+function isFull({ length, rawBytes }: ChunkEntry): boolean {
+  return length === chunkDocuments || rawBytes - length * documentOverheadBytes >= chunkValuesBytes
 }
 
 function placeChunks(

@@ -4,9 +4,15 @@
  */
 import { invariant } from '../errors.ts'
 import { type CheckedDocuments, checkDocuments } from './body-check.ts'
-import { type BodyHeader, chunkDocuments, parseHeader, writeHeader } from './body-header.ts'
-import { createWriter } from './cbor.ts'
-import { type Chunk, chunkRawBytes, type PackedChunk, packChunk, unpackChunk } from './chunk.ts'
+import {
+  type BodyHeader,
+  chunkDocuments,
+  chunkValuesBytes,
+  parseHeader,
+  writeHeader,
+} from './body-header.ts'
+import { type ByteWriter, createWriter } from './cbor.ts'
+import { type Chunk, type PackedChunk, packChunk, unpackChunk } from './chunk.ts'
 import { createCidMaker } from './cid.ts'
 import { blockSections, type Section } from './collections.ts'
 import type { BlockDocuments, Document } from './documents.ts'
@@ -51,8 +57,9 @@ export function encodeBody(documents: BlockDocuments): {
   cids: readonly Uint8Array[]
 } {
   const cids: Uint8Array[] = []
+  const values = createWriter(64 * 1024)
   const encode = (section: Section) =>
-    encodeSection(documents.network, section, documents.documents[section], cids)
+    encodeSection(documents.network, section, documents.documents[section], values, cids)
   const chunks = {
     Block: encode('Block'),
     Transaction: encode('Transaction'),
@@ -79,18 +86,19 @@ function encodeSection(
   network: string,
   section: Section,
   documents: readonly Document[],
+  values: ByteWriter,
   cids: Uint8Array[],
 ): PackedChunk[] {
   const chunks: PackedChunk[] = []
   const cidOf = createCidMaker(network, section)
-  const values = createWriter(64 * 1024)
   let lengths: number[] = []
+  values.at = 0
   for (const document of documents) {
     const start = values.at
     writeValues(values, section, document.values)
-    cids.push(cidOf(document.docID, values.bytes.subarray(start, values.at)))
+    cids.push(cidOf(document.docID, values.bytes, start, values.at))
     lengths.push(values.at - start)
-    if (lengths.length < chunkDocuments && values.at < chunkRawBytes) continue
+    if (lengths.length < chunkDocuments && values.at < chunkValuesBytes) continue
     chunks.push(packChunk(lengths, values.bytes.subarray(0, values.at)))
     lengths = []
     values.at = 0

@@ -215,10 +215,21 @@ export function readText(reader: ByteReader): string | undefined {
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** The text between two places, or undefined when it is not UTF-8. */
-export function utf8Text(bytes: Buffer, from: number, end: number): string | undefined {
+function utf8Text(bytes: Buffer, from: number, end: number): string | undefined {
   try {
     return utf8.decode(bytes.subarray(from, end))
   } catch {
     return undefined
   }
+}
+
+/** Skips text and checks that it is valid UTF-8. */
+export function skipText(reader: ByteReader): boolean {
+  const length = skipString(reader, major.text)
+  if (length < 0) return false
+  for (let at = reader.at - length; at < reader.at; at++) {
+    if ((reader.bytes[at] ?? 0) < 0x80) continue
+    return utf8Text(reader.bytes, at, reader.at) !== undefined
+  }
+  return true
 }

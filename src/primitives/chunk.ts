@@ -4,15 +4,19 @@
  * (four bytes, lowest first), then the values bytes one after the other.
  */
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { invariant } from '../errors.ts'
 import { bodyMalformed, type ChunkEntry } from './body-header.ts'
-
-/** A chunk takes no further document once its raw form has this many bytes. */
-export const chunkRawBytes: number = 256 * 1024
+import { asBuffer } from './cbor.ts'
 
 const lengthBytes = 4
+/** Memory taken at once while unpacking, so that a lying directory entry costs little. */
+const maxStepBytes = 512 * 1024
 /** Level 1 never needs a larger window; a peer's frame that asks for more is refused. */
 const maxWindowLog = 20
-const compressOptions = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
+/** With a checksum, so that a damaged store answers with an error and not with other documents. */
+const compressOptions = {
+  params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
+}
 
 /** An opened chunk. */
 export interface Chunk {
@@ -21,6 +25,10 @@ export interface Chunk {
   readonly length: number
   /** Memory it holds. */
   readonly rawBytes: number
+  /** The memory its documents share. */
+  readonly bytes: Buffer
+  /** Where in `bytes` the document at this position in the section begins; for the position after the last one, where that ends. */
+  start(position: number): number
   /** The values bytes of the document at this position in the section. */
   values(position: number): Uint8Array
 }
@@ -33,13 +41,12 @@ export interface PackedChunk {
   readonly stored: Uint8Array
 }
 
-/** Raw form of what was written, compressed unless that would make it larger. */
+/** The chunk of documents whose values lie in `values`, one after the other. */
 export function packChunk(lengths: readonly number[], values: Uint8Array): PackedChunk {
   const raw = Buffer.allocUnsafe(lengths.length * lengthBytes + values.length)
   for (const [index, length] of lengths.entries()) raw.writeUInt32LE(length, index * lengthBytes)
   raw.set(values, lengths.length * lengthBytes)
-  const compressed = zstdCompressSync(raw, compressOptions)
-  const stored = compressed.length < raw.length ? compressed : raw
+  const stored = zstdCompressSync(raw, compressOptions)
   return { length: lengths.length, rawBytes: raw.length, stored }
 }
 
@@ -48,16 +55,16 @@ export function packChunk(lengths: readonly number[], values: Uint8Array): Packe
  * @throws ServiceError `PRIMITIVES_BODY_MALFORMED`.
  */
 export function unpackChunk(body: Uint8Array, entry: ChunkEntry): Chunk {
-  const stored = body.subarray(entry.start, entry.start + entry.storedBytes)
-  const raw = entry.storedBytes === entry.rawBytes ? stored : decompress(stored, entry.rawBytes)
+  const stored = asBuffer(body).subarray(entry.start, entry.start + entry.storedBytes)
+  const raw = decompress(stored, entry.rawBytes)
   if (raw.length !== entry.rawBytes) throw bodyMalformed('a chunk unpacks to another size')
   return openRaw(raw, entry)
 }
 
-function decompress(stored: Uint8Array, rawBytes: number): Uint8Array {
+function decompress(stored: Uint8Array, rawBytes: number): Buffer {
   try {
     return zstdDecompressSync(stored, {
-      chunkSize: Math.max(constants.Z_MIN_CHUNK, Math.min(rawBytes, chunkRawBytes)),
+      chunkSize: Math.max(constants.Z_MIN_CHUNK, Math.min(rawBytes + 1, maxStepBytes)),
       maxOutputLength: rawBytes,
       params: { [constants.ZSTD_d_windowLogMax]: maxWindowLog },
     })
@@ -66,23 +73,28 @@ function decompress(stored: Uint8Array, rawBytes: number): Uint8Array {
   }
 }
 
-function openRaw(raw: Uint8Array, entry: ChunkEntry): Chunk {
+function openRaw(bytes: Buffer, entry: ChunkEntry): Chunk {
   const { first, length } = entry
-  const view = new DataView(raw.buffer, raw.byteOffset, raw.byteLength)
-  const offsets = new Uint32Array(length + 1)
+  const starts = new Uint32Array(length + 1)
   let at = length * lengthBytes
-  if (at > raw.length) throw bodyMalformed('a chunk is cut off')
-  offsets[0] = at
+  if (at > bytes.length) throw bodyMalformed('a chunk is cut off')
   for (let index = 0; index < length; index++) {
-    at += view.getUint32(index * lengthBytes, true)
-    offsets[index + 1] = at
-    if (at > raw.length) throw bodyMalformed('a chunk is cut off')
+    starts[index] = at
+    at += bytes.readUInt32LE(index * lengthBytes)
   }
-  if (at !== raw.length) throw bodyMalformed('a chunk has bytes that belong to no document')
+  starts[length] = at
+  if (at !== bytes.length) throw bodyMalformed('a chunk’s documents do not fill it')
+  const start = (position: number): number => {
+    const found = starts[position - first]
+    invariant(found !== undefined, `the chunk holds position ${position}`)
+    return found
+  }
   return {
     first,
     length,
-    rawBytes: raw.length,
-    values: (position) => raw.subarray(offsets[position - first], offsets[position - first + 1]),
+    rawBytes: bytes.length,
+    bytes,
+    start,
+    values: (position) => bytes.subarray(start(position), start(position + 1)),
   }
 }

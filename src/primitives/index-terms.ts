@@ -3,9 +3,10 @@
  * with this value; whoever looks it up checks the documents of the chunk.
  */
 import type { Body } from './body.ts'
-import { createReader, major, readHead } from './cbor.ts'
+import { type ByteReader, createReader, major, readHead } from './cbor.ts'
+import type { Chunk } from './chunk.ts'
 import { blockSections, fieldIndex, type Section } from './collections.ts'
-import { scanValues, valueCount } from './values.ts'
+import { skipItem } from './values.ts'
 
 /** What kind of value a term holds; `topic` is any of a log's topics. */
 export type TermKind =
@@ -26,24 +27,30 @@ export interface Term {
   readonly chunk: number
 }
 
-interface IndexedField {
-  readonly kind: TermKind
-  readonly index: number
-  readonly isList: boolean
+/** For each section, the kind of term that each stored field gives, up to the last that gives one. */
+const indexed: Readonly<Record<Section, readonly (TermKind | undefined)[]>> = {
+  Block: termFields('Block', { hash: 'blockHash' }),
+  Transaction: termFields('Transaction', { hash: 'transactionHash', from: 'from', to: 'to' }),
+  AccessListEntry: [],
+  Log: termFields('Log', { address: 'logAddress', topics: 'topic' }),
 }
 
-const indexed: Readonly<Record<Section, readonly IndexedField[]>> = {
-  Block: [{ kind: 'blockHash', index: fieldIndex('Block', 'hash'), isList: false }],
-  Transaction: [
-    { kind: 'transactionHash', index: fieldIndex('Transaction', 'hash'), isList: false },
-    { kind: 'from', index: fieldIndex('Transaction', 'from'), isList: false },
-    { kind: 'to', index: fieldIndex('Transaction', 'to'), isList: false },
-  ],
-  AccessListEntry: [],
-  Log: [
-    { kind: 'logAddress', index: fieldIndex('Log', 'address'), isList: false },
-    { kind: 'topic', index: fieldIndex('Log', 'topics'), isList: true },
-  ],
+function termFields(
+  section: Section,
+  kinds: Readonly<Record<string, TermKind>>,
+): (TermKind | undefined)[] {
+  const fields: (TermKind | undefined)[] = []
+  for (const [name, kind] of Object.entries(kinds)) fields[fieldIndex(section, name)] = kind
+  return Array.from(fields)
+}
+
+/** The terms of one chunk while they are collected. */
+interface Collecting {
+  readonly section: Section
+  readonly chunk: number
+  readonly terms: Term[]
+  /** Terms of this chunk by a number made of their bytes; the next free number where two meet. */
+  readonly seen: Map<number, Term>
 }
 
 /**
@@ -55,49 +62,81 @@ export function indexTerms(body: Body, cids: readonly Uint8Array[]): Term[] {
   let before = 0
   for (const section of blockSections) {
     for (let chunk = 0; chunk < body.chunkCount(section); chunk++) {
-      addChunk(terms, body, cids, before, section, chunk)
+      const opened = body.openChunk(section, chunk)
+      const collecting: Collecting = { section, chunk, terms, seen: new Map() }
+      addCids(collecting, opened, cids, before)
+      addFields(collecting, opened)
     }
     before += body.counts[section]
   }
   return terms
 }
 
-function addChunk(
-  terms: Term[],
-  body: Body,
+function addCids(
+  { terms, section, chunk }: Collecting,
+  opened: Chunk,
   cids: readonly Uint8Array[],
   before: number,
-  section: Section,
-  chunk: number,
 ): void {
-  const opened = body.openChunk(section, chunk)
-  const offsets = new Int32Array(valueCount(section) + 1)
-  const seen = new Set<string>()
-  for (let position = opened.first; position < opened.first + opened.length; position++) {
-    const cid = cids[before + position]
-    if (cid !== undefined) terms.push({ kind: 'cid', value: cid, section, chunk })
-    const bytes = opened.values(position)
-    scanValues(section, bytes, 0, bytes.length, offsets)
-    for (const field of indexed[section]) {
-      for (const value of fieldValues(bytes, offsets, field)) {
-        const key = `${field.kind}${Buffer.from(value).toString('latin1')}`
-        if (seen.has(key)) continue
-        seen.add(key)
-        terms.push({ kind: field.kind, value, section, chunk })
-      }
+  for (let index = 0; index < opened.length; index++) {
+    const value = cids[before + opened.first + index]
+    if (value !== undefined) terms.push({ kind: 'cid', value, section, chunk })
+  }
+}
+
+function addFields(collecting: Collecting, opened: Chunk): void {
+  const kinds = indexed[collecting.section]
+  if (kinds.length === 0) return
+  const reader = createReader(opened.bytes)
+  for (let index = 0; index < opened.length; index++) {
+    reader.at = opened.start(opened.first + index)
+    readHead(reader, major.array)
+    for (const kind of kinds) {
+      if (kind === undefined) skipItem(reader)
+      else addValue(collecting, reader, kind)
     }
   }
 }
 
-function fieldValues(bytes: Uint8Array, offsets: Int32Array, field: IndexedField): Uint8Array[] {
-  const reader = createReader(bytes, offsets[field.index] ?? 0)
-  const count = field.isList ? readHead(reader, major.array) : 1
-  const values: Uint8Array[] = []
-  for (let index = 0; index < count; index++) {
-    const length = readHead(reader, major.bytes)
-    if (length < 0) break
-    values.push(bytes.subarray(reader.at, reader.at + length))
-    reader.at += length
+/** Adds a value, or each item of a list; null gives no term. */
+function addValue(collecting: Collecting, reader: ByteReader, kind: TermKind): void {
+  const items = readHead(reader, major.array)
+  if (items < 0) addItem(collecting, reader, kind)
+  for (let index = 0; index < items; index++) addItem(collecting, reader, kind)
+}
+
+function addItem(collecting: Collecting, reader: ByteReader, kind: TermKind): void {
+  const length = readHead(reader, major.bytes)
+  if (length < 0) {
+    skipItem(reader)
+    return
   }
-  return values
+  addTerm(collecting, kind, reader.bytes, reader.at, reader.at + length)
+  reader.at += length
+}
+
+function addTerm(
+  { section, chunk, terms, seen }: Collecting,
+  kind: TermKind,
+  bytes: Buffer,
+  start: number,
+  end: number,
+): void {
+  let key = mixedBytes(bytes, end)
+  for (let other = seen.get(key); other !== undefined; other = seen.get(++key)) {
+    if (
+      other.kind === kind &&
+      bytes.compare(other.value, 0, other.value.length, start, end) === 0
+    ) {
+      return
+    }
+  }
+  const term = { kind, value: bytes.subarray(start, end), section, chunk }
+  seen.set(key, term)
+  terms.push(term)
+}
+
+/** Addresses and hashes both end in bytes that differ. */
+function mixedBytes(bytes: Buffer, end: number): number {
+  return bytes.readInt32LE(end - 4) ^ Math.imul(bytes.readInt32LE(end - 8), 31)
 }

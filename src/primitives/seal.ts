@@ -2,6 +2,7 @@
  * The seal of a block: what a Generator signs, and the Merkle root over the block's document CIDs.
  */
 import { hash } from 'node:crypto'
+import { invariant } from '../errors.ts'
 import { createWriter, major, writeBytes, writeHead, writeText } from './cbor.ts'
 import { merkleRoot } from './merkle.ts'
 
@@ -37,23 +38,60 @@ const statementTag = 'viewmesh/seal/1'
 
 /** What is signed: SHA-256 of the DAG-CBOR of `[tag, network, number, block hash, root, count]`, hashes as bytes. */
 export function sealDigest(statement: SealStatement): Uint8Array {
+  const blockHash = Buffer.from(statement.blockHash.slice(2), 'hex')
+  const root = Buffer.from(statement.merkleRoot, 'hex')
+  invariant(blockHash.length === 32 && root.length === 32, 'a seal’s hashes have 32 bytes')
   const out = createWriter(256)
   writeHead(out, major.array, 6)
   writeText(out, statementTag)
   writeText(out, statement.network)
   writeHead(out, major.int, statement.blockNumber)
-  writeBytes(out, Buffer.from(statement.blockHash.slice(2), 'hex'))
-  writeBytes(out, Buffer.from(statement.merkleRoot, 'hex'))
+  writeBytes(out, blockHash)
+  writeBytes(out, root)
   writeHead(out, major.int, statement.cidCount)
   return hash('sha256', out.bytes.subarray(0, out.at), 'buffer')
 }
 
-/** The root that a seal covers (hex without 0x) over CIDs in any order, and the CIDs in the tree's order: by their bytes. */
+/**
+ * The root that a seal covers (hex without 0x) over CIDs in any order, and the CIDs in the order of
+ * the tree: by their bytes.
+ */
 export function sealRoot(cids: readonly Uint8Array[]): {
   root: string
   count: number
   sorted: readonly Uint8Array[]
 } {
-  const sorted = [...cids].sort(Buffer.compare)
+  const sorted = sortCids(cids)
   return { root: Buffer.from(merkleRoot(sorted)).toString('hex'), count: cids.length, sorted }
+}
+
+/** Numbers sort without a callback: the digest's first 32 bits, then the place, make one of 53 bits. */
+const maxPlaces = 2 ** 21
+
+/** Sorts roughly by number, then puts right what shares its first bits by comparing bytes. */
+function sortCids(cids: readonly Uint8Array[]): Uint8Array[] {
+  if (cids.length > maxPlaces) return [...cids].sort(Buffer.compare)
+  const keys = new Float64Array(cids.length)
+  for (const [index, cid] of cids.entries()) keys[index] = digestStart(cid) * maxPlaces + index
+  const sorted: Uint8Array[] = []
+  for (const key of keys.sort()) {
+    const cid = cids[key % maxPlaces]
+    if (cid !== undefined) insertSorted(sorted, cid)
+  }
+  return sorted
+}
+
+function digestStart(cid: Uint8Array): number {
+  const high = ((cid[4] ?? 0) << 24) | ((cid[5] ?? 0) << 16)
+  return (high | ((cid[6] ?? 0) << 8) | (cid[7] ?? 0)) >>> 0
+}
+
+function insertSorted(sorted: Uint8Array[], cid: Uint8Array): void {
+  let at = sorted.length
+  sorted.push(cid)
+  for (let before = sorted[at - 1]; before !== undefined; before = sorted[at - 1]) {
+    if (Buffer.compare(before, cid) <= 0) break
+    sorted[at--] = before
+    sorted[at] = cid
+  }
 }

@@ -16,7 +16,7 @@ import {
   reserve,
   simple,
   skipString,
-  utf8Text,
+  skipText,
   writeHead,
   writeHex,
   writeSimple,
@@ -165,7 +165,7 @@ function unwritable(
 export function decodeValues(collection: CollectionName, bytes: Uint8Array): Value[] {
   const { fields } = plans[collection]
   const offsets = new Int32Array(fields.length + 1)
-  const bad = scanValues(collection, bytes, 0, bytes.length, offsets)
+  const bad = scanValues(collection, asBuffer(bytes), 0, bytes.length, offsets)
   if (bad !== undefined) throw notCanonical(collection, bad)
   const reader = createReader(bytes)
   return fields.map((field, index) => {
@@ -202,7 +202,7 @@ export function readField(
  */
 export function scanValues(
   collection: CollectionName,
-  bytes: Uint8Array,
+  bytes: Buffer,
   start: number,
   end: number,
   offsets: Int32Array,
@@ -266,13 +266,8 @@ function skipBoolean(reader: ByteReader): boolean {
   return item === simple.true || item === simple.false
 }
 
-function skipText(reader: ByteReader): boolean {
-  const length = skipString(reader, major.text)
-  return length >= 0 && utf8Text(reader.bytes, reader.at - length, reader.at) !== undefined
-}
-
-/** Skips any item that stands in stored values, without judging its kind. */
-function skipItem(reader: ByteReader): boolean {
+/** Skips any value of a stored document without judging its kind; false when it is cut off or foreign. */
+export function skipItem(reader: ByteReader): boolean {
   const head = reader.at < reader.end ? (reader.bytes[reader.at] ?? 0xff) : 0xff
   if (head === simple.null || head === simple.true || head === simple.false) {
     reader.at++
