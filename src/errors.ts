@@ -35,6 +35,9 @@ export const errorCodes = {
   GRAPHQL_SIZE_LIMIT: 'An answer has more bytes than one request may.',
   GRAPHQL_SYNTAX_LIMIT: 'A query has more tokens, brackets or fields than one request may.',
   GRAPHQL_TIME_LIMIT: 'A query takes longer than one request may.',
+  HOST_SCHEMA_UNAUTHORIZED: 'A Generator does not show its schema with the token that was sent.',
+  HOST_SCHEMA_UNREACHABLE: 'A Generator’s schema endpoint did not answer in time.',
+  HOST_SCHEMA_UNREADABLE: 'What a Generator’s schema endpoint answered is not a schema.',
   IDENTITY_DAMAGED: 'The key file is not one of ours, of an unknown version, or cut short.',
   IDENTITY_DIRECTORY_UNUSABLE:
     'The key directory cannot be made, read or written for another reason than permissions.',
