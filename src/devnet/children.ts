@@ -8,6 +8,8 @@ import { createWriteStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { ServiceError } from '../errors.ts'
+import { fromPlainError, type PlainError } from '../service/plain-error.ts'
+import { readEntry } from './troubles.ts'
 
 export interface ChildOptions {
   /** `node`, `generator`, `host`: in messages and as the name of the log file. */
@@ -32,7 +34,8 @@ export interface Children {
   close(): Promise<void>
 }
 
-const keptLines = 5
+/** Enough for the message and the stack of a runtime that dies. */
+const keptLines = 20
 const closeGraceMs = 1_000
 
 /** Opens an empty set of children. `onFailure` gets DEVNET_PROGRAM_ENDED. */
@@ -106,19 +109,30 @@ function startChild(
   }
 }
 
+/** The program's own last error says most; a runtime that dies leaves plain text instead. */
 function programEnded(
   name: string,
   reason: string,
   logPath: string,
   lines: readonly string[],
 ): ServiceError {
-  const last = lines.length === 0 ? '' : `; its last lines:\n${lines.join('\n')}`
+  const failed = lines.map(readEntry).findLast((entry) => entry['err'] !== undefined)
+  const last =
+    failed === undefined && lines.length > 0 ? `; its last lines:\n${lines.join('\n')}` : ''
   return new ServiceError(
     'DEVNET_PROGRAM_ENDED',
     `the ${name} ended by itself (${reason})${last}`,
     {
       facts: { program: name, reason, log: logPath },
-      remedy: `Read ${logPath}, remove the cause and start again.`,
+      remedy: remedyOf(failed) ?? `Read ${logPath}, remove the cause and start again.`,
+      ...(failed !== undefined && { cause: fromPlainError(failed['err'] as PlainError) }),
     },
   )
+}
+
+function remedyOf(entry: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  const error = entry?.['err']
+  return typeof error === 'object' && error !== null && 'remedy' in error
+    ? String(error.remedy)
+    : undefined
 }

@@ -2,9 +2,7 @@
  * `viewmesh devnet`, which is what `npm start` runs: an execution node with life on it (or the node
  * of `NODE_RPC_URL`), a Generator beside it, and a Host that knows the Generator as its only peer.
  */
-import type { Logger } from 'pino'
 import type { ProgramName } from '../service/contract.ts'
-import { openLog } from '../service/log.ts'
 import { type Running, runProgram } from '../service/run.ts'
 import { announcement, localAddress, localUrl, queryToPaste } from './announcement.ts'
 import { openProgramFolder } from './chain-folder.ts'
@@ -23,6 +21,7 @@ import {
   startProgram,
 } from './programs.ts'
 import { openProgress } from './progress.ts'
+import { openReadableLog } from './readable-log.ts'
 import { tellTrouble } from './troubles.ts'
 
 /** Generator and Host may take this long to stop, everything together what follows: under five seconds. */
@@ -41,7 +40,7 @@ async function start(
   env: NodeJS.ProcessEnv,
   running: Running,
 ): Promise<void> {
-  const log = openDevnetLog()
+  const log = openReadableLog((line) => void process.stdout.write(line))
   running.useLog(log)
   const settings = loadDevnetSettings({ argv, env })
   await requireFreePorts(settings.listen, listeningPorts(settings))
@@ -71,14 +70,6 @@ async function start(
 
 async function stopAll(programs: readonly Child[]): Promise<void> {
   await Promise.all(programs.map((program) => program.stop(programStopMs)))
-}
-
-/** Readable lines also in a pipe: this program's output is for people. */
-function openDevnetLog(): Logger {
-  const options = { name: 'devnet', level: 'info', pretty: true } as const
-  return process.stdout.isTTY
-    ? openLog(options)
-    : openLog(options, { write: (line) => void process.stdout.write(line) })
 }
 
 function say(text: string): void {

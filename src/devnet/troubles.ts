@@ -1,23 +1,19 @@
 /** Shows what a program warns of, so that nobody needs its log to see that something is wrong. */
 import type { Logger } from 'pino'
 
-/** Repeats a line of a program's log when it is a warning or worse; `line` is pino's JSON or plain text. */
+/** Repeats a line of a program's log when it is a warning or an error; `line` is pino's JSON. */
 export function tellTrouble(program: string, line: string, log: Logger): void {
-  const entry = parseEntry(line)
-  if (entry === null) {
-    log.warn({ program }, line)
-    return
-  }
-  const { level, msg, time: _time, name: _name, ...facts } = entry
+  const { level, msg, time: _time, name: _name, ...facts } = readEntry(line)
   if (level === 'warn') log.warn(facts, `${program}: ${msg}`)
-  if (level === 'error' || level === 'fatal') log.error(facts, `${program}: ${msg}`)
+  if (level === 'error') log.error(facts, `${program}: ${msg}`)
 }
 
-function parseEntry(line: string): Readonly<Record<string, unknown>> | null {
+/** A line as data; nothing for plain text, which a runtime writes when it dies. */
+export function readEntry(line: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null ? { ...value } : null
+    return typeof value === 'object' && value !== null ? { ...value } : {}
   } catch {
-    return null
+    return {}
   }
 }

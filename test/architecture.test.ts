@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { readSourceFiles, root, type SourceFile } from './support/source-files.ts'
+
+/**
+ * The floors of `src`. A room imports from lower floors only, never from its own; on floor 0 each
+ * room may also use those named before it.
+ */
+const floors: readonly (readonly string[])[] = [
+  ['errors', 'primitives', 'views'],
+  ['chain', 'store', 'identity', 'p2p', 'registry', 'lens'],
+  ['graphql', 'service'],
+  ['generator', 'host', 'toolkit', 'app', 'devnet'],
+  ['main'],
+]
+
+/** Folders of `src` that hold no TypeScript of ours. */
+const foreignFolders: readonly string[] = ['lenses']
+
+/**
+ * Where a package may be used. `types everywhere` are packages of which any room may import types
+ * while instances come in as parts.
+ */
+const homes: Readonly<Record<string, readonly string[]>> = {
+  '@ipld/dag-cbor': ['primitives', 'p2p'],
+  '@kubernetes/client-node': ['operator'],
+  '@libp2p/crypto': ['p2p'],
+  '@libp2p/gossipsub': ['p2p'],
+  '@libp2p/identify': ['p2p'],
+  '@libp2p/interface': ['p2p'],
+  '@libp2p/noise': ['p2p'],
+  '@libp2p/peer-id': ['p2p'],
+  '@libp2p/ping': ['p2p'],
+  '@libp2p/tcp': ['p2p'],
+  '@libp2p/utils': ['p2p'],
+  '@libp2p/yamux': ['p2p'],
+  '@multiformats/multiaddr': ['p2p'],
+  '@noble/curves': ['identity', 'primitives', 'chain'],
+  '@noble/hashes': ['identity', 'primitives', 'chain'],
+  commander: ['main', 'service', 'toolkit'],
+  fastify: ['service', 'graphql'],
+  graphiql: ['host'],
+  graphql: ['graphql', 'host'],
+  'graphql-helix': ['graphql'],
+  libp2p: ['p2p'],
+  lmdb: ['store'],
+  'lru-cache': ['store', 'graphql'],
+  multiformats: ['primitives', 'p2p'],
+  pino: ['service'],
+  'pino-pretty': ['service'],
+  'prom-client': ['chain', 'store', 'p2p', 'graphql', 'service', 'generator', 'host'],
+  react: ['host'],
+  'react-dom': ['host'],
+  undici: ['chain'],
+  viem: ['chain', 'devnet'],
+  yaml: ['service'],
+  zod: ['service'],
+}
+const typesEverywhere: readonly string[] = ['pino', 'prom-client', 'fastify']
+
+/** Folders whose `main.ts` starts a program. */
+const programs: readonly string[] = [
+  'src',
+  'src/generator',
+  'src/host',
+  'src/toolkit',
+  'src/devnet',
+  'operator',
+]
+
+const maxLines = 400
+
+const files = readSourceFiles('src', 'operator')
+const tests = readSourceFiles('test')
+
+/** The room of a path: a folder of `src`, the name of a file right in it, or `operator`. */
+function roomOf(path: string): string {
+  const [top = '', second = ''] = path.split('/')
+  return top === 'src' ? second.replace(/\.ts$/, '') : top
+}
+
+function floorOf(room: string): number {
+  return floors.findIndex((rooms) => rooms.includes(room))
+}
+
+function mayImport(from: string, to: string): boolean {
+  if (from === to) return true
+  if (from === 'operator') return to === 'service' || to === 'errors'
+  const floor = floorOf(from)
+  if (floorOf(to) < floor) return floorOf(to) >= 0
+  const ground = floors[0] ?? []
+  return floor === 0 && floorOf(to) === 0 && ground.indexOf(to) < ground.indexOf(from)
+}
+
+test('every folder of src stands on a floor', () => {
+  const known = [...floors.flat(), ...foreignFolders]
+  const folders = readdirSync(join(root, 'src'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+  assert.deepEqual(
+    folders.filter((name) => !known.includes(name)),
+    [],
+  )
+})
+
+test('imports go downwards, never sideways', () => {
+  const breaches = files.flatMap(({ path, imports }) =>
+    imports
+      .filter(({ own, target }) => own && !mayImport(roomOf(path), roomOf(target)))
+      .map(({ target }) => `${path} imports ${target}`),
+  )
+  assert.deepEqual(breaches, [])
+})
+
+test('no file imports itself by a detour', () => {
+  assert.deepEqual(findCycles([...files, ...tests]), [])
+})
+
+test('each package is used in its home only', () => {
+  const breaches = files.flatMap(({ path, imports }) =>
+    imports
+      .filter(({ own, target }) => !own && !target.startsWith('node:'))
+      .filter(({ target, typeOnly }) => !(typeOnly && typesEverywhere.includes(target)))
+      .filter(({ target }) => !(homes[target] ?? []).includes(roomOf(path)))
+      .map(({ target }) => `${path} imports ${target}`),
+  )
+  assert.deepEqual(breaches, [])
+})
+
+test('each dependency has a home', () => {
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  assert.deepEqual(
+    Object.keys(manifest.dependencies).filter((name) => homes[name] === undefined),
+    [],
+  )
+})
+
+test('the ground floor has no I/O, no clock and no chance', () => {
+  const allowed = ['node:buffer', 'node:crypto', 'node:zlib']
+  const impure =
+    /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bperformance\.now\b|\brandomBytes\b/
+  const breaches = files
+    .filter(({ path }) => floorOf(roomOf(path)) === 0)
+    .filter(
+      ({ text, imports }) =>
+        impure.test(text) ||
+        imports.some(({ target }) => target.startsWith('node:') && !allowed.includes(target)),
+    )
+  assert.deepEqual(pathsOf(breaches), [])
+})
+
+test('the environment, the arguments and the exit belong to main.ts and src/service', () => {
+  const touched =
+    /\bprocess\.(?:env|argv|exit)\b|import \{[^}]*\b(?:env|argv|exit)\b[^}]*\} from 'node:process'/
+  const breaches = files
+    .filter(({ path }) => !path.endsWith('/main.ts') && roomOf(path) !== 'service')
+    .filter(({ text }) => touched.test(withoutComments(text)))
+  assert.deepEqual(pathsOf(breaches), [])
+})
+
+test('main.ts means "start here" and nothing else', () => {
+  const mains = files.filter(({ path }) => path.endsWith('/main.ts'))
+  const breaches = mains.filter(({ path }) => !programs.includes(path.replace(/\/main\.ts$/, '')))
+  assert.deepEqual(pathsOf(breaches), [])
+})
+
+test('no file gathers what others offer', () => {
+  const vague = /\/(?:index|utils?|helpers?|types|misc|shared)\.ts$/
+  const breaches = files.filter(
+    ({ path, text }) => vague.test(path) || /^export (?:type )?(?:\*|\{[^}]*\}) from /m.test(text),
+  )
+  assert.deepEqual(pathsOf(breaches), [])
+})
+
+test(`no file is longer than ${maxLines} lines`, () => {
+  const long = [...files, ...tests].filter(({ text }) => text.split('\n').length > maxLines + 1)
+  assert.deepEqual(pathsOf(long), [])
+})
+
+test('every file says first what it is for', () => {
+  assert.deepEqual(pathsOf(files.filter(({ text }) => !text.startsWith('/**'))), [])
+})
+
+function pathsOf(found: readonly SourceFile[]): string[] {
+  return found.map(({ path }) => path)
+}
+
+function withoutComments(text: string): string {
+  return text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+}
+
+/** Cycles of imports that are there at run time, each told once. */
+function findCycles(sources: readonly SourceFile[]): string[] {
+  const edges = new Map(
+    sources.map(({ path, imports }) => [
+      path,
+      imports.filter(({ own, typeOnly }) => own && !typeOnly).map(({ target }) => target),
+    ]),
+  )
+  const done = new Set<string>()
+  const trail: string[] = []
+  const cycles: string[] = []
+  const visit = (path: string): void => {
+    if (trail.includes(path)) cycles.push([...trail.slice(trail.indexOf(path)), path].join(' -> '))
+    if (done.has(path)) return
+    done.add(path)
+    trail.push(path)
+    for (const next of edges.get(path) ?? []) visit(next)
+    trail.pop()
+  }
+  for (const path of edges.keys()) visit(path)
+  return cycles
+}
