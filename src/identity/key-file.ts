@@ -102,6 +102,11 @@ function parseKeyFile(file: KeyFile): Parsed {
       throw damaged(file, `${name} is not ${bytes} bytes of hex`)
     return value
   }
+  const text = (name: string): string => {
+    const value = fields[name]
+    if (typeof value === 'string') return value
+    throw damaged(file, `${name} is ${JSON.stringify(value)}, not text`)
+  }
   const fixed = <const T extends string | number>(name: string, expected: T): T => {
     if (fields[name] === expected) return expected
     throw damaged(
@@ -109,8 +114,6 @@ function parseKeyFile(file: KeyFile): Parsed {
       `${name} is ${JSON.stringify(fields[name])}, not ${JSON.stringify(expected)}`,
     )
   }
-  const { createdAt } = fields
-  if (typeof createdAt !== 'string') throw damaged(file, 'createdAt is missing')
   return {
     header: {
       format: fixed('format', 'viewmesh-key'),
@@ -118,7 +121,7 @@ function parseKeyFile(file: KeyFile): Parsed {
       program: fixed('program', file.program),
       type: fixed('type', 'ES256K'),
       identity: hex('identity', 33),
-      createdAt,
+      createdAt: text('createdAt'),
       kdf: fixed('kdf', kdf),
       salt: hex('salt', 16),
       cipher: fixed('cipher', cipher),

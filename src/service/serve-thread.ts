@@ -1,4 +1,5 @@
 /** The worker's end of a thread: opens its parts, answers requests, closes when asked. */
+import process from 'node:process'
 import type { MessagePort, Transferable } from 'node:worker_threads'
 import { parentPort, workerData } from 'node:worker_threads'
 import { invariant } from '../errors.ts'
@@ -70,6 +71,10 @@ export async function serveThread<R extends Requests<R>, E, D>(
   invariant(port !== null, 'serveThread runs in a worker thread')
   const stopping = new AbortController()
   const post: Post = (message, transfer = []) => port.postMessage(message, [...transfer])
+  process.on('uncaughtException', (error) => {
+    post({ kind: 'crashed', error: toPlainError(error) })
+    process.exit(1)
+  })
   try {
     const service = await open({
       data: workerData as D,

@@ -26,4 +26,5 @@ export type FromWorker =
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'failure'; readonly id: number; readonly error: PlainError }
   | { readonly kind: 'event'; readonly name: string; readonly payload: unknown }
+  | { readonly kind: 'crashed'; readonly error: PlainError }
   | { readonly kind: 'closed'; readonly error: PlainError | null }

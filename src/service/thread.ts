@@ -7,7 +7,11 @@ import type { Transferable } from 'node:worker_threads'
 import { Worker } from 'node:worker_threads'
 import { ServiceError } from '../errors.ts'
 import type { MetricsSnapshot } from './metrics.ts'
-import { createPendingRequests, type RequestOptions } from './pending-requests.ts'
+import {
+  createPendingRequests,
+  type PendingRequests,
+  type RequestOptions,
+} from './pending-requests.ts'
 import { fromPlainError } from './plain-error.ts'
 import type { Answer, FromWorker, Payload, Requests, ToWorker } from './thread-messages.ts'
 
@@ -53,6 +57,19 @@ export function threadUrl(path: string, base: string): URL {
   return new URL(`${path}${base.endsWith('.ts') ? '.ts' : '.js'}`, base)
 }
 
+/** One worker and everything that waits for it. */
+interface Link {
+  readonly options: ThreadOptions
+  readonly worker: Worker
+  readonly pending: PendingRequests
+  readonly listeners: Map<string, Set<(payload: unknown) => void>>
+  readonly started: PromiseWithResolvers<void>
+  readonly exited: PromiseWithResolvers<void>
+  state: 'starting' | 'serving' | 'closing' | 'dead'
+  closed: Promise<void> | null
+  closeError: Error | null
+}
+
 /**
  * Starts the worker and waits until it serves. Throws what its start threw, or
  * SERVICE_THREAD_DIED when it ended before.
@@ -61,78 +78,13 @@ export async function openThread<R extends Requests<R>, E>(
   options: ThreadOptions,
   parts: ThreadParts,
 ): Promise<Thread<R, E>> {
-  const worker = new Worker(options.url, {
-    name: options.name,
-    workerData: options.data,
-    transferList: [...(options.transfer ?? [])],
-  })
-  const send = (message: ToWorker, transfer: readonly Transferable[] = []): void =>
-    worker.postMessage(message, [...transfer])
-  const pending = createPendingRequests(send)
-  const listeners = new Map<string, Set<(payload: unknown) => void>>()
-  const started = Promise.withResolvers<void>()
-  const exited = Promise.withResolvers<void>()
-  let state: 'starting' | 'serving' | 'closing' | 'dead' = 'starting'
-  let closeError: Error | null = null
-  let closed: Promise<void> | null = null
-
-  const receive = (message: FromWorker): void => {
-    switch (message.kind) {
-      case 'event':
-        for (const listener of listeners.get(message.name) ?? []) listener(message.payload)
-        break
-      case 'answer':
-        pending.resolve(message.id, message.value)
-        break
-      case 'failure':
-        pending.reject(message.id, fromPlainError(message.error))
-        break
-      case 'ready':
-        started.resolve()
-        break
-      case 'refused':
-        started.reject(fromPlainError(message.error))
-        break
-      case 'closed':
-        closeError = message.error === null ? null : fromPlainError(message.error)
-        break
-    }
-  }
-
-  const die = (cause: unknown, reason: string): void => {
-    if (state === 'dead') return
-    const death = threadDied(options.name, reason, cause)
-    const isFatal = state === 'serving'
-    state = 'dead'
-    started.reject(death)
-    pending.end(death)
-    if (isFatal) parts.onFatal(death)
-  }
-
-  const stop = async (): Promise<void> => {
-    if (state === 'serving') {
-      state = 'closing'
-      send({ kind: 'close' })
-    }
-    const timer = setTimeout(() => void worker.terminate(), options.closeTimeoutMs ?? 20_000)
-    await exited.promise
-    clearTimeout(timer)
-    if (closeError !== null) throw closeError
-  }
-
-  worker.on('message', receive)
-  worker.on('error', (error) => die(error, error instanceof Error ? error.message : String(error)))
-  worker.on('messageerror', (error) => die(error, 'it sent what cannot be read'))
-  worker.on('exit', (code) => {
-    die(undefined, `exit code ${code}`)
-    exited.resolve()
-  })
-
+  const link = startWorker(options, parts)
+  const { pending, listeners } = link
   try {
-    await started.promise
-    state = 'serving'
+    await link.started.promise
+    link.state = 'serving'
   } catch (error) {
-    await worker.terminate()
+    await link.worker.terminate()
     throw error
   }
   return {
@@ -146,15 +98,93 @@ export async function openThread<R extends Requests<R>, E>(
     },
     metrics: () => pending.ask((id) => ({ kind: 'metrics', id })) as Promise<MetricsSnapshot>,
     close() {
-      closed ??= stop()
-      return closed
+      link.closed ??= stop(link)
+      return link.closed
     },
   }
 }
 
-function threadDied(name: string, reason: string, cause: unknown): ServiceError {
-  return new ServiceError('SERVICE_THREAD_DIED', `the ${name} thread ended: ${reason}`, {
-    facts: { thread: name },
-    ...(cause !== undefined && { cause }),
+function startWorker(options: ThreadOptions, parts: ThreadParts): Link {
+  const worker = new Worker(options.url, {
+    name: options.name,
+    workerData: options.data,
+    transferList: [...(options.transfer ?? [])],
   })
+  const link: Link = {
+    options,
+    worker,
+    pending: createPendingRequests((message, transfer = []) =>
+      worker.postMessage(message, [...transfer]),
+    ),
+    listeners: new Map(),
+    started: Promise.withResolvers(),
+    exited: Promise.withResolvers(),
+    state: 'starting',
+    closed: null,
+    closeError: null,
+  }
+  const onDeath = (error: unknown): void => die(link, parts, error)
+  worker.on('message', (message: FromWorker) => {
+    if (message.kind === 'crashed') onDeath(fromPlainError(message.error))
+    else receive(link, message)
+  })
+  worker.on('error', onDeath)
+  worker.on('messageerror', onDeath)
+  worker.on('exit', (code) => {
+    onDeath(new Error(`exit code ${code}`))
+    link.exited.resolve()
+  })
+  return link
+}
+
+function receive(link: Link, message: Exclude<FromWorker, { kind: 'crashed' }>): void {
+  switch (message.kind) {
+    case 'event':
+      for (const listener of link.listeners.get(message.name) ?? []) listener(message.payload)
+      break
+    case 'answer':
+      link.pending.resolve(message.id, message.value)
+      break
+    case 'failure':
+      link.pending.reject(message.id, fromPlainError(message.error))
+      break
+    case 'ready':
+      link.started.resolve()
+      break
+    case 'refused':
+      link.started.reject(fromPlainError(message.error))
+      break
+    case 'closed':
+      link.closeError = message.error === null ? null : fromPlainError(message.error)
+      break
+  }
+}
+
+function die(link: Link, parts: ThreadParts, cause: unknown): void {
+  if (link.state === 'dead') return
+  const { name } = link.options
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  const remedy = cause instanceof ServiceError ? cause.remedy : undefined
+  const death = new ServiceError('SERVICE_THREAD_DIED', `the ${name} thread ended: ${reason}`, {
+    facts: { thread: name },
+    ...(remedy !== undefined && { remedy }),
+    cause,
+  })
+  const isFatal = link.state === 'serving'
+  link.state = 'dead'
+  link.started.reject(death)
+  link.pending.end(death)
+  if (isFatal) parts.onFatal(death)
+}
+
+async function stop(link: Link): Promise<void> {
+  if (link.state === 'serving') {
+    link.state = 'closing'
+    link.worker.postMessage({ kind: 'close' } satisfies ToWorker)
+  }
+  const limitMs = link.options.closeTimeoutMs ?? 20_000
+  const timer = setTimeout(() => void link.worker.terminate(), limitMs)
+  await link.exited.promise
+  clearTimeout(timer)
+  if (link.closeError !== null) throw link.closeError
 }

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import { hkdfSync, randomBytes, scryptSync } from 'node:crypto'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { ServiceError } from '../../src/errors.ts'
+import { openIdentity } from '../../src/identity/identity.ts'
+import { createSigner, verifySignature } from '../../src/identity/signature.ts'
+import { derivePeerSeed } from '../../src/identity/stretch.ts'
+import { startChild } from '../support/child-program.ts'
+
+const top = await mkdtemp(join(tmpdir(), 'viewmesh-identity-'))
+after(() => rm(top, { recursive: true }))
+const digest = randomBytes(32)
+
+/** A key made once and used by the tests that only read it. */
+const keyPath = join(top, 'keys')
+const secret = 'correct horse battery staple'
+const first = await openIdentity({ keyPath, secret, program: 'generator' })
+const keyFile = join(keyPath, 'generator.json')
+const keyText = await readFile(keyFile, 'utf8')
+
+async function failure(work: Promise<unknown>): Promise<ServiceError> {
+  const error: unknown = await work.then(
+    () => assert.fail('it did not fail'),
+    (reason: unknown) => reason,
+  )
+  assert.ok(error instanceof ServiceError)
+  return error
+}
+
+/** A key directory with this text as the Generator's key file. */
+async function directoryWith(text: string): Promise<string> {
+  const directory = await mkdtemp(join(top, 'damaged-'))
+  await writeFile(join(directory, 'generator.json'), text)
+  return directory
+}
+
+test('the first run makes a key, later runs open the same one', async () => {
+  const again = await openIdentity({ keyPath, secret, program: 'generator' })
+  assert.deepEqual([first.created, again.created], [true, false])
+  assert.equal(again.signer.identity, first.signer.identity)
+  assert.ok(verifySignature('ES256K', first.signer.identity, digest, again.signer.sign(digest)))
+  assert.equal(await readFile(keyFile, 'utf8'), keyText)
+})
+
+test('the key file is readable by its owner only and holds the key encrypted', async () => {
+  assert.equal((await stat(keyFile)).mode & 0o777, 0o600)
+  assert.equal((await stat(keyPath)).mode & 0o777, 0o700)
+  assert.deepEqual(await readdir(keyPath), ['generator.json'])
+  const { ciphertext, tag, salt, iv, createdAt, ...rest } = JSON.parse(keyText)
+  assert.deepEqual(rest, {
+    format: 'viewmesh-key',
+    version: 1,
+    program: 'generator',
+    type: 'ES256K',
+    identity: first.signer.identity,
+    kdf: 'scrypt N=131072 r=8 p=1',
+    cipher: 'aes-256-gcm',
+  })
+  assert.ok(!keyText.includes(Buffer.from(first.signerKey.privateKey).toString('hex')))
+})
+
+test('the signing key can be handed to another thread', () => {
+  const signer = createSigner(structuredClone(first.signerKey))
+  assert.equal(signer.sign(digest), first.signer.sign(digest))
+})
+
+test('one key directory serves both programs with different keys and peer IDs', async () => {
+  const host = await openIdentity({ keyPath, secret, program: 'host' })
+  assert.notEqual(host.signer.identity, first.signer.identity)
+  assert.notDeepEqual(host.peerSeed, first.peerSeed)
+})
+
+test('the peer ID depends on keyring secret and program only, and survives a lost key directory', async () => {
+  const keyPath = join(top, 'new machine')
+  const elsewhere = await openIdentity({ keyPath, secret, program: 'generator' })
+  assert.deepEqual(elsewhere.peerSeed, first.peerSeed)
+  assert.notEqual(elsewhere.signer.identity, first.signer.identity)
+})
+
+test('the libp2p seed is HKDF(scrypt(secret, "viewmesh/libp2p/1", N = 2^17), info = program)', async () => {
+  const cost = { N: 131_072, r: 8, p: 1, maxmem: 2 ** 28 }
+  const stretched = scryptSync('secret', 'viewmesh/libp2p/1', 32, cost)
+  const seed = hkdfSync('sha256', stretched, '', 'host', 32)
+  assert.deepEqual(await derivePeerSeed('secret', 'host'), new Uint8Array(seed))
+  assert.equal(
+    Buffer.from(seed).toString('hex'),
+    'bd699649147c0149f3cd9f20b775f3ab9cbe08b828ed1357a58cc3031101b38e',
+  )
+})
+
+test('service page: "Failed to load existing identity" when the secret differs from the first run', async () => {
+  const error = await failure(openIdentity({ keyPath, secret: 'other', program: 'generator' }))
+  assert.equal(error.code, 'IDENTITY_LOCKED')
+  assert.equal(error.message, 'Failed to load existing identity')
+  assert.match(error.remedy ?? '', /restore the original value and restart/)
+  assert.deepEqual(error.facts, { file: keyFile, identity: first.signer.identity })
+  assert.equal(await readFile(keyFile, 'utf8'), keyText)
+})
+
+test('an empty keyring secret is refused before anything is written', async () => {
+  const keyPath = join(top, 'never made')
+  const error = await failure(openIdentity({ keyPath, secret: '', program: 'host' }))
+  assert.equal(error.code, 'IDENTITY_SECRET_MISSING')
+  assert.match(error.remedy ?? '', /DB_KEYRING_SECRET_FILE/)
+  await assert.rejects(stat(keyPath), { code: 'ENOENT' })
+})
+
+const damages: Readonly<Record<string, { readonly text: string; readonly found: RegExp }>> = {
+  'cut short': { text: keyText.slice(0, 200), found: /it is not JSON/ },
+  empty: { text: '', found: /it is not JSON/ },
+  'a list': { text: '[]', found: /format is undefined/ },
+  'of a later version': {
+    text: keyText.replace('"version": 1', '"version": 2'),
+    found: /version is 2, not 1/,
+  },
+  'of the other program': {
+    text: keyText.replace('"generator"', '"host"'),
+    found: /program is "host"/,
+  },
+  'of a cheaper key derivation': {
+    text: keyText.replace('N=131072', 'N=2'),
+    found: /kdf is "scrypt N=2/,
+  },
+  'without its tag': {
+    text: keyText.replace('"tag"', '"gat"'),
+    found: /tag is not 16 bytes of hex/,
+  },
+}
+
+for (const [what, { text, found }] of Object.entries(damages)) {
+  test(`a key file that is ${what} is told as such and left alone`, async () => {
+    const keyPath = await directoryWith(text)
+    const error = await failure(openIdentity({ keyPath, secret, program: 'generator' }))
+    assert.equal(error.code, 'IDENTITY_DAMAGED')
+    assert.match(error.message, /^Failed to load existing identity: /)
+    assert.match(error.message, found)
+    assert.match(error.remedy ?? '', /backup/)
+    assert.equal(await readFile(join(keyPath, 'generator.json'), 'utf8'), text)
+  })
+}
+
+test('readable parts of the key file cannot be changed: they are authenticated with the key', async () => {
+  const changed = keyText.replace(first.signer.identity, `02${'ab'.repeat(32)}`)
+  const keyPath = await directoryWith(changed)
+  const error = await failure(openIdentity({ keyPath, secret, program: 'generator' }))
+  assert.equal(error.code, 'IDENTITY_LOCKED')
+})
+
+test('two first starts at once end with one key, which both use', async () => {
+  const keyPath = await volume('race')
+  const start = (): ReturnType<typeof openIdentity> =>
+    openIdentity({ keyPath, secret, program: 'host' })
+  const [a, b] = await Promise.all([start(), start()])
+  assert.equal(a.signer.identity, b.signer.identity)
+  assert.deepEqual(await readdir(keyPath), ['host.json', 'lost+found'])
+})
+
+test('a volume root that belongs to UID 0 and holds lost+found is fine if it can be written', async () => {
+  const keyPath = await volume('root of a volume')
+  await writeFile(join(keyPath, 'generator.json'), keyText)
+  const { created } = await openIdentity({ keyPath, secret, program: 'generator' })
+  assert.equal(created, false)
+})
+
+/** What a group-writable volume of an orchestrator looks like. */
+async function volume(name: string): Promise<string> {
+  const directory = join(top, name)
+  await mkdir(join(directory, 'lost+found'), { recursive: true })
+  await chmod(directory, 0o2775)
+  return directory
+}
+
+test('a file where the key directory should be is told with the setting to change', async () => {
+  const keyPath = join(top, 'a file')
+  await writeFile(keyPath, '')
+  const error = await failure(openIdentity({ keyPath, secret, program: 'host' }))
+  assert.equal(error.code, 'IDENTITY_DIRECTORY_UNUSABLE')
+  assert.match(error.remedy ?? '', /DB_KEY_PATH/)
+})
+
+/** A directory that the test's child process (UID 1001, or this user) may not use. */
+async function lockedDirectory(name: string, mode: number): Promise<string> {
+  const directory = join(top, name)
+  await mkdir(directory)
+  await chmod(directory, mode)
+  return directory
+}
+
+for (const [what, mode] of [
+  ['write', 0o555],
+  ['read', 0o000],
+] as const) {
+  test(`service page: "Permission denied on the key directory" that the process may not ${what}`, async () => {
+    await chmod(top, 0o755)
+    const directory = await lockedDirectory(what, mode)
+    const uid = process.getuid?.() === 0 ? 1001 : undefined
+    const child = startChild('test/support/open-identity.ts', {
+      args: [directory],
+      ...(uid !== undefined && { uid }),
+    })
+    const { stdout, stderr } = await child.ended()
+    assert.equal(stderr, '')
+    const error = JSON.parse(stdout)
+    assert.equal(error.code, 'IDENTITY_PERMISSION')
+    assert.equal(error.message, 'Permission denied on the key directory')
+    assert.match(error.remedy, /change ownership of the data directories to 1001:1001/)
+    assert.match(error.remedy, new RegExp(`chown -R 1001:1001 ${directory}`))
+    assert.equal(error.facts.directory, directory)
+    await chmod(directory, 0o755)
+    assert.deepEqual(await readdir(directory), [])
+  })
+}
