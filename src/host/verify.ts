@@ -154,9 +154,15 @@ export type Finding =
       readonly bytes: Uint8Array
     }
   /** New valid seals for a block that is known. */
-  | { readonly kind: 'votes'; readonly seals: readonly Seal[] }
+  | ({ readonly kind: 'votes' } & Named)
   /** Valid seals, without the documents, for a block that is not known. */
-  | { readonly kind: 'announcement'; readonly seals: readonly Seal[] }
+  | ({ readonly kind: 'announcement' } & Named)
+
+interface Named {
+  readonly height: number
+  readonly hash: string
+  readonly seals: readonly Seal[]
+}
 
 /** Checks one message against all rules. Never throws for what is in the message. */
 export function verifyMessage(bytes: Uint8Array, context: VerifyContext): Finding {
@@ -168,8 +174,9 @@ export function verifyMessage(bytes: Uint8Array, context: VerifyContext): Findin
     return { kind: 'breach', action, rule: name, detail, height }
   }
   const { freshSeals: seals, documents, message, isKnown } = candidate
-  if (isKnown) return { kind: 'votes', seals }
-  if (documents === null || !message?.body) return { kind: 'announcement', seals }
+  const { blockNumber: height, blockHash: hash } = candidate.seal
+  if (isKnown) return { kind: 'votes', height, hash, seals }
+  if (documents === null || !message?.body) return { kind: 'announcement', height, hash, seals }
   return { kind: 'block', seals, documents, bytes: message.body }
 }
 

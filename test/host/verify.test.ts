@@ -41,6 +41,10 @@ const knownFirst = contextWith({
   seals: (height) => (height === 100 ? [first.seal] : []),
 })
 
+function named<K extends 'votes' | 'announcement'>(kind: K, seal: Seal): Finding & { kind: K } {
+  return { kind, height: seal.blockNumber, hash: seal.blockHash, seals: [seal] } as never
+}
+
 interface Breaking {
   readonly bytes: Uint8Array
   readonly context?: VerifyContext
@@ -111,18 +115,18 @@ describe('what is accepted', () => {
 
   test('[ACCEPT] another signer’s seal on a known block, without a look at the documents', () => {
     const again = encodeSealedBlock([first.seal, byBob], new Uint8Array([1, 2, 3]))
-    assert.deepEqual(verifyMessage(again, knownFirst), { kind: 'votes', seals: [byBob] })
+    assert.deepEqual(verifyMessage(again, knownFirst), named('votes', byBob))
   })
 
   test('[ACCEPT] a Generator’s differing root for a known block is a vote for that root', () => {
     const other = signSeal({ ...byBob, number: 100, hash: first.hash, cids: second.cids }, bob)
     const finding = verifyMessage(encodeSealedBlock([other], null), knownFirst)
-    assert.deepEqual(finding, { kind: 'votes', seals: [other] })
+    assert.deepEqual(finding, named('votes', other))
   })
 
   test('[ACCEPT] the seal alone of a block too large to gossip', () => {
     const finding = verifyMessage(encodeSealedBlock([first.seal], null), contextWith())
-    assert.deepEqual(finding, { kind: 'announcement', seals: [first.seal] })
+    assert.deepEqual(finding, named('announcement', first.seal))
   })
 
   test('a block that was given up may come back with the seal that is still stored', () => {

@@ -1,0 +1,277 @@
+/**
+ * Takes sealed blocks into the store: verifies a message, finds its place in the chain, writes.
+ * Verification of one block runs while earlier ones are on their way to the disk; what is not
+ * there yet counts as stored all the same. Runs in the writer thread.
+ */
+import { type VerifiedBody, verifyBody } from '../primitives/body.ts'
+import { indexTerms } from '../primitives/index-terms.ts'
+import type { Seal } from '../primitives/seal.ts'
+import type { SealedBlockToStore, Snapshot, StoreWriter } from '../store/store.ts'
+import { type ChainView, type Placement, placeBlock } from './fork-choice.ts'
+import type { HeightRange } from './height-ranges.ts'
+import { createHeldBlocks, type Holdable } from './held-blocks.ts'
+import { createRecentSet } from './recent-set.ts'
+import { createUnwritten, type Unwritten } from './unwritten.ts'
+import { type Breach, type Finding, type VerifyContext, verifyMessage } from './verify.ts'
+
+export interface ApplierOptions {
+  readonly network: string
+  /** Identities that may vote; null lets everybody. */
+  readonly trustedSigners: readonly string[] | null
+  /** Newest heights that are kept; null keeps all. */
+  readonly retainBlocks: number | null
+  /** Bytes one block's documents may unpack to. Default 64 MiB. */
+  readonly maxRawBytes?: number
+}
+
+/** Documents taken in with one message. */
+export interface TakenIn {
+  readonly blocks: number
+  readonly transactions: number
+  readonly logs: number
+  readonly accessListEntries: number
+  readonly seals: number
+}
+
+/** What became of a message. */
+export type Outcome =
+  /** Stored, with blocks that had waited for it; `removed` stored ones had to go. */
+  | {
+      readonly kind: 'stored'
+      readonly height: number
+      /** The highest block that was stored with it. */
+      readonly top: number
+      readonly removed: number
+      readonly taken: TakenIn
+    }
+  /** A known block has new valid seals. */
+  | { readonly kind: 'votes'; readonly height: number; readonly seals: number }
+  /** Valid seals of an unknown block without its documents: it has to be pulled. */
+  | { readonly kind: 'announced'; readonly height: number }
+  /** Kept aside: what is stored is as long or longer. */
+  | { readonly kind: 'held'; readonly height: number }
+  /** Kept aside until the blocks of this range are known. */
+  | { readonly kind: 'incomplete'; readonly height: number; readonly missing: HeightRange }
+  /** Its branch leaves what is stored more than 64 blocks below the end. */
+  | { readonly kind: 'too-deep'; readonly height: number }
+  | ({ readonly kind: 'breach' } & Breach)
+
+/** Milliseconds spent on one message. */
+export interface Work {
+  /** Decoding, checking and finding the place, on the thread. */
+  readonly verifyMs: number
+  /** Until the disk had it, waiting included. */
+  readonly applyMs: number
+}
+
+export interface Applier {
+  /** Resolves when what it says is on the disk. Rejects when the store failed. */
+  receive(bytes: Uint8Array): Promise<{ readonly outcome: Outcome; readonly work: Work }>
+}
+
+/** A verified block without its unpacked documents. */
+interface WaitingBlock extends Holdable {
+  readonly seals: readonly Seal[]
+  readonly body: Uint8Array
+}
+
+const defaultMaxRawBytes = 64 * 1024 * 1024
+/** Hashes of blocks given up that are remembered. */
+const maxGivenUp = 1024
+
+/** An applier over an open store. */
+export function createApplier(
+  options: ApplierOptions,
+  parts: { readonly store: StoreWriter },
+): Applier {
+  const { store } = parts
+  const { network, retainBlocks, maxRawBytes = defaultMaxRawBytes } = options
+  const trustedSigners = options.trustedSigners === null ? null : new Set(options.trustedSigners)
+  const held = createHeldBlocks<WaitingBlock>()
+  const givenUp = createRecentSet(maxGivenUp)
+  const unwritten = createUnwritten()
+
+  const contextOver = (chain: ChainView, snapshot: Snapshot): VerifyContext => ({
+    network,
+    trustedSigners,
+    maxRawBytes,
+    floor: () => (retainBlocks === null ? 0 : headOf(snapshot, unwritten) - retainBlocks + 1),
+    known: (height, hash) => {
+      const stored = chain.at(height)
+      return stored?.hash === hash ? stored : held.get(hash)
+    },
+    seals: (height) => [...snapshot.seals(height), ...unwritten.seals(height)],
+  })
+
+  const settle = async (placement: Placement<WaitingBlock>, own: Fresh): Promise<Outcome> => {
+    const height = own.block.number
+    if (placement.kind === 'append' || placement.kind === 'replace')
+      return await write(placement, own)
+    held.put(own.block)
+    if (placement.kind === 'keep') return { kind: 'held', height }
+    if (placement.kind === 'too-deep') return { kind: 'too-deep', height }
+    return { kind: 'incomplete', height, missing: placement.missing }
+  }
+
+  const write = (
+    placement: Extract<Placement<WaitingBlock>, { blocks: readonly WaitingBlock[] }>,
+    own: Fresh,
+  ): Promise<Outcome> => {
+    const { blocks } = placement
+    const toStore = blocks.map((block) =>
+      storable(block, block === own.block ? own.documents : reopen(block)),
+    )
+    for (const block of blocks) {
+      held.remove(block.hash)
+      givenUp.delete(block.hash)
+    }
+    const removed = placement.kind === 'replace' ? own.above(placement.above) : []
+    for (const hash of removed) givenUp.add(hash)
+    const written =
+      placement.kind === 'replace'
+        ? store.replaceAbove(placement.above, toStore)
+        : Promise.all(toStore.map((block) => store.putSealedBlock(block)))
+    const done = unwritten.add(blocks, placement.kind === 'replace' ? placement.above : null)
+    const outcome: Outcome = {
+      kind: 'stored',
+      height: own.block.number,
+      top: blocks.at(-1)?.number ?? own.block.number,
+      removed: removed.length,
+      taken: countTaken(toStore),
+    }
+    return written.then(done).then(() => outcome)
+  }
+
+  const reopen = (block: WaitingBlock): VerifiedBody =>
+    verifyBody(network, block.body, { maxRawBytes })
+
+  const addVotes = async (
+    { height, hash, seals }: Extract<Finding, { kind: 'votes' }>,
+    chain: ChainView,
+  ): Promise<Outcome> => {
+    const waiting = held.get(hash)
+    if (waiting === undefined || chain.at(height)?.hash === hash) {
+      await store.putSeals(height, seals)
+      return { kind: 'votes', height, seals: seals.length }
+    }
+    const block = withSeals(waiting, [...waiting.seals, ...seals])
+    return settle(placeBlock(block, chain, held), freshOf(block, reopen(block), chain))
+  }
+
+  const receive = (bytes: Uint8Array): { placed: Promise<Outcome> } => {
+    const snapshot = store.reader.snapshot()
+    try {
+      const chain = chainOver(snapshot, unwritten, givenUp)
+      const finding = verifyMessage(bytes, contextOver(chain, snapshot))
+      return { placed: act(finding, chain) }
+    } finally {
+      snapshot.release()
+    }
+  }
+
+  const act = (finding: Finding, chain: ChainView): Promise<Outcome> => {
+    if (finding.kind === 'breach') return Promise.resolve(finding)
+    if (finding.kind === 'votes') return addVotes(finding, chain)
+    if (finding.kind === 'announcement')
+      return Promise.resolve({ kind: 'announced', height: finding.height })
+    const block = waitingBlock(finding)
+    return settle(placeBlock(block, chain, held), freshOf(block, finding.documents, chain))
+  }
+
+  return {
+    receive: async (bytes) => {
+      const startMs = performance.now()
+      const { placed } = receive(bytes)
+      const verifiedMs = performance.now()
+      const outcome = await placed
+      const work = { verifyMs: verifiedMs - startMs, applyMs: performance.now() - verifiedMs }
+      return { outcome, work }
+    },
+  }
+}
+
+/** The block of this very message, with its documents still open. */
+interface Fresh {
+  readonly block: WaitingBlock
+  readonly documents: VerifiedBody
+  /** Hashes of the stored blocks above a height; asked before the first wait. */
+  above(height: number): string[]
+}
+
+function freshOf(block: WaitingBlock, documents: VerifiedBody, chain: ChainView): Fresh {
+  return { block, documents, above: (height) => hashesAbove(height, chain) }
+}
+
+/** Those that follow without a gap; blocks beyond a gap were never weighed against anything. */
+function hashesAbove(height: number, chain: ChainView): string[] {
+  const hashes: string[] = []
+  for (let at = height + 1; ; at++) {
+    const link = chain.at(at)
+    if (link === undefined) return hashes
+    hashes.push(link.hash)
+  }
+}
+
+function headOf(snapshot: Snapshot, unwritten: Unwritten): number {
+  return Math.max(unwritten.head(), snapshot.range()?.head ?? 0)
+}
+
+function chainOver(
+  snapshot: Snapshot,
+  unwritten: Unwritten,
+  givenUp: { has(hash: string): boolean },
+): ChainView {
+  return {
+    at: (height) => {
+      const own = unwritten.at(height)
+      if (own !== undefined || unwritten.isRemoved(height)) return own
+      const header = snapshot.header(height)
+      if (header === undefined) return undefined
+      const { number, hash, parentHash } = header
+      const signers = snapshot.seals(height).filter((seal) => seal.blockHash === hash)
+      return { number, hash, parentHash, signers: signers.map((seal) => seal.signatureIdentity) }
+    },
+    wasGivenUp: (hash) => givenUp.has(hash),
+  }
+}
+
+function waitingBlock({
+  seals,
+  documents,
+  bytes,
+}: Extract<Finding, { kind: 'block' }>): WaitingBlock {
+  const { number, hash, parentHash } = documents
+  const signers = seals.map((seal) => seal.signatureIdentity)
+  return { number, hash, parentHash, signers, seals, body: bytes, bytes: bytes.byteLength }
+}
+
+function withSeals(block: WaitingBlock, seals: readonly Seal[]): WaitingBlock {
+  return { ...block, seals, signers: seals.map((seal) => seal.signatureIdentity) }
+}
+
+function storable(block: WaitingBlock, documents: VerifiedBody): SealedBlockToStore {
+  const { number, hash, parentHash, root, count, timestamp, body, cids } = documents
+  const header = {
+    number,
+    hash,
+    parentHash,
+    root,
+    count,
+    timestamp,
+    sections: body.counts,
+    bodyBytes: block.body.byteLength,
+  }
+  return { header, body: block.body, terms: indexTerms(body, cids), seals: block.seals }
+}
+
+function countTaken(blocks: readonly SealedBlockToStore[]): TakenIn {
+  const sum = (of: (block: SealedBlockToStore) => number): number =>
+    blocks.reduce((total, block) => total + of(block), 0)
+  return {
+    blocks: blocks.length,
+    transactions: sum(({ header }) => header.sections.Transaction),
+    logs: sum(({ header }) => header.sections.Log),
+    accessListEntries: sum(({ header }) => header.sections.AccessListEntry),
+    seals: sum(({ seals }) => seals.length),
+  }
+}
