@@ -150,7 +150,7 @@ function unwritable(
   const found = JSON.stringify(value)?.slice(0, 80) ?? 'nothing'
   return new ServiceError(
     'PRIMITIVES_BLOCK_MALFORMED',
-    `${collection}.${name} is not a ${field?.kind ?? 'value'}: ${found}`,
+    `${collection}.${name} cannot be stored as ${field?.kind ?? 'a value'}: ${found}`,
     {
       facts: { collection, field: name, found },
       remedy: 'Check the execution node: its answer does not follow the JSON-RPC specification.',
