@@ -2,6 +2,8 @@
  * What happens on the development chain: every kind of transaction that the collections describe.
  * `planBlock` says what a block should hold; `openLoad` sends it, about once a second.
  */
+
+import type { Logger } from 'pino'
 import {
   type Abi,
   type Address,
@@ -104,16 +106,25 @@ export function planBlock(accounts: readonly Address[], n: number): TransactionR
 }
 
 /** Creates the token where the chain has none yet, then sends a block's worth every second. */
-export async function openLoad(options: { readonly node: NodeAddress }): Promise<Load> {
+export async function openLoad(
+  options: { readonly node: NodeAddress },
+  parts: { readonly log: Logger },
+): Promise<Load> {
   const { node } = options
   const accounts = (await callNode(node, { method: 'eth_accounts', params: [] })) as Address[]
   await createToken(node, accounts)
   let n = Number(await callNode(node, { method: 'eth_blockNumber', params: [] }))
-  let sending: Promise<unknown> = Promise.resolve()
-  const timer = setInterval(() => {
-    const block = planBlock(accounts, n++)
-    sending = sending.then(() => callNodeBatch(node, block.map(send))).catch(() => undefined)
-  }, everyMs)
+  let sending: Promise<void> = Promise.resolve()
+  const sendNext = async (): Promise<void> => {
+    try {
+      const [refusal] = await callNodeBatch(node, planBlock(accounts, n++).map(send))
+      if (refusal !== undefined)
+        parts.log.warn({ reason: refusal }, 'the node refused a transaction')
+    } catch (error) {
+      parts.log.warn({ err: error }, 'transactions could not be sent to the node')
+    }
+  }
+  const timer = setInterval(() => void (sending = sending.then(sendNext)), everyMs)
   return {
     async close() {
       clearInterval(timer)

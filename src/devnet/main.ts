@@ -46,7 +46,7 @@ async function start(
   await requireFreePorts(settings.listen, listeningPorts(settings))
   const children = running.own('node', openChildren({ onFailure: running.fail }))
   const source = await openChainSource(settings, { children, signal: running.signal, say })
-  if (source.isOwn) running.own('load', await openLoad({ node: source.node }))
+  if (source.isOwn) running.own('load', await openLoad({ node: source.node }, { log }))
   const programs: Child[] = []
   running.own('programs', { close: () => stopAll(programs) })
   const start = (name: ProgramName, ports: ProgramPorts, extra: NodeJS.ProcessEnv): void => {

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:net'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { anvilPath } from '../../src/devnet/anvil.ts'
+import { listeningPorts, loadDevnetSettings } from '../../src/devnet/config.ts'
+import { requireFreePorts } from '../../src/devnet/free-ports.ts'
+import { ServiceError } from '../../src/errors.ts'
+
+test('without any setting the Host has the documented ports and the Generator those beside them', () => {
+  const settings = loadDevnetSettings({ argv: [], env: {} })
+  assert.deepEqual(
+    listeningPorts(settings).map(([, port]) => port),
+    [8545, 9191, 9172, 8090, 9181, 9182, 9171, 8080],
+  )
+  assert.equal(settings.path, join(homedir(), '.viewmesh', 'dev'))
+  assert.equal(settings.listen, '127.0.0.1')
+})
+
+test('with a node of your own no port is needed for one', () => {
+  const env = { NODE_RPC_URL: 'http://127.0.0.1:8545', DEVNET_NODE_PORT: '9181' }
+  const settings = loadDevnetSettings({ argv: [], env })
+  assert.equal(listeningPorts(settings).length, 7)
+})
+
+test('two settings that ask for one port are told, by name', () => {
+  const env = { DEVNET_HOST_HEALTH_PORT: '9182' }
+  assert.throws(
+    () => loadDevnetSettings({ argv: [], env }),
+    /DEVNET_HOST_HEALTH_PORT and DEVNET_HOST_API_PORT both need port 9182/,
+  )
+})
+
+test('a taken port is named with the setting that moves it', async () => {
+  const server = createServer()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  server.listen(0, '127.0.0.1', resolve)
+  await promise
+  const address = server.address()
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+  const error = await requireFreePorts('127.0.0.1', [['DEVNET_HOST_API_PORT', port]]).catch(
+    (reason: unknown) => reason,
+  )
+  server.close()
+  assert.ok(error instanceof ServiceError)
+  assert.equal(error.code, 'SERVICE_PORT_UNAVAILABLE')
+  assert.equal(error.message, `127.0.0.1: port ${port} (DEVNET_HOST_API_PORT) is in use`)
+  assert.match(error.remedy ?? '', /set DEVNET_HOST_API_PORT to/)
+})
+
+test('an address that is not of this machine is told as such', async () => {
+  const taken = requireFreePorts('192.0.2.1', [['DEVNET_HOST_API_PORT', 9181]])
+  await assert.rejects(taken, /DEVNET_LISTEN is not an address of this machine/)
+})
+
+test('a machine that anvil is not made for is sent to a node of its own', () => {
+  assert.throws(
+    () => anvilPath('sunos', 'x64'),
+    (error) =>
+      error instanceof ServiceError &&
+      error.code === 'DEVNET_ANVIL_MISSING' &&
+      /NODE_RPC_URL/.test(error.remedy ?? ''),
+  )
+})
+
+test('a machine whose anvil npm left out is told which package is missing', () => {
+  const other = process.platform === 'darwin' ? 'linux' : 'darwin'
+  assert.throws(() => anvilPath(other, 'arm64'), new RegExp(`@foundry-rs/anvil-${other}-arm64`))
+})
