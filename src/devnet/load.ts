@@ -124,7 +124,9 @@ export async function openLoad(
       parts.log.warn({ err: error }, 'transactions could not be sent to the node')
     }
   }
-  const timer = setInterval(() => void (sending = sending.then(sendNext)), everyMs)
+  const timer = setInterval(() => {
+    sending = sending.then(sendNext)
+  }, everyMs)
   return {
     async close() {
       clearInterval(timer)
