@@ -44,8 +44,7 @@ function parseFile(path: string): { readonly content: Content } | { readonly mis
     if (text.length > maxBytes) return { mistake: `${path} has more than ${maxBytes} characters` }
     const document = parseDocument(text, { prettyErrors: true })
     const [error] = document.errors
-    if (error !== undefined)
-      return { mistake: `${path} is not valid YAML: ${error.message.trim()}` }
+    if (error !== undefined) return { mistake: `${path} is not valid YAML: ${firstLine(error)}` }
     const content: unknown = document.toJS({ maxAliasCount: 100 }) ?? {}
     if (!isMap(content)) return { mistake: `${path} must hold keys and values, as in "chain:"` }
     return { content }
@@ -53,6 +52,11 @@ function parseFile(path: string): { readonly content: Content } | { readonly mis
     const reason = error instanceof Error ? error.message : String(error)
     return { mistake: `--config: ${path} cannot be read (${reason})` }
   }
+}
+
+/** `Map keys must be unique at line 2, column 1`, without the picture of the place below it. */
+function firstLine(error: Error): string {
+  return (error.message.split('\n', 1)[0] ?? '').replace(/:$/, '')
 }
 
 function isMap(value: unknown): value is Content {

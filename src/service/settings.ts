@@ -124,7 +124,7 @@ function mistakeOf(
   const accepted = setting.kind.list ? issue.message : setting.kind.accepts
   if (missing === true) {
     const file = setting.secret ? ` or ${setting.env}_FILE` : ''
-    return `${setting.key} (${setting.env}${file}) is required and not set; accepted is ${accepted}`
+    return `${setting.key} (${setting.env}${file}) is required and not set; accepted is ${setting.kind.accepts}`
   }
   const { found: value = source?.value } = params
   const shown = setting.secret ? 'a value that is not shown' : JSON.stringify(value)
