@@ -170,3 +170,21 @@ function quantity(value: unknown): Uint8Array | null {
   for (let rest = BigInt(value); rest > 0n; rest >>= 8n) shortest.unshift(Number(rest & 0xffn))
   return Uint8Array.from(shortest)
 }
+
+/** The Merkle root as RFC 9162 (2.1.1) defines it, word for word: split at the largest power of two. */
+export function oracleRoot(leaves: readonly Uint8Array[]): Buffer {
+  const [first] = leaves
+  if (first === undefined) return sha256()
+  if (leaves.length === 1) return sha256(Uint8Array.of(0), first)
+  let split = 1
+  while (split * 2 < leaves.length) split *= 2
+  return sha256(
+    Uint8Array.of(1),
+    oracleRoot(leaves.slice(0, split)),
+    oracleRoot(leaves.slice(split)),
+  )
+}
+
+function sha256(...parts: readonly Uint8Array[]): Buffer {
+  return createHash('sha256').update(Buffer.concat(parts)).digest()
+}

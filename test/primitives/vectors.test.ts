@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { decode, encode } from '@ipld/dag-cbor'
+import { CID } from 'multiformats/cid'
 import { encodeBody, verifyBody } from '../../src/primitives/body.ts'
 import { cidText } from '../../src/primitives/cid.ts'
 import { blockSections, type CollectionName, type Value } from '../../src/primitives/collections.ts'
@@ -10,7 +11,7 @@ import { toDocuments } from '../../src/primitives/documents.ts'
 import type { RpcBlock, RpcReceipt } from '../../src/primitives/rpc-block.ts'
 import { sealDigest, sealRoot } from '../../src/primitives/seal.ts'
 import { canonicalBytes, decodeValues, encodeValues } from '../../src/primitives/values.ts'
-import { oracleDocuments } from './oracle.ts'
+import { oracleDocuments, oracleRoot } from './oracle.ts'
 
 interface Vector {
   readonly name: string
@@ -83,6 +84,8 @@ for (const vector of vectors) {
       const bytes = Buffer.from(canonical, 'hex')
       assert.deepEqual(Buffer.from(encode(decode(bytes))), bytes)
     }
+    const cids = vector.documents.map(({ cid }) => CID.parse(cid).bytes)
+    assert.equal(oracleRoot(cids.sort(Buffer.compare)).toString('hex'), vector.merkleRoot)
     const { blockNumber, blockHash, merkleRoot, cidCount } = statement()
     const signed = encode([
       'viewmesh/seal/1',

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { inclusionProof, merkleRoot, verifyInclusion } from '../../src/primitives/merkle.ts'
+import { oracleRoot } from './oracle.ts'
+
+const leaf = fc.uint8Array({ maxLength: 40 })
+const leavesAndIndex = fc
+  .array(leaf, { minLength: 1, maxLength: 70 })
+  .chain((leaves) => fc.tuple(fc.constant(leaves), fc.nat(leaves.length - 1)))
+
+test('the root of no leaves is SHA-256 of nothing', () => {
+  assert.equal(
+    Buffer.from(merkleRoot([])).toString('hex'),
+    'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+  )
+})
+
+test('roots of the example trees of Certificate Transparency', () => {
+  const leaves = [
+    '',
+    '00',
+    '10',
+    '2021',
+    '3031',
+    '40414243',
+    '5051525354555657',
+    '606162636465666768696a6b6c6d6e6f',
+  ]
+  const roots = [
+    '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d',
+    'fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125',
+    'aeb6bcfe274b70a14fb067a5e5578264db0fa9b51af5e0ba159158f329e06e77',
+    'd37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7',
+    '4e3bbb1f7b478dcfe71fb631631519a3bca12c9aefca1612bfce4c13a86264d4',
+    '76e67dadbcdf1e10e1b74ddc608abd2f98dfb16fbce75277b5232a127f2087ef',
+    'ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c',
+    '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328',
+  ]
+  for (const [index, root] of roots.entries()) {
+    const first = leaves.slice(0, index + 1).map((hex) => Buffer.from(hex, 'hex'))
+    assert.equal(Buffer.from(merkleRoot(first)).toString('hex'), root)
+  }
+})
+
+test('any leaves: the root is the one RFC 9162 defines', () => {
+  fc.assert(
+    fc.property(fc.array(leaf, { maxLength: 70 }), (leaves) => {
+      assert.deepEqual(Buffer.from(merkleRoot(leaves)), oracleRoot(leaves))
+    }),
+  )
+})
+
+test('any leaf can be shown to be under the root by a proof of logarithmic length', () => {
+  fc.assert(
+    fc.property(leavesAndIndex, ([leaves, index]) => {
+      const proof = inclusionProof(leaves, index)
+      const found = leaves[index] ?? new Uint8Array()
+      assert.ok(proof.length <= Math.ceil(Math.log2(leaves.length)))
+      assert.ok(verifyInclusion(found, index, leaves.length, proof, merkleRoot(leaves)))
+    }),
+  )
+})
+
+test('a proof shows nothing about another leaf, place, count, sibling or root', () => {
+  fc.assert(
+    fc.property(leavesAndIndex, fc.nat(255), ([leaves, index], bit) => {
+      const count = leaves.length
+      const proof = inclusionProof(leaves, index)
+      const found = leaves[index] ?? new Uint8Array()
+      const root = merkleRoot(leaves)
+      const holds = (...changed: Parameters<typeof verifyInclusion>): boolean =>
+        verifyInclusion(...changed)
+      assert.ok(!holds(Uint8Array.of(...found, 1), index, count, proof, root))
+      assert.ok(!holds(found, count, count, proof, root))
+      assert.ok(!holds(found, -1, count, proof, root))
+      assert.ok(!holds(found, 0.5, count, proof, root))
+      assert.ok(!holds(found, index, 2 * count + 1, proof, root))
+      assert.ok(!holds(found, index, count, [...proof, root], root))
+      assert.ok(!holds(found, index, count, proof.slice(1), flipped(root, bit)))
+      assert.ok(!holds(found, index, count, proof, flipped(root, bit)))
+      assert.ok(!holds(found, index, count, proof, root.slice(1)))
+      for (const place of proof.keys()) {
+        const bad = proof.map((node, at) => (at === place ? flipped(node, bit) : node))
+        assert.ok(!holds(found, index, count, bad, root))
+        const short = proof.map((node, at) => (at === place ? node.slice(1) : node))
+        assert.ok(!holds(found, index, count, short, root))
+      }
+    }),
+    { numRuns: 50 },
+  )
+})
+
+function flipped(bytes: Uint8Array, bit: number): Uint8Array {
+  return bytes.map((byte, at) => (at === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte))
+}

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { networkName, shortName, typeName } from '../../src/primitives/names.ts'
+
+test('every collection name carries the prefix <Chain>__<Network>__', () => {
+  const network = networkName('Ethereum', 'Mainnet')
+  assert.equal(network, 'Ethereum__Mainnet')
+  assert.equal(typeName(network, 'Block'), 'Ethereum__Mainnet__Block')
+})
+
+test('short names are what stands behind this network’s prefix; other names stay as they are', () => {
+  assert.equal(shortName('Ethereum__Mainnet', 'Ethereum__Mainnet__Log'), 'Log')
+  assert.equal(shortName('Ethereum__Mainnet', 'Log'), 'Log')
+  assert.equal(shortName('Ethereum__Mainnet', 'Ethereum__Sepolia__Log'), 'Ethereum__Sepolia__Log')
+})
+
+test('names that can be read back from a type name are accepted', () => {
+  assert.equal(networkName('Arbitrum_One', '42161'), 'Arbitrum_One__42161')
+  assert.equal(networkName('L2', 'test_net'), 'L2__test_net')
+})
+
+test('names that cannot are refused with what is allowed', () => {
+  const bad = ['', ' ', 'A__B', '_A', 'A_', 'Ä', 'a-b', 'a b', 'x'.repeat(65), 'A\n']
+  for (const name of [...bad, '1Chain']) {
+    assert.throws(() => networkName(name, 'Mainnet'), { code: 'PRIMITIVES_NAME_INVALID' })
+  }
+  for (const name of bad) {
+    assert.throws(() => networkName('Ethereum', name), {
+      code: 'PRIMITIVES_NAME_INVALID',
+      remedy: /letters, digits and single underscores/,
+    })
+  }
+})
