@@ -35,6 +35,9 @@ export const errorCodes = {
   GRAPHQL_SIZE_LIMIT: 'An answer has more bytes than one request may.',
   GRAPHQL_SYNTAX_LIMIT: 'A query has more tokens, brackets or fields than one request may.',
   GRAPHQL_TIME_LIMIT: 'A query takes longer than one request may.',
+  HOST_BLOCK_REJECTED: 'A peer sent a block that breaks a rule; another peer is asked.',
+  HOST_FORK_TOO_DEEP:
+    'Peers are on a branch that leaves the stored one further below than a Host goes back.',
   HOST_SCHEMA_UNAUTHORIZED: 'A Generator does not show its schema with the token that was sent.',
   HOST_SCHEMA_UNREACHABLE: 'A Generator’s schema endpoint did not answer in time.',
   HOST_SCHEMA_UNREADABLE: 'What a Generator’s schema endpoint answered is not a schema.',
@@ -59,6 +62,15 @@ export const errorCodes = {
     'The execution node of the development chain does not answer, or not as one does.',
   DEVNET_PROGRAM_ENDED: 'A program of the development chain ended without having been asked to.',
   DEVNET_START_TIMEOUT: 'A program of the development chain did not come up in time.',
+  STORE_FOREIGN: 'The store was made for another network or another chain.',
+  STORE_FORMAT_UNKNOWN: 'The store’s file is not one of ours, or of another version’s layout.',
+  STORE_FULL: 'There is no space left for the store.',
+  STORE_LOCKED: 'Another program has the store open.',
+  STORE_NOT_OPEN: 'A store was to be read that no writer of the process has open.',
+  STORE_PATH_UNUSABLE: 'The store’s directory cannot be made, read, written or locked.',
+  STORE_SNAPSHOT_EXPIRED:
+    'A snapshot of the store was used after its release, or held for too long.',
+  STORE_WRITE_FAILED: 'The store could not be written.',
 } as const
 
 export type ErrorCode = keyof typeof errorCodes

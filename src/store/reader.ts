@@ -1,0 +1,137 @@
+/**
+ * Reading a store, in any thread of the process whose writer has it open: lmdb gives all threads of
+ * a process the same environment, so a reader sees every commit as soon as it is made.
+ */
+import { resolve } from 'node:path'
+import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
+import { invariant, ServiceError } from '../errors.ts'
+import { createBlockCache } from './block-cache.ts'
+import { type Environment, openForReading, readValue } from './environment.ts'
+import { createTableCache } from './index-reader.ts'
+import { emptyState, identityKey, type StoreIdentity, type StoreState, stateKey } from './layout.ts'
+import { type ReaderMetrics, readerMetrics } from './metrics.ts'
+import { createSnapshot, type HeldSnapshot, type SnapshotParts } from './snapshot.ts'
+import type { StoreReader } from './store.ts'
+
+export interface ReaderOptions {
+  /** Memory for opened bodies and chunks. Default 32 MiB. */
+  readonly cacheBytes?: number
+  /** How long a snapshot may be held before it is taken back. Default 60 seconds. */
+  readonly maxSnapshotMs?: number
+}
+
+export interface ReaderParts {
+  readonly log?: Logger
+  readonly registry?: Registry
+}
+
+const defaults = { cacheBytes: 32 * 1024 * 1024, maxSnapshotMs: 60_000 }
+
+/** The room's own view of a reader. */
+export interface HoldingReader extends StoreReader {
+  snapshot(): HeldSnapshot
+}
+
+/**
+ * Opens a store for reading, while `openWriter` of the same process has it open.
+ * @throws ServiceError `STORE_NOT_OPEN` where it has not.
+ */
+export function openReader(
+  options: ReaderOptions & { readonly path: string },
+  parts: ReaderParts = {},
+): StoreReader {
+  const path = resolve(options.path)
+  const environment = openEnvironment(path)
+  return createReader(environment, options, parts, () => void environment.root.close())
+}
+
+/** A reader over an open environment; `onClose` ends what belongs to it alone. */
+export function createReader(
+  environment: Environment,
+  options: ReaderOptions,
+  parts: ReaderParts,
+  onClose: () => void,
+): HoldingReader {
+  const metrics = parts.registry === undefined ? undefined : readerMetrics(parts.registry)
+  const shared = sharedParts(environment, options.cacheBytes ?? defaults.cacheBytes, metrics)
+  const readState = createStateReader(environment)
+  const held = new Map<HeldSnapshot, number>()
+  const maxSnapshotMs = options.maxSnapshotMs ?? defaults.maxSnapshotMs
+  const watch = setInterval(() => expireOld(), Math.max(10, maxSnapshotMs / 4)).unref()
+
+  const expireOld = (): void => {
+    const since = performance.now() - maxSnapshotMs
+    for (const [snapshot, taken] of held) {
+      if (taken > since) return
+      snapshot.expire()
+      metrics?.expiredSnapshots.inc()
+      parts.log?.warn({ maxSnapshotMs }, 'a snapshot of the store was held for too long')
+    }
+  }
+  const snapshot = (): HeldSnapshot => {
+    environment.root.resetReadTxn()
+    const transaction = environment.root.useReadTransaction()
+    const taken = createSnapshot(shared, transaction, readState(transaction), () =>
+      held.delete(taken),
+    )
+    held.set(taken, performance.now())
+    return taken
+  }
+  return {
+    snapshot,
+    close: () => {
+      clearInterval(watch)
+      for (const open of held.keys()) open.release()
+      onClose()
+    },
+  }
+}
+
+function openEnvironment(path: string): Environment {
+  let cause: unknown
+  try {
+    const environment = openForReading(path)
+    if (environment !== undefined) return environment
+  } catch (error) {
+    cause = error
+  }
+  throw new ServiceError(
+    'STORE_NOT_OPEN',
+    `No writer of this process has the store at ${path} open.`,
+    {
+      facts: { path },
+      remedy: 'Open the store for writing first; readers follow it.',
+      cause,
+    },
+  )
+}
+
+function sharedParts(
+  environment: Environment,
+  cacheBytes: number,
+  metrics: ReaderMetrics | undefined,
+): SnapshotParts {
+  const entry = environment.databases.meta.getEntry(identityKey)
+  invariant(entry !== undefined, 'a store that a writer has open says what it is')
+  const identity: StoreIdentity = JSON.parse(entry.value.toString())
+  return {
+    environment,
+    seed: identity.seed,
+    blocks: createBlockCache(cacheBytes, metrics),
+    tables: createTableCache(),
+  }
+}
+
+/** Reads the state record, and parses it when it has changed. */
+function createStateReader(
+  environment: Environment,
+): (transaction: Parameters<typeof readValue>[2]) => StoreState {
+  let last: { bytes: Buffer; state: StoreState } = { bytes: Buffer.alloc(0), state: emptyState }
+  return (transaction) => {
+    const bytes = readValue(environment.databases.meta, stateKey, transaction)
+    if (bytes === undefined) return emptyState
+    if (!bytes.equals(last.bytes)) last = { bytes, state: JSON.parse(bytes.toString()) }
+    return last.state
+  }
+}

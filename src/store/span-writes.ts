@@ -1,0 +1,147 @@
+/**
+ * Upkeep of spans. When 64 blocks are deep enough that a reorganisation no longer reaches them,
+ * their index tables are merged into one; where a block goes nevertheless, the span is taken apart
+ * again. Below the tail whole spans are removed at once, so that pruning costs next to nothing.
+ */
+import {
+  type Change,
+  removeBlockWrites,
+  removeTableWrites,
+  tableWrites,
+  type Write,
+} from './block-writes.ts'
+import {
+  addHeights,
+  clipHeights,
+  countHeights,
+  eachHeight,
+  eachSpan,
+  type HeightRanges,
+  hasHeight,
+  removeHeights,
+} from './height-ranges.ts'
+import { mergeEntries, readEntries, splitEntries } from './index-table.ts'
+import {
+  hashBytes,
+  heightKey,
+  indexLevel,
+  type StoreState,
+  spanBlocks,
+  spanOf,
+  splitSealKey,
+} from './layout.ts'
+import type { HeldSnapshot } from './snapshot.ts'
+
+/** A span is merged when its last block is this far below the head. */
+const mergeDepth = 64
+/** A span with holes is merged as well once this many of its blocks wait. */
+const mergeWaiting = 16
+
+/** The lowest span whose tables are due to be merged. */
+export function dueSpan(state: StoreState): number | undefined {
+  const head = state.blocks.at(-1)?.[1] ?? 0
+  for (const span of eachSpan(clipHeights(state.loose, state.tail, head), spanBlocks)) {
+    const first = span * spanBlocks
+    const last = first + spanBlocks - 1
+    if (last + mergeDepth > head) return undefined
+    if (first >= state.tail && isWorthMerging(state, first, last)) return span
+  }
+  return undefined
+}
+
+function isWorthMerging(state: StoreState, first: number, last: number): boolean {
+  if (countHeights(clipHeights(state.blocks, first, last)) === spanBlocks) return true
+  return countHeights(clipHeights(state.loose, first, last)) >= mergeWaiting
+}
+
+/** Merges the tables of a span's blocks, and that of the span where there is one. */
+export function mergeSpanChange(snapshot: HeldSnapshot, span: number): Change {
+  const { state } = snapshot
+  const first = span * spanBlocks
+  const last = first + spanBlocks - 1
+  const tables = [readSpan(snapshot, first) ?? Buffer.alloc(0)]
+  const writes = removeTableWrites(snapshot, indexLevel.span, first)
+  for (const height of eachHeight(clipHeights(state.loose, first, last))) {
+    const table = readEntries((page) => snapshot.readIndexPage(indexLevel.block, height, page))
+    if (table !== undefined) tables.push(table)
+    writes.push(...removeTableWrites(snapshot, indexLevel.block, height))
+  }
+  writes.push(...tableWrites(indexLevel.span, first, mergeEntries(tables)))
+  return { writes, state: { ...state, loose: removeHeights(state.loose, first, last) } }
+}
+
+/** Removes blocks wherever they are; their seals stay. */
+export function removeBlocksChange(snapshot: HeldSnapshot, heights: HeightRanges): Change {
+  let { loose, blocks } = snapshot.state
+  const writes: Write[] = []
+  for (const span of eachSpan(heights, spanBlocks)) {
+    const first = span * spanBlocks
+    const removed = clipHeights(heights, first, first + spanBlocks - 1)
+    if ([...eachHeight(removed)].every((each) => hasHeight(snapshot.state.loose, each))) continue
+    const opened = openSpanWrites(snapshot, first, removed)
+    writes.push(...opened.writes)
+    for (const kept of opened.kept) loose = addHeights(loose, kept)
+  }
+  for (const height of eachHeight(heights)) writes.push(...removeBlockWrites(snapshot, height))
+  for (const [from, to] of heights) {
+    loose = removeHeights(loose, from, to)
+    blocks = removeHeights(blocks, from, to)
+  }
+  const epoch = snapshot.state.epoch + 1
+  return { writes, state: { ...snapshot.state, loose, blocks, epoch } }
+}
+
+/** Gives the blocks of a merged span tables of their own again, but for `removed`. */
+function openSpanWrites(
+  snapshot: HeldSnapshot,
+  first: number,
+  removed: HeightRanges,
+): { writes: Write[]; kept: number[] } {
+  const writes = removeTableWrites(snapshot, indexLevel.span, first)
+  const parts = splitEntries(readSpan(snapshot, first) ?? Buffer.alloc(0))
+  const kept: number[] = []
+  for (const [offset, entries] of parts) {
+    const height = first + offset
+    if (hasHeight(removed, height)) continue
+    kept.push(height)
+    writes.push(...tableWrites(indexLevel.block, height, entries))
+  }
+  return { writes, kept }
+}
+
+function readSpan(snapshot: HeldSnapshot, first: number): Buffer | undefined {
+  return readEntries((page) => snapshot.readIndexPage(indexLevel.span, first, page))
+}
+
+/** The lowest span that holds anything and lies below the tail as a whole. */
+export function pruneableSpan(state: StoreState, lowestSeal?: number): number | undefined {
+  const lowest = Math.min(
+    state.blocks[0]?.[0] ?? Number.POSITIVE_INFINITY,
+    lowestSeal ?? Number.POSITIVE_INFINITY,
+  )
+  return (spanOf(lowest) + 1) * spanBlocks <= state.tail ? spanOf(lowest) : undefined
+}
+
+/** Removes everything of a span: blocks, index tables and seals. */
+export function removeSpanChange(snapshot: HeldSnapshot, span: number): Change {
+  const { state } = snapshot
+  const first = span * spanBlocks
+  const last = first + spanBlocks - 1
+  const writes = removeTableWrites(snapshot, indexLevel.span, first)
+  for (const height of eachHeight(clipHeights(state.blocks, first, last))) {
+    writes.push(...removeBlockWrites(snapshot, height))
+    const stored = snapshot.storedHeader(height)
+    if (stored !== undefined) writes.push(removeHash(stored.header.hash))
+  }
+  for (const key of snapshot.sealKeys(heightKey(first), heightKey(last + 1))) {
+    writes.push({ database: 'seals', key, value: null })
+    writes.push({ database: 'hashes', key: splitSealKey(key).hashBytes, value: null })
+  }
+  const blocks = removeHeights(state.blocks, first, last)
+  const loose = removeHeights(state.loose, first, last)
+  return { writes, state: { ...state, blocks, loose } }
+}
+
+function removeHash(hash: string): Write {
+  return { database: 'hashes', key: hashBytes(hash), value: null }
+}

@@ -1,0 +1,109 @@
+/**
+ * What a store was made for. A store of another chain, of another layout, or a file that is none of
+ * ours is refused before anything is written to it.
+ */
+import { randomBytes } from 'node:crypto'
+import { ServiceError } from '../errors.ts'
+import { type Database, openExisting, type openRoot } from './environment.ts'
+import {
+  emptyState,
+  identityKey,
+  type StoreIdentity,
+  type StoreState,
+  stateKey,
+  storeFormat,
+} from './layout.ts'
+
+/** What the caller expects of a store. */
+export interface Expected {
+  readonly path: string
+  readonly network: string
+  readonly genesisHash?: string
+}
+
+/**
+ * The identity of an existing store, checked against what is expected; undefined where the file is new.
+ * @throws ServiceError `STORE_FORMAT_UNKNOWN` or `STORE_FOREIGN`.
+ */
+export function checkIdentity(
+  root: ReturnType<typeof openRoot>,
+  expected: Expected,
+): StoreIdentity | undefined {
+  const entry = openExisting(root, 'meta')?.getEntry(identityKey)
+  if (entry === undefined) {
+    // A program that dies while it makes a store leaves empty databases, and nothing else.
+    const [foreign] = root.getKeys({ limit: 1 })
+    if (foreign === undefined || openExisting(root, 'meta') !== undefined) return undefined
+    throw unknownFormat(expected.path, `databases such as ${foreign.toString()}`)
+  }
+  const identity = parseIdentity(entry.value, expected.path)
+  checkChain(identity, expected)
+  return identity
+}
+
+/** Writes what a new store is, or adds the genesis hash to one that had none. */
+export function writeIdentity(meta: Database, identity: StoreIdentity): void {
+  meta.put(identityKey, Buffer.from(JSON.stringify(identity)), 1)
+}
+
+/** The identity of a store that is being made. */
+export function newIdentity(expected: Expected): StoreIdentity {
+  const random = randomBytes(8)
+  return {
+    format: storeFormat,
+    network: expected.network,
+    genesisHash: expected.genesisHash ?? null,
+    seed: [random.readInt32LE(0), random.readInt32LE(4)],
+  }
+}
+
+/** What a store holds, with the LMDB version of the record. */
+export function readState(meta: Database): { state: StoreState; version: number } {
+  const entry = meta.getEntry(stateKey)
+  if (entry === undefined) return { state: emptyState, version: 0 }
+  return { state: JSON.parse(entry.value.toString()), version: entry.version }
+}
+
+function parseIdentity(value: Buffer, path: string): StoreIdentity {
+  const identity: Partial<StoreIdentity> = parseJson(value) ?? {}
+  if (identity.format !== storeFormat) {
+    throw unknownFormat(path, `format ${JSON.stringify(identity.format)}`)
+  }
+  return identity as StoreIdentity
+}
+
+function parseJson(value: Buffer): object | undefined {
+  try {
+    return JSON.parse(value.toString())
+  } catch {
+    return undefined
+  }
+}
+
+function checkChain(identity: StoreIdentity, expected: Expected): void {
+  const { path, network, genesisHash } = expected
+  if (identity.network !== network) throw foreign(path, 'network', identity.network, network)
+  if (identity.genesisHash === null || genesisHash === undefined) return
+  if (identity.genesisHash === genesisHash) return
+  throw foreign(path, 'genesis block', identity.genesisHash, genesisHash)
+}
+
+function foreign(path: string, what: string, found: string, expected: string): ServiceError {
+  const message = `The store at ${path} belongs to the ${what} ${found}, not to ${expected}.`
+  return new ServiceError('STORE_FOREIGN', message, {
+    facts: { path, found, expected },
+    remedy:
+      'Choose another directory with db.store.path (DB_STORE_PATH), or set chain.name and chain.network (CHAIN_NAME, CHAIN_NETWORK) and the node back to the chain of this store.',
+  })
+}
+
+/** The error for a file this program cannot read as a store. */
+export function unknownFormat(path: string, found: string, cause?: unknown): ServiceError {
+  const message = `The store at ${path} is of an unknown format: ${found}, expected format ${storeFormat}.`
+  return new ServiceError('STORE_FORMAT_UNKNOWN', message, {
+    facts: { path, found, expected: storeFormat },
+    remedy:
+      'Use the version of the program that made it, or choose an empty directory with db.store.path (DB_STORE_PATH); the blocks are read again.',
+    cause,
+  })
+}

@@ -1,0 +1,135 @@
+/**
+ * What the store offers: blocks whole, their seals, and look-ups by value. `openWriter` and
+ * `openReader` implement it; nothing else in the program knows that LMDB is underneath.
+ */
+import type { Section } from '../primitives/collections.ts'
+import type { Term, TermKind } from '../primitives/index-terms.ts'
+import type { Seal } from '../primitives/seal.ts'
+
+/** What is known of a stored block without opening its body. */
+export interface BlockHeader {
+  readonly number: number
+  /** 0x-prefixed lower-case hex. */
+  readonly hash: string
+  readonly parentHash: string
+  /** Merkle root over the documents' CIDs: lower-case hex without 0x, as in a seal. */
+  readonly root: string
+  /** Number of documents, and so of CIDs. */
+  readonly count: number
+  /** Seconds since 1970. */
+  readonly timestamp: number
+  readonly sections: Readonly<Record<Section, number>>
+  readonly bodyBytes: number
+}
+
+/** A block as it is handed to the store. */
+export interface BlockToStore {
+  readonly header: BlockHeader
+  /** As `encodeBody` makes it; must not change before the promise of the call resolves. */
+  readonly body: Uint8Array
+  readonly terms: readonly Term[]
+}
+
+/** A block with seals over it. */
+export interface SealedBlockToStore extends BlockToStore {
+  readonly seals: readonly Seal[]
+}
+
+/**
+ * The one writer of a store. Every promise resolves when the write has reached the disk, and writes
+ * become visible to readers in the order of the calls; a caller need not wait for one before the
+ * next. After a failed write (`STORE_FULL`, `STORE_WRITE_FAILED`) every further one fails the same
+ * way, so that what is stored never has a hole that was not there before.
+ */
+export interface StoreWriter {
+  /**
+   * The documents transaction of a block. A block with the same hash and root changes nothing,
+   * another one at its height takes its place, and one below the tail is not stored.
+   */
+  putBlock(block: BlockToStore): Promise<void>
+  /** The seal transaction, after the documents of the same height. The first seal of a (hash, root, identity) is kept. */
+  putSeals(height: number, seals: readonly Seal[]): Promise<void>
+  /** Documents and seals in one transaction. */
+  putSealedBlock(block: SealedBlockToStore): Promise<void>
+  /** Removes everything above `height` and stores `blocks`, in one transaction. Seals of removed blocks are kept. */
+  replaceAbove(height: number, blocks: readonly SealedBlockToStore[]): Promise<void>
+  /** Removes the blocks above `height`; their seals are kept until they are pruned. */
+  removeAbove(height: number): Promise<void>
+  /** Removes whole spans below the tail from the file; answers how many blocks. Cheap where there is none. */
+  prune(): Promise<number>
+  /** Resolves when all writes and upkeep so far have reached the disk. */
+  flushed(): Promise<void>
+  readonly reader: StoreReader
+  close(): Promise<void>
+}
+
+/** Reads a store in any thread of the writer's process. */
+export interface StoreReader {
+  /** The store as it is now. */
+  snapshot(): Snapshot
+  close(): void
+}
+
+/**
+ * The store at one moment. It stays the same across awaits while writes go on, and keeps the file
+ * from re-using what it sees: release it. One that is held for too long is released by the reader,
+ * and then throws `STORE_SNAPSHOT_EXPIRED`.
+ */
+export interface Snapshot {
+  /** Lowest and highest visible height; heights between them may be missing. Null when empty. */
+  range(): { readonly tail: number; readonly head: number } | null
+  /** Visible heights that are missing between tail and head, lowest first, at most `limit` ranges. */
+  gaps(limit: number): readonly { readonly from: number; readonly to: number }[]
+  /** Visible heights from `from` to `to`, both included. */
+  heights(from: number, to: number, descending: boolean): Iterable<number>
+  header(height: number): BlockHeader | undefined
+  block(height: number): StoredBlock | undefined
+  /** The body as it was put; a copy of the caller's own. */
+  body(height: number): Uint8Array | undefined
+  /** All seals at a height, also those of blocks that are not, or no longer, stored. */
+  seals(height: number): readonly Seal[]
+  /** Seals of a block hash, stored or not. */
+  sealsOf(hash: string): readonly Seal[]
+  /**
+   * Chunks that may hold a document with this value, in chain order or against it. Every chunk that
+   * holds one is among them; a few may not, so check the documents.
+   */
+  candidates(
+    kind: TermKind,
+    value: Uint8Array,
+    from: number,
+    to: number,
+    descending: boolean,
+  ): Iterable<Candidate>
+  /** Height of a visible block. */
+  heightOf(hash: string): number | undefined
+  /** The lowest visible block without a seal of this identity (hex, as in a seal). */
+  firstUnsealed(identity: string): number | undefined
+  /** Ends the snapshot; harmless when repeated. */
+  release(): void
+}
+
+/** A chunk to look into. */
+export interface Candidate {
+  readonly height: number
+  readonly section: Section
+  readonly chunk: number
+}
+
+/** A block whose chunks are opened as they are asked for. Usable while its snapshot is. */
+export interface StoredBlock {
+  readonly header: BlockHeader
+  readonly counts: Readonly<Record<Section, number>>
+  /** Minimal hex, or null. */
+  readonly totalDifficulty: string | null
+  /** The values bytes of a document; valid for as long as the caller likes, not to be changed. */
+  values(section: Section, position: number): Uint8Array
+  chunkCount(section: Section): number
+  chunkOf(section: Section, position: number): number
+  /** First and end position of a chunk's documents. */
+  chunkRange(section: Section, chunk: number): readonly [first: number, end: number]
+  logsOf(transaction: number): readonly [start: number, end: number]
+  entriesOf(transaction: number): readonly [start: number, end: number]
+  transactionOfLog(position: number): number
+  transactionOfEntry(position: number): number
+}
