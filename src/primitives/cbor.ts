@@ -108,7 +108,12 @@ export function writeHex(out: ByteWriter, text: string, from: number): boolean {
   const at = putHead(out.bytes, out.at, major.bytes, length)
   out.at = at + length
   if (digits <= shortHexLength || digits % 2 === 1) return putDigits(out.bytes, at, text, from)
-  return out.bytes.write(text.slice(from), at, length, 'hex') === length
+  return isAscii(text) && out.bytes.write(text.slice(from), at, length, 'hex') === length
+}
+
+/** Native decoding looks at the low byte of each character only, and takes U+0661 for an `a`. */
+function isAscii(text: string): boolean {
+  return Buffer.byteLength(text) === text.length
 }
 
 function putDigits(bytes: Buffer, start: number, text: string, from: number): boolean {

@@ -62,7 +62,7 @@ export function valueCount(collection: CollectionName): number {
 export function encodeValues(collection: CollectionName, values: readonly Value[]): Uint8Array {
   const out = createWriter(1024)
   writeValues(out, collection, values)
-  return Uint8Array.prototype.slice.call(out.bytes, 0, out.at)
+  return Buffer.from(out.bytes.subarray(0, out.at))
 }
 
 /** Writes what `encodeValues` returns. */
@@ -342,7 +342,7 @@ export function canonicalBytes(
   writeText(out, docID)
   reserve(out, valuesBytes.length)
   out.bytes.set(asBuffer(valuesBytes), out.at)
-  return Uint8Array.prototype.slice.call(out.bytes, 0, out.at + valuesBytes.length)
+  return out.bytes.subarray(0, out.at + valuesBytes.length)
 }
 
 /** Writes the part of `canonicalBytes` that all documents of a collection share. */

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { encode } from '@ipld/dag-cbor'
+import fc from 'fast-check'
+import { ServiceError } from '../../src/errors.ts'
+import {
+  blockSections,
+  type CollectionName,
+  collections,
+  fieldIndex,
+  type Value,
+} from '../../src/primitives/collections.ts'
+import { toDocuments } from '../../src/primitives/documents.ts'
+import {
+  canonicalBytes,
+  decodeValues,
+  encodeValues,
+  readField,
+  valueCount,
+} from '../../src/primitives/values.ts'
+import { answeredBlock } from './arbitrary-block.ts'
+
+const names = Object.keys(collections) as CollectionName[]
+const log: readonly Value[] = [
+  `0x${'11'.repeat(20)}`,
+  '0x',
+  `0x${'22'.repeat(32)}`,
+  `0x${'33'.repeat(32)}`,
+  'false',
+  [`0x${'44'.repeat(32)}`],
+  7,
+  0,
+  300,
+]
+const seal: readonly Value[] = [
+  7,
+  `0x${'33'.repeat(32)}`,
+  'ab'.repeat(32),
+  'ES256K',
+  '02'.repeat(33),
+  '30',
+  '2026-01-02T03:04:05Z',
+  761,
+]
+
+test('hex is held as bytes, Int as integer, text as text, a list as array', () => {
+  const bytes = (hex: string): Buffer => Buffer.from(hex, 'hex')
+  assert.deepEqual(
+    Buffer.from(encodeValues('Log', log)),
+    Buffer.from(
+      encode([
+        bytes('11'.repeat(20)),
+        bytes(''),
+        bytes('22'.repeat(32)),
+        bytes('33'.repeat(32)),
+        'false',
+        [bytes('44'.repeat(32))],
+        7,
+        0,
+        300,
+      ]),
+    ),
+  )
+  assert.deepEqual(decodeValues('Log', encodeValues('Log', log)), log)
+  assert.deepEqual(decodeValues('BlockSignature', encodeValues('BlockSignature', seal)), seal)
+})
+
+test('the canonical bytes are version, type name, docID and values', () => {
+  const stored = encodeValues('BlockSignature', seal)
+  const bytes = Buffer.from(
+    canonicalBytes('Local__Devnet', 'BlockSignature', 'seal-0x33-02', stored),
+  )
+  const start = Buffer.from(encode([1, 'Local__Devnet__BlockSignature', 'seal-0x33-02', 0]))
+  assert.deepEqual(bytes.subarray(0, start.length - 1), start.subarray(0, -1))
+  assert.deepEqual(bytes.subarray(start.length - 1), Buffer.from(stored))
+})
+
+test('quantities of every size keep their shortest form', () => {
+  const place = fieldIndex('Transaction', 'value')
+  const blank: Value[] = Array.from({ length: valueCount('Transaction') }, () => null)
+  const required: [string, Value][] = [
+    ['hash', `0x${'22'.repeat(32)}`],
+    ['blockHash', `0x${'33'.repeat(32)}`],
+    ['blockNumber', 1],
+    ['transactionIndex', 0],
+  ]
+  for (const [field, value] of required) blank[fieldIndex('Transaction', field)] = value
+  fc.assert(
+    fc.property(fc.oneof(fc.bigInt(0n, 300n), fc.bigInt(0n, 2n ** 256n - 1n)), (value) => {
+      const values = blank.with(place, `0x${value.toString(16)}`)
+      const bytes = encodeValues('Transaction', values)
+      assert.deepEqual(decodeValues('Transaction', bytes), values)
+      assert.equal(readField('Transaction', bytes, place), values[place])
+    }),
+  )
+})
+
+test('values that do not fit their field are refused by name', () => {
+  const cases: [number, Value][] = [
+    [fieldIndex('Log', 'address'), '0x12'],
+    [fieldIndex('Log', 'address'), null],
+    [fieldIndex('Log', 'data'), '0x123'],
+    [fieldIndex('Log', 'data'), '12'],
+    [fieldIndex('Log', 'transactionHash'), `0x${'zz'.repeat(32)}`],
+    [fieldIndex('Log', 'topics'), null],
+    [fieldIndex('Log', 'topics'), 'x'],
+    [fieldIndex('Log', 'logIndex'), -1],
+    [fieldIndex('Log', 'logIndex'), 2 ** 53],
+    [fieldIndex('Log', 'logIndex'), 1.5],
+    [fieldIndex('Log', 'logIndex'), true],
+    [fieldIndex('Log', 'logIndex'), ['0x']],
+  ]
+  for (const [place, value] of cases) {
+    const field = collections.Log.fields[place]?.name ?? ''
+    assert.throws(
+      () => encodeValues('Log', log.toSpliced(place, 1, value)),
+      (error) => error instanceof ServiceError && error.facts['field'] === field,
+    )
+  }
+})
+
+test('one field is read without the others, and is the same', () => {
+  fc.assert(
+    fc.property(answeredBlock, ({ block, receipts }) => {
+      const { documents } = toDocuments('Local__Devnet', block, receipts)
+      for (const { collection, values } of blockSections.flatMap((name) => [...documents[name]])) {
+        const bytes = encodeValues(collection, values)
+        for (const [place, value] of values.entries()) {
+          assert.deepEqual(readField(collection, bytes, place), value)
+        }
+      }
+    }),
+    { numRuns: 30 },
+  )
+})
+
+const refusal = { code: 'PRIMITIVES_NOT_CANONICAL' }
+
+test('every second way to write the same values is refused', () => {
+  const good = Buffer.from(encodeValues('AccessListEntry', [`0x${'11'.repeat(20)}`, 7, []]))
+  const address = good.subarray(1, 22)
+  const others = [
+    Buffer.concat([good, Buffer.of(0)]),
+    good.subarray(0, -1),
+    Buffer.concat([Buffer.of(0x98, 3), good.subarray(1)]),
+    Buffer.concat([Buffer.of(0x9f), good.subarray(1), Buffer.of(0xff)]),
+    Buffer.concat([Buffer.of(0x83), address, Buffer.of(0x18, 7, 0x80)]),
+    Buffer.concat([Buffer.of(0x83), address, Buffer.of(0x07, 0xf6)]),
+    Buffer.concat([Buffer.of(0x83), address, Buffer.of(0x07, 0x81, 0xf6)]),
+    Buffer.concat([Buffer.of(0x83), address, Buffer.of(0xf6, 0x80)]),
+    Buffer.concat([Buffer.of(0x83), address, Buffer.of(0x26, 0x80)]),
+    Buffer.concat([Buffer.of(0x83), address, Buffer.of(0x07, 0x9b, 0, 0x1f, 0, 0, 0, 0, 0, 0)]),
+    Buffer.concat([Buffer.of(0x83, 0x78, 20), address.subarray(1), Buffer.of(0x07, 0x80)]),
+    Buffer.concat([Buffer.of(0x83, 0xd8, 42), address, Buffer.of(0x07, 0x80)]),
+  ]
+  assert.doesNotThrow(() => decodeValues('AccessListEntry', good))
+  for (const bytes of others) assert.throws(() => decodeValues('AccessListEntry', bytes), refusal)
+})
+
+test('a quantity with a zero in front or of more than 32 bytes is refused', () => {
+  const block = (size: Uint8Array): Uint8Array =>
+    encode([
+      Buffer.alloc(32),
+      Buffer.of(1),
+      Buffer.alloc(32),
+      ...Array.from({ length: 6 }, () => null),
+      size,
+      ...Array.from({ length: 7 }, () => null),
+      1,
+      [],
+    ])
+  assert.equal(readField('Block', block(Buffer.of(1, 0)), fieldIndex('Block', 'size')), '0x100')
+  for (const size of [Buffer.of(0), Buffer.of(0, 1), Buffer.alloc(33, 1)]) {
+    assert.throws(() => decodeValues('Block', block(size)), {
+      ...refusal,
+      facts: { collection: 'Block', field: 'size' },
+    })
+  }
+})
+
+test('any bytes: refused, or exactly what the values they hold are written as', () => {
+  const garbage = fc.uint8Array({ maxLength: 120 })
+  const damaged = fc
+    .tuple(
+      fc.constantFrom(encodeValues('Log', log), encodeValues('BlockSignature', seal)),
+      fc.nat(8 * 250),
+      fc.nat(250),
+    )
+    .map(([bytes, bit, length]) => {
+      const copy = Uint8Array.from(bytes)
+      const at = (bit >> 3) % copy.length
+      copy[at] = (copy[at] ?? 0) ^ (1 << (bit & 7))
+      return length < copy.length / 8 ? copy.subarray(0, -1 - length) : copy
+    })
+  fc.assert(
+    fc.property(fc.constantFrom(...names), fc.oneof(garbage, damaged), (name, bytes) => {
+      const values = attempt(() => decodeValues(name, bytes))
+      if (values !== undefined) assert.deepEqual(encodeValues(name, values), Buffer.from(bytes))
+      for (let place = 0; place < valueCount(name); place++) {
+        const value = attempt(() => readField(name, bytes, place))
+        if (values !== undefined) assert.deepEqual(value, values[place])
+      }
+    }),
+    { numRuns: 3000 },
+  )
+})
+
+/** The result, or undefined when the bytes were refused; any other failure is passed on. */
+function attempt<T>(run: () => T): T | undefined {
+  try {
+    return run()
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'PRIMITIVES_NOT_CANONICAL') return undefined
+    throw error
+  }
+}
