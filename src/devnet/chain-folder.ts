@@ -12,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { ProgramName } from '../service/contract.ts'
 import { anvilState } from './anvil.ts'
 
@@ -71,22 +71,28 @@ export function hasReadableState(folder: string): boolean {
   }
 }
 
+/** Where a program's data is, whether or not it is there already. */
+export function programFolder(folder: string, program: ProgramName): ProgramFolder {
+  const path = join(folder, program)
+  return {
+    storePath: join(path, 'store'),
+    keyPath: join(path, 'keys'),
+    secretPath: join(path, 'keyring-secret'),
+    logPath: join(path, 'log'),
+  }
+}
+
 /** Makes a program's folder and, once, its secret. */
 export function openProgramFolder(folder: string, program: ProgramName): ProgramFolder {
-  const path = join(folder, program)
-  mkdirSync(path, { recursive: true, mode: 0o700 })
-  const secretPath = join(path, 'keyring-secret')
+  const found = programFolder(folder, program)
+  const { secretPath } = found
+  mkdirSync(dirname(secretPath), { recursive: true, mode: 0o700 })
   if (!existsSync(secretPath)) {
     const unfinished = `${secretPath}.new`
     writeFileSync(unfinished, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 })
     renameSync(unfinished, secretPath)
   }
-  return {
-    storePath: join(path, 'store'),
-    keyPath: join(path, 'keys'),
-    secretPath,
-    logPath: join(path, 'log'),
-  }
+  return found
 }
 
 function foldersOf(root: string): string[] {

@@ -5,7 +5,9 @@
  */
 import { mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Logger } from 'pino'
 import { ServiceError } from '../errors.ts'
+import { networkName } from '../primitives/names.ts'
 import { type Anvil, startAnvil } from './anvil.ts'
 import {
   chainFolderName,
@@ -13,7 +15,7 @@ import {
   hasReadableState,
   newestOwnChain,
   nodeFolder,
-  openProgramFolder,
+  programFolder,
 } from './chain-folder.ts'
 import type { Children } from './children.ts'
 import type { DevnetSettings } from './config.ts'
@@ -41,6 +43,7 @@ export interface SourceParts {
   readonly children: Children
   readonly signal: AbortSignal
   readonly say: (text: string) => void
+  readonly log: Logger
 }
 
 const nodeStopMs = 2_000
@@ -62,19 +65,21 @@ async function openGivenNode(
   parts: SourceParts,
 ): Promise<ChainSource> {
   const { apiKey, apiKeyType } = settings
+  const chain = settings.chainName ?? 'Ethereum'
+  const network = settings.chainNetwork ?? 'Mainnet'
   const node = { rpcUrl, ...(apiKey !== null && { headers: { [apiKeyType]: apiKey } }) }
   const genesisHash = await readGenesisHash(node)
   const count = Math.max(1, countChainFolders(settings.path, genesisHash))
   let folder = join(settings.path, chainFolderName(genesisHash, count))
-  const lost = await lostBlock(folder, node)
+  const lost = await lostBlock(folder, networkName(chain, network), node, parts)
   if (lost !== null) {
     const next = join(settings.path, chainFolderName(genesisHash, count + 1))
     parts.say(`${lostText(folder, lost)} A new folder begins: ${next}`)
     folder = next
   }
   return {
-    chain: settings.chainName ?? 'Ethereum',
-    network: settings.chainNetwork ?? 'Mainnet',
+    chain,
+    network,
     rpcUrls: settings.rpcUrls,
     wsUrl: settings.wsUrl,
     startHeight: 'latest',
@@ -95,7 +100,8 @@ async function openOwnChain(settings: DevnetSettings, parts: SourceParts): Promi
     return await beginOwnChain(settings, parts)
   }
   const anvil = await startAnvil({ port: settings.nodePort, directory: nodeFolder(found) }, parts)
-  const lost = await lostBlock(found, anvil.node)
+  const { chain, network } = ownNames(settings)
+  const lost = await lostBlock(found, networkName(chain, network), anvil.node, parts)
   if (lost === null) return ownChain(settings, anvil, found, await readGenesisHash(anvil.node))
   parts.say(`${lostText(found, lost)} A new chain begins.`)
   await anvil.child.stop(nodeStopMs)
@@ -110,7 +116,8 @@ async function beginOwnChain(settings: DevnetSettings, parts: SourceParts): Prom
   const first = await startAnvil({ port: settings.nodePort, directory: nodeFolder(unnamed) }, parts)
   const genesisHash = await readGenesisHash(first.node)
   await first.child.stop(nodeStopMs)
-  const folder = join(settings.path, chainFolderName(genesisHash, 1))
+  const count = countChainFolders(settings.path, genesisHash)
+  const folder = join(settings.path, chainFolderName(genesisHash, count + 1))
   renameSync(unnamed, folder)
   const anvil = await startAnvil({ port: settings.nodePort, directory: nodeFolder(folder) }, parts)
   return ownChain(settings, anvil, folder, genesisHash)
@@ -123,8 +130,7 @@ function ownChain(
   genesisHash: string,
 ): ChainSource {
   return {
-    chain: settings.chainName ?? 'Local',
-    network: settings.chainNetwork ?? 'Devnet',
+    ...ownNames(settings),
     rpcUrls: [anvil.node.rpcUrl],
     wsUrl: anvil.wsUrl,
     startHeight: '-200',
@@ -135,9 +141,19 @@ function ownChain(
   }
 }
 
+function ownNames(settings: DevnetSettings): { chain: string; network: string } {
+  return { chain: settings.chainName ?? 'Local', network: settings.chainNetwork ?? 'Devnet' }
+}
+
 /** The Generator's last sealed block if the node does not have it any more, on whatever branch. */
-async function lostBlock(folder: string, node: NodeAddress): Promise<SealedBlock | null> {
-  const sealed = await lastSealedBlock(openProgramFolder(folder, 'generator').storePath)
+async function lostBlock(
+  folder: string,
+  network: string,
+  node: NodeAddress,
+  parts: SourceParts,
+): Promise<SealedBlock | null> {
+  const { storePath } = programFolder(folder, 'generator')
+  const sealed = await lastSealedBlock({ storePath, network }, parts)
   if (sealed === null) return null
   const block = await callNode(node, { method: 'eth_getBlockByHash', params: [sealed.hash, false] })
   return block === null ? sealed : null

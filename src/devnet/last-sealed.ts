@@ -1,10 +1,43 @@
 /** Reads from a Generator's store how far it got, while no Generator has it open. */
+import { existsSync } from 'node:fs'
+import type { Logger } from 'pino'
+import type { Snapshot } from '../store/store.ts'
+import { openWriter } from '../store/writer.ts'
 
 export interface SealedBlock {
   readonly number: number
   readonly hash: string
 }
 
-export async function lastSealedBlock(_storePath: string): Promise<SealedBlock | null> {
+export interface LastSealedOptions {
+  readonly storePath: string
+  /** As in `Local__Devnet`: a store of another network is refused. */
+  readonly network: string
+}
+
+/** The highest block with a seal; null without a store. Throws what opening a store throws. */
+export async function lastSealedBlock(
+  options: LastSealedOptions,
+  parts: { readonly log: Logger },
+): Promise<SealedBlock | null> {
+  const { storePath: path, network } = options
+  if (!existsSync(path)) return null
+  const writer = await openWriter({ path, network, retainBlocks: null }, parts)
+  const snapshot = writer.reader.snapshot()
+  try {
+    return highestSealed(snapshot)
+  } finally {
+    snapshot.release()
+    await writer.close()
+  }
+}
+
+function highestSealed(snapshot: Snapshot): SealedBlock | null {
+  const range = snapshot.range()
+  if (range === null) return null
+  for (const number of snapshot.heights(range.tail, range.head, true)) {
+    const hash = snapshot.header(number)?.hash
+    if (hash !== undefined && snapshot.sealsOf(hash).length > 0) return { number, hash }
+  }
   return null
 }

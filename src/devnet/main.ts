@@ -45,7 +45,7 @@ async function start(
   const settings = loadDevnetSettings({ argv, env })
   await requireFreePorts(settings.listen, listeningPorts(settings))
   const children = running.own('node', openChildren({ onFailure: running.fail }))
-  const source = await openChainSource(settings, { children, signal: running.signal, say })
+  const source = await openChainSource(settings, { children, signal: running.signal, say, log })
   if (source.isOwn) running.own('load', await openLoad({ node: source.node }, { log }))
   const programs: Child[] = []
   running.own('programs', { close: () => stopAll(programs) })

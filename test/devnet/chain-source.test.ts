@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { anvilState } from '../../src/devnet/anvil.ts'
+import { nodeFolder, openProgramFolder, programFolder } from '../../src/devnet/chain-folder.ts'
+import { type ChainSource, openChainSource } from '../../src/devnet/chain-source.ts'
+import { openChildren } from '../../src/devnet/children.ts'
+import { loadDevnetSettings } from '../../src/devnet/config.ts'
+import { callNode, type NodeAddress } from '../../src/devnet/rpc.ts'
+import { openBody } from '../../src/primitives/body.ts'
+import { openWriter } from '../../src/store/writer.ts'
+import { startAnvil } from '../support/anvil.ts'
+import { type ChainBlock, createChain } from '../support/block-factory.ts'
+import { captureLog } from '../support/captured-log.ts'
+import { freePorts } from '../support/free-port.ts'
+import { sealBlock, testSigner } from '../support/sealed-blocks.ts'
+
+const { log } = captureLog()
+const [strange] = createChain({ seed: 'a chain the node does not know', count: 1 })
+assert.ok(strange !== undefined)
+
+test('the own chain goes on while its node has what the Generator sealed last', async (t) => {
+  const open = await sourceOpener(t, {})
+  const first = await open()
+  const { folder, genesisHash, chain, network, node } = first.source
+  assert.equal(basename(folder), genesisHash.slice(2, 10))
+  assert.equal(`${chain}__${network}`, 'Local__Devnet')
+  const newest = await newestBlock(node)
+  await first.close()
+
+  await writeSealed(first.source, newest)
+  const second = await open()
+  await second.close()
+  assert.deepEqual(second.source, first.source)
+  assert.deepEqual(second.said, [])
+})
+
+test('a new chain begins, and that is said, when the node has lost what the Generator sealed last', async (t) => {
+  const open = await sourceOpener(t, {})
+  const first = await open()
+  await first.close()
+  await writeSealed(first.source, strange)
+  const second = await open()
+  await second.close()
+  assert.notEqual(second.source.folder, first.source.folder)
+  assert.match(second.said.join(), /does not have block 1 \(0x.* A new chain begins/)
+
+  await rm(anvilState(nodeFolder(second.source.folder)))
+  const third = await open()
+  await third.close()
+  assert.notEqual(third.source.folder, second.source.folder)
+  assert.match(third.said.join(), /is gone or damaged/)
+})
+
+test('data of a given node is used while that node has what was sealed last, then a numbered folder begins', async (t) => {
+  const node = await startAnvil()
+  t.after(() => node.close())
+  await node.rpc('evm_mine')
+  const open = await sourceOpener(t, { NODE_RPC_URL: node.url })
+  const first = await open()
+  assert.equal(`${first.source.chain}__${first.source.network}`, 'Ethereum__Mainnet')
+  await writeSealed(first.source, await newestBlock(first.source.node))
+  const second = await open()
+  assert.equal(second.source.folder, first.source.folder)
+
+  await rm(programFolder(first.source.folder, 'generator').storePath, { recursive: true })
+  await writeSealed(first.source, strange)
+  const third = await open()
+  assert.equal(third.source.folder, `${first.source.folder}-2`)
+  assert.match(third.said.join(), /does not have block 1 .* A new folder begins/)
+
+  openProgramFolder(third.source.folder, 'generator')
+  const fourth = await open()
+  assert.equal(fourth.source.folder, third.source.folder)
+  assert.deepEqual(fourth.said, [])
+  for (const opened of [first, second, third, fourth]) await opened.close()
+})
+
+interface Opened {
+  readonly source: ChainSource
+  readonly said: readonly string[]
+  close(): Promise<void>
+}
+
+/** Opens a source in the same new directory each time it is called. */
+async function sourceOpener(
+  t: TestContext,
+  env: Record<string, string>,
+): Promise<() => Promise<Opened>> {
+  const path = await mkdtemp(join(tmpdir(), 'viewmesh-source-'))
+  t.after(() => rm(path, { recursive: true }))
+  const [port] = await freePorts(1)
+  const settings = loadDevnetSettings({
+    argv: [],
+    env: { ...env, DEVNET_PATH: path, DEVNET_NODE_PORT: String(port) },
+  })
+  return async () => {
+    const said: string[] = []
+    const failure = Promise.withResolvers<never>()
+    const children = openChildren({ onFailure: failure.reject })
+    const parts = { children, signal: t.signal, log, say: (text: string) => void said.push(text) }
+    const source = await Promise.race([openChainSource(settings, parts), failure.promise])
+    return { source, said, close: () => children.close() }
+  }
+}
+
+/** The newest block of a chain without transactions. */
+async function newestBlock(node: NodeAddress): Promise<ChainBlock> {
+  const call = { method: 'eth_getBlockByNumber', params: ['latest', true] }
+  const block = (await callNode(node, call)) as ChainBlock['block']
+  const { hash, parentHash } = block as { hash: `0x${string}`; parentHash: `0x${string}` }
+  return { number: Number(block.number), hash, parentHash, block, receipts: [] }
+}
+
+/** Stores a block and its seal as the Generator of this folder. */
+async function writeSealed(source: ChainSource, block: ChainBlock): Promise<void> {
+  const network = `${source.chain}__${source.network}`
+  const { storePath: path } = programFolder(source.folder, 'generator')
+  const { number, hash, body, documents, seal } = sealBlock(block, testSigner('generator'), network)
+  const { parentHash, timestamp } = documents
+  const { merkleRoot: root, cidCount: count } = seal
+  const { counts: sections } = openBody(body)
+  const header = {
+    number,
+    hash,
+    parentHash,
+    timestamp,
+    root,
+    count,
+    sections,
+    bodyBytes: body.length,
+  }
+  const writer = await openWriter({ path, network, retainBlocks: null }, { log })
+  await writer.putSealedBlock({ header, body, terms: [], seals: [seal] })
+  await writer.close()
+}
