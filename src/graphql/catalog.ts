@@ -1,0 +1,259 @@
+/**
+ * The catalog of entities: the six collections and, where asked for, attestation records.
+ */
+import { invariant } from '../errors.ts'
+import { cidText } from '../primitives/cid.ts'
+import {
+  blockSections,
+  type Collection,
+  type CollectionName,
+  collections,
+  type Field,
+  fieldIndex,
+  type Relation,
+  type Section,
+} from '../primitives/collections.ts'
+import { docIDs } from '../primitives/doc-id.ts'
+import { typeName } from '../primitives/names.ts'
+import type { Seal } from '../primitives/seal.ts'
+import { readField } from '../primitives/values.ts'
+import { attestationRecord } from './attestation-record.ts'
+import type { BlockView } from './block-view.ts'
+import { sectionDocID, transactionHashAt } from './document-id.ts'
+import type { Attribute, Catalog, Course, Entity, EntityName, Link } from './entity.ts'
+import type { Row } from './row.ts'
+
+/** The entities that a program serves: Hosts add attestation records. */
+export function createCatalog(network: string, names: readonly EntityName[]): Catalog {
+  return new Map(names.map((name) => [name, createEntity(network, name)]))
+}
+
+function createEntity(network: string, name: EntityName): Entity {
+  if (name === 'AttestationRecord') return attestationRecord(network)
+  const collection = collections[name]
+  const section = blockSections.find((one) => one === name) ?? null
+  const links = section === null ? [] : collection.relations.map((one) => toLink(section, one))
+  const attributes = [
+    docIDOf(collection.name, section),
+    ...collection.fields.map((field) => toAttribute(collection, section, field)),
+    ...links.filter((link) => !link.many).map((link) => linkID(collection, link)),
+    ...votesOf(collection.name, section),
+  ]
+  return {
+    name,
+    typeName: typeName(network, name),
+    description: collection.description,
+    section,
+    attributes: new Map(attributes.map((attribute) => [attribute.name, attribute])),
+    links: new Map(links.map((link) => [link.field, link])),
+    rowsIn: (block) => countRows(name, section, block),
+    ...(name === 'SnapshotSignature' ? { isEmpty: true as const } : {}),
+  }
+}
+
+function countRows(name: CollectionName, section: Section | null, block: BlockView): number {
+  if (section !== null) return block.header.sections[section]
+  return name === 'BlockSignature' ? block.seals().length : 0
+}
+
+// --- Attributes -----------------------------------------------------------------------------
+
+function toAttribute(collection: Collection, section: Section | null, field: Field): Attribute {
+  const course = courseOf(collection.name, field.name)
+  const derived = derive(collection.name, field.name)
+  return {
+    name: field.name,
+    kind: field.kind,
+    list: field.list === true,
+    description: describe(field),
+    ...(course === undefined ? {} : { course }),
+    ...(derived?.ofBlock === true ? { ofBlock: true as const } : {}),
+    read: derived?.read ?? readStored(collection, section, field),
+  }
+}
+
+function describe(field: Field): string {
+  const kind = {
+    hash: 'Hash',
+    address: 'Address',
+    data: 'Bytes',
+    quantity: 'Quantity',
+    int: 'Number',
+    boolean: 'True or false',
+    text: 'Text',
+  }[field.kind]
+  const hex = ['hash', 'address', 'data'].includes(field.kind)
+  const note = field.kind === 'quantity' ? ', compared and ordered as a number' : ''
+  return `${kind}${field.list === true ? ' list' : ''}${hex ? ' in 0x hex' : note}.`
+}
+
+function readStored(
+  collection: Collection,
+  section: Section | null,
+  field: Field,
+): Attribute['read'] {
+  if (section === null) return () => null
+  const index = fieldIndex(collection.name, field.name)
+  return (row) => readField(section, bytesOf(row, section), index)
+}
+
+/** The stored values of a row, kept on the row. */
+export function bytesOf(row: Row, section: Section): Uint8Array {
+  const bytes = row.bytes ?? row.block.stored().values(section, row.position)
+  row.bytes = bytes
+  return bytes
+}
+
+/** Values that follow from a row's place, its block's header or its seal: nothing is unpacked for them. */
+type Derived = Pick<Attribute, 'read' | 'ofBlock'>
+
+const ofBlock = (read: Attribute['read']): Derived => ({ read, ofBlock: true })
+const height = ofBlock((row) => row.block.height)
+const blockHash = ofBlock((row) => row.block.header.hash)
+
+const derivedValues: Readonly<Partial<Record<CollectionName, Readonly<Record<string, Derived>>>>> =
+  {
+    Block: {
+      number: height,
+      hash: blockHash,
+      parentHash: ofBlock((row) => row.block.header.parentHash),
+      timestamp: ofBlock((row) => `0x${row.block.header.timestamp.toString(16)}`),
+      totalDifficulty: { read: (row) => row.block.stored().totalDifficulty },
+    },
+    Transaction: {
+      blockNumber: height,
+      blockHash,
+      transactionIndex: { read: (row) => row.position },
+    },
+    Log: { blockNumber: height, blockHash },
+    AccessListEntry: { blockNumber: height },
+    BlockSignature: {
+      blockNumber: height,
+      blockHash,
+      merkleRoot: { read: (row) => sealAt(row).merkleRoot },
+      signatureType: { read: (row) => sealAt(row).signatureType },
+      signatureIdentity: { read: (row) => sealAt(row).signatureIdentity },
+      signatureValue: { read: (row) => sealAt(row).signatureValue },
+      createdAt: { read: (row) => sealAt(row).createdAt },
+      cidCount: { read: (row) => sealAt(row).cidCount },
+      cids: { read: (row) => sealedCids(row) },
+    },
+  }
+
+function derive(collection: CollectionName, field: string): Derived | undefined {
+  return derivedValues[collection]?.[field]
+}
+
+const courses: Readonly<Record<string, Course>> = {
+  'Block.number': 'height',
+  'Transaction.blockNumber': 'height',
+  'Transaction.transactionIndex': 'exact-place',
+  'Log.blockNumber': 'height',
+  'Log.transactionIndex': 'place',
+  'Log.logIndex': 'exact-place',
+  'AccessListEntry.blockNumber': 'height',
+  'BlockSignature.blockNumber': 'height',
+}
+
+function courseOf(collection: CollectionName, field: string): Course | undefined {
+  return courses[`${collection}.${field}`]
+}
+
+// --- Seals ----------------------------------------------------------------------------------
+
+function sealAt(row: Row): Seal {
+  const seal = row.block.seals()[row.position]
+  invariant(seal !== undefined, `block ${row.block.height} has a seal ${row.position}`)
+  return seal
+}
+
+/** A seal over other documents than the stored ones does not say which CIDs it covers. */
+function sealedCids(row: Row): readonly string[] {
+  if (sealAt(row).merkleRoot !== row.block.header.root) return []
+  return row.block.cids().sorted.map(cidText)
+}
+
+// --- Ids and votes --------------------------------------------------------------------------
+
+function docIDOf(name: CollectionName, section: Section | null): Attribute {
+  return {
+    name: '_docID',
+    kind: 'id',
+    list: false,
+    description: 'Identity of the document, the same on every node.',
+    read: section === null ? () => null : (row) => rowDocID(row, section),
+    ...(name === 'BlockSignature' ? { read: sealDocID } : {}),
+    ...(name === 'Block' ? { ofBlock: true as const } : {}),
+  }
+}
+
+/** The docID of a row of a section. */
+export function rowDocID(row: Row, section: Section): string {
+  if (section === 'Block') return docIDs.block(row.block.header.hash)
+  return sectionDocID(section, row.block.stored(), row.block.header, row.position)
+}
+
+/** The docID of a row of BlockSignature. */
+export function sealDocID(row: Row): string {
+  return docIDs.seal(row.block.header.hash, sealAt(row).signatureIdentity)
+}
+
+function linkID(collection: Collection, link: Link): Attribute {
+  return {
+    name: `${link.field}_id`,
+    alias: `_${link.field}ID`,
+    kind: 'id',
+    list: false,
+    description: `The _docID of \`${link.field}\`.`,
+    ...(link.target === 'Block' ? { ofBlock: true as const } : {}),
+    read: readLinkID(collection.name, link),
+  }
+}
+
+function readLinkID(from: CollectionName, link: Link): Attribute['read'] {
+  if (link.target === 'Block') return (row) => docIDs.block(row.block.header.hash)
+  if (from === 'Log') {
+    const index = fieldIndex('Log', 'transactionHash')
+    return (row) => docIDs.transaction(String(readField('Log', bytesOf(row, 'Log'), index)))
+  }
+  return (row) => docIDs.transaction(transactionHashAt(row.block.stored(), link.span(row)[0]))
+}
+
+function votesOf(name: CollectionName, section: Section | null): readonly Attribute[] {
+  if (section === null && name !== 'BlockSignature') return []
+  const votes: Attribute = {
+    name: '_attestations',
+    kind: 'int',
+    list: false,
+    description: 'How many distinct Generators vouch for exactly these bytes.',
+    read: (row) => row.block.attestations(),
+  }
+  return [section === null ? { ...votes, read: votesForSeal } : { ...votes, ofBlock: true }]
+}
+
+function votesForSeal(row: Row): number {
+  const { merkleRoot, blockHash: sealed } = sealAt(row)
+  const isSame = (vote: { blockHash: string; root: string }) =>
+    vote.root === merkleRoot && vote.blockHash === sealed
+  return row.block.votes().find(isSame)?.identities.length ?? 0
+}
+
+// --- Links ----------------------------------------------------------------------------------
+
+const spans: Readonly<Record<string, Link['span']>> = {
+  'Block.transactions': (row) => [0, row.block.header.sections.Transaction],
+  'Transaction.block': () => [0, 1],
+  'Transaction.logs': (row) => row.block.stored().logsOf(row.position),
+  'Transaction.accessList': (row) => row.block.stored().entriesOf(row.position),
+  'Log.block': () => [0, 1],
+  'Log.transaction': (row) => one(row.block.stored().transactionOfLog(row.position)),
+  'AccessListEntry.transaction': (row) => one(row.block.stored().transactionOfEntry(row.position)),
+}
+
+const one = (position: number): readonly [number, number] => [position, position + 1]
+
+function toLink(section: Section, relation: Relation): Link {
+  const span = spans[`${section}.${relation.field}`]
+  invariant(span !== undefined, `the place of ${section}.${relation.field} is known`)
+  return { field: relation.field, target: relation.target, many: relation.many, span }
+}

@@ -1,0 +1,91 @@
+/**
+ * What all parts of the compiler share: the document and schema they read, and the small questions
+ * they ask of them.
+ */
+import {
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  isObjectType,
+  valueFromAST,
+} from 'graphql'
+import { invariant } from '../errors.ts'
+import { type CollectedFields, type Collector, collectFields } from './collect-fields.ts'
+import type { Catalog, Entity } from './entity.ts'
+import { type Limits, refusal } from './limits.ts'
+import { hasVariable, pruneArguments } from './omitted.ts'
+import type { ArgumentSource } from './plan.ts'
+
+/** What a compilation works with. */
+export interface Compilation {
+  readonly schema: GraphQLSchema
+  readonly catalog: Catalog
+  /** Entities by both names of their root fields. */
+  readonly entities: ReadonlyMap<string, Entity>
+  readonly limits: Limits
+  readonly collector: Collector
+  /** Variables that have no value in this request. */
+  readonly omitted: ReadonlySet<string>
+}
+
+/** The first node of a field; the others agree with it in everything but their selections. */
+export function firstOf(nodes: readonly FieldNode[]): FieldNode {
+  const [node] = nodes
+  invariant(node !== undefined, 'a collected field has a node')
+  return node
+}
+
+/** The arguments of a field, without those that hang on omitted variables. */
+export function toSource(
+  { omitted }: Compilation,
+  parent: GraphQLObjectType,
+  node: FieldNode,
+): ArgumentSource {
+  const field: GraphQLField<unknown, unknown> | undefined = parent.getFields()[node.name.value]
+  invariant(field !== undefined, `${parent.name} has a field ${node.name.value}`)
+  const args = pruneArguments(node.arguments, omitted)
+  const isConstant = !args.some((argument) => hasVariable(argument.value))
+  return { field, node: { ...node, arguments: args }, isConstant }
+}
+
+/** The value of an argument that decides about the shape of the answer. */
+export function shapeArgument(
+  { collector }: Compilation,
+  { field, node }: ArgumentSource,
+  name: string,
+): unknown {
+  const definition = field.args.find((argument) => argument.name === name)
+  const written = node.arguments?.find((argument) => argument.name.value === name)
+  if (definition === undefined || written === undefined) return undefined
+  return valueFromAST(written.value, definition.type, { ...collector.shape })
+}
+
+/** The fields below the nodes of one field, within the depth limit. */
+export function fieldsBelow(
+  compilation: Compilation,
+  nodes: readonly FieldNode[],
+  depth: number,
+): CollectedFields {
+  if (depth > compilation.limits.maxDepth) throw tooDeep(compilation.limits, firstOf(nodes))
+  return collectFields(
+    compilation.collector,
+    nodes.map((node) => node.selectionSet),
+  )
+}
+
+function tooDeep(limits: Limits, node: FieldNode): Error {
+  return refusal(
+    'GRAPHQL_DEPTH_LIMIT',
+    `The query nests deeper than ${limits.maxDepth} levels.`,
+    'Select fewer levels, and ask for the documents further down by a query of their own.',
+    node,
+  )
+}
+
+/** The GraphQL type of an entity's rows. */
+export function objectOf({ schema }: Compilation, entity: Entity): GraphQLObjectType {
+  const type = schema.getType(entity.typeName)
+  invariant(isObjectType(type), `the schema has ${entity.typeName}`)
+  return type
+}

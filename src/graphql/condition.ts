@@ -1,0 +1,119 @@
+/**
+ * A filter in the form that the rest of this room works with: a tree over attributes and links,
+ * simplified so that what restricts nothing is gone.
+ */
+import type { Value } from '../primitives/collections.ts'
+import type { Attribute, AttributeKind, Entity, Link } from './entity.ts'
+import type { Row } from './row.ts'
+import type { Operand, Operator } from './value-test.ts'
+
+/** A value a request computes for a row, such as an aggregate that an alias stands for. */
+export interface Computed {
+  readonly kind: AttributeKind
+  read(row: Row): Value
+}
+
+/** One node of a filter. */
+export type Condition =
+  | { readonly op: 'all' }
+  | { readonly op: 'none' }
+  | { readonly op: 'and' | 'or'; readonly parts: readonly Condition[] }
+  | { readonly op: 'not'; readonly part: Condition }
+  | ValueCondition
+  | {
+      readonly op: 'elements'
+      readonly attribute: Attribute
+      readonly quantifier: '_any' | '_all' | '_none'
+      readonly part: ElementCondition
+    }
+  | {
+      readonly op: 'list'
+      readonly attribute: Attribute
+      readonly isEqual: boolean
+      readonly items: readonly Operand[] | null
+    }
+  | {
+      /** At least one linked row matches. */
+      readonly op: 'link'
+      readonly link: Link
+      readonly target: Entity
+      readonly part: Condition
+    }
+  /** No linked row exists. */
+  | { readonly op: 'unlinked'; readonly link: Link }
+  | { readonly op: 'cid'; readonly cid: Uint8Array }
+  | {
+      readonly op: 'computed'
+      readonly computed: Computed
+      readonly operator: Operator
+      readonly operand: Operand | readonly Operand[]
+    }
+
+/** An operator on an attribute. */
+export interface ValueCondition {
+  readonly op: 'value'
+  readonly attribute: Attribute
+  readonly operator: Operator
+  readonly operand: Operand | readonly Operand[]
+}
+
+/** Operators on one element of a list, all of which must hold. */
+export type ElementCondition = readonly {
+  readonly operator: Operator
+  readonly operand: Operand | readonly Operand[]
+}[]
+
+/** Restricts nothing. */
+export const all: Condition = { op: 'all' }
+/** Matches nothing. */
+export const none: Condition = { op: 'none' }
+
+/** All of these hold. */
+export function allOf(parts: readonly Condition[]): Condition {
+  if (parts.some((part) => part.op === 'none')) return none
+  const flat = parts.flatMap((part) => {
+    if (part.op === 'all') return []
+    return part.op === 'and' ? part.parts : [part]
+  })
+  const [first] = flat
+  if (first === undefined) return all
+  return flat.length === 1 ? first : { op: 'and', parts: flat }
+}
+
+/** At least one of these holds. */
+export function anyOf(parts: readonly Condition[]): Condition {
+  if (parts.some((part) => part.op === 'all')) return all
+  const flat = parts.flatMap((part) => {
+    if (part.op === 'none') return []
+    return part.op === 'or' ? part.parts : [part]
+  })
+  const [first] = flat
+  if (first === undefined) return none
+  return flat.length === 1 ? first : { op: 'or', parts: flat }
+}
+
+/** This does not hold. */
+export function notOf(part: Condition): Condition {
+  if (part.op === 'all') return none
+  return part.op === 'none' ? all : { op: 'not', part }
+}
+
+/** True when it is the same for all rows of a block and needs none of their values. */
+export function isOfBlock(condition: Condition): boolean {
+  switch (condition.op) {
+    case 'all':
+    case 'none':
+      return true
+    case 'and':
+    case 'or':
+      return condition.parts.every(isOfBlock)
+    case 'not':
+      return isOfBlock(condition.part)
+    case 'value':
+      return condition.attribute.ofBlock === true
+    case 'link':
+      return condition.link.target === 'Block' && isOfBlock(condition.part)
+    default:
+      return false
+  }
+}

@@ -1,0 +1,216 @@
+/**
+ * What the store's indexes can say about a condition. A hint names every place that can match and
+ * perhaps more; what no index knows is `all`.
+ */
+import type { Section } from '../primitives/collections.ts'
+import { parseDocID } from '../primitives/doc-id.ts'
+import type { TermKind } from '../primitives/index-terms.ts'
+import type { Snapshot } from '../store/store.ts'
+import { attestationHeight, attestedHeight } from './attestation-record.ts'
+import type { Condition, ValueCondition } from './condition.ts'
+import type { Attribute, Entity } from './entity.ts'
+import { type Intervals, intersect, intervalsOf, union } from './intervals.ts'
+import type { Operand } from './value-test.ts'
+
+/** Where matching rows can be. */
+export type Hint =
+  | { readonly type: 'all' | 'none' }
+  | { readonly type: 'heights'; readonly heights: Intervals }
+  | { readonly type: 'log'; readonly height: number; readonly logIndex: number }
+  | { readonly type: 'term'; readonly kind: TermKind; readonly value: Uint8Array }
+  | { readonly type: 'and' | 'or'; readonly parts: readonly Hint[] }
+
+const all: Hint = { type: 'all' }
+const none: Hint = { type: 'none' }
+
+/** The hint for a condition on rows of an entity; linked rows are in the same block. */
+export function hintOf(entity: Entity, condition: Condition, snapshot: Snapshot): Hint {
+  switch (condition.op) {
+    case 'none':
+      return none
+    case 'and':
+      return andHints(condition.parts.map((part) => hintOf(entity, part, snapshot)))
+    case 'or':
+      return orHints(condition.parts.map((part) => hintOf(entity, part, snapshot)))
+    case 'link':
+      return hintOf(condition.target, condition.part, snapshot)
+    case 'value':
+      return valueHint(entity, condition, snapshot)
+    case 'elements':
+      return condition.quantifier === '_any'
+        ? elementHint(entity, condition.attribute, condition.part)
+        : all
+    case 'list':
+      return condition.isEqual ? listHint(entity, condition.attribute, condition.items) : all
+    case 'cid':
+      return { type: 'term', kind: 'cid', value: condition.cid }
+    default:
+      return all
+  }
+}
+
+function andHints(hints: readonly Hint[]): Hint {
+  if (hints.some(({ type }) => type === 'none')) return none
+  const parts = hints.filter(({ type }) => type !== 'all')
+  const [first] = parts
+  if (first === undefined) return all
+  return parts.length === 1 ? first : { type: 'and', parts }
+}
+
+function orHints(hints: readonly Hint[]): Hint {
+  if (hints.some(({ type }) => type === 'all')) return all
+  const parts = hints.filter(({ type }) => type !== 'none')
+  const [first] = parts
+  if (first === undefined) return none
+  return parts.length === 1 ? first : { type: 'or', parts: mergeHeights(parts) }
+}
+
+/** Heights are one set, however many alternatives name them. */
+function mergeHeights(parts: readonly Hint[]): readonly Hint[] {
+  const rest = parts.filter(({ type }) => type !== 'heights')
+  const named = parts.flatMap((part) => (part.type === 'heights' ? part.heights : []))
+  return named.length === 0 ? rest : [...rest, { type: 'heights', heights: union(named) }]
+}
+
+// --- Single values --------------------------------------------------------------------------
+
+function valueHint(entity: Entity, condition: ValueCondition, snapshot: Snapshot): Hint {
+  const { attribute, operator, operand } = condition
+  if (attribute.course === 'height') return heightHint(condition)
+  const look = lookUps[`${entity.name}.${attribute.name}`]
+  if (look === undefined) return all
+  const isPattern = operator === '_like' && attribute.name === 'attested_doc'
+  if (operator === '_eq' || isPattern) return look(operand as Operand, snapshot)
+  if (operator !== '_in') return all
+  return orHints((operand as readonly Operand[]).map((one) => look(one, snapshot)))
+}
+
+const last = Number.MAX_SAFE_INTEGER
+
+function heightHint({ operator, operand }: ValueCondition): Hint {
+  if (operator === '_in') {
+    const members = (operand as readonly Operand[]).filter((one) => typeof one === 'number')
+    return heights(intervalsOf(members))
+  }
+  if (typeof operand !== 'number') return all
+  const bounds: Partial<Record<typeof operator, readonly [number, number]>> = {
+    _eq: [operand, operand],
+    _gt: [operand + 1, last],
+    _geq: [operand, last],
+    _lt: [0, operand - 1],
+    _leq: [0, operand],
+  }
+  const bound = bounds[operator]
+  return bound === undefined ? all : heights(intersect([bound], [[0, last]]))
+}
+
+function heights(set: Intervals): Hint {
+  return set.length === 0 ? none : { type: 'heights', heights: set }
+}
+
+function heightAt(height: number | null | undefined): Hint {
+  return height === null || height === undefined ? none : heights([[height, height]])
+}
+
+/** From an operand to the places of the rows that can have it. */
+type LookUp = (operand: Operand, snapshot: Snapshot) => Hint
+
+/** Rows without a value are not indexed. */
+const present =
+  (look: (text: string, snapshot: Snapshot) => Hint): LookUp =>
+  (operand, snapshot) =>
+    typeof operand === 'string' ? look(operand, snapshot) : all
+
+const blockOf = present((hash, snapshot) => heightAt(snapshot.heightOf(hash)))
+
+const term = (kind: TermKind, bytes: number): LookUp =>
+  present((text) => {
+    const value = Buffer.from(text.slice(2), 'hex')
+    const isWhole = text.startsWith('0x') && text.length === 2 + 2 * bytes && value.length === bytes
+    return isWhole ? { type: 'term', kind, value } : none
+  })
+
+const transaction = term('transactionHash', 32)
+
+/** A docID of any collection leads to where the document is; one of another collection matches nothing. */
+const document = (collection: Section | 'BlockSignature'): LookUp =>
+  present((text, snapshot) => {
+    const id = parseDocID(text)
+    if (id?.collection !== collection) return none
+    switch (id.collection) {
+      case 'Block':
+        return blockOf(id.hash, snapshot)
+      case 'Transaction':
+        return transaction(id.hash, snapshot)
+      case 'AccessListEntry':
+        return transaction(id.transactionHash, snapshot)
+      case 'BlockSignature':
+        return blockOf(id.blockHash, snapshot)
+      case 'Log': {
+        const height = snapshot.heightOf(id.blockHash)
+        return height === undefined ? none : { type: 'log', height, logIndex: id.logIndex }
+      }
+      default:
+        return none
+    }
+  })
+
+const lookUps: Readonly<Record<string, LookUp>> = {
+  'Block.hash': blockOf,
+  'Block._docID': document('Block'),
+  'Transaction.hash': transaction,
+  'Transaction._docID': document('Transaction'),
+  'Transaction.blockHash': blockOf,
+  'Transaction.block_id': document('Block'),
+  'Transaction.from': term('from', 20),
+  'Transaction.to': term('to', 20),
+  'Log._docID': document('Log'),
+  'Log.address': term('logAddress', 20),
+  'Log.blockHash': blockOf,
+  'Log.block_id': document('Block'),
+  'Log.transactionHash': transaction,
+  'Log.transaction_id': document('Transaction'),
+  'AccessListEntry._docID': document('AccessListEntry'),
+  'AccessListEntry.transaction_id': document('Transaction'),
+  'BlockSignature._docID': document('BlockSignature'),
+  'BlockSignature.blockHash': blockOf,
+  'AttestationRecord._docID': present((text) => heightAt(attestationHeight(text))),
+  'AttestationRecord.attested_doc': present((text) => attestedHint(text)),
+}
+
+/** Texts that name no block match nothing; patterns that begin otherwise can match any. */
+function attestedHint(text: string): Hint {
+  const height = attestedHeight(text)
+  if (height !== null) return heightAt(height)
+  return text.includes('%') ? all : none
+}
+
+// --- Lists ----------------------------------------------------------------------------------
+
+function elementHint(
+  entity: Entity,
+  attribute: Attribute,
+  part: readonly { readonly operator: string; readonly operand: unknown }[],
+): Hint {
+  const look = elementLookUps[`${entity.name}.${attribute.name}`]
+  if (look === undefined) return all
+  const hints = part.map(({ operator, operand }) => {
+    if (operator === '_eq') return look(operand as Operand)
+    return operator === '_in' ? orHints((operand as readonly Operand[]).map(look)) : all
+  })
+  return andHints(hints)
+}
+
+function listHint(entity: Entity, attribute: Attribute, items: readonly Operand[] | null): Hint {
+  const look = elementLookUps[`${entity.name}.${attribute.name}`]
+  return look === undefined || items === null ? all : andHints(items.map(look))
+}
+
+const topic = /^0x[0-9a-f]{64}$/
+
+const elementLookUps: Readonly<Record<string, (operand: Operand) => Hint>> = {
+  'Log.topics': (operand) => {
+    if (typeof operand !== 'string' || !topic.test(operand)) return none
+    return { type: 'term', kind: 'topic', value: Buffer.from(operand.slice(2), 'hex') }
+  },
+}

@@ -1,0 +1,67 @@
+/**
+ * From the coerced arguments of a list to what it asks for.
+ */
+import type { ASTNode } from 'graphql'
+import { parseCid } from '../primitives/cid.ts'
+import { all, allOf, type Condition } from './condition.ts'
+import type { Catalog, Entity } from './entity.ts'
+import { type AliasScope, findAttribute, toCondition } from './filter.ts'
+import { refusal } from './limits.ts'
+import { toOrder } from './order.ts'
+import type { ListRequest } from './select-rows.ts'
+
+/** Coerced arguments by name. */
+export type Arguments = Readonly<Record<string, unknown>>
+
+/** What a list asks for. Throws GraphQLError naming the argument that makes no sense. */
+export function toListRequest(
+  catalog: Catalog,
+  entity: Entity,
+  args: Arguments,
+  scope: AliasScope,
+  node?: ASTNode,
+): ListRequest {
+  const conditions = [
+    docIDCondition(entity, args['docID']),
+    cidCondition(args['cid'], node),
+    toCondition(catalog, entity, args['filter'], scope),
+  ]
+  const limit = wholeNumber('limit', args['limit'], node)
+  return {
+    condition: allOf(conditions),
+    order: toOrder(catalog, entity, args['order'], scope, node),
+    offset: wholeNumber('offset', args['offset'], node),
+    limit: limit === 0 ? Infinity : limit,
+  }
+}
+
+/** Null or nothing is 0: no limit, no offset. */
+export function wholeNumber(name: string, value: unknown, node?: ASTNode): number {
+  const number = Number(value ?? 0)
+  if (number >= 0) return number
+  throw refusal(
+    'GRAPHQL_CONDITION_INVALID',
+    `The ${name} ${number} is negative.`,
+    'Write 0 or more; a limit of 0 means no limit.',
+    node,
+  )
+}
+
+function docIDCondition(entity: Entity, value: unknown): Condition {
+  const attribute = findAttribute(entity, '_docID')
+  if (value === undefined || value === null || attribute === undefined) return all
+  const operand = (Array.isArray(value) ? value : [value]).map((id) => String(id).toLowerCase())
+  return { op: 'value', attribute, operator: '_in', operand }
+}
+
+function cidCondition(value: unknown, node: ASTNode | undefined): Condition {
+  if (value === undefined || value === null) return all
+  const cid = parseCid(String(value))
+  if (cid !== null) return { op: 'cid', cid }
+  throw refusal(
+    'GRAPHQL_CONDITION_INVALID',
+    'invalid cid: selected encoding not supported.',
+    'Write the text form of a CIDv1 (dag-cbor, sha2-256) in base32: `bafyrei...`.',
+    node,
+  )
+}

@@ -1,0 +1,71 @@
+/**
+ * Takes conditions on omitted variables out of a document. A query page sends one text for "all" and
+ * "only those of block $n"; an omitted variable drops the condition it stands in and whatever
+ * becomes empty by that, so that it never turns into "equals null", "matches nothing" or "matches
+ * everything" of an `_or`.
+ */
+import {
+  type ArgumentNode,
+  type ConstDirectiveNode,
+  type DirectiveNode,
+  Kind,
+  type ObjectFieldNode,
+  type ValueNode,
+} from 'graphql'
+
+/** A value without what omitted variables stood in; undefined when nothing of it is left. */
+export function pruneValue(value: ValueNode, omitted: ReadonlySet<string>): ValueNode | undefined {
+  switch (value.kind) {
+    case Kind.VARIABLE:
+      return omitted.has(value.name.value) ? undefined : value
+    case Kind.OBJECT: {
+      const fields = value.fields.flatMap((field) => pruneField(field, omitted))
+      return fields.length === 0 && value.fields.length > 0 ? undefined : { ...value, fields }
+    }
+    case Kind.LIST: {
+      const values = value.values.flatMap((item) => pruneValue(item, omitted) ?? [])
+      return values.length === 0 && value.values.length > 0 ? undefined : { ...value, values }
+    }
+    default:
+      return value
+  }
+}
+
+function pruneField(field: ObjectFieldNode, omitted: ReadonlySet<string>): ObjectFieldNode[] {
+  const value = pruneValue(field.value, omitted)
+  return value === undefined ? [] : [{ ...field, value }]
+}
+
+/** Arguments without those that hung on omitted variables alone. */
+export function pruneArguments(
+  args: readonly ArgumentNode[] | undefined,
+  omitted: ReadonlySet<string>,
+): readonly ArgumentNode[] {
+  if (args === undefined || omitted.size === 0) return args ?? []
+  return args.flatMap((argument) => {
+    const value = pruneValue(argument.value, omitted)
+    return value === undefined ? [] : [{ ...argument, value }]
+  })
+}
+
+/** True when a value has a variable anywhere. */
+export function hasVariable(value: ValueNode): boolean {
+  switch (value.kind) {
+    case Kind.VARIABLE:
+      return true
+    case Kind.OBJECT:
+      return value.fields.some((field) => hasVariable(field.value))
+    case Kind.LIST:
+      return value.values.some(hasVariable)
+    default:
+      return false
+  }
+}
+
+/** Names of the variables that decide about `@skip` and `@include`. */
+export function directiveVariables(
+  directives: readonly (DirectiveNode | ConstDirectiveNode)[] | undefined,
+): string[] {
+  const values = (directives ?? []).flatMap((directive) => directive.arguments ?? [])
+  return values.flatMap(({ value }) => (value.kind === Kind.VARIABLE ? [value.name.value] : []))
+}

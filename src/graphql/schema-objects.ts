@@ -1,0 +1,244 @@
+/**
+ * The object type of one entity: its values, its links, its aggregates, and the arguments of lists.
+ */
+import {
+  GraphQLBoolean,
+  type GraphQLFieldConfigArgumentMap,
+  type GraphQLFieldConfigMap,
+  GraphQLFloat,
+  GraphQLID,
+  GraphQLInputObjectType,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  type GraphQLOutputType,
+  GraphQLString,
+} from 'graphql'
+import type { Attribute, AttributeKind, Entity, EntityName } from './entity.ts'
+import type { EntityInputs, InputsOf } from './schema-inputs.ts'
+import { formatEnum, intScalar } from './schema-scalars.ts'
+import {
+  type Fold,
+  foldSpellings,
+  folds,
+  groupField,
+  groupFieldOther,
+  otherSpelling,
+} from './spelling.ts'
+
+/** Finds an entity's object type once all are made. */
+export type ObjectOf = (name: EntityName) => GraphQLObjectType
+
+type Fields = GraphQLFieldConfigMap<unknown, unknown>
+type Arguments = GraphQLFieldConfigArgumentMap
+
+const signatureType = new GraphQLObjectType({
+  name: 'Signature',
+  description: 'A Generator’s signature.',
+  fields: {
+    type: { type: GraphQLString, description: '`ES256K` or `Ed25519`.' },
+    identity: { type: GraphQLString, description: 'The public key in hex.' },
+    value: { type: GraphQLString, description: 'The signature in hex.' },
+  },
+})
+
+const commitLinkType = new GraphQLObjectType({
+  name: 'CommitLink',
+  fields: {
+    name: { type: GraphQLString },
+    linkName: { type: GraphQLString },
+    cid: { type: GraphQLString },
+  },
+})
+
+/** The one version that a document has: documents do not change. */
+export const commitType: GraphQLObjectType = new GraphQLObjectType({
+  name: 'Commit',
+  description: 'The one version of a document; documents never change.',
+  fields: {
+    cid: { type: GraphQLString, description: 'The content identifier of the document’s bytes.' },
+    docID: { type: GraphQLString },
+    height: { type: intScalar, description: 'Always 1.' },
+    fieldName: { type: GraphQLString, description: 'Always `_C`: the whole document.' },
+    collectionVersionId: { type: GraphQLString, description: 'The form of the bytes.' },
+    schemaVersionId: {
+      type: GraphQLString,
+      deprecationReason: otherSpelling('collectionVersionId'),
+    },
+    delta: {
+      type: GraphQLString,
+      description: 'The canonical bytes that the CID hashes, in base64.',
+    },
+    links: { type: new GraphQLList(commitLinkType), description: 'Always empty.' },
+    heads: { type: new GraphQLList(commitLinkType), description: 'Always empty.' },
+    signature: { type: signatureType, description: 'The first signature over the block’s root.' },
+  },
+})
+
+/** The path from a document's CID to its block's signed root. */
+export const proofType: GraphQLObjectType = new GraphQLObjectType({
+  name: 'InclusionProof',
+  description:
+    'Shows that the document is under its block’s signed Merkle root (RFC 9162, SHA-256).',
+  fields: {
+    cid: { type: GraphQLString, description: 'The leaf.' },
+    index: { type: intScalar, description: 'Place of the leaf among the CIDs in byte order.' },
+    count: { type: intScalar, description: 'Number of leaves.' },
+    root: { type: GraphQLString, description: 'The Merkle root in hex.' },
+    path: {
+      type: new GraphQLList(GraphQLString),
+      description: 'Hashes from the leaf’s sibling up, in hex.',
+    },
+  },
+})
+
+const versionSelector = new GraphQLInputObjectType({
+  name: 'Commit__CountSelector',
+  fields: { limit: { type: intScalar }, offset: { type: intScalar } },
+})
+
+function scalarOf(kind: AttributeKind): GraphQLOutputType {
+  if (kind === 'int') return intScalar
+  if (kind === 'boolean') return GraphQLBoolean
+  return kind === 'id' ? GraphQLID : GraphQLString
+}
+
+/** The arguments of a list of an entity, wherever it stands. */
+export function listArguments(inputs: EntityInputs): Arguments {
+  return {
+    docID: {
+      type: new GraphQLList(new GraphQLNonNull(GraphQLID)),
+      description: 'Only these documents.',
+    },
+    filter: { type: inputs.filter },
+    groupBy: { type: new GraphQLList(new GraphQLNonNull(inputs.field)) },
+    limit: { type: intScalar, description: 'At most so many; 0 means no limit.' },
+    offset: { type: intScalar, description: 'Leaves out so many at the start.' },
+    order: { type: new GraphQLList(inputs.order), description: 'By default in chain order.' },
+  }
+}
+
+/** The arguments of a collection field. */
+export function collectionArguments(inputs: EntityInputs): Arguments {
+  return {
+    cid: { type: GraphQLString, description: 'Only the document with this content identifier.' },
+    ...listArguments(inputs),
+    showDeleted: { type: GraphQLBoolean, description: 'Accepted; documents are never deleted.' },
+  }
+}
+
+/** Makes the object type of an entity. */
+export function createObject(
+  entity: Entity,
+  inputsOf: InputsOf,
+  objectOf: ObjectOf,
+): GraphQLObjectType {
+  return new GraphQLObjectType({
+    name: entity.typeName,
+    description: entity.description,
+    fields: () => ({
+      ...attributeFields(entity),
+      ...linkFields(entity, inputsOf, objectOf),
+      ...systemFields(entity),
+      ...groupFields(inputsOf(entity.name), objectOf(entity.name)),
+      ...aggregateFields(entity, inputsOf),
+    }),
+  })
+}
+
+function attributeFields(entity: Entity): Fields {
+  const fields: Fields = {}
+  for (const attribute of entity.attributes.values()) {
+    const { name, alias } = attribute
+    const field = attributeField(attribute)
+    fields[name] = field
+    if (alias !== undefined) fields[alias] = { ...field, deprecationReason: otherSpelling(name) }
+  }
+  return fields
+}
+
+function attributeField({ kind, list, description }: Attribute): Fields[string] {
+  const scalar = scalarOf(kind)
+  const type = list ? new GraphQLList(scalar) : scalar
+  const isFormatted = kind === 'quantity' || kind === 'address'
+  return { type, description, ...(isFormatted ? { args: { format: { type: formatEnum } } } : {}) }
+}
+
+function linkFields(entity: Entity, inputsOf: InputsOf, objectOf: ObjectOf): Fields {
+  const fields: Fields = {}
+  for (const link of entity.links.values()) {
+    const target = objectOf(link.target)
+    const inputs = inputsOf(link.target)
+    fields[link.field] = link.many
+      ? { type: new GraphQLList(target), args: listArguments(inputs) }
+      : { type: target, args: { filter: { type: inputs.filter } } }
+  }
+  return fields
+}
+
+function systemFields(entity: Entity): Fields {
+  const fields: Fields = {
+    _deleted: { type: GraphQLBoolean, description: 'Always false.' },
+  }
+  if (entity.section === null) return fields
+  fields['_version'] = { type: new GraphQLList(commitType) }
+  fields['_proof'] = { type: proofType }
+  return fields
+}
+
+function groupFields(inputs: EntityInputs, object: GraphQLObjectType): Fields {
+  const field = {
+    type: new GraphQLList(object),
+    args: listArguments(inputs),
+    description: 'The members of a group; only with `groupBy`.',
+  }
+  return {
+    [groupField]: field,
+    [groupFieldOther]: { ...field, deprecationReason: otherSpelling(groupField) },
+  }
+}
+
+function aggregateFields(entity: Entity, inputsOf: InputsOf): Fields {
+  const count = countTargets(entity, inputsOf)
+  const numeric = numericTargets(entity, inputsOf)
+  return foldFields((fold) => (fold === 'COUNT' ? count : numeric))
+}
+
+/** Every aggregate in both spellings, with the arguments that name what is aggregated. */
+export function foldFields(targets: (fold: Fold) => Arguments): Fields {
+  const fields: Fields = {}
+  for (const fold of folds) {
+    const type = fold === 'COUNT' ? intScalar : GraphQLFloat
+    const args = targets(fold)
+    if (Object.keys(args).length === 0) continue
+    fields[fold] = { type, args }
+    fields[foldSpellings[fold]] = { type, args, deprecationReason: otherSpelling(fold) }
+  }
+  return fields
+}
+
+function groupTargets(selector: GraphQLInputObjectType): Arguments {
+  return {
+    [groupField]: { type: selector },
+    [groupFieldOther]: { type: selector, deprecationReason: otherSpelling(groupField) },
+  }
+}
+
+function countTargets(entity: Entity, inputsOf: InputsOf): Arguments {
+  const inputs = inputsOf(entity.name)
+  const targets: Arguments = groupTargets(inputs.countSelector)
+  for (const link of entity.links.values()) {
+    if (link.many) targets[link.field] = { type: inputsOf(link.target).countSelector }
+  }
+  for (const [name, type] of inputs.listSelectors) targets[name] = { type }
+  if (entity.section !== null) targets['_version'] = { type: versionSelector }
+  return targets
+}
+
+function numericTargets(entity: Entity, inputsOf: InputsOf): Arguments {
+  const targets: Arguments = groupTargets(inputsOf(entity.name).numericSelector)
+  for (const link of entity.links.values()) {
+    if (link.many) targets[link.field] = { type: inputsOf(link.target).numericSelector }
+  }
+  return targets
+}

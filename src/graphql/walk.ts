@@ -1,0 +1,119 @@
+/**
+ * Walks the chain over the blocks that may have rows of a condition, and hands on where in each of
+ * them to look, in pieces small enough to let others have a turn in between.
+ */
+import { openAccessPath } from './access-path.ts'
+import { type BlockView, openBlockView, type Session } from './block-view.ts'
+import { type Condition, isOfBlock } from './condition.ts'
+import type { Entity } from './entity.ts'
+import type { HeightCursor } from './height-cursor.ts'
+import { type Intervals, intersect } from './intervals.ts'
+import { type Predicate, toPredicate } from './predicate.ts'
+import { rowAt } from './row.ts'
+import type { Span } from './span-set.ts'
+
+/** Whose rows are walked over, and where. */
+export interface Scan {
+  readonly session: Session
+  readonly entity: Entity
+  /** The heights that count. */
+  readonly window: Intervals
+}
+
+/** The direction of a walk. */
+export interface Direction {
+  readonly blocksDescending: boolean
+  /** The order of the pieces of a block; `sort` keeps a block in one piece. */
+  readonly within: 'ascending' | 'descending' | 'sort'
+}
+
+/** From the first row to the last. */
+export const chainOrder: Direction = { blocksDescending: false, within: 'ascending' }
+
+/** Positions of a block that may match. */
+export interface Piece {
+  readonly block: BlockView
+  readonly span: Span
+  /** Null when every row of the span matches. */
+  readonly predicate: Predicate | null
+}
+
+/** Positions in one piece. */
+const pieceRows = 512
+
+/** The pieces of all blocks that may have matching rows. */
+export async function* walk(
+  scan: Scan,
+  condition: Condition,
+  direction: Direction,
+): AsyncGenerator<Piece> {
+  const { session, entity } = scan
+  const { work } = session
+  if (entity.isEmpty === true || condition.op === 'none') return
+  const descending = direction.blocksDescending
+  const cursor = await openAccessPath({ ...scan, descending }, entity, condition)
+  const predicate = toPredicate(entity, condition)
+  const isWhole = isOfBlock(condition)
+  for (const block of blocksOf(scan, cursor, descending)) {
+    work.look(1)
+    if (work.isDue()) await work.turn()
+    const rows = entity.rowsIn(block)
+    if (rows === 0) continue
+    if (isWhole) {
+      if (predicate(rowAt(block, 0))) yield { block, span: [0, rows], predicate: null }
+      continue
+    }
+    for (const span of pieces(spansOf(cursor, block, entity, rows), direction)) {
+      yield { block, span, predicate }
+      if (work.isDue()) await work.turn()
+    }
+  }
+}
+
+function spansOf(
+  cursor: HeightCursor,
+  block: BlockView,
+  entity: Entity,
+  rows: number,
+): readonly Span[] {
+  const spans = entity.section === null ? 'whole' : cursor.spans(block, entity.section)
+  return spans === 'whole' ? [[0, rows]] : spans
+}
+
+function pieces(spans: readonly Span[], { within }: Direction): readonly Span[] {
+  if (within === 'sort') {
+    const [first, last] = [spans[0], spans.at(-1)]
+    return first === undefined || last === undefined ? [] : [[first[0], last[1]]]
+  }
+  const cut = spans.flatMap(([start, end]) =>
+    Array.from({ length: Math.ceil((end - start) / pieceRows) }, (_, index): Span => {
+      const from = start + index * pieceRows
+      return [from, Math.min(end, from + pieceRows)]
+    }),
+  )
+  return within === 'descending' ? cut.reverse() : cut
+}
+
+/** The stored blocks at the cursor's heights. */
+function* blocksOf(scan: Scan, cursor: HeightCursor, descending: boolean): Generator<BlockView> {
+  const { session, window } = scan
+  const range = session.snapshot.range()
+  const stored = range === null ? [] : intersect(window, [[range.tail, range.head]])
+  const [low, high] = [stored[0]?.[0], stored.at(-1)?.[1]]
+  if (low === undefined || high === undefined) return
+  const step = descending ? -1 : 1
+  let height = cursor.seek(descending ? high : low)
+  while (height !== null && height >= low && height <= high) {
+    const block = openBlockView(session, height)
+    if (block !== undefined) yield block
+    const next =
+      block === undefined ? nextStored(session, height, descending ? low : high) : height + step
+    height = next === undefined ? null : cursor.seek(next)
+  }
+}
+
+function nextStored({ snapshot }: Session, from: number, to: number): number | undefined {
+  const heights = snapshot.heights(Math.min(from, to), Math.max(from, to), from > to)
+  for (const height of heights) return height
+  return undefined
+}
