@@ -52,6 +52,8 @@ export type Outcome =
   | { readonly kind: 'held'; readonly height: number }
   /** Kept aside until the blocks of this range are known. */
   | { readonly kind: 'incomplete'; readonly height: number; readonly missing: HeightRange }
+  /** Kept aside: nothing is stored beside it yet. */
+  | { readonly kind: 'detached'; readonly height: number }
   /** Its branch leaves what is stored more than 64 blocks below the end. */
   | { readonly kind: 'too-deep'; readonly height: number }
   | ({ readonly kind: 'breach' } & Breach)
@@ -65,8 +67,17 @@ export interface Work {
 }
 
 export interface Applier {
-  /** Resolves when what it says is on the disk. Rejects when the store failed. */
-  receive(bytes: Uint8Array): Promise<{ readonly outcome: Outcome; readonly work: Work }>
+  /**
+   * Resolves when what it says is on the disk. `mayFloat` stores a block though nothing beside it
+   * is stored. Rejects when the store failed.
+   */
+  receive(bytes: Uint8Array, mayFloat: boolean): Promise<Received>
+}
+
+/** What became of a message, and what it cost. */
+export interface Received {
+  readonly outcome: Outcome
+  readonly work: Work
 }
 
 /** A verified block without its unpacked documents. */
@@ -109,8 +120,9 @@ export function createApplier(
       return await write(placement, own)
     held.put(own.block)
     if (placement.kind === 'keep') return { kind: 'held', height }
-    if (placement.kind === 'too-deep') return { kind: 'too-deep', height }
-    return { kind: 'incomplete', height, missing: placement.missing }
+    if (placement.kind === 'incomplete')
+      return { kind: 'incomplete', height, missing: placement.missing }
+    return { kind: placement.kind, height }
   }
 
   const write = (
@@ -155,33 +167,34 @@ export function createApplier(
       return { kind: 'votes', height, seals: seals.length }
     }
     const block = withSeals(waiting, [...waiting.seals, ...seals])
-    return settle(placeBlock(block, chain, held), freshOf(block, reopen(block), chain))
+    return settle(placeBlock(block, chain, held, false), freshOf(block, reopen(block), chain))
   }
 
-  const receive = (bytes: Uint8Array): { placed: Promise<Outcome> } => {
+  const receive = (bytes: Uint8Array, mayFloat: boolean): { placed: Promise<Outcome> } => {
     const snapshot = store.reader.snapshot()
     try {
       const chain = chainOver(snapshot, unwritten, givenUp)
       const finding = verifyMessage(bytes, contextOver(chain, snapshot))
-      return { placed: act(finding, chain) }
+      return { placed: act(finding, chain, mayFloat) }
     } finally {
       snapshot.release()
     }
   }
 
-  const act = (finding: Finding, chain: ChainView): Promise<Outcome> => {
+  const act = (finding: Finding, chain: ChainView, mayFloat: boolean): Promise<Outcome> => {
     if (finding.kind === 'breach') return Promise.resolve(finding)
     if (finding.kind === 'votes') return addVotes(finding, chain)
     if (finding.kind === 'announcement')
       return Promise.resolve({ kind: 'announced', height: finding.height })
     const block = waitingBlock(finding)
-    return settle(placeBlock(block, chain, held), freshOf(block, finding.documents, chain))
+    const placement = placeBlock(block, chain, held, mayFloat)
+    return settle(placement, freshOf(block, finding.documents, chain))
   }
 
   return {
-    receive: async (bytes) => {
+    receive: async (bytes, mayFloat) => {
       const startMs = performance.now()
-      const { placed } = receive(bytes)
+      const { placed } = receive(bytes, mayFloat)
       const verifiedMs = performance.now()
       const outcome = await placed
       const work = { verifyMs: verifiedMs - startMs, applyMs: performance.now() - verifiedMs }

@@ -1,6 +1,8 @@
 /**
  * Where a verified block goes: beside its stored neighbours, in the place of a shorter branch, or
- * aside until its chain is known. Stored blocks of neighbouring heights are always parent and child.
+ * aside until its chain is known. Stored blocks of neighbouring heights are always parent and child,
+ * and the chain grows along parent links: a block that touches nothing stored is only taken where
+ * the caller looked for a link and found that nobody has one.
  *
  * The longer parent chain wins. On equal length what is stored stays, so that two Generators on
  * two forks cannot make a Host swap back and forth; only when everyone who sealed the stored end
@@ -41,17 +43,20 @@ export type Placement<B extends Link> =
   | { readonly kind: 'keep' }
   /** Keep it aside; it could win, once the blocks down to the common parent are known. */
   | { readonly kind: 'incomplete'; readonly missing: HeightRange }
+  /** Keep it aside: nothing is stored beside it. */
+  | { readonly kind: 'detached' }
   /** More stored blocks would have to go than may be given up. */
   | { readonly kind: 'too-deep' }
 
 /** Stored blocks that may be given up for a longer branch. */
 export const maxReorgDepth = 64
 
-/** Decides on a block that is not stored. */
+/** Decides on a block that is not stored; `mayFloat` takes one that touches nothing stored. */
 export function placeBlock<B extends Link>(
   block: B,
   view: ChainView,
   held: HeldBlocks<B>,
+  mayFloat: boolean,
 ): Placement<B> {
   const branch = [...ancestors(block, view, held), block, ...longestDescent(block, held)]
   const [lowest = block] = branch
@@ -60,8 +65,10 @@ export function placeBlock<B extends Link>(
   const isAttached = below !== undefined && below.hash === lowest.parentHash
   const isFloating = below === undefined
   const isFree = branch.every((member) => view.at(member.number) === undefined)
-  if ((isAttached || isFloating) && isFree && fitsAbove(tip, view))
-    return { kind: 'append', blocks: branch }
+  if ((isAttached || isFloating) && isFree && fitsAbove(tip, view)) {
+    const touches = isAttached || view.at(tip.number + 1) !== undefined
+    return touches || mayFloat ? { kind: 'append', blocks: branch } : { kind: 'detached' }
+  }
   if (!isAttached && !isFloating) return placeUnattached(lowest, tip, view)
   const storedTip = topAbove(lowest.number - 1, tip.number + 1, isFloating, view)
   if (!wins(tip, storedTip, view)) return { kind: 'keep' }

@@ -19,13 +19,22 @@ export interface PlanPeer {
   readonly announced: { readonly tail: number; readonly head: number } | null
 }
 
-/** A piece to pull from one peer. */
-export interface Pull extends HeightRange {
+/** A piece to ask of one peer. */
+export interface PeerRange extends HeightRange {
   readonly peer: string
 }
 
+/** A piece to pull now. */
+export interface Pull extends PeerRange {
+  /**
+   * True for a piece that does not begin right above the highest stored block: its blocks may be
+   * stored though nothing beside them is.
+   */
+  readonly mayFloat: boolean
+}
+
 /** A piece that a peer did not deliver, and until when not to ask that peer for it again. */
-export interface Setback extends Pull {
+export interface Setback extends PeerRange {
   readonly tries: number
   readonly untilMs: number
 }
@@ -35,6 +44,18 @@ export interface PlanOptions {
   readonly retainBlocks: number | null
   /** Heights of one piece. */
   readonly pieceBlocks: number
+  /**
+   * How long, in ms, nothing may have been stored on top before blocks are taken that do not
+   * continue the stored chain although a peer says that it could.
+   */
+  readonly jumpAfterMs: number
+}
+
+/** The moment for which a plan is made. */
+export interface PlanTime {
+  readonly nowMs: number
+  /** When the highest stored block was stored, or the program started. */
+  readonly headSinceMs: number
 }
 
 /** A setback's first length; each further one of the same piece doubles it. */
@@ -59,24 +80,45 @@ export function missingHeights(
   )
 }
 
-/** The piece to pull now, or null when nothing is missing that may be asked for. */
+/**
+ * The piece to pull now, or null when nothing is missing that may be asked for. As long as some
+ * peer can continue the stored chain, nothing above that does not continue it is asked for: the
+ * window that is kept moves with the highest block, and one peer's word must not move it.
+ */
 export function nextPull(
   peers: readonly PlanPeer[],
   stored: StoredHeights | null,
   setbacks: readonly Setback[],
-  nowMs: number,
+  time: PlanTime,
   options: PlanOptions,
 ): Pull | null {
-  let best: (Pull & { tries: number }) | null = null
+  const mayJump = canJump(peers, stored, time, options)
+  let best: (PeerRange & { tries: number }) | null = null
   for (const peer of peers) {
-    const candidate = firstPiece(peer, stored, setbacks, nowMs, options)
+    const candidate = firstPiece(peer, stored, setbacks, time.nowMs, options)
     if (candidate === null) continue
+    if (!mayJump && stored !== null && candidate.from > stored.head + 1) continue
     if (best === null || isBetter(candidate, best)) best = candidate
   }
-  return best === null ? null : { peer: best.peer, from: best.from, to: best.to }
+  if (best === null) return null
+  const { peer, from, to } = best
+  return { peer, from, to, mayFloat: from !== (stored?.head ?? -2) + 1 }
 }
 
-function isBetter(a: Pull & { tries: number }, b: Pull & { tries: number }): boolean {
+function canJump(
+  peers: readonly PlanPeer[],
+  stored: StoredHeights | null,
+  { nowMs, headSinceMs }: PlanTime,
+  { jumpAfterMs }: PlanOptions,
+): boolean {
+  if (stored === null || nowMs - headSinceMs >= jumpAfterMs) return true
+  return !peers.some(
+    ({ announced }) =>
+      announced !== null && announced.tail <= stored.head + 1 && announced.head >= stored.head,
+  )
+}
+
+function isBetter(a: PeerRange & { tries: number }, b: PeerRange & { tries: number }): boolean {
   return a.from !== b.from ? a.from < b.from : a.tries < b.tries
 }
 
@@ -86,7 +128,7 @@ function firstPiece(
   setbacks: readonly Setback[],
   nowMs: number,
   options: PlanOptions,
-): (Pull & { tries: number }) | null {
+): (PeerRange & { tries: number }) | null {
   const own = setbacks.filter((setback) => setback.peer === peer.id)
   const barred = own.filter((setback) => setback.untilMs > nowMs)
   for (const range of missingHeights(peer, stored, options.retainBlocks)) {
@@ -104,16 +146,16 @@ function firstPiece(
  */
 export function withSetback(
   setbacks: readonly Setback[],
-  failed: Pull,
+  { peer, from, to }: PeerRange,
   nowMs: number,
 ): readonly Setback[] {
-  const earlier = setbacks.filter((setback) => isAbout(setback, failed))
+  const earlier = setbacks.filter((setback) => isAbout(setback, { peer, from, to }))
   const tries = 1 + earlier.reduce((most, setback) => Math.max(most, setback.tries), 0)
   const lengthMs = Math.min(maxSetbackMs, firstSetbackMs * 2 ** (tries - 1))
   const kept = setbacks.filter(
     (setback) => !earlier.includes(setback) && setback.untilMs > nowMs - maxSetbackMs,
   )
-  return [...kept, { ...failed, tries, untilMs: nowMs + lengthMs }]
+  return [...kept, { peer, from, to, tries, untilMs: nowMs + lengthMs }]
 }
 
 /** The setbacks after `peer` delivered `height`: nothing of it is held against the peer any more. */
@@ -128,11 +170,16 @@ export function withoutSetback(
 }
 
 /** When the plan may change by the passing of time alone; null when it cannot. */
-export function nextChangeMs(setbacks: readonly Setback[], nowMs: number): number | null {
-  const ends = setbacks.map((setback) => setback.untilMs).filter((untilMs) => untilMs > nowMs)
-  return ends.length === 0 ? null : Math.min(...ends)
+export function nextChangeMs(
+  setbacks: readonly Setback[],
+  { nowMs, headSinceMs }: PlanTime,
+  { jumpAfterMs }: PlanOptions,
+): number | null {
+  const ends = [...setbacks.map((setback) => setback.untilMs), headSinceMs + jumpAfterMs]
+  const later = ends.filter((endMs) => endMs > nowMs)
+  return later.length === 0 ? null : Math.min(...later)
 }
 
-function isAbout(setback: Setback, failed: Pull): boolean {
+function isAbout(setback: Setback, failed: PeerRange): boolean {
   return setback.peer === failed.peer && setback.from <= failed.to && failed.from <= setback.to
 }

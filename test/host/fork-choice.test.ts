@@ -32,7 +32,7 @@ function branch(
 
 interface TestHost {
   readonly held: HeldBlockStore<TestBlock>
-  receive(block: TestBlock): Placement<TestBlock>['kind'] | 'known'
+  receive(block: TestBlock, mayFloat?: boolean): Placement<TestBlock>['kind'] | 'known'
   place(block: TestBlock): Placement<TestBlock>
   chain(): string[]
   tip(): number
@@ -48,7 +48,8 @@ function createTestHost(...stored: readonly TestBlock[]): TestHost {
     at: (height) => chain.get(height),
     wasGivenUp: (hash) => givenUp.has(hash),
   }
-  const place = (block: TestBlock): Placement<TestBlock> => placeBlock(block, view, held)
+  const place = (block: TestBlock, mayFloat = false): Placement<TestBlock> =>
+    placeBlock(block, view, held, mayFloat)
   const store = (blocks: readonly TestBlock[]): void => {
     for (const block of blocks) {
       chain.set(block.number, block)
@@ -62,9 +63,9 @@ function createTestHost(...stored: readonly TestBlock[]): TestHost {
       givenUp.add(block.hash)
     }
   }
-  const receive = (block: TestBlock): Placement<TestBlock>['kind'] | 'known' => {
+  const receive: TestHost['receive'] = (block, mayFloat) => {
     if (chain.get(block.number)?.hash === block.hash) return 'known'
-    const placement = place(block)
+    const placement = place(block, mayFloat)
     if (placement.kind === 'replace') drop(placement.above)
     if ('blocks' in placement) store(placement.blocks)
     else held.put(block)
@@ -94,8 +95,8 @@ const one = (blocks: readonly TestBlock[]): TestBlock => {
 const trunk = (to: number): TestBlock[] => branch('trunk', 1, to)
 
 describe('a block that fits', () => {
-  test('is stored on top, below, between and far above what is stored', () => {
-    for (const height of [11, 4, 30]) {
+  test('is stored on top of, below and between what is stored', () => {
+    for (const height of [11, 4]) {
       const host = createTestHost(...branch('trunk', 5, 10))
       assert.equal(host.receive(one(branch('trunk', height, height))), 'append')
       host.assertLinked()
@@ -105,8 +106,28 @@ describe('a block that fits', () => {
     assert.equal(split.chain().length, 20)
   })
 
-  test('is the first of all', () => {
-    assert.equal(createTestHost().receive(one(trunk(1))), 'append')
+  test('takes along the blocks above it that came too early', () => {
+    const host = createTestHost(...trunk(10))
+    const [next, ...early] = branch('trunk', 11, 14)
+    assert.ok(next !== undefined)
+    assert.deepEqual(
+      early.map((block) => host.receive(block)),
+      ['detached', 'detached', 'detached'],
+    )
+    assert.deepEqual(host.place(next), { kind: 'append', blocks: [next, ...early] })
+  })
+})
+
+describe('a block that touches nothing stored', () => {
+  test('is kept aside: one message cannot move the end of the chain away', () => {
+    assert.equal(createTestHost(...trunk(10)).receive(one(branch('far', 5000, 5000))), 'detached')
+    assert.equal(createTestHost().receive(one(trunk(1))), 'detached')
+  })
+
+  test('is stored where nobody has the blocks between', () => {
+    const host = createTestHost(...trunk(10))
+    assert.equal(host.receive(one(branch('trunk', 30, 30)), true), 'append')
+    assert.equal(createTestHost().receive(one(trunk(1)), true), 'append')
   })
 })
 

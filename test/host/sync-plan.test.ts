@@ -10,6 +10,7 @@ import {
   nextChangeMs,
   nextPull,
   type PlanPeer,
+  type PlanTime,
   type Pull,
   type Setback,
   type StoredHeights,
@@ -17,7 +18,10 @@ import {
   withSetback,
 } from '../../src/host/sync-plan.ts'
 
-const options = { retainBlocks: 1000, pieceBlocks: 64 }
+const options = { retainBlocks: 1000, pieceBlocks: 64, jumpAfterMs: 60_000 }
+/** Long after the last block. */
+const later = (nowMs: number): PlanTime => ({ nowMs, headSinceMs: -1_000_000 })
+const at = (nowMs: number): PlanTime => ({ nowMs, headSinceMs: 0 })
 const peer = (id: string, tail: number, head: number): PlanPeer => ({
   id,
   announced: { tail, head },
@@ -61,20 +65,30 @@ describe('what is missing', () => {
 
 describe('what is pulled next', () => {
   test('the lowest missing piece, no longer than a piece may be', () => {
-    const pull = nextPull([peer('a', 0, 500)], stored(0, 99), [], 0, options)
-    assert.deepEqual(pull, { peer: 'a', from: 100, to: 163 })
+    const pull = nextPull([peer('a', 0, 500)], stored(0, 99), [], at(0), options)
+    assert.deepEqual(pull, { peer: 'a', from: 100, to: 163, mayFloat: false })
   })
 
   test('another peer is asked for what the first did not deliver', () => {
     const peers = [peer('a', 0, 500), peer('b', 0, 500)]
     const setbacks = withSetback([], { peer: 'a', from: 100, to: 163 }, 0)
-    const pull = nextPull(peers, stored(0, 99), setbacks, 1, options)
-    assert.deepEqual(pull, { peer: 'b', from: 100, to: 163 })
+    const pull = nextPull(peers, stored(0, 99), setbacks, at(1), options)
+    assert.deepEqual(pull, { peer: 'b', from: 100, to: 163, mayFloat: false })
+  })
+
+  test('blocks far above wait while a peer can continue the stored chain, and no longer than a minute', () => {
+    const far = peer('far', 5000, 6000)
+    const near = peer('near', 0, 99)
+    assert.equal(nextPull([far, near], stored(0, 99), [], at(59_999), options), null)
+    const jump = { peer: 'far', from: 5001, to: 5064, mayFloat: true }
+    assert.deepEqual(nextPull([far, near], stored(0, 99), [], at(60_000), options), jump)
+    assert.deepEqual(nextPull([far], stored(0, 99), [], at(0), options), jump)
+    assert.equal(nextChangeMs([], at(0), options), 60_000)
   })
 
   test('a peer that says it has blocks of the far future does not keep others from being asked', () => {
     const peers = [peer('liar', 0, 2 ** 50), peer('honest', 0, 120)]
-    assert.equal(nextPull(peers, stored(0, 99), [], 0, options)?.peer, 'honest')
+    assert.equal(nextPull(peers, stored(0, 99), [], at(0), options)?.peer, 'honest')
   })
 
   test('setbacks double up to a minute and end when the peer delivers', () => {
@@ -84,7 +98,7 @@ describe('what is pulled next', () => {
     const lengths: number[] = []
     for (let time = 0; time < 9; time++) {
       setbacks = withSetback(setbacks, failed, nowMs)
-      const until = nextChangeMs(setbacks, nowMs) ?? Number.NaN
+      const until = nextChangeMs(setbacks, later(nowMs), options) ?? Number.NaN
       lengths.push(until - nowMs)
       nowMs = until
     }
@@ -166,9 +180,10 @@ function playCourse(
   let setbacks: readonly Setback[] = []
   let nowMs = 0
   while (nowMs < 600_000) {
-    const pull = nextPull(announced, storedOf(held), setbacks, nowMs, { retainBlocks, pieceBlocks })
+    const plan = { retainBlocks, pieceBlocks, jumpAfterMs: 1000 }
+    const pull = nextPull(announced, storedOf(held), setbacks, at(nowMs), plan)
     if (pull === null) {
-      const change = nextChangeMs(setbacks, nowMs)
+      const change = nextChangeMs(setbacks, at(nowMs), plan)
       if (change === null) break
       nowMs = change
       continue
