@@ -43,7 +43,10 @@ export async function openHttpServer(
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 256 },
-    http: { headersTimeout: requestTimeout },
+    http: {
+      headersTimeout: requestTimeout,
+      connectionsCheckingInterval: Math.min(requestTimeout, checkIntervalMs),
+    },
   })
   server.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? ''
@@ -67,12 +70,17 @@ export async function openHttpServer(
   return { port, close: () => closeServer(server) }
 }
 
+const checkIntervalMs = 5_000
 const closeGraceMs = 2_000
+const closeCheckMs = 50
 
+/** A connection that turns idle while we close would otherwise keep the server open. */
 async function closeServer(server: FastifyInstance): Promise<void> {
-  const timer = setTimeout(() => server.server.closeAllConnections(), closeGraceMs)
+  const idle = setInterval(() => server.server.closeIdleConnections(), closeCheckMs)
+  const cut = setTimeout(() => server.server.closeAllConnections(), closeGraceMs)
   await server.close()
-  clearTimeout(timer)
+  clearInterval(idle)
+  clearTimeout(cut)
 }
 
 const errorCodes: Readonly<Record<number, string>> = {

@@ -11,7 +11,7 @@ export type MetricsSnapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 export interface MetricsOptions {
   /** Label of this thread's event loop metric: `main`, `writer`. */
   readonly thread: string
-  /** Process metrics (memory, CPU, descriptors); on for the main thread only. Default: thread is `main`. */
+  /** Memory, CPU, descriptors under prom-client's usual names. Default: on in the thread `main`. */
   readonly process?: boolean
 }
 
@@ -35,7 +35,7 @@ export function openMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry()
   const stopLoop = watchEventLoop(options.thread, registry)
   if (options.process ?? options.thread === 'main') {
-    collectDefaultMetrics({ register: registry, prefix: 'viewmesh_process_' })
+    collectDefaultMetrics({ register: registry })
   }
   const sources = new Set<() => Promise<MetricsSnapshot>>()
   const snapshot = (): Promise<MetricsSnapshot> => registry.getMetricsAsJSON()

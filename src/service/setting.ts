@@ -27,6 +27,9 @@ export type Setting<T> = SettingEntry & { readonly kind: SettingKind<Exclude<T, 
     | { readonly required: true; readonly default?: undefined }
   )
 
+/** A program's settings by the name the code uses. */
+export type SettingsTable<T> = { readonly [K in keyof T]-?: Setting<T[K]> }
+
 /** Where a value came from. */
 export type Origin = 'default' | 'file' | 'environment' | 'flag'
 

@@ -12,14 +12,13 @@ import {
   type FoundValue,
   flagOf,
   type Origin,
-  type Setting,
+  type SettingsTable,
 } from './setting.ts'
 import { readEnvironment } from './setting-environment.ts'
 import { readYamlFile } from './setting-file.ts'
 import { readFlags } from './setting-flags.ts'
 
-/** A program's settings by the name the code uses. */
-export type SettingsTable<T> = { readonly [K in keyof T]-?: Setting<T[K]> }
+export type { SettingsTable } from './setting.ts'
 
 /** What settings are read from. */
 export interface SettingSources {

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Counter } from 'prom-client'
+import { openMetrics } from '../../src/service/metrics.ts'
+import { openThread, threadUrl } from '../../src/service/thread.ts'
+import type { ExampleEvents, ExampleRequests } from '../support/example-thread.ts'
+
+/** The value of one line of Prometheus text; the text before it is the name with its labels. */
+function sample(text: string, name: string): number | null {
+  const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `))
+  return line === undefined ? null : Number(line.slice(name.length))
+}
+
+function delayName(thread: string, quantile: string): string {
+  return `viewmesh_service_event_loop_delay_seconds{thread="${thread}",quantile="${quantile}"}`
+}
+
+test('the text has the metrics of the rooms, the process and the event loop', async (t) => {
+  const metrics = openMetrics({ thread: 'main' })
+  t.after(metrics.close)
+  const blocks = new Counter({
+    name: 'viewmesh_example_blocks_total',
+    help: 'Blocks seen.',
+    registers: [metrics.registry],
+  })
+  blocks.inc(3)
+  const text = await metrics.text()
+  assert.match(metrics.contentType, /^text\/plain; version=0\.0\.4/)
+  assert.equal(sample(text, 'viewmesh_example_blocks_total'), 3)
+  assert.ok((sample(text, 'process_resident_memory_bytes') ?? 0) > 1e6)
+  for (const quantile of ['0.5', '0.99', '1']) {
+    assert.notEqual(sample(text, delayName('main', quantile)), null)
+  }
+})
+
+test('the metrics of a worker thread are merged in, its blocked event loop beside ours', async (t) => {
+  const metrics = openMetrics({ thread: 'main' })
+  t.after(metrics.close)
+  const url = threadUrl('../support/example-thread', import.meta.url)
+  const thread = await openThread<ExampleRequests, ExampleEvents>(
+    { url, name: 'example', data: {} },
+    { onFatal: assert.fail },
+  )
+  t.after(() => thread.close())
+  const removeSource = metrics.addSource(() => thread.metrics())
+  // The sampler needs one round before it can see a delay.
+  for (let blocked = 0; blocked < 0.1; ) {
+    await thread.request('block', 150)
+    blocked = sample(await metrics.text(), delayName('example', '1')) ?? 0
+  }
+  const text = await metrics.text()
+  assert.notEqual(sample(text, delayName('main', '0.99')), null)
+  assert.notEqual(sample(text, delayName('example', '0.99')), null)
+  assert.equal(text.match(/# TYPE viewmesh_service_event_loop_delay_seconds gauge/g)?.length, 1)
+  removeSource()
+  assert.equal(sample(await metrics.text(), delayName('example', '0.99')), null)
+})
+
+test('a source that does not answer keeps its last values in the text and holds nothing up', async (t) => {
+  const metrics = openMetrics({ thread: 'main' })
+  const other = openMetrics({ thread: 'other' })
+  t.after(metrics.close)
+  t.after(other.close)
+  let isStuck = false
+  const removeSource = metrics.addSource(() =>
+    isStuck ? new Promise(() => undefined) : other.snapshot(),
+  )
+  t.after(removeSource)
+  const before = sample(await metrics.text(), delayName('other', '0.5'))
+  isStuck = true
+  assert.equal(sample(await metrics.text(), delayName('other', '0.5')), before)
+})
