@@ -50,8 +50,8 @@ export interface BlockReader {
   head(endpoint: Endpoint, at: number | 'latest', signal: AbortSignal): Promise<Head | null>
 }
 
-/** Times that missing receipts are asked for before the block itself is read again. */
-const receiptRounds = 3
+/** Times that asking for receipts may bring none before the block itself is read again. */
+const stallsAllowed = 2
 /** JSON-RPC 2.0, chapter 5.1. */
 const methodNotFound = -32601
 
@@ -83,21 +83,23 @@ export function createBlockReader(
   ): Promise<RpcReceipt[]> {
     const receipts = new Map<number, RpcReceipt>()
     let wanted = block.transactions.map((_, index) => index)
-    for (let round = 1; wanted.length > 0; round++) {
+    for (let stalls = 0; ; stalls++) {
       const outcomes = await endpoint.calls(
         wanted.map((index) => receiptCall(block, index)),
         signal,
       )
       let problem = ''
-      wanted = wanted.filter((index, place) => {
+      const still = wanted.filter((index, place) => {
         const found = receiptOf(outcomes[place], block, index)
         if (typeof found !== 'string') receipts.set(index, found)
         else problem = `receipt ${index} ${found}`
         return typeof found === 'string'
       })
-      if (wanted.length === 0) break
-      if (round === receiptRounds) throw incomplete(block, problem)
-      await pause(backoffMs(options.backoff, round), undefined, { signal })
+      if (still.length === 0) break
+      if (still.length < wanted.length) stalls = 0
+      if (stalls === stallsAllowed) throw incomplete(block, problem)
+      wanted = still
+      await pause(backoffMs(options.backoff, stalls + 1), undefined, { signal })
     }
     return block.transactions.map((_, index) => receipts.get(index) ?? {})
   }

@@ -5,7 +5,7 @@
 import { ServiceError } from '../errors.ts'
 import { createBatchLimit } from './batch-limit.ts'
 import { type HttpAnswer, openHttpPost } from './http-post.ts'
-import { decodeAnswer, encodeCalls, type RpcCall, type RpcOutcome } from './json-rpc.ts'
+import { decodeAnswer, encodeCalls, missing, type RpcCall, type RpcOutcome } from './json-rpc.ts'
 import type { ChainMetrics } from './metrics.ts'
 
 export interface EndpointOptions {
@@ -20,7 +20,7 @@ export interface EndpointOptions {
 export interface Endpoint {
   /** Host and port; the path may hold a key and is never shown. */
   readonly label: string
-  /** One outcome per call, in their order. Throws a ServiceError when a request as a whole failed. */
+  /** One outcome per call, in their order. Throws a ServiceError when no request was answered. */
   calls(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly RpcOutcome[]>
   /** The result of one call; an error answer throws CHAIN_RPC_ERROR. */
   call(call: RpcCall, signal: AbortSignal): Promise<unknown>
@@ -88,28 +88,36 @@ export function openEndpoint(
     }
   }
 
-  /** `next` is moved between awaits only, so no call is sent twice or left out. */
+  /**
+   * `next` is moved between awaits only, so no call is sent twice or left out. After a failure no
+   * further batch is begun; what the others bring is kept, unless there is nothing.
+   */
   async function inBatches(
     calls: readonly RpcCall[],
     signal: AbortSignal,
   ): Promise<readonly RpcOutcome[]> {
-    const results: (readonly RpcOutcome[])[] = []
+    const outcomes = calls.map(() => missing)
+    const failures: unknown[] = []
     let next = 0
+    let answered = 0
     const lane = async (): Promise<void> => {
-      while (next < calls.length) {
-        const batch = calls.slice(next, next + limit.size())
+      while (next < calls.length && failures.length === 0) {
+        const start = next
+        const batch = calls.slice(start, start + limit.size())
         next += batch.length
-        const place = results.push([]) - 1
         try {
-          results[place] = await send(batch, signal)
+          const found = await send(batch, signal)
+          outcomes.splice(start, found.length, ...found)
+          answered += batch.length
         } catch (error) {
-          next = calls.length
-          throw error
+          failures.push(error)
         }
       }
     }
     await Promise.all(Array.from({ length: batchesInFlight }, lane))
-    return results.flat()
+    signal.throwIfAborted()
+    if (answered === 0 && failures.length > 0) throw failures[0]
+    return outcomes
   }
 
   return {

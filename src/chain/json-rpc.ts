@@ -9,7 +9,10 @@ export interface RpcCall {
   readonly params: readonly unknown[]
 }
 
-/** What became of one call; `missing` = the batch's answer has no element for it. */
+/**
+ * What became of one call; `missing` = the batch's answer has no element for it, or the batch was
+ * not answered.
+ */
 export type RpcOutcome =
   | { readonly kind: 'result'; readonly value: unknown }
   | { readonly kind: 'error'; readonly code: number; readonly message: string }
@@ -20,7 +23,8 @@ export type RpcAnswer =
   | { readonly kind: 'outcomes'; readonly outcomes: readonly RpcOutcome[] }
   | { readonly kind: 'refused'; readonly code: number; readonly message: string }
 
-const missing: RpcOutcome = { kind: 'missing' }
+/** The outcome of a call without an answer. */
+export const missing: RpcOutcome = { kind: 'missing' }
 const maxShownCharacters = 120
 
 /** The request body: one object for one call, an array for more. Ids count up from `firstId`. */

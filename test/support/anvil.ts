@@ -105,9 +105,10 @@ export async function deployEmitter(anvil: Anvil): Promise<string> {
     data: emitterInit,
     gas: '0x30d40',
   })
-  await anvil.rpc('evm_mine')
-  const receipt = await anvil.rpc<{ contractAddress: string }>('eth_getTransactionReceipt', hash)
-  return receipt.contractAddress
+  const receipt = (): Promise<{ contractAddress: string } | null> =>
+    anvil.rpc('eth_getTransactionReceipt', hash)
+  if ((await receipt()) === null) await anvil.rpc('evm_mine')
+  return (await receipt())?.contractAddress ?? ''
 }
 
 /**

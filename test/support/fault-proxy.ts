@@ -82,6 +82,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   const enabled = new Set(options.faults ?? faults)
   const sockets = new Set<{ readonly client: Socket; readonly node: Socket; muted: boolean }>()
   let refusesSockets = false
+  let port = 0
   let back: Promise<void> = Promise.resolve()
 
   const server = createServer((request, response) => void serve(request, response))
@@ -106,7 +107,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   })
 
   const leave = async (ms: number): Promise<void> => {
-    const { port } = server.address() as AddressInfo
+    if (!server.listening) return await back
     for (const { client } of sockets) client.destroy()
     const closed = once(server, 'close')
     server.close()
@@ -142,7 +143,6 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
     if (fault === 'timeout') return
     if (fault === 'http-error') return send(response, random.pick([500, 502, 503, 429]), 'no')
     if (fault === 'absence') {
-      response.destroy()
       back = leave(absenceMs)
       return
     }
@@ -161,7 +161,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
 
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  port = (server.address() as AddressInfo).port
   return {
     url: `http://127.0.0.1:${port}`,
     wsUrl: `ws://127.0.0.1:${port}`,

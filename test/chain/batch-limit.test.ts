@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createBatchLimit } from '../../src/chain/batch-limit.ts'
+
+function times(count: number, act: () => void): void {
+  for (let index = 0; index < count; index++) act()
+}
+
+test('a refusal halves the batches for good, down to single calls', () => {
+  const limit = createBatchLimit(100)
+  limit.refused(100)
+  assert.equal(limit.size(), 50)
+  times(1_000, () => limit.passed(50))
+  assert.equal(limit.size(), 50)
+  for (const sent of [50, 25, 12, 6, 3, 1]) limit.refused(sent)
+  assert.equal(limit.size(), 1)
+})
+
+test('a batch smaller than the limit that is refused tells as much as a full one', () => {
+  const limit = createBatchLimit(100)
+  limit.refused(8)
+  assert.equal(limit.size(), 4)
+})
+
+test('one failure says nothing about the size; three in a row make it smaller for a while', () => {
+  const limit = createBatchLimit(100)
+  limit.failed(100)
+  limit.failed(100)
+  limit.passed(100)
+  times(2, () => limit.failed(100))
+  assert.equal(limit.size(), 100)
+  limit.failed(100)
+  assert.equal(limit.size(), 50)
+  times(50, () => limit.passed(50))
+  assert.equal(limit.size(), 100)
+})
+
+test('single calls that fail do not speak against batches', () => {
+  const limit = createBatchLimit(100)
+  times(10, () => limit.failed(1))
+  assert.equal(limit.size(), 100)
+})
+
+test('batches never grow beyond what was refused', () => {
+  const limit = createBatchLimit(100)
+  limit.refused(100)
+  times(3, () => limit.failed(50))
+  assert.equal(limit.size(), 25)
+  times(500, () => limit.passed(25))
+  assert.equal(limit.size(), 50)
+})

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { checkBlock, checkReceipts, receiptProblem } from '../../src/chain/block-check.ts'
+import { ServiceError } from '../../src/errors.ts'
+import type { RpcReceipt } from '../../src/primitives/rpc-block.ts'
+import { createChain } from '../support/block-factory.ts'
+
+const [chainBlock] = createChain({ count: 1 })
+if (chainBlock === undefined) throw new Error('a chain of one block has one')
+const { block, receipts, number } = chainBlock
+const checked = checkBlock(block, number)
+const otherHash = `0x${'ab'.repeat(32)}`
+const emptyBloom = `0x${'00'.repeat(256)}`
+
+const change = (index: number, values: object): RpcReceipt[] =>
+  receipts.map((receipt, place) => (place === index ? { ...receipt, ...values } : receipt))
+
+test('a block with exactly its receipts passes', () => {
+  assert.deepEqual(
+    receipts.map((receipt, index) => receiptProblem(receipt, checked, index)),
+    receipts.map(() => null),
+  )
+  checkReceipts(checked, receipts)
+})
+
+const wrongBlocks: readonly [string, unknown][] = [
+  ['text', 'nope'],
+  ['a block without a hash', { ...block, hash: null }],
+  ['a block without a parent hash', { ...block, parentHash: '0x12' }],
+  ['another block', { ...block, number: '0x99' }],
+  ['transactions by hash only', { ...block, transactions: [otherHash] }],
+  ['no transactions', { ...block, transactions: null }],
+  ['a transaction of another block', withTransaction({ blockHash: otherHash })],
+  ['a transaction at another place', withTransaction({ transactionIndex: '0x7' })],
+]
+
+function withTransaction(values: object): object {
+  const [first, ...rest] = block.transactions ?? []
+  return { ...block, transactions: [{ ...first, ...values }, ...rest] }
+}
+
+for (const [name, answer] of wrongBlocks)
+  test(`${name} instead of a block is malformed`, () => {
+    assert.throws(() => checkBlock(answer, number), { code: 'CHAIN_ANSWER_MALFORMED' })
+  })
+
+const wrongReceipts: readonly [string, unknown, string][] = [
+  ['a null receipt', null, 'is missing'],
+  ['of another block', { ...receipts[0], blockHash: otherHash }, 'is of another block'],
+  ['of another transaction', receipts[1], 'is of another transaction'],
+  ['at another index', { ...receipts[0], transactionIndex: '0x5' }, 'has another index'],
+  ['without a list of logs', { ...receipts[0], logs: null }, 'has no list of logs'],
+  [
+    'with a log of another transaction',
+    { ...receipts[0], logs: [{ ...receipts[0]?.logs?.[0], transactionHash: otherHash }] },
+    'has a log of another transaction',
+  ],
+]
+
+for (const [name, receipt, problem] of wrongReceipts)
+  test(`a receipt ${name} is told apart`, () => {
+    assert.equal(receiptProblem(receipt, checked, 0), problem)
+  })
+
+test('every receipt with a filter has logs', () => {
+  assert.throws(() => checkReceipts(checked, change(0, { logs: [] })), {
+    code: 'CHAIN_BLOCK_INCOMPLETE',
+    message: /receipt 0 has lost its logs/,
+  })
+})
+
+test('the filters of the receipts add up to the header’s', () => {
+  const without = change(0, { logs: [], logsBloom: emptyBloom })
+  assert.throws(() => checkReceipts(checked, without), {
+    code: 'CHAIN_BLOCK_INCOMPLETE',
+    message: /do not add up/,
+  })
+  const full = change(0, { logsBloom: `0x${'ff'.repeat(256)}` })
+  assert.throws(() => checkReceipts(checked, full), { code: 'CHAIN_BLOCK_INCOMPLETE' })
+})
+
+test('a filter that is none and logs out of order are refused', () => {
+  for (const logsBloom of [undefined, null, '0x', emptyBloom.slice(2), `0x${'zz'.repeat(256)}`])
+    assert.throws(() => checkReceipts(checked, change(0, { logsBloom })), {
+      code: 'CHAIN_BLOCK_INCOMPLETE',
+    })
+  const reversed = change(1, { logs: receipts[1]?.logs?.toReversed() })
+  assert.throws(() => checkReceipts(checked, reversed), { message: /logs out of order/ })
+})
+
+test('no answer of any shape passes for a block or crashes the check', () => {
+  fc.assert(
+    fc.property(fc.anything(), (answer) => {
+      try {
+        checkBlock(answer, 1)
+        return false
+      } catch (error) {
+        return error instanceof ServiceError
+      }
+    }),
+  )
+  fc.assert(fc.property(fc.anything(), (answer) => receiptProblem(answer, checked, 0) !== null))
+})

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { Registry } from 'prom-client'
+import { type Endpoint, type EndpointOptions, openEndpoint } from '../../src/chain/endpoint.ts'
+import { createChainMetrics } from '../../src/chain/metrics.ts'
+
+type Call = { id: number; method: string; params: unknown[] }
+type Respond = (body: Call | Call[], response: ServerResponse, request: IncomingMessage) => void
+
+const never = new AbortController().signal
+
+/** An endpoint before a node that answers as the test says. */
+async function openBefore(
+  t: TestContext,
+  respond: Respond,
+  options: Partial<EndpointOptions> & { readonly path?: string } = {},
+): Promise<Endpoint> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () =>
+      respond(JSON.parse(Buffer.concat(chunks).toString()), response, request),
+    )
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const endpoint = openEndpoint(
+    {
+      url: `http://127.0.0.1:${port}${options.path ?? '/'}`,
+      headers: {},
+      timeoutMs: 2_000,
+      maxResponseBytes: 10_000,
+      maxBatch: 8,
+      ...options,
+    },
+    { metrics: createChainMetrics(new Registry()) },
+  )
+  t.after(async () => {
+    await endpoint.close()
+    server.closeAllConnections()
+    server.close()
+  })
+  return endpoint
+}
+
+const json = (response: ServerResponse, value: unknown, status = 200): void => {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(value))
+}
+const echo = ({ id, params }: Call): object => ({ jsonrpc: '2.0', id, result: params[0] })
+const echoAll: Respond = (body, response) =>
+  json(response, Array.isArray(body) ? body.map(echo) : echo(body))
+const callsOf = (count: number): { method: string; params: number[] }[] =>
+  Array.from({ length: count }, (_, index) => ({ method: 'echo', params: [index] }))
+const results = (count: number): object[] =>
+  Array.from({ length: count }, (_, index) => ({ kind: 'result', value: index }))
+
+test('many calls travel in batches of bounded size and come back in order', async (t) => {
+  const sizes: number[] = []
+  const endpoint = await openBefore(t, (body, response, request) => {
+    sizes.push([body].flat().length)
+    echoAll(body, response, request)
+  })
+  assert.deepEqual(await endpoint.calls(callsOf(20), never), results(20))
+  assert.deepEqual(sizes.toSorted(), [4, 8, 8])
+})
+
+for (const [name, refuse] of [
+  ['an error', (response) => json(response, { id: null, error: { code: -32600, message: 'no' } })],
+  ['status 413', (response) => json(response, 'too large', 413)],
+  ['status 400', (response) => json(response, { error: 'bad request' }, 400)],
+] satisfies [string, (response: ServerResponse) => void][])
+  test(`a node that refuses batches with ${name} gets single calls from then on`, async (t) => {
+    let refusals = 0
+    const endpoint = await openBefore(t, (body, response, request) => {
+      if (!Array.isArray(body)) return echoAll(body, response, request)
+      refusals++
+      refuse(response)
+    })
+    assert.deepEqual(await endpoint.calls(callsOf(20), never), results(20))
+    const first = refusals
+    assert.deepEqual(await endpoint.calls(callsOf(20), never), results(20))
+    assert.ok(first > 0)
+    assert.equal(refusals, first)
+  })
+
+test('a node that takes small batches gets small batches', async (t) => {
+  const endpoint = await openBefore(t, (body, response, request) => {
+    if (Array.isArray(body) && body.length > 3)
+      return json(response, [
+        { id: body[0]?.id, error: { code: -32600, message: 'batch too large' } },
+      ])
+    echoAll(body, response, request)
+  })
+  const outcomes = await endpoint.calls(callsOf(8), never)
+  assert.equal(outcomes[1]?.kind, 'missing')
+  await endpoint.calls(callsOf(4), never)
+  assert.deepEqual(await endpoint.calls(callsOf(8), never), results(8))
+})
+
+test('a rate limit answered to a batch does not end batches', async (t) => {
+  let limited = true
+  const sizes: number[] = []
+  const endpoint = await openBefore(t, (body, response, request) => {
+    sizes.push([body].flat().length)
+    if (!limited) return echoAll(body, response, request)
+    limited = false
+    json(response, { id: null, error: { code: -32005, message: 'rate limit' } })
+  })
+  await assert.rejects(endpoint.calls(callsOf(8), never), { code: 'CHAIN_RPC_ERROR' })
+  await endpoint.calls(callsOf(8), never)
+  assert.deepEqual(sizes, [8, 8])
+})
+
+const failures: readonly [string, Respond, string][] = [
+  ['never answers', () => {}, 'CHAIN_TIMEOUT'],
+  ['stops half-way', (_, response) => void response.write('{"id":1,'), 'CHAIN_TIMEOUT'],
+  ['hangs up', (_, response) => void response.destroy(), 'CHAIN_UNREACHABLE'],
+  ['answers status 503', (_, response) => json(response, 'busy', 503), 'CHAIN_HTTP_STATUS'],
+  ['answers status 401', (_, response) => json(response, 'who?', 401), 'CHAIN_UNAUTHORIZED'],
+  ['answers a web page', (_, response) => void response.end('<html>'), 'CHAIN_ANSWER_MALFORMED'],
+  ['answers without end', answerForever, 'CHAIN_ANSWER_TOO_LARGE'],
+  [
+    'announces too much',
+    (_, response) => void response.writeHead(200, { 'content-length': 20_000 }).write('{'),
+    'CHAIN_ANSWER_TOO_LARGE',
+  ],
+  [
+    'answers an error',
+    (_, response) => json(response, { id: 1, error: { code: -32000, message: 'no' } }),
+    'CHAIN_RPC_ERROR',
+  ],
+  [
+    'answers an error with status 500',
+    (_, response) => json(response, { id: 1, error: { code: -32000, message: 'no' } }, 500),
+    'CHAIN_RPC_ERROR',
+  ],
+]
+
+function answerForever(_: unknown, response: ServerResponse): void {
+  const write = (): void => {
+    if (!response.destroyed) response.write('['.repeat(1_000), () => setImmediate(write))
+  }
+  write()
+}
+
+for (const [name, respond, code] of failures)
+  test(`a node that ${name} gives ${code}`, async (t) => {
+    const endpoint = await openBefore(t, respond, { timeoutMs: 150 })
+    await assert.rejects(endpoint.call({ method: 'x', params: [] }, never), { code })
+  })
+
+test('no node at the address gives CHAIN_UNREACHABLE that names host and port, not the path', async (t) => {
+  const endpoint = await openBefore(t, echoAll, { url: 'http://127.0.0.1:1/v2/secret-key' })
+  await assert.rejects(endpoint.call({ method: 'x', params: [] }, never), (error: Error) => {
+    assert.equal('code' in error && error.code, 'CHAIN_UNREACHABLE')
+    assert.match(error.message, /127\.0\.0\.1:1/)
+    assert.doesNotMatch(error.message, /secret/)
+    return true
+  })
+})
+
+test('an aborted signal ends a call at once with its reason', async (t) => {
+  const stop = new AbortController()
+  const reason = new Error('stop')
+  const endpoint = await openBefore(t, () => stop.abort(reason))
+  await assert.rejects(endpoint.call({ method: 'x', params: [] }, stop.signal), reason)
+  await assert.rejects(endpoint.call({ method: 'x', params: [] }, stop.signal), reason)
+})
+
+test('the key header, the path, the query and a user in the address are sent', async (t) => {
+  const seen: unknown[] = []
+  const respond: Respond = (body, response, request) => {
+    seen.push(request.url, request.headers['x-key'], request.headers.authorization)
+    echoAll(body, response, request)
+  }
+  const first = await openBefore(t, respond, { headers: { 'x-key': 'k' }, path: '/v2/abc?d=e' })
+  await first.call({ method: 'echo', params: [1] }, never)
+  const second = await openBefore(t, respond)
+  const url = new URL(`http://${second.label}`)
+  url.username = 'user'
+  url.password = 'p@ss'
+  const third = await openBefore(t, respond, { url: url.href })
+  await third.call({ method: 'echo', params: [1] }, never)
+  const basic = `Basic ${Buffer.from('user:p@ss').toString('base64')}`
+  assert.deepEqual(seen, ['/v2/abc?d=e', 'k', undefined, '/', undefined, basic])
+})

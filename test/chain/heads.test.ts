@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { Registry } from 'prom-client'
+import type { Head } from '../../src/chain/block-reader.ts'
+import { type Chain, type ChainOptions, openChain } from '../../src/chain/chain.ts'
+import { type Anvil, startAnvil } from '../support/anvil.ts'
+import { type CapturedLog, captureLog } from '../support/captured-log.ts'
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+
+interface Following {
+  readonly anvil: Anvil
+  readonly proxy: FaultProxy
+  readonly log: CapturedLog
+  readonly chain: Chain
+  readonly stop: AbortController
+  /** Mines a block and answers it. */
+  mine(): Promise<string>
+  /** Reads heads until one has this hash. */
+  until(hash: string): Promise<Head>
+}
+
+/** A chain that is being followed through a proxy; its block 0 has been heard of. */
+async function follow(
+  t: TestContext,
+  options: Partial<ChainOptions> & { readonly socket?: boolean } = {},
+): Promise<Following> {
+  const anvil = await startAnvil()
+  const proxy = await startFaultProxy({ target: anvil.url, seed: 'heads', faults: [] })
+  const log = captureLog()
+  const { socket = true, ...rest } = options
+  const chain = openChain(
+    {
+      rpcUrls: [proxy.url],
+      ...(socket && { wsUrl: proxy.wsUrl }),
+      backoff: { minMs: 10, maxMs: 40 },
+      pollIntervalMs: 20,
+      ...rest,
+    },
+    { log: log.log, registry: new Registry() },
+  )
+  const stop = new AbortController()
+  const heads = chain.heads(stop.signal)[Symbol.asyncIterator]()
+  await heads.next()
+  t.after(async () => {
+    stop.abort()
+    await heads.return?.()
+    await chain.close()
+    await proxy.close()
+    await anvil.close()
+  })
+  return {
+    anvil,
+    proxy,
+    log,
+    chain,
+    stop,
+    async mine() {
+      await anvil.rpc('evm_mine')
+      const { hash } = await anvil.rpc<{ hash: string }>('eth_getBlockByNumber', 'latest', false)
+      return hash
+    },
+    async until(hash) {
+      for (;;) {
+        const { value } = await heads.next()
+        assert.ok(value !== undefined, 'heads go on')
+        if (value.hash === hash) return value
+      }
+    },
+  }
+}
+
+const unavailable = 'WebSocket unavailable, will use HTTP-only mode'
+
+test('heads come over the WebSocket, without polling', async (t) => {
+  const { mine, until, proxy, chain, log } = await follow(t)
+  await log.line('follows heads over the WebSocket')
+  for (let block = 1; block <= 3; block++) assert.equal((await until(await mine())).number, block)
+  const polled = proxy.requests.length
+  for (let block = 4; block <= 8; block++) await until(await mine())
+  assert.equal(chain.mode(), 'websocket')
+  assert.ok(polled <= 2, `${polled} polls: one at the start, one when the WebSocket opened`)
+  assert.equal(proxy.requests.length, polled)
+  assert.deepEqual(log.messages('warn'), [])
+})
+
+test('without a WebSocket address heads are polled for', async (t) => {
+  const { mine, until, chain, log } = await follow(t, { socket: false })
+  for (let block = 1; block <= 3; block++) assert.equal((await until(await mine())).number, block)
+  assert.equal(chain.mode(), 'http')
+  assert.deepEqual(log.lines, [])
+})
+
+test('a wrong WebSocket address gives the documented message, once, and polling', async (t) => {
+  const { mine, until, chain, log } = await follow(t, { wsUrl: 'ws://127.0.0.1:1' })
+  const line = await log.line(unavailable)
+  assert.equal(line.level, 'warn')
+  assert.equal(line['endpoint'], '127.0.0.1:1')
+  for (let block = 1; block <= 5; block++) await until(await mine())
+  assert.equal(chain.mode(), 'http')
+  assert.deepEqual(log.messages('warn'), [unavailable])
+})
+
+test('a lost WebSocket is replaced by polling until it is back', async (t) => {
+  const { mine, until, proxy, chain, log } = await follow(t)
+  await log.line('follows heads over the WebSocket')
+  await until(await mine())
+  proxy.dropSockets(true)
+  await log.line(unavailable)
+  assert.equal(chain.mode(), 'http')
+  for (let block = 0; block < 3; block++) await until(await mine())
+  proxy.dropSockets(false)
+  await log.line('WebSocket is back')
+  assert.equal(chain.mode(), 'websocket')
+  await until(await mine())
+  assert.deepEqual(log.messages('warn'), [unavailable])
+})
+
+test('a WebSocket that has gone silent is noticed by a newer head over HTTP', async (t) => {
+  const { mine, until, proxy, log } = await follow(t, { maxSilenceMs: 60 })
+  await log.line('follows heads over the WebSocket')
+  await until(await mine())
+  proxy.muteSockets()
+  await until(await mine())
+  await log.line('WebSocket is back')
+  await until(await mine())
+})
+
+test('a chain without new blocks keeps its WebSocket', async (t) => {
+  const { mine, until, proxy, log } = await follow(t, { maxSilenceMs: 30 })
+  await log.line('follows heads over the WebSocket')
+  await until(await mine())
+  const before = proxy.requests.length
+  while (proxy.requests.length < before + 3) await new Promise(setImmediate)
+  assert.deepEqual(log.messages('warn'), [])
+})
+
+test('heads go on after the node was away', async (t) => {
+  const { mine, until, proxy, log } = await follow(t)
+  await until(await mine())
+  const back = proxy.leave(150)
+  await log.line(unavailable)
+  const hash = await mine()
+  await back
+  await until(hash)
+  await log.line('WebSocket is back')
+})
+
+test('another block at the same height is a new head', async (t) => {
+  const { anvil, mine, until } = await follow(t)
+  await mine()
+  await until(await mine())
+  await anvil.rpc('anvil_reorg', 1, [])
+  const { hash } = await anvil.rpc<{ hash: string }>('eth_getBlockByNumber', '0x2', false)
+  assert.equal((await until(hash)).number, 2)
+})
+
+test('a busy consumer gets the newest head, not all that passed', async (t) => {
+  const { mine, until, log } = await follow(t)
+  await log.line('follows heads over the WebSocket')
+  await until(await mine())
+  for (let block = 0; block < 10; block++) await mine()
+  const last = await mine()
+  const started = (await until(last)).number
+  assert.equal(started, 12)
+})
+
+test('heads end when the signal is aborted', async (t) => {
+  const { chain } = await follow(t, { socket: false })
+  const stop = new AbortController()
+  const seen: number[] = []
+  for await (const head of chain.heads(stop.signal)) {
+    seen.push(head.number)
+    stop.abort()
+  }
+  assert.deepEqual(seen, [0])
+})
+
+test('the key goes with the WebSocket’s handshake, into the address for Google', async (t) => {
+  const asked: unknown[] = []
+  const { createServer } = await import('node:http')
+  const server = createServer().on('upgrade', (request, socket) => {
+    asked.push([request.url, request.headers['x-key'] ?? null])
+    socket.destroy()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const address = server.address()
+  const wsUrl = `ws://127.0.0.1:${typeof address === 'object' && address?.port}/ws`
+  for (const apiKeyHeader of ['X-Key', 'X-Goog-Api-Key']) {
+    const { log } = await follow(t, { wsUrl, apiKey: 'k', apiKeyHeader })
+    await log.line(unavailable)
+  }
+  assert.deepEqual(asked[0], ['/ws', 'k'])
+  assert.deepEqual(asked.at(-1), ['/ws?key=k', null])
+})

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { decodeAnswer, encodeCalls } from '../../src/chain/json-rpc.ts'
+import { ServiceError } from '../../src/errors.ts'
+
+const calls = ['a', 'b', 'c'].map((method) => ({ method, params: [1, true] }))
+const reply = (id: unknown, rest: object): object => ({ jsonrpc: '2.0', id, ...rest })
+
+test('one call is an object, several are an array, with ids that count up', () => {
+  assert.deepEqual(JSON.parse(encodeCalls(calls.slice(0, 1), 7)), {
+    jsonrpc: '2.0',
+    id: 7,
+    method: 'a',
+    params: [1, true],
+  })
+  const batch = JSON.parse(encodeCalls(calls, 7)) as { id: number }[]
+  assert.deepEqual(
+    batch.map(({ id }) => id),
+    [7, 8, 9],
+  )
+})
+
+test('outcomes stand in the order of the calls, whatever the order of the answer', () => {
+  const answer = [
+    reply(9, { error: { code: -32000, message: 'no' } }),
+    reply(7, { result: null }),
+    reply(99, { result: 'of nobody' }),
+    'noise',
+  ]
+  assert.deepEqual(decodeAnswer(JSON.stringify(answer), 3, 7), {
+    kind: 'outcomes',
+    outcomes: [
+      { kind: 'result', value: null },
+      { kind: 'missing' },
+      { kind: 'error', code: -32000, message: 'no' },
+    ],
+  })
+})
+
+test('one error for a whole batch is a refusal of the batch', () => {
+  const answer = JSON.stringify(reply(null, { error: { code: -32600, message: 'too large' } }))
+  assert.deepEqual(decodeAnswer(answer, 3, 7), {
+    kind: 'refused',
+    code: -32600,
+    message: 'too large',
+  })
+})
+
+for (const [name, text] of [
+  ['not JSON', '<html>'],
+  ['cut short', '{"jsonrpc":"2.0","id":7,"resu'],
+  ['empty', ''],
+  ['neither result nor error', '{"jsonrpc":"2.0","id":7}'],
+  ['a bare value', '42'],
+] as const)
+  test(`an answer that is ${name} is an error with a code`, () => {
+    assert.throws(() => decodeAnswer(text, 1, 7), { code: 'CHAIN_ANSWER_MALFORMED' })
+  })
+
+test('one result for a batch is an error with a code', () => {
+  const text = JSON.stringify(reply(7, { result: 'one' }))
+  assert.throws(() => decodeAnswer(text, 3, 7), { code: 'CHAIN_ANSWER_MALFORMED' })
+})
+
+test('any text gives as many outcomes as calls, a refusal, or a ServiceError', () => {
+  const text = fc.oneof(fc.string(), fc.json(), fc.array(fc.anything()).map(toJson))
+  fc.assert(
+    fc.property(text, fc.integer({ min: 1, max: 5 }), (answer, count) => {
+      try {
+        const decoded = decodeAnswer(answer, count, 1)
+        return decoded.kind === 'refused' || decoded.outcomes.length === count
+      } catch (error) {
+        return error instanceof ServiceError
+      }
+    }),
+  )
+})
+
+function toJson(value: unknown): string {
+  return JSON.stringify(value, (_, item: unknown) => (typeof item === 'bigint' ? 1 : item)) ?? ''
+}
