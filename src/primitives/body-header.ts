@@ -16,6 +16,7 @@ import { blockSections, type Section } from './collections.ts'
 
 const bodyVersion = 1
 const maxQuantityBytes = 32
+const quantityPattern = /^0x(?:0|[1-9a-f][0-9a-f]{0,63})$/
 /** More documents than any chain puts into a block; keeps a lying header from costing memory. */
 const maxDocuments = 1_000_000
 
@@ -88,15 +89,15 @@ function writeTotalDifficulty(out: ByteWriter, value: string | null): void {
     writeVarint(out, 0)
     return
   }
-  const digits = value === '0x0' ? '' : value.slice(2)
-  const bytes = Buffer.from(digits.length % 2 === 1 ? `0${digits}` : digits, 'hex')
-  if (bytes.length !== (digits.length + 1) >>> 1) {
+  if (!quantityPattern.test(value)) {
     throw new ServiceError(
       'PRIMITIVES_BLOCK_MALFORMED',
-      `Block.totalDifficulty is not a quantity: ${value.slice(0, 80)}`,
-      { facts: { field: 'totalDifficulty', found: value.slice(0, 80) } },
+      `Block.totalDifficulty cannot be stored as quantity: ${JSON.stringify(value.slice(0, 80))}`,
+      { facts: { collection: 'Block', field: 'totalDifficulty', found: value.slice(0, 80) } },
     )
   }
+  const digits = value === '0x0' ? '' : value.slice(2)
+  const bytes = Buffer.from(digits.length % 2 === 1 ? `0${digits}` : digits, 'hex')
   writeVarint(out, bytes.length + 1)
   reserve(out, bytes.length)
   out.bytes.set(bytes, out.at)

@@ -204,7 +204,7 @@ test('any block: docIDs, bytes and CIDs are what the IPLD libraries make of the 
         expected.map(({ cid }) => cid),
       )
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   )
 })
 
@@ -218,6 +218,6 @@ test('any block: stored values render back to exactly the normalised hex', () =>
         }
       }
     }),
-    { numRuns: 100 },
+    { numRuns: 40 },
   )
 })

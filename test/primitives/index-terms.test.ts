@@ -64,7 +64,7 @@ test('hashes, senders, receivers, log addresses, every topic and every CID can b
       assert.deepEqual(new Set(terms), expected(documents))
       assert.equal(new Set(terms).size, terms.length)
     }),
-    { numRuns: 50 },
+    { numRuns: 25 },
   )
 })
 

@@ -135,7 +135,7 @@ test('any bytes: refused, or exactly the message of what they hold', () => {
         Buffer.from(bytes),
       )
     }),
-    { numRuns: 3000 },
+    { numRuns: 1500 },
   )
 })
 

@@ -130,7 +130,7 @@ test('one field is read without the others, and is the same', () => {
         }
       }
     }),
-    { numRuns: 30 },
+    { numRuns: 20 },
   )
 })
 
@@ -201,7 +201,7 @@ test('any bytes: refused, or exactly what the values they hold are written as', 
         if (values !== undefined) assert.deepEqual(value, values[place])
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: 1500 },
   )
 })
 

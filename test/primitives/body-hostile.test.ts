@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { constants, zstdCompressSync } from 'node:zlib'
+import fc from 'fast-check'
+import { ServiceError } from '../../src/errors.ts'
+import { encodeBody, openBody, verifyBody } from '../../src/primitives/body.ts'
+import { writeHeader } from '../../src/primitives/body-header.ts'
+import { createWriter } from '../../src/primitives/cbor.ts'
+import { type PackedChunk, packChunk } from '../../src/primitives/chunk.ts'
+import { fieldIndex, type Section, type Value } from '../../src/primitives/collections.ts'
+import { type BlockDocuments, type Document, toDocuments } from '../../src/primitives/documents.ts'
+import { encodeValues } from '../../src/primitives/values.ts'
+import { createChain } from '../support/block-factory.ts'
+
+const network = 'Ethereum__Mainnet'
+const refusal = { code: 'PRIMITIVES_BODY_MALFORMED' }
+const word = (digit: string): string => `0x${digit.repeat(64)}`
+
+function smallBlock(): BlockDocuments {
+  const shape = { transactions: 4, logs: 6, entries: 3, calldataBytes: 68 }
+  const [made] = createChain({ count: 1, shape, seed: 'hostile' })
+  assert.ok(made !== undefined)
+  return toDocuments(network, made.block, made.receipts)
+}
+
+const honest = smallBlock()
+const sent = encodeBody(honest).body
+
+/** The block with one value of one document replaced, sealed by someone who lies. */
+function altered(section: Section, position: number, field: string, value: Value): BlockDocuments {
+  const documents = honest.documents[section].map((document, at): Document => {
+    if (at !== position) return document
+    return { ...document, values: document.values.with(fieldIndex(section, field), value) }
+  })
+  return { ...honest, documents: { ...honest.documents, [section]: documents } }
+}
+
+test('documents that contradict their block, each other or their place are refused by name', async (t) => {
+  const cases: [Section, number, string, Value][] = [
+    ['Block', 0, 'timestamp', `0x${'f'.repeat(20)}`],
+    ['Transaction', 1, 'blockHash', word('1')],
+    ['Transaction', 1, 'blockNumber', 99],
+    ['Transaction', 1, 'transactionIndex', 2],
+    ['Transaction', 1, 'hash', honest.documents.Transaction[0]?.values[0] ?? null],
+    ['AccessListEntry', 2, 'blockNumber', 99],
+    ['Log', 3, 'blockHash', word('1')],
+    ['Log', 3, 'transactionHash', word('1')],
+    ['Log', 3, 'blockNumber', 99],
+    ['Log', 3, 'transactionIndex', 0],
+    ['Log', 3, 'logIndex', 2],
+    ['Log', 3, 'removed', 'maybe'],
+  ]
+  for (const [section, position, field, value] of cases) {
+    await t.test(`${section}.${field}`, () => {
+      const { body } = encodeBody(altered(section, position, field, value))
+      assert.throws(() => verifyBody(network, body), {
+        ...refusal,
+        facts: { why: `${section} ${position} is wrong at ${field}` },
+      })
+    })
+  }
+})
+
+test('logs and entries given to other transactions are refused, or change the root', () => {
+  const { root } = verifyBody(network, sent)
+  const shifted = (counts: readonly number[]): number[] => [...counts.slice(1), counts[0] ?? 0]
+  const logs = { ...honest, logsPerTransaction: shifted([...honest.logsPerTransaction]) }
+  assert.notDeepEqual(logs.logsPerTransaction, honest.logsPerTransaction)
+  assert.throws(() => verifyBody(network, encodeBody(logs).body), refusal)
+  const entries = { ...honest, entriesPerTransaction: shifted([...honest.entriesPerTransaction]) }
+  assert.notDeepEqual(entries.entriesPerTransaction, honest.entriesPerTransaction)
+  assert.notEqual(verifyBody(network, encodeBody(entries).body).root, root)
+})
+
+test('a flipped bit is noticed, or it changes no document', () => {
+  const { root } = verifyBody(network, sent)
+  fc.assert(
+    fc.property(fc.nat(8 * sent.length - 1), (bit) => {
+      const copy = Buffer.from(sent)
+      copy[bit >> 3] = (copy[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+      const verified = attempt(() => verifyBody(network, copy))
+      if (verified === undefined || verified.root !== root) return
+      assert.equal(verified.number, honest.number)
+      assert.equal(verified.hash, honest.hash)
+    }),
+    { numRuns: 1500 },
+  )
+})
+
+test('a body that is cut off, or goes on after its end, is refused before anything is unpacked', () => {
+  for (let length = 0; length < sent.length; length++) {
+    assert.throws(() => openBody(sent.subarray(0, length)), refusal)
+  }
+  assert.throws(() => openBody(Buffer.concat([sent, Buffer.of(0)])), refusal)
+})
+
+test('any bytes: refused or opened, never anything else', () => {
+  const likely = fc.oneof(fc.constantFrom(0, 1, 2, 3, 127, 128, 255), fc.nat(255))
+  const bytes = fc.array(likely, { maxLength: 60 }).map((tail) => Buffer.from([1, ...tail]))
+  fc.assert(
+    fc.property(fc.oneof(bytes, fc.uint8Array()), (body) => {
+      attempt(() => openBody(body))
+      attempt(() => verifyBody(network, body))
+    }),
+    { numRuns: 1500 },
+  )
+})
+
+/** Bytes of a header that claims what it is told, over chunks as they are given. */
+function bodyOf(chunks: Partial<Record<Section, PackedChunk[]>>, transactions: number = 0): Buffer {
+  const all = { Block: [], Transaction: [], AccessListEntry: [], Log: [], ...chunks }
+  const out = createWriter()
+  writeHeader(out, {
+    totalDifficulty: null,
+    logsPerTransaction: Array(transactions).fill(0),
+    entriesPerTransaction: Array(transactions).fill(0),
+    counts: { Block: 1, Transaction: transactions, AccessListEntry: 0, Log: 0 },
+    chunks: all,
+  })
+  const stored = Object.values(all).flatMap((list) => list.map((chunk) => chunk.stored))
+  return Buffer.concat([out.bytes.subarray(0, out.at), ...stored])
+}
+
+test('a chunk never unpacks to more than its directory entry says', () => {
+  const bomb = zstdCompressSync(Buffer.alloc(50 * 1024 * 1024))
+  const body = bodyOf({ Block: [{ length: 1, rawBytes: 10_000, stored: bomb }] })
+  const before = process.memoryUsage().arrayBuffers
+  assert.throws(() => verifyBody(network, body), refusal)
+  assert.ok(process.memoryUsage().arrayBuffers - before < 5 * 1024 * 1024)
+})
+
+test('a directory that says more than the limit is refused before anything is unpacked', () => {
+  const stored = zstdCompressSync(Buffer.alloc(1000))
+  const body = bodyOf({ Block: [{ length: 1, rawBytes: 100 * 1024 * 1024, stored }] })
+  assert.throws(() => openBody(body), {
+    ...refusal,
+    facts: { why: 'it unpacks to more than the limit' },
+  })
+  const { rawBytes } = openBody(sent).openChunk('Block', 0)
+  assert.throws(() => openBody(sent, { maxRawBytes: rawBytes }), refusal)
+  assert.doesNotThrow(() => openBody(sent, { maxRawBytes: 100_000 }))
+})
+
+test('a frame that asks for a large window is refused', () => {
+  const values = encodeValues('Block', honest.documents.Block[0]?.values ?? [])
+  const raw = Buffer.alloc(3 * 1024 * 1024)
+  raw.writeUInt32LE(raw.length - 4)
+  raw.set(values, 4)
+  const stored = zstdCompressSync(raw, { params: { [constants.ZSTD_c_windowLog]: 27 } })
+  assert.throws(
+    () => verifyBody(network, bodyOf({ Block: [{ length: 1, rawBytes: raw.length, stored }] })),
+    {
+      ...refusal,
+      facts: { why: 'a chunk does not unpack' },
+    },
+  )
+})
+
+test('a body cut into more chunks than needed is refused', () => {
+  const [block, first, second] = ['Block', 'Transaction', 'Transaction'].map((_, at) => {
+    const document = at === 0 ? honest.documents.Block[0] : honest.documents.Transaction[at - 1]
+    assert.ok(document !== undefined)
+    const values = encodeValues(document.collection, document.values)
+    return packChunk([values.length], values)
+  })
+  assert.ok(block !== undefined && first !== undefined && second !== undefined)
+  assert.throws(() => openBody(bodyOf({ Block: [block], Transaction: [first, second] }, 2)), {
+    ...refusal,
+    facts: { why: 'a chunk has an impossible size' },
+  })
+})
+
+test('a chunk whose lengths lie about its documents is refused', () => {
+  const values = Buffer.from(encodeValues('Block', honest.documents.Block[0]?.values ?? []))
+  for (const length of [0, values.length - 1, values.length + 1, 2 ** 32 - 1]) {
+    const chunk = packChunk([length], values)
+    assert.throws(() => verifyBody(network, bodyOf({ Block: [chunk] })), refusal)
+  }
+})
+
+test('a header cannot claim more documents than its bytes could name', () => {
+  const claims = ['01ffffffff0f', '01ffffffffff7f', '01808080', '018000', '0180808080808001']
+  for (const hex of claims) assert.throws(() => openBody(Buffer.from(hex, 'hex')), refusal)
+  assert.throws(() => openBody(Buffer.from([1, 0xc0, 0x84, 0x3d, 0, 0, 0])), refusal)
+})
+
+test('total difficulty that is not minimal or too long is refused', () => {
+  const prefix = [1, 0, 0, 0]
+  assert.throws(() => openBody(Buffer.from([...prefix, 3, 0, 1])), refusal)
+  assert.throws(() => openBody(Buffer.from([...prefix, 34, ...Buffer.alloc(33, 1)])), refusal)
+  const bad = { ...honest, totalDifficulty: '0xzz' }
+  assert.throws(() => encodeBody(bad), { code: 'PRIMITIVES_BLOCK_MALFORMED' })
+})
+
+/** The result, or undefined when the body was refused; any other failure is passed on. */
+function attempt<T>(run: () => T): T | undefined {
+  try {
+    return run()
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'PRIMITIVES_BODY_MALFORMED') {
+      return undefined
+    }
+    throw error
+  }
+}
