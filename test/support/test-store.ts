@@ -1,0 +1,48 @@
+/** A real store in a directory of its own that is closed and removed after the test. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { pino } from 'pino'
+import type { Snapshot, StoreReader, StoreWriter } from '../../src/store/store.ts'
+import { openWriter } from '../../src/store/writer.ts'
+import { testNetwork } from './sealed-blocks.ts'
+
+/** A directory that is removed after the test. */
+export function testDirectory(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'viewmesh-test-'))
+  t.after(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+/** Opens a writer; the test need not close it. */
+export async function openTestStore(
+  t: TestContext,
+  retainBlocks: number | null = 1000,
+): Promise<StoreWriter> {
+  const path = testDirectory(t)
+  const options = { path, network: testNetwork, retainBlocks }
+  const store = await openWriter(options, { log: pino({ enabled: false }) })
+  t.after(() => store.close())
+  return store
+}
+
+/** Reads with a snapshot of this moment. */
+export function readStore<T>(reader: StoreReader, read: (snapshot: Snapshot) => T): T {
+  const snapshot = reader.snapshot()
+  try {
+    return read(snapshot)
+  } finally {
+    snapshot.release()
+  }
+}
+
+/** Height and hash of every visible block, ascending. */
+export function storedChain(reader: StoreReader): [number: number, hash: string | undefined][] {
+  return readStore(reader, (snapshot) => {
+    const range = snapshot.range()
+    if (range === null) return []
+    const heights = [...snapshot.heights(range.tail, range.head, false)]
+    return heights.map((height) => [height, snapshot.header(height)?.hash])
+  })
+}
