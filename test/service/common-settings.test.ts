@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { type CommonSettings, commonSettings } from '../../src/service/common-settings.ts'
+import { containerUser, environment, homeDirectory, ports } from '../../src/service/contract.ts'
+import type { AnyTable } from '../../src/service/setting.ts'
+import { loadSettings } from '../../src/service/settings.ts'
+
+const home = join(homedir(), homeDirectory)
+
+function load(env: Readonly<Record<string, string>>): CommonSettings {
+  const withSecret = { DB_KEYRING_SECRET: 'secret', ...env }
+  return loadSettings(commonSettings('host'), { argv: [], env: withSecret })
+}
+
+test('a Host with nothing but a secret has the documented defaults', () => {
+  assert.deepEqual(load({}), {
+    chainName: 'Ethereum',
+    chainNetwork: 'Mainnet',
+    storePath: join(home, 'host'),
+    keyPath: join(home, 'keys'),
+    keyringSecret: 'secret',
+    apiAddress: { host: '0.0.0.0', port: ports.api },
+    p2pListen: `/ip4/0.0.0.0/tcp/${ports.p2p}`,
+    p2pAnnounce: [],
+    p2pAnnounceFile: null,
+    bootstrapPeers: [],
+    bootstrapPeersFile: null,
+    healthAddress: { host: '0.0.0.0', port: ports.health },
+    prunerEnabled: true,
+    prunerMaxBlocks: 1_000,
+    logLevel: 'info',
+    graphqlMaxDepth: 15,
+    graphqlMaxCost: 2_000_000,
+    graphqlMaxRows: 10_000,
+    graphqlMaxResultBytes: 64 * 1024 * 1024,
+    graphqlMaxMs: 20_000,
+  })
+})
+
+test('Generator and Host keep their stores apart and share the key directory', () => {
+  const generator: AnyTable = commonSettings('generator')
+  assert.equal(generator['storePath']?.default, '~/.viewmesh/generator')
+  assert.equal(generator['keyPath']?.default, '~/.viewmesh/keys')
+})
+
+test('service page: BOOTSTRAP_PEERS holds multiaddrs that end in the peer ID', () => {
+  const peer = '/ip4/203.0.113.9/tcp/9171/p2p/12D3KooWHHzSeKaY8xuZVzkLbKFfvNgPPeKhFBGrMbNzbm5akpqu'
+  assert.deepEqual(load({ BOOTSTRAP_PEERS: `${peer},` }).bootstrapPeers, [peer])
+  assert.throws(() => load({ BOOTSTRAP_PEERS: peer.split('/p2p/')[0] ?? '' }), {
+    code: 'CONFIG_INVALID',
+    message: /BOOTSTRAP_PEERS: found "\/ip4\/203.0.113.9\/tcp\/9171", accepted is .*p2p\.self\.id/,
+  })
+})
+
+test('a name with two underscores cannot be part of the prefix', () => {
+  assert.throws(() => load({ CHAIN_NAME: 'My__Chain' }), {
+    message: /^CHAIN_NAME: found "My__Chain"/,
+  })
+})
+
+test('what an orchestrator sets by name exists in the table, and the container user is 1001:1001', () => {
+  const entries = Object.values<AnyTable[string]>(commonSettings('host'))
+  const names = entries.flatMap(({ env, secret }) => (secret ? [env, `${env}_FILE`] : [env]))
+  for (const name of Object.values(environment)) assert.ok(names.includes(name), name)
+  assert.deepEqual(containerUser, { uid: 1001, gid: 1001 })
+})

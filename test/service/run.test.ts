@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type ChildProgram, startChild } from '../support/child-program.ts'
+
+interface Line {
+  readonly level: string
+  readonly msg: string
+  readonly part?: string
+  readonly err?: {
+    readonly code: string
+    readonly message: string
+    readonly remedy: string
+    readonly facts: Readonly<Record<string, unknown>>
+    readonly stack?: string
+  }
+}
+
+function start(...modes: readonly string[]): ChildProgram {
+  return startChild('test/support/example-program.ts', { args: modes })
+}
+
+function lines(stdout: string): Line[] {
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+}
+
+function closed(stdout: string): (string | undefined)[] {
+  return lines(stdout)
+    .filter(({ msg }) => msg === 'closed')
+    .map(({ part }) => part)
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  test(`${signal} closes the parts in reverse order and ends with exit code 0`, async () => {
+    const program = start()
+    await program.says('ready')
+    program.process.kill(signal)
+    const { code, stdout, stderr } = await program.ended()
+    assert.equal(code, 0)
+    assert.deepEqual(closed(stdout), ['third', 'second', 'first'])
+    assert.equal(lines(stdout).at(-1)?.msg, 'stopped')
+    assert.equal(stderr, '')
+  })
+}
+
+test('a signal during the start aborts it and closes what is open, exit code 0', async () => {
+  const program = start('open-slowly')
+  await program.says('opening')
+  program.process.kill('SIGTERM')
+  const { code, stdout } = await program.ended()
+  assert.equal(code, 0)
+  assert.deepEqual(closed(stdout), ['third', 'second', 'first'])
+})
+
+test('a second signal ends the program at once', async () => {
+  const program = start('hang')
+  await program.says('ready')
+  program.process.kill('SIGTERM')
+  await program.says('"third"')
+  program.process.kill('SIGTERM')
+  const { code, stdout } = await program.ended()
+  assert.equal(code, 1)
+  assert.deepEqual(closed(stdout), ['third'])
+  assert.ok(!stdout.includes('SERVICE_STOP_TIMEOUT'))
+})
+
+test('a part that does not close in time is named, exit code 1', async () => {
+  const program = start('hang')
+  await program.says('ready')
+  program.process.kill('SIGTERM')
+  const { code, stdout } = await program.ended()
+  assert.equal(code, 1)
+  const error = lines(stdout).at(-1)?.err
+  assert.equal(error?.code, 'SERVICE_STOP_TIMEOUT')
+  assert.equal(error?.message, 'second did not end within 300 ms')
+})
+
+test('a part that fails to close does not keep the others open', async () => {
+  const program = start('fail-close')
+  await program.says('ready')
+  program.process.kill('SIGTERM')
+  const { code, stdout } = await program.ended()
+  assert.equal(code, 1)
+  assert.deepEqual(closed(stdout), ['third', 'first'])
+})
+
+const failures: Readonly<Record<string, readonly string[]>> = {
+  'fail-early': [],
+  'fail-open': ['second', 'first'],
+  fail: ['third', 'second', 'first'],
+  throw: ['third', 'second', 'first'],
+}
+
+for (const [mode, parts] of Object.entries(failures)) {
+  test(`a failure (${mode}) is one line with message, facts and remedy; what is open is closed; exit code 1`, async () => {
+    const { code, stdout, stderr } = await start(mode).ended()
+    assert.equal(code, 1)
+    assert.equal(stderr, '')
+    const fatal = lines(stdout).filter(({ level }) => level === 'fatal')
+    assert.equal(fatal.length, 1)
+    assert.deepEqual(fatal[0]?.err, {
+      name: 'ServiceError',
+      code: 'CONFIG_INVALID',
+      message: 'the example is misconfigured',
+      facts: { setting: 'EXAMPLE' },
+      remedy: 'Set EXAMPLE.',
+      cause: { name: 'Error', message: 'it was not set' },
+    })
+    assert.deepEqual(closed(stdout), parts)
+  })
+}
+
+test('a rejection nobody waits for ends the program, with its stack and without its secret', async () => {
+  const { code, stdout } = await start('reject').ended()
+  assert.equal(code, 1)
+  const [fatal] = lines(stdout).filter(({ level }) => level === 'fatal')
+  assert.equal(fatal?.err?.message, 'nobody waits for [redacted]')
+  assert.match(fatal?.err?.stack ?? '', /example-program\.ts/)
+})
+
+test('many failures at once are told once', async () => {
+  const { stdout } = await start('fail', 'throw', 'reject').ended()
+  assert.equal(lines(stdout).filter(({ level }) => level === 'fatal').length, 1)
+})
