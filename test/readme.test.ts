@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { errorCodes } from '../src/errors.ts'
+import { readme, renderReadme } from './support/readme-sections.ts'
+import { readSourceFiles } from './support/source-files.ts'
+
+const text = readFileSync(readme, 'utf8')
+const contributing = readFileSync(new URL('../CONTRIBUTING.md', import.meta.url), 'utf8')
+const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+const sources = readSourceFiles('src', 'operator').filter(({ path }) => path !== 'src/errors.ts')
+
+/** When this fails, `npx node test/support/readme-sections.ts` writes the tables anew. */
+test('the tables of README are what the code says', () => {
+  assert.equal(text, renderReadme(text))
+})
+
+test('every error code is used somewhere', () => {
+  const unused = Object.keys(errorCodes).filter(
+    (code) => !sources.some((source) => source.text.includes(`'${code}'`)),
+  )
+  assert.deepEqual(unused, [])
+})
+
+test('every error code that is used has its meaning in the table', () => {
+  const used = sources.flatMap((source) =>
+    [...source.text.matchAll(/new ServiceError\(\s*'([A-Z0-9_]+)'/g)].map(([, code]) => code ?? ''),
+  )
+  assert.deepEqual(
+    used.filter((code) => !(code in errorCodes)),
+    [],
+  )
+})
+
+test('the commands that README names exist', () => {
+  const commands = [...`${text}\n${contributing}`.matchAll(/npm (?:run )?([a-z]+(?::[a-z]+)?)/g)]
+    .map(([, name]) => name ?? '')
+    .filter((name) => !['ci', 'install', 'itself'].includes(name))
+  assert.deepEqual(
+    commands.filter((name) => manifest.scripts[name] === undefined),
+    [],
+  )
+})
+
+test('CONTRIBUTING gives the reason of every dependency', () => {
+  const dependencies = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })
+  const named = new Set([...contributing.matchAll(/`([^`\n]+)`/g)].map(([, name]) => name))
+  assert.deepEqual(
+    dependencies.filter((name) => !named.has(name)),
+    [],
+  )
+})

@@ -1,0 +1,65 @@
+/**
+ * The parts of README that follow from the code. Run as a program it writes them anew:
+ * `npx node test/support/readme-sections.ts`.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { devnetSettings } from '../../src/devnet/config.ts'
+import { errorCodes } from '../../src/errors.ts'
+import { generatorSettings } from '../../src/generator/config.ts'
+import { hostSettings } from '../../src/host/config.ts'
+import { commonSettings } from '../../src/service/common-settings.ts'
+import { ports } from '../../src/service/contract.ts'
+import { settingsTable } from '../../src/service/settings.ts'
+
+export const readme: URL = new URL('../../README.md', import.meta.url)
+
+/** Text of each section by the name in its marker, `<!-- begin name -->`. */
+export function readmeSections(): Readonly<Record<string, string>> {
+  const common = commonSettings('host')
+  const own = <T extends object>(table: T): T =>
+    Object.fromEntries(Object.entries(table).filter(([name]) => !(name in common))) as T
+  return {
+    'settings of both': settingsTable({ ...common, storePath: bothStorePaths(common.storePath) }),
+    'settings of the generator': settingsTable(own(generatorSettings)),
+    'settings of the host': settingsTable(own(hostSettings)),
+    'settings of the development chain': settingsTable(devnetSettings),
+    errors: errorTable(),
+    ports: portTable(),
+  }
+}
+
+/** README with all sections as the code has them now. Throws where a marker is missing. */
+export function renderReadme(text: string): string {
+  return Object.entries(readmeSections()).reduce((rendered, [name, section]) => {
+    const begin = `<!-- begin ${name} -->\n`
+    const end = `\n<!-- end ${name} -->`
+    const [from, to] = [rendered.indexOf(begin), rendered.indexOf(end)]
+    if (from < 0 || to < from) throw new Error(`README.md has no section "${name}"`)
+    return rendered.slice(0, from + begin.length) + section + rendered.slice(to)
+  }, text)
+}
+
+/** The one default that differs between the programs, shown for both. */
+function bothStorePaths<T extends object>(setting: T): T {
+  return { ...setting, default: '~/.viewmesh/generator` or `~/.viewmesh/host' }
+}
+
+function errorTable(): string {
+  const rows = Object.entries(errorCodes)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([code, meaning]) => `| \`${code}\` | ${meaning} |`)
+  return ['| Code | Meaning |', '| --- | --- |', ...rows].join('\n')
+}
+
+function portTable(): string {
+  const rows: readonly (readonly [number, string, string])[] = [
+    [ports.api, 'both', 'GraphQL'],
+    [ports.playground, 'Host', 'playground'],
+    [ports.p2p, 'both', 'libp2p; the one that other machines must reach'],
+    [ports.health, 'both', 'health and metrics; the schema endpoint of the Generator'],
+  ]
+  const lines = rows.map((cells) => `| ${cells.join(' | ')} |`)
+  return ['| Port | Program | Serves |', '| --- | --- | --- |', ...lines].join('\n')
+}
+
+if (import.meta.main) writeFileSync(readme, renderReadme(readFileSync(readme, 'utf8')))
