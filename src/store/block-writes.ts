@@ -5,7 +5,7 @@ import type { Term } from '../primitives/index-terms.ts'
 import type { Seal } from '../primitives/seal.ts'
 import { type FingerprintSeed, fingerprint } from './fingerprint.ts'
 import { addHeights } from './height-ranges.ts'
-import { furtherPages, type Place, placeOf, sortEntries, toPages } from './index-table.ts'
+import { createEntryList, furtherPages, toPages } from './index-table.ts'
 import {
   encodeHeader,
   encodeSeal,
@@ -121,12 +121,11 @@ function bodyWrites(height: number, body: Uint8Array): Write[] {
 }
 
 function blockEntries(height: number, terms: readonly Term[], seed: FingerprintSeed): Buffer {
-  function* entries(): Generator<readonly [number, Place]> {
-    for (const { kind, value, section, chunk } of terms) {
-      yield [fingerprint(seed, kind, value), placeOf(height, section, chunk)]
-    }
+  const entries = createEntryList(height, terms.length)
+  for (const { kind, value, section, chunk } of terms) {
+    entries.add(fingerprint(seed, kind, value), section, chunk)
   }
-  return sortEntries(entries(), terms.length)
+  return entries.sorted()
 }
 
 /** Length of a body's header: what its chunks leave. */

@@ -89,7 +89,7 @@ export function createCommitQueue(
     const composed = turn.then(async () => {
       if (failed !== undefined) throw failed
       const change = await compose(state, settled)
-      return { done: change === null ? committing : handOver(kind, change) }
+      return { done: isNothing(change, state) ? committing : handOver(kind, change) }
     })
     turn = composed.catch(() => undefined)
     await (await composed).done
@@ -103,6 +103,11 @@ export function createCommitQueue(
       await settled()
     },
   }
+}
+
+/** A change that writes nothing still waits for those before it. */
+function isNothing(change: Change | null, state: StoreState): change is null {
+  return change === null || (change.writes.length === 0 && change.state === state)
 }
 
 /** lmdb rejects with a general error that promises the real one. */

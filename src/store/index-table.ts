@@ -17,6 +17,9 @@ export const entryBytes = 7
 const pageEntries = Math.floor((pieceBytes - 2) / entryBytes)
 const maxChunk = 0xffff
 const heightShift = 18
+/** Places within one block, and within a span. */
+const blockPlaces = 2 ** heightShift
+const places = blockPlaces * spanBlocks
 
 /** Where within a span: height, section and chunk in one number that sorts in chain order. */
 export type Place = number
@@ -37,58 +40,75 @@ export function chunkOfPlace(place: Place): { section: Section; chunk: number } 
   return { section, chunk: place & maxChunk }
 }
 
-/** The entries of a table, sorted and without repetition. */
-export function sortEntries(
-  entries: Iterable<readonly [fingerprint: number, place: Place]>,
-  count: number,
-): Buffer {
+/** Collects the entries of one block's table. */
+export interface EntryList {
+  add(fingerprint: number, section: Section, chunk: number): void
+  /** What was added, sorted and without repetition. */
+  sorted(): Buffer
+}
+
+/** An empty list for the block at a height, with room for `capacity` entries. */
+export function createEntryList(height: number, capacity: number): EntryList {
   // A fingerprint has 32 bits and a place within one block 18: together they fit a double.
-  const keys = new Float64Array(count)
+  const keys = new Float64Array(capacity)
   let length = 0
-  let height = 0
-  for (const [fingerprint, place] of entries) {
-    height = heightInSpan(place)
-    keys[length++] = fingerprint * 2 ** heightShift + (place % 2 ** heightShift)
+  return {
+    add: (fingerprint, section, chunk) => {
+      keys[length++] = fingerprint * blockPlaces + (placeOf(0, section, chunk) % blockPlaces)
+    },
+    sorted: () => {
+      const out = Buffer.allocUnsafeSlow(length * entryBytes)
+      const heightBits = placeOf(height, 'Block', 0)
+      let at = 0
+      let last = -1
+      for (const key of keys.subarray(0, length).sort()) {
+        if (key === last) continue
+        last = key
+        const fingerprint = Math.floor(key / blockPlaces)
+        const place = heightBits | (key - fingerprint * blockPlaces)
+        at = writeEntry(out, at, fingerprint >>> 24, fingerprint & 0xffffff, place)
+      }
+      return out.subarray(0, at)
+    },
   }
-  const sorted = keys.subarray(0, length).sort()
-  const out = Buffer.allocUnsafeSlow(length * entryBytes)
-  let at = 0
-  let last = -1
-  for (const key of sorted) {
-    if (key === last) continue
-    last = key
-    out.writeUInt32BE(Math.floor(key / 2 ** heightShift), at)
-    out.writeUIntBE((height << heightShift) | (key % 2 ** heightShift), at + 4, 3)
-    at += entryBytes
-  }
-  return out.subarray(0, at)
 }
 
 /** One table of several. */
 export function mergeEntries(tables: readonly Buffer[]): Buffer {
   const out = Buffer.allocUnsafeSlow(tables.reduce((sum, table) => sum + table.length, 0))
-  const cursors = tables.map(() => 0)
+  const cursors = new Uint32Array(tables.length)
   let bucket = new Float64Array(1024)
   let at = 0
   // Tables are sorted, so all entries with one first byte are neighbours in each of them; what is
   // left of an entry has 48 bits and sorts as a double.
   for (let first = 0; first < 256; first++) {
     let length = 0
-    for (const [index, table] of tables.entries()) {
+    for (let index = 0; index < tables.length; index++) {
+      const table = tables[index] ?? out
       let from = cursors[index] ?? 0
       for (; from < table.length && table[from] === first; from += entryBytes) {
         if (length === bucket.length) bucket = grown(bucket)
-        bucket[length++] = table.readUIntBE(from + 1, 6)
+        bucket[length++] = (fingerprintAt(table, from) & 0xffffff) * places + placeAt(table, from)
       }
       cursors[index] = from
     }
     for (const rest of bucket.subarray(0, length).sort()) {
-      out[at] = first
-      out.writeUIntBE(rest, at + 1, 6)
-      at += entryBytes
+      const low = Math.floor(rest / places)
+      at = writeEntry(out, at, first, low, rest - low * places)
     }
   }
   return out
+}
+
+function writeEntry(out: Buffer, at: number, first: number, low: number, place: Place): number {
+  out[at] = first
+  out[at + 1] = low >>> 16
+  out[at + 2] = low >>> 8
+  out[at + 3] = low
+  out[at + 4] = place >>> 16
+  out[at + 5] = place >>> 8
+  out[at + 6] = place
+  return at + entryBytes
 }
 
 function grown(bucket: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {

@@ -1,0 +1,151 @@
+/** What each call of the writer becomes: a transaction put together from the state it finds. */
+import type { Seal } from '../primitives/seal.ts'
+import { type Change, putBlockChange, sealWrites } from './block-writes.ts'
+import type { Compose } from './commit-queue.ts'
+import type { FingerprintSeed } from './fingerprint.ts'
+import { clipHeights, countHeights, hasHeight } from './height-ranges.ts'
+import { heightKey, type StoreState, sealKey } from './layout.ts'
+import type { HoldingReader } from './reader.ts'
+import type { HeldSnapshot } from './snapshot.ts'
+import {
+  dueSpan,
+  mergeSpanChange,
+  pruneableSpan,
+  removeBlocksChange,
+  removeSpanChange,
+} from './span-writes.ts'
+import type { BlockToStore, SealedBlockToStore } from './store.ts'
+
+/** What putting a transaction together needs. */
+export interface WriteContext {
+  readonly reader: HoldingReader
+  readonly seed: FingerprintSeed
+  /** Heights below the head that stay visible; null keeps all. */
+  readonly retainBlocks: number | null
+}
+
+/** Stores a block, and seals with it. */
+export function putBlock(
+  context: WriteContext,
+  block: BlockToStore,
+  seals: readonly Seal[] = [],
+): Compose {
+  const { number } = block.header
+  return async (state, settled) => {
+    if (number < state.tail) return null
+    let freed: Change | null = { writes: [], state }
+    if (hasHeight(state.blocks, number)) {
+      await settled()
+      freed = withSnapshot(context, (snapshot) => freeHeight(snapshot, block))
+    }
+    const put = freed === null ? { writes: [], state } : putAfter(context, freed, block)
+    return withSeals(context, { ...put, state: moveTail(context, put.state) }, number, seals)
+  }
+}
+
+/** Stores seals of a height. */
+export function putSeals(context: WriteContext, height: number, seals: readonly Seal[]): Compose {
+  return (state) => {
+    if (height < state.tail) return null
+    return withSeals(context, { writes: [], state }, height, seals)
+  }
+}
+
+/** Puts blocks in the place of everything above a height. */
+export function replaceAbove(
+  context: WriteContext,
+  height: number,
+  blocks: readonly SealedBlockToStore[],
+): Compose {
+  return async (_state, settled) => {
+    await settled()
+    let change = withSnapshot(context, (snapshot) => removeAbove(snapshot, height))
+    for (const block of blocks) {
+      const { number } = block.header
+      if (number < change.state.tail) continue
+      change = withSeals(context, putAfter(context, change, block), number, block.seals)
+    }
+    return { ...change, state: moveTail(context, change.state) }
+  }
+}
+
+/** Merges the index tables of a span that is due; `onMerged` hears which. */
+export function mergeDueSpan(context: WriteContext, onMerged: (span: number) => void): Compose {
+  return async (state, settled) => {
+    const span = dueSpan(state)
+    if (span === undefined) return null
+    await settled()
+    onMerged(span)
+    return withSnapshot(context, (snapshot) => mergeSpanChange(snapshot, span))
+  }
+}
+
+/** Removes the lowest span below the tail; `onRemoved` hears of how many blocks. */
+export function pruneSpan(context: WriteContext, onRemoved: (blocks: number) => void): Compose {
+  return async (_state, settled) => {
+    await settled()
+    return withSnapshot(context, (snapshot) => {
+      const [lowestSeal] = snapshot.sealKeys(heightKey(0), heightKey(snapshot.state.tail))
+      const span = pruneableSpan(snapshot.state, lowestSeal?.readUIntBE(0, 6))
+      if (span === undefined) return null
+      const change = removeSpanChange(snapshot, span)
+      onRemoved(countHeights(snapshot.state.blocks) - countHeights(change.state.blocks))
+      return change
+    })
+  }
+}
+
+/** Number of blocks that readers see. */
+export function visibleBlocks(state: StoreState): number {
+  return countHeights(clipHeights(state.blocks, state.tail, Number.MAX_SAFE_INTEGER))
+}
+
+/** Removes the block at a height; null where it is the same one. */
+function freeHeight(snapshot: HeldSnapshot, block: BlockToStore): Change | null {
+  const { number, hash, root } = block.header
+  const there = snapshot.storedHeader(number)?.header
+  if (there?.hash === hash && there.root === root) return null
+  return removeBlocksChange(snapshot, [[number, number]])
+}
+
+function removeAbove(snapshot: HeldSnapshot, height: number): Change {
+  const above = clipHeights(snapshot.state.blocks, height + 1, Number.MAX_SAFE_INTEGER)
+  if (above.length === 0) return { writes: [], state: snapshot.state }
+  return removeBlocksChange(snapshot, above)
+}
+
+function putAfter(context: WriteContext, before: Change, block: BlockToStore): Change {
+  const put = putBlockChange(before.state, block, context.seed)
+  return { writes: [...before.writes, ...put.writes], state: put.state }
+}
+
+/** Adds the seals that are not stored yet. */
+function withSeals(
+  context: WriteContext,
+  change: Change,
+  height: number,
+  seals: readonly Seal[],
+): Change {
+  if (seals.length === 0) return change
+  const nameOf = (seal: Seal): string => sealKey(height, seal).toString('latin1')
+  const stored = withSnapshot(context, (snapshot) => snapshot.seals(height))
+  const known = new Set(stored.map(nameOf))
+  const fresh = seals.filter((seal) => !known.has(nameOf(seal)))
+  return { writes: [...change.writes, ...sealWrites(height, fresh)], state: change.state }
+}
+
+/** The tail never moves down: what was invisible once may be gone already. */
+function moveTail(context: WriteContext, state: StoreState): StoreState {
+  const head = state.blocks.at(-1)?.[1] ?? 0
+  const tail = context.retainBlocks === null ? 0 : head - context.retainBlocks + 1
+  return tail > state.tail ? { ...state, tail } : state
+}
+
+function withSnapshot<T>(context: WriteContext, read: (snapshot: HeldSnapshot) => T): T {
+  const snapshot = context.reader.snapshot()
+  try {
+    return read(snapshot)
+  } finally {
+    snapshot.release()
+  }
+}
