@@ -38,7 +38,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   '@libp2p/yamux': ['p2p'],
   '@multiformats/multiaddr': ['p2p'],
   '@noble/curves': ['identity', 'primitives', 'chain'],
-  '@noble/hashes': ['identity', 'primitives', 'chain'],
+  '@noble/hashes': ['identity', 'primitives', 'chain', 'graphql'],
   commander: ['main', 'service', 'toolkit'],
   fastify: ['service', 'graphql'],
   graphiql: ['host'],

@@ -3,8 +3,9 @@
  * these (LOG_LEVEL, PRUNER_MAX_BLOCKS, ...) reaches them unchanged.
  */
 
+import type { SettingsTable } from '../service/setting.ts'
 import { integer, list, path, secretText, text, url } from '../service/setting-kinds.ts'
-import { loadSettings, type SettingSources, type SettingsTable } from '../service/settings.ts'
+import { loadSettings, type SettingSources } from '../service/settings.ts'
 
 export interface DevnetSettings {
   readonly path: string
