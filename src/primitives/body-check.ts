@@ -219,8 +219,9 @@ function mustBeFlag(scanned: Scanned, place: number, field: string): void {
   const { bytes, offsets } = scanned
   const start = (offsets[place] ?? 0) + 1
   const text = bytes.toString('latin1', start, offsets[place + 1])
-  if (text !== 'true' && text !== 'false')
+  if (text !== 'true' && text !== 'false') {
     throw wrongField(scanned.section, scanned.position, field)
+  }
 }
 
 function smallQuantityAt(scanned: Scanned, place: number, field: string): number {

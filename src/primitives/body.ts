@@ -108,7 +108,8 @@ function encodeSection(
 }
 
 /**
- * Parses a body's header and chunk directory.
+ * Parses a body's header and chunk directory. Chunks are unpacked from `body` later, so its memory
+ * must stay as it is for as long as the result is used; opened chunks have memory of their own.
  * @throws ServiceError `PRIMITIVES_BODY_MALFORMED`.
  */
 export function openBody(body: Uint8Array, limits: Partial<BodyLimits> = {}): Body {

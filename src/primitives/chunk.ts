@@ -27,7 +27,10 @@ export interface Chunk {
   readonly rawBytes: number
   /** The memory its documents share. */
   readonly bytes: Buffer
-  /** Where in `bytes` the document at this position in the section begins; for the position after the last one, where that ends. */
+  /**
+   * Where in `bytes` the document at this position in the section begins; for the position after
+   * the last one, where that one ends.
+   */
   start(position: number): number
   /** The values bytes of the document at this position in the section. */
   values(position: number): Uint8Array
