@@ -18,13 +18,12 @@ export const errorCodes = {
   CHAIN_UNAUTHORIZED: 'A node refuses the API key, or wants one.',
   CHAIN_UNREACHABLE: 'No connection to a node, or one that broke before the answer was whole.',
   CONFIG_INVALID: 'A setting is missing, mistyped, unknown or contradicts another one.',
-  PRIMITIVES_BLOCK_MALFORMED:
-    'A node answered a block, transaction or receipt with a field that cannot be read.',
-  PRIMITIVES_BODY_MALFORMED:
-    'The bytes of a block’s documents are damaged, contradict each other or exceed a limit.',
-  PRIMITIVES_MESSAGE_MALFORMED: 'The bytes of a sealed block are damaged or exceed a limit.',
-  PRIMITIVES_NAME_INVALID: 'A chain or network name cannot be part of a GraphQL type name.',
-  PRIMITIVES_NOT_CANONICAL: 'A document’s bytes are not the one canonical encoding of its values.',
+  DEVNET_ANVIL_MISSING:
+    'The execution node of the development chain is not there for this machine.',
+  DEVNET_NODE_UNREACHABLE:
+    'The execution node of the development chain does not answer, or not as one does.',
+  DEVNET_PROGRAM_ENDED: 'A program of the development chain ended without having been asked to.',
+  DEVNET_START_TIMEOUT: 'A program of the development chain did not come up in time.',
   GRAPHQL_ABORTED: 'The client went away before its answer was ready.',
   GRAPHQL_CONDITION_INVALID:
     'A filter, order, group or format asks for something the field cannot give.',
@@ -47,21 +46,22 @@ export const errorCodes = {
   IDENTITY_LOCKED: 'The key file does not open with this keyring secret.',
   IDENTITY_PERMISSION: 'The process may not read or write the key directory.',
   IDENTITY_SECRET_MISSING: 'No keyring secret was given.',
-  SERVICE_PORT_UNAVAILABLE: 'An address to listen on is taken or not ours.',
-  SERVICE_STOP_TIMEOUT: 'A part did not close in the time there is for stopping.',
-  SERVICE_THREAD_DIED: 'A worker thread ended without having been asked to.',
   P2P_ADDRESS_INVALID: 'A peer, listen or announce address is not in the documented form.',
   P2P_ALL_DIALS_FAILED: 'None of the addresses of a peer could be reached.',
   P2P_LISTEN_FAILED: 'The peer-to-peer port could not be opened.',
   P2P_MESSAGE_TOO_LARGE: 'A message to publish is above the gossip limit.',
   P2P_PEER_ID_MISMATCH: 'Another peer than the expected one answers at an address.',
   P2P_PULL_FAILED: 'Blocks could not be pulled from a peer.',
-  DEVNET_ANVIL_MISSING:
-    'The execution node of the development chain is not there for this machine.',
-  DEVNET_NODE_UNREACHABLE:
-    'The execution node of the development chain does not answer, or not as one does.',
-  DEVNET_PROGRAM_ENDED: 'A program of the development chain ended without having been asked to.',
-  DEVNET_START_TIMEOUT: 'A program of the development chain did not come up in time.',
+  PRIMITIVES_BLOCK_MALFORMED:
+    'A node answered a block, transaction or receipt with a field that cannot be read.',
+  PRIMITIVES_BODY_MALFORMED:
+    'The bytes of a block’s documents are damaged, contradict each other or exceed a limit.',
+  PRIMITIVES_MESSAGE_MALFORMED: 'The bytes of a sealed block are damaged or exceed a limit.',
+  PRIMITIVES_NAME_INVALID: 'A chain or network name cannot be part of a GraphQL type name.',
+  PRIMITIVES_NOT_CANONICAL: 'A document’s bytes are not the one canonical encoding of its values.',
+  SERVICE_PORT_UNAVAILABLE: 'An address to listen on is taken or not ours.',
+  SERVICE_STOP_TIMEOUT: 'A part did not close in the time there is for stopping.',
+  SERVICE_THREAD_DIED: 'A worker thread ended without having been asked to.',
   STORE_FOREIGN: 'The store was made for another network or another chain.',
   STORE_FORMAT_UNKNOWN: 'The store’s file is not one of ours, or of another version’s layout.',
   STORE_FULL: 'There is no space left for the store.',

@@ -48,10 +48,11 @@ function refuse(text) {
 /** Runs main under another Node and ends the way it ends. @param {string} node @param {string} main */
 function hand(node, main) {
   const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' })
+  const hasTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY)
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
       // A terminal sends Ctrl-C to the child itself; a second one would force it to stop.
-      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
+      if (signal !== 'SIGINT' || !hasTerminal) child.kill(signal)
     })
   }
   child.on('error', (error) => refuse(`${node} cannot be run (${error.message})`))

@@ -13,7 +13,7 @@ export interface SettingEntry {
   readonly doc: string
   /** `ms`, `bytes`, `blocks`. */
   readonly unit?: string
-  /** Also read from the file that `<env>_FILE` names; never a flag, shown or logged. */
+  /** Also read from the file that `<env>_FILE` or the flag names; never shown or logged. */
   readonly secret?: true
 }
 

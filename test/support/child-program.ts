@@ -1,6 +1,7 @@
 /** Runs a TypeScript module in a process of its own and collects what it says. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export interface ChildOptions {
@@ -30,9 +31,11 @@ export interface ChildResult {
   readonly stderr: string
 }
 
-/** Starts the module with this Node. `path` is relative to the repository's top folder. */
+const top = fileURLToPath(new URL('../../', import.meta.url))
+
+/** Starts the module with this Node. A relative `path` starts at the repository's top folder. */
 export function startChild(path: string, options: ChildOptions = {}): ChildProgram {
-  const file = fileURLToPath(new URL(`../../${path}`, import.meta.url))
+  const file = resolve(top, path)
   const nodeFlags = ['--disable-warning=ExperimentalWarning', ...(options.nodeFlags ?? [])]
   const child = spawn(process.execPath, [...nodeFlags, file, ...(options.args ?? [])], {
     env: { PATH: '/usr/bin:/bin', HOME: '/nonexistent', ...options.env },

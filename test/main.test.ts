@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { type ChildProgram, startChild } from './support/child-program.ts'
+
+const preload = (name: string): string[] => [
+  '--import',
+  new URL(`./support/${name}.ts`, import.meta.url).href,
+]
+const packageText = await readFile(new URL('../package.json', import.meta.url), 'utf8')
+const { version } = JSON.parse(packageText) as { readonly version: string }
+
+/** What only running commands may load. */
+const heavy = /^(@libp2p\/|libp2p$|viem$|lmdb$|fastify$|graphql|prom-client$|pino|undici$|@noble\/)/
+
+interface Answer {
+  readonly code: number | null
+  readonly stdout: string
+  readonly heavyPackages: readonly string[]
+}
+
+async function ask(...args: readonly string[]): Promise<Answer> {
+  const nodeFlags = preload('report-modules')
+  const { code, stdout, stderr } = await startChild('src/main.ts', { args, nodeFlags }).ended()
+  const packages = JSON.parse(stderr) as string[]
+  return { code, stdout, heavyPackages: packages.filter((name) => heavy.test(name)) }
+}
+
+for (const flag of ['--version', '-V']) {
+  test(`${flag} answers the version and loads no library behind a command`, async () => {
+    assert.deepEqual(await ask(flag), { code: 0, stdout: `${version}\n`, heavyPackages: [] })
+  })
+}
+
+test('--help lists the commands and loads no library behind them', async () => {
+  const { code, stdout, heavyPackages } = await ask('--help')
+  assert.equal(code, 0)
+  for (const command of ['generator', 'host', 'devnet']) {
+    assert.match(stdout, new RegExp(`^  ${command} `, 'm'))
+  }
+  assert.deepEqual(heavyPackages, [])
+})
+
+const examples = {
+  generator: /--node-rpc-url <value>.*NODE_RPC_URL/s,
+  host: /--schema-auth-token-file <file>.*GENERATOR_SCHEMA_AUTH_TOKEN_FILE/s,
+  devnet: /--devnet-path <value>.*DEVNET_PATH/s,
+} as const
+
+for (const [command, example] of Object.entries(examples)) {
+  test(`${command} --help lists its settings with default and accepted values, without loading what runs it`, async () => {
+    const { code, stdout, heavyPackages } = await ask(command, '--help')
+    assert.equal(code, 0)
+    assert.match(stdout, new RegExp(`^Usage: viewmesh ${command} `))
+    assert.match(stdout, /--config <file>/)
+    assert.match(stdout, example)
+    assert.deepEqual(heavyPackages, [])
+  })
+}
+
+test('an unknown command suggests the nearest one, exit code 1', async () => {
+  const { code, stderr } = await startChild('src/main.ts', { args: ['genrator'] }).ended()
+  assert.equal(code, 1)
+  assert.match(stderr, /unknown command 'genrator'\n\(Did you mean generator\?\)/)
+})
+
+test('the launcher runs the sources in a clone', async () => {
+  const { code, stdout } = await startChild('src/viewmesh.js', { args: ['--version'] }).ended()
+  assert.deepEqual([code, stdout], [0, `${version}\n`])
+})
+
+test('the launcher chooses the pinned Node when it is started by an old one', async () => {
+  const nodeFlags = preload('pretend-old-node')
+  const { code, stdout } = await startChild('src/viewmesh.js', { args: ['-V'], nodeFlags }).ended()
+  assert.deepEqual([code, stdout], [0, `${version}\n`])
+})
+
+const top = await mkdtemp(join(tmpdir(), 'viewmesh-launcher-'))
+after(() => rm(top, { recursive: true }))
+const launcher = fileURLToPath(new URL('../src/viewmesh.js', import.meta.url))
+const program = `
+  process.on('SIGTERM', () => process.exit(7))
+  setInterval(() => undefined, 1000)
+  console.log('running', ...process.argv.slice(2))
+`
+
+interface Package {
+  /** Relative to the temporary folder. */
+  readonly folder: string
+  /** Where the program's module is, relative to the package; null for none. */
+  readonly main: string | null
+  readonly hasNode?: true
+  readonly isOld?: true
+}
+
+/** A package of our shape, started by its launcher. */
+async function startPackage({ folder, main, hasNode, isOld }: Package): Promise<ChildProgram> {
+  const root = join(top, folder)
+  await mkdir(join(root, 'src'), { recursive: true })
+  await writeFile(join(root, 'package.json'), '{"type":"module"}')
+  await copyFile(launcher, join(root, 'src/viewmesh.js'))
+  if (main !== null) {
+    await mkdir(join(root, main, '..'), { recursive: true })
+    await writeFile(join(root, main), program)
+  }
+  if (hasNode) {
+    await mkdir(join(root, 'node_modules/.bin'), { recursive: true })
+    await symlink(process.execPath, join(root, 'node_modules/.bin/node'))
+  }
+  const nodeFlags = isOld ? preload('pretend-old-node') : []
+  return startChild(join(root, 'src/viewmesh.js'), { args: ['host', '--x'], nodeFlags })
+}
+
+const layouts: Readonly<Record<string, Package>> = {
+  'an installed package, from its build': {
+    folder: 'app/node_modules/viewmesh',
+    main: 'dist/src/main.js',
+  },
+  'a build folder': { folder: 'image/dist', main: 'src/main.js' },
+  'a clone under an old Node': { folder: 'clone', main: 'src/main.ts', hasNode: true, isOld: true },
+}
+
+for (const [what, layout] of Object.entries(layouts)) {
+  test(`the launcher runs ${what}, hands on arguments and signals, and ends with the same exit code`, async () => {
+    const child = await startPackage(layout)
+    await child.says('running host --x')
+    child.process.kill('SIGTERM')
+    assert.equal((await child.ended()).code, 7)
+  })
+}
+
+test('without a Node that is new enough the launcher says which it needs and how to get it', async () => {
+  const child = await startPackage({ folder: 'alone', main: 'src/main.ts', isOld: true })
+  const { code, stderr } = await child.ended()
+  assert.equal(code, 1)
+  assert.match(stderr, /^viewmesh: needs Node 22\.19 or newer, this is v20\.11\.1\. Run "npm ci"/)
+})
+
+test('an installed package without a build says so', async () => {
+  const child = await startPackage({ folder: 'b/node_modules/viewmesh', main: 'src/main.ts' })
+  const { code, stderr } = await child.ended()
+  assert.equal(code, 1)
+  assert.match(stderr, /^viewmesh: there is no build beside .*; run "npm run build"/)
+})
