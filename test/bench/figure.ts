@@ -1,0 +1,45 @@
+/**
+ * One line of the performance table: what was measured, how it compares with its goal, and the raw
+ * values behind it.
+ */
+export interface Figure {
+  readonly name: string
+  /** The measured value, in `unit`. */
+  readonly value: number
+  readonly unit: 'x' | 'kB' | 'MB' | 'ms'
+  /** At most this much is the goal. */
+  readonly goal: number
+  readonly stretch?: number
+  /** The values the figure was computed from. */
+  readonly from: string
+}
+
+/** `met`, `stretch` or `MISSED`. */
+export function verdict(figure: Figure): string {
+  if (figure.stretch !== undefined && figure.value <= figure.stretch) return 'stretch'
+  return figure.value <= figure.goal ? 'met' : 'MISSED'
+}
+
+/** The figures as the markdown table that README shows. */
+export function figureTable(figures: readonly Figure[]): string {
+  const rows = figures.map((figure) =>
+    [
+      figure.name,
+      `${show(figure.value)} ${figure.unit}`,
+      `${figure.goal} ${figure.unit}`,
+      figure.stretch === undefined ? '' : `${figure.stretch} ${figure.unit}`,
+      verdict(figure),
+      figure.from,
+    ].join(' | '),
+  )
+  return [
+    '| Figure | Measured | Goal | Stretch | Result | From |',
+    '|---|---|---|---|---|---|',
+    ...rows.map((row) => `| ${row} |`),
+  ].join('\n')
+}
+
+/** Three significant digits. */
+export function show(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value.toPrecision(3)
+}

@@ -1,0 +1,123 @@
+/** What the store alone costs: writing as it grows, pruning, and the file after many windows. */
+import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { open } from 'lmdb'
+import pino from 'pino'
+import { encodeBody, openBody } from '../../src/primitives/body.ts'
+import { toDocuments } from '../../src/primitives/documents.ts'
+import { indexTerms } from '../../src/primitives/index-terms.ts'
+import { sealRoot } from '../../src/primitives/seal.ts'
+import type { BlockToStore, StoreWriter } from '../../src/store/store.ts'
+import { openWriter } from '../../src/store/writer.ts'
+import { type ChainBlock, chainBlocks, shapes } from '../support/block-factory.ts'
+import { type Figure, show } from './figure.ts'
+import { median, timed } from './statistics.ts'
+
+const network = 'Ethereum__Mainnet'
+const log = pino({ level: 'silent' })
+
+/** Time to write a block with 10,000 sparse blocks stored against 100 stored. */
+export async function growthFigure(): Promise<Figure> {
+  const path = mkdtempSync(join(tmpdir(), 'viewmesh-bench-store-'))
+  const writer = await openWriter({ path, network, retainBlocks: null }, { log })
+  const times: number[] = []
+  for (const block of chainBlocks({ count: 10_100, shape: shapes.sparse })) {
+    const ready = toStore(block)
+    times.push(await timed(() => writer.putBlock(ready)))
+  }
+  await writer.close()
+  rmSync(path, { recursive: true })
+  const early = median(times.slice(100, 200))
+  const late = median(times.slice(10_000, 10_100))
+  return {
+    name: 'Time to write a block with 10,000 sparse blocks stored / with 100 stored',
+    value: late / early,
+    unit: 'x',
+    goal: 1.3,
+    stretch: 1.1,
+    from: `${show(late)} ms / ${show(early)} ms`,
+  }
+}
+
+/** Ten pruning windows of full blocks: the file against its live content, pruning against ingest. */
+export async function pruningFigures(): Promise<Figure[]> {
+  const window = 1_000
+  const path = mkdtempSync(join(tmpdir(), 'viewmesh-bench-store-'))
+  const writer = await openWriter({ path, network, retainBlocks: window }, { log })
+  const blocks = [...chainBlocks({ count: 64, shape: shapes.full })].map(toStore)
+  let putMs = 0
+  let pruneMs = 0
+  let pruned = 0
+  for (let height = 1; height <= 11 * window; height++) {
+    const block = blocks[height % blocks.length]
+    if (block === undefined) throw new Error('no block')
+    const moved = { ...block, header: { ...block.header, number: height } }
+    putMs += await timed(() => writer.putBlock(moved))
+    pruneMs += await timed(async () => {
+      pruned += await writer.prune()
+    })
+  }
+  await writer.flushed()
+  const file = fileBytes(path)
+  const live = await liveBytes(path, writer)
+  rmSync(path, { recursive: true })
+  return [
+    {
+      name: 'File size after ten pruning windows / live size',
+      value: file / live,
+      unit: 'x',
+      goal: 1.3,
+      from: `${show(file / 1e6)} MB / ${show(live / 1e6)} MB`,
+    },
+    {
+      name: 'Pruning / writing to the store, time per block',
+      value: pruneMs / pruned / (putMs / (11 * window)),
+      unit: 'x',
+      goal: 0.25,
+      stretch: 0.02,
+      from: `${show(pruneMs / pruned)} ms / ${show(putMs / (11 * window))} ms`,
+    },
+  ]
+}
+
+function toStore(made: ChainBlock): BlockToStore {
+  const documents = toDocuments(network, made.block, made.receipts)
+  const { body, cids } = encodeBody(documents)
+  const { root, count } = sealRoot(cids)
+  const sections = {
+    Block: documents.documents.Block.length,
+    Transaction: documents.documents.Transaction.length,
+    AccessListEntry: documents.documents.AccessListEntry.length,
+    Log: documents.documents.Log.length,
+  }
+  const { number, hash, parentHash, timestamp } = documents
+  const header = {
+    number,
+    hash,
+    parentHash,
+    root,
+    count,
+    timestamp,
+    sections,
+    bodyBytes: body.byteLength,
+  }
+  return { header, body, terms: indexTerms(openBody(body), cids) }
+}
+
+const dataFileName = 'data.mdb'
+
+function fileBytes(path: string): number {
+  return statSync(join(path, dataFileName)).size
+}
+
+/** Bytes of a copy without free pages. */
+async function liveBytes(path: string, writer: StoreWriter): Promise<number> {
+  await writer.close()
+  const copy = join(path, 'copy')
+  mkdirSync(copy)
+  const environment = open({ path, readOnly: true })
+  await environment.backup(copy, true)
+  await environment.close()
+  return fileBytes(copy)
+}
