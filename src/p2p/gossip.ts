@@ -60,12 +60,12 @@ export interface GossipParts {
 export interface Gossip {
   /** The libp2p service; give it to the node. */
   readonly service: (components: GossipSubComponents) => GossipSub
-  /** Begins to receive; call when the node has started. */
-  start(pubsub: GossipSub): void
+  /** Begins to receive; call when the node has started. `connections` lists the open ones. */
+  start(pubsub: GossipSub, connections: () => readonly Connection[]): void
   /** Throws P2P_MESSAGE_TOO_LARGE above the limit. */
   publish(pubsub: GossipSub, bytes: Uint8Array): Promise<void>
-  /** Watches a gossip stream that we opened to a peer. */
-  watchOutbound(stream: Stream, connection: Connection): void
+  /** Those of the open connections' peers that get what is published. */
+  readers(pubsub: GossipSub, connections: readonly Connection[]): ReadonlySet<string>
 }
 
 /** gossipsub reads no longer frames, and sends none: longer ones are lost without a word. */
@@ -111,7 +111,9 @@ export function createGossip(
 
   return {
     service: (components) => service(meterInbound(components, limits, parts)),
-    start: (pubsub) => {
+    start: (pubsub, connections) => {
+      const watch = createOutboundWatch(parts)
+      pubsub.addEventListener('gossipsub:heartbeat', () => connections().forEach(watch))
       if (parts.onBlock === undefined) return
       pubsub.topicValidators.set(topic, validate)
       pubsub.subscribe(topic)
@@ -122,15 +124,39 @@ export function createGossip(
       parts.metrics.gossipBytes.inc({ direction: 'sent' }, bytes.byteLength)
       parts.log.debug({ bytes: bytes.byteLength, peers: recipients.length }, 'block published')
     },
-    watchOutbound: (stream, connection) => {
+    readers: (pubsub, connections) => {
+      const subscribed = new Set(pubsub.getSubscribers(topic).map(String))
+      const open = connections.filter((connection) => gossipStreams(connection).length > 0)
+      const peers = open.map(({ remotePeer }) => remotePeer.toString())
+      return new Set(peers.filter((peer) => subscribed.has(peer)))
+    },
+  }
+}
+
+/**
+ * Notices when gossipsub gives up a stream because its peer does not read. The connection would
+ * stay, and the peer would never get gossip again; cut off, it can connect anew and catch up.
+ */
+function createOutboundWatch(parts: GossipParts): (connection: Connection) => void {
+  const watched = new WeakSet<Stream>()
+  return (connection) => {
+    const peer = connection.remotePeer.toString()
+    for (const stream of gossipStreams(connection).filter((open) => !watched.has(open))) {
+      watched.add(stream)
       stream.addEventListener('close', (event) => {
         if (event.error?.name !== 'StreamBufferError') return
-        const peer = connection.remotePeer.toString()
         parts.onFault(peer, 'stalled reader', 'gossip piled up')
         parts.disconnect(peer, 'gossip piled up')
       })
-    },
+    }
   }
+}
+
+/** The streams on which we send gossip to the peer; one, as a rule. */
+function gossipStreams({ streams }: Connection): Stream[] {
+  return streams.filter(
+    ({ direction, protocol }) => direction === 'outbound' && protocol.startsWith('/meshsub/'),
+  )
 }
 
 function tooLarge(bytes: number, limits: P2pLimits): ServiceError {

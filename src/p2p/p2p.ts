@@ -47,6 +47,8 @@ export interface PeerInfo extends PeerRecord {
   readonly id: string
   /** Where it is connected from or to, without the `/p2p/` suffix. */
   readonly addresses: readonly string[]
+  /** True when it takes part in the gossip of blocks, so that it gets what is published. */
+  readonly subscribed: boolean
 }
 
 export interface P2p {
@@ -103,7 +105,7 @@ export async function openP2p(options: P2pOptions, parts: P2pParts): Promise<P2p
   const room = await assemble(options, parts, limits, own)
   await connectParts(room, options.network, limits, parts.log)
   await startNode(room.node, options.listen)
-  room.gossip.start(room.node.services.pubsub)
+  room.gossip.start(room.node.services.pubsub, () => room.node.getConnections())
   room.bootstrap.set(bootstrapPeers)
   const p2p = expose(room, limits, own)
   parts.log.info(p2p.self(), 'listening for peers')
@@ -182,7 +184,7 @@ async function connectParts(
   limits: P2pLimits,
   log: Logger,
 ): Promise<void> {
-  const { book, bootstrap, gossip, node, server } = room
+  const { book, bootstrap, node, server } = room
   const protocol = rangeProtocol(network)
   const refresh = createRefresh(room, log)
   node.addEventListener('peer:identify', ({ detail }) => {
@@ -206,12 +208,6 @@ async function connectParts(
   }, limits.statusIntervalMs)
   room.closing.signal.addEventListener('abort', () => clearInterval(timer))
 
-  for (const name of node.services.pubsub.protocols) {
-    node.use(name, (stream, connection, next) => {
-      if (stream.direction === 'outbound') gossip.watchOutbound(stream, connection)
-      next(stream, connection)
-    })
-  }
   await node.handle(
     protocol,
     (stream, connection) => server.serve(connection.remotePeer.toString(), stream),
@@ -242,12 +238,15 @@ function expose(room: Room, limits: P2pLimits, own: OwnAddresses): P2p {
   return {
     maxGossipBytes: limits.maxGossipBytes,
     self: () => ({ id: node.peerId.toString(), addresses: own.list(node.getMultiaddrs()) }),
-    peers: () =>
-      node.getPeers().map((id) => ({
+    peers: () => {
+      const readers = gossip.readers(node.services.pubsub, node.getConnections())
+      return node.getPeers().map((id) => ({
         id: id.toString(),
+        subscribed: readers.has(id.toString()),
         addresses: node.getConnections(id).map((connection) => withoutPeer(connection.remoteAddr)),
         ...book.record(id.toString()),
-      })),
+      }))
+    },
     publish: (bytes) => gossip.publish(node.services.pubsub, bytes),
     pull: (peer, from, to, signal) => client.pull(peer, from, to, untilClosed(signal)),
     status: (peer, signal) => client.status(peer, untilClosed(signal)),
