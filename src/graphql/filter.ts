@@ -4,23 +4,14 @@
  */
 import { coerceInputValue, GraphQLError } from 'graphql'
 import { invariant } from '../errors.ts'
-import {
-  all,
-  allOf,
-  anyOf,
-  type Computed,
-  type Condition,
-  type ElementCondition,
-  none,
-  notOf,
-} from './condition.ts'
-import type { Attribute, AttributeKind, Catalog, Entity, Link } from './entity.ts'
+import { all, allOf, anyOf, type Computed, type Condition, none, notOf } from './condition.ts'
+import type { Attribute, Catalog, Entity, Link } from './entity.ts'
 import { refusal } from './limits.ts'
-import { parseQuantity } from './quantity.ts'
+import { isInput, singleOperand, toOperators } from './operand.ts'
 import { expandValue } from './rewrite.ts'
 import { blockFor } from './schema-operators.ts'
 import { canonicalOperator } from './spelling.ts'
-import type { Operand, Operator } from './value-test.ts'
+import type { Operator } from './value-test.ts'
 
 /** What an alias of a selection stands for. */
 export type AliasTarget =
@@ -33,11 +24,6 @@ export type AliasScope = (alias: string) => AliasTarget | undefined
 
 /** No aliases: filters of links that are not selected. */
 export const noAliases: AliasScope = () => undefined
-
-type Input = Readonly<Record<string, unknown>>
-
-const isInput = (value: unknown): value is Input =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
  * The condition of a filter. Throws GraphQLError where an alias is unknown or an operand is not of
@@ -99,64 +85,6 @@ function attributeCondition(attribute: Attribute, block: unknown): Condition {
   if (attribute.list) return listCondition(attribute, block)
   const operators = toOperators(attribute, block)
   return allOf(operators.map((one) => ({ op: 'value', attribute, ...one })))
-}
-
-/** The operators of a block in their first spelling, with operands of the attribute's kind. */
-function toOperators(attribute: Attribute, block: unknown): ElementCondition {
-  if (block === null) return [{ operator: '_eq', operand: null }]
-  if (!isInput(block)) return []
-  return Object.entries(block).map(([name, value]) => {
-    const operator = canonicalOperator(name) as Operator
-    return { operator, operand: operandOf(attribute, operator, value) }
-  })
-}
-
-const patterns: ReadonlySet<string> = new Set(['_like', '_nlike', '_ilike', '_nilike'])
-
-function operandOf(
-  attribute: Attribute,
-  operator: Operator,
-  value: unknown,
-): Operand | readonly Operand[] {
-  if (operator === '_in' || operator === '_nin') {
-    if (value === null) return [null]
-    return (Array.isArray(value) ? value : [value]).map((one) => singleOperand(attribute, one))
-  }
-  if (patterns.has(operator))
-    return value === null ? null : patternOf(attribute.kind, String(value))
-  return singleOperand(attribute, value)
-}
-
-/** Hex is stored in lower case, so that filters on it ignore case. */
-const lowerCased: ReadonlySet<AttributeKind> = new Set([
-  'hash',
-  'address',
-  'data',
-  'quantity',
-  'id',
-])
-
-function patternOf(kind: AttributeKind, pattern: string): string {
-  return lowerCased.has(kind) ? pattern.toLowerCase() : pattern
-}
-
-function singleOperand(attribute: Attribute, value: unknown): Operand {
-  if (value === null || value === undefined) return null
-  if (attribute.kind === 'quantity') return quantityOperand(attribute, value)
-  if (attribute.kind === 'int') return Number(value)
-  if (attribute.kind === 'boolean') return value === true
-  const text = String(value)
-  return lowerCased.has(attribute.kind) ? text.toLowerCase() : text
-}
-
-function quantityOperand(attribute: Attribute, value: unknown): string {
-  const parsed = parseQuantity(value)
-  if (parsed !== undefined) return parsed
-  throw refusal(
-    'GRAPHQL_CONDITION_INVALID',
-    `The field ${attribute.name} is a quantity and cannot be compared with ${JSON.stringify(value)}.`,
-    'Write decimal text ("1000"), 0x hex ("0x3e8") or a whole number.',
-  )
 }
 
 // --- Lists ----------------------------------------------------------------------------------

@@ -8,8 +8,9 @@ import type { Value } from '../primitives/collections.ts'
 import { bytesOf, rowDocID } from './catalog.ts'
 import type { Condition, ElementCondition } from './condition.ts'
 import type { Attribute, Entity, Link } from './entity.ts'
+import { elementTest } from './operand.ts'
 import { moveTo, type Row, rowAt } from './row.ts'
-import { type ValueTest, valueTest } from './value-test.ts'
+import { valueTest } from './value-test.ts'
 
 /** Decides whether a row matches. */
 export type Predicate = (row: Row) => boolean
@@ -106,12 +107,6 @@ function some(parts: readonly Predicate[]): Predicate {
     for (const part of parts) if (part(row)) return true
     return false
   }
-}
-
-/** All operators of an element condition as one test. */
-export function elementTest(attribute: Attribute, part: ElementCondition): ValueTest {
-  const tests = part.map(({ operator, operand }) => valueTest(attribute.kind, operator, operand))
-  return (value) => tests.every((test) => test(value))
 }
 
 function elementsPredicate(

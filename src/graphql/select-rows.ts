@@ -126,6 +126,16 @@ export function createChildSelector(entity: Entity, request: ListRequest): Child
   return (block, span) => rowsOfPiece({ block, span, predicate }, within, order, offset, limit).rows
 }
 
+/** Selects among rows that are at hand, in chain order, such as the members of a group. */
+export function selectAmong(entity: Entity, rows: readonly Row[], request: ListRequest): Row[] {
+  const { condition, order, offset, limit } = request
+  const predicate = condition.op === 'all' ? null : toPredicate(entity, condition)
+  const matching = predicate === null ? rows : rows.filter(predicate)
+  if (order.length === 0) return matching.slice(offset, offset + limit)
+  const ranked = matching.map((row) => rank(row, order)).sort(rankedOrder(order))
+  return ranked.slice(offset, offset + limit).map(({ row }) => row)
+}
+
 // --- Rows of one block ----------------------------------------------------------------------
 
 interface Found {

@@ -49,24 +49,40 @@ export async function* walk(
 ): AsyncGenerator<Piece> {
   const { session, entity } = scan
   const { work } = session
-  if (entity.isEmpty === true || condition.op === 'none') return
   const descending = direction.blocksDescending
+  if (entity.isEmpty === true || condition.op === 'none') return
   const cursor = await openAccessPath({ ...scan, descending }, entity, condition)
-  const predicate = toPredicate(entity, condition)
-  const isWhole = isOfBlock(condition)
+  const toPieces = createCutter(scan, condition, direction, cursor)
   for (const block of blocksOf(scan, cursor, descending)) {
     work.look(1)
-    if (work.isDue()) await work.turn()
-    const rows = entity.rowsIn(block)
-    if (rows === 0) continue
-    if (isWhole) {
-      if (predicate(rowAt(block, 0))) yield { block, span: [0, rows], predicate: null }
-      continue
-    }
-    for (const span of pieces(spansOf(cursor, block, entity, rows), direction)) {
-      yield { block, span, predicate }
+    for (const piece of toPieces(block)) {
+      yield piece
       if (work.isDue()) await work.turn()
     }
+    if (work.isDue()) await work.turn()
+  }
+}
+
+/** Cuts a block into pieces; a condition on the block itself is decided here, once. */
+function createCutter(
+  { entity }: Scan,
+  condition: Condition,
+  direction: Direction,
+  cursor: HeightCursor,
+): (block: BlockView) => readonly Piece[] {
+  const predicate = toPredicate(entity, condition)
+  if (isOfBlock(condition)) {
+    return (block) => {
+      const rows = entity.rowsIn(block)
+      if (rows === 0 || !predicate(rowAt(block, 0))) return []
+      return [{ block, span: [0, rows], predicate: null }]
+    }
+  }
+  return (block) => {
+    const rows = entity.rowsIn(block)
+    if (rows === 0) return []
+    const spans = spansOf(cursor, block, entity, rows)
+    return pieces(spans, direction).map((span) => ({ block, span, predicate }))
   }
 }
 
@@ -96,11 +112,10 @@ function pieces(spans: readonly Span[], { within }: Direction): readonly Span[] 
 
 /** The stored blocks at the cursor's heights. */
 function* blocksOf(scan: Scan, cursor: HeightCursor, descending: boolean): Generator<BlockView> {
-  const { session, window } = scan
-  const range = session.snapshot.range()
-  const stored = range === null ? [] : intersect(window, [[range.tail, range.head]])
-  const [low, high] = [stored[0]?.[0], stored.at(-1)?.[1]]
-  if (low === undefined || high === undefined) return
+  const { session } = scan
+  const bounds = storedBounds(scan)
+  if (bounds === null) return
+  const [low, high] = bounds
   const step = descending ? -1 : 1
   let height = cursor.seek(descending ? high : low)
   while (height !== null && height >= low && height <= high) {
@@ -110,6 +125,14 @@ function* blocksOf(scan: Scan, cursor: HeightCursor, descending: boolean): Gener
       block === undefined ? nextStored(session, height, descending ? low : high) : height + step
     height = next === undefined ? null : cursor.seek(next)
   }
+}
+
+/** The lowest and highest height that count and are visible. */
+function storedBounds({ session, window }: Scan): readonly [number, number] | null {
+  const range = session.snapshot.range()
+  const stored = range === null ? [] : intersect(window, [[range.tail, range.head]])
+  const [first, last] = [stored[0], stored.at(-1)]
+  return first === undefined || last === undefined ? null : [first[0], last[1]]
 }
 
 function nextStored({ snapshot }: Session, from: number, to: number): number | undefined {

@@ -6,7 +6,7 @@ import { type Limits, maxHeldRows, refusal } from './limits.ts'
 import { sliceMs, type Turns } from './turns.ts'
 
 /** Looking at the clock costs as much as looking at a small document, so only now and then. */
-const clockInterval = 64
+const clockInterval = 32
 
 /** What a request has used up. */
 export interface Usage {
@@ -38,7 +38,8 @@ export interface Work {
 export function createWork(limits: Limits, turns: Turns, signal: AbortSignal | undefined): Work {
   const startedAt = performance.now()
   let sliceAt = startedAt
-  let clockAt = clockInterval
+  let steps = 0
+  let clockAt = 0
   let cost = 0
   let rows = 0
   let bytes = 0
@@ -64,8 +65,9 @@ export function createWork(limits: Limits, turns: Turns, signal: AbortSignal | u
       if (held > maxHeldRows) throw tooManyHeld()
     },
     isDue() {
-      if (cost < clockAt) return false
-      clockAt = cost + clockInterval
+      steps++
+      if (cost + steps < clockAt) return false
+      clockAt = cost + steps + clockInterval
       return performance.now() - sliceAt > sliceMs
     },
     async turn() {

@@ -1,0 +1,55 @@
+/** What this room counts. */
+import { Counter, Histogram, type Registry } from 'prom-client'
+import type { Usage } from './work.ts'
+
+/** How a request ended. */
+export type Outcome = 'ok' | 'refused' | 'failed'
+
+/** The room's metrics. */
+export interface GraphqlMetrics {
+  /** Counts a finished request. */
+  finish(outcome: Outcome, usage: Usage): void
+  planned(from: 'cache' | 'text'): void
+}
+
+/** Declares the metrics. */
+export function createGraphqlMetrics(registry: Registry): GraphqlMetrics {
+  const registers = [registry]
+  const requests = new Counter({
+    name: 'viewmesh_graphql_requests_total',
+    help: 'Finished GraphQL requests by outcome: ok, refused (invalid or beyond a limit), failed.',
+    labelNames: ['outcome'] as const,
+    registers,
+  })
+  const duration = new Histogram({
+    name: 'viewmesh_graphql_request_duration_seconds',
+    help: 'Seconds from a GraphQL request to its answer, waiting for other requests included.',
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
+    registers,
+  })
+  const rows = new Counter({
+    name: 'viewmesh_graphql_rows_total',
+    help: 'Documents in the lists of GraphQL answers.',
+    registers,
+  })
+  const documents = new Counter({
+    name: 'viewmesh_graphql_documents_total',
+    help: 'Documents that GraphQL requests looked at.',
+    registers,
+  })
+  const plans = new Counter({
+    name: 'viewmesh_graphql_plans_total',
+    help: 'GraphQL query texts by where their plan came from: cache, or text (parsed and compiled).',
+    labelNames: ['from'] as const,
+    registers,
+  })
+  return {
+    finish(outcome, usage) {
+      requests.inc({ outcome })
+      duration.observe(usage.elapsedMs / 1000)
+      rows.inc(usage.rows)
+      documents.inc(usage.cost)
+    },
+    planned: (from) => plans.inc({ from }),
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * An aggregate over the members of a group: added up while rows arrive, or taken from the kept rows
+ * at the end where an order, a limit or an inner aggregate asks for it.
+ */
+import { invariant } from '../errors.ts'
+import { type Accumulator, createAccumulator } from './accumulator.ts'
+import type { Entity } from './entity.ts'
+import { noAliases } from './filter.ts'
+import type { Group, GroupList } from './group.ts'
+import { type Arguments, toListRequest } from './list-request.ts'
+import type { AggregateField, AggregateTarget, ListPlan } from './plan.ts'
+import { type Predicate, toPredicate } from './predicate.ts'
+import type { Row } from './row.ts'
+import { selectorOf, type ValueReader, valueReader } from './row-aggregate.ts'
+import { coerceArguments, type Run } from './run.ts'
+import { type ListRequest, selectAmong } from './select-rows.ts'
+import { type Fold, foldOf } from './spelling.ts'
+
+/** Makes the inner groups of a group. */
+export type MakeGroups = (run: Run, list: GroupList, rows: readonly Row[]) => Promise<Group[]>
+
+/** One aggregate, ready for a request. */
+export interface GroupFold {
+  /** True when the members must be kept until the end. */
+  readonly needsRows: boolean
+  begin(): Accumulator
+  add(row: Row, running: Accumulator | undefined): void
+  finish(
+    rows: readonly Row[],
+    running: Accumulator | undefined,
+    makeGroups: MakeGroups,
+  ): Promise<number | null>
+}
+
+/** Prepares an aggregate of a grouped selection. */
+export function groupFold(run: Run, entity: Entity, field: AggregateField): GroupFold {
+  const args = coerceArguments(run, field.source)
+  const parts = field.targets.map((target) => partOf(run, entity, field, target, args))
+  const late = parts.filter((part) => part.isLate)
+  return {
+    needsRows: late.length > 0,
+    begin: () => createAccumulator(field.fold),
+    add(row, running) {
+      for (const part of parts) if (!part.isLate && part.matches(row)) addRow(part, row, running)
+    },
+    async finish(rows, running, makeGroups) {
+      invariant(running !== undefined, 'a group has an accumulator for each aggregate')
+      for (const part of late) await addLate(run, entity, part, rows, running, makeGroups)
+      return running.result()
+    },
+  }
+}
+
+/** What one target of an aggregate adds. */
+interface Part {
+  readonly request: ListRequest
+  readonly matches: Predicate
+  /** Null where rows are counted. */
+  readonly reader: ValueReader | null
+  /** True when it needs all members at once. */
+  readonly isLate: boolean
+  /** Set for an aggregate over the aggregates of inner groups. */
+  readonly inner: { readonly list: GroupList; readonly fold: Fold } | null
+}
+
+function partOf(
+  run: Run,
+  entity: Entity,
+  field: AggregateField,
+  target: AggregateTarget,
+  args: Arguments,
+): Part {
+  invariant(target.type === 'group', `a group has no aggregate over a ${target.type}`)
+  const selector = selectorOf(args, target)
+  const request = toListRequest(run.catalog, entity, selector, noAliases, field.source.node)
+  const matches = toPredicate(entity, request.condition)
+  const inner = innerGroups(field, selector, target.members)
+  const members = target.members?.type === 'rows' ? target.members.selection.fields : []
+  const innerFields = members.filter((one) => one.type === 'aggregate')
+  const isPart = request.order.length > 0 || request.offset > 0 || request.limit !== Infinity
+  return {
+    request,
+    matches,
+    inner,
+    isLate: isPart || inner !== null,
+    reader: inner === null ? valueReader(run, field, entity, selector, innerFields) : null,
+  }
+}
+
+function innerGroups(
+  field: AggregateField,
+  selector: Arguments,
+  members: ListPlan | null,
+): Part['inner'] {
+  const fold = field.fold === 'COUNT' ? undefined : foldOf(String(selector['field']))
+  if (fold === undefined || members?.type !== 'groups') return null
+  return { list: members, fold }
+}
+
+function addRow(part: Part, row: Row, running: Accumulator | undefined): void {
+  if (part.reader === null) running?.addCount(1)
+  else running?.add(part.reader.kind, part.reader.read(row))
+}
+
+async function addLate(
+  run: Run,
+  entity: Entity,
+  part: Part,
+  rows: readonly Row[],
+  running: Accumulator,
+  makeGroups: MakeGroups,
+): Promise<void> {
+  const selected = selectAmong(entity, rows, part.request)
+  const { work } = run.session
+  if (part.inner === null) {
+    for (const row of selected) {
+      addRow(part, row, running)
+      if (work.isDue()) await work.turn()
+    }
+    return
+  }
+  const { list, fold } = part.inner
+  const aggregates = list.selection.fields.filter((one) => one.type === 'aggregate')
+  const index = aggregates.findIndex((one) => one.fold === fold)
+  for (const group of await makeGroups(run, list, selected)) {
+    running.add('int', group.aggregates[index] ?? null)
+  }
+}

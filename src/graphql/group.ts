@@ -1,0 +1,198 @@
+/**
+ * Groups rows by keys and aggregates each group. A filter on values works before grouping, one on
+ * aliases (`_alias`) after it; order, offset and limit count groups. Where it can be, a value is
+ * added when its row arrives, so that no rows are kept.
+ */
+import type { Value } from '../primitives/collections.ts'
+import type { Accumulator } from './accumulator.ts'
+import { notAKey } from './compile-group.ts'
+import { type AliasScope, findAttribute, noAliases, toCondition } from './filter.ts'
+import { type GroupFold, groupFold } from './group-fold.ts'
+import { toListRequest } from './list-request.ts'
+import { isInput } from './operand.ts'
+import { type Ranked, rank, rankedOrder, toOrder } from './order.ts'
+import type { GroupSelection, ListPlan } from './plan.ts'
+import { toPredicate } from './predicate.ts'
+import type { Row } from './row.ts'
+import { coerceArguments, type Run, scanOf } from './run.ts'
+import { everyRow, type ListRequest, selectAmong, visitRows } from './select-rows.ts'
+
+/** A list with `groupBy`. */
+export type GroupList = Extract<ListPlan, { type: 'groups' }>
+
+/** Rows with equal keys. */
+export interface Group {
+  /** In the order of the selection's keys. */
+  readonly values: readonly Value[]
+  /** The first member in chain order. */
+  readonly first: Row
+  /** All members in chain order, where something needs them. */
+  readonly rows: Row[]
+  /** Aggregates while rows arrive, by their place among the selection's aggregates. */
+  readonly running: readonly Accumulator[]
+  /** Finished aggregates, likewise. */
+  readonly aggregates: (number | null)[]
+}
+
+/** What a grouped list asks for before grouping, and from where to where its groups are wanted. */
+export function groupRequest(run: Run, { entity, source }: GroupList): ListRequest {
+  const args = coerceArguments(run, source)
+  const filter = isInput(args['filter']) ? { ...args['filter'], _alias: null } : null
+  return toListRequest(
+    run.catalog,
+    entity,
+    { ...args, filter, order: null },
+    noAliases,
+    source.node,
+  )
+}
+
+/** The groups of a root list. */
+export async function rootGroups(
+  run: Run,
+  list: GroupList,
+  request: ListRequest,
+): Promise<Group[]> {
+  const feed: Feed = (add) => visitRows(scanOf(run, list.entity), request.condition, add)
+  return await makeGroups(run, list, request, feed)
+}
+
+/** The groups among rows that are at hand. */
+export async function groupsAmong(
+  run: Run,
+  list: GroupList,
+  rows: readonly Row[],
+): Promise<Group[]> {
+  const request = groupRequest(run, list)
+  const matching = selectAmong(list.entity, rows, { ...everyRow, condition: request.condition })
+  const { work } = run.session
+  return await makeGroups(run, list, request, async (add) => {
+    for (const row of matching) {
+      work.look(1)
+      add(row)
+      if (work.isDue()) await work.turn()
+    }
+  })
+}
+
+// --- Building -------------------------------------------------------------------------------
+
+type Feed = (add: (row: Row) => void) => Promise<void>
+
+async function makeGroups(
+  run: Run,
+  list: GroupList,
+  request: ListRequest,
+  feed: Feed,
+): Promise<Group[]> {
+  const { work } = run.session
+  const folds = foldsOf(run, list.selection)
+  const keepsRows = needsRows(list.selection, folds)
+  const groups = new Map<Value, Group>()
+  let held = 0
+  await feed((row) => {
+    const group = groupOf(groups, list.selection, folds, row)
+    if (keepsRows) group.rows.push(copyOf(row))
+    for (const [index, fold] of folds.entries()) fold.add(row, group.running[index])
+    work.hold(keepsRows ? ++held : groups.size)
+  })
+  for (const group of groups.values()) {
+    for (const [index, fold] of folds.entries()) {
+      group.aggregates[index] = await fold.finish(group.rows, group.running[index], groupsAmong)
+    }
+    if (work.isDue()) await work.turn()
+  }
+  return arrange(run, list, request, [...groups.values()])
+}
+
+function foldsOf(run: Run, selection: GroupSelection): readonly GroupFold[] {
+  return selection.fields.flatMap((field) =>
+    field.type === 'aggregate' ? [groupFold(run, selection.entity, field)] : [],
+  )
+}
+
+function needsRows(selection: GroupSelection, folds: readonly GroupFold[]): boolean {
+  return folds.some((fold) => fold.needsRows) || selection.fields.some(isMembers)
+}
+
+const isMembers = ({ type }: { readonly type: string }): boolean => type === 'members'
+
+const copyOf = (row: Row): Row => ({ block: row.block, position: row.position, bytes: null })
+
+function groupOf(
+  groups: Map<Value, Group>,
+  selection: GroupSelection,
+  folds: readonly GroupFold[],
+  row: Row,
+): Group {
+  const values = selection.keys.map((key) => key.read(row))
+  const [only] = values
+  const isSimple = values.length === 1 && only !== undefined && typeof only !== 'object'
+  const key = isSimple ? only : JSON.stringify(values)
+  const known = groups.get(key)
+  if (known !== undefined) return known
+  const running = folds.map((fold) => fold.begin())
+  const group = { values, first: copyOf(row), rows: [], running, aggregates: [] }
+  groups.set(key, group)
+  return group
+}
+
+// --- Which groups, in which order -----------------------------------------------------------
+
+function arrange(
+  run: Run,
+  list: GroupList,
+  { offset, limit }: ListRequest,
+  groups: readonly Group[],
+): Group[] {
+  const args = coerceArguments(run, list.source)
+  const { entity } = list
+  const cursor = createGroupCursor(list.selection)
+  const having = isInput(args['filter']) ? { _alias: args['filter']['_alias'] ?? null } : null
+  const matches = toPredicate(entity, toCondition(run.catalog, entity, having, cursor.scope))
+  checkOrder(list, args['order'])
+  const order = toOrder(run.catalog, entity, args['order'] ?? [], cursor.scope, list.source.node)
+  const kept = groups.filter((group) => matches(cursor.moveTo(group)))
+  if (order.length === 0) return kept.slice(offset, offset + limit)
+  const byRanked = new Map<Ranked, Group>()
+  for (const group of kept) byRanked.set(rank(cursor.moveTo(group), order), group)
+  const sorted = [...byRanked].sort(([a], [b]) => rankedOrder(order)(a, b))
+  return sorted.slice(offset, offset + limit).map(([, group]) => group)
+}
+
+/** Groups can be ordered by what all members have in common. */
+function checkOrder({ entity, selection, source }: GroupList, order: unknown): void {
+  for (const one of Array.isArray(order) ? order : [order]) {
+    for (const name of isInput(one) ? Object.keys(one) : []) {
+      const attribute = findAttribute(entity, name)
+      const isKey = attribute !== undefined && selection.keys.includes(attribute)
+      if (!isKey && name !== '_alias') throw notAKey(name, source.node)
+    }
+  }
+}
+
+/** Lets conditions on rows read a group: aliases answer for the group it was moved to. */
+interface GroupCursor {
+  readonly scope: AliasScope
+  moveTo(group: Group): Row
+}
+
+function createGroupCursor(selection: GroupSelection): GroupCursor {
+  let current: Group | undefined
+  const aggregates = selection.fields.filter((field) => field.type === 'aggregate')
+  return {
+    scope(alias) {
+      const field = selection.fields.find((one) => one.key === alias)
+      if (field?.type === 'aggregate') {
+        const index = aggregates.indexOf(field)
+        return { computed: { kind: 'int', read: () => current?.aggregates[index] ?? null } }
+      }
+      const key = field?.type === 'key' ? selection.keys[field.index] : undefined
+      return key === undefined ? undefined : { attribute: key }
+    },
+    moveTo(group) {
+      current = group
+      return group.first
+    },
+  }
+}

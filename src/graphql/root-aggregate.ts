@@ -1,0 +1,54 @@
+/**
+ * Aggregates beside the collections: `COUNT(Block: {...})`, over one or several of them.
+ */
+import { invariant } from '../errors.ts'
+import { type Accumulator, createAccumulator } from './accumulator.ts'
+import { withAttestedDocs } from './attested-doc.ts'
+import { noAliases } from './filter.ts'
+import { type Arguments, toListRequest } from './list-request.ts'
+import type { AggregateField, AggregateTarget } from './plan.ts'
+import { selectorOf, valueReader } from './row-aggregate.ts'
+import { coerceArguments, type Run, scanOf } from './run.ts'
+import { countRows, type ListRequest, selectRows, visitRows } from './select-rows.ts'
+
+/** The value of an aggregate over whole collections. */
+export async function rootAggregate(run: Run, field: AggregateField): Promise<number | null> {
+  const args = coerceArguments(run, field.source)
+  const accumulator = createAccumulator(field.fold)
+  for (const target of field.targets) {
+    await addTarget(run, field, target, selectorOf(args, target), accumulator)
+  }
+  return accumulator.result()
+}
+
+async function addTarget(
+  run: Run,
+  field: AggregateField,
+  target: AggregateTarget,
+  selector: Arguments,
+  accumulator: Accumulator,
+): Promise<void> {
+  invariant(target.type === 'collection', `an operation has no aggregate over a ${target.type}`)
+  const { entity } = target
+  const written = toListRequest(run.catalog, entity, selector, noAliases, field.source.node)
+  const request = await withAttestedDocs(run, entity, written)
+  const reader = valueReader(run, field, entity, selector, [])
+  const scan = scanOf(run, entity)
+  if (reader === null) {
+    accumulator.addCount(countWithin(await countRows(scan, request.condition), request))
+  } else if (isWhole(request)) {
+    await visitRows(scan, request.condition, (row) =>
+      accumulator.add(reader.kind, reader.read(row)),
+    )
+  } else {
+    for await (const rows of selectRows(scan, request)) {
+      for (const row of rows) accumulator.add(reader.kind, reader.read(row))
+    }
+  }
+}
+
+const isWhole = ({ offset, limit }: ListRequest): boolean => offset === 0 && limit === Infinity
+
+function countWithin(count: number, { offset, limit }: ListRequest): number {
+  return Math.min(limit, Math.max(0, count - offset))
+}
