@@ -34,7 +34,7 @@ export async function createKeyFile(
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 })
     await writeDurably(draft, text)
-    const isOurs = await linkOnce(draft, path)
+    const isOurs = await placeOnce(draft, path, text)
     await unlink(draft)
     await syncDirectory(directory)
     return isOurs ? null : readKeyFile(directory, program)
@@ -57,10 +57,16 @@ async function writeDurably(path: string, text: string): Promise<void> {
   }
 }
 
-/** A hard link fails where a name exists, unlike a rename: that is what keeps old keys safe. */
-async function linkOnce(draft: string, path: string): Promise<boolean> {
+/**
+ * Gives the draft its name unless that is taken: a hard link, unlike a rename, replaces nothing.
+ * Network file systems without hard links get the file written under its name.
+ */
+async function placeOnce(draft: string, path: string, text: string): Promise<boolean> {
   try {
-    await link(draft, path)
+    await link(draft, path).catch((error: unknown) => {
+      if (codeOf(error) === 'EEXIST') throw error
+      return writeDurably(path, text)
+    })
     return true
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false

@@ -126,8 +126,19 @@ function mistakeOf(
     return `${setting.key} (${setting.env}${file}) is required and not set; accepted is ${setting.kind.accepts}`
   }
   const { found: value = source?.value } = params
-  const shown = setting.secret ? 'a value that is not shown' : JSON.stringify(value)
+  const shown = setting.secret ? 'a value that is not shown' : withoutPassword(value)
   return `${source?.place ?? setting.key}: found ${shown}, accepted is ${accepted}`
+}
+
+function withoutPassword(value: unknown): string {
+  return String(JSON.stringify(value)).replaceAll(/\/\/[^/@"]*@/g, '//[redacted]@')
+}
+
+/** The values of all secret settings, which the log must never show. */
+export function secretsOf<T>(table: SettingsTable<T>, settings: T): string[] {
+  const names = Object.keys(table) as (keyof T & string)[]
+  const values = names.filter((name) => table[name].secret).flatMap((name) => settings[name])
+  return values.filter((value) => typeof value === 'string')
 }
 
 /** README's configuration table, as Markdown. */

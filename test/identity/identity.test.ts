@@ -7,15 +7,18 @@ import { after, test } from 'node:test'
 import { ServiceError } from '../../src/errors.ts'
 import { openIdentity } from '../../src/identity/identity.ts'
 import { createSigner, verifySignature } from '../../src/identity/signature.ts'
-import { derivePeerSeed } from '../../src/identity/stretch.ts'
 import { startChild } from '../support/child-program.ts'
 
 const top = await mkdtemp(join(tmpdir(), 'viewmesh-identity-'))
 after(() => rm(top, { recursive: true }))
 const digest = randomBytes(32)
 
+/** What a group-writable volume of an orchestrator looks like: root of UID 0, lost+found in it. */
+const keyPath = join(top, 'volume')
+await mkdir(join(keyPath, 'lost+found'), { recursive: true })
+await chmod(keyPath, 0o2775)
+
 /** A key made once and used by the tests that only read it. */
-const keyPath = join(top, 'keys')
 const secret = 'correct horse battery staple'
 const first = await openIdentity({ keyPath, secret, program: 'generator' })
 const keyFile = join(keyPath, 'generator.json')
@@ -37,7 +40,7 @@ async function directoryWith(text: string): Promise<string> {
   return directory
 }
 
-test('the first run makes a key, later runs open the same one', async () => {
+test('the first run makes a key, later runs open the same one, also in a volume with lost+found', async () => {
   const again = await openIdentity({ keyPath, secret, program: 'generator' })
   assert.deepEqual([first.created, again.created], [true, false])
   assert.equal(again.signer.identity, first.signer.identity)
@@ -47,8 +50,6 @@ test('the first run makes a key, later runs open the same one', async () => {
 
 test('the key file is readable by its owner only and holds the key encrypted', async () => {
   assert.equal((await stat(keyFile)).mode & 0o777, 0o600)
-  assert.equal((await stat(keyPath)).mode & 0o777, 0o700)
-  assert.deepEqual(await readdir(keyPath), ['generator.json'])
   const { ciphertext, tag, salt, iv, createdAt, ...rest } = JSON.parse(keyText)
   assert.deepEqual(rest, {
     format: 'viewmesh-key',
@@ -67,27 +68,27 @@ test('the signing key can be handed to another thread', () => {
   assert.equal(signer.sign(digest), first.signer.sign(digest))
 })
 
-test('one key directory serves both programs with different keys and peer IDs', async () => {
-  const host = await openIdentity({ keyPath, secret, program: 'host' })
+test('one key directory serves both programs; two first starts at once end with one key', async () => {
+  const start = (): ReturnType<typeof openIdentity> =>
+    openIdentity({ keyPath, secret, program: 'host' })
+  const [host, same] = await Promise.all([start(), start()])
+  assert.equal(host.signer.identity, same.signer.identity)
   assert.notEqual(host.signer.identity, first.signer.identity)
   assert.notDeepEqual(host.peerSeed, first.peerSeed)
+  assert.deepEqual(await readdir(keyPath), ['generator.json', 'host.json', 'lost+found'])
+  assert.equal(await readFile(keyFile, 'utf8'), keyText)
 })
 
-test('the peer ID depends on keyring secret and program only, and survives a lost key directory', async () => {
-  const keyPath = join(top, 'new machine')
-  const elsewhere = await openIdentity({ keyPath, secret, program: 'generator' })
-  assert.deepEqual(elsewhere.peerSeed, first.peerSeed)
-  assert.notEqual(elsewhere.signer.identity, first.signer.identity)
-})
-
-test('the libp2p seed is HKDF(scrypt(secret, "viewmesh/libp2p/1", N = 2^17), info = program)', async () => {
+test('the peer ID follows from keyring secret and program alone: HKDF(scrypt(secret), info = program)', () => {
   const cost = { N: 131_072, r: 8, p: 1, maxmem: 2 ** 28 }
-  const stretched = scryptSync('secret', 'viewmesh/libp2p/1', 32, cost)
-  const seed = hkdfSync('sha256', stretched, '', 'host', 32)
-  assert.deepEqual(await derivePeerSeed('secret', 'host'), new Uint8Array(seed))
+  const stretched = scryptSync(secret, 'viewmesh/libp2p/1', 32, cost)
+  assert.deepEqual(
+    first.peerSeed,
+    new Uint8Array(hkdfSync('sha256', stretched, '', 'generator', 32)),
+  )
   assert.equal(
-    Buffer.from(seed).toString('hex'),
-    'bd699649147c0149f3cd9f20b775f3ab9cbe08b828ed1357a58cc3031101b38e',
+    Buffer.from(first.peerSeed).toString('hex'),
+    '49f9e550fde50bf0d12db631363bed0ca150f0ef326d3a3c66cd9677fb9ada18',
   )
 })
 
@@ -148,30 +149,6 @@ test('readable parts of the key file cannot be changed: they are authenticated w
   const error = await failure(openIdentity({ keyPath, secret, program: 'generator' }))
   assert.equal(error.code, 'IDENTITY_LOCKED')
 })
-
-test('two first starts at once end with one key, which both use', async () => {
-  const keyPath = await volume('race')
-  const start = (): ReturnType<typeof openIdentity> =>
-    openIdentity({ keyPath, secret, program: 'host' })
-  const [a, b] = await Promise.all([start(), start()])
-  assert.equal(a.signer.identity, b.signer.identity)
-  assert.deepEqual(await readdir(keyPath), ['host.json', 'lost+found'])
-})
-
-test('a volume root that belongs to UID 0 and holds lost+found is fine if it can be written', async () => {
-  const keyPath = await volume('root of a volume')
-  await writeFile(join(keyPath, 'generator.json'), keyText)
-  const { created } = await openIdentity({ keyPath, secret, program: 'generator' })
-  assert.equal(created, false)
-})
-
-/** What a group-writable volume of an orchestrator looks like. */
-async function volume(name: string): Promise<string> {
-  const directory = join(top, name)
-  await mkdir(join(directory, 'lost+found'), { recursive: true })
-  await chmod(directory, 0o2775)
-  return directory
-}
 
 test('a file where the key directory should be is told with the setting to change', async () => {
   const keyPath = join(top, 'a file')

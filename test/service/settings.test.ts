@@ -18,6 +18,7 @@ import {
   loadSettings,
   loadSettingsWithOrigins,
   type SettingsTable,
+  secretsOf,
   settingsTable,
 } from '../../src/service/settings.ts'
 
@@ -292,6 +293,15 @@ test('a secret has no flag of its own, and a bad one is never shown', async () =
     '--db-keyring-secret is not a flag of this command; did you mean --db-keyring-secret-file?',
     `db.keyring_secret in ${file}: found a value that is not shown, accepted is any text that is not empty`,
   ])
+})
+
+test('a password inside a URL is not shown', () => {
+  const env = { ...needed, NODE_RPC_URL: 'ftp://me:hunter2@node' }
+  assert.match(mistakes(env)[0] ?? '', /^NODE_RPC_URL: found "ftp:\/\/\[redacted\]@node"/)
+})
+
+test('the log is told the values of all secret settings', () => {
+  assert.deepEqual(secretsOf(table, complete), ['hunter2'])
 })
 
 test('a flag without a value is a mistake', () => {
