@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { type Body, openBody } from '../../src/primitives/body.ts'
+import type { Chunk } from '../../src/primitives/chunk.ts'
+import { blockSections, type Section } from '../../src/primitives/collections.ts'
+import type { SealedBlockToStore, Snapshot, StoredBlock } from '../../src/store/store.ts'
+import { createChain, forkChain, shapes } from '../support/block-factory.ts'
+import { opaqueBlock, opaqueSeal, storableBlock } from '../support/store-blocks.ts'
+import { openTestStore, readStore, storedChain } from '../support/test-store.ts'
+
+const chain = createChain({ count: 6, shape: { ...shapes.tiny, transactions: 70, logs: 150 } })
+const blocks = chain.map((block) => storableBlock(block))
+const [first, second, third] = blocks
+const identity = first?.seals[0]?.signatureIdentity ?? ''
+
+function assertReadBack(snapshot: Snapshot, { header, body }: SealedBlockToStore): void {
+  assert.deepEqual(snapshot.header(header.number), header)
+  assert.deepEqual(Buffer.from(snapshot.body(header.number) ?? []), Buffer.from(body))
+  assert.equal(snapshot.heightOf(header.hash), header.number)
+  const stored = snapshot.block(header.number)
+  assert.ok(stored)
+  const opened = openBody(body)
+  assert.deepEqual(stored.header, header)
+  assert.deepEqual(stored.counts, opened.counts)
+  assert.equal(stored.totalDifficulty, opened.totalDifficulty)
+  for (const section of blockSections) {
+    assert.deepEqual(valuesOf(stored, section), valuesOf(documentsOf(opened), section))
+    assert.equal(stored.chunkCount(section), opened.chunkCount(section))
+  }
+  assert.deepEqual(stored.chunkRange('Log', 1), [64, 128])
+  assert.deepEqual(stored.logsOf(3), opened.logsOf(3))
+  assert.deepEqual(stored.entriesOf(3), opened.entriesOf(3))
+  assert.equal(stored.transactionOfLog(140), opened.transactionOfLog(140))
+  assert.equal(stored.transactionOfEntry(0), opened.transactionOfEntry(0))
+}
+
+type ReadValues = Pick<StoredBlock, 'counts' | 'values'>
+
+function documentsOf(body: Body): ReadValues {
+  const chunkOf = (section: Section, position: number): Chunk =>
+    body.openChunk(section, body.chunkOf(section, position))
+  return {
+    counts: body.counts,
+    values: (section, position) => chunkOf(section, position).values(position),
+  }
+}
+
+function valuesOf(block: ReadValues, section: Section): string[] {
+  return Array.from({ length: block.counts[section] }, (_, position) =>
+    Buffer.from(block.values(section, position)).toString('hex'),
+  )
+}
+
+describe('a stored block', () => {
+  it('is read back as it was put: header, body, documents and relations', async (t) => {
+    const store = await openTestStore(t)
+    for (const block of blocks) await store.putBlock(block)
+    readStore(store.reader, (snapshot) => {
+      assert.deepEqual(snapshot.range(), { tail: 1, head: 6 })
+      for (const block of blocks) assertReadBack(snapshot, block)
+    })
+  })
+
+  it('is absent before it is put, and so is everything about it', async (t) => {
+    const store = await openTestStore(t)
+    readStore(store.reader, (snapshot) => {
+      assert.equal(snapshot.range(), null)
+      assert.equal(snapshot.header(1), undefined)
+      assert.equal(snapshot.block(1), undefined)
+      assert.equal(snapshot.body(1), undefined)
+      assert.equal(snapshot.heightOf(first?.header.hash ?? ''), undefined)
+      assert.equal(snapshot.firstUnsealed(identity), undefined)
+      assert.deepEqual(snapshot.seals(1), [])
+      assert.deepEqual(snapshot.sealsOf(first?.header.hash ?? ''), [])
+      assert.deepEqual(snapshot.gaps(10), [])
+      assert.deepEqual([...snapshot.candidates('from', Buffer.alloc(20), 0, 1e9, true)], [])
+    })
+  })
+
+  it('can be put again without effect, and another one takes its place', async (t) => {
+    const store = await openTestStore(t)
+    const other = forkChain(chain, 1, { count: 1 }).at(-1)
+    assert.ok(first && second && other)
+    for (const block of [first, second, second]) await store.putSealedBlock(block)
+    await store.putBlock(storableBlock(other))
+    assert.deepEqual(storedChain(store.reader), [
+      [1, first.header.hash],
+      [2, other.hash],
+    ])
+    readStore(store.reader, (snapshot) => {
+      assert.equal(snapshot.heightOf(second.header.hash), undefined)
+      assert.deepEqual(snapshot.sealsOf(second.header.hash), second.seals)
+      const value = Buffer.from(second.header.hash.slice(2), 'hex')
+      assert.deepEqual([...snapshot.candidates('blockHash', value, 0, 9, false)], [])
+    })
+  })
+
+  it('may arrive in any order; what is missing between is a gap', async (t) => {
+    const store = await openTestStore(t)
+    for (const height of [9, 3, 4, 12, 7]) await store.putBlock(opaqueBlock(height))
+    readStore(store.reader, (snapshot) => {
+      assert.deepEqual(snapshot.range(), { tail: 3, head: 12 })
+      assert.deepEqual([...snapshot.heights(0, 99, false)], [3, 4, 7, 9, 12])
+      assert.deepEqual([...snapshot.heights(4, 9, true)], [9, 7, 4])
+      const gaps = [
+        { from: 5, to: 6 },
+        { from: 8, to: 8 },
+        { from: 10, to: 11 },
+      ]
+      assert.deepEqual(snapshot.gaps(10), gaps)
+      assert.deepEqual(snapshot.gaps(1), gaps.slice(0, 1))
+    })
+  })
+
+  it('is written in the order of the calls, also when nobody waits between them', async (t) => {
+    const store = await openTestStore(t)
+    const writes = Array.from({ length: 80 }, (_, height) => {
+      const block = opaqueBlock(height)
+      return [store.putBlock(block), store.putSeals(height, block.seals)]
+    })
+    const removed = store.removeAbove(69)
+    await Promise.all([...writes.flat(), removed, store.putBlock(opaqueBlock(70, 300, 'other'))])
+    readStore(store.reader, (snapshot) => {
+      assert.deepEqual(snapshot.range(), { tail: 0, head: 70 })
+      assert.equal(snapshot.header(70)?.hash, opaqueBlock(70, 1, 'other').header.hash)
+      assert.equal(snapshot.firstUnsealed('02'.repeat(33)), 70)
+    })
+  })
+
+  it('whose body cannot be read is refused, and the store goes on', async (t) => {
+    const store = await openTestStore(t)
+    const good = opaqueBlock(1)
+    const bad = { ...good, body: good.body.subarray(0, 20) }
+    await assert.rejects(store.putBlock(bad), { code: 'PRIMITIVES_BODY_MALFORMED' })
+    assert.deepEqual(storedChain(store.reader), [])
+    await store.putBlock(good)
+    assert.deepEqual(storedChain(store.reader), [[1, good.header.hash]])
+  })
+})
+
+describe('a seal', () => {
+  it('is kept once per hash, root and identity; the first one stays', async (t) => {
+    const store = await openTestStore(t)
+    const block = opaqueBlock(5)
+    const seal = opaqueSeal(5)
+    const other = opaqueSeal(5, 'main', '03'.repeat(33))
+    await store.putBlock(block)
+    await store.putSeals(5, [seal])
+    await store.putSeals(5, [{ ...seal, createdAt: '2027-07-07T00:00:00Z' }, other])
+    readStore(store.reader, (snapshot) => {
+      assert.deepEqual(snapshot.seals(5), [seal, other])
+      assert.deepEqual(snapshot.sealsOf(block.header.hash), [seal, other])
+    })
+  })
+
+  it('of a removed block is kept, and found again when its branch returns', async (t) => {
+    const store = await openTestStore(t)
+    assert.ok(first && second && third)
+    for (const block of [first, second, third]) await store.putSealedBlock(block)
+    await store.removeAbove(1)
+    await store.putSealedBlock(opaqueBlock(2))
+    readStore(store.reader, (snapshot) => {
+      assert.deepEqual(snapshot.sealsOf(second.header.hash), second.seals)
+      assert.equal(snapshot.seals(2).length, 2)
+      assert.equal(snapshot.firstUnsealed(identity), 2)
+    })
+    await store.removeAbove(1)
+    await store.putBlock(second)
+    readStore(store.reader, (snapshot) => assert.equal(snapshot.firstUnsealed(identity), undefined))
+  })
+
+  it('tells where a Generator resumes: at the first block it has not sealed', async (t) => {
+    const store = await openTestStore(t)
+    for (const block of blocks) await store.putBlock(block)
+    const resume = (): number | undefined =>
+      readStore(store.reader, (snapshot) => snapshot.firstUnsealed(identity))
+    assert.equal(resume(), 1)
+    for (const block of blocks.slice(0, 4)) await store.putSeals(block.header.number, block.seals)
+    assert.equal(resume(), 5)
+    await store.putSeals(6, blocks[5]?.seals ?? [])
+    assert.equal(resume(), 5)
+    await store.putSeals(5, blocks[4]?.seals ?? [])
+    assert.equal(resume(), undefined)
+    const other = readStore(store.reader, (snapshot) => snapshot.firstUnsealed('03'.repeat(33)))
+    assert.equal(other, 1)
+  })
+})
