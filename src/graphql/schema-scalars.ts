@@ -58,6 +58,7 @@ function literalError(message: string, node: ValueNode | undefined): GraphQLErro
 export const jsonScalar: GraphQLScalarType<unknown> = new GraphQLScalarType({
   name: 'JSON',
   description: 'Any JSON value.',
+  parseValue: (value) => value,
   parseLiteral: (node, variables) => valueFromASTUntyped(node, variables),
 })
 
