@@ -4,8 +4,8 @@
  */
 import { type Figure, figureTable, verdict } from './figure.ts'
 import { loadFigures, pipelineFigures } from './pipeline-figures.ts'
-import { startReplay } from './programs.ts'
 import { queryFigures, reopenFigure } from './query-figures.ts'
+import { startReplay } from './replay.ts'
 import { growthFigure, pruningFigures } from './store-figures.ts'
 import { openWorkload } from './workload.ts'
 

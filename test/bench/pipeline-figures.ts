@@ -1,9 +1,11 @@
 /** Generator and Host against the floor: sustained, from a cold start, on disk and in memory. */
+
+import type { Program } from '../support/programs.ts'
 import { type Figure, show } from './figure.ts'
 import { measureFloor } from './floor.ts'
 import { blockTime, type Pipeline, preparePipeline, untilQueryable } from './pipeline.ts'
-import type { Program, Replay } from './programs.ts'
 import { openQueryClient } from './query-client.ts'
+import type { Replay } from './replay.ts'
 import { percentile, timed } from './statistics.ts'
 
 /** Blocks of the run from a cold start. */

@@ -1,6 +1,7 @@
 /** Generator and Host on the replay server, and how long they take from block to block. */
-import { type Program, pause, prepareProgram, type Replay } from './programs.ts'
+import { type Program, pause, prepareProgram } from '../support/programs.ts'
 import { openQueryClient } from './query-client.ts'
+import type { Replay } from './replay.ts'
 
 export interface Pipeline {
   readonly generator: Program

@@ -1,6 +1,7 @@
 /** A query over HTTP against a plain route with the same bytes; warm, and after reopening. */
+
+import type { Program } from '../support/programs.ts'
 import { type Figure, show } from './figure.ts'
-import type { Program } from './programs.ts'
 import { openPlainRoute, openQueryClient } from './query-client.ts'
 import { median } from './statistics.ts'
 

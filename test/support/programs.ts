@@ -2,26 +2,21 @@
  * The real programs as child processes, each with an empty folder of its own, read from outside:
  * by `/health`, `/metrics`, GraphQL and the kernel's account of their memory.
  */
-import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { HealthReport, ProgramName } from '../../src/service/contract.ts'
-import { freePorts } from '../support/free-port.ts'
-import type { Workload } from './workload.ts'
-
-export interface Replay {
-  readonly url: string
-  moveHead(number: number): Promise<void>
-  close(): Promise<void>
-}
+import { freePorts } from './free-port.ts'
 
 export interface Program {
   readonly graphqlUrl: string
   /** The address by which others reach it, once its peer ID is known. */
   peerAddress(peerId: string): string
   health(): Promise<HealthReport>
+  /** The `data` of a GraphQL answer; throws when there are errors in it. */
+  query<T>(query: string, variables?: Readonly<Record<string, unknown>>): Promise<T>
   /** Value of the metric whose line starts with this text. */
   metric(lineStart: string): Promise<number>
   /** Bytes on disk of everything the program keeps. */
@@ -30,26 +25,10 @@ export interface Program {
   /** Starts it on its folder, which keeps its content between starts; resolves when it is healthy. */
   start(settings?: Readonly<Record<string, string>>): Promise<void>
   stop(): Promise<void>
+  /** SIGKILL: no chance to clean up. */
+  kill(): Promise<void>
   /** Ends the program and removes its folder. */
   close(): Promise<void>
-}
-
-/** Starts the replay server on a workload and waits until it has read it. */
-export async function startReplay(workload: Workload, head: number): Promise<Replay> {
-  const child = fork(join(import.meta.dirname, 'replay-server.ts'), [
-    workload.folder,
-    String(workload.blocks),
-    String(head),
-  ])
-  const [message] = await once(child, 'message')
-  const url = `http://127.0.0.1:${message.port}`
-  return {
-    url,
-    async moveHead(number) {
-      await fetch(`${url}/head`, { method: 'POST', body: String(number) })
-    },
-    close: () => endChild(child),
-  }
 }
 
 /** `viewmesh generator` or `viewmesh host` on free ports and an empty folder, not yet started. */
@@ -57,14 +36,14 @@ export async function prepareProgram(
   name: ProgramName,
   settings: Readonly<Record<string, string>>,
 ): Promise<Program> {
-  const folder = mkdtempSync(join(tmpdir(), `viewmesh-bench-${name}-`))
+  const folder = mkdtempSync(join(tmpdir(), `viewmesh-${name}-`))
   const [health = 0, api = 0, p2p = 0] = await freePorts(3)
   const environment = {
     PATH: process.env['PATH'] ?? '',
     HOME: folder,
     DB_STORE_PATH: join(folder, 'store'),
     DB_KEY_PATH: join(folder, 'keys'),
-    DB_KEYRING_SECRET: 'a secret of the benchmark only',
+    DB_KEYRING_SECRET: 'a secret of tests only',
     DB_API_ADDR: `127.0.0.1:${api}`,
     DB_P2P_LISTEN_ADDR: `/ip4/127.0.0.1/tcp/${p2p}`,
     HEALTH_ADDR: `127.0.0.1:${health}`,
@@ -72,15 +51,26 @@ export async function prepareProgram(
     ...settings,
   }
   const url = `http://127.0.0.1:${health}`
+  const graphqlUrl = `http://127.0.0.1:${api}/api/v0/graphql`
   let child: ChildProcess | undefined
-  const end = async (): Promise<void> => {
-    if (child !== undefined) await endChild(child)
+  const end = async (signal?: NodeJS.Signals): Promise<void> => {
+    if (child !== undefined) await endChild(child, signal)
   }
   return {
-    graphqlUrl: `http://127.0.0.1:${api}/api/v0/graphql`,
+    graphqlUrl,
     peerAddress: (peerId) => `/ip4/127.0.0.1/tcp/${p2p}/p2p/${peerId}`,
     async health() {
       return (await (await fetch(`${url}/health`)).json()) as HealthReport
+    },
+    async query<T>(query: string, variables: Readonly<Record<string, unknown>> = {}) {
+      const response = await fetch(graphqlUrl, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ query, variables }),
+      })
+      const { data, errors } = (await response.json()) as { data: T; errors?: unknown }
+      if (errors !== undefined) throw new Error(`${name}: ${JSON.stringify(errors)}`)
+      return data
     },
     async metric(lineStart) {
       const text = await (await fetch(`${url}/metrics`)).text()
@@ -97,7 +87,8 @@ export async function prepareProgram(
       })
       await untilHealthy(child, url)
     },
-    stop: end,
+    stop: () => end(),
+    kill: () => end('SIGKILL'),
     async close() {
       await end()
       rmSync(folder, { recursive: true, force: true })
@@ -119,10 +110,14 @@ export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
-async function endChild(child: ChildProcess): Promise<void> {
+/** Ends a child process with a signal and waits until it is gone. */
+export async function endChild(
+  child: ChildProcess,
+  signal: NodeJS.Signals = 'SIGTERM',
+): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = once(child, 'exit')
-  child.kill('SIGTERM')
+  child.kill(signal)
   await ended
 }
 
