@@ -39,7 +39,8 @@ export type Outcome =
   | {
       readonly kind: 'stored'
       readonly height: number
-      /** The highest block that was stored with it. */
+      /** The lowest and the highest block that were stored with it. */
+      readonly bottom: number
       readonly top: number
       readonly removed: number
       readonly taken: TakenIn
@@ -107,10 +108,7 @@ export function createApplier(
     trustedSigners,
     maxRawBytes,
     floor: () => (retainBlocks === null ? 0 : headOf(snapshot, unwritten) - retainBlocks + 1),
-    known: (height, hash) => {
-      const stored = chain.at(height)
-      return stored?.hash === hash ? stored : held.get(hash)
-    },
+    isStored: (height, hash) => chain.at(height)?.hash === hash,
     seals: (height) => [...snapshot.seals(height), ...unwritten.seals(height)],
   })
 
@@ -147,6 +145,7 @@ export function createApplier(
     const outcome: Outcome = {
       kind: 'stored',
       height: own.block.number,
+      bottom: blocks[0]?.number ?? own.block.number,
       top: blocks.at(-1)?.number ?? own.block.number,
       removed: removed.length,
       taken: countTaken(toStore),
@@ -156,19 +155,6 @@ export function createApplier(
 
   const reopen = (block: WaitingBlock): VerifiedBody =>
     verifyBody(network, block.body, { maxRawBytes })
-
-  const addVotes = async (
-    { height, hash, seals }: Extract<Finding, { kind: 'votes' }>,
-    chain: ChainView,
-  ): Promise<Outcome> => {
-    const waiting = held.get(hash)
-    if (waiting === undefined || chain.at(height)?.hash === hash) {
-      await store.putSeals(height, seals)
-      return { kind: 'votes', height, seals: seals.length }
-    }
-    const block = withSeals(waiting, [...waiting.seals, ...seals])
-    return settle(placeBlock(block, chain, held, false), freshOf(block, reopen(block), chain))
-  }
 
   const receive = (bytes: Uint8Array, mayFloat: boolean): { placed: Promise<Outcome> } => {
     const snapshot = store.reader.snapshot()
@@ -181,14 +167,17 @@ export function createApplier(
     }
   }
 
-  const act = (finding: Finding, chain: ChainView, mayFloat: boolean): Promise<Outcome> => {
-    if (finding.kind === 'breach') return Promise.resolve(finding)
-    if (finding.kind === 'votes') return addVotes(finding, chain)
-    if (finding.kind === 'announcement')
-      return Promise.resolve({ kind: 'announced', height: finding.height })
-    const block = waitingBlock(finding)
+  const act = async (finding: Finding, chain: ChainView, mayFloat: boolean): Promise<Outcome> => {
+    if (finding.kind === 'breach') return finding
+    if (finding.kind === 'announcement') return { kind: 'announced', height: finding.height }
+    if (finding.kind === 'votes') {
+      const { height, seals } = finding
+      await store.putSeals(height, seals)
+      return { kind: 'votes', height, seals: seals.length }
+    }
+    const block = waitingBlock(finding, held.get(finding.documents.hash))
     const placement = placeBlock(block, chain, held, mayFloat)
-    return settle(placement, freshOf(block, finding.documents, chain))
+    return await settle(placement, freshOf(block, finding.documents, chain))
   }
 
   return {
@@ -248,18 +237,18 @@ function chainOver(
   }
 }
 
-function waitingBlock({
-  seals,
-  documents,
-  bytes,
-}: Extract<Finding, { kind: 'block' }>): WaitingBlock {
+/** The block of a finding, with the seals that came for it before. */
+function waitingBlock(
+  { seals: own, documents, bytes }: Extract<Finding, { kind: 'block' }>,
+  earlier: WaitingBlock | undefined,
+): WaitingBlock {
   const { number, hash, parentHash } = documents
+  const others = (earlier?.seals ?? []).filter(
+    (seal) => !own.some(({ signatureIdentity }) => signatureIdentity === seal.signatureIdentity),
+  )
+  const seals = [...own, ...others]
   const signers = seals.map((seal) => seal.signatureIdentity)
   return { number, hash, parentHash, signers, seals, body: bytes, bytes: bytes.byteLength }
-}
-
-function withSeals(block: WaitingBlock, seals: readonly Seal[]): WaitingBlock {
-  return { ...block, seals, signers: seals.map((seal) => seal.signatureIdentity) }
 }
 
 function storable(block: WaitingBlock, documents: VerifiedBody): SealedBlockToStore {

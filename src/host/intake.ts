@@ -13,6 +13,7 @@ export interface IntakeParts {
   /** Gives the bytes away to the writer. Rejects when the store failed. */
   readonly apply: Applier['receive']
   readonly onStored: (outcome: Extract<Outcome, { kind: 'stored' }>) => void
+  readonly onTooDeep: (height: number) => void
 }
 
 /** Hands one message to the writer; see `Applier.receive` for `mayFloat`, false by default. */
@@ -29,6 +30,7 @@ export function createIntake(parts: IntakeParts): Take {
     metrics.message(from.via, outcome, work)
     tell(outcome, from, log)
     if (outcome.kind === 'stored') parts.onStored(outcome)
+    if (outcome.kind === 'too-deep') parts.onTooDeep(outcome.height)
     return outcome
   }
 }

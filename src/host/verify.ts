@@ -9,11 +9,6 @@ import { type VerifiedBody, verifyBody } from '../primitives/body.ts'
 import { type Seal, sealDigest } from '../primitives/seal.ts'
 import { decodeSealedBlock, type SealedBlock } from '../primitives/sealed-block.ts'
 
-/** A stored block, as far as a new message about it is concerned. */
-export interface KnownBlock {
-  readonly hash: string
-}
-
 /** What the rules need to know about this Host. */
 export interface VerifyContext {
   /** As in `Ethereum__Mainnet`. */
@@ -24,9 +19,9 @@ export interface VerifyContext {
   readonly maxRawBytes: number
   /** The lowest height that is kept. */
   floor(): number
-  /** The block that is stored or held under this hash at this height. */
-  known(height: number, hash: string): KnownBlock | undefined
-  /** The seals stored or held for a height, those of other hashes and roots included. */
+  /** Whether the block of this hash is stored at this height. */
+  isStored(height: number, hash: string): boolean
+  /** The seals stored for a height, those of other hashes and roots included. */
   seals(height: number): readonly Seal[]
 }
 
@@ -36,10 +31,10 @@ interface Candidate {
   readonly message: SealedBlock | null
   readonly seal: Seal
   readonly context: VerifyContext
-  /** Seals whose signers may vote and that say something new: of a known block, only new votes. */
+  /** Seals whose signers may vote and that say something new: of a stored block, only new votes. */
   readonly freshSeals: readonly Seal[]
-  readonly isKnown: boolean
-  /** The checked documents; null when there are none, or they are of a block we know. */
+  readonly isStored: boolean
+  /** The checked documents; null when there are none, or they are of a stored block. */
   readonly documents: VerifiedBody | null
   /** Why `documents` could not be read. */
   readonly damage: string | null
@@ -91,8 +86,8 @@ export const rules = [
     name: 'something-new',
     action: 'ignore',
     text: 'The block is not stored yet, or a signer has sealed it that had not before.',
-    breach: ({ isKnown, message, context }) =>
-      isKnown && message?.seals.every((seal) => isStored(seal, context)) ? 'all is known' : null,
+    breach: ({ isStored, message, context }) =>
+      isStored && message?.seals.every((seal) => hasSeal(seal, context)) ? 'all is known' : null,
   },
   {
     name: 'trusted-signer',
@@ -146,16 +141,16 @@ export interface Breach {
 /** What a message turned out to be. */
 export type Finding =
   | ({ readonly kind: 'breach' } & Breach)
-  /** A block that is not known yet; its seals are valid. */
+  /** A block that is not stored yet; its seals are valid. */
   | {
       readonly kind: 'block'
       readonly seals: readonly Seal[]
       readonly documents: VerifiedBody
       readonly bytes: Uint8Array
     }
-  /** New valid seals for a block that is known. */
+  /** New valid seals for a stored block. */
   | ({ readonly kind: 'votes' } & Named)
-  /** Valid seals, without the documents, for a block that is not known. */
+  /** Valid seals, without the documents, for a block that is not stored. */
   | ({ readonly kind: 'announcement' } & Named)
 
 interface Named {
@@ -173,9 +168,9 @@ export function verifyMessage(bytes: Uint8Array, context: VerifyContext): Findin
     const height = candidate.message === null ? null : candidate.seal.blockNumber
     return { kind: 'breach', action, rule: name, detail, height }
   }
-  const { freshSeals: seals, documents, message, isKnown } = candidate
+  const { freshSeals: seals, documents, message, isStored } = candidate
   const { blockNumber: height, blockHash: hash } = candidate.seal
-  if (isKnown) return { kind: 'votes', height, hash, seals }
+  if (isStored) return { kind: 'votes', height, hash, seals }
   if (documents === null || !message?.body) return { kind: 'announcement', height, hash, seals }
   return { kind: 'block', seals, documents, bytes: message.body }
 }
@@ -186,20 +181,20 @@ function openCandidate(bytes: Uint8Array, context: VerifyContext): Candidate {
   const seal = message?.seals[0] ?? noSeal
   let fresh: readonly Seal[] | null = null
   let checked: { documents: VerifiedBody | null; damage: string | null } | null = null
-  const isKnown = context.known(seal.blockNumber, seal.blockHash) !== undefined
+  const isStored = context.isStored(seal.blockNumber, seal.blockHash)
   const check = (): { documents: VerifiedBody | null; damage: string | null } => {
-    checked ??= isKnown || !message?.body ? nothing : checkBody(message.body, context)
+    checked ??= isStored || !message?.body ? nothing : checkBody(message.body, context)
     return checked
   }
   return {
     message,
     seal,
     context,
-    isKnown,
+    isStored,
     get freshSeals() {
       fresh ??= (message?.seals ?? [])
         .filter((own) => context.trustedSigners?.has(own.signatureIdentity) ?? true)
-        .filter((own) => !isKnown || !isStored(own, context))
+        .filter((own) => !isStored || !hasSeal(own, context))
       return fresh
     },
     get documents() {
@@ -255,7 +250,7 @@ function isSameStatement(a: Seal, b: Seal): boolean {
 }
 
 /** A signer's statement counts once, whatever its signature and time look like. */
-function isStored(seal: Seal, context: VerifyContext): boolean {
+function hasSeal(seal: Seal, context: VerifyContext): boolean {
   return context
     .seals(seal.blockNumber)
     .some((own) => own.signatureIdentity === seal.signatureIdentity && isSameStatement(own, seal))

@@ -30,14 +30,14 @@ function contextWith(changes: Partial<VerifyContext> = {}): VerifyContext {
     trustedSigners: null,
     maxRawBytes: 1024 * 1024,
     floor: () => 0,
-    known: () => undefined,
+    isStored: () => false,
     seals: () => [],
     ...changes,
   }
 }
 
-const knownFirst = contextWith({
-  known: (_height, hash) => (hash === first.hash ? { hash } : undefined),
+const storedFirst = contextWith({
+  isStored: (_height, hash) => hash === first.hash,
   seals: (height) => (height === 100 ? [first.seal] : []),
 })
 
@@ -58,7 +58,7 @@ const breaking: { readonly [N in RuleName]: Breaking } = {
   },
   'one-statement': { bytes: encodeSealedBlock([first.seal, { ...second.seal }], first.body) },
   'within-window': { bytes: first.bytes, context: contextWith({ floor: () => 101 }) },
-  'something-new': { bytes: first.bytes, context: knownFirst },
+  'something-new': { bytes: first.bytes, context: storedFirst },
   'trusted-signer': {
     bytes: first.bytes,
     context: contextWith({ trustedSigners: new Set([bob.identity]) }),
@@ -115,12 +115,12 @@ describe('what is accepted', () => {
 
   test('[ACCEPT] another signer’s seal on a known block, without a look at the documents', () => {
     const again = encodeSealedBlock([first.seal, byBob], new Uint8Array([1, 2, 3]))
-    assert.deepEqual(verifyMessage(again, knownFirst), named('votes', byBob))
+    assert.deepEqual(verifyMessage(again, storedFirst), named('votes', byBob))
   })
 
   test('[ACCEPT] a Generator’s differing root for a known block is a vote for that root', () => {
     const other = signSeal({ ...byBob, number: 100, hash: first.hash, cids: second.cids }, bob)
-    const finding = verifyMessage(encodeSealedBlock([other], null), knownFirst)
+    const finding = verifyMessage(encodeSealedBlock([other], null), storedFirst)
     assert.deepEqual(finding, named('votes', other))
   })
 
@@ -143,7 +143,7 @@ describe('what is accepted', () => {
 
   test('one signer’s statement counts once, whatever the unsigned time says', () => {
     const again: Seal = { ...first.seal, createdAt: '2030-01-01T00:00:00Z' }
-    const finding = verifyMessage(encodeSealedBlock([again], first.body), knownFirst)
+    const finding = verifyMessage(encodeSealedBlock([again], first.body), storedFirst)
     assert.equal(finding.kind === 'breach' && finding.rule, 'something-new')
   })
 })

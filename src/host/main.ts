@@ -1,0 +1,21 @@
+/** Start here: `viewmesh host`. */
+import process from 'node:process'
+import { openLog } from '../service/log.ts'
+import { type Running, runProgram } from '../service/run.ts'
+import { loadSettingsWithOrigins } from '../service/settings.ts'
+import { hostSettings } from './config.ts'
+import { openHost } from './host.ts'
+
+/** Runs the Host until a signal or a failure; `argv` is what follows the command. */
+export async function run(argv: readonly string[]): Promise<never> {
+  return await runProgram({ name: 'host' }, (running) => start(argv, running))
+}
+
+async function start(argv: readonly string[], running: Running): Promise<void> {
+  const loaded = loadSettingsWithOrigins(hostSettings, { argv, env: process.env })
+  const { logLevel: level, keyringSecret, schemaAuthToken, adminToken } = loaded.settings
+  const secrets = [keyringSecret, schemaAuthToken, adminToken].filter((secret) => secret !== null)
+  const log = openLog({ name: 'host', level, secrets })
+  running.useLog(log)
+  await openHost(loaded, { log, running })
+}

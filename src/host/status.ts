@@ -1,0 +1,103 @@
+/** What the Host knows about itself at this moment, for `/health` and for the gauges. */
+import type { P2p } from '../p2p/p2p.ts'
+import type { GapReport } from '../service/contract.ts'
+import { type HealthState, startingState } from '../service/health-report.ts'
+import type { StoreReader } from '../store/store.ts'
+import type { HostSettings } from './config.ts'
+import type { HostGauges } from './metrics.ts'
+import type { SchemaSync } from './schema-sync.ts'
+import type { StoredHeights } from './sync-plan.ts'
+
+/** Parts that are known once they are open. */
+export interface StatusParts {
+  schema?: SchemaSync
+  reader?: StoreReader
+  p2p?: P2p
+}
+
+export interface Status {
+  readonly parts: StatusParts
+  readonly gauges: HostGauges
+  state(): HealthState
+  stored(): StoredHeights | null
+  /** When the highest block was stored, or this was made. */
+  headSinceMs(): number
+  onStored(): void
+  setNetwork(chain: string, network: string): void
+  setReady(ready: boolean): void
+  setError(error: HealthState['error']): void
+}
+
+/** Gaps that `/health` lists, and that the plan looks at. */
+const maxGaps = 100
+
+/** The status of a Host that is starting. */
+export function createStatus(settings: HostSettings, nowMs: () => number = Date.now): Status {
+  const parts: StatusParts = {}
+  let names = { chain: settings.chainName, network: settings.chainNetwork }
+  let ready = false
+  let error: HealthState['error'] = null
+  let lastStoredMs: number | null = null
+  const startedMs = nowMs()
+
+  const stored = (): StoredHeights | null => {
+    const snapshot = parts.reader?.snapshot()
+    if (snapshot === undefined) return null
+    try {
+      const range = snapshot.range()
+      return range === null ? null : { ...range, gaps: snapshot.gaps(maxGaps) }
+    } finally {
+      snapshot.release()
+    }
+  }
+  const sourceHead = (): number | null => parts.p2p?.highestAnnounced() ?? null
+
+  const state = (): HealthState => {
+    const heights = stored()
+    return {
+      ...startingState(names.chain, names.network),
+      ready,
+      error,
+      storeOpen: parts.reader !== undefined,
+      tail: heights?.tail ?? null,
+      head: heights?.head ?? null,
+      lastProcessedMs: lastStoredMs,
+      sourceHead: sourceHead(),
+      gaps: heights?.gaps ?? [],
+      schema: parts.schema?.report() ?? { state: 'embedded', differing: [] },
+      p2p: { self: parts.p2p?.self() ?? null, peers: parts.p2p?.peers() ?? [] },
+    }
+  }
+
+  return {
+    parts,
+    state,
+    stored,
+    gauges: {
+      head: () => stored()?.head ?? null,
+      lag: () => {
+        const [source, head] = [sourceHead(), stored()?.head]
+        return source === null || head === undefined ? null : Math.max(0, source - head)
+      },
+      gapBlocks: () => countBlocks(stored()?.gaps ?? []),
+    },
+    headSinceMs: () => lastStoredMs ?? startedMs,
+    onStored: () => {
+      lastStoredMs = nowMs()
+      error = null
+    },
+    setNetwork: (chain, network) => {
+      names = { chain, network }
+    },
+    setReady: (next) => {
+      ready = next
+    },
+    setError: (next) => {
+      error = next
+    },
+  }
+}
+
+function countBlocks(gaps: readonly GapReport[]): number {
+  return gaps.reduce((sum, { from, to }) => sum + to - from + 1, 0)
+}

@@ -1,0 +1,131 @@
+/** A Host's mesh side with its real writer thread and store, on loopback, for one test. */
+import type { TestContext } from 'node:test'
+import { Registry } from 'prom-client'
+import { hostSettings } from '../../src/host/config.ts'
+import { type Mesh, openMesh } from '../../src/host/mesh.ts'
+import { createHostMetrics, type HostMetrics } from '../../src/host/metrics.ts'
+import { createStatus, type Status } from '../../src/host/status.ts'
+import { openWriterThread, type Writer } from '../../src/host/writer.ts'
+import { loadSettings } from '../../src/service/settings.ts'
+import { openReader } from '../../src/store/reader.ts'
+import type { StoreReader } from '../../src/store/store.ts'
+import { type CapturedLog, captureLog } from './captured-log.ts'
+import { createSeededRandom } from './seeded-random.ts'
+import { testDirectory } from './test-store.ts'
+
+export interface TestHost {
+  readonly mesh: Mesh
+  readonly writer: Writer
+  readonly reader: StoreReader
+  readonly status: Status
+  readonly metrics: HostMetrics
+  readonly registry: Registry
+  readonly captured: CapturedLog
+  readonly path: string
+  readonly id: string
+  /** Where others dial it, with its peer ID. */
+  readonly address: string
+  /** Resolves when the highest stored block has this height, or is above it. */
+  reached(height: number): Promise<void>
+  /** Resolves when the condition holds; looked at after each stored block. */
+  stored(condition: () => boolean): Promise<void>
+  close(): Promise<void>
+}
+
+export interface TestHostSetup {
+  readonly peers?: readonly string[]
+  /** The store of an earlier Host. */
+  readonly path?: string
+  /** Hosts of different names have different peer IDs. */
+  readonly name?: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** Opens a Host of the network `Local__Devnet`; the test need not close it. */
+export async function openTestHost(t: TestContext, setup: TestHostSetup = {}): Promise<TestHost> {
+  const settings = loadSettings(hostSettings, {
+    argv: [],
+    env: {
+      DB_KEYRING_SECRET: 'not used here',
+      CHAIN_NAME: 'Local',
+      CHAIN_NETWORK: 'Devnet',
+      DB_P2P_LISTEN_ADDR: '/ip4/127.0.0.1/tcp/0',
+      BOOTSTRAP_PEERS: (setup.peers ?? []).join(','),
+      ...setup.env,
+    },
+  })
+  const retainBlocks = settings.prunerEnabled ? settings.prunerMaxBlocks : null
+  const trustedSigners = settings.trustedSigners.length === 0 ? null : settings.trustedSigners
+  const path = setup.path ?? testDirectory(t)
+  const captured = captureLog()
+  const registry = new Registry()
+  const status = createStatus(settings)
+  const fatal = (error: unknown): void => captured.log.fatal({ err: error }, 'failed')
+  const { writer } = await openWriterThread(
+    { storePath: path, logLevel: 'error', applier: { trustedSigners, retainBlocks } },
+    { chain: 'Local', network: 'Devnet', isGuess: false },
+    { onFatal: fatal },
+  )
+  const reader = openReader({ path })
+  status.parts.reader = reader
+  const metrics = createHostMetrics(registry, status.gauges)
+  const waiting = new Set<() => void>()
+  const mesh = await openMesh(
+    {
+      settings,
+      network: 'Local__Devnet',
+      retainBlocks,
+      peerSeed: createSeededRandom(setup.name ?? 'host').bytes(32),
+    },
+    {
+      log: captured.log,
+      registry,
+      metrics,
+      status,
+      writer,
+      reader,
+      notify: () => {
+        for (const look of [...waiting]) look()
+      },
+      onFatal: fatal,
+    },
+  )
+  const stored = (condition: () => boolean): Promise<void> => {
+    if (condition()) return Promise.resolve()
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (!condition()) return
+        waiting.delete(look)
+        resolve()
+      }
+      waiting.add(look)
+    })
+  }
+  let closed: Promise<void> | null = null
+  const closeAll = async (): Promise<void> => {
+    await mesh.close()
+    reader.close()
+    await writer.close()
+  }
+  const close = (): Promise<void> => {
+    closed ??= closeAll()
+    return closed
+  }
+  t.after(close)
+  const { id, addresses } = mesh.p2p.self()
+  return {
+    mesh,
+    writer,
+    reader,
+    status,
+    metrics,
+    registry,
+    captured,
+    path,
+    id,
+    address: `${addresses.at(-1)}/p2p/${id}`,
+    stored,
+    reached: (height) => stored(() => (status.stored()?.head ?? -1) >= height),
+    close,
+  }
+}
