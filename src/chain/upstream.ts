@@ -115,15 +115,17 @@ export function openUpstream(
   return {
     async persist(what, attempt, signal) {
       const work = {}
+      let isAnswered = false
       try {
         for (let failures = 1; ; failures++) {
           const result = await round(what, attempt, signal)
+          isAnswered = !(result instanceof ServiceError)
           if (!(result instanceof ServiceError)) return result.value
           if (failures >= roundsBeforeTrouble) troubles.report(work, what, result)
           await pause(waitMs(result, failures), undefined, { signal })
         }
       } finally {
-        troubles.settle(work)
+        troubles.settle(work, isAnswered)
       }
     },
     trouble: () => troubles.current(),
@@ -141,7 +143,8 @@ function worseOf(first: ServiceError | null, second: ServiceError): ServiceError
 
 interface Troubles {
   report(work: object, what: string, error: ServiceError): void
-  settle(work: object): void
+  /** The work is over, with an answer or given up. */
+  settle(work: object, isAnswered: boolean): void
   current(): Trouble | null
 }
 
@@ -166,8 +169,8 @@ function createTroubles(log: Logger): Troubles {
         'execution node fails, will try again until it answers',
       )
     },
-    settle(work) {
-      if (!open.delete(work) || open.size > 0) return
+    settle(work, isAnswered) {
+      if (!open.delete(work) || open.size > 0 || !isAnswered) return
       log.info({ afterMs: Math.round(performance.now() - since) }, 'execution node answers again')
     },
     current() {

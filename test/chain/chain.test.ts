@@ -149,3 +149,15 @@ test('nothing of an address beyond host and port gets into the log', async (t) =
   await assert.rejects(head)
   assert.doesNotMatch(JSON.stringify(log.lines), /hidden/)
 })
+
+test('work that is given up is not reported as answered', async (t) => {
+  const { log, open } = await set(t)
+  const stop = new AbortController()
+  const chain = open({ rpcUrls: ['http://127.0.0.1:1'] })
+  const head = chain.head(stop.signal)
+  await log.line('execution node fails, will try again until it answers')
+  stop.abort()
+  await assert.rejects(head)
+  assert.deepEqual(log.messages('info'), [])
+  assert.equal(chain.trouble(), null)
+})

@@ -1,0 +1,107 @@
+/** The Generator's settings: the common ones, and what only a Generator has. */
+import { type CommonSettings, commonSettings } from '../service/common-settings.ts'
+import type { SettingKind } from '../service/setting-kinds.ts'
+import { choice, kind, list, scalarText, secretText, text, url } from '../service/setting-kinds.ts'
+import { loadSettings, type SettingSources, type SettingsTable } from '../service/settings.ts'
+import { type StartHeight, startHeight } from './start-height.ts'
+
+export interface GeneratorSettings extends CommonSettings {
+  /** At least one; the preferred one first. */
+  readonly rpcUrls: readonly string[]
+  readonly wsUrl: string | null
+  readonly apiKey: string | null
+  /** Name of the header that carries the key. */
+  readonly apiKeyHeader: string
+  readonly startHeight: StartHeight
+  readonly verify: 'headers' | 'off'
+  readonly receipts: 'per-transaction' | 'per-block'
+  readonly schemaAuthMode: 'token' | 'none'
+  readonly schemaApiKeys: readonly string[]
+}
+
+const verify: SettingKind<'headers' | 'off'> = kind(
+  'headers or off (full does not exist yet)',
+  (value) => {
+    const found = scalarText(value)
+    return found === 'headers' || found === 'off' ? found : undefined
+  },
+)
+
+/** The table from which settings, help and README are made. */
+export const generatorSettings: SettingsTable<GeneratorSettings> = {
+  ...commonSettings('generator'),
+  rpcUrls: {
+    key: 'node.rpc_url',
+    env: 'NODE_RPC_URL',
+    kind: list(url('http', 'https')),
+    required: true,
+    doc: 'JSON-RPC addresses of the execution node; the next one is used while one does not answer.',
+  },
+  wsUrl: {
+    key: 'node.ws_url',
+    env: 'NODE_WS_URL',
+    kind: url('ws', 'wss'),
+    doc: 'WebSocket address for new heads; without it they are polled for.',
+  },
+  apiKey: {
+    key: 'node.api_key',
+    env: 'NODE_API_KEY',
+    kind: secretText,
+    secret: true,
+    doc: 'Sent to the node as it is: write the scheme (Bearer ...) where one is wanted.',
+  },
+  apiKeyHeader: {
+    key: 'node.api_key_type',
+    env: 'NODE_API_KEY_TYPE',
+    kind: text('the name of an HTTP header', /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/),
+    default: 'Authorization',
+    doc: 'Name of the header that carries the key.',
+  },
+  startHeight: {
+    key: 'generator.start_height',
+    env: 'GENERATOR_START_HEIGHT',
+    kind: startHeight,
+    default: 'latest',
+    doc: 'Where an empty store begins; one with blocks goes on after them.',
+  },
+  verify: {
+    key: 'generator.verify',
+    env: 'GENERATOR_VERIFY',
+    kind: verify,
+    default: 'headers',
+    doc: 'Whether each block’s hash is recomputed from its header.',
+  },
+  receipts: {
+    key: 'generator.receipts',
+    env: 'GENERATOR_RECEIPTS',
+    kind: choice(['per-transaction', 'per-block']),
+    default: 'per-transaction',
+    doc: 'Whether receipts are asked for one by one (in batches), or with eth_getBlockReceipts.',
+  },
+  schemaAuthMode: {
+    key: 'schema.auth_mode',
+    env: 'SCHEMA_AUTH_MODE',
+    kind: choice(['token', 'none']),
+    default: 'token',
+    doc: 'Whether the schema endpoint wants a key.',
+  },
+  schemaApiKeys: {
+    key: 'schema.api_keys',
+    env: 'SCHEMA_API_KEYS',
+    kind: list(secretText),
+    default: [],
+    secret: true,
+    doc: 'Keys the schema endpoint takes; without any it refuses everybody in token mode.',
+  },
+}
+
+/** Reads and checks all settings. Throws CONFIG_INVALID. */
+export function loadGeneratorSettings(sources: SettingSources): GeneratorSettings {
+  return loadSettings(generatorSettings, sources, { check: checkSettings })
+}
+
+function checkSettings({ rpcUrls }: GeneratorSettings): readonly string[] {
+  return rpcUrls.length > 0
+    ? []
+    : ['node.rpc_url (NODE_RPC_URL) is required and empty; accepted is at least one URL']
+}

@@ -1,0 +1,62 @@
+/** Brings our chain back to the node's where the two have parted. */
+import type { Logger } from 'pino'
+import type { Chain } from '../chain/chain.ts'
+import { ServiceError } from '../errors.ts'
+import { findCommonHeight } from './common-height.ts'
+import type { IngestMetrics } from './ingest-metrics.ts'
+import type { OwnChain } from './own-chain.ts'
+
+export interface FollowBranchParts {
+  readonly chain: Pick<Chain, 'head' | 'header'>
+  readonly own: OwnChain
+  readonly log: Logger
+  readonly metrics: Pick<IngestMetrics, 'reorganised'>
+}
+
+/**
+ * Removes our blocks that the node has others for; answers whether there were any. A node that is
+ * merely behind has none. Throws GENERATOR_CHAIN_CHANGED when no block is common to both.
+ */
+export async function followBranch(
+  parts: FollowBranchParts,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { chain, own, log, metrics } = parts
+  await own.drain()
+  const tip = own.tip()
+  if (tip === null) return false
+  const head = await chain.head(signal)
+  const heights = own.heights(Math.min(tip.number, head.number))
+  if (heights.length === 0) {
+    const facts = { head: head.number, height: tip.number }
+    log.warn(facts, 'execution node is behind everything stored, waits until it has caught up')
+    return false
+  }
+  const common = await findCommonHeight(heights, async (height) => {
+    const block = await chain.header(height, signal)
+    return block?.hash === own.hashAt(height)
+  })
+  if (common === null) throw chainChanged(heights, tip)
+  if (common === heights.at(-1)) return false
+  const removed = tip.number - common
+  await own.cutAbove(common)
+  metrics.reorganised(removed)
+  log.warn({ common, removed, height: tip.number }, 'node changed branches, removed blocks it left')
+  return true
+}
+
+function chainChanged(
+  heights: readonly number[],
+  tip: { readonly number: number; readonly hash: string },
+): ServiceError {
+  const [tail] = heights
+  return new ServiceError(
+    'GENERATOR_CHAIN_CHANGED',
+    `Genesis changed: the execution node has none of the stored blocks ${tail} to ${tip.number}, so it follows another chain.`,
+    {
+      facts: { tail: tail ?? null, head: tip.number, hash: tip.hash },
+      remedy:
+        'Set NODE_RPC_URL to a node of the chain that the store was made from, or begin with an empty directory in DB_STORE_PATH.',
+    },
+  )
+}

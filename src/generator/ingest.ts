@@ -1,0 +1,168 @@
+/**
+ * The ingest loop: reads blocks in order with some fetched ahead, stores and seals each, and follows
+ * the node when it changes branches. All it knows comes from the store and the node, so that it can
+ * be killed at any moment and goes on where it was.
+ */
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { type Backoff, backoffMs } from '../chain/backoff.ts'
+import type { Head } from '../chain/block-reader.ts'
+import type { Chain } from '../chain/chain.ts'
+import { ServiceError } from '../errors.ts'
+import type { BlockToStore } from '../store/store.ts'
+import { createFetchAhead } from './fetch-ahead.ts'
+import { followBranch } from './follow-branch.ts'
+import type { IngestMetrics } from './ingest-metrics.ts'
+import { createNodeHead } from './node-head.ts'
+import { type OwnChainOptions, type OwnChainParts, openOwnChain } from './own-chain.ts'
+import { prepareBlock } from './prepare-block.ts'
+import { firstHeight, type StartHeight } from './start-height.ts'
+
+export interface IngestOptions extends OwnChainOptions {
+  /** As in `Ethereum__Mainnet`. */
+  readonly network: string
+  /** Where an empty store begins. */
+  readonly startHeight: StartHeight
+  /** Heights read ahead of the one that is stored. */
+  readonly fetchAhead: number
+  /** Between attempts after an answer that no documents can be made of. */
+  readonly backoff: Backoff
+}
+
+export interface IngestParts extends Omit<OwnChainParts, 'onFailure'> {
+  readonly chain: Pick<Chain, 'heads' | 'head' | 'header' | 'block'>
+  readonly log: Logger
+  readonly metrics: IngestMetrics
+  /** The node has another head. */
+  readonly onHead: (head: Head) => void
+  /** An answer that cannot be used; null when that is over. */
+  readonly onTrouble: (error: ServiceError | null) => void
+}
+
+/** Runs until `signal` is aborted. Throws what ends it otherwise: a failed write, or another chain. */
+export async function runIngest(
+  options: IngestOptions,
+  parts: IngestParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const failed = new AbortController()
+  const stop = AbortSignal.any([signal, failed.signal])
+  const onFailure = (error: unknown): void => failed.abort(error)
+  const own = openOwnChain(options, { ...parts, onFailure })
+  const node = createNodeHead()
+  const ahead = createFetchAhead(options.fetchAhead, (height, cancelled) =>
+    readBlock(height, options, parts, AbortSignal.any([stop, cancelled])),
+  )
+  const following = node.follow(parts.chain.heads(stop), (head) => {
+    ahead.cancelAbove(head.number)
+    parts.onHead(head)
+  })
+  following.catch(onFailure)
+  try {
+    await ingest({ options, parts, own, node, ahead, stop })
+  } catch (error) {
+    onFailure(error)
+  } finally {
+    failed.abort()
+    ahead.cancelAbove(-1)
+    await Promise.allSettled([following, own.drain()])
+  }
+  if (!signal.aborted) throw failed.signal.reason
+}
+
+interface Ingesting {
+  readonly options: IngestOptions
+  readonly parts: IngestParts
+  readonly own: ReturnType<typeof openOwnChain>
+  readonly node: ReturnType<typeof createNodeHead>
+  readonly ahead: ReturnType<typeof createFetchAhead<BlockToStore>>
+  readonly stop: AbortSignal
+}
+
+async function ingest(state: Ingesting): Promise<void> {
+  const { options, own, node, ahead, stop } = state
+  const first = await node.after(null)
+  if (first === null) return
+  await resume(state)
+  const start = firstHeight(options.startHeight, first.number)
+  let misfits = 0
+  while (!stop.aborted) {
+    const head = node.latest() ?? first
+    const tip = own.tip()
+    const next = tip === null ? start : tip.number + 1
+    if (head.number < next) {
+      await waitForHead(state, head)
+      continue
+    }
+    const block = await ahead.take(next, head.number)
+    if (block === null) continue
+    misfits = (await append(state, block)) ? 0 : misfits + 1
+    if (misfits > 0) await pause(backoffMs(options.backoff, misfits), undefined, { signal: stop })
+  }
+}
+
+/**
+ * Adds a block that continues ours; one that does not shows that the node is on another branch.
+ * False when it continues nothing and the node says that ours is its branch: it is changing now.
+ */
+async function append(state: Ingesting, block: BlockToStore): Promise<boolean> {
+  const tip = state.own.tip()
+  if (tip !== null && block.header.parentHash !== tip.hash) {
+    state.ahead.cancelAbove(-1)
+    return await changeBranch(state)
+  }
+  await state.own.add(block)
+  await nextTurn()
+  return true
+}
+
+/** What a former run left: blocks of a branch that is gone, and blocks without a seal. */
+async function resume(state: Ingesting): Promise<void> {
+  const { options, parts, own } = state
+  const { log } = parts
+  const tip = own.tip()
+  if (tip === null) {
+    log.info({ start: options.startHeight }, 'store is empty, begins at the configured height')
+    return
+  }
+  await changeBranch(state)
+  const sealed = await own.sealRest()
+  log.info({ height: own.tip()?.number, sealed }, 'goes on after the last stored block')
+}
+
+/** A head that is not above us may still be of another branch; then our end is cut off. */
+async function waitForHead(state: Ingesting, head: Head): Promise<void> {
+  const ours = state.own.hashAt(head.number)
+  if (ours !== undefined && ours !== head.hash && (await changeBranch(state))) return
+  await state.node.after(head)
+}
+
+function changeBranch({ parts, own, stop }: Ingesting): Promise<boolean> {
+  const { chain, log, metrics } = parts
+  return followBranch({ chain, own, log, metrics }, stop)
+}
+
+/** A block ready for the store; an answer that no documents can be made of is asked for again. */
+async function readBlock(
+  height: number,
+  options: IngestOptions,
+  parts: IngestParts,
+  signal: AbortSignal,
+): Promise<BlockToStore> {
+  for (let failures = 1; ; failures++) {
+    const whole = await parts.chain.block(height, signal)
+    const stop = parts.metrics.stageSeconds.startTimer({ stage: 'build' })
+    try {
+      const block = prepareBlock(options.network, whole)
+      if (failures > 1) parts.onTrouble(null)
+      return block
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      if (failures === 1) parts.log.warn({ height, err: error }, 'block cannot be read, asks again')
+      parts.onTrouble(error)
+    } finally {
+      stop()
+    }
+    await pause(backoffMs(options.backoff, failures), undefined, { signal })
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * The chain as this Generator has it: what is stored, and what is on its way to the disk. Blocks are
+ * added at the end and cut off from the end; each gets its documents transaction and, queued right
+ * behind it, the transaction with its seal.
+ */
+import type { Seal } from '../primitives/seal.ts'
+import type { BlockHeader, BlockToStore, Snapshot, StoreWriter } from '../store/store.ts'
+import { createCommits } from './commits.ts'
+import type { IngestMetrics } from './ingest-metrics.ts'
+
+export interface OwnChainOptions {
+  /** This Generator's public key, as in its seals. */
+  readonly identity: string
+  /** Blocks on their way to the disk at most. */
+  readonly maxCommits: number
+}
+
+export interface OwnChainParts {
+  readonly store: StoreWriter
+  readonly seal: (header: BlockHeader, known: readonly Seal[]) => Seal
+  readonly metrics: IngestMetrics
+  /** A block and its seal are on the disk. */
+  readonly onSealed: (header: BlockHeader) => void
+  /** The first write that failed; none succeeds after it. */
+  readonly onFailure: (error: unknown) => void
+}
+
+export interface OwnChain {
+  /** The last block, null in an empty store. */
+  tip(): { readonly number: number; readonly hash: string } | null
+  hashAt(height: number): string | undefined
+  /** Heights up to this one, ascending. */
+  heights(upTo: number): number[]
+  /** Stores and seals a block that follows the tip; resolves when further ones may follow. */
+  add(block: BlockToStore): Promise<void>
+  /** Seals stored blocks that have no seal of this identity; answers how many. */
+  sealRest(): Promise<number>
+  /** Removes the blocks above this height. */
+  cutAbove(height: number): Promise<void>
+  /** Resolves when everything is on the disk. */
+  drain(): Promise<void>
+}
+
+/** Blocks between two looks for spans to remove from the file. */
+const blocksPerPrune = 64
+
+/** Continues from what is stored. */
+export function openOwnChain(options: OwnChainOptions, parts: OwnChainParts): OwnChain {
+  const { store, seal, metrics } = parts
+  const commits = createCommits(options.maxCommits, parts.onFailure)
+  const underWay = new Map<number, string>()
+  let tip = read(store, storedTip)
+  let sincePrune = 0
+
+  const writeSeal = async (header: BlockHeader, known: readonly Seal[]): Promise<void> => {
+    await store.putSeals(header.number, [seal(header, known)])
+    if (underWay.get(header.number) === header.hash) underWay.delete(header.number)
+    metrics.sealed(header)
+    parts.onSealed(header)
+  }
+
+  const write = async (block: BlockToStore): Promise<void> => {
+    const stop = metrics.stageSeconds.startTimer({ stage: 'commit' })
+    const { header } = block
+    const known = read(store, (snapshot) => snapshot.sealsOf(header.hash))
+    await Promise.all([store.putBlock(block), writeSeal(header, known)])
+    stop()
+    if (++sincePrune < blocksPerPrune) return
+    sincePrune = 0
+    await store.prune()
+  }
+
+  return {
+    tip: () => tip,
+    hashAt: (height) =>
+      underWay.get(height) ?? read(store, (snapshot) => snapshot.header(height)?.hash),
+    heights: (upTo) =>
+      read(store, (snapshot) => {
+        const range = snapshot.range()
+        return range === null ? [] : [...snapshot.heights(range.tail, upTo, false)]
+      }),
+    async add(block) {
+      const { number, hash } = block.header
+      tip = { number, hash }
+      underWay.set(number, hash)
+      await commits.add(write(block))
+    },
+    async sealRest() {
+      for (let count = 0; ; count++) {
+        const header = read(store, (snapshot) => firstUnsealed(snapshot, options.identity))
+        if (header === undefined) return count
+        await writeSeal(header, [])
+      }
+    },
+    async cutAbove(height) {
+      await commits.drain()
+      await store.removeAbove(height)
+      tip = read(store, storedTip)
+    },
+    drain: () => commits.drain(),
+  }
+}
+
+function read<T>(store: StoreWriter, look: (snapshot: Snapshot) => T): T {
+  const snapshot = store.reader.snapshot()
+  try {
+    return look(snapshot)
+  } finally {
+    snapshot.release()
+  }
+}
+
+function storedTip(snapshot: Snapshot): { number: number; hash: string } | null {
+  const range = snapshot.range()
+  const header = range === null ? undefined : snapshot.header(range.head)
+  return header === undefined ? null : { number: header.number, hash: header.hash }
+}
+
+function firstUnsealed(snapshot: Snapshot, identity: string): BlockHeader | undefined {
+  const height = snapshot.firstUnsealed(identity)
+  return height === undefined ? undefined : snapshot.header(height)
+}

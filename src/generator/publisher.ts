@@ -1,0 +1,75 @@
+/**
+ * Gossips each sealed block in order. Blocks that wait too long are left out: peers that miss one
+ * pull it by its height.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { Counter, type Registry } from 'prom-client'
+import type { P2p } from '../p2p/p2p.ts'
+import type { SealedBlocks } from './block-source.ts'
+
+export interface PublisherParts {
+  readonly p2p: Pick<P2p, 'publish' | 'maxGossipBytes'>
+  readonly blocks: Pick<SealedBlocks, 'sealedBlock' | 'sealsAlone'>
+  readonly log: Logger
+  readonly registry: Registry
+}
+
+export interface Publisher {
+  /** Gossips the sealed block at this height when its turn comes. */
+  add(height: number): void
+  /** Resolves when nothing is being published any more. */
+  close(): Promise<void>
+}
+
+/** Blocks that may wait; more only come together while catching up. */
+const maxWaiting = 64
+
+export function createPublisher(parts: PublisherParts): Publisher {
+  const { p2p, blocks, log, registry } = parts
+  const published = new Counter({
+    name: 'viewmesh_generator_published_total',
+    help: 'Sealed blocks by how they went to peers: whole, as seal alone, or left to be pulled.',
+    labelNames: ['form'],
+    registers: [registry],
+  })
+  const waiting: number[] = []
+  let running: Promise<void> | null = null
+
+  const publish = async (height: number): Promise<void> => {
+    const whole = blocks.sealedBlock(height)
+    if (whole === null) return
+    const fits = whole.byteLength <= p2p.maxGossipBytes
+    const message = fits ? whole : blocks.sealsAlone(height)
+    if (message === null) return
+    await p2p.publish(message)
+    published.inc({ form: fits ? 'whole' : 'seal' })
+  }
+
+  const run = async (): Promise<void> => {
+    for (let height = waiting.shift(); height !== undefined; height = waiting.shift()) {
+      try {
+        await publish(height)
+      } catch (error) {
+        log.warn({ err: error, height }, 'block not gossiped, peers have to pull it')
+      }
+      await nextTurn()
+    }
+    running = null
+  }
+
+  return {
+    add(height) {
+      waiting.push(height)
+      if (waiting.length > maxWaiting) {
+        waiting.shift()
+        published.inc({ form: 'left out' })
+      }
+      running ??= run()
+    },
+    async close() {
+      waiting.length = 0
+      await running
+    },
+  }
+}

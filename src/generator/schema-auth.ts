@@ -1,0 +1,73 @@
+/**
+ * Who may read the schema: nobody without configured keys, then whoever shows one of them as
+ * `Authorization: Bearer` or `X-Api-Key`.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto'
+
+export interface SchemaAuthOptions {
+  readonly mode: 'token' | 'none'
+  readonly keys: readonly string[]
+}
+
+/** Headers of a request that may carry a key. */
+export interface KeyHeaders {
+  readonly authorization?: string | undefined
+  readonly 'x-api-key'?: string | readonly string[] | undefined
+}
+
+/** Why a request is refused. */
+export interface SchemaRefusal {
+  readonly status: 401 | 403 | 503
+  readonly body: { readonly error: string; readonly message: string }
+}
+
+const unconfigured: SchemaRefusal = {
+  status: 503,
+  body: { error: 'service_unavailable', message: 'no API keys configured on server' },
+}
+const anonymous: SchemaRefusal = {
+  status: 401,
+  body: { error: 'unauthorized', message: 'missing or empty credentials' },
+}
+const unknown: SchemaRefusal = {
+  status: 403,
+  body: { error: 'forbidden', message: 'invalid credentials' },
+}
+
+/** A check of requests' headers; null lets a request in. */
+export function createSchemaAuth(
+  options: SchemaAuthOptions,
+): (headers: KeyHeaders) => SchemaRefusal | null {
+  if (options.mode === 'none') return () => null
+  const known = options.keys.map(digest)
+  if (known.length === 0) return () => unconfigured
+  return (headers) => {
+    const shown = shownKey(headers)
+    if (shown === null) return anonymous
+    return isKnown(digest(shown), known) ? null : unknown
+  }
+}
+
+/** An `Authorization` header that holds no bearer token does not let `X-Api-Key` speak for it. */
+function shownKey(headers: KeyHeaders): string | null {
+  const { authorization, 'x-api-key': apiKey } = headers
+  if (authorization !== undefined) return textOf(/^bearer[ \t]+(.*)$/is.exec(authorization)?.[1])
+  return textOf(typeof apiKey === 'string' ? apiKey : apiKey?.[0])
+}
+
+function textOf(value: string | undefined): string | null {
+  const text = value?.trim() ?? ''
+  return text === '' ? null : text
+}
+
+/** Equal lengths for the comparison, whatever was shown. */
+function digest(key: string): Buffer {
+  return createHash('sha256').update(key).digest()
+}
+
+/** Compares with every key, so that the time tells neither whether nor where one fits. */
+function isKnown(shown: Buffer, known: readonly Buffer[]): boolean {
+  let found = 0
+  for (const key of known) found |= Number(timingSafeEqual(shown, key))
+  return found === 1
+}

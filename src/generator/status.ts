@@ -1,0 +1,133 @@
+/** What the Generator knows about itself at this moment, for `/health`, counters and gauges. */
+import { Gauge, type Registry } from 'prom-client'
+import type { P2p } from '../p2p/p2p.ts'
+import { type Counters, type HealthState, startingState } from '../service/health-report.ts'
+import type { BlockHeader, Snapshot, StoreReader } from '../store/store.ts'
+import type { GeneratorSettings } from './config.ts'
+import type { UpstreamState } from './writer-thread.ts'
+
+export interface Status {
+  state(): HealthState
+  counters(): Counters
+  onSealed(header: BlockHeader): void
+  onUpstream(state: UpstreamState): void
+  /** Parts that are known once they are open. */
+  readonly parts: { reader?: StoreReader; p2p?: Pick<P2p, 'self' | 'peers'> }
+  setReady(isReady: boolean): void
+}
+
+const maxGaps = 100
+/** What `blocks_per_minute` looks back on. */
+const minuteMs = 60_000
+
+/** The status of a Generator that is starting. */
+export function createStatus(
+  settings: Pick<GeneratorSettings, 'chainName' | 'chainNetwork'>,
+  nowMs: () => number = Date.now,
+): Status {
+  const parts: Status['parts'] = {}
+  const totals = { blocks: 0, transactions: 0, logs: 0, entries: 0, lastMs: 0 }
+  const lately: number[] = []
+  let upstream: UpstreamState | null = null
+  let sealedMs: number | null = null
+  let isReady = false
+
+  const look = <T>(read: (snapshot: Snapshot) => T, otherwise: T): T => {
+    const snapshot = parts.reader?.snapshot()
+    if (snapshot === undefined) return otherwise
+    try {
+      return read(snapshot)
+    } finally {
+      snapshot.release()
+    }
+  }
+
+  return {
+    parts,
+    state() {
+      const range = look((snapshot) => snapshot.range(), null)
+      return {
+        ...startingState(settings.chainName, settings.chainNetwork),
+        ready: isReady,
+        storeOpen: parts.reader !== undefined,
+        tail: range?.tail ?? null,
+        head: range?.head ?? null,
+        lastProcessedMs: sealedMs ?? look(lastSealMs, null),
+        sourceHead: upstream?.head ?? null,
+        upstreamMode: upstream?.mode ?? 'offline',
+        gaps: look((snapshot) => snapshot.gaps(maxGaps), []),
+        error: upstream?.error ?? null,
+        p2p: { self: parts.p2p?.self() ?? null, peers: parts.p2p?.peers() ?? [] },
+      }
+    },
+    counters() {
+      dropOld(lately, nowMs() - minuteMs)
+      return {
+        blocks_processed: totals.blocks,
+        blocks_received: totals.blocks,
+        blocks_per_minute: lately.length,
+        unique_blocks: totals.blocks,
+        transactions_processed: totals.transactions,
+        unique_transactions: totals.transactions,
+        logs_processed: totals.logs,
+        unique_logs: totals.logs,
+        access_lists_processed: totals.entries,
+        unique_access_lists: totals.entries,
+        block_signatures_processed: totals.blocks,
+        batch_signatures_processed: totals.blocks,
+        documents_processed: totals.blocks + totals.transactions + totals.logs + totals.entries,
+        last_processing_time_ms: totals.lastMs,
+      }
+    },
+    onSealed({ sections }) {
+      const now = nowMs()
+      totals.blocks++
+      totals.transactions += sections.Transaction
+      totals.logs += sections.Log
+      totals.entries += sections.AccessListEntry
+      totals.lastMs = sealedMs === null ? 0 : now - sealedMs
+      sealedMs = now
+      lately.push(now)
+      dropOld(lately, now - minuteMs)
+    },
+    onUpstream(state) {
+      upstream = state
+    },
+    setReady(ready) {
+      isReady = ready
+    },
+  }
+}
+
+function dropOld(times: number[], before: number): void {
+  const kept = times.findIndex((time) => time >= before)
+  times.splice(0, kept < 0 ? times.length : kept)
+}
+
+/** When the newest stored block was sealed, as its seal says; null without one. */
+function lastSealMs(snapshot: Snapshot): number | null {
+  const range = snapshot.range()
+  const seal = range === null ? undefined : snapshot.seals(range.head)[0]
+  return seal === undefined ? null : Date.parse(seal.createdAt)
+}
+
+/** Gauges that are read from the status when they are scraped. */
+export function declareGauges(status: Status, registry: Registry): void {
+  const gauge = (name: string, help: string, read: () => number | null): void => {
+    new Gauge({
+      name: `viewmesh_generator_${name}`,
+      help,
+      registers: [registry],
+      collect() {
+        const value = read()
+        if (value !== null) this.set(value)
+      },
+    })
+  }
+  gauge('head_height', 'Height of the newest stored block.', () => status.state().head)
+  gauge('tail_height', 'Height of the oldest visible block.', () => status.state().tail)
+  gauge('lag_blocks', 'Blocks the newest stored one is behind the node’s head.', () => {
+    const { head, sourceHead } = status.state()
+    return head === null || sourceHead === null ? null : Math.max(0, sourceHead - head)
+  })
+}
