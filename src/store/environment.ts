@@ -91,10 +91,14 @@ export function openForReading(path: string): Environment | undefined {
   return undefined
 }
 
-/** Closes what `openForWriting` opened. */
-export async function closeWriting(environment: Environment): Promise<void> {
+/**
+ * Closes what `openForWriting` opened. After a failed commit lmdb may wait for ever for a flush that
+ * does not come; then nobody waits for it.
+ */
+export async function closeWriting(environment: Environment, isSound: boolean): Promise<void> {
   environment.root.unlock(writerMark, 1)
-  await environment.root.close()
+  const closed = environment.root.close()
+  if (isSound) await closed
 }
 
 /** Copies a value out of the map, or answers undefined. */

@@ -33,8 +33,9 @@ export const storeDatabases = ['meta', 'headers', 'bodies', 'index', 'seals', 'h
 export type StoreDatabase = (typeof storeDatabases)[number]
 
 export const pageBytes = 4096
+export const pageHeaderBytes = 24
 /** What fits into one page of its own: a piece of a body, or a page of the index. */
-export const pieceBytes: number = pageBytes - 24
+export const pieceBytes: number = pageBytes - pageHeaderBytes
 
 /** Blocks that share one index table once they are deep enough. */
 export const spanBlocks = 64

@@ -1,11 +1,24 @@
 /** The directory a store lives in: that it can be used, and that its disk is not full. */
-import { accessSync, constants, mkdirSync, statfsSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  mkdirSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
 import { ServiceError } from '../errors.ts'
 
-/** Below this a store is not opened: lmdb's lock file is a memory map, and a full disk then kills the process. */
-const minFreeBytes = 2 * 1024 * 1024
-/** What a failed commit leaves free at most when the disk was its reason. */
+/**
+ * What must fit on the disk for a store to be opened: lmdb's lock file is a memory map, and a disk
+ * that is full when it is made kills the process.
+ */
+const roomBytes = 256 * 1024
+/** What a failed commit leaves free at most where a full disk was its reason. */
 const fullBelowBytes = 8 * 1024 * 1024
+const probeFile = 'space.probe'
 
 /**
  * Makes the directory where it is missing, and checks that it can be used.
@@ -19,13 +32,15 @@ export function prepareDirectory(path: string): void {
   } catch (cause) {
     throw unusable(path, cause)
   }
-  if (freeBytes(path) < minFreeBytes) throw storeFull(path)
+  if (!hasRoom(path)) throw storeFull(path)
 }
 
 /** Turns lmdb's error for a failed write into ours. */
 export function writeFailure(path: string, cause: unknown): ServiceError {
   if (cause instanceof ServiceError) return cause
-  if (isFull(cause) || freeBytes(path) < fullBelowBytes) return storeFull(path, cause)
+  // lmdb calls a write that a full disk cut short an input/output error.
+  const isFull = freeBytes(path) < fullBelowBytes || !hasRoom(path)
+  if (isFull) return storeFull(path, cause)
   return new ServiceError('STORE_WRITE_FAILED', `The store at ${path} could not be written.`, {
     facts: { path, found: messageOf(cause) },
     remedy:
@@ -43,11 +58,19 @@ function freeBytes(path: string): number {
   }
 }
 
-/** ENOSPC, EDQUOT, EFBIG and MDB_MAP_FULL, as lmdb reports them. */
-const fullCodes: ReadonlySet<unknown> = new Set([28, 122, 27, -30792])
+const fullCodes: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
 
-function isFull(cause: unknown): boolean {
-  return fullCodes.has((cause as { code?: unknown } | null)?.code)
+/** Whether a little can be written; a quota is not in what the file system says is free. */
+function hasRoom(path: string): boolean {
+  const file = join(path, probeFile)
+  try {
+    writeFileSync(file, Buffer.alloc(roomBytes), { flush: true })
+    return true
+  } catch (cause) {
+    return !fullCodes.has((cause as { code?: unknown }).code)
+  } finally {
+    rmSync(file, { force: true })
+  }
 }
 
 function storeFull(path: string, cause?: unknown): ServiceError {

@@ -3,11 +3,14 @@
  * ours is refused before anything is written to it.
  */
 import { randomBytes } from 'node:crypto'
+import { closeSync, openSync, readSync } from 'node:fs'
+import { join } from 'node:path'
 import { ServiceError } from '../errors.ts'
-import { type Database, openExisting, type openRoot } from './environment.ts'
+import { type Database, dataFile, openExisting, type openRoot } from './environment.ts'
 import {
   emptyState,
   identityKey,
+  pageHeaderBytes,
   type StoreIdentity,
   type StoreState,
   stateKey,
@@ -19,6 +22,40 @@ export interface Expected {
   readonly path: string
   readonly network: string
   readonly genesisHash?: string
+}
+
+/** What follows the header of an LMDB file's first page: its magic number and its data version. */
+const lmdbMagic = 0xbeefc0de
+const lmdbVersion = 2
+
+/**
+ * Refuses a data file that is not LMDB's, before lmdb opens it: it crashes on one.
+ * @throws ServiceError `STORE_FORMAT_UNKNOWN`.
+ */
+export function checkFile(path: string): void {
+  const start = readStart(join(path, dataFile))
+  if (start.length === 0) return
+  const isLmdb =
+    start.length >= pageHeaderBytes + 8 && start.readUInt32LE(pageHeaderBytes) === lmdbMagic
+  if (!isLmdb) throw unknownFormat(path, `${dataFile} is no LMDB file`)
+  const version = start.readUInt16LE(pageHeaderBytes + 4)
+  if (version !== lmdbVersion) throw unknownFormat(path, `LMDB data version ${version}`)
+}
+
+/** The first bytes of a file; none where it does not exist. */
+function readStart(file: string): Buffer {
+  try {
+    const handle = openSync(file, 'r')
+    try {
+      const bytes = Buffer.alloc(pageHeaderBytes + 8)
+      return bytes.subarray(0, readSync(handle, bytes))
+    } finally {
+      closeSync(handle)
+    }
+  } catch (cause) {
+    if ((cause as { code?: unknown }).code === 'ENOENT') return Buffer.alloc(0)
+    throw cause
+  }
 }
 
 /**
@@ -34,7 +71,7 @@ export function checkIdentity(
     // A program that dies while it makes a store leaves empty databases, and nothing else.
     const [foreign] = root.getKeys({ limit: 1 })
     if (foreign === undefined || openExisting(root, 'meta') !== undefined) return undefined
-    throw unknownFormat(expected.path, `databases such as ${foreign.toString()}`)
+    throw unknownFormat(expected.path, `databases such as ${printable(foreign)}`)
   }
   const identity = parseIdentity(entry.value, expected.path)
   checkChain(identity, expected)
@@ -56,6 +93,8 @@ export function newIdentity(expected: Expected): StoreIdentity {
     seed: [random.readInt32LE(0), random.readInt32LE(4)],
   }
 }
+
+const printable = (name: Buffer): string => name.toString('latin1').replace(/[^ -~]/g, '')
 
 /** What a store holds, with the LMDB version of the record. */
 export function readState(meta: Database): { state: StoreState; version: number } {

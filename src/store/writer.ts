@@ -18,11 +18,11 @@ import { dueSpan, pruneableSpan } from './span-writes.ts'
 import type { StoreWriter } from './store.ts'
 import { prepareDirectory, writeFailure } from './store-directory.ts'
 import {
+  checkFile,
   checkIdentity,
   type Expected,
   newIdentity,
   readState,
-  unknownFormat,
   writeIdentity,
 } from './store-identity.ts'
 import { lockStore } from './store-lock.ts'
@@ -57,10 +57,10 @@ export async function openWriter(options: WriterOptions, parts: WriterParts): Pr
   const lock = lockStore(absolute.path)
   try {
     const { environment, identity } = await openStore(absolute)
-    const writer = createWriter(absolute, parts, environment, identity)
+    const { end, ...writer } = createWriter(absolute, parts, environment, identity)
     const close = async (): Promise<void> => {
-      await writer.close()
-      await closeWriting(environment)
+      const isSound = await end()
+      await closeWriting(environment, isSound)
       lock.release()
     }
     return { ...writer, close }
@@ -91,25 +91,22 @@ async function openStore(
   }
 }
 
-/** MDB_PAGE_NOTFOUND, MDB_CORRUPTED, MDB_VERSION_MISMATCH and MDB_INVALID. */
-const foreignFileCodes: ReadonlySet<unknown> = new Set([-30797, -30796, -30794, -30793])
-
 function openFile(path: string): ReturnType<typeof openRoot> {
+  checkFile(path)
   try {
     return openRoot(path)
   } catch (cause) {
-    const { code } = cause as { code?: unknown }
-    if (foreignFileCodes.has(code)) throw unknownFormat(path, `${dataFile} is no LMDB file`, cause)
     throw writeFailure(path, cause)
   }
 }
 
+/** `end` waits for what is under way, closes the reader and answers whether all of it was written. */
 function createWriter(
   options: WriterOptions,
   parts: WriterParts,
   environment: Environment,
   identity: StoreIdentity,
-): StoreWriter {
+): Omit<StoreWriter, 'close'> & { readonly end: () => Promise<boolean> } {
   const { path, retainBlocks } = options
   const { log, registry } = parts
   const start = readState(environment.databases.meta)
@@ -183,9 +180,13 @@ function createWriter(
       if (removed > 0) log.debug({ blocks: removed }, 'blocks below the tail removed')
       return removed
     },
-    close: async () => {
-      await flushed().catch(() => undefined)
+    end: async () => {
+      const isSound = await flushed().then(
+        () => true,
+        () => false,
+      )
       reader.close()
+      return isSound
     },
   }
 }

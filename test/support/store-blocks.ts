@@ -1,5 +1,5 @@
 /** Blocks in the form in which the store takes them. */
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { openBody } from '../../src/primitives/body.ts'
 import { writeHeader } from '../../src/primitives/body-header.ts'
 import { createWriter } from '../../src/primitives/cbor.ts'
@@ -32,13 +32,13 @@ export function namedHash(name: string): string {
 }
 
 /**
- * A block with one document of random bytes: nothing to look into, but of any size, and made faster
- * than it is stored. Blocks of another branch differ in everything but the height.
+ * A block with one document of bytes that do not compress: nothing to look into, but of any size,
+ * the same for the same arguments. Blocks of another branch differ in everything but the height.
  */
 export function opaqueBlock(height: number, bytes = 200, branch = 'main'): SealedBlockToStore {
   const hash = namedHash(`${branch}:${height}`)
   const root = namedHash(`root:${branch}:${height}`).slice(2)
-  const stored = randomBytes(bytes)
+  const stored = createHash('shake256', { outputLength: bytes }).update(hash).digest()
   const sections = { Block: 1, Transaction: 0, AccessListEntry: 0, Log: 0 }
   const out = createWriter(4096)
   writeHeader(out, {

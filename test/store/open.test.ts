@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import process from 'node:process'
+import { describe, it } from 'node:test'
+import { open } from 'lmdb'
+import { pino } from 'pino'
+import { Registry } from 'prom-client'
+import { ServiceError } from '../../src/errors.ts'
+import { openReader } from '../../src/store/reader.ts'
+import { openWriter, type WriterOptions } from '../../src/store/writer.ts'
+import { startChild } from '../support/child-program.ts'
+import { namedHash, opaqueBlock } from '../support/store-blocks.ts'
+import { readStore, testDirectory } from '../support/test-store.ts'
+
+const log = pino({ enabled: false })
+const network = 'Ethereum__Mainnet'
+const genesisHash = namedHash('genesis')
+
+const openAt = (path: string, more: Partial<WriterOptions> = {}): ReturnType<typeof openWriter> =>
+  openWriter({ path, network, retainBlocks: null, ...more }, { log })
+
+/** Makes a store with one block and closes it. */
+async function madeStore(path: string, more: Partial<WriterOptions> = {}): Promise<void> {
+  const store = await openAt(path, more)
+  await store.putSealedBlock(opaqueBlock(1))
+  await store.close()
+}
+
+/** Expects opening to fail, and gives the error with what a user sees of it. */
+async function refusal(opened: Promise<unknown>): Promise<ServiceError> {
+  const error = await opened.then(
+    () => assert.fail('the store was opened'),
+    (reason: unknown) => reason,
+  )
+  assert.ok(error instanceof ServiceError)
+  assert.ok(error.remedy !== undefined)
+  return error
+}
+
+const dataOf = (path: string): Buffer => readFileSync(join(path, 'data.mdb'))
+
+describe('opening a store', () => {
+  it('makes it where there is none, and finds again what was stored', async (t) => {
+    const path = join(testDirectory(t), 'not', 'there.yet')
+    await madeStore(path)
+    const store = await openAt(path)
+    readStore(store.reader, (snapshot) => {
+      assert.deepEqual(snapshot.range(), { tail: 1, head: 1 })
+      assert.equal(snapshot.seals(1).length, 1)
+    })
+    await store.close()
+  })
+
+  it('refuses one of another network, names both, and writes nothing', async (t) => {
+    const path = testDirectory(t)
+    await madeStore(path)
+    const before = dataOf(path)
+    const error = await refusal(openAt(path, { network: 'Ethereum__Sepolia' }))
+    assert.equal(error.code, 'STORE_FOREIGN')
+    assert.deepEqual(error.facts, {
+      path,
+      found: 'Ethereum__Mainnet',
+      expected: 'Ethereum__Sepolia',
+    })
+    assert.match(
+      error.message,
+      /belongs to the network Ethereum__Mainnet, not to Ethereum__Sepolia/,
+    )
+    assert.match(error.remedy ?? '', /DB_STORE_PATH/)
+    assert.deepEqual(dataOf(path), before)
+  })
+
+  it('refuses one of another chain, once it knows the chain by its genesis block', async (t) => {
+    const path = testDirectory(t)
+    await madeStore(path)
+    await madeStore(path, { genesisHash })
+    await madeStore(path)
+    const other = namedHash('another genesis')
+    const error = await refusal(openAt(path, { genesisHash: other }))
+    assert.equal(error.code, 'STORE_FOREIGN')
+    assert.deepEqual(error.facts, { path, found: genesisHash, expected: other })
+    await madeStore(path, { genesisHash })
+  })
+
+  it('refuses an unknown format, and leaves it to the program that made it', async (t) => {
+    const path = testDirectory(t)
+    await madeStore(path)
+    const root = open({ path, noSubdir: false, encoding: 'binary', keyEncoding: 'binary' })
+    const meta = root.openDB('meta', {
+      encoding: 'binary',
+      keyEncoding: 'binary',
+      useVersions: true,
+    })
+    await meta.put(Buffer.from('store'), Buffer.from('{"format":2,"network":"x"}'), 1)
+    await root.close()
+    const before = dataOf(path)
+    const error = await refusal(openAt(path))
+    assert.equal(error.code, 'STORE_FORMAT_UNKNOWN')
+    assert.deepEqual(error.facts, { path, found: 'format 2', expected: 1 })
+    assert.match(error.message, new RegExp(`${path} is of an unknown format: format 2, expected`))
+    assert.deepEqual(dataOf(path), before)
+  })
+
+  it('refuses a database of another program, and a file that is no database', async (t) => {
+    const path = testDirectory(t)
+    const root = open({ path, noSubdir: false })
+    await root.openDB('users', {}).put('a', 'b')
+    await root.close()
+    const before = dataOf(path)
+    const error = await refusal(openAt(path))
+    assert.equal(error.code, 'STORE_FORMAT_UNKNOWN')
+    assert.match(error.message, /databases such as users/)
+    assert.deepEqual(dataOf(path), before)
+
+    const other = testDirectory(t)
+    writeFileSync(join(other, 'data.mdb'), Buffer.alloc(20_000, 'no database'))
+    assert.equal((await refusal(openAt(other))).code, 'STORE_FORMAT_UNKNOWN')
+  })
+
+  it('takes up a store that died while it was made', async (t) => {
+    const path = testDirectory(t)
+    const root = open({ path, noSubdir: false, encoding: 'binary', keyEncoding: 'binary' })
+    root.openDB('meta', { encoding: 'binary', keyEncoding: 'binary', useVersions: true })
+    root.openDB('headers', { encoding: 'binary', keyEncoding: 'binary' })
+    await root.close()
+    await madeStore(path)
+  })
+
+  it('names a path that is no directory', async (t) => {
+    const path = join(testDirectory(t), 'file')
+    writeFileSync(path, '')
+    const error = await refusal(openAt(path))
+    assert.equal(error.code, 'STORE_PATH_UNUSABLE')
+    assert.equal(error.facts['path'], path)
+    assert.match(error.remedy ?? '', /DB_STORE_PATH/)
+  })
+
+  it('names a directory that this user may not write', async (t) => {
+    const path = testDirectory(t)
+    mkdirSync(join(path, 'store'), { mode: 0o500 })
+    // Root may write everywhere, so another user tries.
+    const uid = process.getuid?.() === 0 ? 1001 : undefined
+    const child = startChild('test/support/store-program.ts', {
+      args: ['hold', join(path, 'store')],
+      ...(uid !== undefined && { uid }),
+    })
+    const { stdout, code } = await child.ended()
+    assert.equal(stdout.trim(), 'STORE_PATH_UNUSABLE')
+    assert.equal(code, 1)
+  })
+
+  it('tells the size of the file and the visible blocks as metrics', async (t) => {
+    const path = testDirectory(t)
+    const registry = new Registry()
+    const store = await openWriter({ path, network, retainBlocks: 2 }, { log, registry })
+    t.after(() => store.close())
+    for (const height of [1, 2, 3]) await store.putSealedBlock(opaqueBlock(height))
+    const text = await registry.metrics()
+    assert.match(
+      text,
+      new RegExp(`^viewmesh_store_bytes ${statSync(join(path, 'data.mdb')).size}$`, 'm'),
+    )
+    assert.match(text, /^viewmesh_store_blocks 2$/m)
+    assert.match(text, /^viewmesh_store_commit_seconds_count\{transaction="documents"\} 3$/m)
+  })
+
+  it('for reading alone is refused: the writer comes first', async (t) => {
+    const path = testDirectory(t)
+    await madeStore(path)
+    assert.throws(() => openReader({ path }), { code: 'STORE_NOT_OPEN' })
+    assert.throws(() => openReader({ path: join(path, 'nowhere') }), { code: 'STORE_NOT_OPEN' })
+    const store = await openAt(path)
+    const reader = openReader({ path })
+    readStore(reader, (snapshot) => assert.equal(snapshot.range()?.head, 1))
+    reader.close()
+    await store.close()
+    assert.throws(() => openReader({ path }), { code: 'STORE_NOT_OPEN' })
+  })
+
+  it('works on a copy of the file in another place', async (t) => {
+    const [path, other] = [testDirectory(t), testDirectory(t)]
+    await madeStore(path)
+    copyFileSync(join(path, 'data.mdb'), join(other, 'data.mdb'))
+    rmSync(path, { recursive: true })
+    const store = await openAt(other)
+    readStore(store.reader, (snapshot) => assert.equal(snapshot.range()?.head, 1))
+    await store.close()
+  })
+})
