@@ -53,7 +53,7 @@ export type Outcome =
   | { readonly kind: 'held'; readonly height: number }
   /** Kept aside until the blocks of this range are known. */
   | { readonly kind: 'incomplete'; readonly height: number; readonly missing: HeightRange }
-  /** Kept aside: nothing is stored beside it yet. */
+  /** Nothing is stored beside it yet; kept aside unless it is far above. */
   | { readonly kind: 'detached'; readonly height: number }
   /** Its branch leaves what is stored more than 64 blocks below the end. */
   | { readonly kind: 'too-deep'; readonly height: number }
@@ -81,13 +81,17 @@ export interface Received {
   readonly work: Work
 }
 
-/** A verified block without its unpacked documents. */
+/** A verified block. */
 interface WaitingBlock extends Holdable {
   readonly seals: readonly Seal[]
   readonly body: Uint8Array
+  /** The documents, unpacked, where they may be needed soon; else they are checked once more. */
+  readonly documents: VerifiedBody | null
 }
 
 const defaultMaxRawBytes = 64 * 1024 * 1024
+/** Blocks above the highest stored one that are kept when they come too early. */
+const maxEarly = 16
 /** Hashes of blocks given up that are remembered. */
 const maxGivenUp = 1024
 
@@ -103,20 +107,25 @@ export function createApplier(
   const givenUp = createRecentSet(maxGivenUp)
   const unwritten = createUnwritten()
 
-  const contextOver = (chain: ChainView, snapshot: Snapshot): VerifyContext => ({
+  const contextOver = (chain: ChainView, snapshot: Snapshot, mayFloat: boolean): VerifyContext => ({
     network,
     trustedSigners,
     maxRawBytes,
     floor: () => (retainBlocks === null ? 0 : headOf(snapshot, unwritten) - retainBlocks + 1),
+    isFar: (height) => !mayFloat && height > headOf(snapshot, unwritten) + maxEarly,
     isStored: (height, hash) => chain.at(height)?.hash === hash,
     seals: (height) => [...snapshot.seals(height), ...unwritten.seals(height)],
   })
 
-  const settle = async (placement: Placement<WaitingBlock>, own: Fresh): Promise<Outcome> => {
-    const height = own.block.number
+  const settle = async (
+    placement: Placement<WaitingBlock>,
+    own: WaitingBlock,
+    chain: ChainView,
+  ): Promise<Outcome> => {
+    const height = own.number
     if (placement.kind === 'append' || placement.kind === 'replace')
-      return await write(placement, own)
-    held.put(own.block)
+      return await write(placement, own.number, chain)
+    held.put(placement.kind === 'detached' ? own : { ...own, documents: null })
     if (placement.kind === 'keep') return { kind: 'held', height }
     if (placement.kind === 'incomplete')
       return { kind: 'incomplete', height, missing: placement.missing }
@@ -125,17 +134,16 @@ export function createApplier(
 
   const write = (
     placement: Extract<Placement<WaitingBlock>, { blocks: readonly WaitingBlock[] }>,
-    own: Fresh,
+    height: number,
+    chain: ChainView,
   ): Promise<Outcome> => {
     const { blocks } = placement
-    const toStore = blocks.map((block) =>
-      storable(block, block === own.block ? own.documents : reopen(block)),
-    )
+    const toStore = blocks.map((block) => storable(block, block.documents ?? reopen(block)))
     for (const block of blocks) {
       held.remove(block.hash)
       givenUp.delete(block.hash)
     }
-    const removed = placement.kind === 'replace' ? own.above(placement.above) : []
+    const removed = placement.kind === 'replace' ? hashesAbove(placement.above, chain) : []
     for (const hash of removed) givenUp.add(hash)
     const written =
       placement.kind === 'replace'
@@ -144,9 +152,9 @@ export function createApplier(
     const done = unwritten.add(blocks, placement.kind === 'replace' ? placement.above : null)
     const outcome: Outcome = {
       kind: 'stored',
-      height: own.block.number,
-      bottom: blocks[0]?.number ?? own.block.number,
-      top: blocks.at(-1)?.number ?? own.block.number,
+      height,
+      bottom: blocks[0]?.number ?? height,
+      top: blocks.at(-1)?.number ?? height,
       removed: removed.length,
       taken: countTaken(toStore),
     }
@@ -160,7 +168,7 @@ export function createApplier(
     const snapshot = store.reader.snapshot()
     try {
       const chain = chainOver(snapshot, unwritten, givenUp)
-      const finding = verifyMessage(bytes, contextOver(chain, snapshot))
+      const finding = verifyMessage(bytes, contextOver(chain, snapshot, mayFloat))
       return { placed: act(finding, chain, mayFloat) }
     } finally {
       snapshot.release()
@@ -170,14 +178,14 @@ export function createApplier(
   const act = async (finding: Finding, chain: ChainView, mayFloat: boolean): Promise<Outcome> => {
     if (finding.kind === 'breach') return finding
     if (finding.kind === 'announcement') return { kind: 'announced', height: finding.height }
+    if (finding.kind === 'far') return { kind: 'detached', height: finding.height }
     if (finding.kind === 'votes') {
       const { height, seals } = finding
       await store.putSeals(height, seals)
       return { kind: 'votes', height, seals: seals.length }
     }
     const block = waitingBlock(finding, held.get(finding.documents.hash))
-    const placement = placeBlock(block, chain, held, mayFloat)
-    return await settle(placement, freshOf(block, finding.documents, chain))
+    return await settle(placeBlock(block, chain, held, mayFloat), block, chain)
   }
 
   return {
@@ -192,19 +200,7 @@ export function createApplier(
   }
 }
 
-/** The block of this very message, with its documents still open. */
-interface Fresh {
-  readonly block: WaitingBlock
-  readonly documents: VerifiedBody
-  /** Hashes of the stored blocks above a height; asked before the first wait. */
-  above(height: number): string[]
-}
-
-function freshOf(block: WaitingBlock, documents: VerifiedBody, chain: ChainView): Fresh {
-  return { block, documents, above: (height) => hashesAbove(height, chain) }
-}
-
-/** Those that follow without a gap; blocks beyond a gap were never weighed against anything. */
+/** Hashes of the stored blocks that follow a height; those beyond a gap were never weighed against anything. */
 function hashesAbove(height: number, chain: ChainView): string[] {
   const hashes: string[] = []
   for (let at = height + 1; ; at++) {
@@ -248,7 +244,16 @@ function waitingBlock(
   )
   const seals = [...own, ...others]
   const signers = seals.map((seal) => seal.signatureIdentity)
-  return { number, hash, parentHash, signers, seals, body: bytes, bytes: bytes.byteLength }
+  return {
+    number,
+    hash,
+    parentHash,
+    signers,
+    seals,
+    documents,
+    body: bytes,
+    bytes: bytes.byteLength,
+  }
 }
 
 function storable(block: WaitingBlock, documents: VerifiedBody): SealedBlockToStore {

@@ -19,6 +19,8 @@ export interface VerifyContext {
   readonly maxRawBytes: number
   /** The lowest height that is kept. */
   floor(): number
+  /** Whether a block of this height is too far above to be of use now: its documents are not looked at. */
+  isFar(height: number): boolean
   /** Whether the block of this hash is stored at this height. */
   isStored(height: number, hash: string): boolean
   /** The seals stored for a height, those of other hashes and roots included. */
@@ -34,7 +36,7 @@ interface Candidate {
   /** Seals whose signers may vote and that say something new: of a stored block, only new votes. */
   readonly freshSeals: readonly Seal[]
   readonly isStored: boolean
-  /** The checked documents; null when there are none, or they are of a stored block. */
+  /** The checked documents; null where they are not looked at. */
   readonly documents: VerifiedBody | null
   /** Why `documents` could not be read. */
   readonly damage: string | null
@@ -152,6 +154,8 @@ export type Finding =
   | ({ readonly kind: 'votes' } & Named)
   /** Valid seals, without the documents, for a block that is not stored. */
   | ({ readonly kind: 'announcement' } & Named)
+  /** Valid seals for a block too far above; its documents were not looked at. */
+  | ({ readonly kind: 'far' } & Named)
 
 interface Named {
   readonly height: number
@@ -171,7 +175,8 @@ export function verifyMessage(bytes: Uint8Array, context: VerifyContext): Findin
   const { freshSeals: seals, documents, message, isStored } = candidate
   const { blockNumber: height, blockHash: hash } = candidate.seal
   if (isStored) return { kind: 'votes', height, hash, seals }
-  if (documents === null || !message?.body) return { kind: 'announcement', height, hash, seals }
+  if (!message?.body) return { kind: 'announcement', height, hash, seals }
+  if (documents === null) return { kind: 'far', height, hash, seals }
   return { kind: 'block', seals, documents, bytes: message.body }
 }
 
@@ -183,7 +188,8 @@ function openCandidate(bytes: Uint8Array, context: VerifyContext): Candidate {
   let checked: { documents: VerifiedBody | null; damage: string | null } | null = null
   const isStored = context.isStored(seal.blockNumber, seal.blockHash)
   const check = (): { documents: VerifiedBody | null; damage: string | null } => {
-    checked ??= isStored || !message?.body ? nothing : checkBody(message.body, context)
+    const isUnread = isStored || !message?.body || context.isFar(seal.blockNumber)
+    checked ??= isUnread ? nothing : checkBody(message.body, context)
     return checked
   }
   return {

@@ -30,6 +30,7 @@ function contextWith(changes: Partial<VerifyContext> = {}): VerifyContext {
     trustedSigners: null,
     maxRawBytes: 1024 * 1024,
     floor: () => 0,
+    isFar: () => false,
     isStored: () => false,
     seals: () => [],
     ...changes,
@@ -41,7 +42,10 @@ const storedFirst = contextWith({
   seals: (height) => (height === 100 ? [first.seal] : []),
 })
 
-function named<K extends 'votes' | 'announcement'>(kind: K, seal: Seal): Finding & { kind: K } {
+function named<K extends 'votes' | 'announcement' | 'far'>(
+  kind: K,
+  seal: Seal,
+): Finding & { kind: K } {
   return { kind, height: seal.blockNumber, hash: seal.blockHash, seals: [seal] } as never
 }
 
@@ -127,6 +131,12 @@ describe('what is accepted', () => {
   test('[ACCEPT] the seal alone of a block too large to gossip', () => {
     const finding = verifyMessage(encodeSealedBlock([first.seal], null), contextWith())
     assert.deepEqual(finding, named('announcement', first.seal))
+  })
+
+  test('the seals of a block far above are checked without a look at the documents', () => {
+    const far = encodeSealedBlock([first.seal], new Uint8Array([1, 2, 3]))
+    const finding = verifyMessage(far, contextWith({ isFar: (height) => height === 100 }))
+    assert.deepEqual(finding, named('far', first.seal))
   })
 
   test('a block that was given up may come back with the seal that is still stored', () => {
