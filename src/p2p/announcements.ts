@@ -3,6 +3,7 @@
  * block was verified count when a program asks how far the network is.
  */
 import type { Range } from './range-frames.ts'
+import { remember } from './remember.ts'
 
 export interface Announcements {
   of(peer: string): Range | null
@@ -22,7 +23,7 @@ export interface Announcements {
 
 export function createAnnouncements(maxRemembered: number): Announcements {
   const ranges = new Map<string, Range>()
-  const verified = new Set<string>()
+  const verified = new Map<string, true>()
 
   const announce = (peer: string, range: Range | null): boolean => {
     const last = ranges.get(peer)
@@ -41,14 +42,7 @@ export function createAnnouncements(maxRemembered: number): Announcements {
         head: Math.max(last.head, height),
       })
     },
-    verify: (peer) => {
-      verified.delete(peer)
-      verified.add(peer)
-      for (const oldest of verified) {
-        if (verified.size <= maxRemembered) break
-        verified.delete(oldest)
-      }
-    },
+    verify: (peer) => remember(verified, peer, true, maxRemembered),
     isVerified: (peer) => verified.has(peer),
     highest: () => {
       const heads = [...ranges]

@@ -15,7 +15,7 @@ export interface FrameStream {
   read(): Promise<Uint8Array>
   /** Resolves when the frame is on its way and there is room for another. Throws a StreamFailure. */
   write(frame: Uint8Array): Promise<void>
-  /** Ends our side after what was written; waits no longer than a step may take. */
+  /** Ends our side after what was written; the peer may take a step's time to end its own. */
   close(): Promise<void>
   /** Drops everything at once; the peer sees a reset. */
   abort(error: Error): void
@@ -65,8 +65,11 @@ export function openFrameStream(stream: Stream, options: FrameStreamOptions): Fr
     write: (frame) => step('stalled reader', () => frames.write(frame)),
     close: async () => {
       release()
+      const halfOpen = streamFailure('the peer did not end the stream', null)
+      const timer = setTimeout(() => stream.abort(halfOpen), options.stallMs).unref()
+      stream.addEventListener('close', () => clearTimeout(timer))
       const signal = AbortSignal.timeout(options.stallMs)
-      await stream.close({ signal }).catch(() => stream.abort(new Error('the peer does not read')))
+      await stream.close({ signal }).catch(() => stream.abort(halfOpen))
     },
     abort: (error) => {
       release()

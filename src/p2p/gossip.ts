@@ -20,7 +20,7 @@ import type { Logger } from 'pino'
 import { ServiceError } from '../errors.ts'
 import type { P2pLimits } from './limits.ts'
 import type { P2pMetrics } from './metrics.ts'
-import { createBucket } from './rate.ts'
+import { createRateLimit, type RateLimit } from './rate.ts'
 import { createRpcMeter } from './rpc-meter.ts'
 import type { Fault } from './score.ts'
 
@@ -227,6 +227,7 @@ function meterInbound(
   parts: GossipParts,
 ): GossipSubComponents {
   const { privateKey, peerId, peerStore, connectionManager, logger, registrar } = components
+  const rate = createRateLimit(limits.gossipBytesPerSecond, limits.maxRemembered)
   const metered: typeof registrar = Object.create(registrar, {
     handle: {
       value: (...[protocol, handler, options]: Parameters<typeof registrar.handle>) =>
@@ -235,7 +236,7 @@ function meterInbound(
           (stream, connection) => {
             const result = handler(stream, connection)
             // Only now: a first listener of our own would take the bytes before gossipsub listens.
-            meter(stream, connection.remotePeer.toString(), limits, parts)
+            meter(stream, connection.remotePeer.toString(), limits, rate, parts)
             return result
           },
           options,
@@ -245,19 +246,23 @@ function meterInbound(
   return { privateKey, peerId, peerStore, connectionManager, logger, registrar: metered }
 }
 
-function meter(stream: Stream, peer: string, limits: P2pLimits, parts: GossipParts): void {
-  const bucket = createBucket(limits.gossipBytesPerSecond)
+function meter(
+  stream: Stream,
+  peer: string,
+  limits: P2pLimits,
+  rate: RateLimit,
+  parts: GossipParts,
+): void {
   const maxMessageBytes = limits.maxGossipBytes + envelopeBytes
   const rpc = createRpcMeter({ maxFrameBytes: maxRpcBytes, maxMessageBytes })
   const onMessage = (event: { data: Uint8Array | { subarray(): Uint8Array } }): void => {
     const bytes = event.data.subarray()
     parts.metrics.gossipBytes.inc({ direction: 'received' }, bytes.byteLength)
-    for (const fault of rpc.push(bytes)) {
-      parts.onFault(peer, fault, 'gossip')
-      if (fault === 'oversize message') parts.disconnect(peer, fault)
-    }
-    if (bucket.take(bytes.byteLength)) return
-    bucket.refill()
+    const faults = rpc.push(bytes)
+    for (const fault of faults) parts.onFault(peer, fault, 'gossip')
+    // gossipsub would go on with a stream it cannot follow, or give it up and keep the connection.
+    if (rpc.lost() || faults.includes('oversize message')) parts.disconnect(peer, 'gossip')
+    if (rate.take(peer, bytes.byteLength)) return
     parts.onFault(peer, 'message flood', 'gossip above the rate limit')
   }
   stream.addEventListener('message', onMessage)

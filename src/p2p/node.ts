@@ -33,7 +33,7 @@ export interface NodeParts {
 const pingTimeoutMs = 20_000
 const pingIntervalMs = 15_000
 /** Streams of all protocols on one connection, in each direction. */
-const streamsPerConnection = 64
+export const streamsPerConnection = 64
 
 /** Makes the node without starting it. */
 export async function createNode(options: NodeOptions, parts: NodeParts): Promise<P2pNode> {

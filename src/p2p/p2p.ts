@@ -13,7 +13,7 @@ import { type Bootstrap, createBootstrap } from './bootstrap.ts'
 import { createGossip, type Gossip, type OnBlock, type Verdict } from './gossip.ts'
 import { defaultLimits, type P2pLimits } from './limits.ts'
 import { createP2pMetrics } from './metrics.ts'
-import { createNode, openStream, type P2pNode, startNode } from './node.ts'
+import { createNode, openStream, type P2pNode, startNode, streamsPerConnection } from './node.ts'
 import { createOwnAddresses, type OwnAddresses } from './own-addresses.ts'
 import { createPeerBook, type PeerBook, type PeerEvent, type PeerRecord } from './peer-book.ts'
 import { createRangeClient, type RangeClient } from './range-client.ts'
@@ -200,7 +200,6 @@ async function connectParts(
   node.addEventListener('peer:disconnect', ({ detail }) => {
     const peer = detail.toString()
     book.disconnected(peer)
-    server.forget(peer)
     bootstrap.disconnected(peer)
   })
   const timer = setInterval(() => {
@@ -211,7 +210,7 @@ async function connectParts(
   await node.handle(
     protocol,
     (stream, connection) => server.serve(connection.remotePeer.toString(), stream),
-    { maxInboundStreams: 2 * limits.streamsPerPeer },
+    { maxInboundStreams: streamsPerConnection },
   )
 }
 

@@ -21,7 +21,7 @@ import {
   type Refusal,
   type RequestFrame,
 } from './range-frames.ts'
-import { type Bucket, createBucket } from './rate.ts'
+import { createRateLimit } from './rate.ts'
 import type { Fault } from './score.ts'
 
 /** Where the blocks that peers ask for come from. */
@@ -44,8 +44,6 @@ export interface RangeServer {
   /** Serves one incoming stream to its end; never rejects. */
   serve(peer: string, stream: Stream): Promise<void>
   activeStreams(): number
-  /** Forgets what is only needed while a peer is connected. */
-  forget(peer: string): void
   close(): void
 }
 
@@ -56,17 +54,12 @@ const gapsPerTurn = 256
 
 export function createRangeServer(limits: P2pLimits, parts: RangeServerParts): RangeServer {
   const active = new Map<string, Set<FrameStream>>()
-  const buckets = new Map<string, Bucket>()
+  const rate = createRateLimit(limits.requestsPerSecond, limits.maxRemembered)
   let total = 0
 
   const refusal = (peer: string): Fault | 'busy' | null => {
     if ((active.get(peer)?.size ?? 0) >= limits.streamsPerPeer) return 'too many streams'
-    let bucket = buckets.get(peer)
-    if (bucket === undefined) {
-      bucket = createBucket(limits.requestsPerSecond)
-      buckets.set(peer, bucket)
-    }
-    if (!bucket.take(1)) return 'request flood'
+    if (!rate.take(peer, 1)) return 'request flood'
     return total >= limits.streamsTotal ? 'busy' : null
   }
 
@@ -113,9 +106,6 @@ export function createRangeServer(limits: P2pLimits, parts: RangeServerParts): R
   return {
     serve,
     activeStreams: () => total,
-    forget: (peer) => {
-      buckets.delete(peer)
-    },
     close: () => {
       for (const streams of active.values()) {
         for (const frames of streams) frames.abort(new Error('the node is closing'))

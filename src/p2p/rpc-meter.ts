@@ -9,6 +9,8 @@ import type { Fault } from './score.ts'
 export interface RpcMeter {
   /** Takes the next bytes; returns the faults found in them. */
   push(chunk: Uint8Array): Fault[]
+  /** True when where a frame ends can no longer be told; nothing is looked at from then on. */
+  lost(): boolean
 }
 
 export interface RpcMeterOptions {
@@ -31,7 +33,7 @@ export function createRpcMeter(options: RpcMeterOptions): RpcMeter {
   let field = 0
   let value = 0
   let shift = 0
-  let dead = false
+  let lost = false
 
   const restart = (next: State): void => {
     state = next
@@ -41,8 +43,13 @@ export function createRpcMeter(options: RpcMeterOptions): RpcMeter {
 
   const frameStarts = (): Fault | null => {
     if (value > options.maxFrameBytes) {
-      dead = true
+      lost = true
       return 'oversize message'
+    }
+    // gossipsub takes the length for as long as its shortest form, and reads on from there.
+    if (shift > 7 && value < 2 ** (shift - 7)) {
+      lost = true
+      return 'malformed message'
     }
     frameLeft = value
     restart(value === 0 ? 'frame length' : 'tag')
@@ -100,15 +107,16 @@ export function createRpcMeter(options: RpcMeterOptions): RpcMeter {
     if (octet < 0x80) return varintEnds()
     if (shift <= maxVarintShift && (state === 'frame length' || frameLeft > 0)) return null
     if (state !== 'frame length') return malformed()
-    dead = true
+    lost = true
     return 'malformed message'
   }
 
   return {
+    lost: () => lost,
     push: (chunk) => {
       const faults: Fault[] = []
       let at = 0
-      while (at < chunk.length && !dead) {
+      while (at < chunk.length && !lost) {
         if (state === 'skip') {
           const count = Math.min(skip, chunk.length - at)
           at += count

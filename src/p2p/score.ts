@@ -4,6 +4,7 @@
  * saved up for later abuse. gossipsub's own scores are switched off.
  */
 import type { P2pLimits } from './limits.ts'
+import { remember } from './remember.ts'
 
 /** What a peer can do wrong, and how much it costs. Four faults of the common weight end in a ban. */
 export const faultWeights = {
@@ -63,8 +64,8 @@ export function createScoreTable(
   }
 
   const set = (peer: string, value: number): void => {
-    entries.delete(peer)
-    if (value < 0) remember(entries, peer, { score: value, updatedAt: now() }, limits.maxRemembered)
+    if (value >= 0) entries.delete(peer)
+    else remember(entries, peer, { score: value, updatedAt: now() }, limits.maxRemembered)
   }
 
   const isBanned = (peer: string): boolean => {
@@ -81,7 +82,6 @@ export function createScoreTable(
       set(peer, Math.max(value, limits.banScore))
       return { score: value, banned: false }
     }
-    bans.delete(peer)
     remember(bans, peer, now() + limits.banMs, limits.maxRemembered)
     // Who comes back from a ban has half the way to the next one behind it.
     set(peer, Math.trunc(limits.banScore / 2))
@@ -96,14 +96,5 @@ export function createScoreTable(
     },
     isBanned,
     bans: () => [...bans.keys()].filter(isBanned).length,
-  }
-}
-
-/** Adds to a map that forgets its oldest entry above `max`. */
-function remember<V>(map: Map<string, V>, key: string, value: V, max: number): void {
-  map.set(key, value)
-  for (const oldest of map.keys()) {
-    if (map.size <= max) return
-    map.delete(oldest)
   }
 }

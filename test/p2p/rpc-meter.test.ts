@@ -4,19 +4,9 @@ import { RPC } from '@libp2p/gossipsub/message'
 import fc from 'fast-check'
 import { createRpcMeter } from '../../src/p2p/rpc-meter.ts'
 import type { Fault } from '../../src/p2p/score.ts'
+import { lengthPrefixed } from '../support/raw-peer.ts'
 
 const options = { maxFrameBytes: 4096, maxMessageBytes: 1024 }
-
-/** Puts the length before a frame, as an unsigned varint. */
-function prefixed(frame: Uint8Array): Uint8Array {
-  const head: number[] = []
-  let left = frame.byteLength
-  while (left >= 0x80) {
-    head.push((left % 0x80) | 0x80)
-    left = Math.floor(left / 0x80)
-  }
-  return Uint8Array.of(...head, left, ...frame)
-}
 
 function message(bytes: number): Uint8Array {
   return RPC.encode({
@@ -75,21 +65,28 @@ const cuts = fc.array(fc.nat(5000), { maxLength: 6 })
 test('what gossipsub itself sends shows no fault, however the bytes are cut', () => {
   fc.assert(
     fc.property(fc.array(rpcs, { maxLength: 4 }), cuts, (frames, places) => {
-      const bytes = Buffer.concat(frames.map(prefixed))
+      const bytes = Buffer.concat(frames.map(lengthPrefixed))
       assert.deepEqual(meterOf(bytes, places), [])
     }),
   )
 })
 
 test('a message above the limit is a fault as soon as its length is known', () => {
-  const bytes = prefixed(message(2000))
+  const bytes = lengthPrefixed(message(2000))
   assert.deepEqual(meterOf(bytes.subarray(0, 10), []), ['oversize message'])
-  assert.deepEqual(meterOf(prefixed(message(1000)), []), [])
+  assert.deepEqual(meterOf(lengthPrefixed(message(1000)), []), [])
 })
 
 test('a frame above the limit is a fault, and nothing after it is looked at', () => {
-  const bytes = Buffer.concat([prefixed(new Uint8Array(5000)), prefixed(new Uint8Array(9))])
+  const bytes = Buffer.concat([
+    lengthPrefixed(new Uint8Array(5000)),
+    lengthPrefixed(new Uint8Array(9)),
+  ])
   assert.deepEqual(meterOf(bytes, []), ['oversize message'])
+})
+
+test('a length that is not in its shortest form is a fault: gossipsub would read on elsewhere', () => {
+  assert.deepEqual(meterOf(Uint8Array.of(0x82, 0x00, 0x12, 0x00), []), ['malformed message'])
 })
 
 test('each frame that is no protobuf message is one fault, and the next frame is read again', () => {
@@ -98,7 +95,7 @@ test('each frame that is no protobuf message is one fault, and the next frame is
   const noField = Uint8Array.of(0x00, 0x00)
   const cutTag = Uint8Array.of(0x92)
   const bad = [groups, tooLong, noField, cutTag]
-  const bytes = Buffer.concat([...bad, message(10), groups].map(prefixed))
+  const bytes = Buffer.concat([...bad, message(10), groups].map(lengthPrefixed))
   assert.deepEqual(meterOf(bytes, []), Array(5).fill('malformed message'))
 })
 

@@ -68,9 +68,10 @@ export async function openRoom(t: TestContext, setup: RoomSetup = {}): Promise<T
   }
 }
 
-/** Resolves when the condition holds; for what no event tells. */
+/** Resolves when the condition holds; for what no event tells. Gives up after ten seconds. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await delay(10)
+  const deadline = AbortSignal.timeout(10_000)
+  while (!(await condition())) await delay(10, undefined, { signal: deadline })
 }
 
 /** Connects `from` to `to`; resolves when `from` knows what `to` serves and hears its gossip. */

@@ -16,6 +16,17 @@ import { testNetwork } from './p2p-room.ts'
 
 export const gossipProtocol = '/meshsub/1.2.0'
 
+/** Puts the length before a frame, as an unsigned varint. */
+export function lengthPrefixed(frame: Uint8Array): Uint8Array {
+  const head: number[] = []
+  let left = frame.byteLength
+  while (left >= 0x80) {
+    head.push((left % 0x80) | 0x80)
+    left = Math.floor(left / 0x80)
+  }
+  return Uint8Array.of(...head, left, ...frame)
+}
+
 export interface RawPeer {
   readonly id: string
   readonly address: string

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { RPC } from '@libp2p/gossipsub/message'
+import type { LengthPrefixedStream } from '@libp2p/utils'
+import { blockTopic } from '../../src/p2p/gossip.ts'
+import type { P2pLimits } from '../../src/p2p/limits.ts'
+import { encodeClientFrame } from '../../src/p2p/range-frames.ts'
+import { type Fault, faultWeights } from '../../src/p2p/score.ts'
+import { connect, openRoom, type TestRoom, testNetwork, until } from '../support/p2p-room.ts'
+import { gossipProtocol, lengthPrefixed, openRawPeer, type RawPeer } from '../support/raw-peer.ts'
+
+/** One way to misbehave, and what the room makes of it. */
+interface Attack {
+  readonly fault: Fault
+  readonly limits?: Partial<P2pLimits>
+  /** Offends once; the test repeats it until the peer is banned. */
+  offend(peer: RawPeer, room: TestRoom): Promise<void>
+}
+
+const stallMs = 150
+const wholeRange = { kind: 'request', from: 0, to: 1000, status: null } as const
+
+const attacks: Readonly<Record<string, Attack>> = {
+  'garbage instead of a sealed block': {
+    fault: 'rejected block',
+    offend: (peer, room) => gossip(peer, room, [message(randomBytes(100))]),
+  },
+  'gossip frames that are no messages at all': {
+    fault: 'malformed message',
+    offend: (peer, room) => gossip(peer, room, [Uint8Array.of(0x0f, 1, 2, 3)]),
+  },
+  'a gossip message above the limit': {
+    fault: 'oversize message',
+    limits: { maxGossipBytes: 10_000 },
+    offend: (peer, room) => gossip(peer, room, [message(randomBytes(20_000))]),
+  },
+  'a gossip frame of unbounded length': {
+    fault: 'oversize message',
+    offend: async (peer, room) => {
+      const stream = await peer.open(room.address, gossipProtocol)
+      stream.send(Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0x0f))
+    },
+  },
+  'a flood of gossip': {
+    fault: 'message flood',
+    limits: { gossipBytesPerSecond: 5_000 },
+    offend: (peer, room) => gossip(peer, room, [message(unsure(15_000)), message(unsure(15_000))]),
+  },
+  'garbage instead of a request': {
+    fault: 'malformed frame',
+    offend: (peer, room) => request(peer, room, Uint8Array.of(99, 1, 2)),
+  },
+  'credit instead of a request': {
+    fault: 'protocol violation',
+    offend: (peer, room) => request(peer, room, encodeClientFrame({ kind: 'credit', bytes: 1 })),
+  },
+  'a request frame of unbounded length': {
+    fault: 'oversize frame',
+    offend: async (peer, room) => {
+      const frames = await peer.range(room.address)
+      frames.unwrap().send(Uint8Array.of(0xff, 0xff, 0xff, 0x7f))
+    },
+  },
+  'bytes without end while blocks are served': {
+    fault: 'protocol violation',
+    offend: async (peer, room) => {
+      const frames = await peer.range(room.address)
+      await frames.write(encodeClientFrame({ ...wholeRange, windowBytes: 100_000 }))
+      await frames.read()
+      frames.unwrap().send(new Uint8Array(40_000))
+    },
+  },
+  'more credit than anybody can use': {
+    fault: 'protocol violation',
+    offend: async (peer, room) => {
+      const frames = await peer.range(room.address)
+      await frames.write(encodeClientFrame({ ...wholeRange, windowBytes: 100_000 }))
+      await frames.write(encodeClientFrame({ kind: 'credit', bytes: 2 ** 32 - 1 }))
+    },
+  },
+  'a reader that never grants credit': {
+    fault: 'stalled reader',
+    limits: { stallMs },
+    offend: async (peer, room) => {
+      const frames = await peer.range(room.address)
+      await frames.write(encodeClientFrame({ ...wholeRange, windowBytes: 100_000 }))
+      await closed(frames)
+    },
+  },
+  'a stream on which nothing is written': {
+    fault: 'stalled writer',
+    limits: { stallMs },
+    offend: async (peer, room) => {
+      await closed(await peer.range(room.address))
+    },
+  },
+  'a frame that is never finished': {
+    fault: 'stalled writer',
+    limits: { stallMs },
+    offend: async (peer, room) => {
+      const frames = await peer.range(room.address)
+      frames.unwrap().send(Uint8Array.of(30, 1, 2, 3))
+      await closed(frames)
+    },
+  },
+  'a flood of streams': {
+    fault: 'too many streams',
+    limits: { streamsPerPeer: 2 },
+    offend: async (peer, room) => {
+      await peer.range(room.address)
+    },
+  },
+  'a flood of requests': {
+    fault: 'request flood',
+    limits: { requestsPerSecond: 0.5 },
+    offend: (peer, room) =>
+      request(peer, room, encodeClientFrame({ ...wholeRange, from: 1, to: 0, windowBytes: 0 })),
+  },
+}
+
+for (const [name, attack] of Object.entries(attacks)) {
+  test(`${name}: logged, counted, cut off after so many, and honest blocks go on arriving`, async (t) => {
+    const { room, honest, received } = await victim(t, attack.limits)
+    const peer = await openRawPeer(t)
+    const before = await receives(honest, received)
+    await offendUntilBanned(peer, room, attack)
+    await receives(honest, before)
+
+    const faults = room.captured.lines.filter((line) => line.msg === 'peer fault')
+    assert(faults.every((line) => line['peer'] === peer.id && line.level === 'warn'))
+    assert.deepEqual([...new Set(faults.map((line) => line['fault']))], [attack.fault])
+    assert.equal(faults.length, Math.ceil(100 / faultWeights[attack.fault]))
+    const { fault } = attack
+    assert.equal(await room.metric('viewmesh_p2p_faults_total', { fault }), faults.length)
+    assert.equal(await room.metric('viewmesh_p2p_bans_total'), 1)
+    assert.equal(await room.metric('viewmesh_p2p_banned_peers'), 1)
+    await until(() => room.p2p.peers().every(({ id }) => id !== peer.id))
+    await assert.rejects(async () => {
+      const connection = await peer.dial(room.address)
+      await connection.newStream(gossipProtocol)
+    })
+    assert.equal(room.p2p.peers().find(({ id }) => id === honest.id)?.score, 0)
+  })
+}
+
+/** A room with blocks to serve that takes every block but random ones, and an honest peer of it. */
+async function victim(
+  t: TestContext,
+  limits: Partial<P2pLimits> = {},
+): Promise<{ room: TestRoom; honest: TestRoom; received: Received }> {
+  const received: Received = { honest: 0 }
+  const room = await openRoom(t, {
+    limits,
+    onBlock: async (bytes) => {
+      const word = Buffer.from(bytes.subarray(0, 6)).toString('latin1')
+      if (word === 'unsure') return { action: 'ignore', reason: 'not known yet' }
+      if (word !== 'honest') return { action: 'reject', reason: 'not a sealed block' }
+      received.honest += 1
+      return { action: 'accept' }
+    },
+  })
+  for (let height = 0; height < 20; height += 1) room.blocks.set(height, randomBytes(80_000))
+  const honest = await openRoom(t)
+  await connect(room, honest)
+  return { room, honest, received }
+}
+
+interface Received {
+  honest: number
+}
+
+async function receives(honest: TestRoom, received: Received): Promise<Received> {
+  const before = received.honest
+  await honest.p2p.publish(Buffer.from(`honest ${before}`))
+  await until(() => received.honest === before + 1)
+  return received
+}
+
+async function offendUntilBanned(peer: RawPeer, room: TestRoom, attack: Attack): Promise<void> {
+  const signal = AbortSignal.timeout(10_000)
+  let banned = false
+  const line = room.captured.line('peer disconnected and banned').then((found) => {
+    banned = true
+    return found
+  })
+  while (!banned) {
+    // Once it is banned, its connections end in the middle of things.
+    await attack.offend(peer, room).catch(() => {})
+    await Promise.race([line, delay(5, undefined, { signal })])
+  }
+  assert.equal((await line)['reason'], attack.fault)
+}
+
+async function gossip(peer: RawPeer, room: TestRoom, frames: readonly Uint8Array[]): Promise<void> {
+  const stream = await peer.open(room.address, gossipProtocol)
+  for (const frame of frames) stream.send(lengthPrefixed(frame))
+}
+
+async function request(peer: RawPeer, room: TestRoom, frame: Uint8Array): Promise<void> {
+  const frames = await peer.range(room.address)
+  await frames.write(frame)
+  await frames.unwrap().close()
+}
+
+function unsure(bytes: number): Uint8Array {
+  return Buffer.concat([Buffer.from('unsure'), randomBytes(bytes)])
+}
+
+function message(data: Uint8Array): Uint8Array {
+  return RPC.encode({ subscriptions: [], messages: [{ topic: blockTopic(testNetwork), data }] })
+}
+
+/** Resolves when the other side has cut the stream. */
+async function closed(frames: LengthPrefixedStream): Promise<void> {
+  const stream = frames.unwrap()
+  if (stream.status === 'open')
+    await new Promise((resolve) => stream.addEventListener('close', resolve))
+}
