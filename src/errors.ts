@@ -33,6 +33,7 @@ export const errorCodes = {
   GRAPHQL_READ_ONLY: 'A mutation was sent; documents only come from sealed blocks.',
   GRAPHQL_ROW_LIMIT: 'An answer, a sort or a group has more rows than one request may.',
   GRAPHQL_SIZE_LIMIT: 'An answer has more bytes than one request may.',
+  GRAPHQL_SUBSCRIBER_SLOW: 'A subscriber reads events more slowly than they come.',
   GRAPHQL_SYNTAX_LIMIT: 'A query has more tokens, brackets or fields than one request may.',
   GRAPHQL_TIME_LIMIT: 'A query takes longer than one request may.',
   HOST_BLOCK_REJECTED: 'A peer sent a block that breaks a rule; another peer is asked.',

@@ -1,0 +1,262 @@
+/**
+ * GraphQL over HTTP: queries by POST and GET, subscriptions as Server-Sent Events on the same URL.
+ * What a query gets wrong is told in a GraphQL answer with status 200, because applications take any
+ * other status for an outage; a request that holds no query at all is a 400.
+ */
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { getGraphQLParameters, shouldRenderGraphiQL } from 'graphql-helix'
+import { type EventStream, nextEvent, openEventStream } from './event-stream.ts'
+import type { Graphql, GraphqlRequest, GraphqlResult } from './graphql.ts'
+import { resultPieces } from './result-text.ts'
+import type { Subscriptions } from './subscriptions.ts'
+
+/** What the routes need besides the engine. */
+export interface GraphqlRouteOptions {
+  /** Shared by all servers of a program. */
+  readonly subscriptions: Subscriptions
+  /** Largest request body. Default 2 MiB: some 25,000 hashes. */
+  readonly maxBodyBytes?: number
+  /** Where a browser that opens the URL without a query is sent. Default: it is told what to send. */
+  readonly playgroundPath?: string
+}
+
+/** The URL of all GraphQL requests. */
+export const graphqlPath = '/api/v0/graphql'
+/** Answers the JSON text `"Healthy"` while the server listens. */
+export const healthCheckPath = '/health-check'
+
+const defaultMaxBodyBytes = 2 * 1024 * 1024
+/** Answers up to this length are sent in one piece with their length. */
+const wholeLength = 512 * 1024
+const jsonType = 'application/json; charset=utf-8'
+const allowedMethods = 'GET, HEAD, POST, OPTIONS'
+
+/** Declares the routes on a server of its own or one with other routes. */
+export async function graphqlRoutes(
+  server: FastifyInstance,
+  graphql: Graphql,
+  options: GraphqlRouteOptions,
+): Promise<void> {
+  const bodyLimit = options.maxBodyBytes ?? defaultMaxBodyBytes
+  await server.register((scope, _options, done) => {
+    acceptAnyBody(scope)
+    explainErrors(scope, bodyLimit)
+    scope.addHook('onRequest', (_request, reply, done) => {
+      reply.header('access-control-allow-origin', '*')
+      done()
+    })
+    const handler = (request: FastifyRequest, reply: FastifyReply) =>
+      handle(graphql, options, request, reply)
+    scope.get(graphqlPath, handler)
+    scope.post(graphqlPath, { bodyLimit, handler })
+    scope.options(graphqlPath, preflight)
+    scope.route({ method: ['PUT', 'PATCH', 'DELETE'], url: graphqlPath, handler: refuseMethod })
+    scope.get(healthCheckPath, (_request, reply) => reply.type(jsonType).send('"Healthy"'))
+    done()
+  })
+}
+
+// --- Requests -------------------------------------------------------------------------------
+
+/** Clients differ in the content type they send, and some send none. */
+function acceptAnyBody(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => {
+    done(null, body)
+  })
+}
+
+/** A request that was read, or what is wrong with it. */
+type Reading = { readonly request: GraphqlRequest } | { readonly problem: string }
+
+/** A query in the URL counts before the body, also in a POST. */
+function readRequest({ method, headers, query, body }: FastifyRequest): Reading {
+  const inUrl = query as Readonly<Record<string, unknown>>
+  const isInUrl = method !== 'POST' || (typeof inUrl['query'] === 'string' && inUrl['query'] !== '')
+  const parsed = isInUrl ? { body: undefined } : parseBody(body, headers['content-type'])
+  if ('problem' in parsed) return parsed
+  const parameters = getGraphQLParameters({
+    body: parsed.body,
+    headers,
+    method: isInUrl ? 'GET' : 'POST',
+    query: inUrl,
+  })
+  return toRequest(parameters)
+}
+
+type ParsedBody = { readonly body: unknown } | { readonly problem: string }
+
+const expected = 'Send JSON like {"query": "{ Block(limit: 1) { number } }", "variables": {}}.'
+
+function parseBody(text: unknown, type: string | undefined): ParsedBody {
+  if (typeof text !== 'string' || text === '') return { problem: `The body is empty. ${expected}` }
+  if (type !== undefined && graphqlText.test(type)) return { body: { query: text } }
+  const body = parseJson(text)
+  if (body === undefined) return { problem: `The body is not JSON. ${expected}` }
+  if (Array.isArray(body))
+    return { problem: `Send each query in a request of its own. ${expected}` }
+  if (typeof body !== 'object' || body === null) return { problem: `No query. ${expected}` }
+  return { body }
+}
+
+/** The media type of a body that is the query itself. */
+const graphqlText = /^application\/graphql\s*(?:;|$)/i
+
+/** Undefined for what is not JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+interface Parameters {
+  readonly query?: unknown
+  readonly variables?: unknown
+  readonly operationName?: unknown
+}
+
+/** Variables may come as JSON text, as they must in a URL. */
+function toRequest({ query, variables, operationName }: Parameters): Reading {
+  if (typeof query !== 'string' || query.trim() === '') return { problem: `No query. ${expected}` }
+  if (!isOptional(operationName, 'string')) return { problem: 'operationName must be text.' }
+  const given =
+    typeof variables === 'string' && variables !== '' ? parseJson(variables) : variables || null
+  if (!isVariables(given)) return { problem: 'variables must be a JSON object.' }
+  return { request: { query, variables: given, operationName: operationName ?? null } }
+}
+
+const isVariables = (value: unknown): value is Record<string, unknown> | null =>
+  typeof value === 'object' && !Array.isArray(value)
+
+const isOptional = (value: unknown, type: 'string'): value is string | null | undefined =>
+  value === undefined || value === null || typeof value === type
+
+// --- Answers --------------------------------------------------------------------------------
+
+async function handle(
+  graphql: Graphql,
+  options: GraphqlRouteOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const reading = readRequest(request)
+  if ('problem' in reading) {
+    const { playgroundPath } = options
+    if (playgroundPath !== undefined && shouldRenderGraphiQL(request)) {
+      return reply.redirect(playgroundPath, 303)
+    }
+    return reply.code(400).send({ error: reading.problem })
+  }
+  if (isStreamed(graphql, request, reading.request)) {
+    return await stream(graphql, options.subscriptions, reading.request, reply)
+  }
+  const result = await graphql.execute(reading.request, untilDisconnect(reply))
+  return sendResult(reply, result)
+}
+
+/** Aborted when the client goes away before its answer was sent. */
+function untilDisconnect({ raw }: FastifyReply): AbortSignal {
+  const controller = new AbortController()
+  raw.once('close', () => {
+    if (!raw.writableFinished) controller.abort()
+  })
+  return controller.signal
+}
+
+function sendResult(reply: FastifyReply, result: GraphqlResult): FastifyReply {
+  const pieces = resultPieces(result)
+  let text = ''
+  while (text.length < wholeLength) {
+    const { value, done } = pieces.next()
+    if (done === true) return reply.type(jsonType).send(text)
+    text += value
+  }
+  return reply.type(jsonType).send(Readable.from(allPieces(text, pieces)))
+}
+
+function* allPieces(first: string, rest: Iterable<string>): Generator<string> {
+  yield first
+  yield* rest
+}
+
+// --- Streams --------------------------------------------------------------------------------
+
+/** Subscriptions always are; anything else for a client that takes nothing but events. */
+function isStreamed(
+  graphql: Graphql,
+  { method, headers }: FastifyRequest,
+  request: GraphqlRequest,
+): boolean {
+  if (method === 'HEAD') return false
+  if (headers.accept?.trim() === 'text/event-stream') return true
+  return request.query.includes('subscription') && graphql.operationKind(request) === 'subscription'
+}
+
+async function stream(
+  graphql: Graphql,
+  subscriptions: Subscriptions,
+  request: GraphqlRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const isSubscription = graphql.operationKind(request) === 'subscription'
+  if (isSubscription && subscriptions.isFull()) {
+    const error = 'There are as many subscribers as this service takes. Try again later.'
+    return reply.code(503).header('retry-after', '10').send({ error })
+  }
+  reply.hijack()
+  const events = openEventStream(reply.raw, reply.getHeaders())
+  if (isSubscription) await subscriptions.subscribe(request, events)
+  else await sendOnce(graphql, request, events)
+  return reply
+}
+
+async function sendOnce(
+  graphql: Graphql,
+  request: GraphqlRequest,
+  events: EventStream,
+): Promise<void> {
+  const result = await graphql.execute(request, events.signal)
+  if (!events.signal.aborted) events.end(nextEvent([...resultPieces(result)].join('')))
+}
+
+// --- Other methods and failures -------------------------------------------------------------
+
+/** CORS preflight (Fetch 4.8): any page may read, none sends credentials. */
+function preflight(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const wanted = request.headers['access-control-request-headers']
+  return reply
+    .code(204)
+    .headers({
+      allow: allowedMethods,
+      'access-control-allow-methods': allowedMethods,
+      'access-control-allow-headers': wanted ?? 'content-type',
+      'access-control-max-age': '7200',
+      vary: 'access-control-request-headers',
+    })
+    .send()
+}
+
+function refuseMethod({ method }: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return reply
+    .code(405)
+    .header('allow', allowedMethods)
+    .send({ error: `${method} is not accepted here; send queries by POST or GET.` })
+}
+
+/** What is our own fault is left to the server's handler, which logs it. */
+function explainErrors(scope: FastifyInstance, maxBytes: number): void {
+  scope.setErrorHandler(
+    (error: Error & { code?: string; statusCode?: number }, _request, reply) => {
+      const status = error.statusCode ?? 500
+      if (status >= 500) throw error
+      const text =
+        error.code === 'FST_ERR_CTP_BODY_TOO_LARGE'
+          ? `The body is larger than ${maxBytes} bytes. Ask for fewer values in one request, for example in parts of a long _in list.`
+          : error.message
+      return reply.code(status).send({ error: text })
+    },
+  )
+}

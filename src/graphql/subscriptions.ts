@@ -1,0 +1,239 @@
+/**
+ * Subscriptions: each new height is looked at once for every distinct request, and the rows it has
+ * go to everybody who asked for them. Readers, what waits for each of them and the heights still to
+ * be looked at are bounded; who falls behind is told so and let go.
+ */
+import type { Logger } from 'pino'
+import { Counter, Gauge, type Registry } from 'prom-client'
+import { type EventStream, nextEvent } from './event-stream.ts'
+import type { Graphql, GraphqlRequest, GraphqlResult } from './graphql.ts'
+import { refusal } from './limits.ts'
+
+/** Bounds of all subscriptions of a program together. */
+export interface SubscriptionLimits {
+  /** Streams open at once. */
+  readonly maxSubscribers: number
+  /** Bytes that may wait for one reader; also the largest event. */
+  readonly maxQueuedBytes: number
+  /** Heights that may wait to be looked at for one request. */
+  readonly maxPendingHeights: number
+  /** Between two comments on an idle stream. */
+  readonly heartbeatMs: number
+}
+
+/** The limits a program starts from. */
+export const defaultSubscriptionLimits: SubscriptionLimits = {
+  maxSubscribers: 256,
+  maxQueuedBytes: 4 * 1024 * 1024,
+  maxPendingHeights: 1_000,
+  heartbeatMs: 15_000,
+}
+
+/** What subscriptions work with. */
+export interface SubscriptionParts {
+  readonly graphql: Pick<Graphql, 'executeAt' | 'onHeight'>
+  readonly registry: Registry
+  readonly log: Logger
+}
+
+/** The open subscriptions of a program, whatever port they came in by. */
+export interface Subscriptions {
+  /** True when no further stream may be opened, as after `close`. */
+  isFull(): boolean
+  /**
+   * Sends the rows of every height from now on, or the mistakes of the request and nothing more.
+   * Ends with the stream.
+   */
+  subscribe(request: GraphqlRequest, stream: EventStream): Promise<void>
+  /** Ends every stream. */
+  close(): void
+}
+
+/** One distinct request and who asked for it. */
+interface Feed {
+  readonly request: GraphqlRequest
+  readonly readers: Set<EventStream>
+  readonly pending: number[]
+  readonly controller: AbortController
+  isRunning: boolean
+}
+
+interface Hub extends SubscriptionParts {
+  readonly limits: SubscriptionLimits
+  readonly feeds: Map<string, Feed>
+  /** Every open stream, also one whose request is still being checked. */
+  readonly streams: Set<EventStream>
+  readonly metrics: SubscriptionMetrics
+}
+
+/** A height that no block has: a request over it says whether the request is valid. */
+const nowhere = { from: -1, to: -1 }
+
+/** Starts listening for heights. */
+export function openSubscriptions(
+  limits: SubscriptionLimits,
+  parts: SubscriptionParts,
+): Subscriptions {
+  const streams = new Set<EventStream>()
+  const metrics = createSubscriptionMetrics(parts.registry, () => streams.size)
+  const hub: Hub = { ...parts, limits, feeds: new Map(), streams, metrics }
+  const stopListening = parts.graphql.onHeight((height) => noteHeight(hub, height))
+  const heart = setInterval(() => {
+    for (const stream of streams) stream.beat()
+  }, limits.heartbeatMs)
+  heart.unref()
+  let isClosed = false
+  return {
+    isFull: () => isClosed || streams.size >= limits.maxSubscribers,
+    subscribe: (request, stream) => subscribe(hub, request, stream),
+    close() {
+      isClosed = true
+      stopListening()
+      clearInterval(heart)
+      for (const stream of [...streams]) stream.end()
+    },
+  }
+}
+
+async function subscribe(hub: Hub, request: GraphqlRequest, stream: EventStream): Promise<void> {
+  if (stream.signal.aborted) return
+  hub.streams.add(stream)
+  stream.signal.addEventListener('abort', () => hub.streams.delete(stream), { once: true })
+  const trial = await hub.graphql.executeAt(request, nowhere, stream.signal)
+  if (stream.signal.aborted) return
+  if (trial.errors !== undefined) {
+    stream.end(nextEvent(JSON.stringify(trial)))
+    return
+  }
+  const feed = feedOf(hub, request)
+  feed.readers.add(stream)
+  stream.signal.addEventListener('abort', () => leave(hub, feed, stream), { once: true })
+}
+
+const keyOf = ({ query, operationName, variables }: GraphqlRequest): string =>
+  JSON.stringify([query, operationName ?? null, variables ?? null])
+
+function feedOf({ feeds }: Hub, request: GraphqlRequest): Feed {
+  const key = keyOf(request)
+  const known = feeds.get(key)
+  if (known !== undefined) return known
+  const feed: Feed = {
+    request,
+    readers: new Set(),
+    pending: [],
+    controller: new AbortController(),
+    isRunning: false,
+  }
+  feeds.set(key, feed)
+  return feed
+}
+
+function leave({ feeds }: Hub, feed: Feed, stream: EventStream): void {
+  feed.readers.delete(stream)
+  if (feed.readers.size > 0) return
+  feed.controller.abort()
+  const key = keyOf(feed.request)
+  if (feeds.get(key) === feed) feeds.delete(key)
+}
+
+function noteHeight(hub: Hub, height: number): void {
+  for (const feed of [...hub.feeds.values()]) {
+    if (feed.pending.length >= hub.limits.maxPendingHeights) {
+      for (const reader of [...feed.readers]) endLate(hub, reader)
+      continue
+    }
+    feed.pending.push(height)
+    if (!feed.isRunning) void run(hub, feed)
+  }
+}
+
+/** Looks at the heights that wait, one after the other. `executeAt` never rejects. */
+async function run(hub: Hub, feed: Feed): Promise<void> {
+  feed.isRunning = true
+  for (;;) {
+    const height = feed.pending.shift()
+    if (height === undefined || feed.controller.signal.aborted) break
+    const heights = { from: height, to: height }
+    const result = await hub.graphql.executeAt(feed.request, heights, feed.controller.signal)
+    if (feed.controller.signal.aborted) break
+    if (isEmpty(result)) continue
+    const event = toEvent(result, hub.limits.maxQueuedBytes)
+    for (const reader of [...feed.readers]) deliver(hub, reader, event)
+  }
+  feed.isRunning = false
+}
+
+/** True when a height has no row that was asked for. */
+function isEmpty({ data, errors }: GraphqlResult): boolean {
+  if (errors !== undefined || data === null) return false
+  return Object.values(data).every((value) => Array.isArray(value) && value.length === 0)
+}
+
+function toEvent(result: GraphqlResult, maxBytes: number): Buffer {
+  const event = nextEvent(JSON.stringify(result))
+  return event.length <= maxBytes ? event : nextEvent(failureText(tooLarge(maxBytes)))
+}
+
+function deliver(hub: Hub, reader: EventStream, event: Buffer): void {
+  if (reader.queuedBytes() + event.length > hub.limits.maxQueuedBytes) {
+    endLate(hub, reader)
+    return
+  }
+  reader.send(event)
+  hub.metrics.events.inc()
+}
+
+/** A reader that takes less than it asked for must know that events are missing. */
+function endLate({ log, metrics }: Hub, reader: EventStream): void {
+  metrics.late.inc()
+  log.info({ queuedBytes: reader.queuedBytes() }, 'subscriber fell behind')
+  reader.end(nextEvent(failureText(tooSlow())))
+}
+
+/** A result that has failed, as JSON. */
+function failureText(error: Error): string {
+  return JSON.stringify({ data: null, errors: [error] })
+}
+
+const tooSlow = (): Error =>
+  refusal(
+    'GRAPHQL_SUBSCRIBER_SLOW',
+    'Events come faster than this subscriber reads them; some are lost.',
+    'Subscribe again, and query the blocks in between; select fewer fields or filter if it happens often.',
+  )
+
+const tooLarge = (maxBytes: number): Error =>
+  refusal(
+    'GRAPHQL_SIZE_LIMIT',
+    `An event is larger than ${maxBytes} bytes and was left out.`,
+    'Select fewer fields (input, data and logsBloom are the largest) or add a filter.',
+  )
+
+interface SubscriptionMetrics {
+  readonly events: Counter<string>
+  readonly late: Counter<string>
+}
+
+function createSubscriptionMetrics(registry: Registry, count: () => number): SubscriptionMetrics {
+  const registers = [registry]
+  new Gauge({
+    name: 'viewmesh_graphql_subscribers',
+    help: 'Subscription streams open now.',
+    registers,
+    collect() {
+      this.set(count())
+    },
+  })
+  return {
+    events: new Counter({
+      name: 'viewmesh_graphql_subscription_events_total',
+      help: 'Events sent to subscribers.',
+      registers,
+    }),
+    late: new Counter({
+      name: 'viewmesh_graphql_subscribers_late_total',
+      help: 'Subscribers whose stream was ended because they fell behind.',
+      registers,
+    }),
+  }
+}
