@@ -75,9 +75,10 @@ export function createSnapshot(
     return transaction
   }
   const storedHeader = (height: number): StoredHeader | undefined => {
+    const transaction = reading()
     if (known.has(height)) return known.get(height)
     if (known.size >= maxHeaders) known.clear()
-    const bytes = readValue(headers, heightKey(height), reading())
+    const bytes = readValue(headers, heightKey(height), transaction)
     const stored = bytes === undefined ? undefined : decodeHeader(height, bytes)
     known.set(height, stored)
     return stored

@@ -5,7 +5,8 @@ import type { Chunk } from '../../src/primitives/chunk.ts'
 import { blockSections, type Section } from '../../src/primitives/collections.ts'
 import type { SealedBlockToStore, Snapshot, StoredBlock } from '../../src/store/store.ts'
 import { createChain, forkChain, shapes } from '../support/block-factory.ts'
-import { opaqueBlock, opaqueSeal, storableBlock } from '../support/store-blocks.ts'
+import { opaqueBlock, opaqueSeal } from '../support/opaque-blocks.ts'
+import { storableBlock } from '../support/store-blocks.ts'
 import { openTestStore, readStore, storedChain } from '../support/test-store.ts'
 
 const chain = createChain({ count: 6, shape: { ...shapes.tiny, transactions: 70, logs: 150 } })

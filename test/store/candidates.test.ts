@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Candidate, SealedBlockToStore, StoreReader } from '../../src/store/store.ts'
 import { createChain, shapes, transferTopic, watchedAddresses } from '../support/block-factory.ts'
-import { bytesOf, everywhere, opaqueBlock, storableBlock } from '../support/store-blocks.ts'
+import { bytesOf, everywhere, opaqueBlock } from '../support/opaque-blocks.ts'
+import { storableBlock } from '../support/store-blocks.ts'
 import { openTestStore, readStore } from '../support/test-store.ts'
 
 /** Candidates by looking at every term. */

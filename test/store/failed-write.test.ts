@@ -7,8 +7,7 @@ import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { openWriter } from '../../src/store/writer.ts'
-import { testNetwork } from '../support/sealed-blocks.ts'
-import { opaqueBlock } from '../support/store-blocks.ts'
+import { opaqueBlock, opaqueNetwork } from '../support/opaque-blocks.ts'
 import type { FillReport } from '../support/store-program.ts'
 import { readStore, testDirectory } from '../support/test-store.ts'
 
@@ -38,7 +37,7 @@ async function fillIn(
 async function assertNothingHalf(path: string, report: FillReport): Promise<void> {
   assert.equal(report.head, report.acknowledged)
   assert.ok(report.acknowledged >= 10)
-  const options = { path, network: testNetwork, retainBlocks: null }
+  const options = { path, network: opaqueNetwork, retainBlocks: null }
   const store = await openWriter(options, { log: pino({ enabled: false }) })
   readStore(store.reader, (snapshot) => {
     assert.deepEqual(snapshot.range(), { tail: 1, head: report.acknowledged })

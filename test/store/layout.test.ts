@@ -14,7 +14,7 @@ import {
   splitSealKey,
   storeDatabases,
 } from '../../src/store/layout.ts'
-import { namedHash, opaqueBlock, opaqueSeal } from '../support/store-blocks.ts'
+import { namedHash, opaqueBlock, opaqueSeal } from '../support/opaque-blocks.ts'
 
 const height = fc.integer({ min: 0, max: 2 ** 48 - 1 })
 

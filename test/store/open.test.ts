@@ -10,7 +10,7 @@ import { ServiceError } from '../../src/errors.ts'
 import { openReader } from '../../src/store/reader.ts'
 import { openWriter, type WriterOptions } from '../../src/store/writer.ts'
 import { startChild } from '../support/child-program.ts'
-import { namedHash, opaqueBlock } from '../support/store-blocks.ts'
+import { namedHash, opaqueBlock } from '../support/opaque-blocks.ts'
 import { readStore, testDirectory } from '../support/test-store.ts'
 
 const log = pino({ enabled: false })

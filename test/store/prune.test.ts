@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { pino } from 'pino'
 import { openWriter } from '../../src/store/writer.ts'
-import { testNetwork } from '../support/sealed-blocks.ts'
-import { everywhere, opaqueBlock, opaqueSeal } from '../support/store-blocks.ts'
+import { everywhere, opaqueBlock, opaqueNetwork, opaqueSeal } from '../support/opaque-blocks.ts'
 import { openTestStore, readStore, testDirectory } from '../support/test-store.ts'
 
 const log = pino({ enabled: false })
@@ -67,10 +66,10 @@ describe('pruning', () => {
 
   it('takes effect on a store that kept more, when it is opened with a lower number', async (t) => {
     const path = testDirectory(t)
-    const all = await openWriter({ path, network: testNetwork, retainBlocks: null }, { log })
+    const all = await openWriter({ path, network: opaqueNetwork, retainBlocks: null }, { log })
     await Promise.all(Array.from({ length: 300 }, (_, height) => all.putBlock(opaqueBlock(height))))
     await all.close()
-    const few = await openWriter({ path, network: testNetwork, retainBlocks: 20 }, { log })
+    const few = await openWriter({ path, network: opaqueNetwork, retainBlocks: 20 }, { log })
     t.after(() => few.close())
     await few.putBlock(opaqueBlock(300))
     assert.equal(await few.prune(), 256)
@@ -81,7 +80,7 @@ describe('pruning', () => {
 
   it('re-uses the file’s space: after ten windows it is at most 1.3 times what one needs', async (t) => {
     const path = testDirectory(t)
-    const store = await openWriter({ path, network: testNetwork, retainBlocks: 128 }, { log })
+    const store = await openWriter({ path, network: opaqueNetwork, retainBlocks: 128 }, { log })
     t.after(() => store.close())
     const size = (): number => statSync(join(path, 'data.mdb')).size
     const window = 192

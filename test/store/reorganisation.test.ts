@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { SealedBlockToStore, StoreReader, StoreWriter } from '../../src/store/store.ts'
 import { createChain, forkChain, shapes } from '../support/block-factory.ts'
-import { everywhere, opaqueBlock, storableBlock } from '../support/store-blocks.ts'
+import { everywhere, opaqueBlock } from '../support/opaque-blocks.ts'
+import { storableBlock } from '../support/store-blocks.ts'
 import { openTestStore, readStore, storedChain } from '../support/test-store.ts'
 
 const range = (from: number, to: number, branch = 'main'): SealedBlockToStore[] =>

@@ -1,7 +1,8 @@
 /**
  * A program that has a store open, for tests that kill it, fill its disk or start a second one.
- * `hold <path>` opens the store and waits. `write <path>` stores blocks with reorganisations and
- * pruning until it is killed, and says each height that was acknowledged. `fill <path>` stores blocks
+ * `hold <path>` opens the store and waits. `write <path>` resumes at the first unsealed block and
+ * stores blocks, with reorganisations and pruning, until it is killed; it says each height that was
+ * acknowledged. `fill <path>` stores blocks
  * until one fails, and says as JSON what happened.
  */
 import { writeSync } from 'node:fs'
@@ -10,8 +11,7 @@ import { pino } from 'pino'
 import { ServiceError } from '../../src/errors.ts'
 import type { StoreWriter } from '../../src/store/store.ts'
 import { openWriter } from '../../src/store/writer.ts'
-import { testNetwork } from './sealed-blocks.ts'
-import { opaqueBlock } from './store-blocks.ts'
+import { opaqueBlock, opaqueNetwork, opaqueSeal } from './opaque-blocks.ts'
 
 /** What the `write` program keeps visible. */
 export const writtenRetainBlocks = 100
@@ -44,12 +44,11 @@ export interface FillReport {
 const say = (text: string): number => writeSync(1, `${text}\n`)
 
 async function write(store: StoreWriter): Promise<void> {
-  const { reader } = store
-  const snapshot = reader.snapshot()
+  const snapshot = store.reader.snapshot()
   const head = snapshot.range()?.head ?? 0
+  const next = snapshot.firstUnsealed(opaqueSeal(1).signatureIdentity) ?? head + 1
   snapshot.release()
-  say(`open ${head}`)
-  for (let height = head + 1; ; height++) {
+  for (let height = next; ; height++) {
     const written = writeHeight(store, height).then(() => say(`acknowledged ${height}`))
     if (height % 4 === 0) await written
     await store.prune()
@@ -93,7 +92,7 @@ async function fill(store: StoreWriter): Promise<void> {
 async function main(mode: string | undefined, path: string): Promise<void> {
   const retainBlocks = mode === 'write' ? writtenRetainBlocks : null
   const log = pino({ enabled: false })
-  const store = await openWriter({ path, network: testNetwork, retainBlocks }, { log })
+  const store = await openWriter({ path, network: opaqueNetwork, retainBlocks }, { log })
   if (mode === 'write') return write(store)
   if (mode === 'fill') return fill(store)
   say('open')

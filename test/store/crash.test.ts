@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { pino } from 'pino'
+import type { Snapshot } from '../../src/store/store.ts'
+import { openWriter } from '../../src/store/writer.ts'
+import { startChild } from '../support/child-program.ts'
+import { everywhere, namedHash, opaqueBlock, opaqueNetwork } from '../support/opaque-blocks.ts'
+import { createSeededRandom } from '../support/seeded-random.ts'
+import { writtenBranches, writtenBytes, writtenRetainBlocks } from '../support/store-program.ts'
+import { testDirectory } from '../support/test-store.ts'
+
+const rounds = 10
+
+/** Starts the writing program, kills it some time after its first block, and answers the last height it acknowledged. */
+async function writeAndKill(path: string, delayMs: number): Promise<number> {
+  const child = startChild('test/support/store-program.ts', { args: ['write', path] })
+  await child.says('acknowledged')
+  await setTimeout(delayMs)
+  child.process.kill('SIGKILL')
+  const { stdout, signal } = await child.ended()
+  assert.equal(signal, 'SIGKILL')
+  const heights = [...stdout.matchAll(/^acknowledged (\d+)$/gm)].map((match) => Number(match[1]))
+  return Math.max(...heights)
+}
+
+/** The block is one that was written, with all its bytes and its seal. */
+function assertWhole(snapshot: Snapshot, height: number, mayLackSeal: boolean): void {
+  const header = snapshot.header(height)
+  const branch = writtenBranches(height).find(
+    (name) => namedHash(`${name}:${height}`) === header?.hash,
+  )
+  assert.ok(branch !== undefined, `height ${height} has one of the written blocks`)
+  const block = opaqueBlock(height, writtenBytes(height), branch)
+  assert.deepEqual(header, block.header)
+  assert.deepEqual(Buffer.from(snapshot.body(height) ?? []), block.body)
+  assert.equal(snapshot.heightOf(block.header.hash), height)
+  if (!mayLackSeal) assert.deepEqual(snapshot.sealsOf(block.header.hash), block.seals)
+  const [term] = block.terms
+  const found = [...snapshot.candidates('blockHash', term?.value ?? everywhere, 0, 1e9, true)]
+  assert.deepEqual(found, [{ height, section: 'Block', chunk: 0 }])
+}
+
+function assertSound(snapshot: Snapshot, acknowledged: number): void {
+  const range = snapshot.range()
+  assert.ok(range)
+  assert.ok(range.head >= acknowledged, `${acknowledged} was acknowledged, ${range.head} is there`)
+  assert.ok(range.head - range.tail < writtenRetainBlocks)
+  const heights = [...snapshot.heights(0, 1e9, false)]
+  assert.equal(heights.length, range.head - range.tail + 1)
+  for (const height of heights) assertWhole(snapshot, height, height > acknowledged)
+  const found = [...snapshot.candidates('logAddress', everywhere, 0, 1e9, false)]
+  assert.deepEqual(
+    found.map(({ height }) => height),
+    heights,
+  )
+}
+
+describe('kill -9 at any moment', () => {
+  it(`leaves no half block, loses no acknowledged one and keeps the index whole (${rounds} rounds)`, async (t) => {
+    const path = testDirectory(t)
+    const random = createSeededRandom('kill')
+    for (let round = 0; round < rounds; round++) {
+      const acknowledged = await writeAndKill(path, random.int(120))
+      const options = { path, network: opaqueNetwork, retainBlocks: writtenRetainBlocks }
+      const store = await openWriter(options, { log: pino({ enabled: false }) })
+      const snapshot = store.reader.snapshot()
+      assertSound(snapshot, acknowledged)
+      snapshot.release()
+      await store.close()
+    }
+  })
+})
