@@ -18,7 +18,7 @@ import {
   termCursor,
 } from './height-cursor.ts'
 import { type Hint, hintOf } from './index-hint.ts'
-import { type Intervals, intersect } from './intervals.ts'
+import { everything, type Intervals, intersect } from './intervals.ts'
 import { logCursor } from './log-cursor.ts'
 
 /** What looking one value up costs, in documents: a page of the index for each span of blocks. */
@@ -39,6 +39,7 @@ export async function openAccessPath(
   condition: Condition,
 ): Promise<HeightCursor> {
   const cursor = await cursorOf(access, hintOf(entity, condition, access.session.snapshot))
+  if (cursor !== 'all' && access.window === everything) return cursor
   const inWindow = intervalCursor(access.window, access.descending)
   return cursor === 'all' ? inWindow : bothCursor([inWindow, cursor])
 }
@@ -109,7 +110,8 @@ async function termHint(access: Access, { kind, value }: TermHint): Promise<Heig
   const places: Candidate[] = [
     ...session.snapshot.candidates(kind, value, bounds[0], bounds[1], descending),
   ]
-  return places.length === 0 ? emptyCursor : placesCursor(places, descending)
+  const needle = kind === 'cid' ? null : value
+  return places.length === 0 ? emptyCursor : placesCursor(places, needle, descending)
 }
 
 /** The lowest and highest height that count and are stored. */

@@ -5,6 +5,8 @@
 import { invariant } from '../errors.ts'
 import { cidText } from '../primitives/cid.ts'
 import { typeName } from '../primitives/names.ts'
+import { cidsOf } from './block-cids.ts'
+import { votesOf } from './block-seals.ts'
 import type { Votes } from './block-view.ts'
 import type { Attribute, AttributeKind, Entity } from './entity.ts'
 import type { Row } from './row.ts'
@@ -32,7 +34,7 @@ export function attestationHeight(docID: string): number | null {
 }
 
 function votesAt(row: Row): Votes {
-  const votes = row.block.votes()[row.position]
+  const votes = votesOf(row.block)[row.position]
   invariant(votes !== undefined, `block ${row.block.height} has a root ${row.position}`)
   return votes
 }
@@ -42,7 +44,7 @@ function attestedCids(row: Row): readonly string[] {
   const { header } = row.block
   const { blockHash, root } = votesAt(row)
   if (blockHash !== header.hash || root !== header.root) return []
-  return row.block.cids().sorted.map(cidText)
+  return cidsOf(row.block).sorted.map(cidText)
 }
 
 const attested = (row: Row): string => attestedDoc(row.block.height, votesAt(row).root)
@@ -91,6 +93,6 @@ export function attestationRecord(network: string): Entity {
     section: null,
     attributes: new Map(attributes),
     links: new Map(),
-    rowsIn: (block) => block.votes().length,
+    rowsIn: (block) => votesOf(block).length,
   }
 }

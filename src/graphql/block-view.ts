@@ -2,13 +2,12 @@
  * One stored block as a request sees it: everything beyond the header is read when it is first
  * asked for, and at most once.
  */
-import { LRUCache } from 'lru-cache'
+import type { LRUCache } from 'lru-cache'
 import { invariant } from '../errors.ts'
-import { documentCid } from '../primitives/cid.ts'
-import { blockSections, type Section } from '../primitives/collections.ts'
-import { type Seal, sealRoot } from '../primitives/seal.ts'
+import type { Section } from '../primitives/collections.ts'
+import type { Seal } from '../primitives/seal.ts'
 import type { BlockHeader, Snapshot, StoredBlock } from '../store/store.ts'
-import { sectionDocID } from './document-id.ts'
+import { type ChunkWindow, openWindow, windowValues } from './chunk-window.ts'
 import type { Work } from './work.ts'
 
 /** What the rows of one request share. */
@@ -29,13 +28,6 @@ export interface BlockCids {
 /** Recomputed CIDs of the blocks asked for last, by block hash; a full block's take about 60 kB. */
 export type CidCache = LRUCache<string, BlockCids>
 
-const cachedBlocks = 64
-
-/** An empty cache; the CIDs of a block hash never change. */
-export function createCidCache(): CidCache {
-  return new LRUCache({ max: cachedBlocks })
-}
-
 /** The votes for one root: distinct identities, in the order of their seals. */
 export interface Votes {
   readonly blockHash: string
@@ -48,90 +40,83 @@ export interface BlockView {
   readonly session: Session
   readonly height: number
   readonly header: BlockHeader
-  stored(): StoredBlock
-  /** Seals of this very block, not of others at its height. */
-  seals(): readonly Seal[]
-  /** The votes at this height, those for what is stored first. */
-  votes(): readonly Votes[]
-  /** How many distinct identities vouch for the stored documents. */
-  attestations(): number
-  cids(): BlockCids
+  /** What has been read of it so far; ask the functions of this room instead. */
+  readonly memo: BlockMemo
+}
+
+/** Filled as it is asked for. */
+export interface BlockMemo {
+  stored: StoredBlock | undefined
+  /** Seals at the height. */
+  seals: readonly Seal[] | undefined
+  votes: readonly Votes[] | undefined
+  cids: BlockCids | undefined
+  /** The chunk of each section that was looked into last. */
+  readonly chunks: Partial<Record<Section, LastChunk>>
+}
+
+/** A chunk that was looked into. */
+export interface LastChunk {
+  readonly chunk: number
+  readonly first: number
+  readonly end: number
+  window: ChunkWindow | null | undefined
 }
 
 /** The view of a height, or undefined where nothing is stored. */
 export function openBlockView(session: Session, height: number): BlockView | undefined {
   const header = session.snapshot.header(height)
-  return header === undefined ? undefined : viewOf(session, header)
-}
-
-function viewOf(session: Session, header: BlockHeader): BlockView {
-  const height = header.number
-  const stored = once(() => {
-    const block = session.snapshot.block(height)
-    invariant(block !== undefined, `the block with header ${height} has a body`)
-    return block
-  })
-  const allSeals = once(() => session.snapshot.seals(height))
-  const seals = once(() => allSeals().filter((seal) => seal.blockHash === header.hash))
-  const votes = once(() => countVotes(allSeals(), header))
-  const cids = once(() => blockCids(session, header, stored()))
-  return {
-    session,
-    height,
-    header,
-    stored,
-    seals,
-    votes,
-    attestations: () => votes().find((vote) => isStored(vote, header))?.identities.length ?? 0,
-    cids,
+  if (header === undefined) return undefined
+  const memo = {
+    stored: undefined,
+    seals: undefined,
+    votes: undefined,
+    cids: undefined,
+    chunks: {},
   }
+  return { session, height, header, memo }
 }
 
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
+/** The stored block behind a view. */
+export function storedBlock(view: BlockView): StoredBlock {
+  const { memo } = view
+  if (memo.stored !== undefined) return memo.stored
+  const stored = view.session.snapshot.block(view.height)
+  invariant(stored !== undefined, `the block with header ${view.height} has a body`)
+  memo.stored = stored
+  return stored
+}
+
+/**
+ * The stored values of a document. A first look into a chunk asks the store for the one document; a
+ * second look opens the whole chunk.
+ */
+export function storedValues(view: BlockView, section: Section, position: number): Uint8Array {
+  const stored = storedBlock(view)
+  const last = view.memo.chunks[section]
+  if (last === undefined || position < last.first || position >= last.end) {
+    enterChunk(view, section, stored.chunkOf(section, position))
+    return stored.values(section, position)
   }
+  const window = windowOf(stored, section, last)
+  return window === null ? stored.values(section, position) : windowValues(window, position)
 }
 
-const isStored = (vote: Votes, header: BlockHeader): boolean =>
-  vote.blockHash === header.hash && vote.root === header.root
-
-function countVotes(seals: readonly Seal[], header: BlockHeader): readonly Votes[] {
-  const byRoot = new Map<string, { blockHash: string; root: string; identities: Set<string> }>()
-  for (const { blockHash, merkleRoot, signatureIdentity } of seals) {
-    const key = `${blockHash}:${merkleRoot}`
-    const vote = byRoot.get(key) ?? { blockHash, root: merkleRoot, identities: new Set<string>() }
-    vote.identities.add(signatureIdentity)
-    byRoot.set(key, vote)
-  }
-  const votes = [...byRoot.values()].map((vote) => ({ ...vote, identities: [...vote.identities] }))
-  return [
-    ...votes.filter((vote) => isStored(vote, header)),
-    ...votes.filter((vote) => !isStored(vote, header)),
-  ]
+/** The window of a chunk, or null where it must be read document by document. */
+export function chunkWindow(view: BlockView, section: Section, chunk: number): ChunkWindow | null {
+  const known = view.memo.chunks[section]
+  const last = known?.chunk === chunk ? known : enterChunk(view, section, chunk)
+  return windowOf(storedBlock(view), section, last)
 }
 
-function blockCids(session: Session, header: BlockHeader, stored: StoredBlock): BlockCids {
-  const known = session.cids.get(header.hash)
-  if (known?.root === header.root) return known
-  session.work.look(header.count)
-  const inOrder = blockSections.flatMap((section) => sectionCids(session, header, stored, section))
-  const { sorted, root } = sealRoot(inOrder)
-  const cids = { inOrder, sorted, root }
-  session.cids.set(header.hash, cids)
-  return cids
+function enterChunk(view: BlockView, section: Section, chunk: number): LastChunk {
+  const [first, end] = storedBlock(view).chunkRange(section, chunk)
+  const entered = { chunk, first, end, window: undefined }
+  view.memo.chunks[section] = entered
+  return entered
 }
 
-function sectionCids(
-  session: Session,
-  header: BlockHeader,
-  stored: StoredBlock,
-  section: Section,
-): Uint8Array[] {
-  return Array.from({ length: header.sections[section] }, (_, position) => {
-    const docID = sectionDocID(section, stored, header, position)
-    return documentCid(session.network, section, docID, stored.values(section, position))
-  })
+function windowOf(stored: StoredBlock, section: Section, last: LastChunk): ChunkWindow | null {
+  last.window ??= openWindow(stored, section, last.first, last.end)
+  return last.window
 }

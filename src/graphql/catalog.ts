@@ -18,7 +18,9 @@ import { typeName } from '../primitives/names.ts'
 import type { Seal } from '../primitives/seal.ts'
 import { readField } from '../primitives/values.ts'
 import { attestationRecord } from './attestation-record.ts'
-import type { BlockView } from './block-view.ts'
+import { cidsOf } from './block-cids.ts'
+import { attestationsOf, sealsOf, votesOf } from './block-seals.ts'
+import { type BlockView, storedBlock, storedValues } from './block-view.ts'
 import { sectionDocID, transactionHashAt } from './document-id.ts'
 import type { Attribute, Catalog, Course, Entity, EntityName, Link } from './entity.ts'
 import type { Row } from './row.ts'
@@ -37,7 +39,7 @@ function createEntity(network: string, name: EntityName): Entity {
     docIDOf(collection.name, section),
     ...collection.fields.map((field) => toAttribute(collection, section, field)),
     ...links.filter((link) => !link.many).map((link) => linkID(collection, link)),
-    ...votesOf(collection.name, section),
+    ...attestations(collection.name, section),
   ]
   return {
     name,
@@ -53,7 +55,7 @@ function createEntity(network: string, name: EntityName): Entity {
 
 function countRows(name: CollectionName, section: Section | null, block: BlockView): number {
   if (section !== null) return block.header.sections[section]
-  return name === 'BlockSignature' ? block.seals().length : 0
+  return name === 'BlockSignature' ? sealsOf(block).length : 0
 }
 
 // --- Attributes -----------------------------------------------------------------------------
@@ -99,7 +101,7 @@ function readStored(
 
 /** The stored values of a row, kept on the row. */
 export function bytesOf(row: Row, section: Section): Uint8Array {
-  const bytes = row.bytes ?? row.block.stored().values(section, row.position)
+  const bytes = row.bytes ?? storedValues(row.block, section, row.position)
   row.bytes = bytes
   return bytes
 }
@@ -118,7 +120,7 @@ const derivedValues: Readonly<Partial<Record<CollectionName, Readonly<Record<str
       hash: blockHash,
       parentHash: ofBlock((row) => row.block.header.parentHash),
       timestamp: ofBlock((row) => `0x${row.block.header.timestamp.toString(16)}`),
-      totalDifficulty: { read: (row) => row.block.stored().totalDifficulty },
+      totalDifficulty: { read: (row) => storedBlock(row.block).totalDifficulty },
     },
     Transaction: {
       blockNumber: height,
@@ -162,7 +164,7 @@ function courseOf(collection: CollectionName, field: string): Course | undefined
 // --- Seals ----------------------------------------------------------------------------------
 
 function sealAt(row: Row): Seal {
-  const seal = row.block.seals()[row.position]
+  const seal = sealsOf(row.block)[row.position]
   invariant(seal !== undefined, `block ${row.block.height} has a seal ${row.position}`)
   return seal
 }
@@ -170,7 +172,7 @@ function sealAt(row: Row): Seal {
 /** A seal over other documents than the stored ones does not say which CIDs it covers. */
 function sealedCids(row: Row): readonly string[] {
   if (sealAt(row).merkleRoot !== row.block.header.root) return []
-  return row.block.cids().sorted.map(cidText)
+  return cidsOf(row.block).sorted.map(cidText)
 }
 
 // --- Ids and votes --------------------------------------------------------------------------
@@ -190,7 +192,7 @@ function docIDOf(name: CollectionName, section: Section | null): Attribute {
 /** The docID of a row of a section. */
 export function rowDocID(row: Row, section: Section): string {
   if (section === 'Block') return docIDs.block(row.block.header.hash)
-  return sectionDocID(section, row.block.stored(), row.block.header, row.position)
+  return sectionDocID(section, storedBlock(row.block), row.block.header, row.position)
 }
 
 /** The docID of a row of BlockSignature. */
@@ -216,17 +218,17 @@ function readLinkID(from: CollectionName, link: Link): Attribute['read'] {
     const index = fieldIndex('Log', 'transactionHash')
     return (row) => docIDs.transaction(String(readField('Log', bytesOf(row, 'Log'), index)))
   }
-  return (row) => docIDs.transaction(transactionHashAt(row.block.stored(), link.span(row)[0]))
+  return (row) => docIDs.transaction(transactionHashAt(storedBlock(row.block), link.span(row)[0]))
 }
 
-function votesOf(name: CollectionName, section: Section | null): readonly Attribute[] {
+function attestations(name: CollectionName, section: Section | null): readonly Attribute[] {
   if (section === null && name !== 'BlockSignature') return []
   const votes: Attribute = {
     name: '_attestations',
     kind: 'int',
     list: false,
     description: 'How many distinct Generators vouch for exactly these bytes.',
-    read: (row) => row.block.attestations(),
+    read: (row) => attestationsOf(row.block),
   }
   return [section === null ? { ...votes, read: votesForSeal } : { ...votes, ofBlock: true }]
 }
@@ -235,7 +237,7 @@ function votesForSeal(row: Row): number {
   const { merkleRoot, blockHash: sealed } = sealAt(row)
   const isSame = (vote: { blockHash: string; root: string }) =>
     vote.root === merkleRoot && vote.blockHash === sealed
-  return row.block.votes().find(isSame)?.identities.length ?? 0
+  return votesOf(row.block).find(isSame)?.identities.length ?? 0
 }
 
 // --- Links ----------------------------------------------------------------------------------
@@ -243,11 +245,12 @@ function votesForSeal(row: Row): number {
 const spans: Readonly<Record<string, Link['span']>> = {
   'Block.transactions': (row) => [0, row.block.header.sections.Transaction],
   'Transaction.block': () => [0, 1],
-  'Transaction.logs': (row) => row.block.stored().logsOf(row.position),
-  'Transaction.accessList': (row) => row.block.stored().entriesOf(row.position),
+  'Transaction.logs': (row) => storedBlock(row.block).logsOf(row.position),
+  'Transaction.accessList': (row) => storedBlock(row.block).entriesOf(row.position),
   'Log.block': () => [0, 1],
-  'Log.transaction': (row) => one(row.block.stored().transactionOfLog(row.position)),
-  'AccessListEntry.transaction': (row) => one(row.block.stored().transactionOfEntry(row.position)),
+  'Log.transaction': (row) => one(storedBlock(row.block).transactionOfLog(row.position)),
+  'AccessListEntry.transaction': (row) =>
+    one(storedBlock(row.block).transactionOfEntry(row.position)),
 }
 
 const one = (position: number): readonly [number, number] => [position, position + 1]

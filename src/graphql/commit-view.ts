@@ -7,6 +7,8 @@ import { cidText, documentCid } from '../primitives/cid.ts'
 import { blockSections, type Section, type Value } from '../primitives/collections.ts'
 import { inclusionProof } from '../primitives/merkle.ts'
 import { canonicalBytes } from '../primitives/values.ts'
+import { cidsOf } from './block-cids.ts'
+import { sealsOf } from './block-seals.ts'
 import { bytesOf, rowDocID } from './catalog.ts'
 import type { CommitField, NamedField } from './plan.ts'
 import type { Row } from './row.ts'
@@ -47,7 +49,7 @@ export function versionOf(
 
 /** The first signature over exactly the stored documents; null before the block is sealed. */
 function signatureOf(row: Row, fields: readonly NamedField[]): Json {
-  const seal = row.block.seals().find((one) => one.merkleRoot === row.block.header.root)
+  const seal = sealsOf(row.block).find((one) => one.merkleRoot === row.block.header.root)
   if (seal === undefined) return null
   return pick(fields, {
     __typename: 'Signature',
@@ -60,7 +62,7 @@ function signatureOf(row: Row, fields: readonly NamedField[]): Json {
 /** The path from a document's CID to the block's root. */
 export function proofOf(row: Row, section: Section, fields: readonly NamedField[]): Json {
   const { header } = row.block
-  const { inOrder, sorted, root } = row.block.cids()
+  const { inOrder, sorted, root } = cidsOf(row.block)
   const cid = inOrder[positionInBlock(row, section)]
   invariant(cid !== undefined, `block ${row.block.height} has the CID of each document`)
   const index = sorted.findIndex((one) => Buffer.compare(one, cid) === 0)

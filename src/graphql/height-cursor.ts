@@ -7,10 +7,11 @@
 import type { Section } from '../primitives/collections.ts'
 import type { TermKind } from '../primitives/index-terms.ts'
 import type { Candidate, Snapshot } from '../store/store.ts'
-import type { BlockView } from './block-view.ts'
+import { type BlockView, chunkWindow, storedBlock } from './block-view.ts'
+import { positionsWith } from './chunk-window.ts'
 import { type Intervals, nearest } from './intervals.ts'
 import { spanIn } from './section-span.ts'
-import { intersectSpans, mergeSpans, type SpanSet, uniteSpans } from './span-set.ts'
+import { intersectSpans, mergeSpans, type Span, type SpanSet, uniteSpans } from './span-set.ts'
 
 /** Heights in one direction. */
 export interface HeightCursor {
@@ -31,12 +32,16 @@ export function intervalCursor(set: Intervals, descending: boolean): HeightCurso
   return { seek: (height) => nearest(set, height, descending), spans: () => 'whole' }
 }
 
-/** The heights of documents found one by one. */
-export function placesCursor(places: readonly Candidate[], descending: boolean): HeightCursor {
+/** The heights of documents found one by one; `needle` is in their bytes, where it is known. */
+export function placesCursor(
+  places: readonly Candidate[],
+  needle: Uint8Array | null,
+  descending: boolean,
+): HeightCursor {
   const sorted = [...places].sort((a, b) =>
     descending ? b.height - a.height : a.height - b.height,
   )
-  return candidateCursor({ open: () => sorted, bounds: null, descending })
+  return candidateCursor({ open: () => sorted, needle, bounds: null, descending })
 }
 
 /** The heights whose chunks may hold a value, from the store's index. */
@@ -50,6 +55,7 @@ export function termCursor(
   return candidateCursor({
     descending,
     bounds,
+    needle: term.value,
     open: (height) => {
       const [from, to] = descending ? [low, Math.min(high, height)] : [Math.max(low, height), high]
       return snapshot.candidates(term.kind, term.value, from, to, descending)
@@ -59,6 +65,8 @@ export function termCursor(
 
 interface CandidateSource {
   readonly descending: boolean
+  /** Bytes that every matching document has; null where only its CID is known. */
+  readonly needle: Uint8Array | null
   /** Null when opening again at another height is no shorter than walking there. */
   readonly bounds: readonly [from: number, to: number] | null
   open(height: number): Iterable<Candidate>
@@ -108,13 +116,28 @@ function candidateCursor(source: CandidateSource): HeightCursor {
       return current?.height ?? null
     },
     spans(block, section) {
-      const sets = (current?.chunks ?? []).map((candidate) => {
-        const span = block.stored().chunkRange(candidate.section, candidate.chunk)
-        return spanIn(block, candidate.section, span, section)
-      })
-      return sets.includes('whole') ? 'whole' : mergeSpans(sets.filter((set) => set !== 'whole'))
+      const found: Span[] = []
+      for (const candidate of current?.chunks ?? []) {
+        for (const place of placesIn(block, candidate, source.needle)) {
+          const span = spanIn(block, candidate.section, place, section)
+          if (span === 'whole') return 'whole'
+          found.push(span)
+        }
+      }
+      return mergeSpans(found)
     },
   }
+}
+
+/** Where in a candidate's chunk the matching documents can be. */
+function placesIn(
+  block: BlockView,
+  { section, chunk }: Candidate,
+  needle: Uint8Array | null,
+): readonly Span[] {
+  const window = needle === null ? null : chunkWindow(block, section, chunk)
+  if (needle === null || window === null) return [storedBlock(block).chunkRange(section, chunk)]
+  return positionsWith(window, needle).map((position) => [position, position + 1])
 }
 
 /** Heights that all cursors have. */

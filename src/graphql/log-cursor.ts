@@ -4,7 +4,7 @@
  */
 import { fieldIndex } from '../primitives/collections.ts'
 import { readField } from '../primitives/values.ts'
-import type { BlockView } from './block-view.ts'
+import { type BlockView, storedValues } from './block-view.ts'
 import { type HeightCursor, intervalCursor } from './height-cursor.ts'
 import { spanIn } from './section-span.ts'
 import type { Span } from './span-set.ts'
@@ -26,6 +26,6 @@ export function logCursor(height: number, logIndex: number, descending: boolean)
 function placeOf(block: BlockView, logIndex: number): Span {
   const last = Math.min(logIndex, block.header.sections.Log - 1)
   if (last < 0) return [0, 0]
-  const found = readField('Log', block.stored().values('Log', last), field)
+  const found = readField('Log', storedValues(block, 'Log', last), field)
   return found === logIndex ? [last, last + 1] : [0, last + 1]
 }

@@ -4,14 +4,14 @@
  */
 import type { Section } from '../primitives/collections.ts'
 import type { StoredBlock } from '../store/store.ts'
-import type { BlockView } from './block-view.ts'
+import { type BlockView, storedBlock } from './block-view.ts'
 import type { Span } from './span-set.ts'
 
 /** The rows of section `to` that belong to a span of section `from`; `whole` where that is not narrower. */
 export function spanIn(block: BlockView, from: Section, span: Span, to: Section): Span | 'whole' {
   if (from === to) return span
   if (from === 'Block' || to === 'Block') return 'whole'
-  const stored = block.stored()
+  const stored = storedBlock(block)
   const transactions = transactionsOf(stored, from, span)
   return to === 'Transaction' ? transactions : childrenOf(stored, transactions, to)
 }

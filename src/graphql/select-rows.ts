@@ -44,12 +44,14 @@ async function* chainRows(
   let batch: Row[] = []
   let skip = request.offset
   let left = request.limit
-  for await (const piece of walk(scan, request.condition, direction)) {
+  const { work } = scan.session
+  for (const piece of await walk(scan, request.condition, direction)) {
     const found = rowsOfPiece(piece, direction.within, request.order, skip, left)
     skip -= found.skipped
     left -= found.rows.length
     batch.push(...found.rows)
-    scan.session.work.hold(batch.length)
+    work.hold(batch.length)
+    if (work.isDue()) await work.turn()
     if (batch.length >= batchRows) {
       yield* inBatches(batch)
       batch = []
@@ -84,21 +86,25 @@ export async function visitRows(
   condition: Condition,
   visit: (row: Row) => void,
 ): Promise<void> {
-  for await (const { block, span, predicate } of walk(scan, condition, chainOrder)) {
+  const { work } = scan.session
+  for (const { block, span, predicate } of await walk(scan, condition, chainOrder)) {
     const row = rowAt(block, 0)
+    work.look(span[1] - span[0])
     for (let position = span[0]; position < span[1]; position++) {
-      block.session.work.look(1)
       moveTo(row, position)
       if (predicate === null || predicate(row)) visit(row)
     }
+    if (work.isDue()) await work.turn()
   }
 }
 
 /** How many rows match; where all of a block's rows do, its header says how many. */
 export async function countRows(scan: Scan, condition: Condition): Promise<number> {
   let count = 0
-  for await (const { block, span, predicate } of walk(scan, condition, chainOrder)) {
+  const { work } = scan.session
+  for (const { block, span, predicate } of await walk(scan, condition, chainOrder)) {
     count += predicate === null ? span[1] - span[0] : countMatches(block, span, predicate)
+    if (work.isDue()) await work.turn()
   }
   return count
 }
@@ -106,8 +112,8 @@ export async function countRows(scan: Scan, condition: Condition): Promise<numbe
 function countMatches(block: BlockView, [start, end]: Span, predicate: Predicate): number {
   const row = rowAt(block, start)
   let count = 0
+  block.session.work.look(end - start)
   for (let position = start; position < end; position++) {
-    block.session.work.look(1)
     if (predicate(moveTo(row, position))) count++
   }
   return count

@@ -34,6 +34,8 @@ export function uniteSpans(a: SpanSet, b: SpanSet): SpanSet {
 
 /** Spans in any order, empty ones too, made a set. */
 export function mergeSpans(spans: readonly Span[]): readonly Span[] {
+  const [first] = spans
+  if (first !== undefined && spans.length === 1 && first[0] < first[1]) return spans
   const sorted = spans.filter(([start, end]) => start < end).sort((a, b) => a[0] - b[0])
   const result: [number, number][] = []
   for (const [start, end] of sorted) {

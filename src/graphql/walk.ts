@@ -41,27 +41,38 @@ export interface Piece {
 /** Positions in one piece. */
 const pieceRows = 512
 
-/** The pieces of all blocks that may have matching rows. */
-export async function* walk(
+/**
+ * The pieces of all blocks that may have matching rows. Whoever goes through them lets others have a
+ * turn in between: `if (work.isDue()) await work.turn()`.
+ */
+export async function walk(
   scan: Scan,
   condition: Condition,
   direction: Direction,
-): AsyncGenerator<Piece> {
-  const { session, entity } = scan
-  const { work } = session
+): Promise<Iterable<Piece>> {
+  const { entity } = scan
   const descending = direction.blocksDescending
-  if (entity.isEmpty === true || condition.op === 'none') return
+  if (entity.isEmpty === true || condition.op === 'none') return []
   const cursor = await openAccessPath({ ...scan, descending }, entity, condition)
-  const toPieces = createCutter(scan, condition, direction, cursor)
+  return piecesOf(scan, cursor, descending, createCutter(scan, condition, direction, cursor))
+}
+
+/** Blocks without pieces are handed on as a piece of no rows, as they take time as well. */
+function* piecesOf(
+  scan: Scan,
+  cursor: HeightCursor,
+  descending: boolean,
+  toPieces: (block: BlockView) => readonly Piece[],
+): Generator<Piece> {
   for (const block of blocksOf(scan, cursor, descending)) {
-    work.look(1)
-    for (const piece of toPieces(block)) {
-      yield piece
-      if (work.isDue()) await work.turn()
-    }
-    if (work.isDue()) await work.turn()
+    scan.session.work.look(1)
+    const pieces = toPieces(block)
+    if (pieces.length === 0) yield { block, span: noRows, predicate: null }
+    else yield* pieces
   }
 }
+
+const noRows: Span = [0, 0]
 
 /** Cuts a block into pieces; a condition on the block itself is decided here, once. */
 function createCutter(
@@ -101,6 +112,7 @@ function pieces(spans: readonly Span[], { within }: Direction): readonly Span[] 
     const [first, last] = [spans[0], spans.at(-1)]
     return first === undefined || last === undefined ? [] : [[first[0], last[1]]]
   }
+  if (spans.length === 1 && isShort(spans[0])) return spans
   const cut = spans.flatMap(([start, end]) =>
     Array.from({ length: Math.ceil((end - start) / pieceRows) }, (_, index): Span => {
       const from = start + index * pieceRows
@@ -109,6 +121,9 @@ function pieces(spans: readonly Span[], { within }: Direction): readonly Span[] 
   )
   return within === 'descending' ? cut.reverse() : cut
 }
+
+const isShort = (span: Span | undefined): boolean =>
+  span !== undefined && span[0] < span[1] && span[1] - span[0] <= pieceRows
 
 /** The stored blocks at the cursor's heights. */
 function* blocksOf(scan: Scan, cursor: HeightCursor, descending: boolean): Generator<BlockView> {

@@ -1,0 +1,42 @@
+/** The CIDs of a block's documents; not stored, so recomputed and kept for the blocks asked for last. */
+import { LRUCache } from 'lru-cache'
+import { documentCid } from '../primitives/cid.ts'
+import { blockSections, type Section } from '../primitives/collections.ts'
+import { sealRoot } from '../primitives/seal.ts'
+import {
+  type BlockCids,
+  type BlockView,
+  type CidCache,
+  storedBlock,
+  storedValues,
+} from './block-view.ts'
+import { sectionDocID } from './document-id.ts'
+
+const keptBlocks = 64
+
+/** An empty cache; the CIDs under one root never change. */
+export function createCidCache(): CidCache {
+  return new LRUCache({ max: keptBlocks })
+}
+
+/** The CIDs of a block. Looks at all of its documents unless they are still known. */
+export function cidsOf(view: BlockView): BlockCids {
+  const { session, header, memo } = view
+  const known = memo.cids ?? session.cids.get(header.root)
+  if (known !== undefined) return known
+  session.work.look(header.count)
+  const inOrder = blockSections.flatMap((section) => sectionCids(view, section))
+  const { sorted, root } = sealRoot(inOrder)
+  memo.cids = { inOrder, sorted, root }
+  session.cids.set(header.root, memo.cids)
+  return memo.cids
+}
+
+function sectionCids(view: BlockView, section: Section): Uint8Array[] {
+  const { session, header } = view
+  const stored = storedBlock(view)
+  return Array.from({ length: header.sections[section] }, (_, position) => {
+    const docID = sectionDocID(section, stored, header, position)
+    return documentCid(session.network, section, docID, storedValues(view, section, position))
+  })
+}
