@@ -17,6 +17,7 @@ import type { HostSettings } from './config.ts'
 import { openMesh } from './mesh.ts'
 import { createHostMetrics } from './metrics.ts'
 import { decideNames } from './network.ts'
+import { requireUsable } from './preflight.ts'
 import { openSchemaSync } from './schema-sync.ts'
 import { createStatus } from './status.ts'
 import { openWriterThread } from './writer.ts'
@@ -31,17 +32,19 @@ export interface Host {
 
 export interface HostParts {
   readonly log: Logger
+  /** Values that must not appear in the log. */
+  readonly secrets: readonly string[]
   readonly running: Pick<Running, 'own' | 'fail' | 'signal'>
 }
 
 /** Opens everything and reports ready. Each part that is open is owned by `running`. */
 export async function openHost(
   { settings, origins }: LoadedSettings<HostSettings>,
-  { log, running }: HostParts,
+  { log, running, secrets }: HostParts,
 ): Promise<Host> {
   const metrics = running.own('metrics', openMetrics({ thread: 'main' }))
   const { registry } = metrics
-  const onFatal = running.fail
+  const { fail: onFatal, signal } = running
   const status = createStatus(settings)
   const hostMetrics = createHostMetrics(metrics.registry, status.gauges)
   const health = running.own(
@@ -51,6 +54,7 @@ export async function openHost(
       { log, metrics, state: status.state, counters: hostMetrics.counters },
     ),
   )
+  await requireUsable(settings)
   const retainBlocks = settings.prunerEnabled ? settings.prunerMaxBlocks : null
   const identity = await openIdentity({
     keyPath: settings.keyPath,
@@ -59,7 +63,7 @@ export async function openHost(
   })
   const schema = running.own(
     'schema',
-    await openSchemaSync({ source: sourceOf(settings) }, { log, registry }),
+    await openSchemaSync({ source: sourceOf(settings) }, { log, registry, signal }),
   )
   status.parts.schema = schema
   const wanted = decideNames(settings, origins, schema.fetchedNetwork)
@@ -68,6 +72,7 @@ export async function openHost(
     {
       storePath: settings.storePath,
       logLevel: settings.logLevel,
+      secrets,
       applier: { trustedSigners, retainBlocks },
     },
     wanted,
@@ -78,8 +83,14 @@ export async function openHost(
   const network = networkName(names.chain, names.network)
   status.setNetwork(names.chain, names.network)
   schema.use(network)
-  const reader = running.own('reader', openReader({ path: settings.storePath }, { log, registry }))
+  const reader = openReader({ path: settings.storePath }, { log, registry })
+  running.own('reader', reader)
   status.parts.reader = reader
+  running.own('status', {
+    close: () => {
+      status.parts.reader = null
+    },
+  })
   const api = running.own('api', await openApi({ settings, network }, { log, reader, registry }))
   const mesh = running.own(
     'mesh',

@@ -17,5 +17,5 @@ async function start(argv: readonly string[], running: Running): Promise<void> {
   const secrets = [keyringSecret, schemaAuthToken, adminToken].filter((secret) => secret !== null)
   const log = openLog({ name: 'host', level, secrets })
   running.useLog(log)
-  await openHost(loaded, { log, running })
+  await openHost(loaded, { log, running, secrets })
 }

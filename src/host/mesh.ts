@@ -95,6 +95,7 @@ export async function openMesh(options: MeshOptions, parts: MeshParts): Promise<
       closing.abort()
       files.close()
       await sync.close()
+      status.parts.p2p = null
       await p2p.close()
     },
   }

@@ -22,6 +22,13 @@ export interface SchemaSyncOptions {
   readonly retryMs?: number
 }
 
+export interface SchemaSyncParts {
+  readonly log: Logger
+  readonly registry: Registry
+  /** Ends the first attempt; the call then throws its reason. */
+  readonly signal: AbortSignal
+}
+
 export interface SchemaReport {
   readonly state: SchemaState
   /** One sentence a field, the first 50. */
@@ -43,12 +50,13 @@ const maxReported = 50
 /** Asks once, and goes on asking in the background until the Generator answers. Never throws for what it answers. */
 export async function openSchemaSync(
   options: SchemaSyncOptions,
-  parts: { readonly log: Logger; readonly registry: Registry },
+  parts: SchemaSyncParts,
 ): Promise<SchemaSync> {
   const { source } = options
   const { log } = parts
   const metrics = createMetrics(parts.registry)
   const closing = new AbortController()
+  const signal = AbortSignal.any([closing.signal, parts.signal])
   let fetched: FetchedSchema | null = null
   let network: string | null = null
   let report: SchemaReport = { state: 'embedded', differing: [] }
@@ -68,7 +76,7 @@ export async function openSchemaSync(
 
   const attempt = async (from: SchemaSource): Promise<boolean> => {
     try {
-      fetched = await fetchSchema(from, closing.signal)
+      fetched = await fetchSchema(from, signal)
       metrics.fetches.inc({ result: 'fetched' })
       return true
     } catch (error) {
@@ -85,7 +93,7 @@ export async function openSchemaSync(
   const retry = async (from: SchemaSource): Promise<void> => {
     let waitMs = options.retryMs ?? 5_000
     do {
-      await delay(waitMs, undefined, { signal: closing.signal, ref: false })
+      await delay(waitMs, undefined, { signal, ref: false })
       waitMs = Math.min(maxRetryMs, waitMs * 2)
     } while (!(await attempt(from)))
     compare()

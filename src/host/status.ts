@@ -2,17 +2,17 @@
 import type { P2p } from '../p2p/p2p.ts'
 import type { GapReport } from '../service/contract.ts'
 import { type HealthState, startingState } from '../service/health-report.ts'
-import type { StoreReader } from '../store/store.ts'
+import type { Snapshot, StoreReader } from '../store/store.ts'
 import type { HostSettings } from './config.ts'
 import type { HostGauges } from './metrics.ts'
 import type { SchemaSync } from './schema-sync.ts'
 import type { StoredHeights } from './sync-plan.ts'
 
-/** Parts that are known once they are open. */
+/** Parts that are known while they are open. */
 export interface StatusParts {
-  schema?: SchemaSync
-  reader?: StoreReader
-  p2p?: P2p
+  schema: SchemaSync | null
+  reader: StoreReader | null
+  p2p: P2p | null
 }
 
 export interface Status {
@@ -33,23 +33,34 @@ const maxGaps = 100
 
 /** The status of a Host that is starting. */
 export function createStatus(settings: HostSettings, nowMs: () => number = Date.now): Status {
-  const parts: StatusParts = {}
+  const parts: StatusParts = { schema: null, reader: null, p2p: null }
   let names = { chain: settings.chainName, network: settings.chainNetwork }
   let ready = false
   let error: HealthState['error'] = null
   let lastStoredMs: number | null = null
   const startedMs = nowMs()
 
-  const stored = (): StoredHeights | null => {
-    const snapshot = parts.reader?.snapshot()
-    if (snapshot === undefined) return null
+  const look = <T>(read: (snapshot: Snapshot) => T): T | null => {
+    if (parts.reader === null) return null
+    const snapshot = parts.reader.snapshot()
     try {
-      const range = snapshot.range()
-      return range === null ? null : { ...range, gaps: snapshot.gaps(maxGaps) }
+      return read(snapshot)
     } finally {
       snapshot.release()
     }
   }
+  const stored = (): StoredHeights | null =>
+    look((snapshot) => {
+      const range = snapshot.range()
+      return range === null ? null : { ...range, gaps: snapshot.gaps(maxGaps) }
+    })
+  /** After a restart: when the newest block was sealed, as its seal says. */
+  const sealedMs = (): number | null =>
+    look((snapshot) => {
+      const range = snapshot.range()
+      const seal = range === null ? undefined : snapshot.seals(range.head)[0]
+      return seal === undefined ? null : Date.parse(seal.createdAt)
+    })
   const sourceHead = (): number | null => parts.p2p?.highestAnnounced() ?? null
 
   const state = (): HealthState => {
@@ -58,10 +69,10 @@ export function createStatus(settings: HostSettings, nowMs: () => number = Date.
       ...startingState(names.chain, names.network),
       ready,
       error,
-      storeOpen: parts.reader !== undefined,
+      storeOpen: parts.reader !== null,
       tail: heights?.tail ?? null,
       head: heights?.head ?? null,
-      lastProcessedMs: lastStoredMs,
+      lastProcessedMs: lastStoredMs ?? sealedMs(),
       sourceHead: sourceHead(),
       gaps: heights?.gaps ?? [],
       schema: parts.schema?.report() ?? { state: 'embedded', differing: [] },

@@ -12,6 +12,8 @@ export interface WriterData {
   readonly storePath: string
   readonly applier: ApplierOptions
   readonly logLevel: LogLevel
+  /** Values that must not appear in the log. */
+  readonly secrets: readonly string[]
 }
 
 /** A sealed block as a peer sent it. */
@@ -34,7 +36,7 @@ export type WriterEvents = Record<never, never>
 const blocksPerPrune = 64
 
 await serveThread<WriterRequests, WriterEvents, WriterData>(async ({ data }) => {
-  const log = openLog({ name: 'host-writer', level: data.logLevel })
+  const log = openLog({ name: 'host-writer', level: data.logLevel, secrets: data.secrets })
   const metrics = openMetrics({ thread: 'writer' })
   const { network, retainBlocks } = data.applier
   const store = await openWriter(

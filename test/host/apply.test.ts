@@ -206,9 +206,9 @@ describe('votes', () => {
 describe('a reorganisation', () => {
   test('of 64 blocks is followed in one step, and the Host ends equal to its Generator', async (t) => {
     const host = await openApplier(t)
-    const chain = createChain({ count: 100, from: 1 })
+    const chain = createChain({ count: 100, from: 1, shape: shapes.empty })
     await receiveAll(host, seal(chain))
-    const fork = forkChain(chain, 36, { count: 65, shape: shapes.sparse })
+    const fork = forkChain(chain, 36, { count: 65, shape: shapes.empty })
     const branch = seal(fork.slice(36), bob)
     const ends = await Promise.all(branch.toReversed().map((block) => host.receive(block)))
     assert.deepEqual(

@@ -30,7 +30,7 @@ async function openPair(
   blocks: number,
   setup: { env?: Readonly<Record<string, string>> } = {},
 ): Promise<{ generator: TestGenerator; host: TestHost; chain: ReturnType<typeof createChain> }> {
-  const chain = createChain({ count: blocks, from: 1, shape: shapes.sparse })
+  const chain = createChain({ count: blocks, from: 1, shape: shapes.empty })
   const generator = await openTestGenerator(t, 'alice', chain)
   const host = await openTestHost(t, { peers: [generator.room.address], ...setup })
   if (blocks > 0) await host.reached(blocks)
@@ -53,7 +53,7 @@ describe('a Host beside one Generator', () => {
   test('away for 500 blocks, catches up while new ones arrive', async (t) => {
     const { generator, host, chain } = await openPair(t, 10)
     await host.close()
-    const missed = createChain({ count: 500, parent: last(chain), shape: shapes.sparse })
+    const missed = createChain({ count: 500, parent: last(chain), shape: shapes.empty })
     generator.add(missed)
     const again = await openTestHost(t, { peers: [generator.room.address], path: host.path })
     await listened(generator, again)
@@ -77,7 +77,7 @@ describe('a Host beside one Generator', () => {
   })
 
   test('a gap that nobody fills at first is shown, and filled when somebody has it', async (t) => {
-    const chain = createChain({ count: 20, from: 1, shape: shapes.sparse })
+    const chain = createChain({ count: 20, from: 1, shape: shapes.empty })
     const generator = await openTestGenerator(t, 'alice', chain.slice(0, 10))
     const host = await openTestHost(t, { peers: [generator.room.address] })
     await host.reached(10)
@@ -96,7 +96,7 @@ describe('a Host beside one Generator', () => {
 describe('a Generator that follows its node through a reorganisation', () => {
   test('of 64 blocks: the Host ends equal to it', async (t) => {
     const { generator, host, chain } = await openPair(t, 100)
-    const fork = forkChain(chain, 36, { count: 65, shape: shapes.sparse })
+    const fork = forkChain(chain, 36, { count: 65, shape: shapes.empty })
     generator.dropAbove(36)
     generator.add(fork.slice(36, -1))
     await generator.publish(fork.slice(-1))
@@ -109,7 +109,7 @@ describe('a Generator that follows its node through a reorganisation', () => {
   test('while the Host was away: it notices with the first block it pulls', async (t) => {
     const { generator, host, chain } = await openPair(t, 20)
     await host.close()
-    const fork = forkChain(chain, 15, { count: 40, shape: shapes.sparse })
+    const fork = forkChain(chain, 15, { count: 40, shape: shapes.empty })
     generator.add(fork.slice(15))
     const again = await openTestHost(t, { peers: [generator.room.address], path: host.path })
     await again.stored(() => storedChain(again.reader).at(-1)?.[1] === fork.at(-1)?.hash)
@@ -118,7 +118,7 @@ describe('a Generator that follows its node through a reorganisation', () => {
 
   test('deeper than a Host goes back: it stays, says so and what to do', async (t) => {
     const { generator, host, chain } = await openPair(t, 80)
-    const fork = forkChain(chain, 10, { count: 71, shape: shapes.sparse })
+    const fork = forkChain(chain, 10, { count: 71, shape: shapes.empty })
     generator.add(fork.slice(10, -1))
     await generator.publish(fork.slice(-1))
     await until(() => host.status.state().error !== null)

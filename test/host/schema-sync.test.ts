@@ -36,7 +36,7 @@ async function withGenerator(
   const registry = new Registry()
   const sync = await openSchemaSync(
     { source: { url, token, timeoutMs: 500 }, retryMs: 10 },
-    { log, registry },
+    { log, registry, signal: new AbortController().signal },
   )
   try {
     await check({ sync, lines, registry, nextLine })
@@ -190,7 +190,11 @@ describe('a Generator that does not', () => {
   test('without a URL nobody is asked', async () => {
     const sync = await openSchemaSync(
       { source: null },
-      { log: pino({ enabled: false }), registry: new Registry() },
+      {
+        log: pino({ enabled: false }),
+        registry: new Registry(),
+        signal: AbortSignal.timeout(5000),
+      },
     )
     sync.use(network)
     assert.deepEqual(sync.report(), { state: 'embedded', differing: [] })

@@ -62,7 +62,7 @@ export async function openTestHost(t: TestContext, setup: TestHostSetup = {}): P
   const status = createStatus(settings)
   const fatal = (error: unknown): void => captured.log.fatal({ err: error }, 'failed')
   const { writer } = await openWriterThread(
-    { storePath: path, logLevel: 'error', applier: { trustedSigners, retainBlocks } },
+    { storePath: path, logLevel: 'error', secrets: [], applier: { trustedSigners, retainBlocks } },
     { chain: 'Local', network: 'Devnet', isGuess: false },
     { onFatal: fatal },
   )

@@ -1,0 +1,63 @@
+/**
+ * Looks before anything is written: an address that is taken or a directory that cannot be used
+ * must not leave a key or half a store behind.
+ */
+import { access, constants } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { dirname } from 'node:path'
+import { ServiceError } from '../errors.ts'
+import type { Address } from '../service/setting-kinds.ts'
+import { type HostSettings, playgroundAddress } from './config.ts'
+
+/** Throws SERVICE_PORT_UNAVAILABLE or STORE_PATH_UNUSABLE for the first thing that will not do. */
+export async function requireUsable(settings: HostSettings): Promise<void> {
+  await requireFree(settings.apiAddress, 'DB_API_ADDR')
+  await requireFree(playgroundAddress(settings.apiAddress), 'DB_API_ADDR')
+  await requireFree(tcpAddress(settings.p2pListen), 'DB_P2P_LISTEN_ADDR')
+  await requireWritable(settings.storePath)
+}
+
+function tcpAddress(multiaddr: string): Address {
+  const [, , host = '', , port = ''] = multiaddr.split('/')
+  return { host, port: Number(port) }
+}
+
+async function requireFree({ host, port }: Address, setting: string): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<NodeJS.ErrnoException | null>()
+  const server = createServer()
+  server.once('error', resolve)
+  server.listen({ host, port }, () => server.close(() => resolve(null)))
+  const problem = await promise
+  if (problem === null) return
+  const reason = problem.code === 'EADDRINUSE' ? 'is taken by another program' : problem.message
+  const message = `${setting}: the address ${host}:${port} ${reason}`
+  throw new ServiceError('SERVICE_PORT_UNAVAILABLE', message, {
+    facts: { setting, host, port },
+    remedy: `Stop the program that uses it, or set ${setting} to a free address.`,
+    cause: problem,
+  })
+}
+
+/** The directory, or the nearest one above it that exists, has to be writable. */
+async function requireWritable(path: string): Promise<void> {
+  let directory = path
+  for (;;) {
+    const problem = await access(directory, constants.W_OK | constants.X_OK).then(
+      () => null,
+      (error: NodeJS.ErrnoException) => error,
+    )
+    if (problem === null) return
+    if (problem.code !== 'ENOENT' || dirname(directory) === directory) throw unusable(path, problem)
+    directory = dirname(directory)
+  }
+}
+
+function unusable(path: string, problem: NodeJS.ErrnoException): ServiceError {
+  const message = `The store directory ${path} cannot be used: ${problem.message}`
+  return new ServiceError('STORE_PATH_UNUSABLE', message, {
+    facts: { path, found: problem.code ?? 'unknown' },
+    remedy:
+      'Give this user write access to it, or choose another directory with db.store.path (DB_STORE_PATH).',
+    cause: problem,
+  })
+}
