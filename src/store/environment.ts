@@ -4,6 +4,7 @@
  * event turn (a failed commit then rejects a promise that nobody holds).
  */
 import { open } from 'lmdb'
+import { invariant } from '../errors.ts'
 import { pageBytes, type StoreDatabase, storeDatabases } from './layout.ts'
 
 /** A read transaction; `done` once for each use. */
@@ -114,18 +115,15 @@ export function readValue(
   return copy
 }
 
-/** Copies a value into `target` and answers whether there is one. */
-export function readValueInto(
+/** A value that must be there; valid until the next read of any kind. */
+export function borrowValue(
   database: Database,
   key: Uint8Array,
   transaction: ReadTransaction,
-  target: Uint8Array,
-  at: number,
-): boolean {
+): Uint8Array {
   const shared = database.getBinaryFast(key, { transaction })
-  if (shared === undefined) return false
-  target.set(shared.subarray(0, database.lastSize), at)
-  return true
+  invariant(shared !== undefined, 'the store has what its headers and tables name')
+  return shared.subarray(0, database.lastSize)
 }
 
 function openLmdb(options: object): RootDatabase {

@@ -4,11 +4,11 @@ import type { TermKind } from '../primitives/index-terms.ts'
 import type { Seal } from '../primitives/seal.ts'
 import type { BlockCache } from './block-cache.ts'
 import {
+  borrowValue,
   type Database,
   type Environment,
   type ReadTransaction,
   readValue,
-  readValueInto,
 } from './environment.ts'
 import type { FingerprintSeed } from './fingerprint.ts'
 import {
@@ -116,9 +116,9 @@ export function createSnapshot(
     block: (height): StoredBlock | undefined => {
       const stored = visibleHeader(height)
       if (stored === undefined) return undefined
-      return openStoredBlock(stored, parts.blocks, (piece, target, at) => {
-        readValueInto(bodies, pieceKey(height, piece), reading(), target, at)
-      })
+      return openStoredBlock(stored, parts.blocks, (piece) =>
+        borrowValue(bodies, pieceKey(height, piece), reading()),
+      )
     },
     body: (height) => {
       const stored = visibleHeader(height)
@@ -200,7 +200,7 @@ function readBody(
   const { number, bodyBytes } = stored.header
   const body = Buffer.allocUnsafeSlow(bodyBytes)
   for (let piece = 0; piece < pieceCount(bodyBytes); piece++) {
-    readValueInto(bodies, pieceKey(number, piece), transaction, body, piece * pieceBytes)
+    body.set(borrowValue(bodies, pieceKey(number, piece), transaction), piece * pieceBytes)
   }
   return body
 }
