@@ -15,14 +15,18 @@ import {
   type Message,
   TopicValidatorResult,
 } from '@libp2p/gossipsub'
-import type { Connection, PeerId, Stream } from '@libp2p/interface'
+import type { PeerId } from '@libp2p/interface'
 import type { Logger } from 'pino'
 import { ServiceError } from '../errors.ts'
+import {
+  createUnreadWatch,
+  type GossipStreamParts,
+  gossipStreams,
+  maxRpcBytes,
+  meterInbound,
+} from './gossip-streams.ts'
 import type { P2pLimits } from './limits.ts'
 import type { P2pMetrics } from './metrics.ts'
-import { createRateLimit, type RateLimit } from './rate.ts'
-import { createRpcMeter } from './rpc-meter.ts'
-import type { Fault } from './score.ts'
 
 /** What a program makes of a block; only accepted ones are forwarded. */
 export type Verdict =
@@ -45,33 +49,26 @@ export interface BlockOrigin {
 /** Checks one block; the bytes are a copy in a buffer of their own, free to be transferred. */
 export type OnBlock = (bytes: Uint8Array, from: BlockOrigin) => Promise<Verdict>
 
-export interface GossipParts {
+export interface GossipParts extends GossipStreamParts {
   readonly log: Logger
   readonly metrics: P2pMetrics
   /** Absent in a program that only publishes: it does not subscribe. */
   readonly onBlock?: OnBlock
   isBanned(peer: string): boolean
   onVerdict(peer: string, verdict: Verdict): void
-  onFault(peer: string, fault: Fault, detail: string): void
-  /** Ends all connections to a peer. */
-  disconnect(peer: string, reason: string): void
 }
 
 export interface Gossip {
   /** The libp2p service; give it to the node. */
   readonly service: (components: GossipSubComponents) => GossipSub
-  /** Begins to receive; call when the node has started. `connections` lists the open ones. */
-  start(pubsub: GossipSub, connections: () => readonly Connection[]): void
+  /** Begins to receive; call when the node has started. */
+  start(pubsub: GossipSub): void
   /** Throws P2P_MESSAGE_TOO_LARGE above the limit. */
   publish(pubsub: GossipSub, bytes: Uint8Array): Promise<void>
-  /** Those of the open connections' peers that get what is published. */
-  readers(pubsub: GossipSub, connections: readonly Connection[]): ReadonlySet<string>
+  /** The peers that get what is published. */
+  readers(pubsub: GossipSub): ReadonlySet<string>
 }
 
-/** gossipsub reads no longer frames, and sends none: longer ones are lost without a word. */
-const maxRpcBytes = 4 * 1024 * 1024
-/** Topic and field headers around the data of one message. */
-const envelopeBytes = 1024
 /** One topic is all a peer can subscribe to, and one heartbeat's gossip is short. */
 const rpcLimits = {
   maxSubscriptions: 32,
@@ -108,55 +105,30 @@ export function createGossip(
     scoreParams: { IPColocationFactorWeight: 0, behaviourPenaltyWeight: 0 },
   })
   const validate = createValidator(limits, parts)
+  const watchUnread = createUnreadWatch(parts)
 
   return {
     service: (components) => service(meterInbound(components, limits, parts)),
-    start: (pubsub, connections) => {
-      const watch = createOutboundWatch(parts)
-      pubsub.addEventListener('gossipsub:heartbeat', () => connections().forEach(watch))
+    start: (pubsub) => {
+      pubsub.addEventListener('gossipsub:heartbeat', watchUnread)
       if (parts.onBlock === undefined) return
       pubsub.topicValidators.set(topic, validate)
       pubsub.subscribe(topic)
     },
     publish: async (pubsub, bytes) => {
       if (bytes.byteLength > limits.maxGossipBytes) throw tooLarge(bytes.byteLength, limits)
+      watchUnread()
       const { recipients } = await pubsub.publish(topic, bytes)
       parts.metrics.gossipBytes.inc({ direction: 'sent' }, bytes.byteLength)
       parts.log.debug({ bytes: bytes.byteLength, peers: recipients.length }, 'block published')
     },
-    readers: (pubsub, connections) => {
+    readers: (pubsub) => {
       const subscribed = new Set(pubsub.getSubscribers(topic).map(String))
-      const open = connections.filter((connection) => gossipStreams(connection).length > 0)
+      const open = parts.connections().filter((each) => gossipStreams(each).length > 0)
       const peers = open.map(({ remotePeer }) => remotePeer.toString())
       return new Set(peers.filter((peer) => subscribed.has(peer)))
     },
   }
-}
-
-/**
- * Notices when gossipsub gives up a stream because its peer does not read. The connection would
- * stay, and the peer would never get gossip again; cut off, it can connect anew and catch up.
- */
-function createOutboundWatch(parts: GossipParts): (connection: Connection) => void {
-  const watched = new WeakSet<Stream>()
-  return (connection) => {
-    const peer = connection.remotePeer.toString()
-    for (const stream of gossipStreams(connection).filter((open) => !watched.has(open))) {
-      watched.add(stream)
-      stream.addEventListener('close', (event) => {
-        if (event.error?.name !== 'StreamBufferError') return
-        parts.onFault(peer, 'stalled reader', 'gossip piled up')
-        parts.disconnect(peer, 'gossip piled up')
-      })
-    }
-  }
-}
-
-/** The streams on which we send gossip to the peer; one, as a rule. */
-function gossipStreams({ streams }: Connection): Stream[] {
-  return streams.filter(
-    ({ direction, protocol }) => direction === 'outbound' && protocol.startsWith('/meshsub/'),
-  )
 }
 
 function tooLarge(bytes: number, limits: P2pLimits): ServiceError {
@@ -218,52 +190,4 @@ async function askProgram(bytes: Uint8Array, peer: string, parts: GossipParts): 
     parts.log.error({ err: error, peer }, 'a block could not be judged')
     return { action: 'ignore', reason: 'the verdict failed' }
   }
-}
-
-/** Hands gossipsub a registrar that puts a meter on each gossip stream a peer opens. */
-function meterInbound(
-  components: GossipSubComponents,
-  limits: P2pLimits,
-  parts: GossipParts,
-): GossipSubComponents {
-  const { privateKey, peerId, peerStore, connectionManager, logger, registrar } = components
-  const rate = createRateLimit(limits.gossipBytesPerSecond, limits.maxRemembered)
-  const metered: typeof registrar = Object.create(registrar, {
-    handle: {
-      value: (...[protocol, handler, options]: Parameters<typeof registrar.handle>) =>
-        registrar.handle(
-          protocol,
-          (stream, connection) => {
-            const result = handler(stream, connection)
-            // Only now: a first listener of our own would take the bytes before gossipsub listens.
-            meter(stream, connection.remotePeer.toString(), limits, rate, parts)
-            return result
-          },
-          options,
-        ),
-    },
-  })
-  return { privateKey, peerId, peerStore, connectionManager, logger, registrar: metered }
-}
-
-function meter(
-  stream: Stream,
-  peer: string,
-  limits: P2pLimits,
-  rate: RateLimit,
-  parts: GossipParts,
-): void {
-  const maxMessageBytes = limits.maxGossipBytes + envelopeBytes
-  const rpc = createRpcMeter({ maxFrameBytes: maxRpcBytes, maxMessageBytes })
-  const onMessage = (event: { data: Uint8Array | { subarray(): Uint8Array } }): void => {
-    const bytes = event.data.subarray()
-    parts.metrics.gossipBytes.inc({ direction: 'received' }, bytes.byteLength)
-    const faults = rpc.push(bytes)
-    for (const fault of faults) parts.onFault(peer, fault, 'gossip')
-    // gossipsub would go on with a stream it cannot follow, or give it up and keep the connection.
-    if (rpc.lost() || faults.includes('oversize message')) parts.disconnect(peer, 'gossip')
-    if (rate.take(peer, bytes.byteLength)) return
-    parts.onFault(peer, 'message flood', 'gossip above the rate limit')
-  }
-  stream.addEventListener('message', onMessage)
 }

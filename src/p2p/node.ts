@@ -94,7 +94,6 @@ export async function startNode(node: P2pNode, listen: readonly string[]): Promi
   try {
     await node.start()
   } catch (cause) {
-    await node.stop()
     const text = cause instanceof Error ? cause.message : String(cause)
     const reason = /\bE[A-Z]{3,}\b/.exec(text)?.[0] ?? 'not possible'
     const place = listen.join(', ')

@@ -81,7 +81,7 @@ export interface P2p {
   setBootstrapPeers(addresses: readonly string[]): void
   /** Replaces the announced addresses. Throws P2P_ADDRESS_INVALID and then changes nothing. */
   setAnnounce(addresses: readonly string[]): void
-  /** Leaves within two seconds, whatever the peers do. */
+  /** Leaves within two seconds, whatever the peers do; once, however often it is called. */
   close(): Promise<void>
 }
 
@@ -105,7 +105,7 @@ export async function openP2p(options: P2pOptions, parts: P2pParts): Promise<P2p
   const room = await assemble(options, parts, limits, own)
   await connectParts(room, options.network, limits, parts.log)
   await startNode(room.node, options.listen)
-  room.gossip.start(room.node.services.pubsub, () => room.node.getConnections())
+  room.gossip.start(room.node.services.pubsub)
   room.bootstrap.set(bootstrapPeers)
   const p2p = expose(room, limits, own)
   parts.log.info(p2p.self(), 'listening for peers')
@@ -147,6 +147,7 @@ async function assemble(
       log,
       metrics,
       disconnect,
+      connections: () => node.getConnections(),
       isBanned: book.isBanned,
       ...(onBlock === undefined ? {} : { onBlock }),
     },
@@ -184,7 +185,7 @@ async function connectParts(
   limits: P2pLimits,
   log: Logger,
 ): Promise<void> {
-  const { book, bootstrap, node, server } = room
+  const { book, bootstrap, closing, node, server } = room
   const protocol = rangeProtocol(network)
   const refresh = createRefresh(room, log)
   node.addEventListener('peer:identify', ({ detail }) => {
@@ -202,11 +203,12 @@ async function connectParts(
     book.disconnected(peer)
     bootstrap.disconnected(peer)
   })
-  const timer = setInterval(() => {
-    for (const peer of book.serving()) void refresh(peer)
-  }, limits.statusIntervalMs)
-  room.closing.signal.addEventListener('abort', () => clearInterval(timer))
-
+  node.addEventListener('start', () => {
+    const timer = setInterval(() => {
+      for (const peer of book.serving()) void refresh(peer)
+    }, limits.statusIntervalMs)
+    closing.signal.addEventListener('abort', () => clearInterval(timer))
+  })
   await node.handle(
     protocol,
     (stream, connection) => server.serve(connection.remotePeer.toString(), stream),
@@ -231,14 +233,15 @@ function createRefresh(room: Room, log: Logger): (peer: string) => Promise<void>
 }
 
 function expose(room: Room, limits: P2pLimits, own: OwnAddresses): P2p {
-  const { book, bootstrap, client, closing, gossip, node, server } = room
+  const { book, bootstrap, client, closing, gossip, node } = room
+  let closed: Promise<void> | undefined
   const untilClosed = (signal: AbortSignal): AbortSignal =>
     AbortSignal.any([signal, closing.signal])
   return {
     maxGossipBytes: limits.maxGossipBytes,
     self: () => ({ id: node.peerId.toString(), addresses: own.list(node.getMultiaddrs()) }),
     peers: () => {
-      const readers = gossip.readers(node.services.pubsub, node.getConnections())
+      const readers = gossip.readers(node.services.pubsub)
       return node.getPeers().map((id) => ({
         id: id.toString(),
         subscribed: readers.has(id.toString()),
@@ -255,11 +258,22 @@ function expose(room: Room, limits: P2pLimits, own: OwnAddresses): P2p {
     highestAnnounced: book.highestAnnounced,
     setBootstrapPeers: (addresses) => bootstrap.set(parsePeerAddresses(addresses)),
     setAnnounce: own.setAnnounced,
-    close: async () => {
-      closing.abort(new Error('the node is closing'))
-      bootstrap.close()
-      server.close()
-      await Promise.race([node.stop(), delay(closeMs, undefined, { ref: false })])
+    close: () => {
+      closed ??= closeRoom(room)
+      return closed
     },
+  }
+}
+
+async function closeRoom({ bootstrap, closing, node, server }: Room): Promise<void> {
+  closing.abort(new Error('the node is closing'))
+  bootstrap.close()
+  server.close()
+  const stopped = new AbortController()
+  const tooLong = delay(closeMs, undefined, { signal: stopped.signal })
+  try {
+    await Promise.race([node.stop(), tooLong])
+  } finally {
+    stopped.abort()
   }
 }

@@ -84,12 +84,12 @@ const tricks: Readonly<Record<string, Trick>> = {
   },
   'silence after the status': {
     fault: 'stalled writer',
-    limits: { stallMs: 150 },
+    limits: { stallMs: 300 },
     answer: async () => {},
   },
   'silence in the middle of a block': {
     fault: 'stalled writer',
-    limits: { stallMs: 150 },
+    limits: { stallMs: 300 },
     answer: frames(block(1, 20)),
   },
 }

@@ -19,7 +19,7 @@ interface Attack {
   offend(peer: RawPeer, room: TestRoom): Promise<void>
 }
 
-const stallMs = 150
+const stallMs = 400
 const wholeRange = { kind: 'request', from: 0, to: 1000, status: null } as const
 
 const attacks: Readonly<Record<string, Attack>> = {
@@ -83,27 +83,21 @@ const attacks: Readonly<Record<string, Attack>> = {
   'a reader that never grants credit': {
     fault: 'stalled reader',
     limits: { stallMs },
-    offend: async (peer, room) => {
-      const frames = await peer.range(room.address)
+    offend: fiveAtOnce(async (frames) => {
       await frames.write(encodeClientFrame({ ...wholeRange, windowBytes: 100_000 }))
-      await closed(frames)
-    },
+    }),
   },
   'a stream on which nothing is written': {
     fault: 'stalled writer',
     limits: { stallMs },
-    offend: async (peer, room) => {
-      await closed(await peer.range(room.address))
-    },
+    offend: fiveAtOnce(async () => {}),
   },
   'a frame that is never finished': {
     fault: 'stalled writer',
     limits: { stallMs },
-    offend: async (peer, room) => {
-      const frames = await peer.range(room.address)
+    offend: fiveAtOnce(async (frames) => {
       frames.unwrap().send(Uint8Array.of(30, 1, 2, 3))
-      await closed(frames)
-    },
+    }),
   },
   'a flood of streams': {
     fault: 'too many streams',
@@ -144,6 +138,33 @@ for (const [name, attack] of Object.entries(attacks)) {
     assert.equal(room.p2p.peers().find(({ id }) => id === honest.id)?.score, 0)
   })
 }
+
+test('a peer that does not read its gossip is cut off, and the others get every block', async (t) => {
+  const limits = { maxGossipBacklogBytes: 1024 * 1024 }
+  const room = await openRoom(t, { limits })
+  let heard = 0
+  const honest = await openRoom(t, {
+    onBlock: async () => {
+      heard += 1
+      return { action: 'accept' }
+    },
+  })
+  await connect(honest, room)
+  const peer = await openRawPeer(t)
+  await peer.takeGossip((stream) => stream.pause())
+  await gossip(peer, room, [subscription()])
+  await until(() => room.p2p.peers().some(({ id, subscribed }) => id === peer.id && subscribed))
+
+  let published = 0
+  while (room.p2p.peers().some(({ id }) => id === peer.id)) {
+    await room.p2p.publish(randomBytes(200_000))
+    published += 1
+    await until(() => heard === published)
+  }
+  const line = await room.captured.line('peer fault')
+  assert.deepEqual([line['peer'], line['fault']], [peer.id, 'stalled reader'])
+  assert(published > 5 && published < 15, `cut off after ${published} blocks of 200 kB`)
+})
 
 /** A room with blocks to serve that takes every block but random ones, and an honest peer of it. */
 async function victim(
@@ -204,12 +225,29 @@ async function request(peer: RawPeer, room: TestRoom, frame: Uint8Array): Promis
   await frames.unwrap().close()
 }
 
+function subscription(): Uint8Array {
+  const topic = blockTopic(testNetwork)
+  return RPC.encode({ subscriptions: [{ subscribe: true, topic }], messages: [] })
+}
+
 function unsure(bytes: number): Uint8Array {
   return Buffer.concat([Buffer.from('unsure'), randomBytes(bytes)])
 }
 
 function message(data: Uint8Array): Uint8Array {
   return RPC.encode({ subscriptions: [], messages: [{ topic: blockTopic(testNetwork), data }] })
+}
+
+/** Does the same on five range streams, and waits until the other side has cut them. */
+function fiveAtOnce(act: (frames: LengthPrefixedStream) => Promise<void>): Attack['offend'] {
+  return async (peer, room) => {
+    const once = async (): Promise<void> => {
+      const frames = await peer.range(room.address)
+      await act(frames)
+      await closed(frames)
+    }
+    await Promise.all([once(), once(), once(), once(), once()])
+  }
 }
 
 /** Resolves when the other side has cut the stream. */
