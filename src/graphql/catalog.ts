@@ -25,16 +25,17 @@ import { sectionDocID, transactionHashAt } from './document-id.ts'
 import type { Attribute, Catalog, Course, Entity, EntityName, Link } from './entity.ts'
 import type { Row } from './row.ts'
 
-/** The entities that a program serves: Hosts add attestation records. */
+/** The entities that a program serves: Hosts add attestation records. Links to what is not served are left out. */
 export function createCatalog(network: string, names: readonly EntityName[]): Catalog {
-  return new Map(names.map((name) => [name, createEntity(network, name)]))
+  return new Map(names.map((name) => [name, createEntity(network, name, names)]))
 }
 
-function createEntity(network: string, name: EntityName): Entity {
+function createEntity(network: string, name: EntityName, served: readonly EntityName[]): Entity {
   if (name === 'AttestationRecord') return attestationRecord(network)
   const collection = collections[name]
   const section = blockSections.find((one) => one === name) ?? null
-  const links = section === null ? [] : collection.relations.map((one) => toLink(section, one))
+  const relations = collection.relations.filter(({ target }) => served.includes(target))
+  const links = section === null ? [] : relations.map((one) => toLink(section, one))
   const attributes = [
     docIDOf(collection.name, section),
     ...collection.fields.map((field) => toAttribute(collection, section, field)),

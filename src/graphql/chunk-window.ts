@@ -18,8 +18,8 @@ export interface ChunkWindow {
 
 const lengthBytes = 4
 
-/** Windows by the memory they lie in, for as long as the store keeps it. */
-const known = new WeakMap<ArrayBufferLike, ChunkWindow>()
+/** Windows by the memory they lie in and where, for as long as somebody keeps it; chunks may share it. */
+const known = new WeakMap<ArrayBufferLike, Map<number, ChunkWindow>>()
 
 /** The window of the chunk with positions `first` to `end`, or null where its bytes do not add up. */
 export function openWindow(
@@ -29,11 +29,14 @@ export function openWindow(
   end: number,
 ): ChunkWindow | null {
   const head = stored.values(section, first)
-  const window = known.get(head.buffer)
-  if (window?.first === first && window.bytes.byteOffset === head.byteOffset) return window
+  const here = known.get(head.buffer)
+  const window = here?.get(head.byteOffset)
+  if (window?.first === first) return window
   const tail = end - first === 1 ? head : stored.values(section, end - 1)
   const made = windowBetween(head, tail, first, end)
-  if (made !== null) known.set(head.buffer, made)
+  if (made === null) return null
+  if (here === undefined) known.set(head.buffer, new Map([[head.byteOffset, made]]))
+  else here.set(head.byteOffset, made)
   return made
 }
 

@@ -24,8 +24,9 @@ type Result = Record<string, unknown>
 /** What the tabs of a first visit hold; each shows something on any chain. */
 export const defaultTabs: readonly { readonly query: string }[] = [
   {
-    query: `# The newest blocks with their first transactions. Ctrl-Enter runs it,
-# Ctrl-Space completes what you type, and the book on the left shows all there is.
+    query: `# The newest blocks and their first transactions.
+# Ctrl-Enter runs it, Ctrl-Space completes words,
+# the book on the left shows all there is.
 query NewestBlocks {
   Block(limit: 5, order: {number: DESC}) {
     number
@@ -39,12 +40,13 @@ query NewestBlocks {
       value(format: DECIMAL)
     }
   }
-}
-`,
+}`,
   },
   {
-    query: `# The newest logs, each with its transaction. Try a filter, for example
-# filter: {topics: {_any: {_eq: "0x..."}}} or filter: {address: {_eq: "0x..."}}
+    query: `# The newest logs, each with its transaction.
+# filter: {address: {_eq: "0x..."}} picks a
+# contract's, {topics: {_any: {_eq: "0x..."}}}
+# those of an event.
 query NewestLogs {
   Log(limit: 20, order: [{blockNumber: DESC}, {logIndex: DESC}]) {
     blockNumber
@@ -57,8 +59,7 @@ query NewestLogs {
       from
     }
   }
-}
-`,
+}`,
   },
   {
     query: `# Each new block as it arrives.
@@ -68,8 +69,7 @@ subscription FollowBlocks {
     hash
     COUNT(transactions: {})
   }
-}
-`,
+}`,
   },
 ]
 
@@ -108,7 +108,7 @@ async function fetchResult(
   })
   const type = response.headers.get('content-type') ?? ''
   if (type.startsWith('text/event-stream')) return eventResults(response, controller)
-  return response.json()
+  return (await response.json()) as Result
 }
 
 /** Leaving the loop over the results closes the connection, also while it waits for an event. */
