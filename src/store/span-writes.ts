@@ -1,7 +1,7 @@
 /**
  * Upkeep of spans. When 64 blocks are deep enough that a reorganisation no longer reaches them,
  * their index tables are merged into one; where a block goes nevertheless, the span is taken apart
- * again. Below the tail whole spans are removed at once, so that pruning costs next to nothing.
+ * again. Below the tail blocks are removed in groups of neighbours, so that pruning costs little.
  */
 import {
   type Change,
@@ -36,6 +36,9 @@ import type { HeldSnapshot } from './snapshot.ts'
 const mergeDepth = 64
 /** A span with holes is merged as well once this many of its blocks wait. */
 const mergeWaiting = 16
+
+/** Blocks that are removed together: how far the file may lag behind the tail. Divides a span. */
+const pruneBlocks = 16
 
 /** The lowest span whose tables are due to be merged. */
 export function dueSpan(state: StoreState): number | undefined {
@@ -102,7 +105,7 @@ function openSpanWrites(
   const kept: number[] = []
   for (const [offset, entries] of parts) {
     const height = first + offset
-    if (hasHeight(removed, height)) continue
+    if (hasHeight(removed, height) || !hasHeight(snapshot.state.blocks, height)) continue
     kept.push(height)
     writes.push(...tableWrites(indexLevel.block, height, entries))
   }
@@ -113,21 +116,22 @@ function readSpan(snapshot: HeldSnapshot, first: number): Buffer | undefined {
   return readEntries((page) => snapshot.readIndexPage(indexLevel.span, first, page))
 }
 
-/** The lowest span that holds anything and lies below the tail as a whole. */
-export function pruneableSpan(state: StoreState, lowestSeal?: number): number | undefined {
-  const lowest = Math.min(
-    state.blocks[0]?.[0] ?? Number.POSITIVE_INFINITY,
-    lowestSeal ?? Number.POSITIVE_INFINITY,
-  )
-  return (spanOf(lowest) + 1) * spanBlocks <= state.tail ? spanOf(lowest) : undefined
+/** The lowest group that holds a block, or a seal, and lies below the tail as a whole. */
+export function pruneableGroup(
+  state: StoreState,
+  lowestSeal: number = Number.POSITIVE_INFINITY,
+): number | undefined {
+  const lowest = Math.min(state.blocks[0]?.[0] ?? Number.POSITIVE_INFINITY, lowestSeal)
+  const group = Math.floor(lowest / pruneBlocks)
+  return (group + 1) * pruneBlocks <= state.tail ? group : undefined
 }
 
-/** Removes everything of a span: blocks, index tables and seals. */
-export function removeSpanChange(snapshot: HeldSnapshot, span: number): Change {
+/** Removes the blocks and seals of a group, and the index table of a span that is left empty. */
+export function removeGroupChange(snapshot: HeldSnapshot, group: number): Change {
   const { state } = snapshot
-  const first = span * spanBlocks
-  const last = first + spanBlocks - 1
-  const writes = removeTableWrites(snapshot, indexLevel.span, first)
+  const first = group * pruneBlocks
+  const last = first + pruneBlocks - 1
+  const writes: Write[] = []
   for (const height of eachHeight(clipHeights(state.blocks, first, last))) {
     writes.push(...removeBlockWrites(snapshot, height))
     const stored = snapshot.storedHeader(height)
@@ -139,6 +143,10 @@ export function removeSpanChange(snapshot: HeldSnapshot, span: number): Change {
   }
   const blocks = removeHeights(state.blocks, first, last)
   const loose = removeHeights(state.loose, first, last)
+  const spanFirst = spanOf(first) * spanBlocks
+  if (clipHeights(blocks, spanFirst, spanFirst + spanBlocks - 1).length === 0) {
+    writes.push(...removeTableWrites(snapshot, indexLevel.span, spanFirst))
+  }
   return { writes, state: { ...state, blocks, loose } }
 }
 

@@ -55,7 +55,7 @@ export interface StoreWriter {
   replaceAbove(height: number, blocks: readonly SealedBlockToStore[]): Promise<void>
   /** Removes the blocks above `height`; their seals are kept until they are pruned. */
   removeAbove(height: number): Promise<void>
-  /** Removes whole spans below the tail from the file; answers how many blocks. Cheap where there is none. */
+  /** Removes what lies below the tail from the file, in groups of 16 blocks; answers how many. Cheap where there is none. */
   prune(): Promise<number>
   /** Resolves when all writes and upkeep so far have reached the disk. */
   flushed(): Promise<void>

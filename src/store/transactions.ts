@@ -10,9 +10,9 @@ import type { HeldSnapshot } from './snapshot.ts'
 import {
   dueSpan,
   mergeSpanChange,
-  pruneableSpan,
+  pruneableGroup,
   removeBlocksChange,
-  removeSpanChange,
+  removeGroupChange,
 } from './span-writes.ts'
 import type { BlockToStore, SealedBlockToStore } from './store.ts'
 
@@ -80,15 +80,15 @@ export function mergeDueSpan(context: WriteContext, onMerged: (span: number) => 
   }
 }
 
-/** Removes the lowest span below the tail; `onRemoved` hears of how many blocks. */
-export function pruneSpan(context: WriteContext, onRemoved: (blocks: number) => void): Compose {
+/** Removes the lowest group of blocks below the tail; `onRemoved` hears of how many blocks. */
+export function pruneGroup(context: WriteContext, onRemoved: (blocks: number) => void): Compose {
   return async (_state, settled) => {
     await settled()
     return withSnapshot(context, (snapshot) => {
       const [lowestSeal] = snapshot.sealKeys(heightKey(0), heightKey(snapshot.state.tail))
-      const span = pruneableSpan(snapshot.state, lowestSeal?.readUIntBE(0, 6))
-      if (span === undefined) return null
-      const change = removeSpanChange(snapshot, span)
+      const group = pruneableGroup(snapshot.state, lowestSeal?.readUIntBE(0, 6))
+      if (group === undefined) return null
+      const change = removeGroupChange(snapshot, group)
       onRemoved(countHeights(snapshot.state.blocks) - countHeights(change.state.blocks))
       return change
     })

@@ -14,7 +14,7 @@ import {
 import { emptyState, type StoreIdentity, stateKey } from './layout.ts'
 import { createWriterMetrics } from './metrics.ts'
 import { createReader, type ReaderOptions } from './reader.ts'
-import { dueSpan, pruneableSpan } from './span-writes.ts'
+import { dueSpan, pruneableGroup } from './span-writes.ts'
 import type { StoreWriter } from './store.ts'
 import { prepareDirectory, writeFailure } from './store-directory.ts'
 import {
@@ -28,7 +28,7 @@ import {
 import { lockStore } from './store-lock.ts'
 import {
   mergeDueSpan,
-  pruneSpan,
+  pruneGroup,
   putBlock,
   putSeals,
   replaceAbove,
@@ -171,8 +171,8 @@ function createWriter(
     removeAbove: (height) => writeDocuments(replaceAbove(context, height, [])),
     prune: async () => {
       let removed = 0
-      while (pruneableSpan(queue.state()) !== undefined) {
-        const compose = pruneSpan(context, (blocks) => {
+      while (pruneableGroup(queue.state()) !== undefined) {
+        const compose = pruneGroup(context, (blocks) => {
           removed += blocks
         })
         await queue.run('upkeep', compose)
