@@ -1,7 +1,8 @@
 /**
  * Keeps the configured peers connected for ever: dials each at once, again after every disconnect,
- * and after failures with growing pauses. libp2p's own reconnecting gives up after some attempts
- * and says nothing; here each new reason is logged once, in the documented words.
+ * and after failures with growing pauses. libp2p's own reconnecting gives up after some attempts,
+ * also dials addresses that the peer told about itself (its container's, say, where somebody else
+ * may answer) and says nothing; here each new reason is logged once, in the documented words.
  */
 import type { Connection, PeerId } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'

@@ -49,8 +49,8 @@ export function openFrameStream(stream: Stream, options: FrameStreamOptions): Fr
   })
 
   const step = async <T>(fault: Fault, run: () => Promise<T>): Promise<T> => {
-    const stall = streamFailure(`no progress for ${options.stallMs} ms`, fault)
-    const timer = setTimeout(() => stream.abort(stall), options.stallMs)
+    const onStall = (): void => stream.abort(streamFailure('no progress in time', fault))
+    const timer = setTimeout(onStall, options.stallMs)
     try {
       return await run()
     } catch (error) {

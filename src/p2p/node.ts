@@ -54,8 +54,6 @@ export async function createNode(options: NodeOptions, parts: NodeParts): Promis
       inboundConnectionThreshold: limits.connectionsPerSecond,
       maxIncomingPendingConnections: 32,
       dialTimeout: limits.dialTimeoutMs,
-      reconnectRetries: 3,
-      reconnectRetryInterval: limits.redialMinMs,
     },
     connectionMonitor: {
       pingInterval: pingIntervalMs,

@@ -91,7 +91,11 @@ export function rangeProtocol(network: string): string {
 }
 
 const closeMs = 1500
-const bootstrapTag = 'keep-alive-bootstrap'
+/**
+ * Keeps libp2p from dropping a bootstrap peer when there are too many connections. Not one of its
+ * `keep-alive` tags: those make it dial whatever addresses the peer told about itself.
+ */
+const bootstrapTag = 'bootstrap'
 
 /**
  * Opens the node and listens. Throws P2P_ADDRESS_INVALID for bad addresses of any kind before

@@ -40,6 +40,7 @@ export interface PeerBook {
   verdict(peer: string, verdict: Verdict): void
   /** The peer's own word on its heights. */
   status(peer: string, status: Range | null): void
+  /** Also called for each further connection of a peer; only the first counts. */
   connected(peer: string): void
   disconnected(peer: string): void
   /** Connected peers that serve blocks of our network. */
@@ -97,6 +98,7 @@ export function createPeerBook(limits: P2pLimits, parts: PeerBookParts): PeerBoo
       if (announcements.announce(peer, status)) emit('announced', peer)
     },
     connected: (peer) => {
+      if (serving.has(peer)) return
       serving.add(peer)
       log.info({ peer }, 'peer connected')
       emit('connected', peer)

@@ -56,6 +56,13 @@ test('a list with a mistake changes nothing', async (t) => {
   await host.event('connected', generator.id)
 })
 
+test('a peer may be named by a DNS name', async (t) => {
+  const generator = await openRoom(t)
+  const named = generator.address.replace('/ip4/127.0.0.1', '/dns4/localhost')
+  const host = await openRoom(t, { options: { bootstrapPeers: [named] } })
+  await host.event('connected', generator.id)
+})
+
 test("a peer's second address is used when the first fails", async (t) => {
   const generator = await openRoom(t)
   const dead = generator.address.replace(/tcp\/\d+/, 'tcp/1')

@@ -19,7 +19,7 @@ interface Attack {
   offend(peer: RawPeer, room: TestRoom): Promise<void>
 }
 
-const stallMs = 400
+const stallMs = 800
 const wholeRange = { kind: 'request', from: 0, to: 1000, status: null } as const
 
 const attacks: Readonly<Record<string, Attack>> = {
