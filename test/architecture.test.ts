@@ -20,7 +20,7 @@ const floors: readonly (readonly string[])[] = [
 const foreignFolders: readonly string[] = ['lenses']
 
 /**
- * Where a package may be used. `types everywhere` are packages of which any room may import types
+ * Where a package may be used; a development dependency only in what runs in development. `types everywhere` are packages of which any room may import types
  * while instances come in as parts.
  */
 const homes: Readonly<Record<string, readonly string[]>> = {
@@ -53,9 +53,10 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['chain', 'store', 'p2p', 'graphql', 'service', 'generator', 'host'],
   react: ['host'],
   'react-dom': ['host'],
+  typescript: ['operator'],
   undici: ['chain'],
   viem: ['chain', 'devnet'],
-  yaml: ['service'],
+  yaml: ['service', 'operator'],
   zod: ['service'],
 }
 const typesEverywhere: readonly string[] = ['pino', 'prom-client', 'fastify']
@@ -68,6 +69,7 @@ const programs: readonly string[] = [
   'src/toolkit',
   'src/devnet',
   'operator',
+  'operator/crd',
 ]
 
 const maxLines = 400

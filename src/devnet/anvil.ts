@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../errors.ts'
+import { anvilState } from './anvil-state.ts'
 import type { Child, Children } from './children.ts'
 import { callNode, type NodeAddress } from './rpc.ts'
 
@@ -32,11 +33,6 @@ const stepMs = 50
  * this bounds the writing (7 MB a second); the Generator is never this far behind.
  */
 export const keptBlocks = 256
-
-/** The state file of a chain in `directory`. */
-export function anvilState(directory: string): string {
-  return join(directory, 'state.json')
-}
 
 /** Path of the program. Throws DEVNET_ANVIL_MISSING where npm has none for this machine. */
 export function anvilPath(platform: string, arch: string): string {

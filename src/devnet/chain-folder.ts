@@ -3,18 +3,9 @@
  * same genesis began again. Inside, one folder per program with its store, keys, secret and log.
  */
 import { randomBytes } from 'node:crypto'
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ProgramName } from '../service/contract.ts'
-import { anvilState } from './anvil.ts'
 
 /** The folders of one program. */
 export interface ProgramFolder {
@@ -59,16 +50,6 @@ export function nodeFolder(folder: string): string {
 /** The node's log, which each start begins anew. */
 export function nodeLog(folder: string): string {
   return join(nodeFolder(folder), 'log')
-}
-
-/** Whether the node of an own chain can go on: its state is there and whole. */
-export function hasReadableState(folder: string): boolean {
-  try {
-    JSON.parse(readFileSync(anvilState(nodeFolder(folder)), 'utf8'))
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** Where a program's data is, whether or not it is there already. */

@@ -9,10 +9,10 @@ import type { Logger } from 'pino'
 import { ServiceError } from '../errors.ts'
 import { networkName } from '../primitives/names.ts'
 import { type Anvil, startAnvil } from './anvil.ts'
+import { prepareState } from './anvil-state.ts'
 import {
   chainFolderName,
   countChainFolders,
-  hasReadableState,
   newestOwnChain,
   nodeFolder,
   programFolder,
@@ -93,7 +93,7 @@ async function openGivenNode(
 async function openOwnChain(settings: DevnetSettings, parts: SourceParts): Promise<ChainSource> {
   const found = newestOwnChain(settings.path)
   if (found === null) return await beginOwnChain(settings, parts)
-  if (!hasReadableState(found)) {
+  if (!prepareState(nodeFolder(found))) {
     parts.say(
       `The chain that ${found} belongs to is gone or damaged (node/state.json). A new one begins.`,
     )

@@ -57,7 +57,7 @@ async function start(
   }
   const generator = generatorPorts(settings)
   const generatorUrl = localUrl(settings, generator.health)
-  start('generator', generator, generatorEnvironment(settings, source))
+  start('generator', generator, generatorEnvironment(settings, source, env))
   const peerId = await waitForPeerId(generatorUrl, running.signal)
   const bootstrap = `/ip4/${localAddress(settings)}/tcp/${generator.p2p}/p2p/${peerId}`
   start('host', hostPorts(settings), { BOOTSTRAP_PEERS: bootstrap })

@@ -62,6 +62,7 @@ export function programEnvironment(options: ProgramOptions): NodeJS.ProcessEnv {
 export function generatorEnvironment(
   settings: DevnetSettings,
   source: ChainSource,
+  env: NodeJS.ProcessEnv,
 ): NodeJS.ProcessEnv {
   return {
     NODE_RPC_URL: source.rpcUrls.join(','),
@@ -70,7 +71,14 @@ export function generatorEnvironment(
     NODE_API_KEY_FILE: '',
     NODE_API_KEY_TYPE: settings.apiKeyType,
     GENERATOR_START_HEIGHT: settings.startHeight ?? source.startHeight,
+    ...schemaAccess(env),
   }
+}
+
+/** The schema endpoint is open on a machine of one's own, unless the user wants it otherwise. */
+function schemaAccess(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const names = ['SCHEMA_AUTH_MODE', 'SCHEMA_API_KEYS', 'SCHEMA_API_KEYS_FILE']
+  return names.some((name) => (env[name] ?? '') !== '') ? {} : { SCHEMA_AUTH_MODE: 'none' }
 }
 
 /** Starts a program; `onLine` gets each line of its log. */

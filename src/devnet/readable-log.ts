@@ -23,8 +23,15 @@ export function readableLine(entry: Entry): string {
   const clock = new Date(time).toTimeString().slice(0, 8)
   const mark = level === 'info' ? '' : `${level}: `
   const shown = Object.entries(facts).map(([name, value]) => `  ${name} ${shownValue(value)}`)
-  const failure = err === undefined ? '' : `\n${failureText(fromPlainError(err))}`
+  const failure = err === undefined ? '' : `\n${failureText(withOwnStack(err))}`
   return `${clock} ${mark}${msg}${shown.join('')}${failure}\n`
+}
+
+/** The error with the stack it was logged with, or none: ours would only point here. */
+function withOwnStack(plain: PlainError): Error {
+  const error = fromPlainError(plain)
+  if (plain.stack === undefined) delete error.stack
+  return error
 }
 
 function shownValue(value: unknown): string {

@@ -3,11 +3,9 @@ import { mkdir, mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { anvilState } from '../../src/devnet/anvil.ts'
 import {
   chainFolderName,
   countChainFolders,
-  hasReadableState,
   newestOwnChain,
   nodeFolder,
   nodeLog,
@@ -58,13 +56,4 @@ test('the own chain that was used last is the one that goes on', async () => {
   await makeOwnChain('22222222', new Date('2026-01-01'))
   await mkdir(join(root, '33333333', 'generator'), { recursive: true })
   assert.equal(newestOwnChain(root), used)
-})
-
-test('a chain whose state was cut short or removed cannot go on', async () => {
-  const folder = await makeOwnChain('44444444', new Date('2026-01-01'))
-  assert.equal(hasReadableState(folder), false)
-  await writeFile(anvilState(nodeFolder(folder)), '{"block": {}}')
-  assert.equal(hasReadableState(folder), true)
-  await writeFile(anvilState(nodeFolder(folder)), '{"block": {')
-  assert.equal(hasReadableState(folder), false)
 })

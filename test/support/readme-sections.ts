@@ -28,15 +28,26 @@ export function readmeSections(): Readonly<Record<string, string>> {
   }
 }
 
-/** README with all sections as the code has them now. Throws where a marker is missing. */
+/** Text of the section `name` as README has it. Throws where a marker is missing. */
+export function readSection(text: string, name: string): string {
+  const { from, to } = findSection(text, name)
+  return text.slice(from, to)
+}
+
+/** README with all sections as the code has them now. */
 export function renderReadme(text: string): string {
   return Object.entries(readmeSections()).reduce((rendered, [name, section]) => {
-    const begin = `<!-- begin ${name} -->\n`
-    const end = `\n<!-- end ${name} -->`
-    const [from, to] = [rendered.indexOf(begin), rendered.indexOf(end)]
-    if (from < 0 || to < from) throw new Error(`README.md has no section "${name}"`)
-    return rendered.slice(0, from + begin.length) + section + rendered.slice(to)
+    const { from, to } = findSection(rendered, name)
+    return rendered.slice(0, from) + section + rendered.slice(to)
   }, text)
+}
+
+function findSection(text: string, name: string): { from: number; to: number } {
+  const begin = `<!-- begin ${name} -->\n`
+  const from = text.indexOf(begin) + begin.length
+  const to = text.indexOf(`\n<!-- end ${name} -->`, from - 1)
+  if (!text.includes(begin) || to < 0) throw new Error(`README.md has no section "${name}"`)
+  return { from, to }
 }
 
 /** The one default that differs between the programs, shown for both. */
