@@ -97,3 +97,10 @@ export function* eachSpan(
     }
   }
 }
+
+/** Lowest and highest height; null where there is none. */
+export function rangeOfHeights(ranges: HeightRanges): { tail: number; head: number } | null {
+  const tail = ranges[0]?.[0]
+  const head = ranges.at(-1)?.[1]
+  return tail === undefined || head === undefined ? null : { tail, head }
+}

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import { createCommitQueue } from './commit-queue.ts'
+import { type CommitQueue, type Compose, createCommitQueue } from './commit-queue.ts'
 import {
   closeWriting,
   dataFile,
@@ -12,9 +12,8 @@ import {
   openRoot,
 } from './environment.ts'
 import { emptyState, type StoreIdentity, stateKey } from './layout.ts'
-import { createWriterMetrics } from './metrics.ts'
+import { createWriterMetrics, type WriterFigures } from './metrics.ts'
 import { createReader, type ReaderOptions } from './reader.ts'
-import { dueSpan, pruneableGroup } from './span-writes.ts'
 import type { StoreWriter } from './store.ts'
 import { prepareDirectory, writeFailure } from './store-directory.ts'
 import {
@@ -27,14 +26,13 @@ import {
 } from './store-identity.ts'
 import { lockStore } from './store-lock.ts'
 import {
-  mergeDueSpan,
-  pruneGroup,
   putBlock,
   putSeals,
   replaceAbove,
   visibleBlocks,
   type WriteContext,
 } from './transactions.ts'
+import { createUpkeep, type Upkeep } from './upkeep.ts'
 
 export interface WriterOptions extends ReaderOptions, Expected {
   /** This many heights, the head's included, stay visible; what lies below can be pruned. Null keeps all. */
@@ -56,38 +54,17 @@ export async function openWriter(options: WriterOptions, parts: WriterParts): Pr
   prepareDirectory(absolute.path)
   const lock = lockStore(absolute.path)
   try {
-    const { environment, identity } = await openStore(absolute)
-    const { end, ...writer } = createWriter(absolute, parts, environment, identity)
-    const close = async (): Promise<void> => {
-      const isSound = await end()
-      await closeWriting(environment, isSound)
-      lock.release()
+    const root = openFile(absolute.path)
+    try {
+      const { environment, identity } = openStore(root, absolute)
+      return createWriter(absolute, parts, environment, identity, () => lock.release())
+    } catch (error) {
+      await root.close()
+      throw writeFailure(absolute.path, error)
     }
-    return { ...writer, close }
   } catch (error) {
     lock.release()
     throw error
-  }
-}
-
-async function openStore(
-  expected: Expected,
-): Promise<{ environment: Environment; identity: StoreIdentity }> {
-  const root = openFile(expected.path)
-  try {
-    const known = checkIdentity(root, expected)
-    const identity = known ?? newIdentity(expected)
-    const environment = openForWriting(root)
-    const { meta } = environment.databases
-    const genesisHash = identity.genesisHash ?? expected.genesisHash ?? null
-    root.transactionSync(() => {
-      if (known?.genesisHash !== genesisHash) writeIdentity(meta, { ...identity, genesisHash })
-      if (known === undefined) meta.put(stateKey, Buffer.from(JSON.stringify(emptyState)), 1)
-    })
-    return { environment, identity }
-  } catch (error) {
-    await root.close()
-    throw writeFailure(expected.path, error)
   }
 }
 
@@ -100,61 +77,79 @@ function openFile(path: string): ReturnType<typeof openRoot> {
   }
 }
 
-/** `end` waits for what is under way, closes the reader and answers whether all of it was written. */
+function openStore(
+  root: ReturnType<typeof openRoot>,
+  expected: Expected,
+): { environment: Environment; identity: StoreIdentity } {
+  const known = checkIdentity(root, expected)
+  const identity = known ?? newIdentity(expected)
+  const environment = openForWriting(root)
+  const { meta } = environment.databases
+  const genesisHash = identity.genesisHash ?? expected.genesisHash ?? null
+  root.transactionSync(() => {
+    if (known?.genesisHash !== genesisHash) writeIdentity(meta, { ...identity, genesisHash })
+    if (known === undefined) meta.put(stateKey, Buffer.from(JSON.stringify(emptyState)), 1)
+  })
+  return { environment, identity }
+}
+
 function createWriter(
   options: WriterOptions,
   parts: WriterParts,
   environment: Environment,
   identity: StoreIdentity,
-): Omit<StoreWriter, 'close'> & { readonly end: () => Promise<boolean> } {
+  onClose: () => void,
+): StoreWriter {
   const { path, retainBlocks } = options
-  const { log, registry } = parts
   const start = readState(environment.databases.meta)
-  const metrics =
-    registry &&
-    createWriterMetrics(registry, {
-      bytes: () => statSync(join(path, dataFile)).size,
-      blocks: () => visibleBlocks(queue.state()),
-    })
-  const failure: Parameters<typeof createCommitQueue>[1]['failure'] = (cause) =>
-    writeFailure(path, cause)
-  const queue = createCommitQueue(start, { environment, metrics, failure })
+  const figures: WriterFigures = {
+    bytes: () => statSync(join(path, dataFile), { throwIfNoEntry: false })?.size ?? 0,
+    blocks: () => visibleBlocks(queue.state()),
+  }
+  const queue: CommitQueue = createCommitQueue(start, {
+    environment,
+    metrics: parts.registry && createWriterMetrics(parts.registry, figures),
+    failure: (cause) => writeFailure(path, cause),
+  })
   const reader = createReader(environment, options, parts, () => undefined)
   const context: WriteContext = { reader, seed: identity.seed, retainBlocks }
-  const documents = new Map<number, Promise<void>>()
-  let upkeep: Promise<void> = Promise.resolve()
-
-  const mergeSpans = async (): Promise<void> => {
-    while (dueSpan(queue.state()) !== undefined) {
-      const compose = mergeDueSpan(context, (span) => log.debug({ span }, 'index of a span merged'))
-      await queue.run('upkeep', compose)
-    }
-  }
-  const tidy = (): void => {
-    if (dueSpan(queue.state()) === undefined) return
-    upkeep = upkeep.then(mergeSpans)
-    // Whoever writes next, or waits for `flushed`, meets the failure.
-    upkeep.catch(() => undefined)
-  }
-  const writeDocuments = async (compose: Parameters<typeof queue.run>[1]): Promise<void> => {
-    await queue.run('documents', compose)
-    tidy()
-  }
+  const upkeep = createUpkeep(queue, context, parts.log)
   const flushed = async (): Promise<void> => {
-    await upkeep
+    await upkeep.finished()
     await queue.settled()
   }
+  const close = async (): Promise<void> => {
+    const isSound = await flushed().then(
+      () => true,
+      () => false,
+    )
+    reader.close()
+    await closeWriting(environment, isSound)
+    onClose()
+  }
 
-  const range = start.state.blocks
-  const facts = { path, tail: start.state.tail, head: range.at(-1)?.[1] ?? null }
-  log.info({ ...facts, blocks: visibleBlocks(start.state) }, 'store opened')
-  tidy()
+  const { tail, blocks } = start.state
+  const facts = { path, tail, head: blocks.at(-1)?.[1] ?? null }
+  parts.log.info({ ...facts, blocks: visibleBlocks(start.state) }, 'store opened')
+  upkeep.tidy()
+  return { ...createPuts(queue, context, upkeep), prune: upkeep.prune, flushed, reader, close }
+}
+
+type Puts = Pick<
+  StoreWriter,
+  'putBlock' | 'putSeals' | 'putSealedBlock' | 'replaceAbove' | 'removeAbove'
+>
+
+function createPuts(queue: CommitQueue, context: WriteContext, upkeep: Upkeep): Puts {
+  const documents = new Map<number, Promise<void>>()
+  const write = async (compose: Compose): Promise<void> => {
+    await queue.run('documents', compose)
+    upkeep.tidy()
+  }
   return {
-    reader,
-    flushed,
     putBlock: async (block) => {
       const { number } = block.header
-      const done = writeDocuments(putBlock(context, block))
+      const done = write(putBlock(context, block))
       documents.set(number, done)
       try {
         await done
@@ -166,27 +161,8 @@ function createWriter(
       await documents.get(height)
       await queue.run('seals', putSeals(context, height, seals))
     },
-    putSealedBlock: (block) => writeDocuments(putBlock(context, block, block.seals)),
-    replaceAbove: (height, blocks) => writeDocuments(replaceAbove(context, height, blocks)),
-    removeAbove: (height) => writeDocuments(replaceAbove(context, height, [])),
-    prune: async () => {
-      let removed = 0
-      while (pruneableGroup(queue.state()) !== undefined) {
-        const compose = pruneGroup(context, (blocks) => {
-          removed += blocks
-        })
-        await queue.run('upkeep', compose)
-      }
-      if (removed > 0) log.debug({ blocks: removed }, 'blocks below the tail removed')
-      return removed
-    },
-    end: async () => {
-      const isSound = await flushed().then(
-        () => true,
-        () => false,
-      )
-      reader.close()
-      return isSound
-    },
+    putSealedBlock: (block) => write(putBlock(context, block, block.seals)),
+    replaceAbove: (height, blocks) => write(replaceAbove(context, height, blocks)),
+    removeAbove: (height) => write(replaceAbove(context, height, [])),
   }
 }
