@@ -1,10 +1,9 @@
-/** Start here: `viewmesh host`. */
+/** Start here: `viewmesh host`. The Host itself is loaded once its settings are known to be good. */
 import process from 'node:process'
 import { openLog } from '../service/log.ts'
 import { type Running, runProgram } from '../service/run.ts'
 import { loadSettingsWithOrigins } from '../service/settings.ts'
 import { hostSettings } from './config.ts'
-import { openHost } from './host.ts'
 
 /** Runs the Host until a signal or a failure; `argv` is what follows the command. */
 export async function run(argv: readonly string[]): Promise<never> {
@@ -17,5 +16,6 @@ async function start(argv: readonly string[], running: Running): Promise<void> {
   const secrets = [keyringSecret, schemaAuthToken, adminToken].filter((secret) => secret !== null)
   const log = openLog({ name: 'host', level, secrets })
   running.useLog(log)
+  const { openHost } = await import('./host.ts')
   await openHost(loaded, { log, running, secrets })
 }

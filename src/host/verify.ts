@@ -29,7 +29,8 @@ export interface VerifyContext {
 
 export type RuleAction = 'ignore' | 'reject'
 
-interface Candidate {
+/** A message with everything a rule may look at. */
+export interface Candidate {
   readonly message: SealedBlock | null
   readonly seal: Seal
   readonly context: VerifyContext
@@ -42,8 +43,22 @@ interface Candidate {
   readonly damage: string | null
 }
 
-interface Rule {
-  readonly name: string
+/** The rules' names: labels of the metric, and in the log. */
+export type RuleName =
+  | 'well-formed'
+  | 'own-network'
+  | 'one-statement'
+  | 'within-window'
+  | 'something-new'
+  | 'trusted-signer'
+  | 'room-for-seals'
+  | 'valid-signature'
+  | 'sound-documents'
+  | 'sealed-documents'
+
+/** One rule, and how it is checked. */
+export interface Rule {
+  readonly name: RuleName
   readonly action: RuleAction
   readonly text: string
   /** What is wrong, or null. */
@@ -54,7 +69,7 @@ interface Rule {
 const maxSealsPerHeight = 256
 
 /** The rules, in the order in which they are checked. */
-export const rules = [
+export const rules: readonly Rule[] = [
   {
     name: 'well-formed',
     action: 'reject',
@@ -127,9 +142,7 @@ export const rules = [
         ? null
         : 'they are others than the sealed ones',
   },
-] as const satisfies readonly Rule[]
-
-export type RuleName = (typeof rules)[number]['name']
+]
 
 /** A rule that a message breaks. */
 export interface Breach {

@@ -1,0 +1,73 @@
+/** The Host's own settings. What is common to both programs is tested with the service room. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { type HostSettings, hostSettings, playgroundAddress } from '../../src/host/config.ts'
+import { decideNames } from '../../src/host/network.ts'
+import { loadSettings, loadSettingsWithOrigins } from '../../src/service/settings.ts'
+import { testSigner } from '../support/sealed-blocks.ts'
+
+const load = (env: Readonly<Record<string, string>>): HostSettings =>
+  loadSettings(hostSettings, { argv: [], env: { DB_KEYRING_SECRET: 'secret', ...env } })
+
+describe('settings', () => {
+  test('GENERATOR_SCHEMA_URL and GENERATOR_SCHEMA_AUTH_TOKEN: none, the embedded schema is used', () => {
+    const {
+      schemaUrl,
+      schemaAuthToken,
+      trustedSigners,
+      registryLcdUrl,
+      registryRpcUrl,
+      adminToken,
+    } = load({})
+    assert.deepEqual(
+      [schemaUrl, schemaAuthToken, trustedSigners, registryLcdUrl, registryRpcUrl, adminToken],
+      [null, null, [], null, null, null],
+    )
+  })
+
+  test('HOST_TRUSTED_SIGNERS is a comma list of keys of both kinds, in any case', () => {
+    const [a, b] = [testSigner('a').identity, testSigner('b', 'Ed25519').identity]
+    assert.deepEqual(load({ HOST_TRUSTED_SIGNERS: `${a.toUpperCase()}, ${b}` }).trustedSigners, [
+      a,
+      b,
+    ])
+  })
+
+  test('mistakes name the key, what was found and what is accepted', () => {
+    const mistakes: readonly [env: Record<string, string>, text: RegExp][] = [
+      [{ HOST_TRUSTED_SIGNERS: 'alice' }, /HOST_TRUSTED_SIGNERS: found "alice".*public key in hex/],
+      [{ GENERATOR_SCHEMA_URL: 'generator:8080' }, /GENERATOR_SCHEMA_URL.*begins with http:/],
+      [{ BOOTSTRAP_PEERS: '/ip4/10.0.0.1/tcp/9171' }, /BOOTSTRAP_PEERS.*p2p\/<peer id>/],
+      [{ DB_KEYRING_SECRET: '' }, /db\.keyring_secret \(DB_KEYRING_SECRET.*required/],
+    ]
+    for (const [env, text] of mistakes)
+      assert.throws(() => load(env), { code: 'CONFIG_INVALID', message: text })
+  })
+
+  test('the playground is one port above the API', () => {
+    const { apiAddress } = load({})
+    assert.deepEqual(playgroundAddress(apiAddress), { host: '0.0.0.0', port: 9182 })
+    assert.equal(playgroundAddress({ host: '::1', port: 0 }).port, 0)
+  })
+})
+
+describe('the network', () => {
+  const names = (env: Record<string, string>, fetched: string | null): string[] => {
+    const { settings, origins } = loadSettingsWithOrigins(hostSettings, {
+      argv: [],
+      env: { DB_KEYRING_SECRET: 'secret', ...env },
+    })
+    const { chain, network, isGuess } = decideNames(settings, origins, fetched)
+    return [chain, network, isGuess ? 'guessed' : 'known']
+  }
+
+  test('is what is configured, else the Generator’s, else the default until a store knows better', () => {
+    assert.deepEqual(names({ CHAIN_NETWORK: 'Sepolia' }, 'Local__Devnet'), [
+      'Ethereum',
+      'Sepolia',
+      'known',
+    ])
+    assert.deepEqual(names({}, 'Local__Devnet'), ['Local', 'Devnet', 'known'])
+    assert.deepEqual(names({}, null), ['Ethereum', 'Mainnet', 'guessed'])
+  })
+})

@@ -1,0 +1,125 @@
+/** A whole Host: what it answers while it starts, where its peers come from, why it would not start. */
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { schemaSdl } from '../../src/primitives/sdl.ts'
+import { createChain } from '../support/block-factory.ts'
+import { openHostInProcess } from '../support/host-in-process.ts'
+import { openTestGenerator } from '../support/test-generator.ts'
+import { testDirectory } from '../support/test-store.ts'
+
+const network = 'Local__Devnet'
+const unnamed = { CHAIN_NAME: '', CHAIN_NETWORK: '' }
+
+async function listen(t: TestContext, server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+describe('a Host that starts', () => {
+  test('answers 503 until it is ready, takes the prefix of its Generator and remembers it', async (t) => {
+    const asked = Promise.withResolvers<void>()
+    const answering = Promise.withResolvers<void>()
+    const schema = createServer(async (request, response) => {
+      asked.resolve()
+      await answering.promise
+      if (request.headers.authorization !== 'Bearer key') response.writeHead(403).end('{}')
+      else response.end(JSON.stringify({ network, schema: schemaSdl(network) }))
+    })
+    const url = `http://127.0.0.1:${await listen(t, schema)}`
+    const home = testDirectory(t)
+    const env = { GENERATOR_SCHEMA_URL: url, GENERATOR_SCHEMA_AUTH_TOKEN: 'key' }
+    const host = await openHostInProcess(t, home, { ...unnamed, ...env })
+    await asked.promise
+    const early = await host.health()
+    assert.deepEqual([early.status, early.report.status], [503, 'unhealthy'])
+    answering.resolve()
+    await host.opened
+    const { status, report } = await host.health()
+    assert.deepEqual([status, report.status], [200, 'healthy'])
+    assert.deepEqual([report.chain, report.network], ['Local', 'Devnet'])
+    assert.deepEqual(report.schema, { state: 'current', differing: [] })
+    await host.close()
+
+    const again = await openHostInProcess(t, home, unnamed)
+    await again.opened
+    assert.equal((await again.health()).report.chain, 'Local', 'its store knows the chain')
+  })
+
+  test('needs no peers, and takes them from a file when it changes', async (t) => {
+    const home = testDirectory(t)
+    const file = join(home, 'peers')
+    writeFileSync(file, '# nobody yet\n')
+    const alice = await openTestGenerator(t, 'alice', createChain({ count: 3, from: 1 }))
+    const host = await openHostInProcess(t, home, { BOOTSTRAP_PEERS_FILE: file })
+    await host.opened
+    assert.deepEqual((await host.health()).report.p2p.peers, [])
+    writeFileSync(file, `${alice.room.address}\n`)
+    await host.captured.line('missing blocks pulled')
+    const { report } = await host.health()
+    assert.deepEqual([report.tail, report.head], [1, 3])
+  })
+
+  test('that is stopped while it starts stops at once', async (t) => {
+    const asked = Promise.withResolvers<void>()
+    const port = await listen(
+      t,
+      createServer(() => asked.resolve()),
+    )
+    const env = { GENERATOR_SCHEMA_URL: `http://127.0.0.1:${port}` }
+    const host = await openHostInProcess(t, testDirectory(t), env)
+    await asked.promise
+    await host.close()
+    await assert.rejects(host.opened, { name: 'AbortError' })
+  })
+})
+
+describe('a Host that cannot start says why and leaves nothing behind', () => {
+  test('a port that is taken', async (t) => {
+    const port = await listen(t, createServer())
+    for (const [setting, value] of [
+      ['HEALTH_ADDR', `127.0.0.1:${port}`],
+      ['DB_API_ADDR', `127.0.0.1:${port}`],
+      ['DB_API_ADDR', `127.0.0.1:${port - 1}`],
+      ['DB_P2P_LISTEN_ADDR', `/ip4/127.0.0.1/tcp/${port}`],
+    ] as const) {
+      const home = testDirectory(t)
+      const host = await openHostInProcess(t, home, { [setting]: value })
+      await assert.rejects(host.opened, {
+        code: 'SERVICE_PORT_UNAVAILABLE',
+        message: new RegExp(`${setting}.*${port} is taken by another program`),
+        remedy: new RegExp(setting),
+      })
+      assert.deepEqual(readdirSync(home), [])
+    }
+  })
+
+  test('a store directory that cannot be', async (t) => {
+    const home = testDirectory(t)
+    writeFileSync(join(home, 'file'), '')
+    const host = await openHostInProcess(t, home, { DB_STORE_PATH: join(home, 'file', 'store') })
+    await assert.rejects(host.opened, { code: 'STORE_PATH_UNUSABLE', remedy: /DB_STORE_PATH/ })
+    assert.equal(existsSync(join(home, 'keys')), false)
+  })
+
+  test('a second Host on its store, one of another chain, another secret than before', async (t) => {
+    const home = testDirectory(t)
+    const first = await openHostInProcess(t, home)
+    await first.opened
+    const second = await openHostInProcess(t, home)
+    await assert.rejects(second.opened, { code: 'STORE_LOCKED' })
+    await second.close()
+    await first.close()
+    const other = await openHostInProcess(t, home, { CHAIN_NETWORK: 'Sepolia' })
+    await assert.rejects(other.opened, { code: 'STORE_FOREIGN', message: /Local__Devnet, not to/ })
+    const secret = await openHostInProcess(t, home, { DB_KEYRING_SECRET: 'another secret' })
+    await assert.rejects(secret.opened, { message: /^Failed to load existing identity/ })
+  })
+})

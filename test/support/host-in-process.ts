@@ -1,0 +1,76 @@
+/** A whole Host in the process of the test: every part real, on free ports of the loopback address. */
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { hostSettings } from '../../src/host/config.ts'
+import { type Host, openHost } from '../../src/host/host.ts'
+import type { HealthReport } from '../../src/service/contract.ts'
+import type { Closeable } from '../../src/service/run.ts'
+import { loadSettingsWithOrigins } from '../../src/service/settings.ts'
+import { type CapturedLog, captureLog } from './captured-log.ts'
+import { freePorts } from './free-port.ts'
+
+export interface HostInProcess {
+  readonly captured: CapturedLog
+  readonly healthUrl: string
+  /** Settles when everything is open; the ports answer earlier. */
+  readonly opened: Promise<Host>
+  health(): Promise<{ status: number; report: HealthReport }>
+  close(): Promise<void>
+}
+
+/** Opens a Host of the network `Local__Devnet` that keeps its data in `home`; closed after the test. */
+export async function openHostInProcess(
+  t: TestContext,
+  home: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<HostInProcess> {
+  const [healthPort = 0] = await freePorts(1)
+  const loaded = loadSettingsWithOrigins(hostSettings, {
+    argv: [],
+    env: {
+      DB_STORE_PATH: join(home, 'store'),
+      DB_KEY_PATH: join(home, 'keys'),
+      DB_KEYRING_SECRET: 'a secret of tests only',
+      DB_API_ADDR: '127.0.0.1:0',
+      DB_P2P_LISTEN_ADDR: '/ip4/127.0.0.1/tcp/0',
+      HEALTH_ADDR: `127.0.0.1:${healthPort}`,
+      LOG_LEVEL: 'error',
+      CHAIN_NAME: 'Local',
+      CHAIN_NETWORK: 'Devnet',
+      ...env,
+    },
+  })
+  const captured = captureLog()
+  const parts: Closeable[] = []
+  const stopping = new AbortController()
+  const opened = openHost(loaded, {
+    log: captured.log,
+    secrets: [],
+    running: {
+      signal: stopping.signal,
+      fail: (error) => captured.log.fatal({ err: error }, 'failed'),
+      own: (_name, part) => {
+        parts.push(part)
+        return part
+      },
+    },
+  })
+  opened.catch(() => undefined)
+  const close = async (): Promise<void> => {
+    stopping.abort()
+    await opened.catch(() => undefined)
+    for (let part = parts.pop(); part !== undefined; part = parts.pop()) await part.close()
+  }
+  t.after(close)
+  const healthUrl = `http://127.0.0.1:${healthPort}`
+  return {
+    captured,
+    healthUrl,
+    opened,
+    close,
+    health: async () => {
+      const response = await fetch(`${healthUrl}/health`)
+      return { status: response.status, report: (await response.json()) as HealthReport }
+    },
+  }
+}
