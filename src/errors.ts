@@ -30,6 +30,7 @@ export const errorCodes = {
     'A filter, order, group or format asks for something the field cannot give.',
   GRAPHQL_COST_LIMIT: 'A query looks at more documents than one request may.',
   GRAPHQL_DEPTH_LIMIT: 'A query nests deeper than one request may.',
+  GRAPHQL_PLAYGROUND_MISSING: 'A file of the playground is not installed.',
   GRAPHQL_READ_ONLY: 'A mutation was sent; documents only come from sealed blocks.',
   GRAPHQL_ROW_LIMIT: 'An answer, a sort or a group has more rows than one request may.',
   GRAPHQL_SIZE_LIMIT: 'An answer has more bytes than one request may.',

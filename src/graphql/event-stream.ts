@@ -12,7 +12,10 @@ export interface EventStream {
   queuedBytes(): number
   /** Sends an event made by `nextEvent`; one buffer may go to many readers. */
   send(event: Buffer): void
-  /** A comment, so that proxies keep an idle connection open. Left out while something waits. */
+  /**
+   * Sends a comment: a first one says that the stream is open, later ones keep proxies from closing
+   * an idle connection. Left out while something waits.
+   */
   beat(): void
   /** Sends a last event, says that the stream is complete, and ends it. */
   end(event?: Buffer): void
@@ -39,7 +42,7 @@ export function nextEvent(json: string): Buffer {
   return Buffer.from(`event: next\ndata: ${json}\n\n`)
 }
 
-/** Begins the stream; a comment goes out at once, so that the reader knows it is open. */
+/** Makes a response a stream; the reader learns of it with the first thing that is sent. */
 export function openEventStream(response: ServerResponse, headers: Headers): EventStream {
   const controller = new AbortController()
   response.once('close', () => controller.abort())
@@ -47,7 +50,6 @@ export function openEventStream(response: ServerResponse, headers: Headers): Eve
   for (const [name, value] of Object.entries({ ...headers, ...streamHeaders })) {
     if (value !== undefined) response.setHeader(name, value)
   }
-  response.write(beatText)
   return {
     signal: controller.signal,
     queuedBytes: () => response.writableLength,

@@ -87,7 +87,7 @@ function startPlayground(page: Page, settings: PageSettings): void {
   const fetcher = (request: object, options?: { headers?: Record<string, string> }) =>
     fetchResult(settings.url, request, options?.headers ?? {})
   const logo = React.createElement(GraphiQL.Logo, null, 'Viewmesh')
-  const props = { fetcher, defaultTabs: settings.defaultTabs }
+  const props = { fetcher, defaultTabs: settings.defaultTabs, defaultQuery: '' }
   ReactDOM.createRoot(page.document.getElementById('playground')).render(
     React.createElement(GraphiQL, props, logo),
   )

@@ -83,7 +83,11 @@ function toPage(files: readonly PlaygroundFile[]): string {
 <title>Viewmesh</title>
 <link rel="icon" href="${icon}">
 ${styles.map((path) => `<link rel="stylesheet" href="${path}">`).join('\n')}
-<style>body { margin: 0 } #playground { height: 100dvh }</style>
+<style>
+body { margin: 0 }
+#playground { height: 100dvh }
+.graphiql-doc-explorer { overflow-wrap: anywhere }
+</style>
 </head>
 <body>
 <div id="playground"><noscript>The playground needs JavaScript.</noscript></div>

@@ -41,8 +41,8 @@ export interface Subscriptions {
   /** True when no further stream may be opened, as after `close`. */
   isFull(): boolean
   /**
-   * Sends the rows of every height from now on, or the mistakes of the request and nothing more.
-   * Ends with the stream.
+   * Opens the stream and sends the rows of every height from then on, or the mistakes of the
+   * request and nothing more.
    */
   subscribe(request: GraphqlRequest, stream: EventStream): Promise<void>
   /** Ends every stream. */
@@ -75,11 +75,13 @@ export function openSubscriptions(
   parts: SubscriptionParts,
 ): Subscriptions {
   const streams = new Set<EventStream>()
-  const metrics = createSubscriptionMetrics(parts.registry, () => streams.size)
-  const hub: Hub = { ...parts, limits, feeds: new Map(), streams, metrics }
+  const feeds = new Map<string, Feed>()
+  const readers = (): EventStream[] => [...feeds.values()].flatMap((feed) => [...feed.readers])
+  const metrics = createSubscriptionMetrics(parts.registry, () => readers().length)
+  const hub: Hub = { ...parts, limits, feeds, streams, metrics }
   const stopListening = parts.graphql.onHeight((height) => noteHeight(hub, height))
   const heart = setInterval(() => {
-    for (const stream of streams) stream.beat()
+    for (const reader of readers()) reader.beat()
   }, limits.heartbeatMs)
   heart.unref()
   let isClosed = false
@@ -108,6 +110,7 @@ async function subscribe(hub: Hub, request: GraphqlRequest, stream: EventStream)
   const feed = feedOf(hub, request)
   feed.readers.add(stream)
   stream.signal.addEventListener('abort', () => leave(hub, feed, stream), { once: true })
+  stream.beat()
 }
 
 const keyOf = ({ query, operationName, variables }: GraphqlRequest): string =>
@@ -218,7 +221,7 @@ function createSubscriptionMetrics(registry: Registry, count: () => number): Sub
   const registers = [registry]
   new Gauge({
     name: 'viewmesh_graphql_subscribers',
-    help: 'Subscription streams open now.',
+    help: 'Subscribers now.',
     registers,
     collect() {
       this.set(count())
