@@ -22,7 +22,7 @@ export interface GossipStreamParts {
 /** gossipsub reads no longer frames, and sends none: longer ones are lost without a word. */
 export const maxRpcBytes: number = 4 * 1024 * 1024
 /** Topic and field headers around the data of one message. */
-const envelopeBytes = 1024
+export const envelopeBytes: number = 1024
 
 /** Hands gossipsub a registrar that puts a meter on each gossip stream a peer opens. */
 export function meterInbound(
@@ -85,8 +85,8 @@ export function createUnreadWatch(parts: GossipStreamParts): () => void {
       watched.add(stream)
       stream.addEventListener('close', (event) => {
         if (event.error?.name !== 'StreamBufferError') return
-        parts.onFault(peer, 'stalled reader', 'gossip piled up')
-        parts.disconnect(peer, 'gossip piled up')
+        parts.onFault(peer, 'unread gossip', 'too many bytes are queued for it')
+        parts.disconnect(peer, 'unread gossip')
       })
     }
   }

@@ -17,9 +17,10 @@ import {
 } from '@libp2p/gossipsub'
 import type { PeerId } from '@libp2p/interface'
 import type { Logger } from 'pino'
-import { ServiceError } from '../errors.ts'
+import { invariant, ServiceError } from '../errors.ts'
 import {
   createUnreadWatch,
+  envelopeBytes,
   type GossipStreamParts,
   gossipStreams,
   maxRpcBytes,
@@ -37,7 +38,10 @@ export type Verdict =
     }
   /** Not forwarded, and not the sender's fault. */
   | { readonly action: 'ignore'; readonly reason: string }
-  /** Not forwarded, and a fault of the sender. */
+  /**
+   * Not forwarded, and a fault of the sender: only for what every node must refuse, for an honest
+   * sender has forwarded what it accepted itself.
+   */
   | { readonly action: 'reject'; readonly reason: string }
 
 /** Where a block came from. */
@@ -89,6 +93,8 @@ export function createGossip(
   parts: GossipParts,
 ): Gossip {
   const topic = blockTopic(network)
+  const maxData = maxRpcBytes - envelopeBytes
+  invariant(limits.maxGossipBytes <= maxData, 'gossipsub sends messages of this size')
   const service = gossipsub({
     globalSignaturePolicy: 'StrictNoSign',
     msgIdFn: (message) => hash('sha256', message.data, 'buffer'),

@@ -17,9 +17,9 @@ export interface P2pLimits {
   readonly gossipBytesPerSecond: number
   /** Gossip messages of one peer that may wait for their verdict; further ones are dropped. Default 64. */
   readonly pendingPerPeer: number
-  /** The same over all peers, in bytes. Default 64 MiB. */
+  /** The same over all peers, in bytes. Default 32 MiB. */
   readonly pendingBytes: number
-  /** Bytes queued towards a peer that does not read its gossip before it is cut off. Default 16 MiB. */
+  /** Bytes queued towards a peer that does not read its gossip before it is cut off. Default 8 MiB. */
   readonly maxGossipBacklogBytes: number
   /** Largest sealed block a pull may deliver, in bytes. Default 16 MiB. */
   readonly maxBlockBytes: number
@@ -64,8 +64,8 @@ export const defaultLimits: P2pLimits = {
   maxGossipBytes: mib,
   gossipBytesPerSecond: 16 * mib,
   pendingPerPeer: 64,
-  pendingBytes: 64 * mib,
-  maxGossipBacklogBytes: 16 * mib,
+  pendingBytes: 32 * mib,
+  maxGossipBacklogBytes: 8 * mib,
   maxBlockBytes: 16 * mib,
   maxFrameBytes: 64 * kib,
   windowBytes: mib,

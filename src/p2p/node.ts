@@ -33,7 +33,7 @@ export interface NodeParts {
 const pingTimeoutMs = 20_000
 const pingIntervalMs = 15_000
 /** Streams of all protocols on one connection, in each direction. */
-export const streamsPerConnection = 64
+export const streamsPerConnection = 32
 
 /** Makes the node without starting it. */
 export async function createNode(options: NodeOptions, parts: NodeParts): Promise<P2pNode> {
@@ -100,6 +100,31 @@ export async function startNode(node: P2pNode, listen: readonly string[]): Promi
       remedy: 'Stop the program that has the port, or set DB_P2P_LISTEN_ADDR to another address.',
       cause,
     })
+  }
+}
+
+/**
+ * Makes the node forget peers that have gone: its peer store keeps everybody it ever met for hours,
+ * and a peer ID costs an attacker nothing. Peers named by `keep` stay. Call `sweep` now and then,
+ * not at the moment of the disconnect, when gossipsub still looks the peer up.
+ */
+export function createPeerSweep(
+  node: Pick<P2pNode, 'getConnections' | 'peerStore'>,
+  keep: (peer: string) => boolean,
+): { gone(id: PeerId): void; sweep(): Promise<void> } {
+  const gone = new Map<string, PeerId>()
+  return {
+    gone: (id) => {
+      gone.set(id.toString(), id)
+    },
+    sweep: async () => {
+      const leaving = [...gone.values()]
+      gone.clear()
+      for (const id of leaving) {
+        if (node.getConnections(id).length > 0 || keep(id.toString())) continue
+        await node.peerStore.delete(id)
+      }
+    },
   }
 }
 

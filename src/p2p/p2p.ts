@@ -13,7 +13,14 @@ import { type Bootstrap, createBootstrap } from './bootstrap.ts'
 import { createGossip, type Gossip, type OnBlock, type Verdict } from './gossip.ts'
 import { defaultLimits, type P2pLimits } from './limits.ts'
 import { createP2pMetrics } from './metrics.ts'
-import { createNode, openStream, type P2pNode, startNode, streamsPerConnection } from './node.ts'
+import {
+  createNode,
+  createPeerSweep,
+  openStream,
+  type P2pNode,
+  startNode,
+  streamsPerConnection,
+} from './node.ts'
 import { createOwnAddresses, type OwnAddresses } from './own-addresses.ts'
 import { createPeerBook, type PeerBook, type PeerEvent, type PeerRecord } from './peer-book.ts'
 import { createRangeClient, type RangeClient } from './range-client.ts'
@@ -192,6 +199,7 @@ async function connectParts(
   const { book, bootstrap, closing, node, server } = room
   const protocol = rangeProtocol(network)
   const refresh = createRefresh(room, log)
+  const { gone, sweep } = createPeerSweep(node, bootstrap.has)
   node.addEventListener('peer:identify', ({ detail }) => {
     const peer = detail.peerId.toString()
     if (!detail.protocols.includes(protocol)) {
@@ -206,10 +214,12 @@ async function connectParts(
     const peer = detail.toString()
     book.disconnected(peer)
     bootstrap.disconnected(peer)
+    gone(detail)
   })
   node.addEventListener('start', () => {
     const timer = setInterval(() => {
       for (const peer of book.serving()) void refresh(peer)
+      sweep().catch((error: unknown) => log.debug({ err: error }, 'peers could not be forgotten'))
     }, limits.statusIntervalMs)
     closing.signal.addEventListener('abort', () => clearInterval(timer))
   })

@@ -12,6 +12,7 @@ export const faultWeights = {
   'malformed message': 25,
   'oversize message': 50,
   'message flood': 25,
+  'unread gossip': 10,
   'malformed frame': 25,
   'oversize frame': 50,
   'protocol violation': 25,

@@ -162,7 +162,7 @@ test('a peer that does not read its gossip is cut off, and the others get every 
     await until(() => heard === published)
   }
   const line = await room.captured.line('peer fault')
-  assert.deepEqual([line['peer'], line['fault']], [peer.id, 'stalled reader'])
+  assert.deepEqual([line['peer'], line['fault']], [peer.id, 'unread gossip'])
   assert(published > 5 && published < 15, `cut off after ${published} blocks of 200 kB`)
 })
 
