@@ -1,14 +1,15 @@
-/** The Host's GraphQL endpoint over everything it has stored. */
+/** The Host's GraphQL endpoint over everything it has stored, and the playground one port above it. */
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { type Graphql, openGraphql } from '../graphql/graphql.ts'
 import type { Limits } from '../graphql/limits.ts'
+import { playgroundRoutes } from '../graphql/playground.ts'
 import { graphqlRoutes } from '../graphql/route.ts'
 import { defaultSubscriptionLimits, openSubscriptions } from '../graphql/subscriptions.ts'
 import { collections } from '../primitives/collections.ts'
 import { openHttpServer } from '../service/http-server.ts'
 import type { StoreReader } from '../store/store.ts'
-import type { HostSettings } from './config.ts'
+import { type HostSettings, playgroundAddress } from './config.ts'
 
 export interface Api {
   readonly port: number
@@ -39,17 +40,25 @@ export async function openApi({ settings, network }: ApiOptions, parts: ApiParts
     parts,
   )
   const subscriptions = openSubscriptions(defaultSubscriptionLimits, { log, registry, graphql })
+  const setting = 'DB_API_ADDR'
   const api = await openHttpServer(
-    { address: settings.apiAddress, setting: 'DB_API_ADDR' },
+    { address: settings.apiAddress, setting },
     { log, routes: (server) => graphqlRoutes(server, graphql, { subscriptions }) },
   )
+  const playground = await openHttpServer(
+    { address: playgroundAddress(settings.apiAddress), setting },
+    { log, routes: (server) => playgroundRoutes(server, graphql, { subscriptions }) },
+  ).catch(async (error: unknown) => {
+    await api.close()
+    throw error
+  })
   return {
     port: api.port,
-    playgroundPort: api.port,
+    playgroundPort: playground.port,
     notify: (height) => graphql.notify(height),
     close: async () => {
       subscriptions.close()
-      await api.close()
+      await Promise.all([api.close(), playground.close()])
     },
   }
 }

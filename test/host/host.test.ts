@@ -65,6 +65,14 @@ describe('a Host that starts', () => {
     await host.captured.line('missing blocks pulled')
     const { report } = await host.health()
     assert.deepEqual([report.tail, report.head], [1, 3])
+    const { apiPort, playgroundPort } = await host.opened
+    const page = await fetch(`http://127.0.0.1:${playgroundPort}/`)
+    assert.match(await page.text(), /<div id="playground">/)
+    const asked = { method: 'POST', body: '{"query":"{ Block(limit: 1) { number } }"}' }
+    for (const port of [apiPort, playgroundPort]) {
+      const answer = await fetch(`http://127.0.0.1:${port}/api/v0/graphql`, asked)
+      assert.deepEqual(await answer.json(), { data: { Block: [{ number: 1 }] } })
+    }
   })
 
   test('that is stopped while it starts stops at once', async (t) => {
