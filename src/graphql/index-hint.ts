@@ -121,7 +121,11 @@ const present =
   (operand, snapshot) =>
     typeof operand === 'string' ? look(operand, snapshot) : all
 
-const blockOf = present((hash, snapshot) => heightAt(snapshot.heightOf(hash)))
+const wholeHash = /^0x[0-9a-f]{64}$/
+
+const blockOf = present((hash, snapshot) =>
+  wholeHash.test(hash) ? heightAt(snapshot.heightOf(hash)) : none,
+)
 
 const term = (kind: TermKind, bytes: number): LookUp =>
   present((text) => {
@@ -206,11 +210,9 @@ function listHint(entity: Entity, attribute: Attribute, items: readonly Operand[
   return look === undefined || items === null ? all : andHints(items.map(look))
 }
 
-const topic = /^0x[0-9a-f]{64}$/
-
 const elementLookUps: Readonly<Record<string, (operand: Operand) => Hint>> = {
   'Log.topics': (operand) => {
-    if (typeof operand !== 'string' || !topic.test(operand)) return none
+    if (typeof operand !== 'string' || !wholeHash.test(operand)) return none
     return { type: 'term', kind: 'topic', value: Buffer.from(operand.slice(2), 'hex') }
   },
 }
