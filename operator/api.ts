@@ -1,0 +1,83 @@
+/**
+ * The Kubernetes API of Viewmesh: the resources people write. These types are the whole of it. The
+ * CRDs in `crds/` are made from them by `npm run crds`: the comments become the descriptions, and
+ * their tags (`@default`, `@maxItems`, `@rule` with `@message`, ...) what the API server fills in
+ * and refuses; `operator/crd/schema.ts` lists the tags.
+ *
+ * A field without `?` is always there once the API server has filled in the defaults, so what reads
+ * a resource from the cluster needs no defaults of its own.
+ */
+import type { GeneratorSpec } from './api/generator-spec.ts'
+import type { HostSpec } from './api/host-spec.ts'
+import type { GeneratorStatus, HostStatus } from './api/status.ts'
+
+/** The metadata of a resource, as far as the operator reads it. */
+export interface ResourceMetadata {
+  /** Name; names of everything that is made for the resource begin with it. */
+  readonly name: string
+  /** Namespace of the resource and of everything that is made for it. */
+  readonly namespace: string
+  /** Another one for each resource, also for a later one of the same name. */
+  readonly uid: string
+  /** Counts the changes of the spec. */
+  readonly generation: number
+  /** Annotations; `requests` in `api/annotations.ts` lists those that are looked at. */
+  readonly annotations?: Readonly<Record<string, string>>
+  /** RFC 3339; there while the resource is being deleted. */
+  readonly deletionTimestamp?: string
+}
+
+/**
+ * A Generator sits beside one execution node, reads its blocks, signs them and sends them to Hosts.
+ * It is exactly one pod, with a volume for its keys and one for its blocks.
+ * @rule size(self.metadata.name) <= 40
+ * @message metadata.name may have 40 characters at most, because names of pods and Services are made from it: choose a shorter one
+ * @fieldPath .metadata.name
+ * @rule self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')
+ * @message metadata.name must begin with a letter and have lower-case letters, digits and "-" only, because Services are named after it
+ * @fieldPath .metadata.name
+ */
+export interface Generator {
+  /** Group and version: viewmesh.io/v1alpha1. */
+  readonly apiVersion: string
+  /** Generator. */
+  readonly kind: 'Generator'
+  /** Name, namespace, annotations. */
+  readonly metadata: ResourceMetadata
+  /** What is wanted. */
+  readonly spec: GeneratorSpec
+  /**
+   * What is there.
+   * @default {"observedGeneration": -1}
+   */
+  readonly status?: GeneratorStatus
+}
+
+/**
+ * A Host fetches sealed blocks from Generators, verifies every record and answers GraphQL queries. Each
+ * replica has its own peer ID, keys and store.
+ * @rule size(self.metadata.name) <= 40
+ * @message metadata.name may have 40 characters at most, because names of pods and Services are made from it: choose a shorter one
+ * @fieldPath .metadata.name
+ * @rule self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')
+ * @message metadata.name must begin with a letter and have lower-case letters, digits and "-" only, because Services are named after it
+ * @fieldPath .metadata.name
+ */
+export interface Host {
+  /** Group and version: viewmesh.io/v1alpha1. */
+  readonly apiVersion: string
+  /** Host. */
+  readonly kind: 'Host'
+  /** Name, namespace, annotations. */
+  readonly metadata: ResourceMetadata
+  /** What is wanted. */
+  readonly spec: HostSpec
+  /**
+   * What is there.
+   * @default {"observedGeneration": -1}
+   */
+  readonly status?: HostStatus
+}
+
+/** A resource of any kind. */
+export type Resource = Generator | Host

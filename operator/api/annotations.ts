@@ -1,0 +1,35 @@
+/** Annotations and labels of ours: on resources, where people set them, and on what the operator makes. */
+
+/** Annotations that people set on a Generator or Host. */
+export const requests = {
+  /** Any new value replaces the pods once, with the template of the operator that runs now. */
+  rollAt: 'viewmesh.io/roll-at',
+  /** Any new value has the resource looked at now; `status.lastHandledReconcileAt` repeats it. */
+  reconcileAt: 'viewmesh.io/reconcile-at',
+} as const
+
+/** Annotations that the operator sets on what it makes. */
+export const records = {
+  /** On a StatefulSet: hash of what its pod template was built from. */
+  templateInputs: 'viewmesh.io/template-inputs',
+  /** On a StatefulSet: the pod template as it was applied, in JSON. */
+  podTemplate: 'viewmesh.io/pod-template',
+  /** On a `keys` claim: fingerprint of the keyring key with which its key directory opens. */
+  keyringFingerprint: 'viewmesh.io/keyring-fingerprint',
+  /** On a claim: the network it was made for, such as Ethereum__Mainnet. */
+  network: 'viewmesh.io/network',
+} as const
+
+/** Labels; the first two are the whole selector. */
+export const labels = {
+  /** `generator` or `host`. */
+  name: 'app.kubernetes.io/name',
+  /** Name of the Generator or Host. */
+  instance: 'app.kubernetes.io/instance',
+  partOf: 'app.kubernetes.io/part-of',
+  managedBy: 'app.kubernetes.io/managed-by',
+  /** Number of a pod; StatefulSets set it. */
+  podIndex: 'apps.kubernetes.io/pod-index',
+  /** `keyring` on Secrets and `keys` or `data` on claims, to list what has to be backed up. */
+  holds: 'viewmesh.io/holds',
+} as const

@@ -1,0 +1,201 @@
+/** The spec of a Generator, field by field. */
+import type { CommonSpec, DataVolume, SecretKeyReference, Storage } from './common-spec.ts'
+import type { HttpUrl, LabelName, NodeAddress, Port, Size, WebSocketUrl } from './scalars.ts'
+
+/**
+ * Where blocks are read from.
+ * @rule [has(self.url), has(self.service), has(self.podSelector)].exists_one(given, given)
+ * @message give exactly one of url, service and podSelector, such as service: {name: geth}
+ */
+export interface Upstream {
+  /** An execution node by its addresses, inside the cluster or outside. */
+  readonly url?: UpstreamUrl
+  /** An execution node behind a Service. */
+  readonly service?: UpstreamService
+  /** An execution node in the pods with these labels, in this namespace. A Service is made for them. */
+  readonly podSelector?: UpstreamPodSelector
+  /** The API key of the execution node, where it wants one. */
+  readonly auth?: UpstreamAuth
+}
+
+/** An execution node by its addresses. */
+export interface UpstreamUrl {
+  /**
+   * JSON-RPC addresses; the next one is used while one does not answer.
+   * @minItems 1
+   * @maxItems 8
+   * @listType atomic
+   */
+  readonly http: readonly HttpUrl[]
+  /** WebSocket address for new blocks; without it they are polled for over HTTP. */
+  readonly ws?: WebSocketUrl
+}
+
+/** How near to the execution node the Generator runs. */
+export type Colocation = 'Preferred' | 'Required' | 'None'
+
+/** An execution node behind a Service. */
+export interface UpstreamService {
+  /** Name of the Service. */
+  readonly name: LabelName
+  /** Its namespace; left out it is this one. */
+  readonly namespace?: LabelName
+  /**
+   * Port of the Service for JSON-RPC over HTTP.
+   * @default 8545
+   */
+  readonly httpPort: Port
+  /** Port of the Service for WebSocket; left out, new blocks are polled for over HTTP. */
+  readonly wsPort?: Port
+  /**
+   * Whether the Generator runs on the machine of the pods behind the Service: Preferred where it fits,
+   * Required or not at all, None anywhere.
+   * @default "Preferred"
+   */
+  readonly colocate: Colocation
+}
+
+/** An execution node in pods with certain labels. */
+export interface UpstreamPodSelector {
+  /**
+   * Labels of the execution node's pods.
+   * @minProperties 1
+   * @maxProperties 16
+   */
+  readonly matchLabels: Readonly<Record<string, string>>
+  /**
+   * Port of the pods for JSON-RPC over HTTP.
+   * @default 8545
+   */
+  readonly httpPort: Port
+  /** Port of the pods for WebSocket; left out, new blocks are polled for over HTTP. */
+  readonly wsPort?: Port
+  /**
+   * Whether the Generator runs on the machine of these pods: Preferred where it fits, Required or not
+   * at all, None anywhere.
+   * @default "Preferred"
+   */
+  readonly colocate: Colocation
+}
+
+/** The API key of the execution node. */
+export interface UpstreamAuth {
+  /** The key of a Secret that holds the API key; it is sent as it is, so write "Bearer ..." where wanted. */
+  readonly secretRef: SecretKeyReference
+  /**
+   * HTTP header that carries the API key.
+   * @default "Authorization"
+   * @maxLength 128
+   * @rule self.matches('^[A-Za-z0-9!#$%&\'*+.^_`|~-]+$')
+   * @message must be the name of an HTTP header, such as X-Api-Key
+   */
+  readonly header: string
+}
+
+/**
+ * Where an empty store begins. A store with blocks goes on after them.
+ * @rule has(self.height) != has(self.behindHead)
+ * @message give exactly one of height and behindHead, or leave start out to begin at the newest block
+ */
+export interface Start {
+  /**
+   * The first block.
+   * @minimum 0
+   * @maximum 999999999999999
+   */
+  readonly height?: number
+  /**
+   * This many blocks behind the newest one.
+   * @minimum 0
+   * @maximum 999999999999999
+   */
+  readonly behindHead?: number
+}
+
+/** Who may read the schema that the Generator serves on port 8080. */
+export interface SchemaAuth {
+  /**
+   * Namespaces whose Hosts are handed a key to the schema, besides those of this namespace.
+   * @maxItems 32
+   * @listType set
+   */
+  readonly allowedNamespaces?: readonly LabelName[]
+  /** Keys of your own instead of a generated one: one Secret key, with commas between several. */
+  readonly keysSecretRef?: SecretKeyReference
+}
+
+/** The volume with a Generator's store. */
+export interface GeneratorDataVolume extends DataVolume {
+  /**
+   * Size. It can grow where the class allows, and never shrink. With pruning a mainnet store takes 50
+   * to 100 GB; without, it grows by roughly 10 GB for every 1,000 full blocks.
+   * @default "300Gi"
+   */
+  readonly size: Size
+}
+
+/** The volumes of a Generator. */
+export interface GeneratorStorage extends Storage {
+  /**
+   * The volume with the store. What is on it can be read again from the chain; keys are not on it.
+   * @default {}
+   */
+  readonly data: GeneratorDataVolume
+}
+
+/**
+ * The Service that shows the Generator's peer-to-peer port (9171) outside the cluster.
+ * @rule !has(self.nodePort) || self.type == 'NodePort'
+ * @message nodePort needs type NodePort: set it, or leave nodePort out
+ * @fieldPath .nodePort
+ */
+export interface GeneratorP2pService {
+  /**
+   * Kind of the Service. None makes no Service: peers in the cluster reach the pod without one.
+   * @default "None"
+   */
+  readonly type: 'None' | 'ClusterIP' | 'NodePort' | 'LoadBalancer'
+  /** Annotations of the Service, as load balancers read them. */
+  readonly annotations?: Readonly<Record<string, string>>
+  /** The port of the nodes, with type NodePort; left out, the cluster chooses one. */
+  readonly nodePort?: Port
+}
+
+/** How peers reach the Generator. */
+export interface GeneratorP2p {
+  /**
+   * The Service that shows the peer-to-peer port (9171) outside the cluster.
+   * @default {}
+   */
+  readonly service: GeneratorP2pService
+  /**
+   * Addresses told to peers, where the operator cannot know them: behind a NAT, with a NodePort, with a
+   * name of your own. Those of a load balancer are learnt.
+   * @maxItems 16
+   * @listType set
+   */
+  readonly announce?: readonly NodeAddress[]
+}
+
+/** What a Generator should be: exactly one pod that reads an execution node, signs and sends out blocks. */
+export interface GeneratorSpec extends CommonSpec {
+  /** The execution node that blocks are read from: exactly one of url, service and podSelector. */
+  readonly upstream: Upstream
+  /** Where an empty store begins; left out, at the newest block. A store with blocks goes on after them. */
+  readonly start?: Start
+  /**
+   * Who may read the schema that the Generator serves on port 8080.
+   * @default {}
+   */
+  readonly schemaAuth: SchemaAuth
+  /**
+   * The volumes: one for keys, one for blocks, so that blocks can be thrown away without the keys.
+   * @default {}
+   */
+  readonly storage: GeneratorStorage
+  /**
+   * How peers reach the Generator.
+   * @default {}
+   */
+  readonly p2p: GeneratorP2p
+}

@@ -1,0 +1,138 @@
+/** The spec of a Host, field by field. */
+import type {
+  CommonSpec,
+  DataVolume,
+  GeneratorReference,
+  SecretKeyReference,
+  Storage,
+} from './common-spec.ts'
+import type { HttpUrl, PeerAddress, RpcUrl, SignerIdentity, Size } from './scalars.ts'
+
+/** The registry chain, on which Views are registered. Without effect until Views are served. */
+export interface Registry {
+  /** Consensus RPC of the registry chain. */
+  readonly rpcUrl?: RpcUrl
+  /** LCD (REST) of the registry chain. */
+  readonly lcdUrl?: HttpUrl
+  /** The key of a Secret that holds the token which opens the administrative routes. */
+  readonly adminTokenSecretRef?: SecretKeyReference
+}
+
+/** The volume with a Host's store. */
+export interface HostDataVolume extends DataVolume {
+  /**
+   * Size. It can grow where the class allows, and never shrink. Without pruning a mainnet store grows
+   * by roughly 10 GB for every 1,000 full blocks.
+   * @default "100Gi"
+   */
+  readonly size: Size
+}
+
+/** The volumes of each replica of a Host. */
+export interface HostStorage extends Storage {
+  /**
+   * The volume with the store. What is on it can be fetched again from peers; keys are not on it.
+   * @default {}
+   */
+  readonly data: HostDataVolume
+}
+
+/** The Service of the API: GraphQL on 9181, the playground on 9182, health on 8080. */
+export interface HostApiService {
+  /**
+   * Kind of the Service.
+   * @default "ClusterIP"
+   */
+  readonly type: 'ClusterIP' | 'NodePort' | 'LoadBalancer'
+  /** Annotations of the Service, as load balancers read them. */
+  readonly annotations?: Readonly<Record<string, string>>
+}
+
+/**
+ * The Services, one for each replica, that show its peer-to-peer port (9171) outside the cluster.
+ * @rule self.type != 'NodePort' || !self.publicHealth
+ * @message a NodePort cannot be 8080, where registry dashboards look for /health: use LoadBalancer, or set publicHealth to false
+ * @fieldPath .publicHealth
+ */
+export interface HostP2pService {
+  /**
+   * Kind of the Services. None makes none: peers in the cluster reach the pods without one.
+   * @default "None"
+   */
+  readonly type: 'None' | 'ClusterIP' | 'NodePort' | 'LoadBalancer'
+  /** Annotations of the Services, as load balancers read them. */
+  readonly annotations?: Readonly<Record<string, string>>
+  /**
+   * Whether the Services also show port 8080, on the same address. Registry dashboards ask it for
+   * /health and show the Host offline without; /metrics can then be read from outside as well.
+   * @default true
+   */
+  readonly publicHealth: boolean
+}
+
+/** The Services of a Host. */
+export interface HostServices {
+  /**
+   * The Service of the API: GraphQL on 9181, the playground on 9182, health on 8080.
+   * @default {}
+   */
+  readonly api: HostApiService
+  /**
+   * The Services, one for each replica, that show its peer-to-peer port outside the cluster.
+   * @default {"type": "None", "publicHealth": true}
+   */
+  readonly p2p: HostP2pService
+}
+
+/**
+ * What a Host should be: replicas that fetch and verify blocks from Generators and answer GraphQL.
+ * @rule self.replicas <= 1 || !has(self.podTemplate) || !has(self.podTemplate.spec) || !has(self.podTemplate.spec.hostNetwork) || !self.podTemplate.spec.hostNetwork
+ * @message podTemplate.spec.hostNetwork allows one replica only, because the ports 8080, 9171, 9181 and 9182 are then the machine's: set replicas to 1 and create another Host for another machine
+ * @fieldPath .replicas
+ */
+export interface HostSpec extends CommonSpec {
+  /**
+   * How many pods, 0 to 16, each with its own peer ID, keys and store. What a removed replica had is
+   * kept and used again when it returns.
+   * @default 1
+   * @minimum 0
+   * @maximum 16
+   */
+  readonly replicas: number
+  /**
+   * Generators of this cluster to connect to. Their addresses and peer IDs are learnt, and followed
+   * when they change; the first one that lets this namespace have a key also gives the schema.
+   * @maxItems 32
+   * @listType atomic
+   */
+  readonly generators?: readonly GeneratorReference[]
+  /**
+   * Peers to connect to elsewhere.
+   * @maxItems 64
+   * @listType set
+   */
+  readonly bootstrapPeers?: readonly PeerAddress[]
+  /**
+   * The registry chain, on which Views are registered. Without effect until Views are served.
+   * @default {}
+   */
+  readonly registry: Registry
+  /**
+   * Signers whose seals count. Without any every valid seal counts, and whoever can seal can bring
+   * blocks in.
+   * @maxItems 256
+   * @listType set
+   */
+  readonly trustedSigners?: readonly SignerIdentity[]
+  /**
+   * The volumes of each replica: one for keys, one for blocks, so that blocks can be thrown away
+   * without the keys.
+   * @default {}
+   */
+  readonly storage: HostStorage
+  /**
+   * The Services.
+   * @default {}
+   */
+  readonly services: HostServices
+}

@@ -1,0 +1,147 @@
+/** The kinds of the API: their names, what `kubectl get` shows of them, and whether they scale. */
+
+/** A column of `kubectl get`. */
+export interface Column {
+  readonly name: string
+  readonly type: 'string' | 'integer' | 'date'
+  readonly jsonPath: string
+  readonly description: string
+  /** Shown with `-o wide` only. */
+  readonly wide?: true
+}
+
+export interface ResourceKind {
+  readonly kind: 'Generator' | 'Host'
+  readonly plural: string
+  readonly singular: string
+  readonly columns: readonly Column[]
+  readonly scale: boolean
+}
+
+export const apiGroup = 'viewmesh.io'
+export const apiVersion = 'v1alpha1'
+/** `apiVersion` of every resource of ours. */
+export const groupVersion: `${typeof apiGroup}/${typeof apiVersion}` = `${apiGroup}/${apiVersion}`
+/** `kubectl get viewmesh` lists all kinds. */
+export const category = 'viewmesh'
+
+const chainColumns: readonly Column[] = [
+  {
+    name: 'Chain',
+    type: 'string',
+    jsonPath: '.spec.chain.name',
+    description: 'The chain that is indexed.',
+  },
+  {
+    name: 'Network',
+    type: 'string',
+    jsonPath: '.spec.chain.network',
+    description: 'Which network of the chain.',
+  },
+]
+
+const progressColumns: readonly Column[] = [
+  {
+    name: 'Head',
+    type: 'integer',
+    jsonPath: '.status.head',
+    description: 'The newest block that every ready replica has.',
+  },
+  {
+    name: 'Lag',
+    type: 'integer',
+    jsonPath: '.status.lag',
+    description: 'How many blocks the slowest replica is behind its source.',
+  },
+  {
+    name: 'Peers',
+    type: 'integer',
+    jsonPath: '.status.peers',
+    description: 'Peers of the replica that has fewest.',
+  },
+]
+
+const stateColumns: readonly Column[] = [
+  {
+    name: 'Ready',
+    type: 'string',
+    jsonPath: '.status.conditions[?(@.type=="Ready")].status',
+    description: 'Whether everything is as the spec wants it.',
+  },
+  {
+    name: 'Age',
+    type: 'date',
+    jsonPath: '.metadata.creationTimestamp',
+    description: 'Time since the resource was created.',
+  },
+  {
+    name: 'Reason',
+    type: 'string',
+    jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
+    description: 'Why it is ready or not.',
+    wide: true,
+  },
+]
+
+const identityColumns: readonly Column[] = [
+  {
+    name: 'Peer ID',
+    type: 'string',
+    jsonPath: '.status.nodes[0].peerID',
+    description: 'Peer ID of the first replica.',
+    wide: true,
+  },
+  {
+    name: 'Address',
+    type: 'string',
+    jsonPath: '.status.nodes[0].addresses[0]',
+    description: 'Where peers reach the first replica.',
+    wide: true,
+  },
+  {
+    name: 'Image',
+    type: 'string',
+    jsonPath: '.status.image',
+    description: 'Image that the pods are meant to run.',
+    wide: true,
+  },
+]
+
+export const generatorKind: ResourceKind = {
+  kind: 'Generator',
+  plural: 'generators',
+  singular: 'generator',
+  columns: [
+    ...chainColumns,
+    ...progressColumns,
+    ...stateColumns,
+    {
+      name: 'Upstream',
+      type: 'string',
+      jsonPath: '.status.nodes[0].upstreamMode',
+      description: 'How it hears of new blocks: websocket, http or offline.',
+      wide: true,
+    },
+    ...identityColumns,
+  ],
+  scale: false,
+}
+
+export const hostKind: ResourceKind = {
+  kind: 'Host',
+  plural: 'hosts',
+  singular: 'host',
+  columns: [
+    ...chainColumns,
+    ...progressColumns,
+    {
+      name: 'Pods',
+      type: 'string',
+      jsonPath: '.status.pods',
+      description: 'Ready pods of the wanted ones.',
+    },
+    ...stateColumns,
+    ...identityColumns,
+  ],
+  scale: true,
+}

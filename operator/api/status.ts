@@ -1,0 +1,92 @@
+/** What the operator reports about Generators and Hosts, field by field. */
+
+/** One statement about the resource (the shape all of Kubernetes uses). */
+export interface Condition {
+  /**
+   * What the statement is about, such as Ready.
+   * @maxLength 316
+   */
+  readonly type: string
+  /** Whether it holds. */
+  readonly status: 'True' | 'False' | 'Unknown'
+  /** The generation of the resource that was looked at. */
+  readonly observedGeneration?: number
+  /**
+   * When status last changed.
+   * @format date-time
+   */
+  readonly lastTransitionTime: string
+  /**
+   * Why, in one word; the same word is the reason of the Event.
+   * @minLength 1
+   * @maxLength 1024
+   */
+  readonly reason: string
+  /**
+   * Why, in a sentence, and what to do about it.
+   * @maxLength 32768
+   */
+  readonly message: string
+}
+
+/** What is known of one replica. */
+export interface NodeStatus {
+  /** Number of the replica, from 0. */
+  readonly ordinal: number
+  /** Its peer ID, as it says itself. */
+  readonly peerID?: string
+  /**
+   * Addresses at which peers reach it, as multiaddrs that end in the peer ID.
+   * @listType atomic
+   */
+  readonly addresses?: readonly string[]
+  /** Its newest block. */
+  readonly head?: number
+  /** How many blocks it is behind its source. */
+  readonly lag?: number
+  /** How many peers it is connected to. */
+  readonly peers?: number
+  /** How a Generator hears of new blocks: websocket, http or offline. */
+  readonly upstreamMode?: string
+  /** Short fingerprint of its key in the keyring Secret, from which the key cannot be found. */
+  readonly keyringFingerprint?: string
+}
+
+/** What Generators and Hosts report alike. */
+export interface CommonStatus {
+  /** The generation of the spec that all of this is about; -1 before the first look. */
+  readonly observedGeneration?: number
+  /** Value of the annotation viewmesh.io/reconcile-at that was last acted upon. */
+  readonly lastHandledReconcileAt?: string
+  /**
+   * What holds and what does not.
+   * @listMapKey type
+   */
+  readonly conditions?: readonly Condition[]
+  /** Image that the pods are meant to run. */
+  readonly image?: string
+  /** Ready pods of the wanted ones, such as 1/2. */
+  readonly pods?: string
+  /** The newest block that every ready replica has. */
+  readonly head?: number
+  /** How many blocks the replica that is furthest behind is behind its source. */
+  readonly lag?: number
+  /** Peers of the replica that has fewest. */
+  readonly peers?: number
+  /**
+   * What is known of each replica.
+   * @listMapKey ordinal
+   */
+  readonly nodes?: readonly NodeStatus[]
+}
+
+/** What the operator reports about a Generator. */
+export type GeneratorStatus = CommonStatus
+
+/** What the operator reports about a Host. */
+export interface HostStatus extends CommonStatus {
+  /** How many pods there are; read by the scale subresource. */
+  readonly replicas?: number
+  /** Label selector of the pods as text; read by the scale subresource. */
+  readonly selector?: string
+}

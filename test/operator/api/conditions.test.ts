@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type ConditionDefinition, conditions } from '../../../operator/api/conditions.ts'
+
+const table: Readonly<Record<string, ConditionDefinition>> = conditions
+const reasons = Object.entries(table).flatMap(([type, { reasons: found }]) =>
+  Object.entries(found).map(([name, reason]) => ({ type, name, ...reason })),
+)
+
+test('every condition and every reason says in a sentence what it means', () => {
+  const meanings = [...Object.values(table), ...reasons].map(({ meaning }) => meaning)
+  assert.deepEqual(
+    meanings.filter((meaning) => !/^[A-Z].{10,}\.$/.test(meaning)),
+    [],
+  )
+})
+
+test('names are words that kubectl wait and Events accept', () => {
+  const names = [...Object.keys(table), ...reasons.map(({ name }) => name)]
+  assert.deepEqual(
+    names.filter((name) => !/^[A-Z][A-Za-z]*$/.test(name)),
+    [],
+  )
+})
+
+test('a condition that is only there while something is wrong is never False', () => {
+  const wrong = reasons.filter(
+    ({ type, status }) => table[type]?.polarity === 'abnormal-true' && status !== 'True',
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test('a condition whose True is good has reasons for both', () => {
+  for (const [type, { polarity, reasons: found }] of Object.entries(table)) {
+    if (polarity !== 'normal-true') continue
+    const statuses = new Set(Object.values(found).map(({ status }) => status))
+    assert.ok(statuses.has('True') && statuses.has('False'), type)
+  }
+})
+
+test('what stops the operator says what a person has to do', () => {
+  const silent = Object.entries(conditions.Stalled.reasons).filter(
+    ([, { meaning }]) => !meaning.includes(': '),
+  )
+  assert.deepEqual(silent, [])
+})

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { parse } from 'yaml'
+import { generatorKind, hostKind, type ResourceKind } from '../../../operator/api/resource-kinds.ts'
+import { readDeclarations } from '../../../operator/crd/declarations.ts'
+import { definitionOf } from '../../../operator/crd/definition.ts'
+import { type Schema, schemaOf } from '../../../operator/crd/schema.ts'
+import { withDefaults } from '../../support/schema-defaults.ts'
+import { root } from '../../support/source-files.ts'
+
+const declarations = readDeclarations()
+const kinds: readonly ResourceKind[] = [generatorKind, hostKind]
+const schemas = new Map(kinds.map(({ kind }) => [kind, schemaOf(kind, declarations)]))
+
+/** A schema with its path, and all schemas below it. */
+function everySchema(path: string, schema: Schema): [string, Schema][] {
+  const below = Object.entries(schema.properties ?? {}).flatMap(([name, property]) =>
+    everySchema(`${path}.${name}`, property),
+  )
+  const items = schema.items === undefined ? [] : everySchema(`${path}[]`, schema.items)
+  return [[path, schema], ...below, ...items]
+}
+
+const fields = [...schemas].flatMap(([kind, schema]) => everySchema(kind, schema))
+const pathsOf = (found: readonly [string, Schema][]): string[] => found.map(([path]) => path)
+
+test('crds/ is what operator/api.ts says; npm run crds makes it so', () => {
+  for (const resource of kinds) {
+    const text = readFileSync(`${root}/crds/${resource.singular}.yaml`, 'utf8')
+    const made = JSON.parse(JSON.stringify(definitionOf(resource, declarations)))
+    assert.deepEqual(parse(text), made)
+  }
+})
+
+test('kubectl explain has a sentence for every field', () => {
+  const silent = fields.filter(
+    ([path, { description }]) => !path.endsWith('[]') && !/^[A-Z].*\.$/s.test(description ?? ''),
+  )
+  assert.deepEqual(pathsOf(silent), [])
+})
+
+test('every rule tells the user something, in one line without a full stop', () => {
+  const rules = fields.flatMap(([, schema]) => schema['x-kubernetes-validations'] ?? [])
+  const vague = rules.filter(({ message }) => !/^[^\n]{20,}[^.\n]$/.test(message))
+  assert.deepEqual(vague, [])
+  assert.ok(rules.length >= 40)
+})
+
+test('what a rule looks at has a bound, without which the API server refuses the rule as too dear', () => {
+  const hasRules = ([, schema]: [string, Schema]): boolean =>
+    schema['x-kubernetes-validations'] !== undefined
+  const texts = fields.filter(
+    (field) => hasRules(field) && field[1].type === 'string' && field[1].maxLength === undefined,
+  )
+  const lists = fields.filter(
+    ([path, { items, maxItems }]) =>
+      items !== undefined && maxItems === undefined && everySchema(path, items).some(hasRules),
+  )
+  assert.deepEqual(pathsOf([...texts, ...lists]), [])
+})
+
+test('defaults are those that the API server fills in', () => {
+  for (const [kind, spec] of [
+    ['Generator', { upstream: { service: { name: 'geth' } } }],
+    ['Host', {}],
+  ] as const) {
+    const schema = schemas.get(kind)?.properties?.['spec'] ?? {}
+    const fixture = `${root}/test/fixtures/operator/defaults-${kind.toLowerCase()}.yaml`
+    assert.deepEqual(withDefaults(schema, spec), parse(readFileSync(fixture, 'utf8')))
+  }
+})
+
+test('a resource that nobody has looked at yet is not taken for one that is ready', () => {
+  for (const schema of schemas.values()) {
+    assert.deepEqual(schema.properties?.['status']?.default, { observedGeneration: -1 })
+  }
+})
+
+test('Hosts scale, a Generator is always one pod', () => {
+  assert.deepEqual([generatorKind.scale, hostKind.scale], [false, true])
+  assert.equal(schemas.get('Generator')?.properties?.['spec']?.properties?.['replicas'], undefined)
+  const replicas = schemas.get('Host')?.properties?.['spec']?.properties?.['replicas']
+  assert.deepEqual([replicas?.minimum, replicas?.maximum, replicas?.default], [0, 16, 1])
+})
+
+test('kubectl get tells the story in its narrow columns', () => {
+  const narrow = ({ columns }: ResourceKind): string[] =>
+    columns.filter(({ wide }) => !wide).map(({ name }) => name)
+  assert.deepEqual(narrow(generatorKind), [
+    'Chain',
+    'Network',
+    'Head',
+    'Lag',
+    'Peers',
+    'Ready',
+    'Age',
+  ])
+  assert.deepEqual(narrow(hostKind), [
+    'Chain',
+    'Network',
+    'Head',
+    'Lag',
+    'Peers',
+    'Pods',
+    'Ready',
+    'Age',
+  ])
+})
