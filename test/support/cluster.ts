@@ -1,0 +1,181 @@
+/**
+ * The Kubernetes cluster that KUBECONFIG names, for tests that need a real one: plain requests, so
+ * that a test sees exactly what the API server answers, and kubectl for what only kubectl does.
+ */
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { Agent, type RequestOptions, request as startRequest } from 'node:https'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { KubeConfig } from '@kubernetes/client-node'
+import { parse } from 'yaml'
+import { root } from './source-files.ts'
+
+export interface ClusterRequest {
+  readonly query?: Readonly<Record<string, string>>
+  /** Sent as JSON. */
+  readonly body?: unknown
+  /** Content type of the body; default application/json. */
+  readonly type?: string
+}
+
+export interface ClusterAnswer {
+  readonly status: number
+  /** Parsed JSON; what Kubernetes answers, so each test says what it expects. */
+  readonly body: ClusterObject
+  /** Texts of the Warning headers. */
+  readonly warnings: readonly string[]
+}
+
+/** An object of Kubernetes, or a Status where a request failed. */
+export interface ClusterObject {
+  readonly kind?: string
+  readonly metadata?: { readonly name?: string; readonly [key: string]: unknown }
+  readonly spec?: unknown
+  readonly status?: unknown
+  readonly message?: string
+  readonly reason?: string
+  readonly details?: { readonly causes?: readonly ClusterCause[] }
+}
+
+/** One reason why a manifest was refused. */
+export interface ClusterCause {
+  readonly reason?: string
+  readonly message: string
+  readonly field?: string
+}
+
+export interface KubectlResult {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Cluster {
+  request(method: string, path: string, options?: ClusterRequest): Promise<ClusterAnswer>
+  kubectl(args: readonly string[], input?: string): Promise<KubectlResult>
+  /** A namespace of a new name; `deleteNamespace` takes it away again. */
+  createNamespace(labels?: Readonly<Record<string, string>>): Promise<string>
+  deleteNamespace(name: string): Promise<void>
+  /** Applies `crds/` and waits until the kinds are served. */
+  installDefinitions(): Promise<void>
+  close(): void
+}
+
+/** Connects to the cluster. Throws where KUBECONFIG names none. */
+export async function openCluster(): Promise<Cluster> {
+  const file = process.env['KUBECONFIG'] ?? ''
+  if (file === '') throw new Error('KUBECONFIG names no cluster; README says how to get one')
+  const config = new KubeConfig()
+  config.loadFromFile(file)
+  const server = config.getCurrentCluster()?.server
+  if (server === undefined) throw new Error(`${file} has no current cluster`)
+  const options: RequestOptions = {}
+  await config.applyToHTTPSOptions(options)
+  const { ca, cert, key, headers } = options
+  const agent = new Agent({
+    keepAlive: true,
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+  })
+  const cluster: Omit<Cluster, 'installDefinitions'> = {
+    request: (method, path, given = {}) => {
+      const url = new URL(path, server)
+      for (const [name, value] of Object.entries(given.query ?? {})) {
+        url.searchParams.set(name, value)
+      }
+      return send(url, { method, agent, headers: { ...headers } }, given)
+    },
+    kubectl: (args, input) => runKubectl(file, args, input),
+    createNamespace: async (labels = {}) => {
+      const name = `viewmesh-test-${randomBytes(4).toString('hex')}`
+      const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }
+      await expectStatus(cluster.request('POST', '/api/v1/namespaces', { body }), 201)
+      return name
+    },
+    deleteNamespace: async (name) => {
+      await expectStatus(cluster.request('DELETE', `/api/v1/namespaces/${name}`), 200)
+    },
+    close: () => agent.destroy(),
+  }
+  return { ...cluster, installDefinitions: () => installDefinitions(cluster) }
+}
+
+/** The answer, where it has this status; throws what the API server said otherwise. */
+export async function expectStatus(
+  answer: Promise<ClusterAnswer>,
+  status: number,
+): Promise<ClusterAnswer> {
+  const found = await answer
+  if (found.status !== status) throw new Error(`${found.status}: ${found.body.message}`)
+  return found
+}
+
+async function send(
+  url: URL,
+  options: RequestOptions,
+  { body, type = 'application/json' }: ClusterRequest,
+): Promise<ClusterAnswer> {
+  return await new Promise((resolve, reject) => {
+    const request = startRequest(url, options, (response) => {
+      text(response).then((answer) => {
+        const warning = response.headers['warning'] ?? ''
+        const warnings = [...warning.matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map(([, found]) =>
+          (found ?? '').replaceAll('\\"', '"'),
+        )
+        resolve({ status: response.statusCode ?? 0, body: JSON.parse(answer), warnings })
+      }, reject)
+    })
+    request.on('error', reject)
+    if (body !== undefined) {
+      request.setHeader('content-type', type)
+      request.write(JSON.stringify(body))
+    }
+    request.end()
+  })
+}
+
+function runKubectl(
+  kubeconfig: string,
+  args: readonly string[],
+  input = '',
+): Promise<KubectlResult> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      'kubectl',
+      ['--kubeconfig', kubeconfig, ...args],
+      { maxBuffer: 16_777_216 },
+      (error, stdout, stderr) => {
+        const code = error === null ? 0 : Number(error.code ?? 1)
+        resolve({ code, stdout, stderr })
+      },
+    )
+    child.stdin?.end(input)
+  })
+}
+
+const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+
+async function installDefinitions(cluster: Pick<Cluster, 'request'>): Promise<void> {
+  for (const file of ['generator', 'host']) {
+    const body = parse(readFileSync(`${root}/crds/${file}.yaml`, 'utf8'))
+    const path = `${definitionsPath}/${body.metadata.name}`
+    const query = { fieldManager: 'viewmesh-test', force: 'true', fieldValidation: 'Strict' }
+    const type = 'application/apply-patch+yaml'
+    const answer = await cluster.request('PATCH', path, { query, body, type })
+    if (answer.status > 201) throw new Error(`${file}.yaml: ${answer.body.message}`)
+    await served(cluster, body.spec.names.plural)
+  }
+}
+
+/** A kind is served some moments after its definition is accepted. */
+async function served(cluster: Pick<Cluster, 'request'>, plural: string): Promise<void> {
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    const { status } = await cluster.request('GET', `/apis/viewmesh.io/v1alpha1/${plural}`)
+    if (status === 200) return
+    await sleep(100)
+  }
+  throw new Error(`${plural} are not served`)
+}
