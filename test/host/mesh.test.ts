@@ -76,6 +76,22 @@ describe('a Host beside one Generator', () => {
     assert.deepEqual(storedChain(host.reader), chainOf(generator))
   })
 
+  test('away for longer than anybody keeps blocks, goes on where they begin', async (t) => {
+    const { generator, host, chain } = await openPair(t, 30, { env: { PRUNER_MAX_BLOCKS: '20' } })
+    await host.close()
+    generator.chain.clear()
+    const later = createChain({ count: 100, parent: last(chain), shape: shapes.empty })
+    generator.add(later.slice(-20))
+    const again = await openTestHost(t, {
+      peers: [generator.room.address],
+      path: host.path,
+      env: { PRUNER_MAX_BLOCKS: '20' },
+    })
+    await again.reached(130)
+    assert.deepEqual(storedChain(again.reader), chainOf(generator))
+    assert.deepEqual(again.status.state().gaps, [])
+  })
+
   test('a gap that nobody fills at first is shown, and filled when somebody has it', async (t) => {
     const chain = createChain({ count: 20, from: 1, shape: shapes.empty })
     const generator = await openTestGenerator(t, 'alice', chain.slice(0, 10))
