@@ -20,8 +20,8 @@ const floors: readonly (readonly string[])[] = [
 const foreignFolders: readonly string[] = ['lenses']
 
 /**
- * Where a package may be used; a development dependency only in what runs in development. `types everywhere` are packages of which any room may import types
- * while instances come in as parts.
+ * Where a package may be used; a development dependency only in what runs in development. Of those
+ * in `typesEverywhere` any room may import types, while instances come in as parts.
  */
 const homes: Readonly<Record<string, readonly string[]>> = {
   '@ipld/dag-cbor': ['primitives', 'p2p'],

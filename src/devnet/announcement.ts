@@ -50,7 +50,7 @@ export function queryToPaste(settings: DevnetSettings): string {
   const body = JSON.stringify({ query: firstQuery })
   return [
     '',
-    'Blocks arrive at the Host. Ask it for the newest one:',
+    'The Host has blocks. Ask it for the newest one:',
     '',
     `curl -s ${endpoint} -H 'content-type: application/json' -d '${body}'`,
     '',

@@ -8,8 +8,7 @@ import { createWriteStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { ServiceError } from '../errors.ts'
-import { fromPlainError, type PlainError } from '../service/plain-error.ts'
-import { readEntry } from './troubles.ts'
+import { readEntry, readError } from './troubles.ts'
 
 export interface ChildOptions {
   /** `node`, `generator`, `host`: in messages and as the name of the log file. */
@@ -125,7 +124,7 @@ function programEnded(
     {
       facts: { program: name, reason, log: logPath },
       remedy: remedyOf(failed) ?? `Read ${logPath}, remove the cause and start again.`,
-      ...(failed !== undefined && { cause: fromPlainError(failed['err'] as PlainError) }),
+      ...(failed !== undefined && { cause: readError(failed['err']) }),
     },
   )
 }

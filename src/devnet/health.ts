@@ -14,7 +14,9 @@ export async function readHealth(baseUrl: string): Promise<HealthReport | null> 
       headers: { accept: 'application/json' },
       signal: AbortSignal.timeout(requestTimeoutMs),
     })
-    return (await response.json()) as HealthReport
+    const report: unknown = await response.json()
+    const isReport = typeof report === 'object' && report !== null && 'p2p' in report
+    return isReport ? (report as HealthReport) : null
   } catch {
     return null
   }

@@ -22,7 +22,8 @@ export async function lastSealedBlock(
 ): Promise<SealedBlock | null> {
   const { storePath: path, network } = options
   if (!existsSync(path)) return null
-  const writer = await openWriter({ path, network, retainBlocks: null }, parts)
+  const log = parts.log.child({}, { level: 'warn' })
+  const writer = await openWriter({ path, network, retainBlocks: null }, { log })
   const snapshot = writer.reader.snapshot()
   try {
     return highestSealed(snapshot)

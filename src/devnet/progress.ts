@@ -26,31 +26,29 @@ const everyMs = 1_000
 /** Looks between two lines. */
 const looksPerLine = 10
 
-/** Looks once a second, tells every tenth time; `onFirstBlock` when the Host has its first block. */
+/** Looks once a second and tells every tenth time; `onFirstBlock` once the Host has a block. */
 export function openProgress(
   options: ProgressOptions,
   parts: { readonly log: Logger; readonly onFirstBlock: () => void },
 ): Progress {
   let looks = 0
-  let arrived = false
   let looking = false
+  let answered = false
+  let told: number | null = null
   const look = async (): Promise<void> => {
     if (looking) return
     looking = true
     const heads = await readHeads(options)
     looking = false
     looks += 1
-    if (!arrived && heads.host !== null) {
-      arrived = true
-      looks = 0
+    if (!answered && heads.host !== null) {
+      answered = true
       parts.onFirstBlock()
     }
-    if (looks % looksPerLine === 0) {
-      parts.log.info(
-        { ...heads },
-        arrived ? 'blocks arrive at the Host' : 'no block at the Host yet',
-      )
-    }
+    if (looks % looksPerLine > 0) return
+    const moved = heads.host !== null && heads.host !== told
+    parts.log.info({ ...heads }, moved ? 'blocks arrive at the Host' : 'no new block at the Host')
+    told = heads.host
   }
   const timer = setInterval(() => void look(), everyMs)
   return { close: () => clearInterval(timer) }

@@ -2,7 +2,8 @@
 import type { Logger } from 'pino'
 import { failureText } from '../service/failure-text.ts'
 import { openLog } from '../service/log.ts'
-import { fromPlainError, type PlainError } from '../service/plain-error.ts'
+import type { PlainError } from '../service/plain-error.ts'
+import { readError } from './troubles.ts'
 
 interface Entry {
   readonly level: string
@@ -23,15 +24,8 @@ export function readableLine(entry: Entry): string {
   const clock = new Date(time).toTimeString().slice(0, 8)
   const mark = level === 'info' ? '' : `${level}: `
   const shown = Object.entries(facts).map(([name, value]) => `  ${name} ${shownValue(value)}`)
-  const failure = err === undefined ? '' : `\n${failureText(withOwnStack(err))}`
+  const failure = err === undefined ? '' : `\n${failureText(readError(err))}`
   return `${clock} ${mark}${msg}${shown.join('')}${failure}\n`
-}
-
-/** The error with the stack it was logged with, or none: ours would only point here. */
-function withOwnStack(plain: PlainError): Error {
-  const error = fromPlainError(plain)
-  if (plain.stack === undefined) delete error.stack
-  return error
 }
 
 function shownValue(value: unknown): string {

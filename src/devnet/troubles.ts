@@ -1,11 +1,21 @@
 /** Shows what a program warns of, so that nobody needs its log to see that something is wrong. */
 import type { Logger } from 'pino'
+import { fromPlainError, type PlainError } from '../service/plain-error.ts'
 
 /** Repeats a line of a program's log when it is a warning or an error; `line` is pino's JSON. */
 export function tellTrouble(program: string, line: string, log: Logger): void {
-  const { level, msg, time: _time, name: _name, ...facts } = readEntry(line)
+  const { level, msg, time: _time, name: _name, err, ...rest } = readEntry(line)
+  const facts = err === undefined ? rest : { ...rest, err: readError(err) }
   if (level === 'warn') log.warn(facts, `${program}: ${msg}`)
   if (level === 'error') log.error(facts, `${program}: ${msg}`)
+}
+
+/** An error of a program as it was logged, with its own stack or none: ours would point here. */
+export function readError(logged: unknown): Error {
+  const plain = logged as PlainError
+  const error = fromPlainError(plain)
+  if (plain.stack === undefined) delete error.stack
+  return error
 }
 
 /** A line as data; nothing for plain text, which a runtime writes when it dies. */

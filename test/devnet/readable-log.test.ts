@@ -36,3 +36,18 @@ test("a program's warnings and errors are repeated, its other lines are not", ()
   })
   assert.equal(text, 'warn: host: a warn  peer x\nerror: host: a error  peer x\n')
 })
+
+test("an error in a program's log is told with its cause and remedy, and no stack of ours", () => {
+  const err = {
+    name: 'ServiceError',
+    code: 'STORE_FULL',
+    message: 'disk full',
+    remedy: 'Make room.',
+    cause: { name: 'Error', message: 'ENOSPC' },
+  }
+  const line = JSON.stringify({ level: 'error', msg: 'write failed', err })
+  assert.equal(
+    written((log) => tellTrouble('host', line, log)),
+    'error: host: write failed\nerror: disk full\n  because: ENOSPC\nWhat to do: Make room.\n',
+  )
+})

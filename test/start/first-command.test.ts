@@ -57,6 +57,18 @@ describe('npm start', () => {
     assert.equal(answer.data['Block']?.length, 1)
   })
 
+  test("answers README's example in the form that README shows", async () => {
+    const readme = readFileSync(join(root, 'README.md'), 'utf8')
+    const [, command = '', shown = ''] =
+      /^(curl .*)\n```\n\n```json\n([\s\S]*?)^```/m.exec(readme) ?? []
+    const ours = command.replace(':9181/', `:${settings.hostApiPort}/`)
+    const answer = await until(async () => {
+      const found: Answer = JSON.parse(execFileSync('sh', ['-c', ours], { encoding: 'utf8' }))
+      return found.errors !== undefined || found.data['Transaction']?.length === 1 ? found : null
+    })
+    assert.deepEqual(shapeOf(answer), shapeOf(JSON.parse(shown)))
+  })
+
   test('brings every kind of document to the Host, nested both ways', async () => {
     const query = `{
       several: Transaction(filter: {logs: {topics: {_any: {_like: "0xddf252ad%"}}}}, limit: 1) { block { number } logs { address } }
@@ -110,6 +122,13 @@ describe('npm start', () => {
     await until(async () => processesOf(path).length === 0 || null)
   })
 })
+
+/** A JSON value with `typeof` in the place of each scalar, and each list cut to its first entry. */
+function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, 1).map(shapeOf)
+  if (typeof value !== 'object' || value === null) return typeof value
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shapeOf(part)]))
+}
 
 interface Running {
   output(): string
