@@ -14,6 +14,7 @@ import {
   emptyCursor,
   type HeightCursor,
   intervalCursor,
+  linkedCursor,
   placesCursor,
   termCursor,
 } from './height-cursor.ts'
@@ -56,6 +57,10 @@ async function cursorOf(access: Access, hint: Hint): Promise<HeightCursor | 'all
       return logCursor(hint.height, hint.logIndex, access.descending)
     case 'term':
       return await termHint(access, hint)
+    case 'linked': {
+      const cursor = await cursorOf(access, hint.part)
+      return cursor === 'all' ? cursor : linkedCursor(cursor, hint.section)
+    }
     case 'and':
       return await andHint(access, hint.parts)
     case 'or':

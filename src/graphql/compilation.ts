@@ -16,6 +16,7 @@ import type { Catalog, Entity } from './entity.ts'
 import { type Limits, refusal } from './limits.ts'
 import { hasVariable, pruneArguments } from './omitted.ts'
 import type { ArgumentSource } from './plan.ts'
+import { foldOf } from './spelling.ts'
 
 /** What a compilation works with. */
 export interface Compilation {
@@ -44,7 +45,8 @@ export function toSource(
 ): ArgumentSource {
   const field: GraphQLField<unknown, unknown> | undefined = parent.getFields()[node.name.value]
   invariant(field !== undefined, `${parent.name} has a field ${node.name.value}`)
-  const args = pruneArguments(node.arguments, omitted)
+  const isAggregate = foldOf(node.name.value) !== undefined
+  const args = pruneArguments(node.arguments, omitted, isAggregate)
   const isConstant = !args.some((argument) => hasVariable(argument.value))
   return { field, node: { ...node, arguments: args }, isConstant }
 }

@@ -22,7 +22,9 @@ export function compileAggregate(
     return target
   })
   if (targets.length > 0) return { type: 'aggregate', key, fold, source, targets }
-  const choices = source.field.args.filter((one) => one.deprecationReason === undefined)
+  const choices = source.field.args.filter(
+    (one) => one.deprecationReason === undefined && !one.name.includes('__'),
+  )
   throw refusal(
     'GRAPHQL_CONDITION_INVALID',
     'aggregate must be provided with a property to aggregate.',

@@ -140,6 +140,24 @@ function placesIn(
   return positionsWith(window, needle).map((position) => [position, position + 1])
 }
 
+/** A cursor over rows that are linked to rows of another section. */
+export function linkedCursor(rows: HeightCursor, from: Section): HeightCursor {
+  return {
+    seek: rows.seek,
+    spans(block, section) {
+      const spans = rows.spans(block, from)
+      if (spans === 'whole') return spans
+      const linked: Span[] = []
+      for (const one of spans) {
+        const span = spanIn(block, from, one, section)
+        if (span === 'whole') return span
+        linked.push(span)
+      }
+      return mergeSpans(linked)
+    },
+  }
+}
+
 /** Heights that all cursors have. */
 export function bothCursor(parts: readonly HeightCursor[]): HeightCursor {
   return {

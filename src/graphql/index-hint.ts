@@ -19,6 +19,8 @@ export type Hint =
   | { readonly type: 'log'; readonly height: number; readonly logIndex: number }
   | { readonly type: 'term'; readonly kind: TermKind; readonly value: Uint8Array }
   | { readonly type: 'and' | 'or'; readonly parts: readonly Hint[] }
+  /** Of rows in a section, of which those are wanted that are linked to them. */
+  | { readonly type: 'linked'; readonly section: Section; readonly part: Hint }
 
 const all: Hint = { type: 'all' }
 const none: Hint = { type: 'none' }
@@ -33,7 +35,7 @@ export function hintOf(entity: Entity, condition: Condition, snapshot: Snapshot)
     case 'or':
       return orHints(condition.parts.map((part) => hintOf(entity, part, snapshot)))
     case 'link':
-      return hintOf(condition.target, condition.part, snapshot)
+      return linkedHint(condition.target, hintOf(condition.target, condition.part, snapshot))
     case 'value':
       return valueHint(entity, condition, snapshot)
     case 'elements':
@@ -47,6 +49,12 @@ export function hintOf(entity: Entity, condition: Condition, snapshot: Snapshot)
     default:
       return all
   }
+}
+
+/** Linked rows are in the same block, but not at the same position. */
+function linkedHint({ section }: Entity, part: Hint): Hint {
+  if (section === null || part.type === 'all' || part.type === 'none') return part
+  return part.type === 'heights' ? part : { type: 'linked', section, part }
 }
 
 function andHints(hints: readonly Hint[]): Hint {

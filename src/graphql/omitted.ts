@@ -36,17 +36,23 @@ function pruneField(field: ObjectFieldNode, omitted: ReadonlySet<string>): Objec
   return value === undefined ? [] : [{ ...field, value }]
 }
 
-/** Arguments without those that hung on omitted variables alone. */
+/**
+ * Arguments without those that hung on omitted variables alone. The arguments of an aggregate name
+ * what it is taken over, so they stay (`keepEmpty`) when nothing is left in them.
+ */
 export function pruneArguments(
   args: readonly ArgumentNode[] | undefined,
   omitted: ReadonlySet<string>,
+  keepEmpty: boolean,
 ): readonly ArgumentNode[] {
   if (args === undefined || omitted.size === 0) return args ?? []
   return args.flatMap((argument) => {
-    const value = pruneValue(argument.value, omitted)
+    const value = pruneValue(argument.value, omitted) ?? (keepEmpty ? emptyObject : undefined)
     return value === undefined ? [] : [{ ...argument, value }]
   })
 }
+
+const emptyObject: ValueNode = { kind: Kind.OBJECT, fields: [] }
 
 /** True when a value has a variable anywhere. */
 export function hasVariable(value: ValueNode): boolean {
