@@ -1,5 +1,6 @@
 /** The Host's settings: the common ones, and what only a Host has. */
 import { type CommonSettings, commonSettings } from '../service/common-settings.ts'
+import type { SettingsTable } from '../service/setting.ts'
 import {
   type Address,
   kind,
@@ -9,7 +10,6 @@ import {
   secretText,
   url,
 } from '../service/setting-kinds.ts'
-import type { SettingsTable } from '../service/settings.ts'
 
 export interface HostSettings extends CommonSettings {
   /** Health port of a Generator whose schema is compared with ours; null compares with nobody's. */

@@ -39,6 +39,7 @@ export function createHostMetrics(registry: Registry, gauges: HostGauges): HostM
     'Seconds until a message was on the disk, waiting included.',
   )
   let lastMs = 0
+  const lately: number[] = []
   declareGauges(registry, gauges)
 
   const stored = (outcome: Extract<Outcome, { kind: 'stored' }>): void => {
@@ -48,6 +49,8 @@ export function createHostMetrics(registry: Registry, gauges: HostGauges): HostM
     totals.logs.inc(logs)
     totals.entries.inc(accessListEntries)
     totals.seals.inc(seals)
+    for (let block = 0; block < blocks; block++) lately.push(performance.now())
+    dropOld(lately)
     if (outcome.removed === 0) return
     totals.reorgs.inc()
     totals.removed.inc(outcome.removed)
@@ -69,8 +72,18 @@ export function createHostMetrics(registry: Registry, gauges: HostGauges): HostM
       lastMs = work.verifyMs + work.applyMs
     },
     pulled: (result) => totals.pieces.inc({ result }),
-    counters: () => toCounters(totals, lastMs),
+    counters: () => {
+      dropOld(lately)
+      return { ...toCounters(totals, lastMs), blocks_per_minute: lately.length }
+    },
   }
+}
+
+/** Keeps the times of the last minute. */
+function dropOld(times: number[]): void {
+  const since = performance.now() - 60_000
+  const kept = times.findIndex((time) => time >= since)
+  times.splice(0, kept < 0 ? times.length : kept)
 }
 
 type MakeCounter = <T extends string = never>(
