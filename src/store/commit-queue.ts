@@ -1,7 +1,8 @@
 /**
- * The order of transactions. Each is put together when its turn has come and handed to lmdb's writer
- * thread at once, so that several may be under way; each but the first is written only if the state
- * is the one that its predecessor left, so that none can succeed after one that failed.
+ * The order of transactions. One is under way at a time, and what is asked for meanwhile goes into
+ * the next one together: lmdb 3.5.6 resolves the wrong promise when one of three transactions under
+ * way fails, and what shares a transaction waits for the disk once. Each is written only if the
+ * state in the file is the one it starts from.
  */
 import type { ServiceError } from '../errors.ts'
 import type { Change, Write } from './block-writes.ts'
@@ -9,12 +10,12 @@ import type { Environment } from './environment.ts'
 import { type StoreState, stateKey } from './layout.ts'
 import type { WriterMetrics } from './metrics.ts'
 
-/** What a transaction is for; a label of the metric. */
-export type TransactionKind = 'documents' | 'seals' | 'upkeep'
+/** What is written; a label of the metric. */
+export type WriteKind = 'documents' | 'seals' | 'upkeep'
 
 /**
- * Puts a transaction together from the state that the ones before it lead to. Whoever reads the
- * store for it awaits `settled` first, so that what it reads is that state. Null writes nothing.
+ * Puts a write together from the state that the ones before it lead to. Whoever reads the store for
+ * it awaits `settled` first, so that what it reads is that state. Null writes nothing.
  */
 export type Compose = (
   state: StoreState,
@@ -22,9 +23,9 @@ export type Compose = (
 ) => Change | null | Promise<Change | null>
 
 export interface CommitQueue {
-  /** Resolves when the transaction has reached the disk, or there was nothing to write. */
-  run(kind: TransactionKind, compose: Compose): Promise<void>
-  /** The state after all transactions that were handed over. */
+  /** Resolves when the write, and every one before it, has reached the disk. */
+  run(kind: WriteKind, compose: Compose): Promise<void>
+  /** The state after all writes that were put together. */
   state(): StoreState
   /** Resolves when everything so far has reached the disk; throws what failed. */
   settled(): Promise<void>
@@ -45,51 +46,47 @@ export function createCommitQueue(
   const { databases } = parts.environment
   let { state, version } = start
   let turn: Promise<unknown> = Promise.resolve()
-  let committing: Promise<void> = Promise.resolve()
+  let waiting: Write[] = []
+  let isScheduled = false
+  /** The last commit: the one that takes what is waiting, or the one under way, or past. */
+  let last: Promise<void> = Promise.resolve()
   let failed: ServiceError | undefined
 
-  const apply = (writes: readonly Write[]): void => {
-    for (const { database, key, value } of writes) {
-      if (value === null) databases[database].remove(key)
-      else databases[database].put(key, value)
+  const commit = async (): Promise<void> => {
+    isScheduled = false
+    const writes = waiting
+    waiting = []
+    if (failed !== undefined) return
+    try {
+      const isExpected = await databases.meta.ifVersion(stateKey, version, () => {
+        for (const { database, key, value } of writes) {
+          if (value === null) databases[database].remove(key)
+          else databases[database].put(key, value)
+        }
+        databases.meta.put(stateKey, Buffer.from(JSON.stringify(state)), ++version)
+      })
+      if (!isExpected) failed = parts.failure(new Error('the file was changed by another program'))
+    } catch (error) {
+      failed = parts.failure(await causeOf(error))
     }
   }
-  const commit = (change: Change): Promise<boolean> => {
-    const expected = version
-    const isNewState = change.state !== state
-    if (isNewState) version++
+  const handOver = (kind: WriteKind, change: Change): Promise<void> => {
+    const stop = parts.metrics?.commitSeconds.startTimer({ kind })
+    for (const write of change.writes) waiting.push(write)
     state = change.state
-    return databases.meta.ifVersion(stateKey, expected, () => {
-      apply(change.writes)
-      if (isNewState) databases.meta.put(stateKey, Buffer.from(JSON.stringify(state)), version)
-    })
-  }
-  const handOver = (kind: TransactionKind, change: Change): Promise<void> => {
-    const before = committing
-    const stop = parts.metrics?.commitSeconds.startTimer({ transaction: kind })
-    const done = commit(change).then(
-      async (isWritten) => {
-        stop?.()
-        if (isWritten) return
-        await before
-        failed ??= parts.failure(new Error('the state in the store is not the expected one'))
-      },
-      async (error: unknown) => {
-        failed ??= parts.failure(await causeOf(error))
-      },
-    )
-    committing = Promise.all([before, done]).then(() => undefined)
-    return committing
+    if (!isScheduled) last = last.then(commit)
+    isScheduled = true
+    return last.then(() => void stop?.())
   }
   const settled = async (): Promise<void> => {
-    await committing
+    await last
     if (failed !== undefined) throw failed
   }
   const run: CommitQueue['run'] = async (kind, compose) => {
     const composed = turn.then(async () => {
       if (failed !== undefined) throw failed
       const change = await compose(state, settled)
-      return { done: isNothing(change, state) ? committing : handOver(kind, change) }
+      return { done: isNothing(change, state) ? last : handOver(kind, change) }
     })
     turn = composed.catch(() => undefined)
     await (await composed).done
@@ -105,7 +102,6 @@ export function createCommitQueue(
   }
 }
 
-/** A change that writes nothing still waits for those before it. */
 function isNothing(change: Change | null, state: StoreState): change is null {
   return change === null || (change.writes.length === 0 && change.state === state)
 }

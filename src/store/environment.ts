@@ -60,6 +60,8 @@ const rootOptions = {
   ...binary,
   noSubdir: false,
   eventTurnBatching: false,
+  /** A commit is visible when it has reached the disk, and not before. */
+  overlappingSync: false,
   maxDbs: storeDatabases.length + 2,
   /** Each of them is a snapshot on another commit. */
   maxReaders: 1024,

@@ -105,10 +105,10 @@ export function pieceCount(bodyBytes: number): number {
   return Math.ceil(bodyBytes / pieceBytes)
 }
 
-/** The bytes of a block hash in 0x form. */
+/** The 32 bytes of a hash in 0x form. */
 export function hashBytes(hash: string): Buffer {
   const bytes = Buffer.from(hash.slice(2), 'hex')
-  invariant(bytes.length === 32, `a block hash has 32 bytes, not ${hash.slice(0, 80)}`)
+  invariant(bytes.length === 32, `a hash has 32 bytes, not ${hash.slice(0, 80)}`)
   return bytes
 }
 
@@ -165,12 +165,10 @@ export function hashOfHeader(bytes: Buffer): Buffer {
 }
 
 export function sealKey(height: number, seal: Seal): Buffer {
-  return Buffer.concat([
-    heightKey(height),
-    hashBytes(seal.blockHash),
-    Buffer.from(seal.merkleRoot, 'hex'),
-    Buffer.from(seal.signatureIdentity, 'hex'),
-  ])
+  const identity = Buffer.from(seal.signatureIdentity, 'hex')
+  invariant(identity.length === 32 || identity.length === 33, 'an identity is a public key')
+  const root = hashBytes(`0x${seal.merkleRoot}`)
+  return Buffer.concat([heightKey(height), hashBytes(seal.blockHash), root, identity])
 }
 
 type SealRest = readonly [

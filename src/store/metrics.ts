@@ -9,7 +9,7 @@ export interface ReaderMetrics {
 
 /** What the writer measures. */
 export interface WriterMetrics {
-  readonly commitSeconds: Histogram<'transaction'>
+  readonly commitSeconds: Histogram<'kind'>
 }
 
 /** What the gauges read when they are scraped. */
@@ -64,8 +64,8 @@ export function createWriterMetrics(registry: Registry, figures: WriterFigures):
   return {
     commitSeconds: new Histogram({
       name: 'viewmesh_store_commit_seconds',
-      help: 'Seconds from handing a transaction to the database until it has reached the disk, by transaction (documents, seals, upkeep).',
-      labelNames: ['transaction'],
+      help: 'Seconds from putting a write together until it has reached the disk, by kind (documents, seals, upkeep).',
+      labelNames: ['kind'],
       buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5],
       registers,
     }),

@@ -162,7 +162,7 @@ describe('opening a store', () => {
       new RegExp(`^viewmesh_store_bytes ${statSync(join(path, 'data.mdb')).size}$`, 'm'),
     )
     assert.match(text, /^viewmesh_store_blocks 2$/m)
-    assert.match(text, /^viewmesh_store_commit_seconds_count\{transaction="documents"\} 3$/m)
+    assert.match(text, /^viewmesh_store_commit_seconds_count\{kind="documents"\} 3$/m)
   })
 
   it('for reading alone is refused: the writer comes first', async (t) => {
