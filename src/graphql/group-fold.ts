@@ -11,12 +11,12 @@ import { type Arguments, toListRequest } from './list-request.ts'
 import type { AggregateField, AggregateTarget, ListPlan } from './plan.ts'
 import { type Predicate, toPredicate } from './predicate.ts'
 import type { Row } from './row.ts'
-import { selectorOf, type ValueReader, valueReader } from './row-aggregate.ts'
+import { missingInner, selectorOf, type ValueReader, valueReader } from './row-aggregate.ts'
 import { coerceArguments, type Run } from './run.ts'
 import { type ListRequest, selectAmong } from './select-rows.ts'
-import { type Fold, foldOf } from './spelling.ts'
+import { foldOf } from './spelling.ts'
 
-/** Makes the inner groups of a group. */
+/** Makes all inner groups of a group; what is shown of them is another question. */
 export type MakeGroups = (run: Run, list: GroupList, rows: readonly Row[]) => Promise<Group[]>
 
 /** One aggregate, ready for a request. */
@@ -60,7 +60,7 @@ interface Part {
   /** True when it needs all members at once. */
   readonly isLate: boolean
   /** Set for an aggregate over the aggregates of inner groups. */
-  readonly inner: { readonly list: GroupList; readonly fold: Fold } | null
+  readonly inner: { readonly list: GroupList; readonly index: number } | null
 }
 
 function partOf(
@@ -92,9 +92,13 @@ function innerGroups(
   selector: Arguments,
   members: ListPlan | null,
 ): Part['inner'] {
-  const fold = field.fold === 'COUNT' ? undefined : foldOf(String(selector['field']))
+  const name = String(selector['field'])
+  const fold = field.fold === 'COUNT' ? undefined : foldOf(name)
   if (fold === undefined || members?.type !== 'groups') return null
-  return { list: members, fold }
+  const aggregates = members.selection.fields.filter((one) => one.type === 'aggregate')
+  const index = aggregates.findIndex((one) => one.fold === fold)
+  if (index < 0) throw missingInner(name, field.source.node)
+  return { list: members, index }
 }
 
 function addRow(part: Part, row: Row, running: Accumulator | undefined): void {
@@ -119,9 +123,7 @@ async function addLate(
     }
     return
   }
-  const { list, fold } = part.inner
-  const aggregates = list.selection.fields.filter((one) => one.type === 'aggregate')
-  const index = aggregates.findIndex((one) => one.fold === fold)
+  const { list, index } = part.inner
   for (const group of await makeGroups(run, list, selected)) {
     running.add('int', group.aggregates[index] ?? null)
   }

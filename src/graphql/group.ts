@@ -57,13 +57,27 @@ export async function rootGroups(
   return await makeGroups(run, list, request, feed)
 }
 
-/** The groups among rows that are at hand. */
+/** The groups among rows that are at hand, from offset to limit. */
 export async function groupsAmong(
   run: Run,
   list: GroupList,
   rows: readonly Row[],
 ): Promise<Group[]> {
-  const request = groupRequest(run, list)
+  return await groupsOfRows(run, list, groupRequest(run, list), rows)
+}
+
+/** All groups among rows that are at hand. */
+async function allGroupsAmong(run: Run, list: GroupList, rows: readonly Row[]): Promise<Group[]> {
+  const request = { ...groupRequest(run, list), offset: 0, limit: Infinity }
+  return await groupsOfRows(run, list, request, rows)
+}
+
+async function groupsOfRows(
+  run: Run,
+  list: GroupList,
+  request: ListRequest,
+  rows: readonly Row[],
+): Promise<Group[]> {
   const matching = selectAmong(list.entity, rows, { ...everyRow, condition: request.condition })
   const { work } = run.session
   return await makeGroups(run, list, request, async (add) => {
@@ -98,7 +112,7 @@ async function makeGroups(
   })
   for (const group of groups.values()) {
     for (const [index, fold] of folds.entries()) {
-      group.aggregates[index] = await fold.finish(group.rows, group.running[index], groupsAmong)
+      group.aggregates[index] = await fold.finish(group.rows, group.running[index], allGroupsAmong)
     }
     if (work.isDue()) await work.turn()
   }

@@ -123,7 +123,8 @@ function listAdder(
   })
 }
 
-function missingInner(name: string, node: FieldNode): Error {
+/** An aggregate over aggregates that nothing selects. */
+export function missingInner(name: string, node: FieldNode): Error {
   return refusal(
     'GRAPHQL_CONDITION_INVALID',
     `The aggregate ${name} is not selected inside what is aggregated.`,
