@@ -53,7 +53,7 @@ export type WriterRequests = Record<never, never>
 
 /** How long the start waits for the node before the store is opened without its genesis hash. */
 const genesisWaitMs = 2_000
-const upstreamIntervalMs = 500
+const upstreamIntervalMs = 250
 const fetchAhead = 3
 const maxCommits = 4
 const backoff = { minMs: 200, maxMs: 10_000 }
@@ -131,7 +131,7 @@ interface Upstream {
   close(): void
 }
 
-/** Reports the state when it has changed, at most twice a second. */
+/** Reports the state when it has changed: heads at once, the rest within the interval. */
 function watchUpstream(chain: Chain, report: (state: UpstreamState) => void): Upstream {
   let head: number | null = null
   let unreadable: UpstreamState['error'] = null
@@ -149,9 +149,11 @@ function watchUpstream(chain: Chain, report: (state: UpstreamState) => void): Up
     head: () => head,
     setHead(height) {
       head = height
+      look()
     },
     setTrouble(error) {
       unreadable = error === null ? null : { code: error.code, message: error.message }
+      look()
     },
     close: () => clearInterval(timer),
   }

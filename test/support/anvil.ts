@@ -9,6 +9,8 @@ import { dirname, join } from 'node:path'
 export interface AnvilOptions {
   /** Seconds between blocks; absent: a block per transaction and per `mine`. */
   readonly blockTime?: number
+  /** Default: any free one. */
+  readonly port?: number
   readonly args?: readonly string[]
 }
 
@@ -28,9 +30,13 @@ export const otherAccount = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
 /** Starts anvil and waits until it listens. */
 export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   const time = options.blockTime === undefined ? [] : ['--block-time', String(options.blockTime)]
-  const child = spawn(anvilPath(), ['--port', '0', ...time, ...(options.args ?? [])], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(
+    anvilPath(),
+    ['--port', String(options.port ?? 0), ...time, ...(options.args ?? [])],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   const kill = (): void => void child.kill('SIGKILL')
   process.once('exit', kill)
   const port = await listeningPort(child)

@@ -1,0 +1,168 @@
+/**
+ * The Generator, assembled: every part in the order in which it depends on others, closed in
+ * reverse. This thread answers health, queries and peers; the writer thread reads the node and
+ * writes the store.
+ */
+import type { Logger } from 'pino'
+import { openIdentity } from '../identity/identity.ts'
+import { openP2p, type P2p } from '../p2p/p2p.ts'
+import { networkName } from '../primitives/names.ts'
+import { openHealthServer } from '../service/health.ts'
+import { openMetrics } from '../service/metrics.ts'
+import { fromPlainError } from '../service/plain-error.ts'
+import type { Running } from '../service/run.ts'
+import { openThread, type Thread, threadUrl } from '../service/thread.ts'
+import { readVersion } from '../service/version.ts'
+import { openReader } from '../store/reader.ts'
+import { openApi } from './api.ts'
+import { createBlockSource } from './block-source.ts'
+import type { GeneratorSettings } from './config.ts'
+import { openPeerFiles } from './peer-files.ts'
+import { requireFreePort, requireWritable } from './preflight.ts'
+import { createPublisher, type Publisher } from './publisher.ts'
+import { schemaRoutes } from './schema-routes.ts'
+import { createStatus, declareGauges, type Status } from './status.ts'
+import type { WriterData, WriterEvents, WriterRequests } from './writer-thread.ts'
+
+/** What a running Generator can be reached at. */
+export interface Generator {
+  readonly healthPort: number
+  readonly apiPort: number
+  readonly p2p: Pick<P2p, 'self' | 'peers'>
+}
+
+export interface GeneratorParts {
+  readonly log: Logger
+  readonly running: Pick<Running, 'own' | 'fail'>
+  /** Values that must not appear in the log. */
+  readonly secrets: readonly string[]
+}
+
+/** Time for the writer to write what it has and to close the store. */
+const writerCloseMs = 4_000
+
+/** Opens everything and reports ready. Each part that is open is owned by `running`. */
+export async function openGenerator(
+  settings: GeneratorSettings,
+  { log, running, secrets }: GeneratorParts,
+): Promise<Generator> {
+  const network = networkName(settings.chainName, settings.chainNetwork)
+  const status = createStatus(settings)
+  const metrics = running.own('metrics', openMetrics({ thread: 'main' }))
+  const { registry } = metrics
+  declareGauges(status, registry)
+  const health = running.own(
+    'health server',
+    await openHealth(settings, network, { log, metrics, status }),
+  )
+  const api = running.own('api', await openApi({ settings, network }, { log, registry }))
+  await requireFreePort(settings.p2pListen)
+  await requireWritable(settings.storePath)
+  const identity = await openIdentity({
+    keyPath: settings.keyPath,
+    secret: settings.keyringSecret,
+    program: 'generator',
+  })
+  const { signerKey, peerSeed } = identity
+  const writer = running.own(
+    'writer',
+    await openWriterThread({ settings, network, signerKey, secrets }, running.fail),
+  )
+  let publisher: Publisher | null = null
+  metrics.addSource(writer.metrics)
+  writer.on('upstream', status.onUpstream)
+  writer.on('failed', (error) => running.fail(fromPlainError(error)))
+  writer.on('sealed', (header) => {
+    status.onSealed(header)
+    api.notify(header.number)
+    publisher?.add(header.number)
+  })
+  const reader = running.own('reader', openReader({ path: settings.storePath }, { log, registry }))
+  status.parts.reader = reader
+  api.serve(reader)
+  running.own('queries', api)
+  const blocks = createBlockSource(reader)
+  const files = running.own('peer files', await openPeerFiles(settings, log))
+  const p2p = running.own(
+    'p2p',
+    await openP2p(
+      {
+        peerSeed,
+        network,
+        listen: [settings.p2pListen],
+        announce: files.announce(),
+        bootstrapPeers: files.bootstrapPeers(),
+      },
+      { log, registry, source: blocks },
+    ),
+  )
+  files.follow(p2p)
+  status.parts.p2p = p2p
+  publisher = running.own('publisher', createPublisher({ p2p, blocks, log, registry }))
+  status.setReady(true)
+  running.own('readiness', { close: () => status.setReady(false) })
+  const { id, addresses } = p2p.self()
+  const { head } = status.state()
+  log.info(
+    { network, peer: id, addresses, identity: identity.signer.identity, head },
+    'generator ready',
+  )
+  return { healthPort: health.port, apiPort: api.port, p2p }
+}
+
+function openHealth(
+  settings: GeneratorSettings,
+  network: string,
+  parts: {
+    readonly log: Logger
+    readonly metrics: ReturnType<typeof openMetrics>
+    readonly status: Status
+  },
+): ReturnType<typeof openHealthServer> {
+  const { log, metrics, status } = parts
+  const auth = { mode: settings.schemaAuthMode, keys: settings.schemaApiKeys }
+  if (auth.mode === 'token' && auth.keys.length === 0)
+    log.warn('schema endpoint refuses everybody: SCHEMA_API_KEYS is empty')
+  return openHealthServer(
+    { address: settings.healthAddress, program: 'generator', version: readVersion() },
+    {
+      log,
+      metrics,
+      state: status.state,
+      counters: status.counters,
+      routes: (server) => schemaRoutes(server, { network, auth }),
+    },
+  )
+}
+
+function openWriterThread(
+  options: {
+    readonly settings: GeneratorSettings
+    readonly network: string
+    readonly signerKey: WriterData['signerKey']
+    readonly secrets: readonly string[]
+  },
+  onFatal: (error: unknown) => void,
+): Promise<Thread<WriterRequests, WriterEvents>> {
+  const { settings, network, signerKey, secrets } = options
+  const { rpcUrls, wsUrl, apiKey, apiKeyHeader, verify, receipts } = settings
+  const data: WriterData = {
+    storePath: settings.storePath,
+    network,
+    retainBlocks: settings.prunerEnabled ? settings.prunerMaxBlocks : null,
+    startHeight: settings.startHeight,
+    chain: {
+      rpcUrls,
+      ...(wsUrl !== null && { wsUrl }),
+      ...(apiKey !== null && { apiKey }),
+      apiKeyHeader,
+      verify,
+      receipts,
+    },
+    signerKey,
+    logLevel: settings.logLevel,
+    secrets,
+  }
+  const url = threadUrl('./writer-thread', import.meta.url)
+  return openThread({ url, name: 'writer', data, closeTimeoutMs: writerCloseMs }, { onFatal })
+}

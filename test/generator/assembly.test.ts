@@ -1,0 +1,128 @@
+/** The Generator's parts together: what it does about nodes, stores and addresses that are not as they should be. */
+import assert from 'node:assert/strict'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { ServiceError } from '../../src/errors.ts'
+import { type Anvil, type AnvilOptions, startAnvil } from '../support/anvil.ts'
+import { freePorts } from '../support/free-port.ts'
+import { openGeneratorInProcess } from '../support/generator-in-process.ts'
+import { testDirectory } from '../support/test-store.ts'
+
+const nowhere = { NODE_RPC_URL: 'http://127.0.0.1:1' }
+
+async function startNode(t: TestContext, options: AnvilOptions = {}): Promise<Anvil> {
+  const anvil = await startAnvil(options)
+  t.after(() => anvil.close())
+  await anvil.rpc('anvil_mine', '0x5')
+  return anvil
+}
+
+test('without a node it serves what it has, says in /health what is wrong, and goes on when the node comes', async (t) => {
+  const [port = 0] = await freePorts(1)
+  const generator = await openGeneratorInProcess(t, testDirectory(t), {
+    NODE_RPC_URL: `http://127.0.0.1:${port}`,
+  })
+  const report = await generator.reports(({ error }) => error !== null)
+  assert.equal(report.status, 'healthy')
+  assert.equal(report.upstream_mode, 'offline')
+  assert.equal(report.error?.code, 'CHAIN_UNREACHABLE')
+  assert.deepEqual(await generator.query('{ Block { number } }'), { Block: [] })
+  await startNode(t, { port })
+  await generator.reports(({ error, head }) => error === null && head === 5)
+})
+
+test('a store belongs to one program, one secret and one chain', async (t) => {
+  const home = testDirectory(t)
+  const anvil = await startNode(t)
+  const settings = { NODE_RPC_URL: anvil.url }
+  const first = await openGeneratorInProcess(t, home, settings)
+  await first.reports(({ head }) => head === 5)
+
+  await t.test('a second program on the same store is refused', async (t) => {
+    await assert.rejects(openGeneratorInProcess(t, home, settings), { code: 'STORE_LOCKED' })
+  })
+  await first.close()
+
+  await t.test('a wrong secret is refused: Failed to load existing identity', async (t) => {
+    const env = { ...settings, DB_KEYRING_SECRET: 'another secret' }
+    const message = /Failed to load existing identity/
+    await assert.rejects(openGeneratorInProcess(t, home, env), { message })
+  })
+
+  await t.test('a node with another genesis block is refused', async (t) => {
+    const other = await startNode(t, { args: ['--timestamp', '1'] })
+    await assert.rejects(openGeneratorInProcess(t, home, { NODE_RPC_URL: other.url }), {
+      code: 'STORE_FOREIGN',
+      message: /genesis block/,
+    })
+  })
+
+  await t.test('a node that comes back as another chain ends it: Genesis changed', async (t) => {
+    const [port = 0] = await freePorts(1)
+    const env = { NODE_RPC_URL: `http://127.0.0.1:${port}` }
+    const second = await openGeneratorInProcess(t, home, env)
+    await startNode(t, { port, args: ['--timestamp', '1'] })
+    const error = await second.failed
+    assert.ok(error instanceof ServiceError)
+    assert.equal(error.code, 'GENERATOR_CHAIN_CHANGED')
+    assert.match(error.message, /^Genesis changed/)
+  })
+})
+
+for (const [setting, toAddress] of [
+  ['HEALTH_ADDR', (port) => `127.0.0.1:${port}`],
+  ['DB_API_ADDR', (port) => `127.0.0.1:${port}`],
+  ['DB_P2P_LISTEN_ADDR', (port) => `/ip4/127.0.0.1/tcp/${port}`],
+] satisfies [string, (port: number) => string][])
+  test(`${setting} that is taken is refused before anything is written`, async (t) => {
+    const home = testDirectory(t)
+    const [port = 0] = await freePorts(1)
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+    t.after(() => server.close())
+    const env = { ...nowhere, [setting]: toAddress(port) }
+    await assert.rejects(openGeneratorInProcess(t, home, env), {
+      code: 'SERVICE_PORT_UNAVAILABLE',
+      message: new RegExp(`^${setting}: .* is taken by another program`),
+    })
+    assert.deepEqual(readdirSync(home), [])
+  })
+
+test('a store directory that cannot be made is refused before anything is written', async (t) => {
+  const home = testDirectory(t)
+  writeFileSync(join(home, 'file'), '')
+  const env = { ...nowhere, DB_STORE_PATH: join(home, 'file', 'store') }
+  await assert.rejects(openGeneratorInProcess(t, home, env), {
+    code: 'STORE_PATH_UNUSABLE',
+    remedy: /DB_STORE_PATH/,
+  })
+  assert.deepEqual(readdirSync(home), ['file'])
+})
+
+test('peers and announced addresses come from files too, and follow their changes', async (t) => {
+  const home = testDirectory(t)
+  const anvil = await startNode(t)
+  const folder = join(home, 'addresses')
+  mkdirSync(folder)
+  const [bootstrap, announce] = [join(folder, 'peers'), join(folder, 'announce')]
+  writeFileSync(bootstrap, '# none yet\n')
+  writeFileSync(announce, '/ip4/192.0.2.1/tcp/9171\n')
+  const generator = await openGeneratorInProcess(t, home, {
+    NODE_RPC_URL: anvil.url,
+    BOOTSTRAP_PEERS_FILE: bootstrap,
+    P2P_ANNOUNCE_FILE: announce,
+  })
+  assert.equal(generator.p2p.self().addresses[0], '/ip4/192.0.2.1/tcp/9171')
+  const other = await openGeneratorInProcess(t, testDirectory(t), {
+    NODE_RPC_URL: anvil.url,
+    DB_KEYRING_SECRET: 'a secret of its own',
+  })
+  const { id, addresses } = other.p2p.self()
+  writeFileSync(announce, '/ip4/192.0.2.2/tcp/9171\n')
+  writeFileSync(bootstrap, `${addresses[0]}/p2p/${id}\n`)
+  const report = await generator.reports(({ p2p }) => p2p.peers.length > 0)
+  assert.equal(report.p2p.peers[0]?.id, id)
+  await generator.reports(({ p2p }) => p2p.self?.addresses[0] === '/ip4/192.0.2.2/tcp/9171')
+})

@@ -1,0 +1,288 @@
+/** The ingest loop between a real store and a node that grows, stumbles and changes branches. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { Registry } from 'prom-client'
+import { openChain } from '../../src/chain/chain.ts'
+import { type IngestOptions, runIngest } from '../../src/generator/ingest.ts'
+import { createIngestMetrics } from '../../src/generator/ingest-metrics.ts'
+import { prepareBlock } from '../../src/generator/prepare-block.ts'
+import { createSealer } from '../../src/generator/sealer.ts'
+import type { Seal } from '../../src/primitives/seal.ts'
+import type { StoreWriter } from '../../src/store/store.ts'
+import { type ChainBlock, createChain, forkChain } from '../support/block-factory.ts'
+import { type CapturedLog, captureLog } from '../support/captured-log.ts'
+import { type GeneratedNode, startGeneratedNode } from '../support/generated-node.ts'
+import { testNetwork, testSigner } from '../support/sealed-blocks.ts'
+import { openTestStore, readStore, storedChain } from '../support/test-store.ts'
+
+const signer = testSigner('ingest')
+
+interface Running {
+  readonly log: CapturedLog
+  /** Waits until the block with this hash is sealed. */
+  sealed(hash: string | undefined): Promise<void>
+  /** Ends it and waits for the end. */
+  stop(): Promise<void>
+  /** Resolves or rejects as the loop ends. */
+  readonly ended: Promise<void>
+}
+
+interface Setting {
+  readonly store: StoreWriter
+  readonly node: GeneratedNode
+  run(options?: Partial<IngestOptions>): Running
+}
+
+async function set(
+  t: TestContext,
+  chain: readonly ChainBlock[],
+  retainBlocks: number | null = 1_000,
+): Promise<Setting> {
+  const store = await openTestStore(t, retainBlocks)
+  const node = await startGeneratedNode(chain)
+  t.after(() => node.close())
+  return {
+    store,
+    node,
+    run(options = {}) {
+      const running = runOn(store, node, options)
+      t.after(() => running.stop().catch(() => undefined))
+      return running
+    },
+  }
+}
+
+function runOn(store: StoreWriter, node: GeneratedNode, options: Partial<IngestOptions>): Running {
+  const log = captureLog()
+  const registry = new Registry()
+  const backoff = { minMs: 2, maxMs: 8 }
+  const parts = { log: log.log, registry }
+  const chain = openChain({ rpcUrls: [node.url], backoff, pollIntervalMs: 5 }, parts)
+  const stop = new AbortController()
+  const seen = new Set<string>()
+  const waiting = new Map<string, () => void>()
+  const ended = runIngest(
+    {
+      network: testNetwork,
+      startHeight: { kind: 'at', height: 1 },
+      identity: signer.identity,
+      fetchAhead: 3,
+      maxCommits: 4,
+      backoff,
+      ...options,
+    },
+    {
+      chain,
+      store,
+      log: log.log,
+      seal: createSealer(testNetwork, { signer, nowMs: Date.now }),
+      metrics: createIngestMetrics(registry),
+      onSealed: ({ hash }) => {
+        seen.add(hash)
+        waiting.get(hash)?.()
+      },
+      onHead: () => undefined,
+      onTrouble: () => undefined,
+    },
+    stop.signal,
+  ).finally(() => chain.close())
+  ended.catch(() => undefined)
+  return {
+    log,
+    ended,
+    async sealed(hash = '') {
+      if (!seen.has(hash)) await new Promise<void>((resolve) => waiting.set(hash, resolve))
+    },
+    async stop() {
+      stop.abort()
+      await ended
+    },
+  }
+}
+
+const heightsAndHashes = (chain: readonly ChainBlock[]): [number, string][] =>
+  chain.map(({ number, hash }) => [number, hash])
+
+const sealsAt = (store: StoreWriter, block: ChainBlock | undefined): readonly Seal[] =>
+  readStore(store.reader, (snapshot) => snapshot.sealsOf(block?.hash ?? ''))
+
+/** Every stored block is, byte for byte, what its answers make, under exactly one seal. */
+function assertStored(store: StoreWriter, chain: readonly ChainBlock[]): void {
+  assert.deepEqual(storedChain(store.reader), heightsAndHashes(chain))
+  for (const source of chain) {
+    const expected = prepareBlock(testNetwork, source)
+    readStore(store.reader, (snapshot) => {
+      assert.deepEqual(snapshot.header(source.number), expected.header)
+      assert.deepEqual(Buffer.from(snapshot.body(source.number) ?? []), Buffer.from(expected.body))
+      const seals = snapshot.sealsOf(source.hash)
+      assert.deepEqual(
+        seals.map(({ merkleRoot, signatureIdentity }) => [merkleRoot, signatureIdentity]),
+        [[expected.header.root, signer.identity]],
+      )
+    })
+  }
+}
+
+test('every block from the start height to the head is stored and sealed, and then each new one', async (t) => {
+  const chain = createChain({ count: 20 })
+  const { store, node, run } = await set(t, chain.slice(0, 15))
+  const running = run()
+  await running.sealed(chain[14]?.hash)
+  node.show(chain)
+  await running.sealed(chain[19]?.hash)
+  assertStored(store, chain)
+})
+
+test('an empty store begins N behind the head for -N', async (t) => {
+  const chain = createChain({ count: 20 })
+  const { store, run } = await set(t, chain)
+  await run({ startHeight: { kind: 'behind', blocks: 4 } }).sealed(chain[19]?.hash)
+  assertStored(store, chain.slice(15))
+})
+
+test('a restart goes on after the last block, whatever the start height, and seals nothing twice', async (t) => {
+  const chain = createChain({ count: 12 })
+  const { store, node, run } = await set(t, chain.slice(0, 6))
+  const first = run()
+  await first.sealed(chain[5]?.hash)
+  await first.stop()
+  const before = chain.slice(0, 6).map((block) => sealsAt(store, block))
+  node.show(chain)
+  const asked = node.asked.length
+  await run({ startHeight: { kind: 'at', height: 9 } }).sealed(chain[11]?.hash)
+  assertStored(store, chain)
+  assert.deepEqual(
+    chain.slice(0, 6).map((block) => sealsAt(store, block)),
+    before,
+  )
+  const receipts = node.asked.slice(asked).filter((name) => name === 'eth_getTransactionReceipt')
+  assert.equal(receipts.length, 12, 'two for each of the six new blocks, none for the old ones')
+})
+
+test('a block that was stored but not sealed when the program died is sealed at the start', async (t) => {
+  const chain = createChain({ count: 3 })
+  const { store, run } = await set(t, chain)
+  for (const source of chain) await store.putBlock(prepareBlock(testNetwork, source))
+  const running = run()
+  await running.sealed(chain[2]?.hash)
+  assertStored(store, chain)
+})
+
+test('on a reorganisation the orphaned blocks are removed and the canonical ones sealed', async (t) => {
+  const chain = createChain({ count: 10 })
+  const { store, node, run } = await set(t, chain)
+  const running = run()
+  await running.sealed(chain[9]?.hash)
+  const fork = forkChain(chain, 6, { count: 6 })
+  node.show(fork)
+  await running.sealed(fork.at(-1)?.hash)
+  assertStored(store, fork)
+  const line = running.log.lines.find(({ level }) => level === 'warn')
+  assert.deepEqual(
+    [line?.msg, line?.['common'], line?.['removed']],
+    ['node changed branches, removed blocks it left', 6, 4],
+  )
+})
+
+test('another head at the same height, or a lower one, is a reorganisation too', async (t) => {
+  const chain = createChain({ count: 10 })
+  const { store, node, run } = await set(t, chain)
+  const running = run()
+  await running.sealed(chain[9]?.hash)
+  for (const [common, count] of [
+    [9, 1],
+    [6, 2],
+  ] as const) {
+    const fork = forkChain(chain, common, { count, seed: `fork ${common}` })
+    node.show(fork)
+    await running.sealed(fork.at(-1)?.hash)
+    assertStored(store, fork)
+  }
+})
+
+test('when a branch returns its old seals are used again', async (t) => {
+  const chain = createChain({ count: 8 })
+  const { store, node, run } = await set(t, chain)
+  const running = run()
+  await running.sealed(chain[7]?.hash)
+  const before = chain.map((block) => sealsAt(store, block))
+  const fork = forkChain(chain, 5, { count: 3 })
+  node.show(fork)
+  await running.sealed(fork.at(-1)?.hash)
+  assert.deepEqual(sealsAt(store, chain[7]), before[7], 'kept while the block is orphaned')
+  const longer = [
+    ...chain,
+    ...createChain({ seed: 'on', count: 1, parent: chain[7] as ChainBlock }),
+  ]
+  node.show(longer)
+  await running.sealed(longer.at(-1)?.hash)
+  assertStored(store, longer)
+  assert.deepEqual(
+    chain.map((block) => sealsAt(store, block)),
+    before,
+  )
+})
+
+test('a reorganisation of 64 blocks while the program was stopped is followed at the start', async (t) => {
+  const chain = createChain({ count: 70 })
+  const { store, node, run } = await set(t, chain)
+  const first = run()
+  await first.sealed(chain[69]?.hash)
+  await first.stop()
+  const fork = forkChain(chain, 6, { count: 66 })
+  node.show(fork)
+  await run().sealed(fork.at(-1)?.hash)
+  assertStored(store, fork)
+})
+
+test('a node that is behind is waited for; nothing is removed', async (t) => {
+  const chain = createChain({ count: 12 })
+  const { store, node, run } = await set(t, chain.slice(0, 10))
+  const first = run()
+  await first.sealed(chain[9]?.hash)
+  await first.stop()
+  node.show(chain.slice(0, 5))
+  const second = run()
+  await second.log.line('goes on after the last stored block')
+  assertStored(store, chain.slice(0, 10))
+  node.show(chain)
+  await second.sealed(chain[11]?.hash)
+  assertStored(store, chain)
+})
+
+test('a node with none of the stored blocks ends ingest: Genesis changed, and what to do', async (t) => {
+  const chain = createChain({ count: 5 })
+  const { store, node, run } = await set(t, chain)
+  const first = run()
+  await first.sealed(chain[4]?.hash)
+  await first.stop()
+  node.show(createChain({ seed: 'another', count: 9 }))
+  await assert.rejects(run().ended, {
+    code: 'GENERATOR_CHAIN_CHANGED',
+    message: /^Genesis changed: .*1 to 5/,
+    remedy: /NODE_RPC_URL.*DB_STORE_PATH/,
+  })
+  assertStored(store, chain)
+})
+
+test('an answer no documents can be made of is asked for again', async (t) => {
+  const chain = createChain({ count: 3 })
+  const { store, node, run } = await set(t, chain)
+  let bad = 3
+  node.change((method, param) => {
+    const source = chain.find(({ number }) => number === Number(param))
+    if (method !== 'eth_getBlockByNumber' || source?.number !== 2 || bad-- <= 0) return undefined
+    return { result: { ...source.block, uncles: ['not a hash'] } }
+  })
+  const running = run()
+  await running.sealed(chain[2]?.hash)
+  assertStored(store, chain)
+  assert.deepEqual(running.log.messages('warn'), ['block cannot be read, asks again'])
+})
+
+test('exactly the newest blocks are visible when old ones are pruned', async (t) => {
+  const chain = createChain({ count: 30 })
+  const { store, run } = await set(t, chain, 10)
+  await run().sealed(chain[29]?.hash)
+  assertStored(store, chain.slice(20))
+})
