@@ -104,7 +104,7 @@ export async function closeWriting(environment: Environment, isSound: boolean): 
   if (isSound) await closed
 }
 
-/** Copies a value out of the map, or answers undefined. */
+/** Copies a value out of the map, or answers undefined. Not for keeping: the copy shares memory with others. */
 export function readValue(
   database: Database,
   key: Uint8Array,
@@ -112,9 +112,7 @@ export function readValue(
 ): Buffer | undefined {
   const shared = database.getBinaryFast(key, { transaction })
   if (shared === undefined) return undefined
-  const copy = Buffer.allocUnsafeSlow(database.lastSize)
-  copy.set(shared.subarray(0, database.lastSize))
-  return copy
+  return Buffer.from(shared.subarray(0, database.lastSize))
 }
 
 /** A value that must be there; valid until the next read of any kind. */

@@ -116,6 +116,13 @@ function blockTable(view: IndexView, height: number): Buffer {
   const known = isCurrent ? cache.tables.get(height) : undefined
   if (known !== undefined) return known
   const table = readEntries((page) => view.readPage(indexLevel.block, height, page)) ?? noEntries
-  if (isCurrent) cache.tables.set(height, table)
+  if (isCurrent) cache.tables.set(height, ownCopy(table))
   return table
+}
+
+/** A copy in memory of its own: what is kept must not keep a shared slab. */
+function ownCopy(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length)
+  copy.set(bytes)
+  return copy
 }

@@ -188,25 +188,31 @@ export function encodeSeal(seal: Seal): Buffer {
 export function decodeSeal(key: Buffer, value: Buffer): Seal {
   const rest: SealRest = JSON.parse(value.toString())
   const [network, cidCount, signatureType, signatureValue, createdAt] = rest
-  const { height, hashBytes, identity } = splitSealKey(key)
+  const { height, hash, root, identity } = splitSealKey(key)
   return {
     network,
     blockNumber: height,
-    blockHash: `0x${hashBytes.toString('hex')}`,
-    merkleRoot: key.toString('hex', 38, 70),
+    blockHash: `0x${hash.toString('hex')}`,
+    merkleRoot: root.toString('hex'),
     cidCount,
     signatureType,
-    signatureIdentity: identity,
+    signatureIdentity: identity.toString('hex'),
     signatureValue,
     createdAt,
   }
 }
 
-/** The height, hash and identity in a seal's key. */
-export function splitSealKey(key: Buffer): { height: number; hashBytes: Buffer; identity: string } {
+/** The parts of a seal's key. */
+export function splitSealKey(key: Buffer): {
+  height: number
+  hash: Buffer
+  root: Buffer
+  identity: Buffer
+} {
   return {
     height: key.readUIntBE(0, 6),
-    hashBytes: key.subarray(6, 38),
-    identity: key.toString('hex', 70),
+    hash: key.subarray(6, 38),
+    root: key.subarray(38, 70),
+    identity: key.subarray(70),
   }
 }

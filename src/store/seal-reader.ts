@@ -32,7 +32,7 @@ export function createSealReads(
       const [start, end] = [heightKey(range.tail), heightKey(range.head + 1)]
       const keys = seals.getKeys({ start, end, transaction: reading() })[Symbol.iterator]()
       try {
-        const isSealed = sealedHashes(keys, identity)
+        const isSealed = sealedHashes(keys, Buffer.from(identity, 'hex'))
         for (const height of eachHeight(visible)) {
           const header = readValue(headers, heightKey(height), reading())
           if (header === undefined || !isSealed(height, hashOfHeader(header))) return height
@@ -63,14 +63,15 @@ function endOfPrefix(prefix: Buffer): Buffer {
 /** Whether an identity sealed a hash, asked for ascending heights; one pass over the keys. */
 function sealedHashes(
   keys: Iterator<Buffer>,
-  identity: string,
+  identity: Buffer,
 ): (height: number, hash: Buffer) => boolean {
   let next = keys.next()
   return (height, hash) => {
     let found = false
-    for (; next.done !== true && next.value.readUIntBE(0, 6) <= height; next = keys.next()) {
-      const { hashBytes: sealed, identity: signer } = splitSealKey(next.value)
-      if (signer === identity && sealed.equals(hash)) found = true
+    for (; next.done !== true; next = keys.next()) {
+      const key = splitSealKey(next.value)
+      if (key.height > height) break
+      found ||= key.identity.equals(identity) && key.hash.equals(hash)
     }
     return found
   }

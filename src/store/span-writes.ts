@@ -139,7 +139,7 @@ export function removeGroupChange(snapshot: HeldSnapshot, group: number): Change
   }
   for (const key of snapshot.sealKeys(heightKey(first), heightKey(last + 1))) {
     writes.push({ database: 'seals', key, value: null })
-    writes.push({ database: 'hashes', key: splitSealKey(key).hashBytes, value: null })
+    writes.push({ database: 'hashes', key: splitSealKey(key).hash, value: null })
   }
   const blocks = removeHeights(state.blocks, first, last)
   const loose = removeHeights(state.loose, first, last)

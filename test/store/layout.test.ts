@@ -61,8 +61,8 @@ describe('the layout of the file', () => {
         assert.deepEqual(decodeSeal(key, encodeSeal(seal)), seal)
         const parts = splitSealKey(key)
         assert.equal(parts.height, at)
-        assert.equal(parts.identity, identity)
-        assert.equal(`0x${parts.hashBytes.toString('hex')}`, namedHash(`main:${at}`))
+        assert.equal(parts.identity.toString('hex'), identity)
+        assert.equal(`0x${parts.hash.toString('hex')}`, namedHash(`main:${at}`))
       }),
     )
   })
