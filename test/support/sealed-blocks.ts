@@ -12,6 +12,7 @@ import { createSeededRandom } from './seeded-random.ts'
 export interface TestSealedBlock {
   readonly number: number
   readonly hash: string
+  readonly source: ChainBlock
   readonly documents: BlockDocuments
   readonly body: Uint8Array
   readonly cids: readonly Uint8Array[]
@@ -37,7 +38,7 @@ export function sealBlock(
   const { body, cids } = encodeBody(documents)
   const seal = signSeal({ network, number: source.number, hash: source.hash, cids }, signer)
   const bytes = new Uint8Array(encodeSealedBlock([seal], body))
-  return { number: source.number, hash: source.hash, documents, body, cids, seal, bytes }
+  return { number: source.number, hash: source.hash, source, documents, body, cids, seal, bytes }
 }
 
 /** A validly signed seal over these CIDs, whatever they are. */
