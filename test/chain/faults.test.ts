@@ -36,7 +36,7 @@ function openThrough(proxy: FaultProxy): Chain {
       rpcUrls: [proxy.url],
       wsUrl: proxy.wsUrl,
       backoff: { minMs: 1, maxMs: 8 },
-      timeoutMs: 40,
+      timeoutMs: 250,
       pollIntervalMs: 5,
       maxSilenceMs: 10,
     },

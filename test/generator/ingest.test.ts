@@ -1,36 +1,20 @@
 /** The ingest loop between a real store and a node that grows, stumbles and changes branches. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { Registry } from 'prom-client'
-import { openChain } from '../../src/chain/chain.ts'
-import { type IngestOptions, runIngest } from '../../src/generator/ingest.ts'
-import { createIngestMetrics } from '../../src/generator/ingest-metrics.ts'
+import type { IngestOptions } from '../../src/generator/ingest.ts'
 import { prepareBlock } from '../../src/generator/prepare-block.ts'
-import { createSealer } from '../../src/generator/sealer.ts'
 import type { Seal } from '../../src/primitives/seal.ts'
 import type { StoreWriter } from '../../src/store/store.ts'
 import { type ChainBlock, createChain, forkChain } from '../support/block-factory.ts'
-import { type CapturedLog, captureLog } from '../support/captured-log.ts'
 import { type GeneratedNode, startGeneratedNode } from '../support/generated-node.ts'
-import { testNetwork, testSigner } from '../support/sealed-blocks.ts'
-import { openTestStore, readStore, storedChain } from '../support/test-store.ts'
-
-const signer = testSigner('ingest')
-
-interface Running {
-  readonly log: CapturedLog
-  /** Waits until the block with this hash is sealed. */
-  sealed(hash: string | undefined): Promise<void>
-  /** Ends it and waits for the end. */
-  stop(): Promise<void>
-  /** Resolves or rejects as the loop ends. */
-  readonly ended: Promise<void>
-}
+import { assertStored, type RunningIngest, runIngestOn } from '../support/running-ingest.ts'
+import { testNetwork } from '../support/sealed-blocks.ts'
+import { openTestStore, readStore } from '../support/test-store.ts'
 
 interface Setting {
   readonly store: StoreWriter
   readonly node: GeneratedNode
-  run(options?: Partial<IngestOptions>): Running
+  run(options?: Partial<IngestOptions>): RunningIngest
 }
 
 async function set(
@@ -45,83 +29,15 @@ async function set(
     store,
     node,
     run(options = {}) {
-      const running = runOn(store, node, options)
+      const running = runIngestOn(store, { rpcUrls: [node.url] }, options)
       t.after(() => running.stop().catch(() => undefined))
       return running
     },
   }
 }
 
-function runOn(store: StoreWriter, node: GeneratedNode, options: Partial<IngestOptions>): Running {
-  const log = captureLog()
-  const registry = new Registry()
-  const backoff = { minMs: 2, maxMs: 8 }
-  const parts = { log: log.log, registry }
-  const chain = openChain({ rpcUrls: [node.url], backoff, pollIntervalMs: 5 }, parts)
-  const stop = new AbortController()
-  const seen = new Set<string>()
-  const waiting = new Map<string, () => void>()
-  const ended = runIngest(
-    {
-      network: testNetwork,
-      startHeight: { kind: 'at', height: 1 },
-      identity: signer.identity,
-      fetchAhead: 3,
-      maxCommits: 4,
-      backoff,
-      ...options,
-    },
-    {
-      chain,
-      store,
-      log: log.log,
-      seal: createSealer(testNetwork, { signer, nowMs: Date.now }),
-      metrics: createIngestMetrics(registry),
-      onSealed: ({ hash }) => {
-        seen.add(hash)
-        waiting.get(hash)?.()
-      },
-      onHead: () => undefined,
-      onTrouble: () => undefined,
-    },
-    stop.signal,
-  ).finally(() => chain.close())
-  ended.catch(() => undefined)
-  return {
-    log,
-    ended,
-    async sealed(hash = '') {
-      if (!seen.has(hash)) await new Promise<void>((resolve) => waiting.set(hash, resolve))
-    },
-    async stop() {
-      stop.abort()
-      await ended
-    },
-  }
-}
-
-const heightsAndHashes = (chain: readonly ChainBlock[]): [number, string][] =>
-  chain.map(({ number, hash }) => [number, hash])
-
 const sealsAt = (store: StoreWriter, block: ChainBlock | undefined): readonly Seal[] =>
   readStore(store.reader, (snapshot) => snapshot.sealsOf(block?.hash ?? ''))
-
-/** Every stored block is, byte for byte, what its answers make, under exactly one seal. */
-function assertStored(store: StoreWriter, chain: readonly ChainBlock[]): void {
-  assert.deepEqual(storedChain(store.reader), heightsAndHashes(chain))
-  for (const source of chain) {
-    const expected = prepareBlock(testNetwork, source)
-    readStore(store.reader, (snapshot) => {
-      assert.deepEqual(snapshot.header(source.number), expected.header)
-      assert.deepEqual(Buffer.from(snapshot.body(source.number) ?? []), Buffer.from(expected.body))
-      const seals = snapshot.sealsOf(source.hash)
-      assert.deepEqual(
-        seals.map(({ merkleRoot, signatureIdentity }) => [merkleRoot, signatureIdentity]),
-        [[expected.header.root, signer.identity]],
-      )
-    })
-  }
-}
 
 test('every block from the start height to the head is stored and sealed, and then each new one', async (t) => {
   const chain = createChain({ count: 20 })

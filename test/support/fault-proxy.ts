@@ -85,7 +85,9 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   let port = 0
   let back: Promise<void> = Promise.resolve()
 
-  const server = createServer((request, response) => void serve(request, response))
+  const server = createServer((request, response) => {
+    serve(request, response).catch(() => response.destroy())
+  })
   server.on('upgrade', (request: IncomingMessage, client: Socket, head: Buffer) => {
     if (refusesSockets) return void client.destroy()
     const node = connect(Number(new URL(target).port), new URL(target).hostname)

@@ -1,0 +1,98 @@
+/** The ingest loop on a real store, against whatever answers at a URL. */
+import assert from 'node:assert/strict'
+import { Registry } from 'prom-client'
+import type { WholeBlock } from '../../src/chain/block-reader.ts'
+import { type ChainOptions, openChain } from '../../src/chain/chain.ts'
+import { type IngestOptions, runIngest } from '../../src/generator/ingest.ts'
+import { createIngestMetrics } from '../../src/generator/ingest-metrics.ts'
+import { prepareBlock } from '../../src/generator/prepare-block.ts'
+import { createSealer } from '../../src/generator/sealer.ts'
+import type { StoreWriter } from '../../src/store/store.ts'
+import { type CapturedLog, captureLog } from './captured-log.ts'
+import { testNetwork, testSigner } from './sealed-blocks.ts'
+import { readStore, storedChain } from './test-store.ts'
+
+const signer = testSigner('ingest')
+
+export interface RunningIngest {
+  readonly log: CapturedLog
+  /** Waits until the block with this hash is sealed. */
+  sealed(hash: string | undefined): Promise<void>
+  /** Ends it and waits for the end. */
+  stop(): Promise<void>
+  /** Resolves or rejects as the loop ends. */
+  readonly ended: Promise<void>
+}
+
+/** Starts it at height 1 of an empty store. */
+export function runIngestOn(
+  store: StoreWriter,
+  upstream: Partial<ChainOptions> & Pick<ChainOptions, 'rpcUrls'>,
+  options: Partial<IngestOptions> = {},
+): RunningIngest {
+  const log = captureLog()
+  const registry = new Registry()
+  const backoff = { minMs: 2, maxMs: 8 }
+  const parts = { log: log.log, registry }
+  const chain = openChain({ backoff, pollIntervalMs: 5, ...upstream }, parts)
+  const stop = new AbortController()
+  const seen = new Set<string>()
+  const waiting = new Map<string, () => void>()
+  const ended = runIngest(
+    {
+      network: testNetwork,
+      startHeight: { kind: 'at', height: 1 },
+      identity: signer.identity,
+      fetchAhead: 3,
+      maxCommits: 4,
+      backoff,
+      ...options,
+    },
+    {
+      chain,
+      store,
+      log: log.log,
+      seal: createSealer(testNetwork, { signer, nowMs: Date.now }),
+      metrics: createIngestMetrics(registry),
+      onSealed: ({ hash }) => {
+        seen.add(hash)
+        waiting.get(hash)?.()
+      },
+      onHead: () => undefined,
+      onTrouble: () => undefined,
+    },
+    stop.signal,
+  ).finally(() => chain.close())
+  ended.catch(() => undefined)
+  return {
+    log,
+    ended,
+    async sealed(hash = '') {
+      if (!seen.has(hash)) await new Promise<void>((resolve) => waiting.set(hash, resolve))
+    },
+    async stop() {
+      stop.abort()
+      await ended
+    },
+  }
+}
+
+/** Every stored block is, byte for byte, what its answers make, under exactly one seal. */
+export function assertStored(store: StoreWriter, chain: readonly WholeBlock[]): void {
+  const expected = chain.map((source) => prepareBlock(testNetwork, source))
+  assert.deepEqual(
+    storedChain(store.reader),
+    expected.map(({ header }) => [header.number, header.hash]),
+  )
+  for (const { header, body } of expected) {
+    readStore(store.reader, (snapshot) => {
+      assert.deepEqual(snapshot.header(header.number), header)
+      assert.deepEqual(Buffer.from(snapshot.body(header.number) ?? []), Buffer.from(body))
+      const seals = snapshot.sealsOf(header.hash)
+      assert.deepEqual(
+        seals.map(({ merkleRoot, signatureIdentity }) => [merkleRoot, signatureIdentity]),
+        [[header.root, signer.identity]],
+      )
+    })
+  }
+}
