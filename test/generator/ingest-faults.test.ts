@@ -7,7 +7,7 @@ import { faults, startFaultProxy } from '../support/fault-proxy.ts'
 import { assertStored, runIngestOn } from '../support/running-ingest.ts'
 import { openTestStore } from '../support/test-store.ts'
 
-const blocks = 24
+const blocks = 40
 /** Without refused batches, after which there are no more batches to go wrong. */
 const shown = faults.filter((fault) => fault !== 'batch-refused')
 
