@@ -17,6 +17,8 @@ export interface GraphqlRouteOptions {
   readonly subscriptions: Subscriptions
   /** Largest request body. Default 2 MiB: some 25,000 hashes. */
   readonly maxBodyBytes?: number
+  /** How long a client may stop reading a large answer before it is cut off. Default 30,000. */
+  readonly maxStallMs?: number
   /** Where a browser that opens the URL without a query is sent. Default: it is told what to send. */
   readonly playgroundPath?: string
 }
@@ -27,6 +29,7 @@ export const graphqlPath = '/api/v0/graphql'
 export const healthCheckPath = '/health-check'
 
 const defaultMaxBodyBytes = 2 * 1024 * 1024
+const defaultMaxStallMs = 30_000
 /** Answers up to this length are sent in one piece with their length. */
 const wholeLength = 512 * 1024
 const jsonType = 'application/json; charset=utf-8'
@@ -154,7 +157,7 @@ async function handle(
     return await stream(graphql, options.subscriptions, reading.request, reply)
   }
   const result = await graphql.execute(reading.request, untilDisconnect(reply))
-  return sendResult(reply, result)
+  return sendResult(reply, result, options.maxStallMs ?? defaultMaxStallMs)
 }
 
 /** Aborted when the client goes away before its answer was sent. */
@@ -166,7 +169,8 @@ function untilDisconnect({ raw }: FastifyReply): AbortSignal {
   return controller.signal
 }
 
-function sendResult(reply: FastifyReply, result: GraphqlResult): FastifyReply {
+/** A large answer is turned into text while it is read, so a client that stops reading holds it. */
+function sendResult(reply: FastifyReply, result: GraphqlResult, maxStallMs: number): FastifyReply {
   const pieces = resultPieces(result)
   let text = ''
   while (text.length < wholeLength) {
@@ -174,6 +178,7 @@ function sendResult(reply: FastifyReply, result: GraphqlResult): FastifyReply {
     if (done === true) return reply.type(jsonType).send(text)
     text += value
   }
+  reply.raw.setTimeout(maxStallMs, () => reply.raw.destroy())
   return reply.type(jsonType).send(Readable.from(allPieces(text, pieces)))
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { request as httpRequest } from 'node:http'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { graphqlPath } from '../../src/graphql/route.ts'
@@ -211,7 +211,7 @@ test('other methods are a 405 that names those accepted', async (t) => {
 })
 
 test('a body may be as large as the limit; a larger one is told what to change', async (t) => {
-  const api = await openTestApi(t, { blocks: chain, maxBodyBytes: 1000 })
+  const api = await openTestApi(t, { blocks: chain, routes: { maxBodyBytes: 1000 } })
   const body = JSON.stringify({ query: '{ Block { number } }' })
   const largest = await post(api.url, body.padEnd(1000))
   assert.equal(await largest.text(), numbers)
@@ -305,6 +305,29 @@ test('a large answer arrives whole', async (t) => {
       })),
     ),
   )
+})
+
+test('a client that stops reading a large answer is cut off', async (t) => {
+  const shape = { transactions: 40, logs: 0, entries: 0, calldataBytes: 100_000 }
+  const blocks = createChain({ count: 4, shape })
+  const signals: AbortSignal[] = []
+  const api = await openTestApi(t, {
+    blocks,
+    routes: { maxStallMs: 50 },
+    wrap: (graphql) => ({
+      ...graphql,
+      execute(request, signal) {
+        if (signal !== undefined) signals.push(signal)
+        return graphql.execute(request, signal)
+      },
+    }),
+  })
+  const client = httpRequest(api.url, { method: 'POST' })
+  client.end('{"query": "{ Transaction { input } }"}')
+  const [response] = (await once(client, 'response')) as [IncomingMessage]
+  const [signal] = signals
+  if (signal?.aborted === false) await once(signal, 'abort')
+  await assert.rejects(response.toArray(), { code: 'ECONNRESET' })
 })
 
 test('HEAD answers as GET does, without a body', async (t) => {

@@ -6,7 +6,7 @@ import type { EntityName } from '../../src/graphql/entity.ts'
 import { type Graphql, openGraphql } from '../../src/graphql/graphql.ts'
 import { defaultLimits, type Limits } from '../../src/graphql/limits.ts'
 import { playgroundRoutes } from '../../src/graphql/playground.ts'
-import { graphqlPath, graphqlRoutes } from '../../src/graphql/route.ts'
+import { type GraphqlRouteOptions, graphqlPath, graphqlRoutes } from '../../src/graphql/route.ts'
 import {
   defaultSubscriptionLimits,
   openSubscriptions,
@@ -50,7 +50,7 @@ export interface TestApiSetup {
   readonly blocks?: readonly ChainBlock[]
   readonly limits?: Partial<Limits>
   readonly subscriptionLimits?: Partial<SubscriptionLimits>
-  readonly maxBodyBytes?: number
+  readonly routes?: Omit<GraphqlRouteOptions, 'subscriptions'>
   /** Serve the playground's port instead of the plain API. Default false. */
   readonly playground?: boolean
   /** Stands between the routes and the engine. */
@@ -76,8 +76,7 @@ export async function openTestApi(t: TestContext, setup: TestApiSetup = {}): Pro
     { ...defaultSubscriptionLimits, ...setup.subscriptionLimits },
     { graphql, registry, log },
   )
-  const { maxBodyBytes } = setup
-  const options = { subscriptions, ...(maxBodyBytes === undefined ? {} : { maxBodyBytes }) }
+  const options = { subscriptions, ...setup.routes }
   const declare = setup.playground === true ? playgroundRoutes : graphqlRoutes
   const server = await openHttpServer(
     { address: { host: '127.0.0.1', port: 0 }, setting: 'DB_API_ADDR' },
