@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { createChain } from '../support/block-factory.ts'
+import { openGraphqlRoom, signedBlock } from '../support/graphql-room.ts'
+
+/** Looks at all logs of a block for each log of it. */
+const long =
+  '{ Log(filter: {block: {transactions: {logs: {data: {_like: "%nothing%"}}}}}) { data } }'
+const shape = { transactions: 20, logs: 60, entries: 0, calldataBytes: 4 }
+const longChain = () => createChain({ count: 12, shape })
+
+test('a long query lets others have a turn', async (t) => {
+  const { graphql } = await openGraphqlRoom(t, { chain: longChain() })
+  let turns = 0
+  let isDone = false
+  const running = graphql.execute({ query: long }).finally(() => {
+    isDone = true
+  })
+  while (!isDone) {
+    await setImmediate()
+    turns++
+  }
+  assert.equal((await running).errors, undefined)
+  assert.ok(turns > 2, `${turns} turns`)
+})
+
+test('a query stops when its client goes away', async (t) => {
+  const { graphql } = await openGraphqlRoom(t, { chain: longChain() })
+  const controller = new AbortController()
+  const running = graphql.execute({ query: long }, controller.signal)
+  controller.abort()
+  const { data, errors } = await running
+  assert.equal(data, null)
+  assert.equal(errors?.[0]?.extensions['code'], 'GRAPHQL_ABORTED')
+})
+
+test('a request sees the store at one moment', async (t) => {
+  const { graphql, store, chain } = await openGraphqlRoom(t)
+  const running = graphql.execute({
+    query: '{ a: COUNT(Block: {}) Log { blockNumber } b: COUNT(Block: {}) }',
+  })
+  const [next] = createChain({ count: 1, parent: chain.at(-1) as never })
+  await store.putSealedBlock(signedBlock(next as never, ['generator']))
+  const { data } = await running
+  assert.equal(data?.['a'], data?.['b'])
+  assert.equal((await graphql.execute({ query: '{ COUNT(Block: {}) }' })).data?.['COUNT'], 7)
+})
+
+test('one text is planned once, whatever its variables', async (t) => {
+  const { query, registry } = await openGraphqlRoom(t)
+  const text =
+    'query($n: Int, $all: Boolean!) { Block(filter: {number: $n}) { number hash @include(if: $all) } }'
+  const keys = async (variables: object) =>
+    Object.keys((await query(text, { ...variables })).Block[0])
+  assert.deepEqual(await keys({ n: 2, all: false }), ['number'])
+  assert.deepEqual(await keys({ n: 3, all: true }), ['number', 'hash'])
+  assert.deepEqual(await keys({ all: false }), ['number'])
+  const metric = await registry.getSingleMetric('viewmesh_graphql_plans_total')?.get()
+  assert.deepEqual(
+    metric?.values.map(({ labels, value }) => [labels['from'], value]),
+    [
+      ['text', 1],
+      ['cache', 2],
+    ],
+  )
+})
+
+test('the fields of one answer keep the order of the query, also through fragments', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const text = `query Q { z: __typename Block(limit: 1) { transactions(limit: 1) { hash } number ...f } a: COUNT(Block: {}) }
+    fragment f on Ethereum__Mainnet__Block { hash transactions(limit: 1) { from } ... on Block { miner } }`
+  const data = await query(text)
+  assert.deepEqual(Object.keys(data), ['z', 'Block', 'a'])
+  assert.deepEqual(Object.keys(data.Block[0]), ['transactions', 'number', 'hash', 'miner'])
+  assert.deepEqual(Object.keys(data.Block[0].transactions[0]), ['hash', 'from'])
+})
+
+test('an operation is chosen by name, and unused variables are tolerated', async (t) => {
+  const { graphql, errors } = await openGraphqlRoom(t)
+  const query = 'query A($unused: Int) { __typename } query B { b: __typename }'
+  assert.deepEqual((await graphql.execute({ query, operationName: 'B' })).data, { b: 'Query' })
+  assert.deepEqual(await errors(query), [
+    'Must provide operation name if query contains multiple operations.',
+  ])
+  const wrong = await graphql.execute({ query, operationName: 'C' })
+  assert.equal(wrong.errors?.[0]?.message, 'Unknown operation named "C".')
+})
+
+test('a subscription is answered for the heights of an event, and refused as a query', async (t) => {
+  const { graphql, errors } = await openGraphqlRoom(t)
+  const query = 'subscription { Log(filter: {logIndex: {_gt: 0}}) { blockNumber logIndex } }'
+  assert.equal(graphql.operationKind({ query }), 'subscription')
+  assert.equal(graphql.operationKind({ query: '{ __typename }' }), 'query')
+  assert.equal(graphql.operationKind({ query: '{ nothing }' }), null)
+  const { data } = await graphql.executeAt({ query }, { from: 4, to: 4 })
+  assert.deepEqual(data?.['Log'], [
+    { blockNumber: 4, logIndex: 1 },
+    { blockNumber: 4, logIndex: 2 },
+  ])
+  assert.deepEqual(await errors(query), [
+    'This is a subscription: ask for it with the header "Accept: text/event-stream".',
+  ])
+})
+
+test('listeners hear of new heights until they stop', async (t) => {
+  const { graphql } = await openGraphqlRoom(t)
+  const heard: number[] = []
+  const stop = graphql.onHeight((height) => heard.push(height))
+  graphql.notify(7)
+  stop()
+  graphql.notify(8)
+  assert.deepEqual(heard, [7])
+})
+
+test('an empty store answers empty lists', async (t) => {
+  const { query } = await openGraphqlRoom(t, { chain: [] })
+  const text =
+    '{ Block { number } Log(order: {data: ASC}) { data } n: COUNT(Transaction: {}) AttestationRecord { vote_count } SnapshotSignature { startBlock } }'
+  assert.deepEqual(await query(text), {
+    Block: [],
+    Log: [],
+    n: 0,
+    AttestationRecord: [],
+    SnapshotSignature: [],
+  })
+})
