@@ -138,7 +138,8 @@ export interface NetworkPolicySwitch {
   /**
    * Makes a NetworkPolicy that lets in peers from everywhere, health and API from the pods of this
    * cluster (and from outside where a Service shows them there), and lets out DNS and what this
-   * resource has to reach. Without effect where the cluster's network plugin enforces none.
+   * resource has to reach. Without effect where the cluster's network plugin enforces none; to be
+   * switched off where containers of podTemplate have to reach more.
    * @default true
    */
   readonly enabled: boolean

@@ -37,7 +37,7 @@ export interface HostStorage extends Storage {
   readonly data: HostDataVolume
 }
 
-/** The Service of the API: GraphQL on 9181, the playground on 9182, health on 8080. */
+/** The Service of the API: GraphQL on 9181, the playground on 9182, inside the cluster health on 8080. */
 export interface HostApiService {
   /**
    * Kind of the Service.
@@ -73,7 +73,8 @@ export interface HostP2pService {
 /** The Services of a Host. */
 export interface HostServices {
   /**
-   * The Service of the API: GraphQL on 9181, the playground on 9182, health on 8080.
+   * The Service of the API: GraphQL on 9181, the playground on 9182, and with type ClusterIP health on
+   * 8080.
    * @default {}
    */
   readonly api: HostApiService
