@@ -1,0 +1,63 @@
+/** Addresses inside the cluster: names of Services, URLs and multiaddrs made from them. */
+import { paths, ports } from '../../src/service/contract.ts'
+import type { Resource } from '../api.ts'
+import { childNames } from './names.ts'
+
+/** A Service's full name, which resolves without search domains. */
+export function serviceHost(name: string, namespace: string, clusterDomain: string): string {
+  return `${name}.${namespace}.svc.${clusterDomain}`
+}
+
+/** Where peers inside the cluster reach a Generator with this peer ID. */
+export function peerAddress(resource: Resource, peerID: string, clusterDomain: string): string {
+  const host = serviceHost(childNames(resource).nodes, resource.metadata.namespace, clusterDomain)
+  return `/dns4/${host}/tcp/${ports.p2p}/p2p/${peerID}`
+}
+
+/** Where a Generator of this name shows its schema. */
+export function schemaOrigin(
+  generator: { readonly name: string; readonly namespace: string },
+  clusterDomain: string,
+): string {
+  const host = serviceHost(`${generator.name}-generator`, generator.namespace, clusterDomain)
+  return `http://${host}:${ports.health}`
+}
+
+/** Where a resource's API Service answers; the playground is a Host's, the schema a Generator's. */
+export interface ServiceUrls {
+  readonly graphql: string
+  readonly playground: string
+  readonly health: string
+  readonly schema: string
+}
+
+export function serviceUrls(resource: Resource, clusterDomain: string): ServiceUrls {
+  const { base } = childNames(resource)
+  const host = serviceHost(base, resource.metadata.namespace, clusterDomain)
+  return {
+    graphql: `http://${host}:${ports.api}${paths.graphql}`,
+    playground: `http://${host}:${ports.playground}`,
+    health: `http://${host}:${ports.health}${paths.health}`,
+    schema: `http://${host}:${ports.health}${paths.schema}`,
+  }
+}
+
+/** The TCP port of a multiaddr; undefined where it has none. */
+export function portOfMultiaddr(address: string): number | undefined {
+  const digits = /\/tcp\/(\d+)/.exec(address)?.[1]
+  return digits === undefined ? undefined : Number(digits)
+}
+
+const schemePorts: Readonly<Record<string, number>> = {
+  'http:': 80,
+  'https:': 443,
+  'ws:': 80,
+  'wss:': 443,
+}
+
+/** The port a URL leads to. */
+export function portOfUrl(url: string): number | undefined {
+  if (!URL.canParse(url)) return undefined
+  const { port, protocol } = new URL(url)
+  return port === '' ? schemePorts[protocol] : Number(port)
+}

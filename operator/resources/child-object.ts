@@ -1,0 +1,25 @@
+/** The kinds of objects that are applied for a resource. */
+import type {
+  V1ConfigMap,
+  V1PodDisruptionBudget,
+  V1Service,
+  V1ServiceAccount,
+  V1StatefulSet,
+} from '@kubernetes/client-node'
+import type { NetworkPolicy } from './network-policy.ts'
+
+/** An object with apiVersion, kind, name and namespace, ready for server-side apply. */
+export type ChildObject =
+  | V1ConfigMap
+  | V1PodDisruptionBudget
+  | V1Service
+  | V1ServiceAccount
+  | V1StatefulSet
+  | NetworkPolicy
+
+/** What one resource comes to. */
+export interface ResourceObjects {
+  readonly objects: readonly ChildObject[]
+  /** True where this operator would build the pods differently, and waits with it. */
+  readonly updateAvailable: boolean
+}

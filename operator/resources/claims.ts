@@ -1,0 +1,70 @@
+/**
+ * The claims of a StatefulSet. Their templates cannot be changed in place, so they hold nothing that
+ * may change but the size.
+ */
+import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
+import { labels, records } from '../api/annotations.ts'
+import type { Resource } from '../api.ts'
+import { looseOwner, selectorLabels } from './metadata.ts'
+import { claimName, type Volume } from './names.ts'
+
+/** `keys` and `data`, in this order. */
+export function claimTemplates(resource: Resource): V1PersistentVolumeClaim[] {
+  return [claimTemplate(resource, 'keys'), claimTemplate(resource, 'data')]
+}
+
+function claimTemplate(resource: Resource, volume: Volume): V1PersistentVolumeClaim {
+  const { size, storageClassName } = resource.spec.storage[volume]
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: volume, labels: { ...selectorLabels(resource), [labels.holds]: volume } },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      volumeMode: 'Filesystem',
+      ...(storageClassName === undefined ? {} : { storageClassName }),
+      resources: { requests: { storage: size } },
+    },
+  }
+}
+
+/** What is applied to a claim that exists. */
+export interface ClaimFacts {
+  /** UID of the claim, so that another one of its name is left alone. */
+  readonly uid: string
+  /** The larger one of the wanted size and the size it has. */
+  readonly size: string
+  /** Of the keyring key with which its key directory opens; null on data claims. */
+  readonly keyringFingerprint: string | null
+}
+
+/**
+ * What the operator wants of a claim the StatefulSet made, for server-side apply: its size, the record
+ * of chain and keyring, and an owner where the spec has it deleted together with the resource.
+ */
+export function claimApplied(
+  resource: Resource,
+  volume: Volume,
+  ordinal: number,
+  { uid, size, keyringFingerprint }: ClaimFacts,
+): V1PersistentVolumeClaim {
+  const { chain, identity, storage } = resource.spec
+  const policy = volume === 'keys' ? identity.deletionPolicy : storage.data.deletionPolicy
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: {
+      name: claimName(resource, volume, ordinal),
+      namespace: resource.metadata.namespace,
+      uid,
+      annotations: {
+        [records.network]: `${chain.name}__${chain.network}`,
+        ...(keyringFingerprint === null
+          ? {}
+          : { [records.keyringFingerprint]: keyringFingerprint }),
+      },
+      ...(policy === 'Delete' ? { ownerReferences: [looseOwner(resource)] } : {}),
+    },
+    spec: { resources: { requests: { storage: size } } },
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * The ConfigMap with addresses: peers to connect to, and each replica's own outside addresses. Running
+ * pods read it again when it changes, so a new address restarts nobody.
+ */
+import type { V1ConfigMap } from '@kubernetes/client-node'
+import type { Generator, Host, Resource } from '../api.ts'
+import type { BuildContext, HostContext } from './context.ts'
+import { childMetadata } from './metadata.ts'
+import { childNames, wantedReplicas } from './names.ts'
+import { announceKey, bootstrapPeersKey } from './paths.ts'
+
+/** A Generator's: its own addresses, those of the spec before those that were learnt. */
+export function generatorConfigMap(
+  generator: Generator,
+  { announce }: Pick<BuildContext, 'announce'>,
+): V1ConfigMap {
+  const own = [...(generator.spec.p2p.announce ?? []), ...(announce[0] ?? [])]
+  return configMap(generator, { [announceKey(0)]: lines(own) })
+}
+
+/** A Host's: its peers, those of the spec before those that were learnt, and its own addresses. */
+export function hostConfigMap(
+  host: Host,
+  { announce, peers }: Pick<HostContext, 'announce' | 'peers'>,
+): V1ConfigMap {
+  const own = Array.from({ length: wantedReplicas(host) }, (_, ordinal): [string, string] => [
+    announceKey(ordinal),
+    lines(announce[ordinal] ?? []),
+  ])
+  const all = [...(host.spec.bootstrapPeers ?? []), ...peers]
+  return configMap(host, { [bootstrapPeersKey]: lines(all), ...Object.fromEntries(own) })
+}
+
+function configMap(resource: Resource, data: Record<string, string>): V1ConfigMap {
+  const metadata = childMetadata(resource, childNames(resource).config)
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data }
+}
+
+/** One address a line, each once. */
+function lines(addresses: readonly string[]): string {
+  return [...new Set(addresses)].map((address) => `${address}\n`).join('')
+}

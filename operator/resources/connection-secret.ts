@@ -1,0 +1,61 @@
+/**
+ * The Secret with everything an application has to know to connect: mounted or read as environment, it
+ * spares writing down names of Services.
+ */
+import type { V1Secret } from '@kubernetes/client-node'
+import { ports } from '../../src/service/contract.ts'
+import type { Generator, Host, Resource } from '../api.ts'
+import { serviceHost, serviceUrls } from './addresses.ts'
+import { childMetadata } from './metadata.ts'
+import { childNames } from './names.ts'
+import { opaqueSecret } from './secret.ts'
+
+export interface ConnectionFacts {
+  readonly clusterDomain: string
+  /** Addresses of all replicas, as multiaddrs that end in peer IDs; those of the outside first. */
+  readonly peers: readonly string[]
+}
+
+/** How to reach a Host: GraphQL, the playground, peers. */
+export function hostConnectionSecret(host: Host, facts: ConnectionFacts): V1Secret {
+  const urls = serviceUrls(host, facts.clusterDomain)
+  return connectionSecret(host, {
+    ...commonValues(host, facts),
+    'graphql-url': urls.graphql,
+    'playground-url': urls.playground,
+    'health-url': urls.health,
+  })
+}
+
+/** How to reach a Generator: its schema with a key to it, peers. */
+export function generatorConnectionSecret(
+  generator: Generator,
+  facts: ConnectionFacts,
+  schemaKey: string,
+): V1Secret {
+  const urls = serviceUrls(generator, facts.clusterDomain)
+  return connectionSecret(generator, {
+    ...commonValues(generator, facts),
+    'graphql-url': urls.graphql,
+    'health-url': urls.health,
+    'schema-url': urls.schema,
+    'schema-key': schemaKey,
+  })
+}
+
+function commonValues(
+  resource: Resource,
+  { clusterDomain, peers }: ConnectionFacts,
+): Record<string, string> {
+  const { chain } = resource.spec
+  return {
+    host: serviceHost(childNames(resource).base, resource.metadata.namespace, clusterDomain),
+    port: String(ports.api),
+    network: `${chain.name}__${chain.network}`,
+    peers: peers.map((peer) => `${peer}\n`).join(''),
+  }
+}
+
+function connectionSecret(resource: Resource, values: Record<string, string>): V1Secret {
+  return opaqueSecret(childMetadata(resource, childNames(resource).connection), values)
+}

@@ -1,0 +1,46 @@
+/** What builders have to know beyond the resource itself. All of it is data, so builders stay pure. */
+import type { ProgramName } from '../../src/service/contract.ts'
+import type { GeneratorReference } from '../api/common-spec.ts'
+import type { TemplateRecord } from './template-record.ts'
+
+/** What this operator chooses where a spec says nothing. A newer operator may choose otherwise. */
+export interface OperatorDefaults {
+  /** Whole image references, by program. */
+  readonly images: Readonly<Record<ProgramName, string>>
+  /** Priority class of Generators, below that of execution nodes; null leaves it to the cluster. */
+  readonly generatorPriorityClass: string | null
+}
+
+/** The pods of an execution node, as found behind a Service or by a selector. */
+export interface ExecutionNode {
+  readonly namespace: string
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/** What builders of both kinds need. */
+export interface BuildContext {
+  /** Ends the names of Services, usually `cluster.local`. */
+  readonly clusterDomain: string
+  readonly defaults: OperatorDefaults
+  /** By ordinal: outside addresses that were learnt, as multiaddrs. */
+  readonly announce: readonly (readonly string[])[]
+  /** The pod template that was applied last; null before the first time. */
+  readonly recorded: TemplateRecord | null
+}
+
+/** What builders of a Generator need. */
+export interface GeneratorContext extends BuildContext {
+  /**
+   * The execution node's pods; null where they are not known or the upstream is a URL. Once known, the
+   * last ones known should be passed, since a change replaces the pod.
+   */
+  readonly executionNode: ExecutionNode | null
+}
+
+/** What builders of a Host need. */
+export interface HostContext extends BuildContext {
+  /** Addresses of the Generators it refers to, as multiaddrs that end in peer IDs. */
+  readonly peers: readonly string[]
+  /** The Generator whose schema is compared, once its key is in this namespace; null for none. */
+  readonly schemaSource: Required<GeneratorReference> | null
+}

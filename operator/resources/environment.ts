@@ -1,0 +1,148 @@
+/** The environment of the containers: what a spec says, as the programs' settings. */
+import type { V1EnvVar } from '@kubernetes/client-node'
+import { invariant } from '../../src/errors.ts'
+import { environment } from '../../src/service/contract.ts'
+import { labels } from '../api/annotations.ts'
+import type { Start } from '../api/generator-spec.ts'
+import type { Generator, Host, Resource } from '../api.ts'
+import { schemaOrigin, serviceHost } from './addresses.ts'
+import type { GeneratorContext, HostContext } from './context.ts'
+import { childNames, programOf } from './names.ts'
+import {
+  announceKey,
+  bootstrapPeersKey,
+  configPath,
+  keyringPath,
+  keysPath,
+  secretFiles,
+  secretsPath,
+  storePath,
+} from './paths.ts'
+
+/**
+ * Variables that belong to the operator, whether it sets them or not; `podTemplate` may not set them
+ * for the program (the rule is in `../api/pod-template.ts`).
+ */
+export const reservedVariables: readonly string[] = [
+  'POD_INDEX',
+  'CHAIN_NAME',
+  'CHAIN_NETWORK',
+  'DB_KEY_PATH',
+  'DB_STORE_PATH',
+  'DB_KEYRING_SECRET',
+  'DB_KEYRING_SECRET_FILE',
+  'DB_API_ADDR',
+  'DB_P2P_LISTEN_ADDR',
+  'HEALTH_ADDR',
+  'BOOTSTRAP_PEERS_FILE',
+  'P2P_ANNOUNCE_FILE',
+  'PRUNER_ENABLED',
+  'PRUNER_MAX_BLOCKS',
+  'NODE_RPC_URL',
+  'NODE_WS_URL',
+  'NODE_API_KEY',
+  'NODE_API_KEY_FILE',
+  'NODE_API_KEY_TYPE',
+  'GENERATOR_START_HEIGHT',
+  'SCHEMA_AUTH_MODE',
+  'SCHEMA_API_KEYS',
+  'SCHEMA_API_KEYS_FILE',
+  'GENERATOR_SCHEMA_URL',
+  'GENERATOR_SCHEMA_AUTH_TOKEN',
+  'GENERATOR_SCHEMA_AUTH_TOKEN_FILE',
+  'REGISTRY_RPC_URL',
+  'REGISTRY_LCD_URL',
+  'HOST_ADMIN_TOKEN',
+  'HOST_ADMIN_TOKEN_FILE',
+  'HOST_TRUSTED_SIGNERS',
+]
+
+type Values = Readonly<Record<string, string | undefined>>
+
+/** The environment of a Generator. */
+export function generatorEnvironment(generator: Generator, context: GeneratorContext): V1EnvVar[] {
+  const { upstream, start } = generator.spec
+  const urls = upstreamUrls(generator, context.clusterDomain)
+  return [
+    ...commonEnvironment(generator),
+    ...variables({
+      NODE_RPC_URL: urls.http,
+      NODE_WS_URL: urls.ws,
+      NODE_API_KEY_FILE: upstream.auth && `${secretsPath}/${secretFiles.nodeApiKey}`,
+      NODE_API_KEY_TYPE: upstream.auth?.header,
+      GENERATOR_START_HEIGHT: startHeight(start),
+      SCHEMA_API_KEYS_FILE: `${secretsPath}/${secretFiles.schemaApiKeys}`,
+    }),
+  ]
+}
+
+/** The environment of a Host. */
+export function hostEnvironment(host: Host, context: HostContext): V1EnvVar[] {
+  const { registry, trustedSigners = [] } = host.spec
+  const { schemaSource, clusterDomain } = context
+  return [
+    ...commonEnvironment(host),
+    ...variables({
+      [environment.bootstrapPeersFile]: `${configPath}/${bootstrapPeersKey}`,
+      GENERATOR_SCHEMA_URL: schemaSource ? schemaOrigin(schemaSource, clusterDomain) : undefined,
+      GENERATOR_SCHEMA_AUTH_TOKEN_FILE: schemaSource
+        ? `${secretsPath}/${secretFiles.schemaToken}`
+        : undefined,
+      REGISTRY_RPC_URL: registry.rpcUrl,
+      REGISTRY_LCD_URL: registry.lcdUrl,
+      HOST_ADMIN_TOKEN_FILE:
+        registry.adminTokenSecretRef && `${secretsPath}/${secretFiles.adminToken}`,
+      HOST_TRUSTED_SIGNERS: trustedSigners.length > 0 ? trustedSigners.join(',') : undefined,
+    }),
+  ]
+}
+
+/** POD_INDEX comes first, since what follows refers to it. */
+function commonEnvironment(resource: Resource): V1EnvVar[] {
+  const { chain, pruning } = resource.spec
+  const podIndex = { fieldPath: `metadata.labels['${labels.podIndex}']` }
+  return [
+    { name: 'POD_INDEX', valueFrom: { fieldRef: podIndex } },
+    ...variables({
+      CHAIN_NAME: chain.name,
+      CHAIN_NETWORK: chain.network,
+      [environment.keyPath]: keysPath,
+      [environment.storePath]: storePath(programOf(resource)),
+      [environment.keyringSecretFile]: keyringPath,
+      [environment.announceFile]: `${configPath}/${announceKey('$(POD_INDEX)')}`,
+      PRUNER_ENABLED: String(pruning.enabled),
+      PRUNER_MAX_BLOCKS: String(pruning.maxBlocks),
+    }),
+  ]
+}
+
+function variables(values: Values): V1EnvVar[] {
+  return Object.entries(values).flatMap(([name, value]) =>
+    value === undefined ? [] : [{ name, value }],
+  )
+}
+
+/** `latest` is the program's own default. */
+function startHeight(start: Start | undefined): string | undefined {
+  if (start?.height !== undefined) return String(start.height)
+  if (start?.behindHead === undefined) return undefined
+  return start.behindHead === 0 ? 'latest' : `-${start.behindHead}`
+}
+
+/** Comma-separated HTTP addresses and the WebSocket address of the execution node. */
+function upstreamUrls(
+  generator: Generator,
+  clusterDomain: string,
+): { readonly http: string; readonly ws: string | undefined } {
+  const { url, service, podSelector } = generator.spec.upstream
+  if (url !== undefined) return { http: url.http.join(','), ws: url.ws }
+  const ports = service ?? podSelector
+  invariant(ports !== undefined, 'an upstream is one of three')
+  const name = service?.name ?? childNames(generator).upstream
+  const namespace = service?.namespace ?? generator.metadata.namespace
+  const host = serviceHost(name, namespace, clusterDomain)
+  return {
+    http: `http://${host}:${ports.httpPort}`,
+    ws: ports.wsPort === undefined ? undefined : `ws://${host}:${ports.wsPort}`,
+  }
+}

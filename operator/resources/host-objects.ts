@@ -1,0 +1,36 @@
+/** Everything that is applied for a Host, but Secrets. */
+import type { Host } from '../api.ts'
+import type { ChildObject, ResourceObjects } from './child-object.ts'
+import { hostConfigMap } from './config-map.ts'
+import type { HostContext } from './context.ts'
+import { disruptionBudget } from './disruption-budget.ts'
+import { hostNetworkPolicy } from './network-policy.ts'
+import { hostPodTemplate } from './pod-template.ts'
+import { serviceAccount } from './service-account.ts'
+import { apiService, nodesService, p2pServices } from './services.ts'
+import { statefulSet } from './stateful-set.ts'
+import { hostTemplateInputs } from './template-inputs.ts'
+import { chooseTemplate } from './template-record.ts'
+
+/** In the order in which they are applied; the StatefulSet comes last. */
+export function hostObjects(host: Host, context: HostContext): ResourceObjects {
+  const choice = chooseTemplate(
+    { inputs: hostTemplateInputs(host, context), template: hostPodTemplate(host, context) },
+    context.recorded,
+    host.spec.rollout,
+  )
+  const objects: (ChildObject | null)[] = [
+    serviceAccount(host),
+    hostConfigMap(host, context),
+    nodesService(host),
+    apiService(host),
+    ...p2pServices(host),
+    hostNetworkPolicy(host, context),
+    disruptionBudget(host),
+    statefulSet(host, choice),
+  ]
+  return {
+    objects: objects.filter((object) => object !== null),
+    updateAvailable: choice.updateAvailable,
+  }
+}

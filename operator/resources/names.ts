@@ -1,0 +1,63 @@
+/** Names of everything that is made for a resource; the standalone charts use the same. */
+import type { ProgramName } from '../../src/service/contract.ts'
+import type { Resource } from '../api.ts'
+
+/** The volumes of a replica. */
+export type Volume = 'keys' | 'data'
+
+/** Names of the objects of one resource. */
+export interface ChildNames {
+  /** StatefulSet, API Service, ServiceAccount, NetworkPolicy and PodDisruptionBudget. */
+  readonly base: string
+  /** Headless Service that gives pods their names. */
+  readonly nodes: string
+  /** Service in front of pods that are an upstream. */
+  readonly upstream: string
+  readonly config: string
+  readonly keyring: string
+  readonly schemaKeys: string
+  readonly connection: string
+}
+
+/** Which program the pods of a resource run. */
+export function programOf({ kind }: Pick<Resource, 'kind'>): ProgramName {
+  return kind === 'Generator' ? 'generator' : 'host'
+}
+
+/** A Generator and a Host may share a name, so the kind is part of their children's. */
+export function childNames(resource: Resource): ChildNames {
+  const base = `${resource.metadata.name}-${programOf(resource)}`
+  return {
+    base,
+    nodes: `${base}-nodes`,
+    upstream: `${base}-upstream`,
+    config: `${base}-config`,
+    keyring: keyringName(resource),
+    schemaKeys: `${base}-schema-keys`,
+    connection: `${base}-connection`,
+  }
+}
+
+function keyringName(resource: Resource): string {
+  const { secretRef } = resource.spec.identity
+  return secretRef?.name ?? `${resource.metadata.name}-${programOf(resource)}-keyring`
+}
+
+/** The Service that shows one replica's peer-to-peer port. */
+export function p2pServiceName(resource: Resource, ordinal: number): string {
+  return `${childNames(resource).base}-p2p-${ordinal}`
+}
+
+export function podName(resource: Resource, ordinal: number): string {
+  return `${childNames(resource).base}-${ordinal}`
+}
+
+/** The claim that a StatefulSet makes for a volume of a replica. */
+export function claimName(resource: Resource, volume: Volume, ordinal: number): string {
+  return `${volume}-${podName(resource, ordinal)}`
+}
+
+/** How many pods are wanted; a Generator is always one. */
+export function wantedReplicas(resource: Resource): number {
+  return resource.kind === 'Generator' ? 1 : resource.spec.replicas
+}

@@ -1,0 +1,138 @@
+/**
+ * The NetworkPolicy of a resource's pods.
+ *
+ * | In | From |
+ * |---|---|
+ * | 9171, peers | anywhere |
+ * | 9181 and 9182, API and playground | pods of this cluster; anywhere where its Service goes outside |
+ * | 8080, health, metrics, schema | pods of this cluster; anywhere where P2P Services show it outside |
+ *
+ * | Out | To |
+ * |---|---|
+ * | 53, DNS | anywhere |
+ * | peers | anywhere, on 9171 and on the ports of the addresses |
+ * | 8080, a Generator's schema | pods of the Generators a Host refers to |
+ * | the execution node | its pods where they are known, else anywhere |
+ * | the registry chain | anywhere, on the ports of its addresses |
+ *
+ * Probes come from the machine that runs the pod, which policies always let in.
+ */
+import type {
+  V1NetworkPolicy,
+  V1NetworkPolicyEgressRule,
+  V1NetworkPolicyIngressRule,
+  V1NetworkPolicyPeer,
+  V1NetworkPolicyPort,
+  V1NetworkPolicySpec,
+} from '@kubernetes/client-node'
+import { ports } from '../../src/service/contract.ts'
+import { labels } from '../api/annotations.ts'
+import type { Generator, Host, Resource } from '../api.ts'
+import { portOfMultiaddr, portOfUrl } from './addresses.ts'
+import type { GeneratorContext, HostContext } from './context.ts'
+import { childMetadata, selectorLabels } from './metadata.ts'
+import { childNames } from './names.ts'
+import { p2pExposure } from './services.ts'
+
+/** The client's type calls this field `_from`. */
+export type IngressRule = Omit<V1NetworkPolicyIngressRule, '_from'> & {
+  from?: V1NetworkPolicyPeer[]
+}
+
+/** A NetworkPolicy as the API server reads it. */
+export type NetworkPolicy = Omit<V1NetworkPolicy, 'spec'> & {
+  spec: Omit<V1NetworkPolicySpec, 'ingress'> & { ingress: IngressRule[] }
+}
+
+const namespaceName = 'kubernetes.io/metadata.name'
+const anyPod: V1NetworkPolicyPeer = { namespaceSelector: {} }
+const dns: V1NetworkPolicyEgressRule = {
+  ports: [
+    { protocol: 'UDP', port: 53 },
+    { protocol: 'TCP', port: 53 },
+  ],
+}
+
+/** Null where the spec wants none. */
+export function generatorNetworkPolicy(
+  generator: Generator,
+  { executionNode }: Pick<GeneratorContext, 'executionNode'>,
+): NetworkPolicy | null {
+  const toNode: V1NetworkPolicyEgressRule =
+    executionNode === null
+      ? { ports: [{ protocol: 'TCP' }] }
+      : {
+          ports: [{ protocol: 'TCP' }],
+          to: [podsIn(executionNode.namespace, executionNode.labels)],
+        }
+  return networkPolicy(generator, [dns, { ports: tcp([ports.p2p]) }, toNode])
+}
+
+/** Null where the spec wants none. */
+export function hostNetworkPolicy(
+  host: Host,
+  { peers }: Pick<HostContext, 'peers'>,
+): NetworkPolicy | null {
+  const { bootstrapPeers = [], generators = [], registry } = host.spec
+  const peerPorts = [...bootstrapPeers, ...peers].map(portOfMultiaddr)
+  const registryPorts = [registry.rpcUrl, registry.lcdUrl].map((url) => url && portOfUrl(url))
+  const schemas = generators.map(({ name, namespace = host.metadata.namespace }) =>
+    podsIn(namespace, { [labels.name]: 'generator', [labels.instance]: name }),
+  )
+  return networkPolicy(host, [
+    dns,
+    { ports: tcp([ports.p2p, ...peerPorts]) },
+    ...(schemas.length > 0 ? [{ ports: tcp([ports.health]), to: schemas }] : []),
+    ...(registry.rpcUrl || registry.lcdUrl ? [{ ports: tcp(registryPorts) }] : []),
+  ])
+}
+
+function networkPolicy(
+  resource: Resource,
+  egress: V1NetworkPolicyEgressRule[],
+): NetworkPolicy | null {
+  if (!resource.spec.networkPolicy.enabled) return null
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: childMetadata(resource, childNames(resource).base),
+    spec: {
+      podSelector: { matchLabels: selectorLabels(resource) },
+      policyTypes: ['Ingress', 'Egress'],
+      ingress: ingressRules(resource),
+      egress,
+    },
+  }
+}
+
+function ingressRules(resource: Resource): IngressRule[] {
+  const { type, publicHealth } = p2pExposure(resource)
+  const isHealthPublic = publicHealth && type !== 'None' && type !== 'ClusterIP'
+  const isApiPublic = resource.kind === 'Host' && resource.spec.services.api.type !== 'ClusterIP'
+  const api = resource.kind === 'Host' ? [ports.api, ports.playground] : [ports.api]
+  return [
+    { ports: tcp([ports.p2p]) },
+    ingressRule(api, isApiPublic),
+    ingressRule([ports.health], isHealthPublic),
+  ]
+}
+
+function ingressRule(numbers: readonly number[], isPublic: boolean): IngressRule {
+  return { ports: tcp(numbers), ...(isPublic ? {} : { from: [anyPod] }) }
+}
+
+/** Each port once, in order. */
+function tcp(numbers: readonly (number | string | undefined)[]): V1NetworkPolicyPort[] {
+  const known = numbers.filter((number) => typeof number === 'number')
+  return [...new Set(known)].toSorted((a, b) => a - b).map((port) => ({ protocol: 'TCP', port }))
+}
+
+function podsIn(
+  namespace: string,
+  matchLabels: Readonly<Record<string, string>>,
+): V1NetworkPolicyPeer {
+  return {
+    namespaceSelector: { matchLabels: { [namespaceName]: namespace } },
+    podSelector: { matchLabels: { ...matchLabels } },
+  }
+}

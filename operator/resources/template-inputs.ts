@@ -1,0 +1,86 @@
+/**
+ * What a pod template is built from, as a hash. It says whether a user asked for something else; the
+ * operator's own version and defaults are no part of it.
+ *
+ * The hash is compared with one that an older operator wrote. A field that is added here later must be
+ * left undefined while it has its default, or every pod in the cluster is replaced by the upgrade.
+ */
+
+import { requests } from '../api/annotations.ts'
+import type { Generator, Host, Resource } from '../api.ts'
+import { canonicalJson, shortHash } from './canonical-json.ts'
+import type { GeneratorContext, HostContext } from './context.ts'
+
+/** Hash for a Generator. */
+export function generatorTemplateInputs(
+  generator: Generator,
+  { clusterDomain, executionNode }: Pick<GeneratorContext, 'clusterDomain' | 'executionNode'>,
+): string {
+  const { upstream, start, schemaAuth } = generator.spec
+  const { url, service, podSelector, auth } = upstream
+  return hashOf({
+    ...commonInputs(generator),
+    clusterDomain,
+    executionNode,
+    url: url && { http: url.http, ws: url.ws },
+    service: service && {
+      name: service.name,
+      namespace: service.namespace,
+      httpPort: service.httpPort,
+      wsPort: service.wsPort,
+      colocate: service.colocate,
+    },
+    podSelector: podSelector && {
+      httpPort: podSelector.httpPort,
+      wsPort: podSelector.wsPort,
+      colocate: podSelector.colocate,
+    },
+    auth: auth && { secret: auth.secretRef.name, key: auth.secretRef.key, header: auth.header },
+    start: start && { height: start.height, behindHead: start.behindHead },
+    schemaKeys: schemaAuth.keysSecretRef && {
+      secret: schemaAuth.keysSecretRef.name,
+      key: schemaAuth.keysSecretRef.key,
+    },
+  })
+}
+
+/** Hash for a Host. */
+export function hostTemplateInputs(
+  host: Host,
+  { clusterDomain, schemaSource }: Pick<HostContext, 'clusterDomain' | 'schemaSource'>,
+): string {
+  const { registry, trustedSigners } = host.spec
+  const { rpcUrl, lcdUrl, adminTokenSecretRef } = registry
+  return hashOf({
+    ...commonInputs(host),
+    clusterDomain: schemaSource === null ? undefined : clusterDomain,
+    schemaSource: schemaSource ?? undefined,
+    registry: { rpcUrl, lcdUrl },
+    adminToken: adminTokenSecretRef && {
+      secret: adminTokenSecretRef.name,
+      key: adminTokenSecretRef.key,
+    },
+    trustedSigners,
+  })
+}
+
+function commonInputs(resource: Resource): object {
+  const { chain, image, pruning, identity, podTemplate } = resource.spec
+  return {
+    chain: { name: chain.name, network: chain.network },
+    image: {
+      repository: image.repository || undefined,
+      tag: image.tag || undefined,
+      digest: image.digest || undefined,
+      pullPolicy: image.pullPolicy,
+    },
+    pruning: { enabled: pruning.enabled, maxBlocks: pruning.maxBlocks },
+    keyring: identity.secretRef?.name,
+    podTemplate,
+    rollAt: resource.metadata.annotations?.[requests.rollAt],
+  }
+}
+
+function hashOf(inputs: object): string {
+  return shortHash(canonicalJson(inputs))
+}
