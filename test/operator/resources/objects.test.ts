@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { generatorObjects } from '../../../operator/resources/generator-objects.ts'
+import { hostObjects } from '../../../operator/resources/host-objects.ts'
+import {
+  generatorCases,
+  generatorContext,
+  hostCases,
+  hostContext,
+  objectsFile,
+  readGenerator,
+  readHost,
+  renderGenerator,
+  renderHost,
+} from '../../support/operator-cases.ts'
+
+/** `node test/operator/resources/write-objects.ts` writes the files anew. */
+for (const name of Object.keys(generatorCases)) {
+  test(`${name}: everything that is made is as in its file`, () => {
+    assert.equal(renderGenerator(name), readFileSync(objectsFile(name), 'utf8'))
+  })
+}
+
+for (const name of Object.keys(hostCases)) {
+  test(`${name}: everything that is made is as in its file`, () => {
+    assert.equal(renderHost(name), readFileSync(objectsFile(name), 'utf8'))
+  })
+}
+
+test('building twice gives the same, and changes nothing that was given', () => {
+  const generator = readGenerator('generator-full')
+  const host = readHost('host-full')
+  const given = structuredClone({ generator, host, generatorContext, hostContext })
+  assert.deepEqual(
+    [generatorObjects(generator, generatorContext), hostObjects(host, hostContext)],
+    [generatorObjects(generator, generatorContext), hostObjects(host, hostContext)],
+  )
+  assert.deepEqual({ generator, host, generatorContext, hostContext }, given)
+})
+
+test('every object says what it belongs to, and the StatefulSet comes last', () => {
+  for (const [resource, { objects }] of [
+    ['sepolia', generatorObjects(readGenerator('generator-full'), generatorContext)],
+    ['public', hostObjects(readHost('host-full'), hostContext)],
+  ] as const) {
+    assert.equal(objects.at(-1)?.kind, 'StatefulSet')
+    for (const { metadata } of objects) {
+      assert.equal(metadata?.labels?.['app.kubernetes.io/instance'], resource)
+      assert.equal(metadata?.ownerReferences?.[0]?.name, resource)
+    }
+  }
+})
+
+test('no object holds a version of ours, so that an upgrade changes none', () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const { objects } = hostObjects(readHost('host-minimal'), {
+    ...hostContext,
+    defaults: { ...hostContext.defaults, images: { generator: 'none', host: 'none' } },
+  })
+  assert.equal(JSON.stringify(objects).includes(version), false)
+})

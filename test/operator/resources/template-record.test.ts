@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Generator, Host } from '../../../operator/api.ts'
+import type { GeneratorContext, HostContext } from '../../../operator/resources/context.ts'
+import { hostObjects } from '../../../operator/resources/host-objects.ts'
+import { hostPodTemplate } from '../../../operator/resources/pod-template.ts'
+import {
+  generatorTemplateInputs,
+  hostTemplateInputs,
+} from '../../../operator/resources/template-inputs.ts'
+import {
+  chooseTemplate,
+  readTemplateRecord,
+  recordAnnotations,
+  type TemplateRecord,
+} from '../../../operator/resources/template-record.ts'
+import { mergePatch } from '../../support/merge-patch.ts'
+import {
+  generatorContext,
+  hostCases,
+  hostContext,
+  readGenerator,
+  readHost,
+} from '../../support/operator-cases.ts'
+
+const host = readHost('host-full')
+const generator = readGenerator('generator-full')
+
+const changedHost = (spec: object): Host => ({
+  ...host,
+  spec: mergePatch({ ...host.spec }, { ...spec }) as unknown as Host['spec'],
+})
+const changedGenerator = (spec: object): Generator => ({
+  ...generator,
+  spec: mergePatch({ ...generator.spec }, { ...spec }) as unknown as Generator['spec'],
+})
+
+/** The record of what was applied, as it is read back from the StatefulSet. */
+function recordOf(of: Host, context: HostContext): TemplateRecord {
+  const set = hostObjects(of, context).objects.at(-1)
+  const record = readTemplateRecord(set?.metadata?.annotations)
+  assert.ok(record)
+  return record
+}
+
+test('a newer operator with other defaults changes nothing of an unchanged resource', () => {
+  const before = hostObjects(host, hostContext)
+  const recorded = recordOf(host, hostContext)
+  const defaults = fc.record({
+    images: fc.record({
+      generator: fc.string({ minLength: 1 }),
+      host: fc.string({ minLength: 1 }),
+    }),
+    generatorPriorityClass: fc.option(fc.string()),
+  })
+  fc.assert(
+    fc.property(defaults, (found) => {
+      const after = hostObjects(host, { ...hostContext, defaults: found, recorded })
+      assert.deepEqual(after.objects, before.objects)
+    }),
+  )
+})
+
+test('a newer operator that builds pods differently waits, and says so', () => {
+  const built = { inputs: 'same', template: hostPodTemplate(host, hostContext) }
+  const old = { inputs: 'same', template: { metadata: { labels: { old: 'yes' } } } }
+  assert.deepEqual(chooseTemplate(built, old, 'OnSpecChange'), { ...old, updateAvailable: true })
+  assert.deepEqual(chooseTemplate(built, old, 'Auto'), { ...built, updateAvailable: false })
+  assert.deepEqual(chooseTemplate(built, built, 'OnSpecChange'), {
+    ...built,
+    updateAvailable: false,
+  })
+})
+
+test('a changed spec takes the new template', () => {
+  const old = { inputs: 'before', template: { metadata: { labels: { old: 'yes' } } } }
+  const built = { inputs: 'after', template: hostPodTemplate(host, hostContext) }
+  assert.deepEqual(chooseTemplate(built, old, 'OnSpecChange'), { ...built, updateAvailable: false })
+})
+
+test('what the annotations record is read back; edited annotations record nothing', () => {
+  const record = { inputs: 'abc', template: hostPodTemplate(host, hostContext) }
+  const annotations = recordAnnotations(record)
+  assert.deepEqual(readTemplateRecord(annotations), record)
+  const edited = { ...annotations, 'viewmesh.io/pod-template': '{"spec":{}}' }
+  assert.equal(readTemplateRecord(edited), null)
+  assert.equal(readTemplateRecord({}), null)
+  assert.equal(readTemplateRecord(undefined), null)
+})
+
+/** Changes after which the pods have to be replaced. */
+const replacing: Readonly<Record<string, object>> = {
+  chain: { chain: { network: 'Hoodi' } },
+  image: { image: { tag: '9' } },
+  'pull policy': { image: { pullPolicy: 'Never' } },
+  'pruning limit': { pruning: { maxBlocks: 7 } },
+  'pod template': { podTemplate: { spec: { priorityClassName: 'high' } } },
+}
+
+const replacingHost: Readonly<Record<string, object>> = {
+  ...replacing,
+  pruning: { pruning: { enabled: false } },
+  registry: { registry: { rpcUrl: 'https://other.example.org' } },
+  'admin token': { registry: { adminTokenSecretRef: { key: 'other' } } },
+  signers: { trustedSigners: null },
+}
+
+const replacingGenerator: Readonly<Record<string, object>> = {
+  ...replacing,
+  pruning: { pruning: { enabled: true } },
+  upstream: { upstream: { service: { name: 'besu' } } },
+  port: { upstream: { service: { httpPort: 1 } } },
+  colocation: { upstream: { service: { colocate: 'None' } } },
+  'API key': { upstream: { auth: { secretRef: { key: 'other' } } } },
+  header: { upstream: { auth: { header: 'Other' } } },
+  start: { start: { height: 1 } },
+  'schema keys': { schemaAuth: { keysSecretRef: { name: 'other' } } },
+}
+
+/** Changes that leave the pods alone. */
+const harmless: Readonly<Record<string, object>> = {
+  size: { storage: { data: { size: '900Gi' } } },
+  'deletion policy': { identity: { deletionPolicy: 'Retain' } },
+  paused: { paused: true },
+  rollout: { rollout: 'OnSpecChange' },
+  'network policy': { networkPolicy: { enabled: false } },
+  'an empty tag': { image: { digest: host.spec.image.digest } },
+  'a field with a default that a newer CRD brings': { pruning: { everySeconds: 60 }, newer: true },
+}
+
+const harmlessHost: Readonly<Record<string, object>> = {
+  ...harmless,
+  replicas: { replicas: 1 },
+  generators: { generators: null },
+  'bootstrap peers': { bootstrapPeers: null },
+  services: { services: { p2p: { type: 'None' } } },
+}
+
+const inputsOf = (of: Host, context: HostContext = hostContext): string =>
+  hostTemplateInputs(of, context)
+const generatorInputsOf = (of: Generator, context: GeneratorContext = generatorContext): string =>
+  generatorTemplateInputs(of, context)
+
+for (const [name, change] of Object.entries(replacingHost)) {
+  test(`Host: a changed ${name} replaces the pods`, () => {
+    assert.notEqual(inputsOf(changedHost(change)), inputsOf(host))
+  })
+}
+
+for (const [name, change] of Object.entries(replacingGenerator)) {
+  test(`Generator: a changed ${name} replaces the pod`, () => {
+    assert.notEqual(generatorInputsOf(changedGenerator(change)), generatorInputsOf(generator))
+  })
+}
+
+for (const [name, change] of Object.entries(harmlessHost)) {
+  test(`Host: ${name} replaces no pod`, () => {
+    assert.equal(inputsOf(changedHost(change)), inputsOf(host))
+  })
+}
+
+for (const [name, change] of Object.entries({
+  ...harmless,
+  announce: { p2p: { announce: ['/ip4/203.0.113.8/tcp/9171'] } },
+  'namespaces that may have a key': { schemaAuth: { allowedNamespaces: ['other'] } },
+})) {
+  if (name === 'an empty tag') continue
+  test(`Generator: ${name} replaces no pod`, () => {
+    assert.equal(generatorInputsOf(changedGenerator(change)), generatorInputsOf(generator))
+  })
+}
+
+test('roll-at replaces the pods once', () => {
+  const annotated: Host = {
+    ...host,
+    metadata: { ...host.metadata, annotations: { 'viewmesh.io/roll-at': 'now' } },
+  }
+  assert.notEqual(inputsOf(annotated), inputsOf(host))
+  const template = hostPodTemplate(annotated, hostContext)
+  assert.equal(template.metadata?.annotations?.['viewmesh.io/roll-at'], 'now')
+})
+
+test('peers and addresses that are learnt replace no pod', () => {
+  const { peers, announce } = hostCases['host-full'] ?? hostContext
+  const learnt = { ...hostContext, peers, announce }
+  assert.equal(inputsOf(host, learnt), inputsOf(host))
+  assert.deepEqual(hostPodTemplate(host, learnt), hostPodTemplate(host, hostContext))
+})

@@ -1,0 +1,14 @@
+/** Writes what the builders make of each case anew; look at the difference before it is committed. */
+import { writeFileSync } from 'node:fs'
+import {
+  generatorCases,
+  hostCases,
+  objectsFile,
+  renderGenerator,
+  renderHost,
+} from '../../support/operator-cases.ts'
+
+for (const name of Object.keys(generatorCases)) {
+  writeFileSync(objectsFile(name), renderGenerator(name))
+}
+for (const name of Object.keys(hostCases)) writeFileSync(objectsFile(name), renderHost(name))
