@@ -23,66 +23,80 @@ async function listen(t: TestContext, server: Server): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-describe('a Host that starts', () => {
-  test('answers 503 until it is ready, takes the prefix of its Generator and remembers it', async (t) => {
-    const asked = Promise.withResolvers<void>()
-    const answering = Promise.withResolvers<void>()
-    const schema = createServer(async (request, response) => {
-      asked.resolve()
-      await answering.promise
-      if (request.headers.authorization !== 'Bearer key') response.writeHead(403).end('{}')
-      else response.end(JSON.stringify({ network, schema: schemaSdl(network) }))
-    })
-    const url = `http://127.0.0.1:${await listen(t, schema)}`
-    const home = testDirectory(t)
-    const env = { GENERATOR_SCHEMA_URL: url, GENERATOR_SCHEMA_AUTH_TOKEN: 'key' }
-    const host = await openHostInProcess(t, home, { ...unnamed, ...env })
-    await asked.promise
-    const early = await host.health()
-    assert.deepEqual([early.status, early.report.status], [503, 'unhealthy'])
-    answering.resolve()
-    await host.opened
-    const { status, report } = await host.health()
-    assert.deepEqual([status, report.status], [200, 'healthy'])
-    assert.deepEqual([report.chain, report.network], ['Local', 'Devnet'])
-    assert.deepEqual(report.schema, { state: 'current', differing: [] })
-    await host.close()
+test('the life of a Host', async (t) => {
+  const home = testDirectory(t)
 
-    const again = await openHostInProcess(t, home, unnamed)
-    await again.opened
-    assert.equal((await again.health()).report.chain, 'Local', 'its store knows the chain')
+  await t.test(
+    'answers 503 until it is ready, and takes the prefix of its Generator',
+    async (t) => {
+      const asked = Promise.withResolvers<void>()
+      const answering = Promise.withResolvers<void>()
+      const schema = createServer(async (request, response) => {
+        asked.resolve()
+        await answering.promise
+        if (request.headers.authorization !== 'Bearer key') response.writeHead(403).end('{}')
+        else response.end(JSON.stringify({ network, schema: schemaSdl(network) }))
+      })
+      const url = `http://127.0.0.1:${await listen(t, schema)}`
+      const env = { GENERATOR_SCHEMA_URL: url, GENERATOR_SCHEMA_AUTH_TOKEN: 'key' }
+      const host = await openHostInProcess(t, home, { ...unnamed, ...env })
+      await asked.promise
+      const early = await host.health()
+      assert.deepEqual([early.status, early.report.status], [503, 'unhealthy'])
+      answering.resolve()
+      await host.opened
+      const { status, report } = await host.health()
+      assert.deepEqual([status, report.status], [200, 'healthy'])
+      assert.deepEqual([report.chain, report.network], ['Local', 'Devnet'])
+      assert.deepEqual(report.schema, { state: 'current', differing: [] })
+      await host.close()
+    },
+  )
+
+  await t.test(
+    'needs no peers, takes them from a file when it changes, and knows its chain',
+    async (t) => {
+      const file = join(testDirectory(t), 'peers')
+      writeFileSync(file, '# nobody yet\n')
+      const alice = await openTestGenerator(t, 'alice', createChain({ count: 3, from: 1 }))
+      const host = await openHostInProcess(t, home, { ...unnamed, BOOTSTRAP_PEERS_FILE: file })
+      await host.opened
+      const { report } = await host.health()
+      assert.deepEqual([report.chain, report.network, report.p2p.peers], ['Local', 'Devnet', []])
+      writeFileSync(file, `${alice.room.address}\n`)
+      await host.captured.line('missing blocks pulled')
+      const { tail, head } = (await host.health()).report
+      assert.deepEqual([tail, head], [1, 3])
+
+      await t.test('answers queries on the API port and on the playground’s', async () => {
+        const { apiPort, playgroundPort } = await host.opened
+        const page = await fetch(`http://127.0.0.1:${playgroundPort}/`)
+        assert.match(await page.text(), /<div id="playground">/)
+        const asked = { method: 'POST', body: '{"query":"{ Block(limit: 1) { number } }"}' }
+        for (const port of [apiPort, playgroundPort]) {
+          const answer = await fetch(`http://127.0.0.1:${port}/api/v0/graphql`, asked)
+          assert.deepEqual(await answer.json(), { data: { Block: [{ number: 1 }] } })
+        }
+      })
+
+      await t.test('keeps a second Host off its store', async (t) => {
+        const second = await openHostInProcess(t, home)
+        await assert.rejects(second.opened, { code: 'STORE_LOCKED' })
+      })
+      await host.close()
+    },
+  )
+
+  await t.test('refuses the store of another chain', async (t) => {
+    const other = await openHostInProcess(t, home, { CHAIN_NETWORK: 'Sepolia' })
+    await assert.rejects(other.opened, { code: 'STORE_FOREIGN', message: /Local__Devnet, not to/ })
   })
 
-  test('needs no peers, and takes them from a file when it changes', async (t) => {
-    const home = testDirectory(t)
-    const file = join(home, 'peers')
-    writeFileSync(file, '# nobody yet\n')
-    const alice = await openTestGenerator(t, 'alice', createChain({ count: 3, from: 1 }))
-    const host = await openHostInProcess(t, home, { BOOTSTRAP_PEERS_FILE: file })
-    await host.opened
-    assert.deepEqual((await host.health()).report.p2p.peers, [])
-    writeFileSync(file, `${alice.room.address}\n`)
-    await host.captured.line('missing blocks pulled')
-    const { report } = await host.health()
-    assert.deepEqual([report.tail, report.head], [1, 3])
-    const { apiPort, playgroundPort } = await host.opened
-    const page = await fetch(`http://127.0.0.1:${playgroundPort}/`)
-    assert.match(await page.text(), /<div id="playground">/)
-    const asked = { method: 'POST', body: '{"query":"{ Block(limit: 1) { number } }"}' }
-    for (const port of [apiPort, playgroundPort]) {
-      const answer = await fetch(`http://127.0.0.1:${port}/api/v0/graphql`, asked)
-      assert.deepEqual(await answer.json(), { data: { Block: [{ number: 1 }] } })
-    }
-  })
-
-  test('that is stopped while it starts stops at once', async (t) => {
+  await t.test('stops at once while it starts', async (t) => {
     const asked = Promise.withResolvers<void>()
-    const port = await listen(
-      t,
-      createServer(() => asked.resolve()),
-    )
-    const env = { GENERATOR_SCHEMA_URL: `http://127.0.0.1:${port}` }
-    const host = await openHostInProcess(t, testDirectory(t), env)
+    const silent = createServer(() => asked.resolve())
+    const env = { GENERATOR_SCHEMA_URL: `http://127.0.0.1:${await listen(t, silent)}` }
+    const host = await openHostInProcess(t, home, env)
     await asked.promise
     await host.close()
     await assert.rejects(host.opened, { name: 'AbortError' })
@@ -115,17 +129,5 @@ describe('a Host that cannot start says why and leaves nothing behind', () => {
     const host = await openHostInProcess(t, home, { DB_STORE_PATH: join(home, 'file', 'store') })
     await assert.rejects(host.opened, { code: 'STORE_PATH_UNUSABLE', remedy: /DB_STORE_PATH/ })
     assert.equal(existsSync(join(home, 'keys')), false)
-  })
-
-  test('a second Host on its store, and one of another chain', async (t) => {
-    const home = testDirectory(t)
-    const first = await openHostInProcess(t, home)
-    await first.opened
-    const second = await openHostInProcess(t, home)
-    await assert.rejects(second.opened, { code: 'STORE_LOCKED' })
-    await second.close()
-    await first.close()
-    const other = await openHostInProcess(t, home, { CHAIN_NETWORK: 'Sepolia' })
-    await assert.rejects(other.opened, { code: 'STORE_FOREIGN', message: /Local__Devnet, not to/ })
   })
 })

@@ -1,21 +1,26 @@
-/** A Host's mesh side with its real writer thread and store, on loopback, for one test. */
+/**
+ * A Host's mesh side with its store, on loopback, for one test. What the writer thread does happens
+ * on the test's own thread: starting one costs more than most tests.
+ */
 import type { TestContext } from 'node:test'
 import { Registry } from 'prom-client'
+import { type Applier, createApplier } from '../../src/host/apply.ts'
 import { hostSettings } from '../../src/host/config.ts'
 import { type Mesh, openMesh } from '../../src/host/mesh.ts'
 import { createHostMetrics, type HostMetrics } from '../../src/host/metrics.ts'
 import { createStatus, type Status } from '../../src/host/status.ts'
-import { openWriterThread, type Writer } from '../../src/host/writer.ts'
 import { loadSettings } from '../../src/service/settings.ts'
-import { openReader } from '../../src/store/reader.ts'
 import type { StoreReader } from '../../src/store/store.ts'
+import { openWriter } from '../../src/store/writer.ts'
 import { type CapturedLog, captureLog } from './captured-log.ts'
 import { createSeededRandom } from './seeded-random.ts'
 import { testDirectory } from './test-store.ts'
 
+const network = 'Local__Devnet'
+
 export interface TestHost {
   readonly mesh: Mesh
-  readonly writer: Writer
+  readonly writer: Applier
   readonly reader: StoreReader
   readonly status: Status
   readonly metrics: HostMetrics
@@ -61,19 +66,16 @@ export async function openTestHost(t: TestContext, setup: TestHostSetup = {}): P
   const registry = new Registry()
   const status = createStatus(settings)
   const fatal = (error: unknown): void => captured.log.fatal({ err: error }, 'failed')
-  const { writer } = await openWriterThread(
-    { storePath: path, logLevel: 'error', secrets: [], applier: { trustedSigners, retainBlocks } },
-    { chain: 'Local', network: 'Devnet', isGuess: false },
-    { onFatal: fatal },
-  )
-  const reader = openReader({ path })
+  const store = await openWriter({ path, network, retainBlocks }, { log: captured.log })
+  const writer = createApplier({ network, trustedSigners, retainBlocks }, { store })
+  const { reader } = store
   status.parts.reader = reader
   const metrics = createHostMetrics(registry, status.gauges)
   const waiting = new Set<() => void>()
   const mesh = await openMesh(
     {
       settings,
-      network: 'Local__Devnet',
+      network,
       retainBlocks,
       peerSeed: createSeededRandom(setup.name ?? 'host').bytes(32),
     },
@@ -104,8 +106,7 @@ export async function openTestHost(t: TestContext, setup: TestHostSetup = {}): P
   let closed: Promise<void> | null = null
   const closeAll = async (): Promise<void> => {
     await mesh.close()
-    reader.close()
-    await writer.close()
+    await store.close()
   }
   const close = (): Promise<void> => {
     closed ??= closeAll()
