@@ -62,7 +62,7 @@ export type HeaderVerdict =
 /** Whether `block.hash` is the hash of the header around it. */
 export function checkHeaderHash(block: RpcBlock): HeaderVerdict {
   const header = block as Readonly<Record<string, unknown>>
-  const lacking = firstFields.filter(({ name }) => !isHex(header[name])).map(({ name }) => name)
+  const lacking = firstFields.filter((field) => !isReadable(header, field)).map(({ name }) => name)
   const computed = lacking.length > 0 ? '' : headerHash(header)
   if (computed !== '' && computed === block.hash?.toLowerCase()) return { kind: 'matches' }
   const unfamiliar = Object.keys(header).filter((name) => !knownNames.has(name))
@@ -72,16 +72,23 @@ export function checkHeaderHash(block: RpcBlock): HeaderVerdict {
 
 /** A fork's field that a later one stands behind is encoded empty where a chain leaves it out. */
 function headerHash(header: Readonly<Record<string, unknown>>): string {
-  const last = forkFields.findLastIndex(({ name }) => isHex(header[name]))
+  const last = forkFields.findLastIndex((field) => isReadable(header, field))
   const fields = [...firstFields, ...forkFields.slice(0, last + 1)]
-  return keccak256(toRlp(fields.map(({ name, quantity }) => rlpItem(header[name], quantity))))
+  return keccak256(toRlp(fields.map((field) => rlpItem(header, field))))
 }
 
-function rlpItem(value: unknown, quantity: true | undefined): Hex {
-  if (!isHex(value)) return '0x'
-  if (quantity === undefined) return value
+function rlpItem(header: Readonly<Record<string, unknown>>, field: HeaderField): Hex {
+  const value = header[field.name]
+  if (!isReadable(header, field) || !isHex(value)) return '0x'
+  if (field.quantity === undefined) return value
   const digits = value.slice(2).replace(/^0+/, '')
   return digits.length % 2 === 0 ? `0x${digits}` : `0x0${digits}`
+}
+
+/** Whole bytes, or a number of any length. */
+function isReadable(header: Readonly<Record<string, unknown>>, field: HeaderField): boolean {
+  const value = header[field.name]
+  return isHex(value) && (field.quantity === true || value.length % 2 === 0)
 }
 
 function isHex(value: unknown): value is Hex {

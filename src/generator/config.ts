@@ -1,8 +1,9 @@
 /** The Generator's settings: the common ones, and what only a Generator has. */
 import { type CommonSettings, commonSettings } from '../service/common-settings.ts'
+import type { SettingsTable } from '../service/setting.ts'
 import type { SettingKind } from '../service/setting-kinds.ts'
 import { choice, kind, list, scalarText, secretText, text, url } from '../service/setting-kinds.ts'
-import { loadSettings, type SettingSources, type SettingsTable } from '../service/settings.ts'
+import { loadSettings, type SettingSources } from '../service/settings.ts'
 import { type StartHeight, startHeight } from './start-height.ts'
 
 export interface GeneratorSettings extends CommonSettings {

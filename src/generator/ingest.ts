@@ -79,6 +79,10 @@ interface Ingesting {
   readonly stop: AbortSignal
 }
 
+/** A node that changes branches needs a moment; one that goes on like this is several nodes. */
+const misfitsBeforeWarning = 5
+const misfitWarning = 'node answers blocks that do not follow one another, asks again'
+
 async function ingest(state: Ingesting): Promise<void> {
   const { options, own, node, ahead, stop } = state
   const first = await node.after(null)
@@ -97,6 +101,7 @@ async function ingest(state: Ingesting): Promise<void> {
     const block = await ahead.take(next, head.number)
     if (block === null) continue
     misfits = (await append(state, block)) ? 0 : misfits + 1
+    if (misfits === misfitsBeforeWarning) state.parts.log.warn({ height: next }, misfitWarning)
     if (misfits > 0) await pause(backoffMs(options.backoff, misfits), undefined, { signal: stop })
   }
 }

@@ -120,7 +120,8 @@ export function declareGauges(status: Status, registry: Registry): void {
       registers: [registry],
       collect() {
         const value = read()
-        if (value !== null) this.set(value)
+        if (value === null) this.remove()
+        else this.set(value)
       },
     })
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { checkHeaderHash } from '../../src/chain/header-hash.ts'
 import type { RpcBlock } from '../../src/primitives/rpc-block.ts'
 import { startAnvil } from '../support/anvil.ts'
@@ -72,4 +73,18 @@ test('a field beside the header does not keep a hash from being recomputed', () 
 test('a header that lacks a field belongs to another kind of chain', () => {
   const { nonce: _, ...block } = mainnetGenesis
   assert.deepEqual(checkHeaderHash(block), { kind: 'unknown', fields: ['nonce'] })
+})
+
+test('no header of any shape crashes the check', () => {
+  const digits = fc.string({ unit: fc.constantFrom(...'0123456789abcdefG') })
+  const value = fc.oneof(
+    digits.map((hex) => `0x${hex}`),
+    fc.anything(),
+  )
+  const names = Object.keys(mainnetGenesis).filter((name) => name !== 'hash')
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom(...names), value), (changes) => {
+      checkHeaderHash({ ...mainnetGenesis, ...(changes as object) })
+    }),
+  )
 })
