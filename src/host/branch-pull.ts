@@ -4,9 +4,9 @@
  */
 import type { BlockOrigin } from '../p2p/gossip.ts'
 import type { P2p } from '../p2p/p2p.ts'
-import type { Outcome } from './apply.ts'
 import type { HeightRange } from './height-ranges.ts'
 import type { Take } from './intake.ts'
+import type { Outcome } from './outcome.ts'
 
 export interface BranchPullParts {
   readonly pull: P2p['pull']

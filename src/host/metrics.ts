@@ -1,7 +1,7 @@
 /** The Host's own metrics, and the same numbers in the form that older readers of `/metrics` expect. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Counters } from '../service/health-report.ts'
-import type { Outcome, Work } from './apply.ts'
+import type { Outcome, Work } from './outcome.ts'
 
 export interface HostMetrics {
   /** Counts one message and what became of it. */

@@ -7,10 +7,10 @@ import type { Logger } from 'pino'
 import { ServiceError } from '../errors.ts'
 import type { BlockOrigin, Verdict } from '../p2p/gossip.ts'
 import type { P2p } from '../p2p/p2p.ts'
-import type { Outcome } from './apply.ts'
 import type { CompleteBranch } from './branch-pull.ts'
 import { type Take, verdictOf } from './intake.ts'
 import type { HostMetrics } from './metrics.ts'
+import type { Outcome } from './outcome.ts'
 import {
   nextChangeMs,
   nextPull,

@@ -5,7 +5,8 @@ import type { LogLevel } from '../service/log-level.ts'
 import { openMetrics } from '../service/metrics.ts'
 import { serveThread } from '../service/serve-thread.ts'
 import { openWriter } from '../store/writer.ts'
-import { type ApplierOptions, createApplier, type Outcome, type Received } from './apply.ts'
+import { type ApplierOptions, createApplier } from './apply.ts'
+import type { Outcome, Received } from './outcome.ts'
 
 /** What the thread is started with. */
 export interface WriterData {

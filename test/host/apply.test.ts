@@ -1,12 +1,8 @@
 /** What a Host stores of the sealed blocks it gets: in order, out of order, twice, on two branches. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import {
-  type Applier,
-  type ApplierOptions,
-  createApplier,
-  type Outcome,
-} from '../../src/host/apply.ts'
+import { type ApplierOptions, createApplier } from '../../src/host/apply.ts'
+import type { Applier, Outcome } from '../../src/host/outcome.ts'
 import { encodeSealedBlock } from '../../src/primitives/sealed-block.ts'
 import type { StoreWriter } from '../../src/store/store.ts'
 import { type ChainBlock, createChain, forkChain, shapes } from '../support/block-factory.ts'

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Registry } from 'prom-client'
-import type { Outcome } from '../../src/host/apply.ts'
 import { createHostMetrics } from '../../src/host/metrics.ts'
+import type { Outcome } from '../../src/host/outcome.ts'
 
 const work = { verifyMs: 4, applyMs: 3 }
 const missing = { from: 1, to: 3 }
