@@ -14,6 +14,11 @@ interface Page {
   readonly GraphiQL: { readonly Logo: unknown }
 }
 
+interface PageRequest {
+  readonly query: string
+  readonly operationName?: string | null
+}
+
 interface PageSettings {
   readonly url: string
   readonly defaultTabs: readonly { readonly query: string }[]
@@ -84,8 +89,12 @@ const browserFunctions = [startPlayground, fetchResult, eventResults, readEvents
 
 function startPlayground(page: Page, settings: PageSettings): void {
   const { React, ReactDOM, GraphiQL } = page
-  const fetcher = (request: object, options?: { headers?: Record<string, string> }) =>
-    fetchResult(settings.url, request, options?.headers ?? {})
+  const fetcher = (request: PageRequest, options?: { headers?: Record<string, string> }) => {
+    // Right after a change of tabs GraphiQL still sends the name of the operation before.
+    const isStale = !request.query.includes(request.operationName ?? '')
+    const sent = isStale ? { ...request, operationName: null } : request
+    return fetchResult(settings.url, sent, options?.headers ?? {})
+  }
   const logo = React.createElement(GraphiQL.Logo, null, 'Viewmesh')
   const props = { fetcher, defaultTabs: settings.defaultTabs, defaultQuery: '' }
   ReactDOM.createRoot(page.document.getElementById('playground')).render(
@@ -96,7 +105,7 @@ function startPlayground(page: Page, settings: PageSettings): void {
 /** Answers one result, or for a subscription all results as they come. */
 async function fetchResult(
   url: string,
-  request: object,
+  request: PageRequest,
   headers: Record<string, string>,
 ): Promise<Result | AsyncIterable<Result>> {
   const controller = new AbortController()

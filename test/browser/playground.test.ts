@@ -85,22 +85,29 @@ async function openPlayground(t: TestContext): Promise<Visit & { readonly api: T
   return { api, ...(await visit(t, `${api.origin}/`)) }
 }
 
+/** For a machine with much else to do. */
+const patience = { timeout: 60_000 }
+
 const run = (page: Page): Promise<void> => page.getByLabel(/^Execute query/).click()
 
-test('the first visit shows data after one click, without any network and without complaints', async (t) => {
-  const { page, troubles } = await openPlayground(t)
-  assert.equal(await page.title(), 'Viewmesh')
-  await run(page)
-  const data = (await answer(page, () => true)) as { Block: { number: number }[] }
-  assert.deepEqual(
-    data.Block.map(({ number }) => number),
-    [9, 8, 7, 6, 5],
-  )
-  await screenshot(page, 'rows')
-  assert.deepEqual(troubles, [])
-})
+test(
+  'the first visit shows data after one click, without any network and without complaints',
+  patience,
+  async (t) => {
+    const { page, troubles } = await openPlayground(t)
+    assert.equal(await page.title(), 'Viewmesh')
+    await run(page)
+    const data = (await answer(page, () => true)) as { Block: { number: number }[] }
+    assert.deepEqual(
+      data.Block.map(({ number }) => number),
+      [9, 8, 7, 6, 5],
+    )
+    await screenshot(page, 'rows')
+    assert.deepEqual(troubles, [])
+  },
+)
 
-test('typing is completed from the schema', async (t) => {
+test('typing is completed from the schema', patience, async (t) => {
   const { page, troubles } = await openPlayground(t)
   await page.getByLabel('Add tab').click()
   await page.locator('.graphiql-query-editor .CodeMirror').click()
@@ -111,18 +118,22 @@ test('typing is completed from the schema', async (t) => {
   assert.deepEqual(troubles, [])
 })
 
-test('the documentation explains collections, their fields and their filters', async (t) => {
-  const { page, troubles } = await openPlayground(t)
-  await page.getByLabel('Show Documentation Explorer').click()
-  const docs = page.locator('.graphiql-doc-explorer')
-  await docs.getByRole('link', { name: 'Query' }).click()
-  await docs.getByRole('link', { name: 'Ethereum__Mainnet__Log', exact: true }).last().click()
-  await docs.getByRole('link', { name: 'topics', exact: true }).scrollIntoViewIfNeeded()
-  await screenshot(page, 'docs')
-  assert.deepEqual(troubles, [])
-})
+test(
+  'the documentation explains collections, their fields and their filters',
+  patience,
+  async (t) => {
+    const { page, troubles } = await openPlayground(t)
+    await page.getByLabel('Show Documentation Explorer').click()
+    const docs = page.locator('.graphiql-doc-explorer')
+    await docs.getByRole('link', { name: 'Query' }).click()
+    await docs.getByRole('link', { name: 'Ethereum__Mainnet__Log', exact: true }).last().click()
+    await docs.getByRole('link', { name: 'topics', exact: true }).scrollIntoViewIfNeeded()
+    await screenshot(page, 'docs')
+    assert.deepEqual(troubles, [])
+  },
+)
 
-test('a subscription shows each block as it arrives, until it is stopped', async (t) => {
+test('a subscription shows each block as it arrives, until it is stopped', patience, async (t) => {
   const { api, page, troubles } = await openPlayground(t)
   const [, ...next] = createChain({ count: 12 }).slice(8)
   await page.getByRole('tab', { name: 'FollowBlocks' }).click()
