@@ -87,8 +87,7 @@ async function ingest(state: Ingesting): Promise<void> {
   const { options, own, node, ahead, stop } = state
   const first = await node.after(null)
   if (first === null) return
-  await resume(state)
-  const start = firstHeight(options.startHeight, first.number)
+  const start = await begin(state, first)
   let misfits = 0
   while (!stop.aborted) {
     const head = node.latest() ?? first
@@ -121,18 +120,21 @@ async function append(state: Ingesting, block: BlockToStore): Promise<boolean> {
   return true
 }
 
-/** What a former run left: blocks of a branch that is gone, and blocks without a seal. */
-async function resume(state: Ingesting): Promise<void> {
+/**
+ * Tidies what a former run left: blocks of a branch that is gone, and blocks without a seal.
+ * Answers where an empty store begins.
+ */
+async function begin(state: Ingesting, head: Head): Promise<number> {
   const { options, parts, own } = state
-  const { log } = parts
-  const tip = own.tip()
-  if (tip === null) {
-    log.info({ start: options.startHeight }, 'store is empty, begins at the configured height')
-    return
+  const height = firstHeight(options.startHeight, head.number)
+  if (own.tip() === null) {
+    parts.log.info({ height }, 'store is empty, begins here')
+    return height
   }
   await changeBranch(state)
   const sealed = await own.sealRest()
-  log.info({ height: own.tip()?.number, sealed }, 'goes on after the last stored block')
+  parts.log.info({ height: own.tip()?.number, sealed }, 'goes on after the last stored block')
+  return height
 }
 
 /** A head that is not above us may still be of another branch; then our end is cut off. */

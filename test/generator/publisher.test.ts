@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Registry } from 'prom-client'
+import { createPublisher, type PublisherParts } from '../../src/generator/publisher.ts'
+import { captureLog } from '../support/captured-log.ts'
+
+const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString()
+
+/** A publisher of blocks `block 1`, `block 2` ... with the seals `seal 1`, `seal 2` ... */
+function open(maxGossipBytes: number, publish: PublisherParts['p2p']['publish']) {
+  const registry = new Registry()
+  const captured = captureLog()
+  const of = (kind: string) => (height: number) =>
+    height < 0 ? null : Buffer.from(`${kind} ${height}`)
+  const publisher = createPublisher({
+    p2p: { maxGossipBytes, publish },
+    blocks: { sealedBlock: of('block'), sealsAlone: of('seal') },
+    log: captured.log,
+    registry,
+  })
+  const count = async (form: string): Promise<number> => {
+    const { values } = (await registry
+      .getSingleMetric('viewmesh_generator_published_total')
+      ?.get()) ?? { values: [] }
+    return values.find(({ labels }) => labels['form'] === form)?.value ?? 0
+  }
+  return { publisher, captured, count }
+}
+
+/** Resolves when `count` messages were published. */
+function collect(count: number): {
+  sent: string[]
+  all: Promise<void>
+  publish(bytes: Uint8Array): Promise<void>
+} {
+  const sent: string[] = []
+  const { promise: all, resolve } = Promise.withResolvers<void>()
+  return {
+    sent,
+    all,
+    async publish(bytes) {
+      sent.push(text(bytes))
+      if (sent.length === count) resolve()
+    },
+  }
+}
+
+test('sealed blocks are gossiped one after the other, in order', async () => {
+  const { sent, all, publish } = collect(3)
+  const { publisher, count } = open(100, publish)
+  for (const height of [1, 2, 3]) publisher.add(height)
+  await all
+  await publisher.close()
+  assert.deepEqual(sent, ['block 1', 'block 2', 'block 3'])
+  assert.equal(await count('whole'), 3)
+})
+
+test('a block above the gossip limit goes as its seal alone', async () => {
+  const { sent, all, publish } = collect(1)
+  const { publisher, count } = open('block 1'.length - 1, publish)
+  publisher.add(1)
+  await all
+  await publisher.close()
+  assert.deepEqual(sent, ['seal 1'])
+  assert.equal(await count('seal'), 1)
+})
+
+test('a block that is gone when its turn comes is left out', async () => {
+  const { sent, all, publish } = collect(1)
+  const { publisher } = open(100, publish)
+  publisher.add(-1)
+  publisher.add(2)
+  await all
+  assert.deepEqual(sent, ['block 2'])
+})
+
+test('a failure is told and does not stop the next block', async () => {
+  const { sent, all, publish } = collect(2)
+  const { publisher, captured } = open(100, async (bytes) => {
+    await publish(bytes)
+    if (text(bytes) === 'block 1') throw new Error('no')
+  })
+  publisher.add(1)
+  publisher.add(2)
+  await all
+  await publisher.close()
+  assert.deepEqual(sent, ['block 1', 'block 2'])
+  assert.deepEqual(captured.messages('warn'), ['block not gossiped, peers have to pull it'])
+})
+
+test('of a long queue the newest blocks are gossiped, the rest is left to be pulled', async () => {
+  const gate = Promise.withResolvers<void>()
+  const { sent, all, publish } = collect(65)
+  const { publisher, count } = open(100, async (bytes) => {
+    await gate.promise
+    await publish(bytes)
+  })
+  for (let height = 1; height <= 200; height++) publisher.add(height)
+  gate.resolve()
+  await all
+  await publisher.close()
+  assert.equal(sent[0], 'block 1')
+  assert.deepEqual(
+    sent.slice(1),
+    Array.from({ length: 64 }, (_, index) => `block ${index + 137}`),
+  )
+  assert.equal(await count('left out'), 135)
+})
