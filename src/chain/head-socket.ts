@@ -24,6 +24,12 @@ export interface HeadSocket {
 /** A head is a header of under 2 kB; some nodes add fields. */
 const maxMessageBytes = 256 * 1024
 const subscribeId = 1
+const subscribeCall = JSON.stringify({
+  jsonrpc: '2.0',
+  id: subscribeId,
+  method: 'eth_subscribe',
+  params: ['newHeads'],
+})
 
 /**
  * Connects and subscribes. Throws CHAIN_UNREACHABLE or CHAIN_TIMEOUT when it does not get that far,
@@ -35,77 +41,86 @@ export async function openHeadSocket(
   signal: AbortSignal,
 ): Promise<HeadSocket> {
   signal.throwIfAborted()
-  const label = new URL(options.url).host
-  const dispatcher = new Agent({
-    connect: { timeout: options.timeoutMs },
-    webSocket: { maxPayloadSize: maxMessageBytes },
-  })
-  const socket = new WebSocket(options.url, { headers: { ...options.headers }, dispatcher })
-  const subscribed = Promise.withResolvers<void>()
-  const closed = Promise.withResolvers<string>()
-  let reason = 'closed by the node'
-  let subscription: string | null = null
-
-  /** Does not wait for the other side, which may be gone. */
-  const close = (): void => {
-    socket.close()
-    closed.resolve(reason)
-  }
-  const onAbort = (): void => {
-    subscribed.reject(signal.reason)
+  const { subscribed, closed, close } = startSocket(options, onHead)
+  const giveUp = (reason: unknown): void => {
+    subscribed.reject(reason)
     close()
   }
-  const timer = setTimeout(() => {
-    subscribed.reject(timedOut(label, options.timeoutMs))
-    close()
-  }, options.timeoutMs)
-
-  const onAnswer = (message: SocketMessage): void => {
-    if (message.method === 'eth_subscription') {
-      if (subscription !== null && message.params?.subscription === subscription)
-        onHead(toHead(message.params.result))
-    } else if (message.id === subscribeId) {
-      if (typeof message.result !== 'string') throw new Error(message.error?.message ?? 'refused')
-      subscription = message.result
-      subscribed.resolve()
-    }
-  }
-
-  socket.addEventListener('open', () =>
-    socket.send(
-      JSON.stringify({
-        jsonrpc: '2.0',
-        id: subscribeId,
-        method: 'eth_subscribe',
-        params: ['newHeads'],
-      }),
-    ),
-  )
-  socket.addEventListener('message', ({ data }) => {
-    try {
-      onAnswer(JSON.parse(String(data)))
-    } catch (error) {
-      reason = error instanceof Error ? error.message : String(error)
-      close()
-    }
-  })
-  socket.addEventListener('error', ({ error, message }) => {
-    reason = error instanceof Error ? error.message : message || 'connection failed'
-  })
-  socket.addEventListener('close', () => {
-    subscribed.reject(unreachable(label, reason))
-    closed.resolve(reason)
-    void dispatcher.destroy()
-  })
+  const onAbort = (): void => giveUp(signal.reason)
+  const timer = setTimeout(() => giveUp(timedOut(options)), options.timeoutMs)
   signal.addEventListener('abort', onAbort, { once: true })
   void closed.promise.then(() => signal.removeEventListener('abort', onAbort))
-
   try {
     await subscribed.promise
   } finally {
     clearTimeout(timer)
   }
   return { closed: closed.promise, close }
+}
+
+/** A socket on its way; `subscribed` rejects when it closes before. */
+interface StartedSocket {
+  readonly subscribed: PromiseWithResolvers<void>
+  readonly closed: PromiseWithResolvers<string>
+  close(): void
+}
+
+function startSocket(options: HeadSocketOptions, onHead: (head: Head) => void): StartedSocket {
+  const { url, headers, timeoutMs } = options
+  const dispatcher = new Agent({
+    connect: { timeout: timeoutMs },
+    webSocket: { maxPayloadSize: maxMessageBytes },
+  })
+  const socket = new WebSocket(url, { headers: { ...headers }, dispatcher })
+  const subscribed = Promise.withResolvers<void>()
+  const closed = Promise.withResolvers<string>()
+  const read = createMessageReader(onHead, subscribed.resolve)
+  let reason = 'closed by the node'
+  /** Does not wait for the other side, which may be gone. */
+  const close = (): void => {
+    socket.close()
+    end()
+  }
+  const end = (): void => {
+    subscribed.reject(unreachable(url, reason))
+    closed.resolve(reason)
+  }
+  socket.addEventListener('open', () => socket.send(subscribeCall))
+  socket.addEventListener('message', ({ data }) => {
+    try {
+      read(JSON.parse(String(data)))
+    } catch (error) {
+      reason = error instanceof Error ? error.message : String(error)
+      close()
+    }
+  })
+  socket.addEventListener('error', ({ error, message }) => {
+    const text = error instanceof Error ? error.message : message
+    reason = text === '' ? 'the connection failed, or a message was too long' : text
+  })
+  socket.addEventListener('close', () => {
+    end()
+    void dispatcher.destroy()
+  })
+  return { subscribed, closed, close }
+}
+
+/** Throws where the node refuses, or says of a head what cannot be read. */
+function createMessageReader(
+  onHead: (head: Head) => void,
+  onSubscribed: () => void,
+): (message: SocketMessage) => void {
+  let subscription: string | null = null
+  return ({ id, method, params, result, error }) => {
+    if (method === 'eth_subscription') {
+      if (subscription !== null && params?.subscription === subscription)
+        onHead(toHead(params.result))
+    } else if (id === subscribeId) {
+      if (typeof result !== 'string') throw new Error(error?.message ?? 'subscription refused')
+      subscription = result
+      onSubscribed()
+    }
+  }
 }
 
 interface SocketMessage {
@@ -121,19 +136,16 @@ function toHead(result: unknown): Head {
   return { number: Number(number), hash: hash.toLowerCase(), parentHash: parentHash.toLowerCase() }
 }
 
-function unreachable(endpoint: string, reason: string): ServiceError {
+function unreachable(url: string, reason: string): ServiceError {
+  const endpoint = new URL(url).host
   return new ServiceError('CHAIN_UNREACHABLE', `no WebSocket at ${endpoint}: ${reason}`, {
     facts: { endpoint },
     remedy: 'Check NODE_WS_URL and that the execution node serves WebSockets there.',
   })
 }
 
-function timedOut(endpoint: string, timeoutMs: number): ServiceError {
-  return new ServiceError(
-    'CHAIN_TIMEOUT',
-    `${endpoint} did not open a WebSocket within ${timeoutMs} ms`,
-    {
-      facts: { endpoint, timeoutMs },
-    },
-  )
+function timedOut({ url, timeoutMs }: HeadSocketOptions): ServiceError {
+  const endpoint = new URL(url).host
+  const message = `${endpoint} did not open a WebSocket within ${timeoutMs} ms`
+  return new ServiceError('CHAIN_TIMEOUT', message, { facts: { endpoint, timeoutMs } })
 }

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import type { Head } from '../../src/chain/block-reader.ts'
+import { type HeadSocket, openHeadSocket } from '../../src/chain/head-socket.ts'
+
+/** RFC 6455 1.3. */
+const websocketGuid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
+
+/** One unmasked text frame (RFC 6455 5.2). */
+function frame(text: string): Buffer {
+  const body = Buffer.from(text)
+  const head = Buffer.alloc(body.length < 126 ? 2 : 10)
+  head[0] = 0x81
+  head[1] = body.length < 126 ? body.length : 127
+  if (body.length >= 126) head.writeBigUInt64BE(BigInt(body.length), 2)
+  return Buffer.concat([head, body])
+}
+
+const head = { number: '0x7', hash: `0x${'AB'.repeat(32)}`, parentHash: `0x${'cd'.repeat(32)}` }
+const subscribed = frame('{"jsonrpc":"2.0","id":1,"result":"0x9"}')
+const notice = (result: unknown, subscription = '0x9'): Buffer =>
+  frame(JSON.stringify({ method: 'eth_subscription', params: { subscription, result } }))
+
+/** A socket to a server that says `frames` as soon as it is asked for a subscription. */
+async function openTo(
+  t: TestContext,
+  frames: readonly Buffer[],
+  timeoutMs = 2_000,
+): Promise<{ opening: Promise<HeadSocket>; heads: Head[]; stop: AbortController }> {
+  const sockets: Socket[] = []
+  const server = createServer().on('upgrade', (request, socket: Socket) => {
+    sockets.push(socket)
+    const key = `${request.headers['sec-websocket-key']}${websocketGuid}`
+    const accept = createHash('sha1').update(key).digest('base64')
+    const lines = ['Upgrade: websocket', 'Connection: Upgrade', `Sec-WebSocket-Accept: ${accept}`]
+    socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('\r\n')}\r\n\r\n`)
+    socket.once('data', () => {
+      for (const data of frames) socket.write(data)
+    })
+    socket.on('error', () => undefined)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const heads: Head[] = []
+  const stop = new AbortController()
+  const options = { url, headers: {}, timeoutMs }
+  const opening = openHeadSocket(options, (found) => heads.push(found), stop.signal)
+  t.after(() => {
+    stop.abort()
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return { opening, heads, stop }
+}
+
+test('heads of the own subscription are told, in lower case', async (t) => {
+  const bad = notice('the last one ends it')
+  const { opening, heads } = await openTo(t, [subscribed, notice(head, '0x8'), notice(head), bad])
+  await (await opening).closed
+  assert.deepEqual(heads, [
+    { number: 7, hash: head.hash.toLowerCase(), parentHash: head.parentHash },
+  ])
+})
+
+const endings: readonly [string, Buffer, RegExp][] = [
+  ['text that is no JSON', frame('<html>'), /JSON/],
+  ['JSON that is no object', frame('null'), /null/],
+  ['a head without a hash', notice({ number: '0x7' }), /without a hash/],
+  ['more bytes than a head can have', notice({ ...head, extra: 'x'.repeat(300_000) }), /./],
+]
+
+for (const [name, data, reason] of endings)
+  test(`${name} ends the socket, with a reason`, async (t) => {
+    const { opening, heads } = await openTo(t, [subscribed, data])
+    assert.match(await (await opening).closed, reason)
+    assert.deepEqual(heads, [])
+  })
+
+test('a node that refuses the subscription is no source of heads', async (t) => {
+  const refusal = frame('{"id":1,"error":{"code":-32601,"message":"no notifications here"}}')
+  const { opening } = await openTo(t, [refusal])
+  await assert.rejects(opening, { code: 'CHAIN_UNREACHABLE', message: /no notifications here/ })
+})
+
+test('a node that never answers the subscription is given up', async (t) => {
+  const { opening } = await openTo(t, [], 50)
+  await assert.rejects(opening, { code: 'CHAIN_TIMEOUT' })
+})
+
+test('an abort ends an open socket, and one that is being opened', async (t) => {
+  const open = await openTo(t, [subscribed])
+  const socket = await open.opening
+  open.stop.abort()
+  await socket.closed
+  const opening = await openTo(t, [])
+  opening.stop.abort()
+  await assert.rejects(opening.opening, { name: 'AbortError' })
+})
