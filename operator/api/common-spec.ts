@@ -1,6 +1,6 @@
 /** What the specs of Generators and Hosts have in common, field by field. */
 import type { PodTemplate } from './pod-template.ts'
-import type { ChainPart, LabelName, ObjectName, SecretKey, Size } from './scalars.ts'
+import type { ChainPart, ClassName, LabelName, ObjectName, SecretKey, Size } from './scalars.ts'
 
 /** The chain that is indexed. */
 export interface Chain {
@@ -105,16 +105,22 @@ export interface KeysVolume {
    * @default "1Gi"
    */
   readonly size: Size
-  /** StorageClass; left out it is the cluster's default class. Cannot be changed afterwards. */
-  readonly storageClassName?: ObjectName
+  /**
+   * StorageClass; left out it is the cluster's default class, and "" takes a volume without a class.
+   * Cannot be changed afterwards.
+   */
+  readonly storageClassName?: ClassName
 }
 
 /** The volume with the store. What is on it can be fetched again; keys are not on it. */
 export interface DataVolume {
   /** Size. It can grow where the class allows, and never shrink. */
   readonly size: Size
-  /** StorageClass; left out it is the cluster's default class. Cannot be changed afterwards. */
-  readonly storageClassName?: ObjectName
+  /**
+   * StorageClass; left out it is the cluster's default class, and "" takes a volume without a class.
+   * Cannot be changed afterwards.
+   */
+  readonly storageClassName?: ClassName
   /**
    * Whether the volume is deleted together with the resource.
    * @default "Retain"

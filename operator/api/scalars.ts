@@ -13,6 +13,14 @@
 export type ObjectName = string
 
 /**
+ * Name of a StorageClass, or nothing.
+ * @maxLength 253
+ * @rule self == '' || self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')
+ * @message must be the name of a StorageClass, or "" for volumes without a class
+ */
+export type ClassName = string
+
+/**
  * Name of a namespace or a Service.
  * @minLength 1
  * @maxLength 63

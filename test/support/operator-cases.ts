@@ -17,6 +17,11 @@ import { root } from './source-files.ts'
 
 export const peerID = '12D3KooWPjceQrSwdWXPyLLeABRXmuqt69Rg3sBYbU1Nft9HyQ6X'
 const folder = `${root}/test/fixtures/operator/objects`
+/** A resource before defaults are filled in. */
+export interface Manifest {
+  readonly spec: object
+}
+
 /** What every context shares. */
 const common = {
   clusterDomain: 'cluster.local',
@@ -110,7 +115,8 @@ export function objectsFile(name: string): string {
   return `${folder}/${name}/objects.yaml`
 }
 
-function readManifest(name: string): object {
+/** What a user wrote. */
+export function readManifest(name: string): Manifest {
   return parse(readFileSync(`${folder}/${name}/resource.yaml`, 'utf8'))
 }
 
