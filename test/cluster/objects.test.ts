@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { V1PodTemplateSpec, V1StatefulSet } from '@kubernetes/client-node'
+import type { Generator, Host } from '../../operator/api.ts'
+import type { ChildObject } from '../../operator/resources/child-object.ts'
+import { driftOf } from '../../operator/resources/drift.ts'
+import { generatorObjects } from '../../operator/resources/generator-objects.ts'
+import { hostObjects } from '../../operator/resources/host-objects.ts'
+import { keyringSecret } from '../../operator/resources/keyring-secret.ts'
+import { type Cluster, type ClusterAnswer, expectStatus, openCluster } from '../support/cluster.ts'
+import {
+  generatorCases,
+  hostCases,
+  hostContext,
+  readGenerator,
+  readHost,
+  readManifest,
+} from '../support/operator-cases.ts'
+
+const collections: Readonly<Record<string, string>> = {
+  ConfigMap: '/api/v1/namespaces/N/configmaps',
+  NetworkPolicy: '/apis/networking.k8s.io/v1/namespaces/N/networkpolicies',
+  PodDisruptionBudget: '/apis/policy/v1/namespaces/N/poddisruptionbudgets',
+  Secret: '/api/v1/namespaces/N/secrets',
+  Service: '/api/v1/namespaces/N/services',
+  ServiceAccount: '/api/v1/namespaces/N/serviceaccounts',
+  StatefulSet: '/apis/apps/v1/namespaces/N/statefulsets',
+}
+const applyType = 'application/apply-patch+yaml'
+const strict = { fieldManager: 'viewmesh-operator', force: 'true', fieldValidation: 'Strict' }
+
+const tried = { dryRun: 'All', fieldValidation: 'Strict' }
+
+interface AnyObject {
+  readonly kind?: string
+  readonly metadata?: { readonly name?: string; readonly namespace?: string }
+}
+
+function pathOf({ kind = '', metadata }: AnyObject): string {
+  const folder = collections[kind]?.replace('/N/', `/${metadata?.namespace}/`)
+  assert.ok(folder, `no path for ${kind}`)
+  return `${folder}/${metadata?.name}`
+}
+
+/** The same in another namespace, where its references to the old one do not matter. */
+function inNamespace<T extends Generator | Host>(resource: T, namespace: string): T {
+  return { ...resource, metadata: { ...resource.metadata, namespace } }
+}
+
+describe('what the builders make, on a real API server', () => {
+  let cluster: Cluster
+  let restricted: string
+  let privileged: string
+
+  const apply = async (
+    object: object,
+    query: Record<string, string> = {},
+  ): Promise<ClusterAnswer> =>
+    await cluster.request('PATCH', pathOf(object), {
+      body: object,
+      query: { ...strict, ...query },
+      type: applyType,
+    })
+
+  before(async () => {
+    cluster = await openCluster()
+    await cluster.installDefinitions()
+    restricted = await cluster.createNamespace({
+      'pod-security.kubernetes.io/enforce': 'restricted',
+    })
+    privileged = await cluster.createNamespace()
+  })
+  after(async () => {
+    await cluster.deleteNamespace(restricted)
+    await cluster.deleteNamespace(privileged)
+    cluster.close()
+  })
+
+  /** Everything of a case, in a namespace that takes it. */
+  const objectsOf = (name: string): readonly ChildObject[] => {
+    const context = generatorCases[name]
+    const namespace = name === 'generator-url' ? privileged : restricted
+    return context === undefined
+      ? hostObjects(inNamespace(readHost(name), namespace), hostCases[name] ?? hostContext).objects
+      : generatorObjects(inNamespace(readGenerator(name), namespace), context).objects
+  }
+
+  for (const name of [...Object.keys(generatorCases), ...Object.keys(hostCases)]) {
+    test(`${name}: the resource is accepted, with the defaults that builders count on`, async () => {
+      const isHost = name in hostCases
+      const resource = isHost ? readHost(name) : readGenerator(name)
+      const path = `/apis/viewmesh.io/v1alpha1/namespaces/${restricted}/${isHost ? 'hosts' : 'generators'}`
+      const body = { ...resource, metadata: { name: 'tried' }, spec: readManifest(name).spec }
+      const answer = await expectAccepted(cluster.request('POST', path, { body, query: tried }))
+      assert.deepEqual(answer.body.spec, resource.spec)
+    })
+
+    test(`${name}: every object is accepted, field by field, and then needs nothing more`, async () => {
+      for (const object of objectsOf(name)) {
+        const { body } = await expectAccepted(apply(object, { dryRun: 'All' }))
+        assert.deepEqual(driftOf(object, body), [], pathOf(object))
+      }
+    })
+
+    test(`${name}: its pods are allowed where it should run`, async () => {
+      const set = objectsOf(name).at(-1) as V1StatefulSet
+      const { status, body } = await cluster.request(
+        'POST',
+        `/api/v1/namespaces/${set.metadata?.namespace}/pods`,
+        { body: podOf(set), query: { dryRun: 'All', fieldValidation: 'Strict' } },
+      )
+      assert.equal(status, 201, body.message)
+    })
+  }
+
+  /** Creates the resource, since what belongs to nothing that exists is soon collected as garbage. */
+  const create = async (host: Host): Promise<Host> => {
+    const path = `/apis/viewmesh.io/v1alpha1/namespaces/${restricted}/hosts`
+    const { name } = host.metadata
+    const body = { ...host, metadata: { name } }
+    const answer = await expectAccepted(cluster.request('POST', path, { body }))
+    return answer.body as unknown as Host
+  }
+
+  test('applying again changes nothing', async () => {
+    const { spec, ...rest } = readHost('host-full')
+    const parked = await create({ ...rest, spec: { ...spec, replicas: 0 } })
+    for (const object of hostObjects(parked, hostContext).objects) {
+      const first = await expectAccepted(apply(object))
+      const second = await expectAccepted(apply(object))
+      assert.deepEqual(versionOf(second), versionOf(first), pathOf(object))
+    }
+  })
+
+  test('pods run as 1001 with their own key, writable volumes and files that follow', async () => {
+    const minimal = readHost('host-minimal')
+    const spec = { ...minimal.spec, replicas: 2, storage: smallStorage(minimal) }
+    const host = await create({ ...minimal, spec })
+    const keys = new Map([
+      [0, 'first key'],
+      [1, 'second key'],
+    ])
+    await expectAccepted(apply(keyringSecret(host, keys)))
+    for (const object of hostObjects(host, hostContext).objects) {
+      await expectAccepted(apply(object.kind === 'StatefulSet' ? withBusybox(object) : object))
+    }
+    const set = pathOf(hostObjects(host, hostContext).objects.at(-1) ?? {})
+    await eventually(async () => {
+      const { body } = await cluster.request('GET', set)
+      assert.equal((body.status as { readyReplicas?: number }).readyReplicas, 2)
+    })
+
+    const run = async (ordinal: number, script: string): Promise<string> => {
+      const pod = `mainnet-host-${ordinal}`
+      const args = ['--namespace', restricted, 'exec', pod, '--', 'sh', '-c', script]
+      const { code, stdout, stderr } = await cluster.kubectl(args)
+      assert.equal(code, 0, stderr)
+      return stdout.trim()
+    }
+    assert.equal(await run(0, 'id -u; id -g'), '1001\n1001')
+    assert.equal(await run(0, 'cat $DB_KEYRING_SECRET_FILE'), 'first key')
+    assert.equal(await run(1, 'cat $DB_KEYRING_SECRET_FILE'), 'second key')
+    assert.equal(await run(1, 'echo $P2P_ANNOUNCE_FILE'), '/etc/viewmesh/announce-1')
+    assert.equal(
+      await run(1, 'echo x > $DB_KEY_PATH/a && echo x > $DB_STORE_PATH/a && echo written'),
+      'written',
+    )
+    assert.equal(await run(1, 'echo x > /app/a 2>/dev/null || echo refused'), 'refused')
+    assert.equal(await run(1, 'ls /var/run/secrets/kubernetes.io 2>/dev/null || echo none'), 'none')
+
+    const announce = [[], ['/ip4/203.0.113.7/tcp/9171']]
+    for (const object of hostObjects(host, { ...hostContext, announce }).objects) {
+      if (object.kind === 'ConfigMap') await expectAccepted(apply(object))
+    }
+    await eventually(async () => {
+      assert.equal(await run(1, 'cat $P2P_ANNOUNCE_FILE'), '/ip4/203.0.113.7/tcp/9171')
+    })
+  })
+})
+
+function smallStorage({ spec }: Host): Host['spec']['storage'] {
+  const { keys, data } = spec.storage
+  return { keys: { ...keys, size: '1Mi' }, data: { ...data, size: '1Mi' } }
+}
+
+/** Changes with every write, but for a StatefulSet, of which its controller writes the status. */
+function versionOf({ body }: ClusterAnswer): unknown {
+  const { metadata = {}, kind } = body
+  return kind === 'StatefulSet' ? metadata['generation'] : metadata['resourceVersion']
+}
+
+/** A pod as the StatefulSet controller would make it, without what it refers to elsewhere. */
+function podOf({ metadata, spec }: V1StatefulSet): object {
+  const template: V1PodTemplateSpec = spec?.template ?? {}
+  const volumes = [
+    ...(template.spec?.volumes ?? []),
+    ...['keys', 'data'].map((name) => ({ name, emptyDir: {} })),
+  ]
+  const labels = { ...template.metadata?.labels, 'apps.kubernetes.io/pod-index': '0' }
+  const { serviceAccountName, priorityClassName, ...rest } = template.spec ?? { containers: [] }
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'one', namespace: metadata?.namespace, labels },
+    spec: { ...rest, volumes },
+  }
+}
+
+/** Stands in for the program: answers /health on 8080. */
+function withBusybox(set: ChildObject): object {
+  const { spec } = set as V1StatefulSet
+  const template = spec?.template
+  const script = 'echo healthy > /tmp/health; exec httpd -f -p 8080 -h /tmp'
+  const containers = (template?.spec?.containers ?? []).map((container) => ({
+    ...container,
+    image: 'localhost/busybox:1',
+    imagePullPolicy: 'Never',
+    command: ['sh', '-c', script],
+    resources: {},
+  }))
+  return {
+    ...set,
+    spec: { ...spec, template: { ...template, spec: { ...template?.spec, containers } } },
+  }
+}
+
+async function expectAccepted(answer: Promise<ClusterAnswer>): Promise<ClusterAnswer> {
+  const found = await answer
+  return await expectStatus(Promise.resolve(found), found.status === 201 ? 201 : 200)
+}
+
+/** Tries until it holds; two minutes at most. */
+async function eventually(check: () => Promise<void>): Promise<void> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await check()
+    } catch (error) {
+      if (attempt === 120) throw error
+    }
+    await sleep(1_000)
+  }
+}
