@@ -188,6 +188,9 @@ export interface PodTemplateContainer {
  * @rule !has(self.volumeMounts) || !self.volumeMounts.exists(m, has(m.name) && m.name in ['keyring', 'secrets'])
  * @message no other container may mount the volumes keyring and secrets: leave them out
  * @fieldPath .volumeMounts
+ * @rule !has(self.ports) || !self.ports.exists(p, p.containerPort in [8080, 9171, 9181, 9182])
+ * @message the ports 8080, 9171, 9181 and 9182 of the pod belong to the program: let the other container listen elsewhere
+ * @fieldPath .ports
  */
 export interface PodTemplateInitContainer {
   /**
@@ -196,6 +199,11 @@ export interface PodTemplateInitContainer {
    * @maxLength 63
    */
   readonly name: string
+  /**
+   * Ports, where it goes on beside the program (restartPolicy: Always).
+   * @maxItems 32
+   */
+  readonly ports?: readonly PodTemplatePort[]
   /**
    * Mounts.
    * @listMapKey mountPath
