@@ -1,10 +1,9 @@
 /**
- * Chooses how to reach the rows of a filter: bounds of heights from numbers and hashes, the store's
- * index for values it knows, both combined for `_and`, merged for `_or`; every stored height where
+ * Opens the way to the rows of a filter: bounds of heights from numbers, places from identities, the
+ * store's index for values it knows; combined for `_and`, merged for `_or`; every stored height where
  * nothing narrows.
  */
 import type { TermKind } from '../primitives/index-terms.ts'
-import type { Candidate } from '../store/store.ts'
 import type { Session } from './block-view.ts'
 import type { Condition } from './condition.ts'
 import type { Entity } from './entity.ts'
@@ -18,9 +17,9 @@ import {
   placesCursor,
   termCursor,
 } from './height-cursor.ts'
-import { type Hint, hintOf } from './index-hint.ts'
-import { everything, type Intervals, intersect } from './intervals.ts'
-import { logCursor } from './log-cursor.ts'
+import { type Hint, hintOf, type Identity } from './index-hint.ts'
+import { everything, type Interval, type Intervals, intersect, union } from './intervals.ts'
+import type { Place } from './place.ts'
 
 /** What looking one value up costs, in documents: a page of the index for each span of blocks. */
 const lookUpCost = 8
@@ -39,7 +38,7 @@ export async function openAccessPath(
   entity: Entity,
   condition: Condition,
 ): Promise<HeightCursor> {
-  const cursor = await cursorOf(access, hintOf(entity, condition, access.session.snapshot))
+  const cursor = await cursorOf(access, hintOf(entity, condition))
   if (cursor !== 'all' && access.window === everything) return cursor
   const inWindow = intervalCursor(access.window, access.descending)
   return cursor === 'all' ? inWindow : bothCursor([inWindow, cursor])
@@ -53,22 +52,22 @@ async function cursorOf(access: Access, hint: Hint): Promise<HeightCursor | 'all
       return emptyCursor
     case 'heights':
       return intervalCursor(hint.heights, access.descending)
-    case 'log':
-      return logCursor(hint.height, hint.logIndex, access.descending)
     case 'term':
-      return await termHint(access, hint)
+      return await openTerm(access, hint)
     case 'linked': {
       const cursor = await cursorOf(access, hint.part)
       return cursor === 'all' ? cursor : linkedCursor(cursor, hint.section)
     }
     case 'and':
-      return await andHint(access, hint.parts)
+      return await openAnd(access, hint.parts)
     case 'or':
-      return await orHint(access, hint.parts)
+      return await openOr(access, hint.parts)
+    default:
+      return placesCursor(await findPlaces(access, hint), access.descending)
   }
 }
 
-async function andHint(access: Access, parts: readonly Hint[]): Promise<HeightCursor> {
+async function openAnd(access: Access, parts: readonly Hint[]): Promise<HeightCursor> {
   const window = parts.reduce<Intervals>(
     (set, part) => (part.type === 'heights' ? intersect(set, part.heights) : set),
     access.window,
@@ -83,40 +82,66 @@ async function andHint(access: Access, parts: readonly Hint[]): Promise<HeightCu
   return bothCursor(cursors)
 }
 
-async function orHint(access: Access, parts: readonly Hint[]): Promise<HeightCursor | 'all'> {
+/** However many heights and identities are named, they make one cursor each. */
+async function openOr(access: Access, parts: readonly Hint[]): Promise<HeightCursor | 'all'> {
   const cursors: HeightCursor[] = []
+  const heights: Interval[] = []
+  const places: Place[] = []
   for (const part of parts) {
-    const cursor = await cursorOf(access, part)
-    if (cursor === 'all') return 'all'
-    cursors.push(cursor)
+    if (part.type === 'heights') heights.push(...part.heights)
+    else if (isIdentity(part))
+      for (const place of await findPlaces(access, part)) places.push(place)
+    else {
+      const cursor = await cursorOf(access, part)
+      if (cursor === 'all') return 'all'
+      cursors.push(cursor)
+    }
   }
+  if (heights.length > 0) cursors.push(intervalCursor(union(heights), access.descending))
+  if (places.length > 0) cursors.push(placesCursor(places, access.descending))
   return eitherCursor(cursors, access.descending)
 }
 
-interface TermHint {
-  readonly kind: TermKind
-  readonly value: Uint8Array
-}
+const isIdentity = (hint: Hint): hint is Identity =>
+  hint.type === 'block' || hint.type === 'log' || hint.type === 'unique'
 
-/** Values that one document has; all their places are known after one look. */
-const unique: ReadonlySet<TermKind> = new Set(['transactionHash', 'cid', 'blockHash'])
+// --- Looking up -----------------------------------------------------------------------------
 
-async function termHint(access: Access, { kind, value }: TermHint): Promise<HeightCursor> {
+async function openTerm(
+  access: Access,
+  hint: { readonly kind: TermKind; readonly value: Uint8Array },
+): Promise<HeightCursor> {
   const { session, descending } = access
   const bounds = envelope(access)
   if (bounds === null) return emptyCursor
-  session.work.look(lookUpCost)
-  if (session.work.isDue()) await session.work.turn()
-  if (!unique.has(kind)) {
-    const cursor = termCursor(session.snapshot, { kind, value }, bounds, descending)
-    cursor.seek(descending ? bounds[1] : bounds[0])
-    return cursor
+  await payLookUp(session)
+  const cursor = termCursor(session.snapshot, hint, bounds, descending)
+  cursor.seek(descending ? bounds[1] : bounds[0])
+  return cursor
+}
+
+/** All places of something there is only one of. */
+async function findPlaces(access: Access, hint: Identity): Promise<readonly Place[]> {
+  const { session, descending } = access
+  const { snapshot } = session
+  await payLookUp(session)
+  if (hint.type === 'unique') {
+    const bounds = envelope(access)
+    if (bounds === null) return []
+    const found = snapshot.candidates(hint.kind, hint.value, bounds[0], bounds[1], descending)
+    const needle = hint.kind === 'cid' ? null : hint.value
+    return Array.from(found, (candidate) => ({ type: 'chunk', ...candidate, needle }))
   }
-  const places: Candidate[] = [
-    ...session.snapshot.candidates(kind, value, bounds[0], bounds[1], descending),
-  ]
-  const needle = kind === 'cid' ? null : value
-  return places.length === 0 ? emptyCursor : placesCursor(places, needle, descending)
+  const height = snapshot.heightOf(hint.hash)
+  if (height === undefined) return []
+  return hint.type === 'block'
+    ? [{ type: 'block', height }]
+    : [{ type: 'log', height, logIndex: hint.logIndex }]
+}
+
+async function payLookUp({ work }: Session): Promise<void> {
+  work.look(lookUpCost)
+  if (work.isDue()) await work.turn()
 }
 
 /** The lowest and highest height that count and are stored. */

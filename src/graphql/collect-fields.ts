@@ -7,14 +7,16 @@ import {
   type DirectiveNode,
   type FieldNode,
   type FragmentDefinitionNode,
+  type FragmentSpreadNode,
   GraphQLIncludeDirective,
   GraphQLSkipDirective,
   getDirectiveValues,
+  type InlineFragmentNode,
   Kind,
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql'
-import { maxSelections } from './limits.ts'
+import { maxSelections, refusal } from './limits.ts'
 import { tooManySelections } from './syntax.ts'
 
 /** What decides about the shape of an answer: variables of directives, groups and formats. */
@@ -52,23 +54,40 @@ function collectInto(
 ): void {
   for (const selection of selections) {
     if (!isIncluded(selection, collector.shape)) continue
-    if (selection.kind === Kind.FIELD) {
-      const key = selection.alias?.value ?? selection.name.value
-      const nodes = fields.get(key)
-      if (nodes === undefined) fields.set(key, [selection])
-      else nodes.push(selection)
-      continue
-    }
-    if (selection.kind === Kind.INLINE_FRAGMENT) {
-      collectInto(collector, selection.selectionSet.selections, fields, seen)
-      continue
-    }
-    const name = selection.name.value
-    const fragment = collector.fragments.get(name)
-    if (fragment === undefined || seen.has(name)) continue
-    seen.add(name)
-    collectInto(collector, fragment.selectionSet.selections, fields, seen)
+    if (selection.kind === Kind.FIELD) addField(selection, fields)
+    else collectInto(collector, spread(collector, selection, seen), fields, seen)
   }
+}
+
+function addField(node: FieldNode, fields: Map<string, FieldNode[]>): void {
+  const key = node.alias?.value ?? node.name.value
+  if (key === '__proto__') throw reservedKey(node)
+  const nodes = fields.get(key)
+  if (nodes === undefined) fields.set(key, [node])
+  else nodes.push(node)
+}
+
+/** The selections of a fragment; none where it is already in the same set. */
+function spread(
+  { fragments }: Collector,
+  selection: InlineFragmentNode | FragmentSpreadNode,
+  seen: Set<string>,
+): readonly SelectionNode[] {
+  if (selection.kind === Kind.INLINE_FRAGMENT) return selection.selectionSet.selections
+  const name = selection.name.value
+  if (seen.has(name)) return []
+  seen.add(name)
+  return fragments.get(name)?.selectionSet.selections ?? []
+}
+
+/** Objects of the answer are plain objects, in which this name means something else. */
+function reservedKey(node: FieldNode): Error {
+  return refusal(
+    'GRAPHQL_SYNTAX_LIMIT',
+    'The alias __proto__ is reserved.',
+    'Choose another alias.',
+    node,
+  )
 }
 
 function isIncluded(

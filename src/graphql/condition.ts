@@ -98,7 +98,7 @@ export function notOf(part: Condition): Condition {
   return part.op === 'none' ? all : { op: 'not', part }
 }
 
-/** True when it is the same for all rows of a block and needs none of their values. */
+/** True when it is the same for all rows of a block. */
 export function isOfBlock(condition: Condition): boolean {
   switch (condition.op) {
     case 'all':
@@ -112,7 +112,7 @@ export function isOfBlock(condition: Condition): boolean {
     case 'value':
       return condition.attribute.ofBlock === true
     case 'link':
-      return condition.link.target === 'Block' && isOfBlock(condition.part)
+      return condition.link.target === 'Block'
     default:
       return false
   }

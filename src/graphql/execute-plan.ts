@@ -43,7 +43,7 @@ async function rootValue(run: Run, field: RootField, introspection: Introspectio
     case 'constant':
       return field.value
     case 'introspection':
-      return introspect(run, field.key, field.nodes, introspection)
+      return introspect(run, field, introspection)
     case 'aggregate':
       return await located(field.aggregate.source.node, field.key, () =>
         rootAggregate(run, field.aggregate),
@@ -78,14 +78,20 @@ async function rootList(run: Run, list: ListPlan): Promise<Json> {
   return objects
 }
 
+type IntrospectionField = Extract<RootField, { type: 'introspection' }>
+
+/** What introspection without variables answered; it never changes. */
+const introspected = new WeakMap<IntrospectionField, Json>()
+
 /** Introspection reads the schema alone, so it is left to graphql-js. */
 function introspect(
   run: Run,
-  key: string,
-  nodes: readonly FieldNode[],
+  field: IntrospectionField,
   { schema, document, operation }: Introspection,
 ): Json {
-  const selectionSet = { kind: Kind.SELECTION_SET, selections: nodes } as const
+  const known = introspected.get(field)
+  if (known !== undefined) return known
+  const selectionSet = { kind: Kind.SELECTION_SET, selections: field.nodes } as const
   const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION)
   const result = executeSync({
     schema,
@@ -94,5 +100,7 @@ function introspect(
   })
   const [error] = result.errors ?? []
   if (error !== undefined) throw error
-  return (result.data?.[key] ?? null) as Json
+  const answer = (result.data?.[field.key] ?? null) as Json
+  if (Object.keys(run.variables).length === 0) introspected.set(field, answer)
+  return answer
 }

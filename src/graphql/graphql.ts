@@ -81,8 +81,9 @@ export interface Graphql {
   onHeight(listener: (height: number) => void): () => void
 }
 
-/** Characters of all query texts whose plans are kept. */
-const cachedText = 4 * 1024 * 1024
+/** Characters of all query texts whose plans are kept, and of one of them; a plan takes some 50 times its text. */
+const cachedText = 512 * 1024
+const maxCachedText = 64 * 1024
 
 /** Opens the engine. It holds nothing that must be closed; the reader belongs to the caller. */
 export function openGraphql(options: GraphqlOptions, parts: GraphqlParts): Graphql {
@@ -94,7 +95,11 @@ export function openGraphql(options: GraphqlOptions, parts: GraphqlParts): Graph
     schema,
     catalog,
     entities: entitiesByName(catalog),
-    documents: new LRUCache({ maxSize: cachedText, sizeCalculation: (_, text) => text.length + 1 }),
+    documents: new LRUCache({
+      maxSize: cachedText,
+      maxEntrySize: maxCachedText,
+      sizeCalculation: (_, text) => text.length + 1,
+    }),
     metrics: createGraphqlMetrics(parts.registry),
     turns: createTurns(),
     cids: createCidCache(),

@@ -15,7 +15,8 @@ import type { GroupSelection, ListPlan } from './plan.ts'
 import { toPredicate } from './predicate.ts'
 import type { Row } from './row.ts'
 import { coerceArguments, type Run, scanOf } from './run.ts'
-import { everyRow, type ListRequest, selectAmong, visitRows } from './select-rows.ts'
+import { everyRow, type ListRequest, neededRows, selectAmong, visitRows } from './select-rows.ts'
+import { createSmallest } from './smallest.ts'
 
 /** A list with `groupBy`. */
 export type GroupList = Extract<ListPlan, { type: 'groups' }>
@@ -168,10 +169,19 @@ function arrange(
   const order = toOrder(run.catalog, entity, args['order'] ?? [], cursor.scope, list.source.node)
   const kept = groups.filter((group) => matches(cursor.moveTo(group)))
   if (order.length === 0) return kept.slice(offset, offset + limit)
-  const byRanked = new Map<Ranked, Group>()
-  for (const group of kept) byRanked.set(rank(cursor.moveTo(group), order), group)
-  const sorted = [...byRanked].sort(([a], [b]) => rankedOrder(order)(a, b))
-  return sorted.slice(offset, offset + limit).map(([, group]) => group)
+  const compare = rankedOrder(order)
+  const needed = offset + neededRows(limit, run.session.work)
+  const first = createSmallest<RankedGroup>(needed, (a, b) => compare(a.ranked, b.ranked))
+  for (const group of kept) first.add({ group, ranked: rank(cursor.moveTo(group), order) })
+  return first
+    .sorted()
+    .slice(offset, offset + limit)
+    .map(({ group }) => group)
+}
+
+interface RankedGroup {
+  readonly group: Group
+  readonly ranked: Ranked
 }
 
 /** Groups can be ordered by what all members have in common. */

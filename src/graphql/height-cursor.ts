@@ -1,15 +1,15 @@
 /**
  * Cursors over the heights that may hold matching rows, in one direction, lazily: a look-up of a
  * rare value touches the few blocks that have it, and one with a limit stops when it has enough.
- * Where a block's chunks are known they narrow the positions as well. Cursors may name too much,
- * never too little: every row is checked against the whole filter.
+ * Where places within a block are known they narrow the positions as well. Cursors may name too
+ * much, never too little: every row is checked against the whole filter.
  */
 import type { Section } from '../primitives/collections.ts'
 import type { TermKind } from '../primitives/index-terms.ts'
 import type { Candidate, Snapshot } from '../store/store.ts'
-import { type BlockView, chunkWindow, storedBlock } from './block-view.ts'
-import { positionsWith } from './chunk-window.ts'
+import type { BlockView } from './block-view.ts'
 import { type Intervals, nearest } from './intervals.ts'
+import { type Place, spansOfPlaces } from './place.ts'
 import { spanIn } from './section-span.ts'
 import { intersectSpans, mergeSpans, type Span, type SpanSet, uniteSpans } from './span-set.ts'
 
@@ -32,58 +32,50 @@ export function intervalCursor(set: Intervals, descending: boolean): HeightCurso
   return { seek: (height) => nearest(set, height, descending), spans: () => 'whole' }
 }
 
-/** The heights of documents found one by one; `needle` is in their bytes, where it is known. */
-export function placesCursor(
-  places: readonly Candidate[],
-  needle: Uint8Array | null,
-  descending: boolean,
-): HeightCursor {
+/** The heights of places that are all known. */
+export function placesCursor(places: readonly Place[], descending: boolean): HeightCursor {
   const sorted = [...places].sort((a, b) =>
     descending ? b.height - a.height : a.height - b.height,
   )
-  return candidateCursor({ open: () => sorted, needle, bounds: null, descending })
+  return streamCursor(descending, () => sorted)
 }
 
-/** The heights whose chunks may hold a value, from the store's index. */
+/** The heights whose chunks may hold a value, from the store's index, as far as they are asked for. */
 export function termCursor(
   snapshot: Snapshot,
-  term: { readonly kind: TermKind; readonly value: Uint8Array },
-  bounds: readonly [from: number, to: number],
+  { kind, value }: { readonly kind: TermKind; readonly value: Uint8Array },
+  [low, high]: readonly [from: number, to: number],
   descending: boolean,
 ): HeightCursor {
-  const [low, high] = bounds
-  return candidateCursor({
-    descending,
-    bounds,
-    needle: term.value,
-    open: (height) => {
-      const [from, to] = descending ? [low, Math.min(high, height)] : [Math.max(low, height), high]
-      return snapshot.candidates(term.kind, term.value, from, to, descending)
-    },
-  })
+  const places = (height: number): Iterable<Place> => {
+    const [from, to] = descending ? [low, Math.min(high, height)] : [Math.max(low, height), high]
+    return toPlaces(snapshot.candidates(kind, value, from, to, descending), value)
+  }
+  return streamCursor(descending, places, patience)
 }
 
-interface CandidateSource {
-  readonly descending: boolean
-  /** Bytes that every matching document has; null where only its CID is known. */
-  readonly needle: Uint8Array | null
-  /** Null when opening again at another height is no shorter than walking there. */
-  readonly bounds: readonly [from: number, to: number] | null
-  open(height: number): Iterable<Candidate>
+function* toPlaces(candidates: Iterable<Candidate>, needle: Uint8Array): Generator<Place> {
+  for (const { height, section, chunk } of candidates) {
+    yield { type: 'chunk', height, section, chunk, needle }
+  }
 }
 
 /** Steps taken one by one towards a height before the index is asked for it anew. */
 const patience = 32
 
-function candidateCursor(source: CandidateSource): HeightCursor {
-  const { descending } = source
-  let iterator: Iterator<Candidate> | undefined
-  let pending: Candidate | null = null
-  let current: { readonly height: number; readonly chunks: Candidate[] } | null = null
+/** A cursor over places in the order of the walk; `open` begins at a height or before it. */
+function streamCursor(
+  descending: boolean,
+  open: (height: number) => Iterable<Place>,
+  maxSteps = Infinity,
+): HeightCursor {
+  let iterator: Iterator<Place> | undefined
+  let pending: Place | null = null
+  let current: { readonly height: number; readonly places: Place[] } | null = null
   const isBefore = (height: number, goal: number) => (descending ? height > goal : height < goal)
 
-  function open(height: number): void {
-    iterator = source.open(height)[Symbol.iterator]()
+  function begin(height: number): void {
+    iterator = open(height)[Symbol.iterator]()
     pull()
   }
   function pull(): void {
@@ -92,52 +84,27 @@ function candidateCursor(source: CandidateSource): HeightCursor {
   }
   function walkTo(goal: number): void {
     for (let steps = 0; pending !== null && isBefore(pending.height, goal); steps++) {
-      if (steps >= patience && source.bounds !== null) open(goal)
+      if (steps >= maxSteps) begin(goal)
       else pull()
     }
   }
-  /** All candidates of one height. */
+  /** All places of one height. */
   function gather(): void {
-    current = pending === null ? null : { height: pending.height, chunks: [] }
+    current = pending === null ? null : { height: pending.height, places: [] }
     for (; pending !== null && pending.height === current?.height; pull()) {
-      current.chunks.push(pending)
+      current.places.push(pending)
     }
   }
   return {
     seek(height) {
-      if (iterator === undefined) {
-        open(height)
-        walkTo(height)
-        gather()
-      } else if (current !== null && isBefore(current.height, height)) {
-        walkTo(height)
-        gather()
-      }
+      if (iterator === undefined) begin(height)
+      else if (current === null || !isBefore(current.height, height)) return current?.height ?? null
+      walkTo(height)
+      gather()
       return current?.height ?? null
     },
-    spans(block, section) {
-      const found: Span[] = []
-      for (const candidate of current?.chunks ?? []) {
-        for (const place of placesIn(block, candidate, source.needle)) {
-          const span = spanIn(block, candidate.section, place, section)
-          if (span === 'whole') return 'whole'
-          found.push(span)
-        }
-      }
-      return mergeSpans(found)
-    },
+    spans: (block, section) => spansOfPlaces(block, current?.places ?? [], section),
   }
-}
-
-/** Where in a candidate's chunk the matching documents can be. */
-function placesIn(
-  block: BlockView,
-  { section, chunk }: Candidate,
-  needle: Uint8Array | null,
-): readonly Span[] {
-  const window = needle === null ? null : chunkWindow(block, section, chunk)
-  if (needle === null || window === null) return [storedBlock(block).chunkRange(section, chunk)]
-  return positionsWith(window, needle).map((position) => [position, position + 1])
 }
 
 /** A cursor over rows that are linked to rows of another section. */

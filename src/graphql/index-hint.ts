@@ -5,18 +5,24 @@
 import type { Section } from '../primitives/collections.ts'
 import { parseDocID } from '../primitives/doc-id.ts'
 import type { TermKind } from '../primitives/index-terms.ts'
-import type { Snapshot } from '../store/store.ts'
 import { attestationHeight, attestedHeight } from './attestation-record.ts'
 import type { Condition, ValueCondition } from './condition.ts'
 import type { Attribute, Entity } from './entity.ts'
-import { type Intervals, intersect, intervalsOf, union } from './intervals.ts'
+import { type Intervals, intersect, intervalsOf } from './intervals.ts'
 import type { Operand } from './value-test.ts'
+
+/** Something there is only one of; all its places are known after one look. */
+export type Identity =
+  | { readonly type: 'block'; readonly hash: string }
+  | { readonly type: 'log'; readonly hash: string; readonly logIndex: number }
+  | { readonly type: 'unique'; readonly kind: TermKind; readonly value: Uint8Array }
 
 /** Where matching rows can be. */
 export type Hint =
+  | Identity
   | { readonly type: 'all' | 'none' }
   | { readonly type: 'heights'; readonly heights: Intervals }
-  | { readonly type: 'log'; readonly height: number; readonly logIndex: number }
+  /** A value that many documents may have. */
   | { readonly type: 'term'; readonly kind: TermKind; readonly value: Uint8Array }
   | { readonly type: 'and' | 'or'; readonly parts: readonly Hint[] }
   /** Of rows in a section, of which those are wanted that are linked to them. */
@@ -26,18 +32,18 @@ const all: Hint = { type: 'all' }
 const none: Hint = { type: 'none' }
 
 /** The hint for a condition on rows of an entity; linked rows are in the same block. */
-export function hintOf(entity: Entity, condition: Condition, snapshot: Snapshot): Hint {
+export function hintOf(entity: Entity, condition: Condition): Hint {
   switch (condition.op) {
     case 'none':
       return none
     case 'and':
-      return andHints(condition.parts.map((part) => hintOf(entity, part, snapshot)))
+      return andHints(condition.parts.map((part) => hintOf(entity, part)))
     case 'or':
-      return orHints(condition.parts.map((part) => hintOf(entity, part, snapshot)))
+      return orHints(condition.parts.map((part) => hintOf(entity, part)))
     case 'link':
-      return linkedHint(condition.target, hintOf(condition.target, condition.part, snapshot))
+      return linkedHint(condition.target, hintOf(condition.target, condition.part))
     case 'value':
-      return valueHint(entity, condition, snapshot)
+      return valueHint(entity, condition)
     case 'elements':
       return condition.quantifier === '_any'
         ? elementHint(entity, condition.attribute, condition.part)
@@ -45,7 +51,7 @@ export function hintOf(entity: Entity, condition: Condition, snapshot: Snapshot)
     case 'list':
       return condition.isEqual ? listHint(entity, condition.attribute, condition.items) : all
     case 'cid':
-      return { type: 'term', kind: 'cid', value: condition.cid }
+      return { type: 'unique', kind: 'cid', value: condition.cid }
     default:
       return all
   }
@@ -70,27 +76,20 @@ function orHints(hints: readonly Hint[]): Hint {
   const parts = hints.filter(({ type }) => type !== 'none')
   const [first] = parts
   if (first === undefined) return none
-  return parts.length === 1 ? first : { type: 'or', parts: mergeHeights(parts) }
-}
-
-/** Heights are one set, however many alternatives name them. */
-function mergeHeights(parts: readonly Hint[]): readonly Hint[] {
-  const rest = parts.filter(({ type }) => type !== 'heights')
-  const named = parts.flatMap((part) => (part.type === 'heights' ? part.heights : []))
-  return named.length === 0 ? rest : [...rest, { type: 'heights', heights: union(named) }]
+  return parts.length === 1 ? first : { type: 'or', parts }
 }
 
 // --- Single values --------------------------------------------------------------------------
 
-function valueHint(entity: Entity, condition: ValueCondition, snapshot: Snapshot): Hint {
+function valueHint(entity: Entity, condition: ValueCondition): Hint {
   const { attribute, operator, operand } = condition
   if (attribute.course === 'height') return heightHint(condition)
   const look = lookUps[`${entity.name}.${attribute.name}`]
   if (look === undefined) return all
   const isPattern = operator === '_like' && attribute.name === 'attested_doc'
-  if (operator === '_eq' || isPattern) return look(operand as Operand, snapshot)
+  if (operator === '_eq' || isPattern) return look(operand as Operand)
   if (operator !== '_in') return all
-  return orHints((operand as readonly Operand[]).map((one) => look(one, snapshot)))
+  return orHints((operand as readonly Operand[]).map(look))
 }
 
 const last = Number.MAX_SAFE_INTEGER
@@ -121,47 +120,43 @@ function heightAt(height: number | null | undefined): Hint {
 }
 
 /** From an operand to the places of the rows that can have it. */
-type LookUp = (operand: Operand, snapshot: Snapshot) => Hint
+type LookUp = (operand: Operand) => Hint
 
 /** Rows without a value are not indexed. */
 const present =
-  (look: (text: string, snapshot: Snapshot) => Hint): LookUp =>
-  (operand, snapshot) =>
-    typeof operand === 'string' ? look(operand, snapshot) : all
+  (look: (text: string) => Hint): LookUp =>
+  (operand) =>
+    typeof operand === 'string' ? look(operand) : all
 
 const wholeHash = /^0x[0-9a-f]{64}$/
 
-const blockOf = present((hash, snapshot) =>
-  wholeHash.test(hash) ? heightAt(snapshot.heightOf(hash)) : none,
-)
+const blockOf = present((hash) => (wholeHash.test(hash) ? { type: 'block', hash } : none))
 
-const term = (kind: TermKind, bytes: number): LookUp =>
+const term = (type: 'term' | 'unique', kind: TermKind, bytes: number): LookUp =>
   present((text) => {
     const value = Buffer.from(text.slice(2), 'hex')
     const isWhole = text.startsWith('0x') && text.length === 2 + 2 * bytes && value.length === bytes
-    return isWhole ? { type: 'term', kind, value } : none
+    return isWhole ? { type, kind, value } : none
   })
 
-const transaction = term('transactionHash', 32)
+const transaction = term('unique', 'transactionHash', 32)
 
-/** A docID of any collection leads to where the document is; one of another collection matches nothing. */
+/** A docID leads to where the document is; one of another collection matches nothing. */
 const document = (collection: Section | 'BlockSignature'): LookUp =>
-  present((text, snapshot) => {
+  present((text) => {
     const id = parseDocID(text)
     if (id?.collection !== collection) return none
     switch (id.collection) {
       case 'Block':
-        return blockOf(id.hash, snapshot)
+        return blockOf(id.hash)
       case 'Transaction':
-        return transaction(id.hash, snapshot)
+        return transaction(id.hash)
       case 'AccessListEntry':
-        return transaction(id.transactionHash, snapshot)
+        return transaction(id.transactionHash)
       case 'BlockSignature':
-        return blockOf(id.blockHash, snapshot)
-      case 'Log': {
-        const height = snapshot.heightOf(id.blockHash)
-        return height === undefined ? none : { type: 'log', height, logIndex: id.logIndex }
-      }
+        return blockOf(id.blockHash)
+      case 'Log':
+        return { type: 'log', hash: id.blockHash, logIndex: id.logIndex }
       default:
         return none
     }
@@ -174,10 +169,10 @@ const lookUps: Readonly<Record<string, LookUp>> = {
   'Transaction._docID': document('Transaction'),
   'Transaction.blockHash': blockOf,
   'Transaction.block_id': document('Block'),
-  'Transaction.from': term('from', 20),
-  'Transaction.to': term('to', 20),
+  'Transaction.from': term('term', 'from', 20),
+  'Transaction.to': term('term', 'to', 20),
   'Log._docID': document('Log'),
-  'Log.address': term('logAddress', 20),
+  'Log.address': term('term', 'logAddress', 20),
   'Log.blockHash': blockOf,
   'Log.block_id': document('Block'),
   'Log.transactionHash': transaction,

@@ -44,18 +44,21 @@ export function intersect(a: Intervals, b: Intervals): Intervals {
 
 /** The nearest number of the set at or beyond `number` in a direction; null when there is none. */
 export function nearest(set: Intervals, number: number, descending: boolean): number | null {
-  if (descending) {
-    for (let index = set.length - 1; index >= 0; index--) {
-      const [from, to] = set[index] ?? [0, -1]
-      if (from <= number) return Math.min(to, number)
-    }
-    return null
-  }
-  const found = set.find(([, to]) => to >= number)
-  return found === undefined ? null : Math.max(found[0], number)
+  const index = firstEndingAt(set, number)
+  const [from, to] = set[index] ?? [Infinity, Infinity]
+  if (!descending) return to === Infinity ? null : Math.max(from, number)
+  if (from <= number) return number
+  return set[index - 1]?.[1] ?? null
 }
 
-/** How many numbers the set has. */
-export function size(set: Intervals): number {
-  return set.reduce((sum, [from, to]) => sum + to - from + 1, 0)
+/** Index of the first interval that ends at or above a number. */
+function firstEndingAt(set: Intervals, number: number): number {
+  let low = 0
+  let high = set.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((set[middle]?.[1] ?? 0) < number) low = middle + 1
+    else high = middle
+  }
+  return low
 }

@@ -51,7 +51,9 @@ function simplePredicate(entity: Entity, condition: Simple): Predicate {
       return (row) => isSameList(attribute.read(row), items) === isEqual
     }
     case 'link':
-      return linkPredicate(condition.link, toPredicate(condition.target, condition.part))
+      return condition.link.many
+        ? manyPredicate(condition.link, toPredicate(condition.target, condition.part))
+        : onePredicate(condition.link, toPredicate(condition.target, condition.part))
     case 'unlinked':
       return (row) => {
         const [start, end] = condition.link.span(row)
@@ -128,7 +130,7 @@ function isSameList(value: Value, items: readonly Value[] | null): boolean {
   return value.length === items.length && value.every((one, index) => one === items[index])
 }
 
-function linkPredicate(link: Link, part: Predicate): Predicate {
+function manyPredicate(link: Link, part: Predicate): Predicate {
   return (row) => {
     const [start, end] = link.span(row)
     const linked = rowAt(row.block, start)
@@ -137,6 +139,20 @@ function linkPredicate(link: Link, part: Predicate): Predicate {
       if (part(moveTo(linked, position))) return true
     }
     return false
+  }
+}
+
+/** Neighbours are often linked to the same row, so what was found out about it last is kept. */
+function onePredicate(link: Link, part: Predicate): Predicate {
+  let last: Row | undefined
+  let isMatch = false
+  return (row) => {
+    const [position] = link.span(row)
+    if (last?.block === row.block && last.position === position) return isMatch
+    row.block.session.work.look(1)
+    last = rowAt(row.block, position)
+    isMatch = part(last)
+    return isMatch
   }
 }
 

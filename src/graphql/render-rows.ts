@@ -111,8 +111,7 @@ async function renderOne(
   const condition = toCondition(run.catalog, target, filter, noAliases)
   const { linked, places } = linkedRows(rows, link)
   work.look(linked.length)
-  const matches = toPredicate(target, condition)
-  const isKept = linked.map(matches)
+  const isKept = await eachOf(run, linked, toPredicate(target, condition))
   const before = work.usage().bytes
   const kept = linked.filter((_, index) => isKept[index])
   const rendered = (await renderRows(run, kept, selection)).values()
@@ -151,13 +150,18 @@ async function renderMany(
   const lists =
     list.type === 'groups'
       ? await renderEach(rows, (row) => renderGroupList(run, list, rowsOfSpan(row, link)))
-      : await renderLists(run, list, childrenOf(run, rows, link, list))
+      : await renderLists(run, list, await childrenOf(run, rows, link, list))
   for (const [index, object] of objects.entries()) object[key] = lists[index] ?? []
 }
 
-function childrenOf(run: Run, rows: readonly Row[], link: Link, list: RowList): readonly Row[][] {
+async function childrenOf(
+  run: Run,
+  rows: readonly Row[],
+  link: Link,
+  list: RowList,
+): Promise<readonly Row[][]> {
   const select = createChildSelector(list.entity, rowRequest(run, list))
-  return rows.map((row) => {
+  return await eachOf(run, rows, (row) => {
     const children = select(row.block, link.span(row))
     run.session.work.addRows(children.length)
     return children
@@ -183,6 +187,20 @@ async function renderLists(
     at += rows.length
     return objects.slice(start, at)
   })
+}
+
+/** Like map, with turns for others in between. */
+async function eachOf<T, R>(
+  { session: { work } }: Run,
+  items: readonly T[],
+  toResult: (item: T) => R,
+): Promise<readonly R[]> {
+  const results: R[] = []
+  for (const item of items) {
+    results.push(toResult(item))
+    if (work.isDue()) await work.turn()
+  }
+  return results
 }
 
 async function renderEach<T>(
@@ -221,15 +239,19 @@ export async function renderGroups(
     const lists =
       list.type === 'groups'
         ? await renderEach(groups, (group) => renderGroupList(run, list, group.rows))
-        : await renderLists(run, list, membersOf(run, groups, list))
+        : await renderLists(run, list, await membersOf(run, groups, list))
     for (const [index, object] of objects.entries()) object[key] = lists[index] ?? []
   }
   return objects
 }
 
-function membersOf(run: Run, groups: readonly Group[], list: RowList): readonly Row[][] {
+async function membersOf(
+  run: Run,
+  groups: readonly Group[],
+  list: RowList,
+): Promise<readonly Row[][]> {
   const request = rowRequest(run, list)
-  return groups.map(({ rows }) => {
+  return await eachOf(run, groups, ({ rows }) => {
     const members = selectAmong(list.entity, rows, request)
     run.session.work.addRows(members.length)
     return members

@@ -11,6 +11,7 @@ import { moveTo, type Row, rowAt } from './row.ts'
 import { createSmallest } from './smallest.ts'
 import type { Span } from './span-set.ts'
 import { chainOrder, type Direction, type Piece, type Scan, walk } from './walk.ts'
+import type { Work } from './work.ts'
 
 /** What a list asks for. */
 export interface ListRequest {
@@ -67,17 +68,23 @@ function* inBatches(rows: readonly Row[]): Generator<Row[]> {
 
 async function sortedRows(scan: Scan, request: ListRequest): Promise<Row[]> {
   const { order, offset, limit } = request
-  const kept = createSmallest<Ranked>(offset + limit, rankedOrder(order))
+  const { work } = scan.session
+  const kept = createSmallest<Ranked>(offset + neededRows(limit, work), rankedOrder(order))
   await visitRows(scan, request.condition, (row) => {
     const ranked = rank({ ...row }, order)
     ranked.row.bytes = null
     kept.add(ranked)
-    scan.session.work.hold(kept.size)
+    work.hold(kept.size)
   })
   return kept
     .sorted()
     .slice(offset)
     .map(({ row }) => row)
+}
+
+/** How many rows to keep: one more than an answer may have is enough to refuse it. */
+export function neededRows(limit: number, work: Work): number {
+  return Math.min(limit, work.maxRows + 1)
 }
 
 /** Calls back with every matching row, in chain order. The row moves on afterwards: copy it to keep it. */

@@ -21,6 +21,8 @@ export interface Usage {
 
 /** Counts one request's work. Every method throws GraphQLError at the limit. */
 export interface Work {
+  /** Rows the answer may have. */
+  readonly maxRows: number
   usage(): Usage
   /** Documents that are about to be looked at. */
   look(documents: number): void
@@ -48,6 +50,7 @@ export function createWork(limits: Limits, turns: Turns, signal: AbortSignal | u
     if (performance.now() - startedAt > limits.maxMs) throw tooLong(limits)
   }
   return {
+    maxRows: limits.maxRows,
     usage: () => ({ cost, rows, bytes, elapsedMs: performance.now() - startedAt }),
     look(documents) {
       cost += documents

@@ -4,9 +4,9 @@ import { setImmediate } from 'node:timers/promises'
 import { createChain } from '../support/block-factory.ts'
 import { openGraphqlRoom, signedBlock } from '../support/graphql-room.ts'
 
-/** Looks at all logs of a block for each log of it. */
-const long =
-  '{ Log(filter: {block: {transactions: {logs: {data: {_like: "%nothing%"}}}}}) { data } }'
+/** Looks at all logs, again and again. */
+const once = 'Log(filter: {data: {_like: "%nothing%"}}) { data }'
+const long = `{ ${Array.from({ length: 40 }, (_, index) => `a${index}: ${once}`).join(' ')} }`
 const shape = { transactions: 20, logs: 60, entries: 0, calldataBytes: 4 }
 const longChain = () => createChain({ count: 12, shape })
 

@@ -137,17 +137,15 @@ function condition(data: NaiveData, collection: CollectionName, depth: number): 
   if (relations.length === 0) {
     return fc.oneof({ weight: 4, arbitrary: value }, { weight: 2, arbitrary: logic })
   }
-  const link = fc
-    .constantFrom(...relations)
-    .chain(({ field, target, many }) =>
-      fc.oneof(
-        {
-          weight: 9,
-          arbitrary: filter(data, target, depth - 1).map((part) => `${field}: ${part}`),
-        },
-        { weight: 1, arbitrary: fc.constant(many ? `${field}: null` : `${field}: {}`) },
-      ),
-    )
+  const link = fc.constantFrom(...relations).chain(({ field, target, many }) =>
+    fc.oneof(
+      {
+        weight: 9,
+        arbitrary: filter(data, target, depth - 1).map((part) => `${field}: ${part}`),
+      },
+      { weight: 1, arbitrary: fc.constant(many ? `${field}: null` : `${field}: {}`) },
+    ),
+  )
   return fc.oneof(
     { weight: 5, arbitrary: value },
     { weight: 2, arbitrary: logic },

@@ -1,0 +1,62 @@
+/**
+ * Places that an index or an identity names: a block, a chunk that holds a value, a log by its
+ * index. A place may name more documents than match, never fewer.
+ */
+import { fieldIndex, type Section } from '../primitives/collections.ts'
+import { readField } from '../primitives/values.ts'
+import { type BlockView, chunkWindow, storedBlock, storedValues } from './block-view.ts'
+import { positionsWith } from './chunk-window.ts'
+import { spanIn } from './section-span.ts'
+import { mergeSpans, type Span, type SpanSet } from './span-set.ts'
+
+/** Where matching documents can be. */
+export type Place =
+  | { readonly type: 'block'; readonly height: number }
+  | {
+      readonly type: 'chunk'
+      readonly height: number
+      readonly section: Section
+      readonly chunk: number
+      /** Bytes that every matching document has; null where only its CID is known. */
+      readonly needle: Uint8Array | null
+    }
+  | { readonly type: 'log'; readonly height: number; readonly logIndex: number }
+
+/** The positions in a section that places of one block name. */
+export function spansOfPlaces(
+  block: BlockView,
+  places: readonly Place[],
+  section: Section,
+): SpanSet {
+  const found: Span[] = []
+  for (const place of places) {
+    if (place.type === 'block') return 'whole'
+    const from = place.type === 'log' ? 'Log' : place.section
+    const spans = place.type === 'log' ? [logSpan(block, place.logIndex)] : chunkSpans(block, place)
+    for (const one of spans) {
+      const span = spanIn(block, from, one, section)
+      if (span === 'whole') return 'whole'
+      found.push(span)
+    }
+  }
+  return mergeSpans(found)
+}
+
+function chunkSpans(
+  block: BlockView,
+  { section, chunk, needle }: Extract<Place, { type: 'chunk' }>,
+): readonly Span[] {
+  const window = needle === null ? null : chunkWindow(block, section, chunk)
+  if (needle === null || window === null) return [storedBlock(block).chunkRange(section, chunk)]
+  return positionsWith(window, needle).map((position) => [position, position + 1])
+}
+
+const logIndexField = fieldIndex('Log', 'logIndex')
+
+/** Log indexes rise with positions but may skip numbers: a log stands at its index or before it. */
+function logSpan(block: BlockView, logIndex: number): Span {
+  const last = Math.min(logIndex, block.header.sections.Log - 1)
+  if (last < 0) return [0, 0]
+  const found = readField('Log', storedValues(block, 'Log', last), logIndexField)
+  return found === logIndex ? [last, last + 1] : [0, last + 1]
+}
