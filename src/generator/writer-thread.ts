@@ -55,7 +55,7 @@ export type WriterRequests = Record<never, never>
 const genesisWaitMs = 2_000
 const upstreamIntervalMs = 250
 const fetchAhead = 3
-const maxCommits = 4
+const maxCommits = 12
 const backoff = { minMs: 200, maxMs: 10_000 }
 
 await serveThread<WriterRequests, WriterEvents, WriterData>(async ({ data, emit, signal }) => {
