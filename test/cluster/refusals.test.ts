@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { parse } from 'yaml'
 import { type Cluster, type ClusterAnswer, expectStatus, openCluster } from '../support/cluster.ts'
 import { type JsonObject, mergePatch } from '../support/merge-patch.ts'
-import { root } from '../support/source-files.ts'
+import { repository } from '../support/repository.ts'
 
 type Kind = 'Generator' | 'Host'
 
@@ -31,7 +31,7 @@ interface MisspeltManifest {
 }
 
 const readFixture = (name: string): unknown =>
-  parse(readFileSync(`${root}/test/fixtures/operator/${name}.yaml`, 'utf8'))
+  parse(readFileSync(`${repository}/test/fixtures/operator/${name}.yaml`, 'utf8'))
 const refusedManifests = readFixture('refused-manifests') as readonly RefusedManifest[]
 const refusedChanges = readFixture('refused-changes') as readonly RefusedChange[]
 const misspeltManifests = readFixture('misspelt-manifests') as readonly MisspeltManifest[]

@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { KubeConfig } from '@kubernetes/client-node'
 import { parse } from 'yaml'
-import { root } from './source-files.ts'
+import { repository } from './repository.ts'
 
 export interface ClusterRequest {
   readonly query?: Readonly<Record<string, string>>
@@ -160,7 +160,7 @@ const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions
 
 async function installDefinitions(cluster: Pick<Cluster, 'request'>): Promise<void> {
   for (const file of ['generator', 'host']) {
-    const body = parse(readFileSync(`${root}/crds/${file}.yaml`, 'utf8'))
+    const body = parse(readFileSync(`${repository}/crds/${file}.yaml`, 'utf8'))
     const path = `${definitionsPath}/${body.metadata.name}`
     const query = { fieldManager: 'viewmesh-test', force: 'true', fieldValidation: 'Strict' }
     const type = 'application/apply-patch+yaml'

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import type { Schema } from '../../operator/crd/schema.ts'
-import { root } from './source-files.ts'
+import { repository } from './repository.ts'
 
 /** The schema of a whole resource. */
 export function readSchema(kind: 'Generator' | 'Host'): Schema {
-  const definition = parse(readFileSync(`${root}/crds/${kind.toLowerCase()}.yaml`, 'utf8'))
+  const definition = parse(readFileSync(`${repository}/crds/${kind.toLowerCase()}.yaml`, 'utf8'))
   return definition.spec.versions[0].schema.openAPIV3Schema
 }
 

@@ -12,11 +12,11 @@ import { hostObjects } from '../../operator/resources/host-objects.ts'
 import { keyringSecret } from '../../operator/resources/keyring-secret.ts'
 import { schemaKeysSecret, schemaTokenSecret } from '../../operator/resources/schema-secrets.ts'
 import { readSchema } from './crd-schema.ts'
+import { repository } from './repository.ts'
 import { withDefaults } from './schema-defaults.ts'
-import { root } from './source-files.ts'
 
 export const peerID = '12D3KooWPjceQrSwdWXPyLLeABRXmuqt69Rg3sBYbU1Nft9HyQ6X'
-const folder = `${root}/test/fixtures/operator/objects`
+const folder = `${repository}/test/fixtures/operator/objects`
 /** A resource before defaults are filled in. */
 export interface Manifest {
   readonly spec: object

@@ -6,8 +6,8 @@ import { generatorKind, hostKind, type ResourceKind } from '../../../operator/ap
 import { readDeclarations } from '../../../operator/crd/declarations.ts'
 import { definitionOf } from '../../../operator/crd/definition.ts'
 import { type Schema, schemaOf } from '../../../operator/crd/schema.ts'
+import { repository } from '../../support/repository.ts'
 import { withDefaults } from '../../support/schema-defaults.ts'
-import { root } from '../../support/source-files.ts'
 
 const declarations = readDeclarations()
 const kinds: readonly ResourceKind[] = [generatorKind, hostKind]
@@ -27,7 +27,7 @@ const pathsOf = (found: readonly [string, Schema][]): string[] => found.map(([pa
 
 test('crds/ is what operator/api.ts says; npm run crds makes it so', () => {
   for (const resource of kinds) {
-    const text = readFileSync(`${root}/crds/${resource.singular}.yaml`, 'utf8')
+    const text = readFileSync(`${repository}/crds/${resource.singular}.yaml`, 'utf8')
     const made = JSON.parse(JSON.stringify(definitionOf(resource, declarations)))
     assert.deepEqual(parse(text), made)
   }
@@ -66,7 +66,7 @@ test('defaults are those that the API server fills in', () => {
     ['Host', {}],
   ] as const) {
     const schema = schemas.get(kind)?.properties?.['spec'] ?? {}
-    const fixture = `${root}/test/fixtures/operator/defaults-${kind.toLowerCase()}.yaml`
+    const fixture = `${repository}/test/fixtures/operator/defaults-${kind.toLowerCase()}.yaml`
     assert.deepEqual(withDefaults(schema, spec), parse(readFileSync(fixture, 'utf8')))
   }
 })
