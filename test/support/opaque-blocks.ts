@@ -58,7 +58,11 @@ export function opaqueBlock(height: number, bytes = 200, branch = 'main'): Seale
 export const everywhere: Uint8Array = Buffer.alloc(20, 0xee)
 
 /** A seal over an opaque block; nothing in it would verify. */
-export function opaqueSeal(height: number, branch = 'main', identity: string = '02'.repeat(33)): Seal {
+export function opaqueSeal(
+  height: number,
+  branch = 'main',
+  identity: string = '02'.repeat(33),
+): Seal {
   return {
     network: opaqueNetwork,
     blockNumber: height,
