@@ -6,42 +6,43 @@ import type { Value } from '../primitives/collections.ts'
 import type { AttributeKind } from './entity.ts'
 import type { Fold } from './spelling.ts'
 
-/** A running aggregate. */
+/** A running aggregate; a group has one for each, so it is kept small. */
 export interface Accumulator {
-  /** Adds a number of rows, for COUNT. */
-  addCount(rows: number): void
-  add(kind: AttributeKind, value: Value): void
-  /** 0 for COUNT, SUM and AVG of nothing; null for MIN and MAX. */
-  result(): number | null
+  readonly fold: Fold
+  /** Rows counted, or values that were not null. */
+  count: number
+  /** The sum, the least or the greatest so far. */
+  number: number
+  /** The sum of quantities. */
+  exact: bigint
 }
 
 /** An aggregate of nothing yet. */
 export function createAccumulator(fold: Fold): Accumulator {
-  let rows = 0
-  let values = 0
-  let sum = 0
-  let exact = 0n
-  let least = Infinity
-  let greatest = -Infinity
-  return {
-    addCount(count) {
-      rows += count
-    },
-    add(kind, value) {
-      if (value === null || typeof value === 'object') return
-      values++
-      const isExact = kind === 'quantity' && (fold === 'SUM' || fold === 'AVG')
-      if (isExact) exact += BigInt(value)
-      else sum += Number(value)
-      if (fold === 'MIN') least = Math.min(least, Number(value))
-      if (fold === 'MAX') greatest = Math.max(greatest, Number(value))
-    },
-    result() {
-      if (fold === 'COUNT') return rows
-      if (fold === 'SUM') return Number(exact) + sum
-      if (fold === 'AVG') return values === 0 ? 0 : (Number(exact) + sum) / values
-      if (values === 0) return null
-      return fold === 'MIN' ? least : greatest
-    },
-  }
+  return { fold, count: 0, number: 0, exact: 0n }
+}
+
+/** Counts rows, for COUNT. */
+export function addCount(accumulator: Accumulator, rows: number): void {
+  accumulator.count += rows
+}
+
+/** Adds a value, for all others. */
+export function addValue(accumulator: Accumulator, kind: AttributeKind, value: Value): void {
+  if (value === null || typeof value === 'object') return
+  const isFirst = accumulator.count++ === 0
+  if (accumulator.fold === 'MIN' || accumulator.fold === 'MAX') {
+    const pick = accumulator.fold === 'MIN' ? Math.min : Math.max
+    accumulator.number = isFirst ? Number(value) : pick(accumulator.number, Number(value))
+  } else if (kind === 'quantity') accumulator.exact += BigInt(value)
+  else accumulator.number += Number(value)
+}
+
+/** The aggregate: 0 for COUNT, SUM and AVG of nothing, null for MIN and MAX. */
+export function resultOf({ fold, count, number, exact }: Accumulator): number | null {
+  if (fold === 'COUNT') return count
+  if (fold === 'MIN' || fold === 'MAX') return count === 0 ? null : number
+  const sum = Number(exact) + number
+  if (fold === 'SUM') return sum
+  return count === 0 ? 0 : sum / count
 }

@@ -3,7 +3,7 @@
  * at the end where an order, a limit or an inner aggregate asks for it.
  */
 import { invariant } from '../errors.ts'
-import { type Accumulator, createAccumulator } from './accumulator.ts'
+import { type Accumulator, addCount, addValue, createAccumulator, resultOf } from './accumulator.ts'
 import type { Entity } from './entity.ts'
 import { noAliases } from './filter.ts'
 import type { Group, GroupList } from './group.ts'
@@ -46,7 +46,7 @@ export function groupFold(run: Run, entity: Entity, field: AggregateField): Grou
     async finish(rows, running, makeGroups) {
       invariant(running !== undefined, 'a group has an accumulator for each aggregate')
       for (const part of late) await addLate(run, entity, part, rows, running, makeGroups)
-      return running.result()
+      return resultOf(running)
     },
   }
 }
@@ -102,8 +102,9 @@ function innerGroups(
 }
 
 function addRow(part: Part, row: Row, running: Accumulator | undefined): void {
-  if (part.reader === null) running?.addCount(1)
-  else running?.add(part.reader.kind, part.reader.read(row))
+  if (running === undefined) return
+  if (part.reader === null) addCount(running, 1)
+  else addValue(running, part.reader.kind, part.reader.read(row))
 }
 
 async function addLate(
@@ -125,6 +126,6 @@ async function addLate(
   }
   const { list, index } = part.inner
   for (const group of await makeGroups(run, list, selected)) {
-    running.add('int', group.aggregates[index] ?? null)
+    addValue(running, 'int', group.aggregates[index] ?? null)
   }
 }

@@ -109,7 +109,8 @@ async function makeGroups(
     const group = groupOf(groups, list.selection, folds, row)
     if (keepsRows) group.rows.push(copyOf(row))
     for (const [index, fold] of folds.entries()) fold.add(row, group.running[index])
-    work.hold(keepsRows ? ++held : groups.size)
+    if (keepsRows) held++
+    work.hold(held + groups.size * (1 + folds.length))
   })
   for (const group of groups.values()) {
     for (const [index, fold] of folds.entries()) {
@@ -117,7 +118,7 @@ async function makeGroups(
     }
     if (work.isDue()) await work.turn()
   }
-  return arrange(run, list, request, [...groups.values()])
+  return await arrange(run, list, request, groups.values())
 }
 
 function foldsOf(run: Run, selection: GroupSelection): readonly GroupFold[] {
@@ -154,12 +155,13 @@ function groupOf(
 
 // --- Which groups, in which order -----------------------------------------------------------
 
-function arrange(
+async function arrange(
   run: Run,
   list: GroupList,
   { offset, limit }: ListRequest,
-  groups: readonly Group[],
-): Group[] {
+  groups: Iterable<Group>,
+): Promise<Group[]> {
+  const { work } = run.session
   const args = coerceArguments(run, list.source)
   const { entity } = list
   const cursor = createGroupCursor(list.selection)
@@ -167,12 +169,15 @@ function arrange(
   const matches = toPredicate(entity, toCondition(run.catalog, entity, having, cursor.scope))
   checkOrder(list, args['order'])
   const order = toOrder(run.catalog, entity, args['order'] ?? [], cursor.scope, list.source.node)
-  const kept = groups.filter((group) => matches(cursor.moveTo(group)))
-  if (order.length === 0) return kept.slice(offset, offset + limit)
   const compare = rankedOrder(order)
-  const needed = offset + neededRows(limit, run.session.work)
+  const needed = offset + neededRows(limit, work)
   const first = createSmallest<RankedGroup>(needed, (a, b) => compare(a.ranked, b.ranked))
-  for (const group of kept) first.add({ group, ranked: rank(cursor.moveTo(group), order) })
+  for (const group of groups) {
+    const row = cursor.moveTo(group)
+    if (matches(row)) first.add({ group, ranked: rank(row, order) })
+    work.holdSorted(first.size)
+    if (work.isDue()) await work.turn()
+  }
   return first
     .sorted()
     .slice(offset, offset + limit)

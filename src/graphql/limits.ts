@@ -28,13 +28,16 @@ export const defaultLimits: Limits = {
 }
 
 /** Lexical tokens of a query; long `_in` lists are what needs many. */
-export const maxTokens = 20_000
+export const maxTokens = 10_000
 /** Brackets and braces open at once in a query, and levels of its variables. */
 export const maxNesting = 64
 /** Fields of a query as written, and again after its fragments are spread. */
 export const maxSelections = 1_000
-/** Documents held at once to sort or group them. */
-export const maxHeldRows = 500_000
+/** Fragments of a query, and fields of one name in one selection; each is compared with each. */
+export const maxFragments = 50
+export const maxSameFields = 20
+/** Documents and running aggregates held at once to group or sort. */
+export const maxHeldRows = 200_000
 
 /** A refusal with a stable code; the message says what happened, then what to do. */
 export function refusal(

@@ -42,6 +42,7 @@ function expandNames(document: DocumentNode, schema: GraphQLSchema, network: str
       if (schema.getType(full) === undefined) return undefined
       return { ...node, name: { ...node.name, value: full } }
     },
+    [Kind.ARGUMENT]: () => false,
   })
 }
 
@@ -84,6 +85,7 @@ function leafVariables(document: DocumentNode, schema: GraphQLSchema): ReadonlyS
     [Kind.VARIABLE_DEFINITION](node: VariableDefinitionNode) {
       if (isLeafType(schema.getType(namedType(node.type)))) names.add(node.variable.name.value)
     },
+    [Kind.SELECTION_SET]: () => false,
   })
   return names
 }

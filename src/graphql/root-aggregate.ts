@@ -2,7 +2,7 @@
  * Aggregates beside the collections: `COUNT(Block: {...})`, over one or several of them.
  */
 import { invariant } from '../errors.ts'
-import { type Accumulator, createAccumulator } from './accumulator.ts'
+import { type Accumulator, addCount, addValue, createAccumulator, resultOf } from './accumulator.ts'
 import { withAttestedDocs } from './attested-doc.ts'
 import { noAliases } from './filter.ts'
 import { type Arguments, toListRequest } from './list-request.ts'
@@ -18,7 +18,7 @@ export async function rootAggregate(run: Run, field: AggregateField): Promise<nu
   for (const target of field.targets) {
     await addTarget(run, field, target, selectorOf(args, target), accumulator)
   }
-  return accumulator.result()
+  return resultOf(accumulator)
 }
 
 async function addTarget(
@@ -35,14 +35,14 @@ async function addTarget(
   const reader = valueReader(run, field, entity, selector, [])
   const scan = scanOf(run, entity)
   if (reader === null) {
-    accumulator.addCount(countWithin(await countRows(scan, request.condition), request))
+    addCount(accumulator, countWithin(await countRows(scan, request.condition), request))
   } else if (isWhole(request)) {
     await visitRows(scan, request.condition, (row) =>
-      accumulator.add(reader.kind, reader.read(row)),
+      addValue(accumulator, reader.kind, reader.read(row)),
     )
   } else {
     for await (const rows of selectRows(scan, request)) {
-      for (const row of rows) accumulator.add(reader.kind, reader.read(row))
+      for (const row of rows) addValue(accumulator, reader.kind, reader.read(row))
     }
   }
 }

@@ -4,7 +4,7 @@
 import type { FieldNode } from 'graphql'
 import { invariant } from '../errors.ts'
 import type { Value } from '../primitives/collections.ts'
-import { type Accumulator, createAccumulator } from './accumulator.ts'
+import { type Accumulator, addCount, addValue, createAccumulator, resultOf } from './accumulator.ts'
 import type { AttributeKind, Entity } from './entity.ts'
 import { findAttribute, noAliases } from './filter.ts'
 import { refusal } from './limits.ts'
@@ -31,7 +31,7 @@ export function rowAggregate(run: Run, field: AggregateField): RowAggregate {
   const aggregate: RowAggregate = (row) => {
     const accumulator = createAccumulator(field.fold)
     for (const add of adders) add(row, accumulator)
-    return accumulator.result()
+    return resultOf(accumulator)
   }
   run.aggregates.set(field, aggregate)
   return aggregate
@@ -77,8 +77,8 @@ function linkAdder(
   const reader = valueReader(run, field, target, selector, inner)
   return (row, accumulator) => {
     const rows = select(row.block, link.span(row))
-    if (reader === null) accumulator.addCount(rows.length)
-    else for (const one of rows) accumulator.add(reader.kind, reader.read(one))
+    if (reader === null) addCount(accumulator, rows.length)
+    else for (const one of rows) addValue(accumulator, reader.kind, reader.read(one))
   }
 }
 
@@ -108,7 +108,7 @@ function windowAdder(selector: Arguments, count: (row: Row) => number): Adder {
   const offset = wholeNumber('offset', selector['offset'])
   const limit = wholeNumber('limit', selector['limit']) || Infinity
   return (row, accumulator) => {
-    accumulator.addCount(Math.min(limit, Math.max(0, count(row) - offset)))
+    addCount(accumulator, Math.min(limit, Math.max(0, count(row) - offset)))
   }
 }
 

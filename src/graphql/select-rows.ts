@@ -74,7 +74,7 @@ async function sortedRows(scan: Scan, request: ListRequest): Promise<Row[]> {
     const ranked = rank({ ...row }, order)
     ranked.row.bytes = null
     kept.add(ranked)
-    work.hold(kept.size)
+    work.holdSorted(kept.size)
   })
   return kept
     .sorted()

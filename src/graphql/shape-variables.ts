@@ -17,10 +17,12 @@ export function shapeVariables(document: DocumentNode): ReadonlySet<string> {
   visit(document, {
     [Kind.DIRECTIVE]: (node: DirectiveNode) => {
       for (const argument of node.arguments ?? []) addVariables(argument.value, names)
+      return false
     },
     [Kind.ARGUMENT]: (node: ArgumentNode) => {
       const name = node.name.value
       if (name === 'groupBy' || name === 'format') addVariables(node.value, names)
+      return false
     },
   })
   return names

@@ -4,6 +4,7 @@
  */
 import {
   type DocumentNode,
+  type FieldNode,
   Kind,
   Lexer,
   parse,
@@ -12,7 +13,14 @@ import {
   TokenKind,
   visit,
 } from 'graphql'
-import { maxNesting, maxSelections, maxTokens, refusal } from './limits.ts'
+import {
+  maxFragments,
+  maxNesting,
+  maxSameFields,
+  maxSelections,
+  maxTokens,
+  refusal,
+} from './limits.ts'
 
 const opening: ReadonlySet<string> = new Set([
   TokenKind.BRACE_L,
@@ -48,12 +56,32 @@ function checkTokens(text: string): void {
 
 function checkSelections(document: DocumentNode): void {
   let count = 0
+  let fragments = 0
   visit(document, {
+    [Kind.FRAGMENT_DEFINITION]() {
+      fragments++
+      if (fragments > maxFragments) throw tooManyFragments()
+    },
     [Kind.SELECTION_SET](node: SelectionSetNode) {
       count += node.selections.length
       if (count > maxSelections) throw tooManySelections()
+      checkSameFields(node)
     },
+    [Kind.ARGUMENT]: () => false,
+    [Kind.VARIABLE_DEFINITION]: () => false,
   })
+}
+
+function checkSameFields({ selections }: SelectionSetNode): void {
+  if (selections.length <= maxSameFields) return
+  const counts = new Map<string, number>()
+  for (const node of selections) {
+    if (node.kind !== Kind.FIELD) continue
+    const key = node.alias?.value ?? node.name.value
+    const count = (counts.get(key) ?? 0) + 1
+    if (count > maxSameFields) throw tooManySameFields(node)
+    counts.set(key, count)
+  }
 }
 
 const tooNested = (): Error =>
@@ -76,4 +104,19 @@ export const tooManySelections = (): Error =>
     'GRAPHQL_SYNTAX_LIMIT',
     `The query selects more than ${maxSelections} fields.`,
     'Ask for several documents in one field by `_in`, or split the query.',
+  )
+
+const tooManyFragments = (): Error =>
+  refusal(
+    'GRAPHQL_SYNTAX_LIMIT',
+    `The query has more than ${maxFragments} fragments.`,
+    'Write some of them out.',
+  )
+
+const tooManySameFields = (node: FieldNode): Error =>
+  refusal(
+    'GRAPHQL_SYNTAX_LIMIT',
+    `The query selects ${node.name.value} more than ${maxSameFields} times in one place.`,
+    'Select it once, or give each an alias of its own.',
+    node,
   )

@@ -29,8 +29,10 @@ export interface Work {
   /** Rows that are about to be added to the answer. */
   addRows(count: number): void
   addBytes(count: number): void
-  /** Checks how many rows a sort or a group holds. */
-  hold(rows: number): void
+  /** Checks how much grouping holds: rows and running aggregates. */
+  hold(things: number): void
+  /** Checks how many rows a sort keeps, from the first to the last one wanted. */
+  holdSorted(rows: number): void
   /** True when the slice is used up: `if (work.isDue()) await work.turn()`. */
   isDue(): boolean
   turn(): Promise<void>
@@ -66,6 +68,9 @@ export function createWork(limits: Limits, turns: Turns, signal: AbortSignal | u
     },
     hold(held) {
       if (held > maxHeldRows) throw tooManyHeld()
+    },
+    holdSorted(rowsKept) {
+      if (rowsKept > 2 * limits.maxRows + 1) throw tooFarSorted(limits)
     },
     isDue() {
       steps++
@@ -116,6 +121,13 @@ const tooLarge = (limits: Limits): Error =>
 const tooManyHeld = (): Error =>
   refusal(
     'GRAPHQL_ROW_LIMIT',
-    `The query must hold more than ${maxHeldRows} documents at once to sort or group them.`,
-    'Narrow the range of blocks, set a smaller `limit` and `offset`, or order by block number.',
+    `The query must hold more than ${maxHeldRows} documents and running aggregates at once to group them.`,
+    'Narrow the range of blocks, group by fewer or coarser fields, or ask for fewer aggregates.',
+  )
+
+const tooFarSorted = (limits: Limits): Error =>
+  refusal(
+    'GRAPHQL_ROW_LIMIT',
+    `The query asks for rows beyond number ${2 * limits.maxRows} of a sorted list.`,
+    'Set a smaller `offset`, filter from the last value of the page before, or order by block number.',
   )

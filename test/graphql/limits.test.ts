@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { maxNesting, maxSelections, maxTokens } from '../../src/graphql/limits.ts'
+import {
+  maxFragments,
+  maxNesting,
+  maxSameFields,
+  maxSelections,
+  maxTokens,
+} from '../../src/graphql/limits.ts'
 import { createChain } from '../support/block-factory.ts'
 import { openGraphqlRoom, openTestGraphql } from '../support/graphql-room.ts'
 
@@ -91,7 +97,7 @@ test('syntax: tokens, open brackets and fields', async (t) => {
   assert.deepEqual((await query(ids(maxTokens - otherTokens))).Log, [])
   assert.match(
     (await errors(ids(maxTokens - otherTokens + 1)))[0] ?? '',
-    /^The query has more than 20000 tokens/,
+    /^The query has more than 10000 tokens/,
   )
   const nested = (depth: number) =>
     `{ Log(filter: ${'{_not: '.repeat(depth)}{}${'}'.repeat(depth)}) { data } }`
@@ -107,6 +113,36 @@ test('syntax: tokens, open brackets and fields', async (t) => {
     (await errors(fields(maxSelections)))[0] ?? '',
     /^The query selects more than 1000 fields/,
   )
+})
+
+test('syntax: fields of one name in one place, and fragments', async (t) => {
+  const { query, errors } = await openGraphqlRoom(t)
+  const same = (count: number) => `{ Block(limit: 1) { ${'number '.repeat(count)} hash } }`
+  assert.deepEqual(Object.keys((await query(same(maxSameFields))).Block[0]), ['number', 'hash'])
+  assert.deepEqual(await errors(same(maxSameFields + 1)), [
+    'The query selects number more than 20 times in one place. Select it once, or give each an alias of its own.',
+  ])
+  const fragments = (count: number) => {
+    const names = Array.from({ length: count }, (_, index) => `f${index}`)
+    const spreads = names.map((name) => `...${name}`).join(' ')
+    const definitions = names.map((name) => `fragment ${name} on Block { number }`).join(' ')
+    return `{ Block(limit: 1) { ${spreads} } } ${definitions}`
+  }
+  assert.deepEqual((await query(fragments(maxFragments))).Block, [{ number: 1 }])
+  assert.deepEqual(await errors(fragments(maxFragments + 1)), [
+    'The query has more than 50 fragments. Write some of them out.',
+  ])
+})
+
+test('rows: a sorted list is followed no further than twice the rows of an answer', async (t) => {
+  const { query, errors } = await openGraphqlRoom(t, { limits: { maxRows: 6 } })
+  assert.equal(
+    (await query('{ Log(order: {data: ASC}, offset: 12, limit: 1) { data } }')).Log.length,
+    1,
+  )
+  assert.deepEqual(await errors('{ Log(order: {data: ASC}, offset: 12, limit: 2) { data } }'), [
+    'The query asks for rows beyond number 12 of a sorted list. Set a smaller `offset`, filter from the last value of the page before, or order by block number.',
+  ])
 })
 
 test('syntax: fragments do not multiply unnoticed', async (t) => {
