@@ -2,6 +2,7 @@
 import type { ProgramName } from './contract.ts'
 import { type LogLevel, logLevels } from './log-level.ts'
 import { anyMultiaddr, listenMultiaddr, peerMultiaddr } from './multiaddr-kinds.ts'
+import type { SettingsTable } from './setting.ts'
 import {
   type Address,
   address,
@@ -13,7 +14,6 @@ import {
   secretText,
   text,
 } from './setting-kinds.ts'
-import type { SettingsTable } from './settings.ts'
 
 export interface CommonSettings {
   /** First and second part of every type name's prefix, `Ethereum__Mainnet`. */

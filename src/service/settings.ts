@@ -18,8 +18,6 @@ import { readEnvironment } from './setting-environment.ts'
 import { readYamlFile } from './setting-file.ts'
 import { readFlags } from './setting-flags.ts'
 
-export type { SettingsTable } from './setting.ts'
-
 /** What settings are read from. */
 export interface SettingSources {
   /** Arguments after the command's name. */

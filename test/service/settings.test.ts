@@ -4,6 +4,7 @@ import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { ServiceError } from '../../src/errors.ts'
+import type { SettingsTable } from '../../src/service/setting.ts'
 import {
   boolean,
   choice,
@@ -17,7 +18,6 @@ import {
 import {
   loadSettings,
   loadSettingsWithOrigins,
-  type SettingsTable,
   secretsOf,
   settingsTable,
 } from '../../src/service/settings.ts'
