@@ -11,23 +11,29 @@ export async function requireFreePorts(
   ports: readonly (readonly [setting: string, port: number])[],
 ): Promise<void> {
   const problems = await Promise.all(ports.map(([, port]) => problemOf(host, port)))
-  const refused = ports.filter((_, index) => problems[index] !== null)
-  if (refused.length === 0) return
-  const lines = ports.flatMap(([setting, port], index) => {
-    const problem = problems[index]
-    return problem === null ? [] : [`port ${port} (${setting}) ${problem}`]
+  const refused = ports.flatMap(([setting, port], index) => {
+    const problem = problems[index] ?? null
+    return problem === null ? [] : [{ setting, port, problem }]
   })
-  const settings = [...new Set(refused.map(([setting]) => setting))].join(', ')
-  throw new ServiceError('SERVICE_PORT_UNAVAILABLE', `${host}: ${lines.join(', ')}`, {
-    facts: { host, ports: refused.map(([, port]) => port).join(' ') },
-    remedy: `Stop the program that uses it (perhaps this one, started before), or set ${settings} to other ports.`,
+  if (refused.length === 0) return
+  const texts = Map.groupBy(refused, ({ problem }) => problem)
+    .entries()
+    .map(([problem, found]) => `${found.map(nameOf).join(', ')} ${problem}`)
+  throw new ServiceError('SERVICE_PORT_UNAVAILABLE', `${host}: ${[...texts].join('; ')}`, {
+    facts: { host, ports: refused.map(({ port }) => port).join(' ') },
+    remedy:
+      'Stop the program that uses it (perhaps one like this, started before), or set what is named in brackets to another port.',
   })
 }
 
+function nameOf({ setting, port }: { setting: string; port: number }): string {
+  return `port ${port} (${setting})`
+}
+
 const reasons: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'is in use',
-  EACCES: 'needs more rights than this user has',
-  EADDRNOTAVAIL: 'cannot be opened: DEVNET_LISTEN is not an address of this machine',
+  EADDRINUSE: 'in use',
+  EACCES: 'open to users with more rights only',
+  EADDRNOTAVAIL: 'not to be had: DEVNET_LISTEN is not an address of this machine',
 }
 
 /** Null for a free port. */
@@ -35,7 +41,7 @@ function problemOf(host: string, port: number): Promise<string | null> {
   return new Promise((resolve) => {
     const server = createServer()
     server.once('error', (error: NodeJS.ErrnoException) =>
-      resolve(reasons[error.code ?? ''] ?? `cannot be opened (${error.message})`),
+      resolve(reasons[error.code ?? ''] ?? `not to be had (${error.message})`),
     )
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)))
   })
