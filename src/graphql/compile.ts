@@ -75,6 +75,9 @@ function compileRoot(
     return { type: 'list', key, node, list: compileList(compilation, entity, source, nodes, 2) }
   }
   const source = toSource(compilation, root, node)
+  if (name === '_commits') {
+    return { type: 'commits', key, source, fields: commitFields(compilation, nodes, 1) }
+  }
   const aggregate = compileAggregate(key, source, (argument) => {
     const target = compilation.entities.get(argument)
     return target === undefined ? undefined : { type: 'collection', argument, entity: target }

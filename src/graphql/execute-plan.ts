@@ -12,6 +12,7 @@ import {
 } from 'graphql'
 import { withAttestedDocs } from './attested-doc.ts'
 import type { Json } from './commit-view.ts'
+import { findCommits } from './find-commits.ts'
 import { groupRequest, rootGroups } from './group.ts'
 import type { ListPlan, QueryPlan, RootField } from './plan.ts'
 import { type JsonObject, renderGroups, renderRows, rowRequest } from './render-rows.ts'
@@ -44,6 +45,8 @@ async function rootValue(run: Run, field: RootField, introspection: Introspectio
       return field.value
     case 'introspection':
       return introspect(run, field, introspection)
+    case 'commits':
+      return await located(field.source.node, field.key, () => findCommits(run, field))
     case 'aggregate':
       return await located(field.aggregate.source.node, field.key, () =>
         rootAggregate(run, field.aggregate),

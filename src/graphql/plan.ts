@@ -136,6 +136,12 @@ export type RootField =
       readonly list: ListPlan
     }
   | { readonly type: 'aggregate'; readonly key: string; readonly aggregate: AggregateField }
+  | {
+      readonly type: 'commits'
+      readonly key: string
+      readonly source: ArgumentSource
+      readonly fields: readonly CommitField[]
+    }
   | { readonly type: 'introspection'; readonly key: string; readonly nodes: readonly FieldNode[] }
 
 /** A compiled operation. */

@@ -75,6 +75,16 @@ export const commitType: GraphQLObjectType = new GraphQLObjectType({
   },
 })
 
+/** The arguments of `_commits`; what differs between versions has no effect, as there is one of each document. */
+export const commitsArguments: GraphQLFieldConfigArgumentMap = {
+  cid: { type: new GraphQLList(new GraphQLNonNull(GraphQLID)) },
+  docID: { type: new GraphQLList(new GraphQLNonNull(GraphQLID)) },
+  fieldName: { type: GraphQLString, description: 'Accepted: `_C`, the whole document.' },
+  depth: { type: intScalar, description: 'Accepted; versions have no ancestors.' },
+  limit: { type: intScalar },
+  offset: { type: intScalar },
+}
+
 /** The path from a document's CID to its block's signed root. */
 export const proofType: GraphQLObjectType = new GraphQLObjectType({
   name: 'InclusionProof',

@@ -12,7 +12,13 @@ import {
 import { invariant } from '../errors.ts'
 import type { Catalog, Entity, EntityName } from './entity.ts'
 import { createInputs, type EntityInputs } from './schema-inputs.ts'
-import { collectionArguments, createObject, foldFields } from './schema-objects.ts'
+import {
+  collectionArguments,
+  commitsArguments,
+  commitType,
+  createObject,
+  foldFields,
+} from './schema-objects.ts'
 
 type Fields = GraphQLFieldConfigMap<unknown, unknown>
 
@@ -27,9 +33,19 @@ export function createSchema(catalog: Catalog): GraphQLSchema {
     objects.set(entity.name, createObject(entity, inputsOf, objectOf))
   }
   const collections = collectionFields(catalog, inputsOf, objectOf)
+  const commits: Fields = {
+    _commits: {
+      type: new GraphQLList(commitType),
+      args: commitsArguments,
+      description: 'The versions of documents, by CID or by docID.',
+    },
+  }
   const aggregates = foldFields((fold) => targets(catalog, inputsOf, fold === 'COUNT'))
   return new GraphQLSchema({
-    query: new GraphQLObjectType({ name: 'Query', fields: { ...collections, ...aggregates } }),
+    query: new GraphQLObjectType({
+      name: 'Query',
+      fields: { ...collections, ...aggregates, ...commits },
+    }),
     subscription: new GraphQLObjectType({ name: 'Subscription', fields: collections }),
   })
 }

@@ -123,6 +123,10 @@ test('queries of the documentation', async (t) => {
       (data) => data.Ethereum__Mainnet__Log[0].blockNumber === 6,
     ],
     ['{ P__Block { number } }', (data) => data.Ethereum__Mainnet__Block[0].number === 1],
+    [
+      '{ _commits( cid:"bafyreibtbym4uht5dppohohg4wg66tdg4r253ws2i4wshc2gtwje6e25sy" ){ cid docID fieldName schemaVersionId signature{ type value identity } } P__Transaction(cid:"bafyreibtbym4uht5dppohohg4wg66tdg4r253ws2i4wshc2gtwje6e25sy"){ _docID block_id value } }',
+      (data) => data._commits.length === 0 && data.Ethereum__Mainnet__Transaction.length === 0,
+    ],
     ['{ __typename }', (data) => data.__typename === 'Query'],
   ])
 })

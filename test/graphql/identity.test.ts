@@ -117,3 +117,25 @@ test('showDeleted is accepted without effect', async (t) => {
   const { query } = await openGraphqlRoom(t)
   assert.equal((await query('{ Block(showDeleted: true) { number } }')).Block.length, 6)
 })
+
+test('commits are found by CID or docID, whatever the collection', async (t) => {
+  const { query, errors } = await openGraphqlRoom(t)
+  const { Log, Block } = await query(
+    '{ Log(limit: 1) { _docID _version { cid } } Block(limit: 1) { _docID _version { cid } } }',
+  )
+  const [log, block] = [Log[0], Block[0]]
+  const text = `query($cid: ID!, $ids: [ID!]) {
+    a: _commits(cid: $cid) { cid docID fieldName schemaVersionId signature { type value identity } }
+    b: _commits(docID: $ids, limit: 1, offset: 1) { cid }
+    c: _commits(cid: $cid, docID: "x") { cid } }`
+  const { a, b, c } = await query(text, {
+    cid: log._version[0].cid,
+    ids: [log._docID, block._docID],
+  })
+  assert.equal(a[0].docID, log._docID)
+  assert.equal(a[0].signature.type, 'ES256K')
+  assert.deepEqual([a.length, b, c], [1, log._version, []])
+  assert.deepEqual(await errors('{ _commits { cid } }'), [
+    'Every stored document has a commit, so they are only found by name. Give `_commits` a cid or a docID.',
+  ])
+})

@@ -1,0 +1,48 @@
+/**
+ * `_commits`: the versions of documents named by CID or docID, whatever their collection. Each
+ * document has exactly one.
+ */
+import type { FieldNode } from 'graphql'
+import { blockSections } from '../primitives/collections.ts'
+import { type Json, versionOf } from './commit-view.ts'
+import { noAliases } from './filter.ts'
+import { refusal } from './limits.ts'
+import { type Arguments, toListRequest, wholeNumber } from './list-request.ts'
+import type { RootField } from './plan.ts'
+import { coerceArguments, type Run, scanOf } from './run.ts'
+import { selectRows } from './select-rows.ts'
+
+/** The versions that the arguments name. Throws GraphQLError when they name none in particular. */
+export async function findCommits(
+  run: Run,
+  { source, fields }: Extract<RootField, { type: 'commits' }>,
+): Promise<Json> {
+  const { cid, docID, limit, offset } = coerceArguments(run, source)
+  const found: Json[] = []
+  for (const name of blockSections) {
+    const entity = run.catalog.get(name)
+    if (entity === undefined) continue
+    for (const names of namesOf(cid ?? null, docID ?? null, source.node)) {
+      const request = toListRequest(run.catalog, entity, names, noAliases, source.node)
+      for await (const rows of selectRows(scanOf(run, entity), request)) {
+        run.session.work.addRows(rows.length)
+        for (const row of rows) found.push(...versionOf(row, name, fields))
+      }
+    }
+  }
+  const start = wholeNumber('offset', offset, source.node)
+  const length = wholeNumber('limit', limit, source.node) || Infinity
+  return found.slice(start, start + length)
+}
+
+/** Arguments of a list for each CID, or for all docIDs at once. */
+function namesOf(cid: unknown, docID: unknown, node: FieldNode): readonly Arguments[] {
+  if (cid !== null) return (Array.isArray(cid) ? cid : [cid]).map((one) => ({ cid: one, docID }))
+  if (docID !== null) return [{ docID }]
+  throw refusal(
+    'GRAPHQL_CONDITION_INVALID',
+    'Every stored document has a commit, so they are only found by name.',
+    'Give `_commits` a cid or a docID.',
+    node,
+  )
+}
