@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  bothCursor,
+  eitherCursor,
+  type HeightCursor,
+  intervalCursor,
+  placesCursor,
+} from '../../src/graphql/height-cursor.ts'
+import {
+  type Interval,
+  type Intervals,
+  intersect,
+  nearest,
+  union,
+} from '../../src/graphql/intervals.ts'
+import { createSmallest } from '../../src/graphql/smallest.ts'
+import { intersectSpans, mergeSpans, type Span, uniteSpans } from '../../src/graphql/span-set.ts'
+
+const small = fc.integer({ min: 0, max: 40 })
+const intervals = fc
+  .array(fc.tuple(small, fc.integer({ min: 0, max: 6 })), { maxLength: 6 })
+  .map((pairs) => union(pairs.map(([from, length]): Interval => [from, from + length])))
+const spans = fc
+  .array(fc.tuple(small, fc.integer({ min: 0, max: 6 })), { maxLength: 6 })
+  .map((pairs) => mergeSpans(pairs.map(([start, length]): Span => [start, start + length])))
+
+const heights = (set: Intervals): number[] =>
+  set.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, index) => from + index))
+const positions = (set: readonly Span[]): number[] =>
+  heights(set.map(([start, end]) => [start, end - 1]))
+const sorted = (numbers: Iterable<number>): number[] => [...numbers].sort((a, b) => a - b)
+
+test('sets of heights behave like sets', () => {
+  fc.assert(
+    fc.property(intervals, intervals, small, (a, b, height) => {
+      const [inA, inB] = [new Set(heights(a)), new Set(heights(b))]
+      assert.deepEqual(heights(union([...a, ...b])), sorted(new Set([...inA, ...inB])))
+      assert.deepEqual(heights(intersect(a, b)), sorted([...inA].filter((one) => inB.has(one))))
+      const above = sorted(inA).find((one) => one >= height) ?? null
+      const below = sorted(inA).findLast((one) => one <= height) ?? null
+      assert.deepEqual([nearest(a, height, false), nearest(a, height, true)], [above, below])
+    }),
+  )
+})
+
+test('sets of positions behave like sets', () => {
+  fc.assert(
+    fc.property(spans, spans, (a, b) => {
+      const [inA, inB] = [new Set(positions(a)), new Set(positions(b))]
+      const both = intersectSpans(a, b)
+      const either = uniteSpans(a, b)
+      assert.deepEqual(
+        positions(both === 'whole' ? [] : both),
+        sorted([...inA].filter((one) => inB.has(one))),
+      )
+      assert.deepEqual(
+        positions(either === 'whole' ? [] : either),
+        sorted(new Set([...inA, ...inB])),
+      )
+      assert.deepEqual([intersectSpans(a, 'whole'), uniteSpans(a, 'whole')], [a, 'whole'])
+    }),
+  )
+})
+
+/** Everything a cursor has, from one end to the other. */
+function walk(cursor: HeightCursor, descending: boolean): number[] {
+  const found: number[] = []
+  const step = descending ? -1 : 1
+  for (
+    let height = cursor.seek(descending ? 100 : 0);
+    height !== null;
+    height = cursor.seek(height + step)
+  ) {
+    assert.equal(cursor.seek(height), height)
+    found.push(height)
+  }
+  return found
+}
+
+test('cursors combine like sets, in both directions', () => {
+  fc.assert(
+    fc.property(intervals, intervals, fc.array(small), fc.boolean(), (a, b, places, descending) => {
+      const one = () => intervalCursor(a, descending)
+      const other = () => intervalCursor(b, descending)
+      const found = () =>
+        placesCursor(
+          places.map((height) => ({ type: 'block', height })),
+          descending,
+        )
+      const [inA, inB, inPlaces] = [new Set(heights(a)), new Set(heights(b)), new Set(places)]
+      const expected = [...inPlaces].filter((height) => inA.has(height) || inB.has(height))
+      const inOrder = descending ? sorted(expected).reverse() : sorted(expected)
+      const combined = bothCursor([found(), eitherCursor([one(), other()], descending)])
+      assert.deepEqual(walk(combined, descending), inOrder)
+    }),
+  )
+})
+
+test('the smallest of many are those that a full sort puts first', () => {
+  fc.assert(
+    fc.property(fc.array(small), fc.integer({ min: 0, max: 12 }), (numbers, capacity) => {
+      const kept = createSmallest<number>(capacity, (a, b) => a - b)
+      for (const number of numbers) kept.add(number)
+      assert.deepEqual(kept.sorted(), sorted(numbers).slice(0, capacity))
+    }),
+  )
+})

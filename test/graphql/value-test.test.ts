@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { compareQuantities, parseQuantity } from '../../src/graphql/quantity.ts'
+import { checksumAddress } from '../../src/graphql/render-value.ts'
+import { compareValues, valueTest } from '../../src/graphql/value-test.ts'
+
+const big = fc.bigInt({ min: 0n, max: (1n << 256n) - 1n })
+const hex = (value: bigint): string => `0x${value.toString(16)}`
+
+test('quantities are read from decimal, hex and numbers, and compare as numbers', () => {
+  fc.assert(
+    fc.property(big, big, (a, b) => {
+      assert.equal(parseQuantity(a.toString()), hex(a))
+      assert.equal(
+        parseQuantity(`0X000${a.toString(16).slice(0, 61)}`),
+        hex(BigInt(`0x${a.toString(16).slice(0, 61)}`)),
+      )
+      assert.equal(Math.sign(compareQuantities(hex(a), hex(b))), Number(a > b) - Number(a < b))
+    }),
+  )
+  assert.equal(parseQuantity(42), '0x2a')
+  for (const bad of [
+    '',
+    '0x',
+    '-1',
+    '1.5',
+    'x',
+    `0x${'f'.repeat(65)}`,
+    `1${'0'.repeat(78)}`,
+    -1,
+    1.5,
+    2 ** 60,
+    null,
+    true,
+  ]) {
+    assert.equal(parseQuantity(bad), undefined, String(bad))
+  }
+})
+
+test('null is the smallest value and false is smaller than true', () => {
+  const values = ['b', null, 'a', 'B']
+  assert.deepEqual(
+    [...values].sort((a, b) => compareValues('text', a, b)),
+    [null, 'B', 'a', 'b'],
+  )
+  assert.equal(compareValues('boolean', false, true), -1)
+  assert.equal(compareValues('quantity', '0x9', '0x10'), -1)
+})
+
+test('patterns that the dialect does not have mean equality', () => {
+  const like = (pattern: string, text: string) => valueTest('text', '_like', pattern)(text)
+  assert.ok(like('a%c', 'abc'))
+  assert.ok(!like('ab%bc', 'abc'), 'head and tail do not overlap')
+  assert.ok(like('%', '%') && !like('%', 'abc'))
+  assert.ok(like('a%b%c', 'a%b%c') && !like('a%b%c', 'axbxc'))
+  assert.ok(like('%b%', 'abc') && like('a_c', 'a_c') && !like('a_c', 'abc'))
+  assert.ok(valueTest('text', '_ilike', '%BC')('aBc'))
+  assert.ok(!like('%BC', 'abc'))
+})
+
+/** Examples of https://eips.ethereum.org/EIPS/eip-55. */
+test('addresses get the checksum of EIP-55', () => {
+  for (const address of [
+    '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+    '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359',
+    '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB',
+    '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb',
+  ]) {
+    assert.equal(checksumAddress(address.toLowerCase()), address)
+  }
+})
