@@ -3,7 +3,7 @@
  * its own: Ctrl-C reaches only us, and we stop them in order. A child that ends by itself is a
  * failure; children of a dead parent are ended by the reaper.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -49,26 +49,41 @@ export function openChildren(parts: { readonly onFailure: (error: unknown) => vo
     },
     async close() {
       await Promise.all(started.map((child) => child.stop(closeGraceMs)))
-      reaper.stdin?.end()
+      await reaper.close()
     },
   }
 }
 
-function startReaper(): ChildProcess {
+interface Reaper {
+  /** Tells it of a child's beginning (`+pid`) or end (`-pid`). */
+  tell(line: string): void
+  /** Resolves when it has ended. */
+  close(): Promise<void>
+}
+
+function startReaper(): Reaper {
   const script = import.meta.url.endsWith('.ts') ? './reaper.ts' : './reaper.js'
-  const reaper = spawn(process.execPath, [fileURLToPath(new URL(script, import.meta.url))], {
+  const child = spawn(process.execPath, [fileURLToPath(new URL(script, import.meta.url))], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })
-  reaper.on('error', () => undefined)
-  reaper.stdin?.on('error', () => undefined)
-  reaper.unref()
-  return reaper
+  const ended = Promise.withResolvers<void>()
+  child.once('exit', () => ended.resolve()).once('error', () => ended.resolve())
+  child.stdin?.on('error', () => undefined)
+  child.unref()
+  return {
+    tell: (line) => void child.stdin?.write(`${line}\n`),
+    async close() {
+      child.ref()
+      child.stdin?.end()
+      await ended.promise
+    },
+  }
 }
 
 function startChild(
   options: ChildOptions,
-  reaper: ChildProcess,
+  reaper: Reaper,
   onFailure: (error: unknown) => void,
 ): Child {
   const { name, command, args, env, logPath } = options
@@ -77,7 +92,7 @@ function startChild(
   const lastLines: string[] = []
   let stopping = false
   let isOver = false
-  if (child.pid !== undefined) reaper.stdin?.write(`+${child.pid}\n`)
+  if (child.pid !== undefined) reaper.tell(`+${child.pid}`)
   const file = createWriteStream(logPath, { mode: 0o600 })
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on('line', (line) => {
@@ -91,7 +106,7 @@ function startChild(
     if (isOver) return
     isOver = true
     file.end()
-    if (child.pid !== undefined) reaper.stdin?.write(`-${child.pid}\n`)
+    if (child.pid !== undefined) reaper.tell(`-${child.pid}`)
     ended.resolve()
     if (!stopping) onFailure(programEnded(name, reason, logPath, lastLines))
   }

@@ -16,10 +16,10 @@ export async function requireFreePorts(
     return problem === null ? [] : [{ setting, port, problem }]
   })
   if (refused.length === 0) return
-  const texts = Map.groupBy(refused, ({ problem }) => problem)
-    .entries()
-    .map(([problem, found]) => `${found.map(nameOf).join(', ')} ${problem}`)
-  throw new ServiceError('SERVICE_PORT_UNAVAILABLE', `${host}: ${[...texts].join('; ')}`, {
+  const texts = [...Map.groupBy(refused, ({ problem }) => problem)].map(
+    ([problem, found]) => `${found.map(nameOf).join(', ')} ${problem}`,
+  )
+  throw new ServiceError('SERVICE_PORT_UNAVAILABLE', `${host}: ${texts.join('; ')}`, {
     facts: { host, ports: refused.map(({ port }) => port).join(' ') },
     remedy:
       'Stop the program that uses it (perhaps one like this, started before), or set what is named in brackets to another port.',

@@ -2,13 +2,14 @@
  * `viewmesh devnet`, which is what `npm start` runs: an execution node with life on it (or the node
  * of `NODE_RPC_URL`), a Generator beside it, and a Host that knows the Generator as its only peer.
  */
+import type { Logger } from 'pino'
 import type { ProgramName } from '../service/contract.ts'
 import { type Running, runProgram } from '../service/run.ts'
 import { announcement, localAddress, localUrl, queryToPaste } from './announcement.ts'
 import { openProgramFolder } from './chain-folder.ts'
-import { openChainSource } from './chain-source.ts'
-import { type Child, openChildren } from './children.ts'
-import { listeningPorts, loadDevnetSettings } from './config.ts'
+import { type ChainSource, openChainSource } from './chain-source.ts'
+import { type Child, type Children, openChildren } from './children.ts'
+import { type DevnetSettings, listeningPorts, loadDevnetSettings } from './config.ts'
 import { requireFreePorts } from './free-ports.ts'
 import { waitForPeerId } from './health.ts'
 import { openLoad } from './load.ts'
@@ -47,25 +48,45 @@ async function start(
   const children = running.own('node', openChildren({ onFailure: running.fail }))
   const source = await openChainSource(settings, { children, signal: running.signal, say, log })
   if (source.isOwn) running.own('load', await openLoad({ node: source.node }, { log }))
+  const setup = { settings, source, env }
+  await startPrograms(setup, { children, log, running })
+  say(announcement(settings, source))
+  const watched = {
+    node: source.node,
+    generatorUrl: localUrl(settings, settings.generatorHealthPort),
+    hostUrl: localUrl(settings, settings.hostHealthPort),
+  }
+  const onFirstBlock = (): void => say(queryToPaste(settings))
+  running.own('progress', openProgress(watched, { log, onFirstBlock }))
+}
+
+interface Setup {
+  readonly settings: DevnetSettings
+  readonly source: ChainSource
+  readonly env: NodeJS.ProcessEnv
+}
+
+/** First the Generator, then, when its peer ID is known, the Host. Both stop together. */
+async function startPrograms(
+  setup: Setup,
+  parts: { readonly children: Children; readonly log: Logger; readonly running: Running },
+): Promise<void> {
+  const { settings, source, env } = setup
+  const { children, log, running } = parts
   const programs: Child[] = []
   running.own('programs', { close: () => stopAll(programs) })
-  const start = (name: ProgramName, ports: ProgramPorts, extra: NodeJS.ProcessEnv): void => {
+  const launch = (name: ProgramName, ports: ProgramPorts, extra: NodeJS.ProcessEnv): void => {
     const folder = openProgramFolder(source.folder, name)
-    const common = programEnvironment({ settings, source, folder, ports, env })
-    const parts = { children, onLine: (line: string) => tellTrouble(name, line, log) }
-    programs.push(startProgram(name, { folder, env: { ...common, ...extra } }, parts))
+    const common = programEnvironment({ ...setup, folder, ports })
+    const onLine = (line: string): void => tellTrouble(name, line, log)
+    const options = { folder, env: { ...common, ...extra } }
+    programs.push(startProgram(name, options, { children, onLine }))
   }
   const generator = generatorPorts(settings)
-  const generatorUrl = localUrl(settings, generator.health)
-  start('generator', generator, generatorEnvironment(settings, source, env))
-  const peerId = await waitForPeerId(generatorUrl, running.signal)
-  const bootstrap = `/ip4/${localAddress(settings)}/tcp/${generator.p2p}/p2p/${peerId}`
-  start('host', hostPorts(settings), { BOOTSTRAP_PEERS: bootstrap })
-  say(announcement(settings, source))
-  const hostUrl = localUrl(settings, settings.hostHealthPort)
-  const onFirstBlock = (): void => say(queryToPaste(settings))
-  const watched = { node: source.node, generatorUrl, hostUrl }
-  running.own('progress', openProgress(watched, { log, onFirstBlock }))
+  launch('generator', generator, generatorEnvironment(settings, source, env))
+  const peerId = await waitForPeerId(localUrl(settings, generator.health), running.signal)
+  const address = `/ip4/${localAddress(settings)}/tcp/${generator.p2p}/p2p/${peerId}`
+  launch('host', hostPorts(settings), { BOOTSTRAP_PEERS: address })
 }
 
 async function stopAll(programs: readonly Child[]): Promise<void> {
