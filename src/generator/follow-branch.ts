@@ -1,13 +1,13 @@
 /** Brings our chain back to the node's where the two have parted. */
 import type { Logger } from 'pino'
-import type { Chain } from '../chain/chain.ts'
 import { ServiceError } from '../errors.ts'
+import type { BlockFeed } from './block-feed.ts'
 import { findCommonHeight } from './common-height.ts'
 import type { IngestMetrics } from './ingest-metrics.ts'
 import type { OwnChain } from './own-chain.ts'
 
 export interface FollowBranchParts {
-  readonly chain: Pick<Chain, 'head' | 'header'>
+  readonly feed: Pick<BlockFeed, 'head' | 'header'>
   readonly own: OwnChain
   readonly log: Logger
   readonly metrics: Pick<IngestMetrics, 'reorganised'>
@@ -21,11 +21,11 @@ export async function followBranch(
   parts: FollowBranchParts,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { chain, own, log, metrics } = parts
+  const { feed, own, log, metrics } = parts
   await own.drain()
   const tip = own.tip()
   if (tip === null) return false
-  const head = await chain.head(signal)
+  const head = await feed.head(signal)
   const heights = own.heights(Math.min(tip.number, head.number))
   if (heights.length === 0) {
     const facts = { head: head.number, height: tip.number }
@@ -33,7 +33,7 @@ export async function followBranch(
     return false
   }
   const common = await findCommonHeight(heights, async (height) => {
-    const block = await chain.header(height, signal)
+    const block = await feed.header(height, signal)
     return block?.hash === own.hashAt(height)
   })
   if (common === null) throw chainChanged(heights, tip)

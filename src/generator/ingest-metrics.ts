@@ -7,7 +7,7 @@ export interface IngestMetrics {
   sealed(header: BlockHeader): void
   /** Counts a branch that was left. */
   reorganised(blocks: number): void
-  /** Seconds by stage: `build` = documents, body, root and index; `commit` = both transactions. */
+  /** Seconds by stage: `prepare` = root and index terms; `commit` = until block and seal are on the disk. */
   readonly stageSeconds: Histogram<'stage'>
 }
 

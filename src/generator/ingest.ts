@@ -1,5 +1,5 @@
 /**
- * The ingest loop: reads blocks in order with some fetched ahead, stores and seals each, and follows
+ * The ingest loop: takes blocks in order with some read ahead, stores and seals each, and follows
  * the node when it changes branches. All it knows comes from the store and the node, so that it can
  * be killed at any moment and goes on where it was.
  */
@@ -7,9 +7,8 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import type { Logger } from 'pino'
 import { type Backoff, backoffMs } from '../chain/backoff.ts'
 import type { Head } from '../chain/block-reader.ts'
-import type { Chain } from '../chain/chain.ts'
-import { ServiceError } from '../errors.ts'
-import type { BlockToStore } from '../store/store.ts'
+import type { BlockFeed } from './block-feed.ts'
+import type { EncodedBlock } from './encode-block.ts'
 import { createFetchAhead } from './fetch-ahead.ts'
 import { followBranch } from './follow-branch.ts'
 import type { IngestMetrics } from './ingest-metrics.ts'
@@ -19,24 +18,18 @@ import { prepareBlock } from './prepare-block.ts'
 import { firstHeight, type StartHeight } from './start-height.ts'
 
 export interface IngestOptions extends OwnChainOptions {
-  /** As in `Ethereum__Mainnet`. */
-  readonly network: string
   /** Where an empty store begins. */
   readonly startHeight: StartHeight
   /** Heights read ahead of the one that is stored. */
   readonly fetchAhead: number
-  /** Between attempts after an answer that no documents can be made of. */
+  /** Between questions while the node's blocks do not follow one another. */
   readonly backoff: Backoff
 }
 
 export interface IngestParts extends Omit<OwnChainParts, 'onFailure'> {
-  readonly chain: Pick<Chain, 'heads' | 'head' | 'header' | 'block'>
+  readonly feed: BlockFeed
   readonly log: Logger
   readonly metrics: IngestMetrics
-  /** The node has another head. */
-  readonly onHead: (head: Head) => void
-  /** An answer that cannot be used; null when that is over. */
-  readonly onTrouble: (error: ServiceError | null) => void
 }
 
 /** Runs until `signal` is aborted. Throws what ends it otherwise: a failed write, or another chain. */
@@ -51,13 +44,13 @@ export async function runIngest(
   const own = openOwnChain(options, { ...parts, onFailure })
   const node = createNodeHead()
   const ahead = createFetchAhead(options.fetchAhead, (height, cancelled) =>
-    readBlock(height, options, parts, AbortSignal.any([stop, cancelled])),
+    parts.feed.block(height, AbortSignal.any([stop, cancelled])),
   )
-  const following = node.follow(parts.chain.heads(stop), (head) => {
+  const onHead = (head: Head): void => {
     ahead.cancelAbove(head.number)
-    parts.onHead(head)
-  })
-  following.catch(onFailure)
+    node.set(head)
+  }
+  const following = parts.feed.follow(onHead, stop).catch(onFailure).finally(node.end)
   try {
     await ingest({ options, parts, own, node, ahead, stop })
   } catch (error) {
@@ -75,7 +68,7 @@ interface Ingesting {
   readonly parts: IngestParts
   readonly own: ReturnType<typeof openOwnChain>
   readonly node: ReturnType<typeof createNodeHead>
-  readonly ahead: ReturnType<typeof createFetchAhead<BlockToStore>>
+  readonly ahead: ReturnType<typeof createFetchAhead<EncodedBlock>>
   readonly stop: AbortSignal
 }
 
@@ -109,13 +102,16 @@ async function ingest(state: Ingesting): Promise<void> {
  * Adds a block that continues ours; one that does not shows that the node is on another branch.
  * False when it continues nothing and the node says that ours is its branch: it is changing now.
  */
-async function append(state: Ingesting, block: BlockToStore): Promise<boolean> {
+async function append(state: Ingesting, block: EncodedBlock): Promise<boolean> {
   const tip = state.own.tip()
   if (tip !== null && block.header.parentHash !== tip.hash) {
     state.ahead.cancelAbove(-1)
     return await changeBranch(state)
   }
-  await state.own.add(block)
+  const stop = state.parts.metrics.stageSeconds.startTimer({ stage: 'prepare' })
+  const prepared = prepareBlock(block)
+  stop()
+  await state.own.add(prepared)
   await nextTurn()
   return true
 }
@@ -145,31 +141,6 @@ async function waitForHead(state: Ingesting, head: Head): Promise<void> {
 }
 
 function changeBranch({ parts, own, stop }: Ingesting): Promise<boolean> {
-  const { chain, log, metrics } = parts
-  return followBranch({ chain, own, log, metrics }, stop)
-}
-
-/** A block ready for the store; an answer that no documents can be made of is asked for again. */
-async function readBlock(
-  height: number,
-  options: IngestOptions,
-  parts: IngestParts,
-  signal: AbortSignal,
-): Promise<BlockToStore> {
-  for (let failures = 1; ; failures++) {
-    const whole = await parts.chain.block(height, signal)
-    const stop = parts.metrics.stageSeconds.startTimer({ stage: 'build' })
-    try {
-      const block = prepareBlock(options.network, whole)
-      if (failures > 1) parts.onTrouble(null)
-      return block
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error
-      if (failures === 1) parts.log.warn({ height, err: error }, 'block cannot be read, asks again')
-      parts.onTrouble(error)
-    } finally {
-      stop()
-    }
-    await pause(backoffMs(options.backoff, failures), undefined, { signal })
-  }
+  const { feed, log, metrics } = parts
+  return followBranch({ feed, own, log, metrics }, stop)
 }

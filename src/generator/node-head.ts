@@ -4,10 +4,11 @@ import type { Head } from '../chain/block-reader.ts'
 export interface NodeHead {
   /** Null before the first. */
   latest(): Head | null
+  set(head: Head): void
+  /** There will be no more. */
+  end(): void
   /** Resolves with the next head that is not `seen`; null once there will be none. */
   after(seen: Head | null): Promise<Head | null>
-  /** Follows until the heads end. Rejects with what ends them otherwise. */
-  follow(heads: AsyncIterable<Head>, onHead: (head: Head) => void): Promise<void>
 }
 
 export function createNodeHead(): NodeHead {
@@ -20,21 +21,17 @@ export function createNodeHead(): NodeHead {
   }
   return {
     latest: () => latest,
+    set(head) {
+      latest = head
+      ring()
+    },
+    end() {
+      ended = true
+      ring()
+    },
     async after(seen) {
       while (latest === seen && !ended) await bell.promise
       return ended ? null : latest
-    },
-    async follow(heads, onHead) {
-      try {
-        for await (const head of heads) {
-          latest = head
-          onHead(head)
-          ring()
-        }
-      } finally {
-        ended = true
-        ring()
-      }
     },
   }
 }

@@ -1,32 +1,23 @@
-/** From what a node answered to what the store takes: documents, body, root and index terms. */
-import type { WholeBlock } from '../chain/block-reader.ts'
-import { encodeBody, openBody } from '../primitives/body.ts'
-import { type BlockDocuments, toDocuments } from '../primitives/documents.ts'
+/**
+ * From a block's documents as bytes to what the store takes: the half of the work that the writer
+ * thread does.
+ */
+import { openBody } from '../primitives/body.ts'
+import { cidBytes } from '../primitives/cid.ts'
 import { indexTerms } from '../primitives/index-terms.ts'
 import { sealRoot } from '../primitives/seal.ts'
 import type { BlockToStore } from '../store/store.ts'
+import type { EncodedBlock } from './encode-block.ts'
 
-/** Throws PRIMITIVES_BLOCK_MALFORMED for answers that no documents can be made of. */
-export function prepareBlock(network: string, { block, receipts }: WholeBlock): BlockToStore {
-  const documents = toDocuments(network, block, receipts)
-  const { body, cids } = encodeBody(documents)
+/** Adds the root over the documents and their index terms. */
+export function prepareBlock({ header, body, cids: flat }: EncodedBlock): BlockToStore {
+  const cids = Array.from({ length: flat.length / cidBytes }, (_, index) =>
+    flat.subarray(index * cidBytes, (index + 1) * cidBytes),
+  )
   const { root, count } = sealRoot(cids)
-  const { number, hash, parentHash, timestamp } = documents
-  const sections = sectionCounts(documents)
-  const header = { number, hash, parentHash, root, count, timestamp, sections }
   return {
-    header: { ...header, bodyBytes: body.length },
+    header: { ...header, root, count, bodyBytes: body.length },
     body,
     terms: indexTerms(openBody(body, { maxRawBytes: Number.POSITIVE_INFINITY }), cids),
-  }
-}
-
-function sectionCounts({ documents }: BlockDocuments): BlockToStore['header']['sections'] {
-  const { Block, Transaction, AccessListEntry, Log } = documents
-  return {
-    Block: Block.length,
-    Transaction: Transaction.length,
-    AccessListEntry: AccessListEntry.length,
-    Log: Log.length,
   }
 }

@@ -4,7 +4,7 @@ import type { P2p } from '../p2p/p2p.ts'
 import { type Counters, type HealthState, startingState } from '../service/health-report.ts'
 import type { BlockHeader, Snapshot, StoreReader } from '../store/store.ts'
 import type { GeneratorSettings } from './config.ts'
-import type { UpstreamState } from './writer-thread.ts'
+import type { UpstreamState } from './upstream-state.ts'
 
 export interface Status {
   state(): HealthState

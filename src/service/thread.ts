@@ -3,7 +3,7 @@
  * a worker rejects every pending request with its cause and is reported as fatal exactly once.
  * The worker's module calls `serveThread`.
  */
-import type { Transferable } from 'node:worker_threads'
+import type { ResourceLimits, Transferable } from 'node:worker_threads'
 import { Worker } from 'node:worker_threads'
 import { ServiceError } from '../errors.ts'
 import type { MetricsSnapshot } from './metrics.ts'
@@ -42,6 +42,8 @@ export interface ThreadOptions {
   readonly transfer?: readonly Transferable[]
   /** Default 20,000. */
   readonly closeTimeoutMs?: number
+  /** Bounds of the worker's heap, in MB; exceeding the old generation ends the worker. */
+  readonly resourceLimits?: ResourceLimits
 }
 
 export interface ThreadParts {
@@ -109,6 +111,7 @@ function startWorker(options: ThreadOptions, parts: ThreadParts): Link {
     name: options.name,
     workerData: options.data,
     transferList: [...(options.transfer ?? [])],
+    ...(options.resourceLimits !== undefined && { resourceLimits: options.resourceLimits }),
   })
   const link: Link = {
     options,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createBlockSource } from '../../src/generator/block-source.ts'
+import { encodeBlock } from '../../src/generator/encode-block.ts'
 import { prepareBlock } from '../../src/generator/prepare-block.ts'
 import { decodeSealedBlock } from '../../src/primitives/sealed-block.ts'
 import { createChain, forkChain } from '../support/block-factory.ts'
@@ -14,7 +15,7 @@ const sealed = chain.map((source) => sealBlock(source, signer))
 test('peers get a block with its seal, byte for byte as it was stored', async (t) => {
   const store = await openTestStore(t)
   for (const [index, source] of chain.entries()) {
-    const block = prepareBlock(testNetwork, source)
+    const block = prepareBlock(encodeBlock(testNetwork, source))
     await store.putBlock(block)
     const seal = sealed[index]?.seal
     if (seal !== undefined) await store.putSeals(source.number, [seal])
@@ -31,7 +32,7 @@ test('a block that is stored but not sealed yet is not offered', async (t) => {
   const store = await openTestStore(t)
   const source = createBlockSource(store.reader)
   assert.equal(source.range(), null)
-  for (const block of chain) await store.putBlock(prepareBlock(testNetwork, block))
+  for (const block of chain) await store.putBlock(prepareBlock(encodeBlock(testNetwork, block)))
   assert.equal(source.range(), null)
   for (const { number, seal } of sealed.slice(0, 3)) await store.putSeals(number, [seal])
   assert.deepEqual(source.range(), { tail: 1, head: 3 })
@@ -44,14 +45,17 @@ test('the seal of an orphaned block is not sent with the block that took its pla
   const store = await openTestStore(t)
   for (const [index, block] of chain.entries())
     await store.putSealedBlock({
-      ...prepareBlock(testNetwork, block),
+      ...prepareBlock(encodeBlock(testNetwork, block)),
       seals: sealed.slice(index, index + 1).map(({ seal }) => seal),
     })
   const [other] = forkChain(chain, 4).slice(-1)
   if (other === undefined) throw new Error('a fork has a last block')
   const replacement = sealBlock(other, signer)
   await store.removeAbove(4)
-  await store.putSealedBlock({ ...prepareBlock(testNetwork, other), seals: [replacement.seal] })
+  await store.putSealedBlock({
+    ...prepareBlock(encodeBlock(testNetwork, other)),
+    seals: [replacement.seal],
+  })
   const bytes = createBlockSource(store.reader).sealedBlock(5)
   assert.deepEqual(Buffer.from(bytes ?? []), Buffer.from(replacement.bytes))
 })

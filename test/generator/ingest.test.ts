@@ -1,6 +1,7 @@
 /** The ingest loop between a real store and a node that grows, stumbles and changes branches. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { encodeBlock } from '../../src/generator/encode-block.ts'
 import type { IngestOptions } from '../../src/generator/ingest.ts'
 import { prepareBlock } from '../../src/generator/prepare-block.ts'
 import type { Seal } from '../../src/primitives/seal.ts'
@@ -78,7 +79,7 @@ test('a restart goes on after the last block, whatever the start height, and sea
 test('a block that was stored but not sealed when the program died is sealed at the start', async (t) => {
   const chain = createChain({ count: 3 })
   const { store, run } = await set(t, chain)
-  for (const source of chain) await store.putBlock(prepareBlock(testNetwork, source))
+  for (const source of chain) await store.putBlock(prepareBlock(encodeBlock(testNetwork, source)))
   const running = run()
   await running.sealed(chain[2]?.hash)
   assertStored(store, chain)

@@ -1,8 +1,10 @@
 /** The ingest loop on a real store, against whatever answers at a URL. */
 import assert from 'node:assert/strict'
-import { Registry } from 'prom-client'
+import { Histogram, Registry } from 'prom-client'
 import type { WholeBlock } from '../../src/chain/block-reader.ts'
 import { type ChainOptions, openChain } from '../../src/chain/chain.ts'
+import { createBlockFeed } from '../../src/generator/block-feed.ts'
+import { encodeBlock } from '../../src/generator/encode-block.ts'
 import { type IngestOptions, runIngest } from '../../src/generator/ingest.ts'
 import { createIngestMetrics } from '../../src/generator/ingest-metrics.ts'
 import { prepareBlock } from '../../src/generator/prepare-block.ts'
@@ -35,12 +37,14 @@ export function runIngestOn(
   const backoff = { minMs: 2, maxMs: 8 }
   const parts = { log: log.log, registry }
   const chain = openChain({ backoff, pollIntervalMs: 5, ...upstream }, parts)
+  const encodeSeconds = new Histogram({ name: 'encode_seconds', help: 's', registers: [registry] })
+  const feedParts = { chain, log: log.log, encodeSeconds, onTrouble: () => undefined }
+  const feed = createBlockFeed({ network: testNetwork, backoff }, feedParts)
   const stop = new AbortController()
   const seen = new Set<string>()
   const waiting = new Map<string, () => void>()
   const ended = runIngest(
     {
-      network: testNetwork,
       startHeight: { kind: 'at', height: 1 },
       identity: signer.identity,
       fetchAhead: 3,
@@ -49,7 +53,7 @@ export function runIngestOn(
       ...options,
     },
     {
-      chain,
+      feed,
       store,
       log: log.log,
       seal: createSealer(testNetwork, { signer, nowMs: Date.now }),
@@ -58,8 +62,6 @@ export function runIngestOn(
         seen.add(hash)
         waiting.get(hash)?.()
       },
-      onHead: () => undefined,
-      onTrouble: () => undefined,
     },
     stop.signal,
   ).finally(() => chain.close())
@@ -79,7 +81,7 @@ export function runIngestOn(
 
 /** Every stored block is, byte for byte, what its answers make, under exactly one seal. */
 export function assertStored(store: StoreWriter, chain: readonly WholeBlock[]): void {
-  const expected = chain.map((source) => prepareBlock(testNetwork, source))
+  const expected = chain.map((source) => prepareBlock(encodeBlock(testNetwork, source)))
   assert.deepEqual(
     storedChain(store.reader),
     expected.map(({ header }) => [header.number, header.hash]),
