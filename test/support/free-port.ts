@@ -1,23 +1,38 @@
 /** Ports that were free a moment ago, for programs whose ports are settings. */
-import { createServer } from 'node:net'
+import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:net'
 
-/** Asks the system for `count` different free ports on the loopback address. */
+/** Below what systems hand out for outgoing connections, which would take a port meanwhile. */
+const lowest = 15_000
+const highest = 32_000
+
+/**
+ * `count` different free ports on the loopback address. The one after each is free as well: a
+ * Host's playground takes it.
+ */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer())
-  const ports = await Promise.all(
-    servers.map(async (server) => {
-      const { promise, resolve, reject } = Promise.withResolvers<void>()
-      server.once('error', reject).listen(0, '127.0.0.1', resolve)
-      await promise
-      const address = server.address()
-      if (address === null || typeof address === 'string') throw new Error('no port')
-      return address.port
-    }),
-  )
-  for (const server of servers) {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    server.close(() => resolve())
-    await promise
+  const held: Server[] = []
+  const ports: number[] = []
+  while (ports.length < count) {
+    const port = randomInt(lowest, highest)
+    const pair = await Promise.all([hold(port), hold(port + 1)])
+    const free = pair.filter((server) => server !== null)
+    held.push(...free)
+    if (free.length === pair.length) ports.push(port)
   }
+  await Promise.all(held.map(async (server) => await once(server.close(), 'close')))
   return ports
+}
+
+/** Listens on a port; null where another program does. */
+async function hold(port: number): Promise<Server | null> {
+  const server = createServer()
+  try {
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+    return server
+  } catch {
+    return null
+  }
 }
