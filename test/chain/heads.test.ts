@@ -73,7 +73,7 @@ async function follow(
 const unavailable = 'WebSocket unavailable, will use HTTP-only mode'
 
 test('heads come over the WebSocket, without polling', async (t) => {
-  const { mine, until, proxy, chain, log } = await follow(t)
+  const { mine, until, proxy, chain, log } = await follow(t, { pollIntervalMs: 60_000 })
   await log.line('follows heads over the WebSocket')
   for (let block = 1; block <= 3; block++) assert.equal((await until(await mine())).number, block)
   const polled = proxy.requests.length
