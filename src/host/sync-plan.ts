@@ -169,6 +169,11 @@ export function withoutSetback(
   return setbacks.some(isOver) ? setbacks.filter((setback) => !isOver(setback)) : setbacks
 }
 
+/** The setbacks after `peer` came back: what went wrong before its restart says nothing now. */
+export function withoutPeer(setbacks: readonly Setback[], peer: string): readonly Setback[] {
+  return setbacks.filter((setback) => setback.peer !== peer)
+}
+
 /** When the plan may change by the passing of time alone; null when it cannot. */
 export function nextChangeMs(
   setbacks: readonly Setback[],

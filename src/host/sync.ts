@@ -19,6 +19,7 @@ import {
   type Pull,
   type Setback,
   type StoredHeights,
+  withoutPeer,
   withoutSetback,
   withSetback,
 } from './sync-plan.ts'
@@ -91,7 +92,10 @@ export function openSync(options: PlanOptions, parts: SyncParts): Sync {
   const isRepeated = ({ peer, from, to }: Pull): boolean =>
     lastPull?.peer === peer && lastPull.from === from && lastPull.to === to
 
-  const stopListening = p2p.onPeer(wake)
+  const stopListening = p2p.onPeer(({ type, peer }) => {
+    if (type === 'connected') setbacks = withoutPeer(setbacks, peer)
+    wake()
+  })
   const running = run().catch(parts.onFatal)
   return {
     wake,

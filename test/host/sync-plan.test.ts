@@ -14,6 +14,7 @@ import {
   type Pull,
   type Setback,
   type StoredHeights,
+  withoutPeer,
   withoutSetback,
   withSetback,
 } from '../../src/host/sync-plan.ts'
@@ -91,7 +92,7 @@ describe('what is pulled next', () => {
     assert.equal(nextPull(peers, stored(0, 99), [], at(0), options)?.peer, 'honest')
   })
 
-  test('setbacks double up to a minute and end when the peer delivers', () => {
+  test('setbacks double up to a minute and end when the peer delivers or comes back', () => {
     const failed = { peer: 'a', from: 100, to: 163 }
     let setbacks: readonly Setback[] = []
     let nowMs = 0
@@ -106,6 +107,7 @@ describe('what is pulled next', () => {
     assert.deepEqual(lengths.slice(0, 4), [500, 1000, 2000, 4000])
     assert.equal(lengths.at(-1), maxSetbackMs)
     assert.deepEqual(withoutSetback(setbacks, 'a', 130), [])
+    assert.deepEqual(withoutPeer(setbacks, 'a'), [])
   })
 })
 
