@@ -1,6 +1,6 @@
 /** Starts Generator and Host as a user would: `viewmesh generator` and `viewmesh host`, set up by environment. */
 import { fileURLToPath } from 'node:url'
-import { type ProgramName, ports } from '../service/contract.ts'
+import { nodeOptions, type ProgramName, ports } from '../service/contract.ts'
 import type { ProgramFolder } from './chain-folder.ts'
 import type { ChainSource } from './chain-source.ts'
 import type { Child, Children } from './children.ts'
@@ -91,7 +91,7 @@ export function startProgram(
   return parts.children.start({
     name,
     command: process.execPath,
-    args: [fileURLToPath(new URL(main, import.meta.url)), name],
+    args: [...nodeOptions, fileURLToPath(new URL(main, import.meta.url)), name],
     env: options.env,
     logPath: options.folder.logPath,
     onLine: parts.onLine,

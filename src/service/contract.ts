@@ -36,6 +36,12 @@ export const probes = {
   readiness: { httpPort: 8080, path: '/health' },
 } as const
 
+/**
+ * What Node is started with for a program: a small young generation in each thread, which otherwise
+ * holds tens of megabytes of message buffers that are long done with. Costs no measurable time.
+ */
+export const nodeOptions = ['--max-semi-space-size=4'] as const
+
 /** Longest time a program takes to stop after SIGTERM. */
 export const stopTimeoutMs = 30_000
 

@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { HealthReport, ProgramName } from '../../src/service/contract.ts'
+import { type HealthReport, nodeOptions, type ProgramName } from '../../src/service/contract.ts'
 import { freePorts } from './free-port.ts'
 
 export interface Program {
@@ -81,7 +81,7 @@ export async function prepareProgram(
     diskBytes: () => folderBytes(folder),
     memory: () => processMemory(child?.pid ?? 0),
     async start(more = {}) {
-      child = spawn(process.execPath, ['src/main.ts', name], {
+      child = spawn(process.execPath, [...nodeOptions, 'src/main.ts', name], {
         env: { ...environment, ...more },
         stdio: ['ignore', 'inherit', 'inherit'],
       })
