@@ -40,6 +40,11 @@ export interface GeneratorParts {
 
 /** Time for the writer to write what it has and to close the store. */
 const writerCloseMs = 4_000
+/**
+ * What the writer makes of a block is soon garbage. Measured with full blocks: a young generation of
+ * the default size grows to 128 MB without being any faster.
+ */
+const writerLimits = { maxYoungGenerationSizeMb: 24 }
 
 /** Opens everything and reports ready. Each part that is open is owned by `running`. */
 export async function openGenerator(
@@ -164,5 +169,8 @@ function openWriterThread(
     secrets,
   }
   const url = threadUrl('./writer-thread', import.meta.url)
-  return openThread({ url, name: 'writer', data, closeTimeoutMs: writerCloseMs }, { onFatal })
+  return openThread(
+    { url, name: 'writer', data, closeTimeoutMs: writerCloseMs, resourceLimits: writerLimits },
+    { onFatal },
+  )
 }

@@ -19,10 +19,7 @@ export interface ReaderParts {
   readonly onFatal: (error: unknown) => void
 }
 
-/**
- * Objects of a block live until the block is encoded. Measured with full blocks: a young generation
- * of the default size grows to 128 MB without being any faster.
- */
+/** Room for the parsed answers of the blocks under way; see the writer's limits. */
 const resourceLimits = { maxYoungGenerationSizeMb: 48 }
 const closeTimeoutMs = 2_000
 
