@@ -16,6 +16,7 @@ import {
   linkedCursor,
   placesCursor,
   termCursor,
+  toPlaces,
 } from './height-cursor.ts'
 import { type Hint, hintOf, type Identity } from './index-hint.ts'
 import { everything, type Interval, type Intervals, intersect, union } from './intervals.ts'
@@ -129,8 +130,7 @@ async function findPlaces(access: Access, hint: Identity): Promise<readonly Plac
     const bounds = envelope(access)
     if (bounds === null) return []
     const found = snapshot.candidates(hint.kind, hint.value, bounds[0], bounds[1], descending)
-    const needle = hint.kind === 'cid' ? null : hint.value
-    return Array.from(found, (candidate) => ({ type: 'chunk', ...candidate, needle }))
+    return [...toPlaces(found, hint.kind, hint.value)]
   }
   const height = snapshot.heightOf(hint.hash)
   if (height === undefined) return []

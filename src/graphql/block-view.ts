@@ -60,7 +60,7 @@ export interface LastChunk {
   readonly chunk: number
   readonly first: number
   readonly end: number
-  window: ChunkWindow | null | undefined
+  readonly window: ChunkWindow | null
 }
 
 /** The view of a height, or undefined where nothing is stored. */
@@ -87,36 +87,35 @@ export function storedBlock(view: BlockView): StoredBlock {
   return stored
 }
 
-/**
- * The stored values of a document. A first look into a chunk asks the store for the one document; a
- * second look opens the whole chunk.
- */
+/** The stored values of a document. */
 export function storedValues(view: BlockView, section: Section, position: number): Uint8Array {
-  const stored = storedBlock(view)
+  const window = documentWindow(view, section, position)
+  return window === null
+    ? storedBlock(view).values(section, position)
+    : windowValues(window, position)
+}
+
+/** The window of the chunk that has a document, or null where it must be read document by document. */
+export function documentWindow(
+  view: BlockView,
+  section: Section,
+  position: number,
+): ChunkWindow | null {
   const last = view.memo.chunks[section]
-  if (last === undefined || position < last.first || position >= last.end) {
-    enterChunk(view, section, stored.chunkOf(section, position))
-    return stored.values(section, position)
-  }
-  const window = windowOf(stored, section, last)
-  return window === null ? stored.values(section, position) : windowValues(window, position)
+  if (last !== undefined && position >= last.first && position < last.end) return last.window
+  return enterChunk(view, section, storedBlock(view).chunkOf(section, position)).window
 }
 
 /** The window of a chunk, or null where it must be read document by document. */
 export function chunkWindow(view: BlockView, section: Section, chunk: number): ChunkWindow | null {
-  const known = view.memo.chunks[section]
-  const last = known?.chunk === chunk ? known : enterChunk(view, section, chunk)
-  return windowOf(storedBlock(view), section, last)
+  const last = view.memo.chunks[section]
+  return last?.chunk === chunk ? last.window : enterChunk(view, section, chunk).window
 }
 
 function enterChunk(view: BlockView, section: Section, chunk: number): LastChunk {
-  const [first, end] = storedBlock(view).chunkRange(section, chunk)
-  const entered = { chunk, first, end, window: undefined }
+  const stored = storedBlock(view)
+  const [first, end] = stored.chunkRange(section, chunk)
+  const entered = { chunk, first, end, window: openWindow(stored, section, first, end) }
   view.memo.chunks[section] = entered
   return entered
-}
-
-function windowOf(stored: StoredBlock, section: Section, last: LastChunk): ChunkWindow | null {
-  last.window ??= openWindow(stored, section, last.first, last.end)
-  return last.window
 }

@@ -16,14 +16,14 @@ import {
 import { docIDs } from '../primitives/doc-id.ts'
 import { typeName } from '../primitives/names.ts'
 import type { Seal } from '../primitives/seal.ts'
-import { readField } from '../primitives/values.ts'
 import { attestationRecord } from './attestation-record.ts'
 import { cidsOf } from './block-cids.ts'
 import { attestationsOf, sealsOf, votesOf } from './block-seals.ts'
-import { type BlockView, storedBlock, storedValues } from './block-view.ts'
+import { type BlockView, storedBlock } from './block-view.ts'
 import { sectionDocID, transactionHashAt } from './document-id.ts'
 import type { Attribute, Catalog, Course, Entity, EntityName, Link } from './entity.ts'
 import type { Row } from './row.ts'
+import { fieldReader } from './stored-value.ts'
 
 /** The entities that a program serves: Hosts add attestation records. Links to what is not served are left out. */
 export function createCatalog(network: string, names: readonly EntityName[]): Catalog {
@@ -96,15 +96,7 @@ function readStored(
   field: Field,
 ): Attribute['read'] {
   if (section === null) return () => null
-  const index = fieldIndex(collection.name, field.name)
-  return (row) => readField(section, bytesOf(row, section), index)
-}
-
-/** The stored values of a row, kept on the row. */
-export function bytesOf(row: Row, section: Section): Uint8Array {
-  const bytes = row.bytes ?? storedValues(row.block, section, row.position)
-  row.bytes = bytes
-  return bytes
+  return fieldReader(section, fieldIndex(collection.name, field.name))
 }
 
 /** Values that follow from a row's place, its block's header or its seal: nothing is unpacked for them. */
@@ -216,8 +208,8 @@ function linkID(collection: Collection, link: Link): Attribute {
 function readLinkID(from: CollectionName, link: Link): Attribute['read'] {
   if (link.target === 'Block') return (row) => docIDs.block(row.block.header.hash)
   if (from === 'Log') {
-    const index = fieldIndex('Log', 'transactionHash')
-    return (row) => docIDs.transaction(String(readField('Log', bytesOf(row, 'Log'), index)))
+    const read = fieldReader('Log', fieldIndex('Log', 'transactionHash'))
+    return (row) => docIDs.transaction(String(read(row)))
   }
   return (row) => docIDs.transaction(transactionHashAt(storedBlock(row.block), link.span(row)[0]))
 }

@@ -3,7 +3,10 @@
  * table of their lengths; whoever looks at many of them reads that table once instead of asking the
  * store for each. The table is believed only if it adds up to where the documents really lie.
  */
+import { invariant } from '../errors.ts'
+import { createReader, major, readHead } from '../primitives/cbor.ts'
 import type { Section } from '../primitives/collections.ts'
+import { skipItem } from '../primitives/values.ts'
 import type { StoredBlock } from '../store/store.ts'
 
 /** The documents of one chunk. */
@@ -14,6 +17,10 @@ export interface ChunkWindow {
   readonly bytes: Buffer
   /** Where each document begins in `bytes`, and where the last one ends. */
   readonly starts: Uint32Array
+  /** Where each field of each document begins, document by document, once that is worth knowing. */
+  fields: Uint32Array | null
+  /** Fields read since the window was made, until `fields` is known. */
+  looks: number
 }
 
 const lengthBytes = 4
@@ -58,13 +65,59 @@ function windowBetween(
     starts[index + 1] = at
   }
   if (at !== length) return null
-  return { first, starts, bytes: Buffer.from(head.buffer, head.byteOffset, length) }
+  const bytes = Buffer.from(head.buffer, head.byteOffset, length)
+  return { first, starts, bytes, fields: null, looks: 0 }
 }
 
 /** The values of one document. */
 export function windowValues(window: ChunkWindow, position: number): Uint8Array {
   const index = position - window.first
   return window.bytes.subarray(window.starts[index], window.starts[index + 1])
+}
+
+/** The place of a field's first byte; the window knows its fields. */
+export function fieldStart(
+  { first, fields }: ChunkWindow,
+  fieldCount: number,
+  position: number,
+  field: number,
+): number {
+  return fields?.[(position - first) * fieldCount + field] ?? 0
+}
+
+/** True when the window has the document at a position. */
+export function holds({ first, starts }: ChunkWindow, position: number): boolean {
+  return position >= first && position < first + starts.length - 1
+}
+
+/** Fields read before it pays to find all of them. */
+const enoughLooks = 16
+
+/**
+ * Notes that a field of the window is read; true when its fields are known. Finding them goes once
+ * through all documents, which pays when many are read, now or by later queries.
+ */
+export function knowsFields(window: ChunkWindow, fieldCount: number): boolean {
+  if (window.fields !== null) return true
+  if (window.looks++ < enoughLooks) return false
+  window.fields = findFields(window, fieldCount)
+  return true
+}
+
+function findFields({ bytes, starts }: ChunkWindow, fieldCount: number): Uint32Array {
+  const documents = starts.length - 1
+  const fields = new Uint32Array(documents * fieldCount)
+  const reader = createReader(bytes)
+  let at = 0
+  for (let document = 0; document < documents; document++) {
+    reader.at = starts[document] ?? 0
+    invariant(readHead(reader, major.array) === fieldCount, 'a stored document has all its fields')
+    for (let field = 0; field < fieldCount; field++) {
+      fields[at++] = reader.at
+      skipItem(reader)
+    }
+  }
+  return fields
 }
 
 /** Positions of the documents whose bytes contain `needle`, ascending. */
@@ -77,6 +130,30 @@ export function positionsWith(window: ChunkWindow, needle: Uint8Array): number[]
     at = bytes.indexOf(needle, starts[index + 1])
   }
   return positions
+}
+
+/** Positions of the documents one of whose fields is the byte string `needle`, ascending. */
+export function positionsWhere(
+  window: ChunkWindow,
+  fieldCount: number,
+  field: number,
+  needle: Uint8Array,
+): number[] {
+  const { bytes, starts, first } = window
+  const positions: number[] = []
+  const headBytes = needle.length < 24 ? 1 : 2
+  for (let index = 0; index < starts.length - 1; index++) {
+    const at = fieldStart(window, fieldCount, first + index, field) + headBytes
+    if (holdsAt(bytes, at, needle)) positions.push(first + index)
+  }
+  return positions
+}
+
+function holdsAt(bytes: Buffer, at: number, needle: Uint8Array): boolean {
+  for (let index = 0; index < needle.length; index++) {
+    if (bytes[at + index] !== needle[index]) return false
+  }
+  return true
 }
 
 function lastAtMost(starts: Uint32Array, offset: number): number {

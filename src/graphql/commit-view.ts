@@ -9,9 +9,10 @@ import { inclusionProof } from '../primitives/merkle.ts'
 import { canonicalBytes } from '../primitives/values.ts'
 import { cidsOf } from './block-cids.ts'
 import { sealsOf } from './block-seals.ts'
-import { bytesOf, rowDocID } from './catalog.ts'
+import { rowDocID } from './catalog.ts'
 import type { CommitField, NamedField } from './plan.ts'
 import type { Row } from './row.ts'
+import { bytesOf } from './stored-value.ts'
 
 /** Part of an answer. */
 export type Json = Value | readonly Json[] | { readonly [key: string]: Json }

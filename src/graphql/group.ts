@@ -13,7 +13,7 @@ import { isInput } from './operand.ts'
 import { type Ranked, rank, rankedOrder, toOrder } from './order.ts'
 import type { GroupSelection, ListPlan } from './plan.ts'
 import { toPredicate } from './predicate.ts'
-import type { Row } from './row.ts'
+import { type Row, rowAt } from './row.ts'
 import { coerceArguments, type Run, scanOf } from './run.ts'
 import { everyRow, type ListRequest, neededRows, selectAmong, visitRows } from './select-rows.ts'
 import { createSmallest } from './smallest.ts'
@@ -133,7 +133,7 @@ function needsRows(selection: GroupSelection, folds: readonly GroupFold[]): bool
 
 const isMembers = ({ type }: { readonly type: string }): boolean => type === 'members'
 
-const copyOf = (row: Row): Row => ({ block: row.block, position: row.position, bytes: null })
+const copyOf = (row: Row): Row => rowAt(row.block, row.position)
 
 function groupOf(
   groups: Map<Value, Group>,

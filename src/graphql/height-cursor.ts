@@ -49,14 +49,19 @@ export function termCursor(
 ): HeightCursor {
   const places = (height: number): Iterable<Place> => {
     const [from, to] = descending ? [low, Math.min(high, height)] : [Math.max(low, height), high]
-    return toPlaces(snapshot.candidates(kind, value, from, to, descending), value)
+    return toPlaces(snapshot.candidates(kind, value, from, to, descending), kind, value)
   }
   return streamCursor(descending, places, patience)
 }
 
-function* toPlaces(candidates: Iterable<Candidate>, needle: Uint8Array): Generator<Place> {
+/** Candidates of a value as places. */
+export function* toPlaces(
+  candidates: Iterable<Candidate>,
+  kind: TermKind,
+  value: Uint8Array,
+): Generator<Place> {
   for (const { height, section, chunk } of candidates) {
-    yield { type: 'chunk', height, section, chunk, needle }
+    yield { type: 'chunk', height, section, chunk, kind, value }
   }
 }
 

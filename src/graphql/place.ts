@@ -3,9 +3,10 @@
  * index. A place may name more documents than match, never fewer.
  */
 import { fieldIndex, type Section } from '../primitives/collections.ts'
-import { readField } from '../primitives/values.ts'
+import type { TermKind } from '../primitives/index-terms.ts'
+import { readField, valueCount } from '../primitives/values.ts'
 import { type BlockView, chunkWindow, storedBlock, storedValues } from './block-view.ts'
-import { positionsWith } from './chunk-window.ts'
+import { knowsFields, positionsWhere, positionsWith } from './chunk-window.ts'
 import { spanIn } from './section-span.ts'
 import { mergeSpans, type Span, type SpanSet } from './span-set.ts'
 
@@ -17,8 +18,9 @@ export type Place =
       readonly height: number
       readonly section: Section
       readonly chunk: number
-      /** Bytes that every matching document has; null where only its CID is known. */
-      readonly needle: Uint8Array | null
+      /** The value that the chunk holds. */
+      readonly kind: TermKind
+      readonly value: Uint8Array
     }
   | { readonly type: 'log'; readonly height: number; readonly logIndex: number }
 
@@ -42,13 +44,27 @@ export function spansOfPlaces(
   return mergeSpans(found)
 }
 
+/** The field that holds a term's value; other terms are found by their bytes, wherever they are. */
+const termFields: Readonly<Partial<Record<TermKind, number>>> = {
+  transactionHash: fieldIndex('Transaction', 'hash'),
+  from: fieldIndex('Transaction', 'from'),
+  to: fieldIndex('Transaction', 'to'),
+  logAddress: fieldIndex('Log', 'address'),
+}
+
 function chunkSpans(
   block: BlockView,
-  { section, chunk, needle }: Extract<Place, { type: 'chunk' }>,
+  { section, chunk, kind, value }: Extract<Place, { type: 'chunk' }>,
 ): readonly Span[] {
-  const window = needle === null ? null : chunkWindow(block, section, chunk)
-  if (needle === null || window === null) return [storedBlock(block).chunkRange(section, chunk)]
-  return positionsWith(window, needle).map((position) => [position, position + 1])
+  const window = kind === 'cid' ? null : chunkWindow(block, section, chunk)
+  if (window === null) return [storedBlock(block).chunkRange(section, chunk)]
+  const field = termFields[kind]
+  const count = valueCount(section)
+  const positions =
+    field === undefined || !knowsFields(window, count)
+      ? positionsWith(window, value)
+      : positionsWhere(window, count, field, value)
+  return positions.map((position) => [position, position + 1])
 }
 
 const logIndexField = fieldIndex('Log', 'logIndex')

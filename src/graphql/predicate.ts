@@ -5,11 +5,12 @@
 
 import { documentCid } from '../primitives/cid.ts'
 import type { Value } from '../primitives/collections.ts'
-import { bytesOf, rowDocID } from './catalog.ts'
+import { rowDocID } from './catalog.ts'
 import type { Condition, ElementCondition } from './condition.ts'
 import type { Attribute, Entity, Link } from './entity.ts'
 import { elementTest } from './operand.ts'
 import { moveTo, type Row, rowAt } from './row.ts'
+import { bytesOf } from './stored-value.ts'
 import { valueTest } from './value-test.ts'
 
 /** Decides whether a row matches. */

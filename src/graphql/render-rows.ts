@@ -19,7 +19,7 @@ import type {
   RowSelection,
 } from './plan.ts'
 import { toPredicate } from './predicate.ts'
-import { type Row, rowAt } from './row.ts'
+import { forget, type Row, rowAt } from './row.ts'
 import { rowAggregate } from './row-aggregate.ts'
 import { coerceArguments, type Run } from './run.ts'
 import { createChildSelector, type ListRequest, selectAmong } from './select-rows.ts'
@@ -48,7 +48,7 @@ export async function renderRows(
   const objects: JsonObject[] = []
   for (const row of rows) {
     objects.push(renderCells(run, row, cells))
-    row.bytes = null
+    forget(row)
     if (work.isDue()) await work.turn()
   }
   for (const field of selection.fields) {

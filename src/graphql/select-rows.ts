@@ -7,7 +7,7 @@ import { all, type Condition } from './condition.ts'
 import type { Entity } from './entity.ts'
 import { type OrderKey, planOrder, planWithin, type Ranked, rank, rankedOrder } from './order.ts'
 import { type Predicate, toPredicate } from './predicate.ts'
-import { moveTo, type Row, rowAt } from './row.ts'
+import { forget, moveTo, type Row, rowAt } from './row.ts'
 import { createSmallest } from './smallest.ts'
 import type { Span } from './span-set.ts'
 import { chainOrder, type Direction, type Piece, type Scan, walk } from './walk.ts'
@@ -72,7 +72,7 @@ async function sortedRows(scan: Scan, request: ListRequest): Promise<Row[]> {
   const kept = createSmallest<Ranked>(offset + neededRows(limit, work), rankedOrder(order))
   await visitRows(scan, request.condition, (row) => {
     const ranked = rank({ ...row }, order)
-    ranked.row.bytes = null
+    forget(ranked.row)
     kept.add(ranked)
     work.holdSorted(kept.size)
   })
