@@ -132,19 +132,18 @@ export function positionsWith(window: ChunkWindow, needle: Uint8Array): number[]
   return positions
 }
 
-/** Positions of the documents one of whose fields is the byte string `needle`, ascending. */
+/** Positions of the documents one of whose fields is the byte string `needle`; the window knows its fields. */
 export function positionsWhere(
-  window: ChunkWindow,
+  { first, bytes, fields }: ChunkWindow,
   fieldCount: number,
   field: number,
   needle: Uint8Array,
 ): number[] {
-  const { bytes, starts, first } = window
   const positions: number[] = []
+  if (fields === null) return positions
   const headBytes = needle.length < 24 ? 1 : 2
-  for (let index = 0; index < starts.length - 1; index++) {
-    const at = fieldStart(window, fieldCount, first + index, field) + headBytes
-    if (holdsAt(bytes, at, needle)) positions.push(first + index)
+  for (let at = field, position = first; at < fields.length; at += fieldCount, position++) {
+    if (holdsAt(bytes, (fields[at] ?? 0) + headBytes, needle)) positions.push(position)
   }
   return positions
 }
