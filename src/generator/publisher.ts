@@ -34,6 +34,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
     registers: [registry],
   })
   const waiting: number[] = []
+  let isClosed = false
   let running: Promise<void> | null = null
 
   const publish = async (height: number): Promise<void> => {
@@ -60,6 +61,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
 
   return {
     add(height) {
+      if (isClosed) return
       waiting.push(height)
       if (waiting.length > maxWaiting) {
         waiting.shift()
@@ -68,6 +70,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
       running ??= run()
     },
     async close() {
+      isClosed = true
       waiting.length = 0
       await running
     },

@@ -71,7 +71,9 @@ test('a block that is gone when its turn comes is left out', async () => {
   publisher.add(-1)
   publisher.add(2)
   await all
-  assert.deepEqual(sent, ['block 2'])
+  await publisher.close()
+  publisher.add(3)
+  assert.deepEqual(sent, ['block 2'], 'and nothing after it was closed')
 })
 
 test('a failure is told and does not stop the next block', async () => {
