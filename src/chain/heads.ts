@@ -71,48 +71,61 @@ function createFollower(
   const { log, poll, onMode } = parts
   let socket: HeadSocket | null = null
   let heardAt = 0
-  let newest = -1
+  let heard = -1
   let wake = new AbortController()
 
-  const onHead = (head: Head): void => {
+  const onHeard = (head: Head): void => {
     heardAt = performance.now()
-    newest = head.number
+    heard = head.number
     put(head)
   }
 
-  /** Sleeps until it is time for a poll, or until the way of following changes. */
-  const untilNextPoll = async (): Promise<void> => {
-    const waitMs =
-      socket === null
-        ? options.pollIntervalMs
-        : Math.max(options.pollIntervalMs, heardAt + options.maxSilenceMs - performance.now())
+  const sleep = async (waitMs: number): Promise<void> => {
     await pause(waitMs, undefined, { signal: AbortSignal.any([stop, wake.signal]) }).catch(ignore)
     if (wake.signal.aborted) wake = new AbortController()
   }
 
-  const isHearing = (): boolean =>
-    socket !== null && performance.now() - heardAt < options.maxSilenceMs
+  const untilSilent = (): number => heardAt + options.maxSilenceMs - performance.now()
+
+  async function pollUntilOpen(): Promise<void> {
+    while (socket === null && !stop.aborted) {
+      onHeard(await poll(stop))
+      if (socket === null) await sleep(options.pollIntervalMs)
+    }
+  }
+
+  /** Whether a head found over HTTP is still untold one poll later. */
+  async function isDeaf(): Promise<boolean> {
+    const head = await poll(stop)
+    put(head)
+    if (head.number <= heard) {
+      heardAt = performance.now()
+      return false
+    }
+    await sleep(options.pollIntervalMs)
+    return head.number > heard
+  }
+
+  async function pollWhileOpen(current: HeadSocket): Promise<void> {
+    onHeard(await poll(stop))
+    while (socket === current && !stop.aborted) {
+      await sleep(Math.max(options.pollIntervalMs, untilSilent()))
+      if (socket !== current || untilSilent() > 0) continue
+      if (await isDeaf()) current.close()
+    }
+  }
 
   async function polling(): Promise<void> {
-    let known: HeadSocket | null = null
     while (!stop.aborted) {
-      const current = socket
-      const isChanged = current !== known
-      known = current
-      if (isChanged || !isHearing()) {
-        const head = await poll(stop)
-        const isDeaf = !isChanged && current !== null && head.number > newest
-        onHead(head)
-        if (isDeaf) current.close()
-      }
-      await untilNextPoll()
+      if (socket === null) await pollUntilOpen()
+      else await pollWhileOpen(socket)
     }
   }
 
   /** Runs one socket until it closes; answers why. */
   async function listenOnce(target: HeadSocketOptions, onOpen: () => void): Promise<string> {
     try {
-      socket = await openHeadSocket(target, onHead, stop)
+      socket = await openHeadSocket(target, onHeard, stop)
     } catch (error) {
       if (error instanceof ServiceError) return error.message
       throw error

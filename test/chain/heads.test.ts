@@ -127,11 +127,11 @@ test('a WebSocket that has gone silent is noticed by a newer head over HTTP', as
 })
 
 test('a chain without new blocks keeps its WebSocket', async (t) => {
-  const { mine, until, proxy, log } = await follow(t, { maxSilenceMs: 30 })
+  const { proxy, chain, log } = await follow(t, { maxSilenceMs: 30 })
   await log.line('follows heads over the WebSocket')
-  await until(await mine())
   const before = proxy.requests.length
   while (proxy.requests.length < before + 3) await new Promise(setImmediate)
+  assert.equal(chain.mode(), 'websocket')
   assert.deepEqual(log.messages('warn'), [])
 })
 
