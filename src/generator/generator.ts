@@ -105,7 +105,7 @@ export async function openGenerator(
   status.parts.p2p = p2p
   publisher = running.own('publisher', createPublisher({ p2p, blocks, log, registry }))
   status.setReady(true)
-  running.own('readiness', { close: () => status.setReady(false) })
+  running.own('status', status)
   const { id, addresses } = p2p.self()
   const { head } = status.state()
   log.info(

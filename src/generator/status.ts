@@ -11,9 +11,11 @@ export interface Status {
   counters(): Counters
   onSealed(header: BlockHeader): void
   onUpstream(state: UpstreamState): void
-  /** Parts that are known once they are open. */
-  readonly parts: { reader?: StoreReader; p2p?: Pick<P2p, 'self' | 'peers'> }
+  /** Parts that are known while they are open. */
+  readonly parts: { reader: StoreReader | null; p2p: Pick<P2p, 'self' | 'peers'> | null }
   setReady(isReady: boolean): void
+  /** Called before the parts are closed: `/health` is asked until the very end. */
+  close(): void
 }
 
 const maxGaps = 100
@@ -25,7 +27,7 @@ export function createStatus(
   settings: Pick<GeneratorSettings, 'chainName' | 'chainNetwork'>,
   nowMs: () => number = Date.now,
 ): Status {
-  const parts: Status['parts'] = {}
+  const parts: Status['parts'] = { reader: null, p2p: null }
   const totals = { blocks: 0, transactions: 0, logs: 0, entries: 0, lastMs: 0 }
   const lately: number[] = []
   let upstream: UpstreamState | null = null
@@ -49,7 +51,7 @@ export function createStatus(
       return {
         ...startingState(settings.chainName, settings.chainNetwork),
         ready: isReady,
-        storeOpen: parts.reader !== undefined,
+        storeOpen: parts.reader !== null,
         tail: range?.tail ?? null,
         head: range?.head ?? null,
         lastProcessedMs: sealedMs ?? look(lastSealMs, null),
@@ -95,6 +97,11 @@ export function createStatus(
     },
     setReady(ready) {
       isReady = ready
+    },
+    close() {
+      isReady = false
+      parts.reader = null
+      parts.p2p = null
     },
   }
 }

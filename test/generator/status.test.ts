@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pino } from 'pino'
+import { encodeBlock } from '../../src/generator/encode-block.ts'
+import { prepareBlock } from '../../src/generator/prepare-block.ts'
+import { createStatus } from '../../src/generator/status.ts'
+import { openWriter } from '../../src/store/writer.ts'
+import { createChain } from '../support/block-factory.ts'
+import { testNetwork } from '../support/sealed-blocks.ts'
+import { testDirectory } from '../support/test-store.ts'
+
+test('health is answered until the very end: the store is closed before the server', async (t) => {
+  const path = testDirectory(t)
+  const log = pino({ enabled: false })
+  const store = await openWriter({ path, network: testNetwork, retainBlocks: null }, { log })
+  const [source] = createChain({ count: 1 })
+  assert.ok(source !== undefined)
+  await store.putBlock(prepareBlock(encodeBlock(testNetwork, source)))
+  const status = createStatus({ chainName: 'Ethereum', chainNetwork: 'Mainnet' })
+  status.parts.reader = store.reader
+  status.setReady(true)
+  const { ready, storeOpen, head } = status.state()
+  assert.deepEqual({ ready, storeOpen, head }, { ready: true, storeOpen: true, head: 1 })
+
+  status.close()
+  await store.close()
+  const stopping = status.state()
+  assert.deepEqual([stopping.ready, stopping.storeOpen, stopping.head], [false, false, null])
+})
