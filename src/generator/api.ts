@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { invariant } from '../errors.ts'
-import { openGraphql } from '../graphql/graphql.ts'
+import { type GraphqlParts, openGraphql } from '../graphql/graphql.ts'
 import { graphqlRoutes } from '../graphql/route.ts'
 import { defaultSubscriptionLimits, openSubscriptions } from '../graphql/subscriptions.ts'
 import { collections } from '../primitives/collections.ts'
@@ -33,12 +33,11 @@ export async function openApi(
   const { settings, network } = options
   let reader: StoreReader | null = null
   let closed: Promise<void> | null = null
-  const current: StoreReader = {
+  const current: GraphqlParts['reader'] = {
     snapshot() {
       invariant(reader !== null, 'queries are refused until the store is open')
       return reader.snapshot()
     },
-    close: () => undefined,
   }
   const graphql = openGraphql(
     { network, limits: limitsOf(settings), collections: collectionNames },

@@ -7,7 +7,7 @@ import { invariant } from '../errors.ts'
 import type { Section } from '../primitives/collections.ts'
 import type { Seal } from '../primitives/seal.ts'
 import type { BlockHeader, Snapshot, StoredBlock } from '../store/store.ts'
-import { type ChunkWindow, openWindow, windowValues } from './chunk-window.ts'
+import { type ChunkWindow, holds, windowOf, windowValues } from './chunk-window.ts'
 import type { Work } from './work.ts'
 
 /** What the rows of one request share. */
@@ -51,16 +51,8 @@ export interface BlockMemo {
   seals: readonly Seal[] | undefined
   votes: readonly Votes[] | undefined
   cids: BlockCids | undefined
-  /** The chunk of each section that was looked into last. */
-  readonly chunks: Partial<Record<Section, LastChunk>>
-}
-
-/** A chunk that was looked into. */
-export interface LastChunk {
-  readonly chunk: number
-  readonly first: number
-  readonly end: number
-  readonly window: ChunkWindow | null
+  /** The window of each section that was looked into last. */
+  readonly windows: Record<Section, ChunkWindow | null>
 }
 
 /** The view of a height, or undefined where nothing is stored. */
@@ -72,7 +64,7 @@ export function openBlockView(session: Session, height: number): BlockView | und
     seals: undefined,
     votes: undefined,
     cids: undefined,
-    chunks: {},
+    windows: { Block: null, Transaction: null, AccessListEntry: null, Log: null },
   }
   return { session, height, header, memo }
 }
@@ -89,33 +81,19 @@ export function storedBlock(view: BlockView): StoredBlock {
 
 /** The stored values of a document. */
 export function storedValues(view: BlockView, section: Section, position: number): Uint8Array {
-  const window = documentWindow(view, section, position)
-  return window === null
-    ? storedBlock(view).values(section, position)
-    : windowValues(window, position)
+  return windowValues(documentWindow(view, section, position), position)
 }
 
-/** The window of the chunk that has a document, or null where it must be read document by document. */
-export function documentWindow(
-  view: BlockView,
-  section: Section,
-  position: number,
-): ChunkWindow | null {
-  const last = view.memo.chunks[section]
-  if (last !== undefined && position >= last.first && position < last.end) return last.window
-  return enterChunk(view, section, storedBlock(view).chunkOf(section, position)).window
+/** The window of the chunk that has a document. */
+export function documentWindow(view: BlockView, section: Section, position: number): ChunkWindow {
+  const last = view.memo.windows[section]
+  if (last !== null && holds(last, position)) return last
+  return chunkWindow(view, section, storedBlock(view).chunkOf(section, position))
 }
 
-/** The window of a chunk, or null where it must be read document by document. */
-export function chunkWindow(view: BlockView, section: Section, chunk: number): ChunkWindow | null {
-  const last = view.memo.chunks[section]
-  return last?.chunk === chunk ? last.window : enterChunk(view, section, chunk).window
-}
-
-function enterChunk(view: BlockView, section: Section, chunk: number): LastChunk {
-  const stored = storedBlock(view)
-  const [first, end] = stored.chunkRange(section, chunk)
-  const entered = { chunk, first, end, window: openWindow(stored, section, first, end) }
-  view.memo.chunks[section] = entered
-  return entered
+/** The window of a chunk. */
+export function chunkWindow(view: BlockView, section: Section, chunk: number): ChunkWindow {
+  const window = windowOf(storedBlock(view).openChunk(section, chunk))
+  view.memo.windows[section] = window
+  return window
 }

@@ -1,19 +1,18 @@
 /**
- * All documents of an opened chunk at once. A chunk's documents lie one after the other behind a
- * table of their lengths; whoever looks at many of them reads that table once instead of asking the
- * store for each. The table is believed only if it adds up to where the documents really lie.
+ * An opened chunk as requests look through it: where each field of its documents begins, once that
+ * is worth knowing, and which documents hold a value. What one request finds out serves the next.
  */
 import { invariant } from '../errors.ts'
 import { createReader, major, readHead } from '../primitives/cbor.ts'
-import type { Section } from '../primitives/collections.ts'
+import type { Chunk } from '../primitives/chunk.ts'
 import { skipItem } from '../primitives/values.ts'
-import type { StoredBlock } from '../store/store.ts'
 
 /** The documents of one chunk. */
 export interface ChunkWindow {
-  /** Position of its first document. */
+  /** Position of its first document, and the position after the last one. */
   readonly first: number
-  /** The documents' values, one after the other. */
+  readonly end: number
+  /** The memory that the documents' values share. */
   readonly bytes: Buffer
   /** Where each document begins in `bytes`, and where the last one ends. */
   readonly starts: Uint32Array
@@ -23,56 +22,22 @@ export interface ChunkWindow {
   looks: number
 }
 
-const lengthBytes = 4
+/** The window of each chunk, for as long as the store keeps the chunk. */
+const known = new WeakMap<Chunk, ChunkWindow>()
 
-/** Windows by the memory they lie in and where, for as long as somebody keeps it; chunks may share it. */
-const known = new WeakMap<ArrayBufferLike, Map<number, ChunkWindow>>()
-
-/** The window of the chunk with positions `first` to `end`, or null where its bytes do not add up. */
-export function openWindow(
-  stored: StoredBlock,
-  section: Section,
-  first: number,
-  end: number,
-): ChunkWindow | null {
-  const head = stored.values(section, first)
-  const here = known.get(head.buffer)
-  const window = here?.get(head.byteOffset)
-  if (window?.first === first) return window
-  const tail = end - first === 1 ? head : stored.values(section, end - 1)
-  const made = windowBetween(head, tail, first, end)
-  if (made === null) return null
-  if (here === undefined) known.set(head.buffer, new Map([[head.byteOffset, made]]))
-  else here.set(head.byteOffset, made)
+/** The window of a chunk. */
+export function windowOf(chunk: Chunk): ChunkWindow {
+  const window = known.get(chunk)
+  if (window !== undefined) return window
+  const { first, length, bytes, starts } = chunk
+  const made = { first, end: first + length, bytes, starts, fields: null, looks: 0 }
+  known.set(chunk, made)
   return made
 }
 
-function windowBetween(
-  head: Uint8Array,
-  tail: Uint8Array,
-  first: number,
-  end: number,
-): ChunkWindow | null {
-  const count = end - first
-  const tableStart = head.byteOffset - lengthBytes * count
-  const length = tail.byteOffset + tail.byteLength - head.byteOffset
-  if (head.buffer !== tail.buffer || tableStart < 0 || length < 0) return null
-  const table = new DataView(head.buffer, tableStart, lengthBytes * count)
-  const starts = new Uint32Array(count + 1)
-  let at = 0
-  for (let index = 0; index < count; index++) {
-    at += table.getUint32(index * lengthBytes, true)
-    starts[index + 1] = at
-  }
-  if (at !== length) return null
-  const bytes = Buffer.from(head.buffer, head.byteOffset, length)
-  return { first, starts, bytes, fields: null, looks: 0 }
-}
-
 /** The values of one document. */
-export function windowValues(window: ChunkWindow, position: number): Uint8Array {
-  const index = position - window.first
-  return window.bytes.subarray(window.starts[index], window.starts[index + 1])
+export function windowValues({ first, bytes, starts }: ChunkWindow, position: number): Uint8Array {
+  return bytes.subarray(starts[position - first], starts[position - first + 1])
 }
 
 /** The place of a field's first byte; the window knows its fields. */
@@ -86,8 +51,8 @@ export function fieldStart(
 }
 
 /** True when the window has the document at a position. */
-export function holds({ first, starts }: ChunkWindow, position: number): boolean {
-  return position >= first && position < first + starts.length - 1
+export function holds({ first, end }: ChunkWindow, position: number): boolean {
+  return position >= first && position < end
 }
 
 /** Fields read before it pays to find all of them. */
@@ -124,7 +89,7 @@ function findFields({ bytes, starts }: ChunkWindow, fieldCount: number): Uint32A
 export function positionsWith(window: ChunkWindow, needle: Uint8Array): number[] {
   const { bytes, starts, first } = window
   const positions: number[] = []
-  for (let at = bytes.indexOf(needle); at >= 0; ) {
+  for (let at = bytes.indexOf(needle, starts[0]); at >= 0; ) {
     const index = lastAtMost(starts, at)
     positions.push(first + index)
     at = bytes.indexOf(needle, starts[index + 1])

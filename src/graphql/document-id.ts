@@ -37,5 +37,6 @@ export function transactionHashAt(stored: StoredBlock, position: number): string
 }
 
 function read(stored: StoredBlock, section: Section, position: number, index: number): Value {
-  return readField(section, stored.values(section, position), index)
+  const chunk = stored.openChunk(section, stored.chunkOf(section, position))
+  return readField(section, chunk.values(position), index)
 }

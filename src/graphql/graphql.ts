@@ -41,7 +41,7 @@ export interface GraphqlOptions {
 
 /** What the engine works with. */
 export interface GraphqlParts {
-  readonly reader: StoreReader
+  readonly reader: Pick<StoreReader, 'snapshot'>
   readonly registry: Registry
   readonly log: Logger
 }

@@ -5,7 +5,7 @@
 import { fieldIndex, type Section } from '../primitives/collections.ts'
 import type { TermKind } from '../primitives/index-terms.ts'
 import { readField, valueCount } from '../primitives/values.ts'
-import { type BlockView, chunkWindow, storedBlock, storedValues } from './block-view.ts'
+import { type BlockView, chunkWindow, storedValues } from './block-view.ts'
 import { knowsFields, positionsWhere, positionsWith } from './chunk-window.ts'
 import { spanIn } from './section-span.ts'
 import { mergeSpans, type Span, type SpanSet } from './span-set.ts'
@@ -56,8 +56,8 @@ function chunkSpans(
   block: BlockView,
   { section, chunk, kind, value }: Extract<Place, { type: 'chunk' }>,
 ): readonly Span[] {
-  const window = kind === 'cid' ? null : chunkWindow(block, section, chunk)
-  if (window === null) return [storedBlock(block).chunkRange(section, chunk)]
+  const window = chunkWindow(block, section, chunk)
+  if (kind === 'cid') return [[window.first, window.end]]
   const field = termFields[kind]
   const count = valueCount(section)
   const positions =

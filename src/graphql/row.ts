@@ -12,26 +12,22 @@ export interface Row {
   position: number
   /** The window it was read from last; null when it need not be kept. */
   window: ChunkWindow | null
-  /** Its stored values where there is no window, likewise. */
-  bytes: Uint8Array | null
 }
 
 /** The row at a position of a block. */
 export function rowAt(block: BlockView, position: number): Row {
-  return { block, position, window: null, bytes: null }
+  return { block, position, window: null }
 }
 
 /** Moves a scratch row to another position of its block; it stays in its window if that has both. */
 export function moveTo(row: Row, position: number): Row {
   row.position = position
-  row.bytes = null
   return row
 }
 
 /** Lets go of what was read of a row, so that it does not hold the memory of a whole chunk. */
 export function forget(row: Row): void {
   row.window = null
-  row.bytes = null
 }
 
 /** Chain order: by height, then by position. */

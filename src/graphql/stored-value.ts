@@ -5,7 +5,7 @@
 import { type ByteReader, createReader, major, readHead, simple } from '../primitives/cbor.ts'
 import { type Field, type Section, storedFields, type Value } from '../primitives/collections.ts'
 import { readField } from '../primitives/values.ts'
-import { documentWindow, storedBlock } from './block-view.ts'
+import { documentWindow } from './block-view.ts'
 import { type ChunkWindow, fieldStart, holds, knowsFields, windowValues } from './chunk-window.ts'
 import type { Row } from './row.ts'
 
@@ -14,8 +14,7 @@ export function fieldReader(section: Section, index: number): (row: Row) => Valu
   const fields = storedFields(section)
   const field = fields[index]
   return (row) => {
-    const window = windowOf(row, section)
-    if (window === null) return readField(section, bytesOf(row, section), index)
+    const window = windowAt(row, section)
     if (field === undefined || !knowsFields(window, fields.length)) {
       return readField(section, windowValues(window, row.position), index)
     }
@@ -25,13 +24,10 @@ export function fieldReader(section: Section, index: number): (row: Row) => Valu
 
 /** The stored values of a row. */
 export function bytesOf(row: Row, section: Section): Uint8Array {
-  const window = windowOf(row, section)
-  if (window !== null) return windowValues(window, row.position)
-  row.bytes ??= storedBlock(row.block).values(section, row.position)
-  return row.bytes
+  return windowValues(windowAt(row, section), row.position)
 }
 
-function windowOf(row: Row, section: Section): ChunkWindow | null {
+function windowAt(row: Row, section: Section): ChunkWindow {
   const known = row.window
   if (known !== null && holds(known, row.position)) return known
   row.window = documentWindow(row.block, section, row.position)

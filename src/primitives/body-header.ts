@@ -115,17 +115,22 @@ function writeVarint(out: ByteWriter, value: number): void {
 }
 
 /**
- * Parses and bounds-checks a header; nothing is unpacked.
+ * Parses and bounds-checks a header; nothing is unpacked. `body` may end with the header where the
+ * length of the whole is known.
  * @throws ServiceError `PRIMITIVES_BODY_MALFORMED`.
  */
-export function parseHeader(body: Uint8Array, maxRawBytes: number): BodyHeader {
+export function parseHeader(
+  body: Uint8Array,
+  maxRawBytes: number,
+  bodyBytes: number = body.length,
+): BodyHeader {
   const reader = createReader(asBuffer(body))
   if (body[reader.at++] !== bodyVersion) throw bodyMalformed('its version is unknown')
   const counts = readCounts(reader)
   const totalDifficulty = readTotalDifficulty(reader)
   const logEnds = readEnds(reader, counts.Transaction, counts.Log)
   const entryEnds = readEnds(reader, counts.Transaction, counts.AccessListEntry)
-  const chunks = readDirectory(reader, counts, maxRawBytes)
+  const chunks = readDirectory(reader, counts, { maxRawBytes, bodyBytes })
   return { counts, totalDifficulty, logEnds, entryEnds, chunks }
 }
 
@@ -181,7 +186,7 @@ function readEnds(reader: ByteReader, length: number, total: number): Uint32Arra
 function readDirectory(
   reader: ByteReader,
   counts: Readonly<Record<Section, number>>,
-  maxRawBytes: number,
+  { maxRawBytes, bodyBytes }: { readonly maxRawBytes: number; readonly bodyBytes: number },
 ): Record<Section, ChunkEntry[]> {
   const chunks: Record<Section, ChunkEntry[]> = {
     Block: [],
@@ -194,7 +199,7 @@ function readDirectory(
     readSectionChunks(reader, counts[section], chunks[section], sizes)
     if (sizes.raw > maxRawBytes) throw bodyMalformed('it unpacks to more than the limit')
   }
-  if (sizes.stored !== reader.end - reader.at) throw bodyMalformed('its length is wrong')
+  if (sizes.stored !== bodyBytes - reader.at) throw bodyMalformed('its length is wrong')
   return placeChunks(chunks, reader.at)
 }
 

@@ -22,16 +22,14 @@ import { writeValues } from './values.ts'
 /** Bytes a body may unpack to unless the caller says otherwise: 64 MiB. */
 export const defaultMaxRawBytes: number = 64 * 1024 * 1024
 
-/** An opened body. Only the header is in memory; chunks are unpacked when asked for. */
-export interface Body {
+/** What a body's header says: how many documents there are, and where each belongs. */
+export interface BodyLayout {
   readonly counts: Readonly<Record<Section, number>>
   /** Minimal hex, or null where the sealing node did not answer it. */
   readonly totalDifficulty: string | null
   chunkCount(section: Section): number
   /** The chunk that holds a position of the section. */
   chunkOf(section: Section, position: number): number
-  /** Unpacks a chunk; the caller keeps it. Throws ServiceError `PRIMITIVES_BODY_MALFORMED`. */
-  openChunk(section: Section, chunk: number): Chunk
   /** First and end position of a transaction's logs. */
   logsOf(transaction: number): readonly [start: number, end: number]
   /** First and end position of a transaction's access list entries. */
@@ -40,6 +38,12 @@ export interface Body {
   transactionOfLog(position: number): number
   /** Position of the transaction that an access list entry belongs to. */
   transactionOfEntry(position: number): number
+}
+
+/** An opened body. Only the header is in memory; chunks are unpacked when asked for. */
+export interface Body extends BodyLayout {
+  /** Unpacks a chunk; the caller keeps it. Throws ServiceError `PRIMITIVES_BODY_MALFORMED`. */
+  openChunk(section: Section, chunk: number): Chunk
 }
 
 /** Options for reading a body from outside. */
@@ -121,12 +125,16 @@ export function openBody(body: Uint8Array, limits: Partial<BodyLimits> = {}): Bo
   })
 }
 
-function bodyOver(header: BodyHeader, openChunk: (section: Section, chunk: number) => Chunk): Body {
+function bodyOver(header: BodyHeader, openChunk: Body['openChunk']): Body {
+  return { ...layoutOf(header), openChunk }
+}
+
+/** The layout that a parsed header describes. */
+export function layoutOf(header: BodyHeader): BodyLayout {
   const { counts, totalDifficulty, logEnds, entryEnds, chunks } = header
   return {
     counts,
     totalDifficulty,
-    openChunk,
     chunkCount: (section) => chunks[section].length,
     chunkOf: (section, position) => lastAtMost(chunks[section], position),
     logsOf: (transaction) => [logEnds[transaction - 1] ?? 0, logEnds[transaction] ?? 0],

@@ -27,6 +27,8 @@ export interface Chunk {
   readonly rawBytes: number
   /** The memory its documents share. */
   readonly bytes: Buffer
+  /** Where in `bytes` each document begins, and where the last one ends. */
+  readonly starts: Uint32Array
   /**
    * Where in `bytes` the document at this position in the section begins; for the position after
    * the last one, where that one ends.
@@ -97,6 +99,7 @@ function openRaw(bytes: Buffer, entry: ChunkEntry): Chunk {
     length,
     rawBytes: bytes.length,
     bytes,
+    starts,
     start,
     values: (position) => bytes.subarray(start(position), start(position + 1)),
   }

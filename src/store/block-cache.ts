@@ -4,21 +4,21 @@
  * same one put again, never shows rows of the former.
  */
 import { LRUCache } from 'lru-cache'
-import { type Body, openBody } from '../primitives/body.ts'
-import { type BodyHeader, type ChunkEntry, parseHeader } from '../primitives/body-header.ts'
+import { type BodyLayout, layoutOf } from '../primitives/body.ts'
+import { type ChunkEntry, parseHeader } from '../primitives/body-header.ts'
 import { type Chunk, unpackChunk } from '../primitives/chunk.ts'
 import { blockSections, type Section } from '../primitives/collections.ts'
 import { pieceBytes, type StoredHeader } from './layout.ts'
-import type { ReaderMetrics } from './metrics.ts'
+import type { CacheReads } from './metrics.ts'
 
 /** A body without its chunks. */
 export interface OpenedBody {
-  readonly body: Omit<Body, 'openChunk'>
-  readonly places: BodyHeader['chunks']
+  readonly layout: BodyLayout
+  readonly places: Readonly<Record<Section, readonly ChunkEntry[]>>
 }
 
-/** Answers a piece of a body; valid until the next call. */
-export type ReadPiece = (piece: number) => Uint8Array
+/** Answers a piece of a body, perhaps with other bytes behind it; valid until the next call. */
+export type ReadPiece = (piece: number) => Buffer
 
 export interface BlockCache {
   open(stored: StoredHeader, readPiece: ReadPiece): OpenedBody
@@ -38,35 +38,34 @@ const overheadBytes = 1024
 /** Memory of a parsed header for each of its bytes, roughly. */
 const parsedFactor = 12
 const chunksPerBlock = 2 ** 18
-const scratchBytes = 1024 * 1024
 
 /** A cache of at most `maxBytes`. */
-export function createBlockCache(maxBytes: number, metrics: ReaderMetrics | undefined): BlockCache {
+export function createBlockCache(maxBytes: number, reads: CacheReads): BlockCache {
   const bodies = new LRUCache<number, OpenedBody>({ maxSize: Math.ceil(maxBytes * headerShare) })
   const chunks = new LRUCache<number, Chunk>({ maxSize: Math.ceil(maxBytes * (1 - headerShare)) })
-  // A body's header is parsed within a body of the right length, of which only the header is read.
-  const scratch = Buffer.alloc(scratchBytes)
 
   const open = (stored: StoredHeader, readPiece: ReadPiece): OpenedBody => {
     const known = bodies.get(stored.serial)
-    metrics?.cacheReads.inc({ cache: 'bodies', result: known === undefined ? 'miss' : 'hit' })
-    if (known !== undefined) return known
-    const { bodyBytes } = stored.header
-    const isLarge = bodyBytes > scratch.length
-    const bytes = isLarge ? Buffer.alloc(bodyBytes) : scratch.subarray(0, bodyBytes)
-    copyRange(readPiece, 0, bytes.subarray(0, stored.headBytes))
-    const { chunks: places } = parseHeader(bytes, Number.POSITIVE_INFINITY)
-    const opened = { body: openBody(bytes, { maxRawBytes: Number.POSITIVE_INFINITY }), places }
-    const size = overheadBytes + stored.headBytes * parsedFactor + (isLarge ? bodyBytes : 0)
-    bodies.set(stored.serial, opened, { size })
+    if (known !== undefined) {
+      reads.bodies.hits++
+      return known
+    }
+    reads.bodies.misses++
+    const head = copyRange(readPiece, 0, stored.headBytes)
+    const header = parseHeader(head, Number.POSITIVE_INFINITY, stored.header.bodyBytes)
+    const opened = { layout: layoutOf(header), places: header.chunks }
+    bodies.set(stored.serial, opened, { size: overheadBytes + stored.headBytes * parsedFactor })
     return opened
   }
 
   const chunk: BlockCache['chunk'] = (stored, opened, section, index, readPiece) => {
     const key = stored.serial * chunksPerBlock + (blockSections.indexOf(section) << 16) + index
     const known = chunks.get(key)
-    metrics?.cacheReads.inc({ cache: 'chunks', result: known === undefined ? 'miss' : 'hit' })
-    if (known !== undefined) return known
+    if (known !== undefined) {
+      reads.chunks.hits++
+      return known
+    }
+    reads.chunks.misses++
     const unpacked = readChunk(opened, section, index, readPiece)
     chunks.set(key, unpacked, { size: unpacked.rawBytes + overheadBytes })
     return unpacked
@@ -81,21 +80,21 @@ function readChunk(
   index: number,
   readPiece: ReadPiece,
 ): Chunk {
-  const place: ChunkEntry | undefined = opened.places[section][index]
+  const place = opened.places[section][index]
   if (place === undefined) throw new RangeError(`the block has no chunk ${index} of ${section}`)
-  const bytes = Buffer.allocUnsafe(place.storedBytes)
-  copyRange(readPiece, place.start, bytes)
+  const bytes = copyRange(readPiece, place.start, place.storedBytes)
   return unpackChunk(bytes, { ...place, start: 0 })
 }
 
-/** Fills `target` with the body's bytes from `start` on. */
-function copyRange(readPiece: ReadPiece, start: number, target: Uint8Array): void {
-  let at = 0
-  while (at < target.length) {
+/** A copy of `length` bytes of the body from `start` on. */
+function copyRange(readPiece: ReadPiece, start: number, length: number): Buffer {
+  const target = Buffer.allocUnsafe(length)
+  for (let at = 0; at < length; ) {
     const piece = Math.floor((start + at) / pieceBytes)
     const from = start + at - piece * pieceBytes
-    const length = Math.min(pieceBytes - from, target.length - at)
-    target.set(readPiece(piece).subarray(from, from + length), at)
-    at += length
+    const count = Math.min(pieceBytes - from, length - at)
+    readPiece(piece).copy(target, at, from, from + count)
+    at += count
   }
+  return target
 }

@@ -115,15 +115,15 @@ export function readValue(
   return Buffer.from(shared.subarray(0, database.lastSize))
 }
 
-/** A value that must be there; valid until the next read of any kind. */
+/** A value that must be there, with other bytes behind it; valid until the next read of any kind. */
 export function borrowValue(
   database: Database,
   key: Uint8Array,
   transaction: ReadTransaction,
-): Uint8Array {
+): Buffer {
   const shared = database.getBinaryFast(key, { transaction })
   invariant(shared !== undefined, 'the store has what its headers and tables name')
-  return shared.subarray(0, database.lastSize)
+  return shared
 }
 
 function openLmdb(options: object): RootDatabase {

@@ -1,6 +1,6 @@
 /** Look-ups in the index of one snapshot: which chunks may hold a value. */
-import { LRUCache } from 'lru-cache'
 import type { TermKind } from '../primitives/index-terms.ts'
+import { createEpochCache, type EpochCache } from './epoch-cache.ts'
 import { type FingerprintSeed, fingerprint } from './fingerprint.ts'
 import {
   clipHeights,
@@ -20,21 +20,14 @@ import {
 import { type IndexLevel, indexLevel, type StoreState, spanBlocks } from './layout.ts'
 import type { Candidate } from './store.ts'
 
-/** Tables of single blocks that were read lately. They stay true until a block is removed. */
-export interface TableCache {
-  epoch: number
-  readonly tables: LRUCache<number, Buffer>
-}
+/** Tables of single blocks that were read lately. */
+export type TableCache = EpochCache<Buffer>
 
 const maxTableBytes = 4 * 1024 * 1024
 const noEntries = Buffer.alloc(0)
 
 export function createTableCache(): TableCache {
-  const tables = new LRUCache<number, Buffer>({
-    maxSize: maxTableBytes,
-    sizeCalculation: (table) => table.length + 64,
-  })
-  return { epoch: 0, tables }
+  return createEpochCache(maxTableBytes, (table) => table.length + 64)
 }
 
 /** What a look-up reads from. */
@@ -103,21 +96,11 @@ function* candidatesAt(
 }
 
 function findInBlock(view: IndexView, height: number, wanted: number): Place[] {
-  return findInEntries(blockTable(view, height), wanted)
-}
-
-function blockTable(view: IndexView, height: number): Buffer {
   const { cache, state } = view
-  if (state.epoch > cache.epoch) {
-    cache.tables.clear()
-    cache.epoch = state.epoch
-  }
-  const isCurrent = state.epoch === cache.epoch
-  const known = isCurrent ? cache.tables.get(height) : undefined
-  if (known !== undefined) return known
-  const table = readEntries((page) => view.readPage(indexLevel.block, height, page)) ?? noEntries
-  if (isCurrent) cache.tables.set(height, ownCopy(table))
-  return table
+  const table = cache.read(state.epoch, height, () =>
+    ownCopy(readEntries((page) => view.readPage(indexLevel.block, height, page)) ?? noEntries),
+  )
+  return findInEntries(table ?? noEntries, wanted)
 }
 
 /** A copy in memory of its own: what is kept must not keep a shared slab. */

@@ -1,10 +1,22 @@
 /** What the room counts. A registry gets each of them once, however many parts of the room use it. */
-import { Counter, Gauge, Histogram, type Metric, type Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
-/** What readers count; several threads may, and their numbers add up. */
+/** Look-ups in one cache. */
+export interface HitCount {
+  hits: number
+  misses: number
+}
+
+/** Look-ups in the caches of opened bodies and chunks; counted plainly, they are so many. */
+export interface CacheReads {
+  readonly bodies: HitCount
+  readonly chunks: HitCount
+}
+
+/** What the readers of a thread count together. */
 export interface ReaderMetrics {
-  readonly cacheReads: Counter<'cache' | 'result'>
-  readonly expiredSnapshots: Counter<string>
+  readonly cacheReads: CacheReads
+  countExpired(): void
 }
 
 /** What the writer measures. */
@@ -18,32 +30,40 @@ export interface WriterFigures {
   blocks(): number
 }
 
-/** The readers' metrics in this registry. */
-export function readerMetrics(registry: Registry): ReaderMetrics {
+const declared = new WeakMap<Registry, ReaderMetrics>()
+
+/** The readers' metrics in this registry, the same for each of them; without one, nobody asks. */
+export function createReaderMetrics(registry: Registry | undefined): ReaderMetrics {
+  const known = registry && declared.get(registry)
+  if (known !== undefined) return known
+  const cacheReads = { bodies: { hits: 0, misses: 0 }, chunks: { hits: 0, misses: 0 } }
+  if (registry === undefined) return { cacheReads, countExpired: () => undefined }
+  const metrics = { cacheReads, countExpired: declareReaderMetrics(registry, cacheReads) }
+  declared.set(registry, metrics)
+  return metrics
+}
+
+function declareReaderMetrics(registry: Registry, cacheReads: CacheReads): () => void {
   const registers = [registry]
-  return {
-    cacheReads: once(
-      registry,
-      'viewmesh_store_cache_reads_total',
-      (name) =>
-        new Counter({
-          name,
-          help: 'Look-ups in the caches of opened bodies and chunks, by cache and result (hit, miss).',
-          labelNames: ['cache', 'result'],
-          registers,
-        }),
-    ),
-    expiredSnapshots: once(
-      registry,
-      'viewmesh_store_expired_snapshots_total',
-      (name) =>
-        new Counter({
-          name,
-          help: 'Snapshots that were held for too long and taken from their holders.',
-          registers,
-        }),
-    ),
-  }
+  new Counter({
+    name: 'viewmesh_store_cache_reads_total',
+    help: 'Look-ups in the caches of opened bodies and chunks, by cache and result (hit, miss).',
+    labelNames: ['cache', 'result'],
+    registers,
+    collect() {
+      this.reset()
+      for (const cache of ['bodies', 'chunks'] as const) {
+        this.inc({ cache, result: 'hit' }, cacheReads[cache].hits)
+        this.inc({ cache, result: 'miss' }, cacheReads[cache].misses)
+      }
+    },
+  })
+  const expired = new Counter({
+    name: 'viewmesh_store_expired_snapshots_total',
+    help: 'Snapshots that were held for too long and taken from their holders.',
+    registers,
+  })
+  return () => expired.inc()
 }
 
 /** The writer's metrics in this registry. */
@@ -70,8 +90,4 @@ export function createWriterMetrics(registry: Registry, figures: WriterFigures):
       registers,
     }),
   }
-}
-
-function once<M extends Metric>(registry: Registry, name: string, make: (name: string) => M): M {
-  return (registry.getSingleMetric(name) as M | undefined) ?? make(name)
 }

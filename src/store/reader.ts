@@ -8,9 +8,10 @@ import type { Registry } from 'prom-client'
 import { invariant, ServiceError } from '../errors.ts'
 import { createBlockCache } from './block-cache.ts'
 import { type Environment, openForReading, readValue } from './environment.ts'
+import { createEpochCache } from './epoch-cache.ts'
 import { createTableCache } from './index-reader.ts'
 import { emptyState, identityKey, type StoreIdentity, type StoreState, stateKey } from './layout.ts'
-import { type ReaderMetrics, readerMetrics } from './metrics.ts'
+import { createReaderMetrics, type ReaderMetrics } from './metrics.ts'
 import { createSnapshot, type HeldSnapshot, type SnapshotParts } from './snapshot.ts'
 import type { StoreReader } from './store.ts'
 
@@ -28,9 +29,13 @@ export interface ReaderParts {
 
 const defaults = { cacheBytes: 32 * 1024 * 1024, maxSnapshotMs: 60_000 }
 
+/** Decoded headers that are kept: some 600 bytes each. */
+const keptHeaders = 4096
+
 /** The room's own view of a reader. */
 export interface HoldingReader extends StoreReader {
   snapshot(): HeldSnapshot
+  read<T>(look: (snapshot: HeldSnapshot) => T): T
 }
 
 /**
@@ -53,7 +58,7 @@ export function createReader(
   parts: ReaderParts,
   onClose: () => void,
 ): HoldingReader {
-  const metrics = parts.registry === undefined ? undefined : readerMetrics(parts.registry)
+  const metrics = createReaderMetrics(parts.registry)
   const shared = sharedParts(environment, options.cacheBytes ?? defaults.cacheBytes, metrics)
   const readState = createStateReader(environment)
   const held = new Map<HeldSnapshot, number>()
@@ -65,7 +70,7 @@ export function createReader(
     for (const [snapshot, taken] of held) {
       if (taken > since) return
       snapshot.expire()
-      metrics?.expiredSnapshots.inc()
+      metrics.countExpired()
       parts.log?.warn({ maxSnapshotMs }, 'a snapshot of the store was held for too long')
     }
   }
@@ -80,6 +85,14 @@ export function createReader(
   }
   return {
     snapshot,
+    read: (look) => {
+      const taken = snapshot()
+      try {
+        return look(taken)
+      } finally {
+        taken.release()
+      }
+    },
     close: () => {
       clearInterval(watch)
       for (const open of held.keys()) open.release()
@@ -110,7 +123,7 @@ function openEnvironment(path: string): Environment {
 function sharedParts(
   environment: Environment,
   cacheBytes: number,
-  metrics: ReaderMetrics | undefined,
+  metrics: ReaderMetrics,
 ): SnapshotParts {
   const entry = environment.databases.meta.getEntry(identityKey)
   invariant(entry !== undefined, 'a store that a writer has open says what it is')
@@ -118,7 +131,8 @@ function sharedParts(
   return {
     environment,
     seed: identity.seed,
-    blocks: createBlockCache(cacheBytes, metrics),
+    headers: createEpochCache(keptHeaders, () => 1),
+    blocks: createBlockCache(cacheBytes, metrics.cacheReads),
     tables: createTableCache(),
   }
 }

@@ -8,6 +8,7 @@ import {
   type ReadTransaction,
   readValue,
 } from './environment.ts'
+import type { EpochCache } from './epoch-cache.ts'
 import type { FingerprintSeed } from './fingerprint.ts'
 import {
   clipHeights,
@@ -37,6 +38,7 @@ import { openStoredBlock } from './stored-block.ts'
 export interface SnapshotParts {
   readonly environment: Environment
   readonly seed: FingerprintSeed
+  readonly headers: EpochCache<StoredHeader>
   readonly blocks: BlockCache
   readonly tables: TableCache
 }
@@ -49,9 +51,6 @@ export interface HeldSnapshot extends Snapshot, SealReads {
   readIndexPage: IndexView['readPage']
   expire(): void
 }
-
-/** Headers that a snapshot remembers. */
-const maxHeaders = 4096
 
 /** Reads through `transaction` until the snapshot ends, which `onRelease` hears of. */
 export function createSnapshot(
@@ -81,7 +80,7 @@ export function createSnapshot(
   return {
     state,
     readIndexPage,
-    ...createBlockReads(parts, visible, reading),
+    ...createBlockReads(parts, state, visible, reading),
     ...createSealReads(databases, visible, reading),
     range: () => rangeOfHeights(visible),
     gaps: (limit) => heightGaps(visible, limit).map(([from, to]) => ({ from, to })),
@@ -99,20 +98,18 @@ type BlockReads = Pick<HeldSnapshot, 'storedHeader' | 'header' | 'block' | 'body
 
 function createBlockReads(
   parts: SnapshotParts,
+  state: StoreState,
   visible: HeightRanges,
   reading: () => ReadTransaction,
 ): BlockReads {
   const { headers, bodies, hashes } = parts.environment.databases
-  const known = new Map<number, StoredHeader | undefined>()
 
   const storedHeader = (height: number): StoredHeader | undefined => {
     const transaction = reading()
-    if (known.has(height)) return known.get(height)
-    if (known.size >= maxHeaders) known.clear()
-    const bytes = readValue(headers, heightKey(height), transaction)
-    const stored = bytes === undefined ? undefined : decodeHeader(height, bytes)
-    known.set(height, stored)
-    return stored
+    return parts.headers.read(state.epoch, height, () => {
+      const bytes = readValue(headers, heightKey(height), transaction)
+      return bytes === undefined ? undefined : decodeHeader(height, bytes)
+    })
   }
   const visibleHeader = (height: number): StoredHeader | undefined =>
     hasHeight(visible, height) ? storedHeader(height) : undefined
@@ -147,7 +144,9 @@ function readBody(
   const { number, bodyBytes } = stored.header
   const body = Buffer.allocUnsafeSlow(bodyBytes)
   for (let piece = 0; piece < pieceCount(bodyBytes); piece++) {
-    body.set(borrowValue(bodies, pieceKey(number, piece), transaction), piece * pieceBytes)
+    const at = piece * pieceBytes
+    const bytes = borrowValue(bodies, pieceKey(number, piece), transaction)
+    bytes.copy(body, at, 0, Math.min(pieceBytes, bodyBytes - at))
   }
   return body
 }

@@ -2,6 +2,8 @@
  * What the store offers: blocks whole, their seals, and look-ups by value. `openWriter` and
  * `openReader` implement it; nothing else in the program knows that LMDB is underneath.
  */
+import type { Body } from '../primitives/body.ts'
+import type { Chunk } from '../primitives/chunk.ts'
 import type { Section } from '../primitives/collections.ts'
 import type { Term, TermKind } from '../primitives/index-terms.ts'
 import type { Seal } from '../primitives/seal.ts'
@@ -65,8 +67,10 @@ export interface StoreWriter {
 
 /** Reads a store in any thread of the writer's process. */
 export interface StoreReader {
-  /** The store as it is now. */
+  /** The store as it is now; the caller releases it. */
   snapshot(): Snapshot
+  /** Answers what `look` finds in the store as it is now. The snapshot ends when it returns. */
+  read<T>(look: (snapshot: Snapshot) => T): T
   close(): void
 }
 
@@ -117,19 +121,11 @@ export interface Candidate {
 }
 
 /** A block whose chunks are opened as they are asked for. Usable while its snapshot is. */
-export interface StoredBlock {
+export interface StoredBlock extends Body {
   readonly header: BlockHeader
-  readonly counts: Readonly<Record<Section, number>>
-  /** Minimal hex, or null. */
-  readonly totalDifficulty: string | null
-  /** The values bytes of a document; valid for as long as the caller likes, not to be changed. */
-  values(section: Section, position: number): Uint8Array
-  chunkCount(section: Section): number
-  chunkOf(section: Section, position: number): number
-  /** First and end position of a chunk's documents. */
-  chunkRange(section: Section, chunk: number): readonly [first: number, end: number]
-  logsOf(transaction: number): readonly [start: number, end: number]
-  entriesOf(transaction: number): readonly [start: number, end: number]
-  transactionOfLog(position: number): number
-  transactionOfEntry(position: number): number
+  /**
+   * Unpacks a chunk, or answers the one that was unpacked before: not to be changed, and valid for
+   * as long as the caller likes.
+   */
+  openChunk(section: Section, chunk: number): Chunk
 }

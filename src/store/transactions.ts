@@ -36,7 +36,7 @@ export function putBlock(
     let freed: Change | null = { writes: [], state }
     if (hasHeight(state.blocks, number)) {
       await settled()
-      freed = withSnapshot(context, (snapshot) => freeHeight(snapshot, block))
+      freed = context.reader.read((snapshot) => freeHeight(snapshot, block))
     }
     const put = freed === null ? { writes: [], state } : putAfter(context, freed, block)
     return withSeals(context, { ...put, state: moveTail(context, put.state) }, number, seals)
@@ -59,7 +59,7 @@ export function replaceAbove(
 ): Compose {
   return async (_state, settled) => {
     await settled()
-    let change = withSnapshot(context, (snapshot) => removeAbove(snapshot, height))
+    let change = context.reader.read((snapshot) => removeAbove(snapshot, height))
     for (const block of blocks) {
       const { number } = block.header
       if (number < change.state.tail) continue
@@ -76,7 +76,7 @@ export function mergeDueSpan(context: WriteContext, onMerged: (span: number) => 
     if (span === undefined) return null
     await settled()
     onMerged(span)
-    return withSnapshot(context, (snapshot) => mergeSpanChange(snapshot, span))
+    return context.reader.read((snapshot) => mergeSpanChange(snapshot, span))
   }
 }
 
@@ -84,7 +84,7 @@ export function mergeDueSpan(context: WriteContext, onMerged: (span: number) => 
 export function pruneGroup(context: WriteContext, onRemoved: (blocks: number) => void): Compose {
   return async (_state, settled) => {
     await settled()
-    return withSnapshot(context, (snapshot) => {
+    return context.reader.read((snapshot) => {
       const [lowestSeal] = snapshot.sealKeys(heightKey(0), heightKey(snapshot.state.tail))
       const group = pruneableGroup(snapshot.state, lowestSeal?.readUIntBE(0, 6))
       if (group === undefined) return null
@@ -128,7 +128,7 @@ function withSeals(
 ): Change {
   if (seals.length === 0) return change
   const nameOf = (seal: Seal): string => sealKey(height, seal).toString('latin1')
-  const stored = withSnapshot(context, (snapshot) => snapshot.seals(height))
+  const stored = context.reader.read((snapshot) => snapshot.seals(height))
   const known = new Set(stored.map(nameOf))
   const fresh = seals.filter((seal) => !known.has(nameOf(seal)))
   return { writes: [...change.writes, ...sealWrites(height, fresh)], state: change.state }
@@ -139,13 +139,4 @@ function moveTail(context: WriteContext, state: StoreState): StoreState {
   const head = state.blocks.at(-1)?.[1] ?? 0
   const tail = context.retainBlocks === null ? 0 : head - context.retainBlocks + 1
   return tail > state.tail ? { ...state, tail } : state
-}
-
-function withSnapshot<T>(context: WriteContext, read: (snapshot: HeldSnapshot) => T): T {
-  const snapshot = context.reader.snapshot()
-  try {
-    return read(snapshot)
-  } finally {
-    snapshot.release()
-  }
 }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import type { SealedBlockToStore, StoreReader, StoreWriter } from '../../src/store/store.ts'
 import { createChain, forkChain, shapes } from '../support/block-factory.ts'
 import { everywhere, opaqueBlock } from '../support/opaque-blocks.ts'
-import { storableBlock } from '../support/store-blocks.ts'
+import { storableBlock, valuesAt } from '../support/store-blocks.ts'
 import { openTestStore, readStore, storedChain } from '../support/test-store.ts'
 
 const range = (from: number, to: number, branch = 'main'): SealedBlockToStore[] =>
@@ -83,7 +83,9 @@ describe('a reorganisation', () => {
       readStore(store.reader, (snapshot) => {
         const block = snapshot.block(height)
         assert.ok(block)
-        return [Buffer.from(block.values('Block', 0)), Buffer.from(block.values('Log', 1))]
+        return [valuesAt(block, 'Block', 0), valuesAt(block, 'Log', 1)].map((one) =>
+          Buffer.from(one),
+        )
       })
     await putAll(
       store,

@@ -56,7 +56,7 @@ describe('a snapshot', () => {
     snapshot.release()
     assert.throws(() => snapshot.header(1), { code: 'STORE_SNAPSHOT_EXPIRED' })
     assert.throws(() => snapshot.seals(1), { code: 'STORE_SNAPSHOT_EXPIRED' })
-    assert.throws(() => block?.values('Block', 0), { code: 'STORE_SNAPSHOT_EXPIRED' })
+    assert.throws(() => block?.openChunk('Block', 0), { code: 'STORE_SNAPSHOT_EXPIRED' })
   })
 
   it('that is forgotten is taken back, so that the file does not grow for ever', async (t) => {
@@ -102,7 +102,7 @@ describe('the cache of opened blocks', () => {
     t.after(() => store.close())
     await store.putBlock(opaqueBlock(1))
     for (let time = 0; time < 3; time++) {
-      readStore(store.reader, (snapshot) => snapshot.block(1)?.values('Block', 0))
+      readStore(store.reader, (snapshot) => snapshot.block(1)?.openChunk('Block', 0).values(0))
     }
     const text = await registry.metrics()
     for (const cache of ['bodies', 'chunks']) {
@@ -120,7 +120,9 @@ describe('the cache of opened blocks', () => {
     const block = opaqueBlock(1, 50_000)
     await store.putBlock(block)
     for (let time = 0; time < 2; time++) {
-      const values = readStore(store.reader, (snapshot) => snapshot.block(1)?.values('Block', 0))
+      const values = readStore(store.reader, (snapshot) =>
+        snapshot.block(1)?.openChunk('Block', 0).values(0),
+      )
       assert.deepEqual(values, openBody(block.body).openChunk('Block', 0).values(0))
     }
   })

@@ -1,5 +1,6 @@
 /** Blocks in the form in which the store takes them. */
-import { openBody } from '../../src/primitives/body.ts'
+import { type Body, openBody } from '../../src/primitives/body.ts'
+import type { Section } from '../../src/primitives/collections.ts'
 import { indexTerms } from '../../src/primitives/index-terms.ts'
 import type { BlockHeader, SealedBlockToStore } from '../../src/store/store.ts'
 import type { ChainBlock } from './block-factory.ts'
@@ -20,4 +21,9 @@ export function storableBlock(source: ChainBlock, signer = 'generator'): SealedB
     bodyBytes: body.length,
   }
   return { header, body, terms: indexTerms(opened, cids), seals: [seal] }
+}
+
+/** The values bytes of the document at a position. */
+export function valuesAt(body: Body, section: Section, position: number): Uint8Array {
+  return body.openChunk(section, body.chunkOf(section, position)).values(position)
 }

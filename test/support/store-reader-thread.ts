@@ -37,7 +37,10 @@ function check(snapshot: Snapshot): number {
     assert.ok(branchAt(snapshot, height) !== undefined)
     const header = snapshot.header(height)
     assert.equal(snapshot.body(height)?.length, header?.bodyBytes)
-    assert.equal(snapshot.block(height)?.values('Block', 0).length, writtenBytes(height))
+    assert.equal(
+      snapshot.block(height)?.openChunk('Block', 0).values(0).length,
+      writtenBytes(height),
+    )
     assert.equal(snapshot.seals(height).filter((seal) => seal.blockHash === header?.hash).length, 1)
   }
   return range.head
