@@ -11,11 +11,11 @@ import {
   type OperationDefinitionNode,
 } from 'graphql'
 import { withAttestedDocs } from './attested-doc.ts'
-import type { Json } from './commit-view.ts'
 import { findCommits } from './find-commits.ts'
 import { groupRequest, rootGroups } from './group.ts'
+import { listText } from './json-text.ts'
 import type { ListPlan, QueryPlan, RootField } from './plan.ts'
-import { type JsonObject, renderGroups, renderRows, rowRequest } from './render-rows.ts'
+import { renderGroups, renderRows, rowRequest } from './render-rows.ts'
 import { rootAggregate } from './root-aggregate.ts'
 import { type Run, scanOf } from './run.ts'
 import { selectRows } from './select-rows.ts'
@@ -28,29 +28,40 @@ export interface Introspection {
   readonly operation: OperationDefinitionNode
 }
 
-/** The data of an answer. Throws GraphQLError with the place of the field that failed. */
+/**
+ * The data of an answer as pieces of JSON text. Throws GraphQLError with the place of the field that
+ * failed.
+ */
 export async function executePlan(
   run: Run,
   plan: QueryPlan,
   introspection: Introspection,
-): Promise<JsonObject> {
-  const data: JsonObject = {}
-  for (const field of plan.fields) data[field.key] = await rootValue(run, field, introspection)
-  return data
+): Promise<string[]> {
+  const pieces: string[] = []
+  for (const field of plan.fields) {
+    pieces.push(`${pieces.length === 0 ? '{' : ','}"${field.key}":`)
+    pieces.push(...(await rootPieces(run, field, introspection)))
+  }
+  pieces.push(pieces.length === 0 ? '{}' : '}')
+  return pieces
 }
 
-async function rootValue(run: Run, field: RootField, introspection: Introspection): Promise<Json> {
+async function rootPieces(
+  run: Run,
+  field: RootField,
+  introspection: Introspection,
+): Promise<readonly string[]> {
   switch (field.type) {
     case 'constant':
-      return field.value
+      return [JSON.stringify(field.value)]
     case 'introspection':
-      return introspect(run, field, introspection)
+      return [introspect(run, field, introspection)]
     case 'commits':
-      return await located(field.source.node, field.key, () => findCommits(run, field))
+      return await located(field.source.node, field.key, async () => [await commits(run, field)])
     case 'aggregate':
-      return await located(field.aggregate.source.node, field.key, () =>
-        rootAggregate(run, field.aggregate),
-      )
+      return await located(field.aggregate.source.node, field.key, async () => [
+        JSON.stringify(await rootAggregate(run, field.aggregate)),
+      ])
     case 'list':
       return await located(field.node, field.key, () => rootList(run, field.list))
   }
@@ -67,31 +78,41 @@ async function located<T>(node: FieldNode, key: string, work: () => Promise<T>):
   }
 }
 
-async function rootList(run: Run, list: ListPlan): Promise<Json> {
+async function rootList(run: Run, list: ListPlan): Promise<readonly string[]> {
+  const { work } = run.session
   if (list.type === 'groups') {
     const request = await withAttestedDocs(run, list.entity, groupRequest(run, list))
-    return await renderGroups(run, await rootGroups(run, list, request), list.selection)
+    const groups = await rootGroups(run, list, request)
+    return [await listText(work, await renderGroups(run, groups, list.selection))]
   }
   const request = await withAttestedDocs(run, list.entity, rowRequest(run, list))
-  const objects: JsonObject[] = []
+  const pieces: string[] = []
   for await (const rows of selectRows(scanOf(run, list.entity), request)) {
-    run.session.work.addRows(rows.length)
-    for (const object of await renderRows(run, rows, list.selection)) objects.push(object)
+    work.addRows(rows.length)
+    const texts = await renderRows(run, rows, list.selection)
+    pieces.push(pieces.length === 0 ? '[' : ',', texts.join(','))
   }
-  return objects
+  pieces.push(pieces.length === 0 ? '[]' : ']')
+  return pieces
+}
+
+async function commits(run: Run, field: Extract<RootField, { type: 'commits' }>): Promise<string> {
+  const text = JSON.stringify(await findCommits(run, field))
+  run.session.work.addBytes(text.length)
+  return text
 }
 
 type IntrospectionField = Extract<RootField, { type: 'introspection' }>
 
 /** What introspection without variables answered; it never changes. */
-const introspected = new WeakMap<IntrospectionField, Json>()
+const introspected = new WeakMap<IntrospectionField, string>()
 
 /** Introspection reads the schema alone, so it is left to graphql-js. */
 function introspect(
   run: Run,
   field: IntrospectionField,
   { schema, document, operation }: Introspection,
-): Json {
+): string {
   const known = introspected.get(field)
   if (known !== undefined) return known
   const selectionSet = { kind: Kind.SELECTION_SET, selections: field.nodes } as const
@@ -103,7 +124,7 @@ function introspect(
   })
   const [error] = result.errors ?? []
   if (error !== undefined) throw error
-  const answer = (result.data?.[field.key] ?? null) as Json
+  const answer = JSON.stringify(result.data?.[field.key] ?? null)
   if (Object.keys(run.variables).length === 0) introspected.set(field, answer)
   return answer
 }

@@ -25,7 +25,6 @@ import {
   readDocument,
   readVariables,
 } from './query-document.ts'
-import type { JsonObject } from './render-rows.ts'
 import { createSchema, entitiesByName } from './schema.ts'
 import { createTurns, type Turns } from './turns.ts'
 import { createWork, type Work } from './work.ts'
@@ -55,7 +54,8 @@ export interface GraphqlRequest {
 
 /** An answer; `data` is null whenever there are errors. */
 export interface GraphqlResult {
-  readonly data: JsonObject | null
+  /** JSON text in pieces; joined, they are the object. */
+  readonly data: readonly string[] | null
   readonly errors?: readonly GraphQLError[]
 }
 

@@ -4,11 +4,11 @@
  */
 import type { Value } from '../primitives/collections.ts'
 import { aliasScope } from './alias-scope.ts'
-import { type Json, proofOf, versionOf } from './commit-view.ts'
+import { proofOf, versionOf } from './commit-view.ts'
 import type { Link } from './entity.ts'
 import { noAliases, toCondition } from './filter.ts'
 import { type Group, type GroupList, groupsAmong } from './group.ts'
-import { jsonBytes, keyBytes } from './json-size.ts'
+import { listText, writerFor } from './json-text.ts'
 import { toListRequest } from './list-request.ts'
 import type {
   GroupField,
@@ -19,13 +19,11 @@ import type {
   RowSelection,
 } from './plan.ts'
 import { toPredicate } from './predicate.ts'
+import { type Column, renderObjects } from './render-objects.ts'
 import { forget, type Row, rowAt } from './row.ts'
 import { rowAggregate } from './row-aggregate.ts'
 import { coerceArguments, type Run } from './run.ts'
 import { createChildSelector, type ListRequest, selectAmong } from './select-rows.ts'
-
-/** An object of the answer while it is made. */
-export type JsonObject = { [key: string]: Json }
 
 type RowList = Extract<ListPlan, { type: 'rows' }>
 
@@ -37,91 +35,78 @@ export function rowRequest(run: Run, { entity, source, selection }: RowList): Li
 
 // --- Rows -----------------------------------------------------------------------------------
 
-/** The objects of rows, in their order. The rows' bytes are let go. */
+/** The JSON texts of rows, in their order. The rows' bytes are let go. */
 export async function renderRows(
   run: Run,
   rows: readonly Row[],
   selection: RowSelection,
-): Promise<JsonObject[]> {
-  const { work } = run.session
-  const cells = selection.fields.map((field) => cellOf(run, field, selection))
-  const objects: JsonObject[] = []
-  for (const row of rows) {
-    objects.push(renderCells(run, row, cells))
-    forget(row)
-    if (work.isDue()) await work.turn()
-  }
-  for (const field of selection.fields) {
-    if (field.type === 'one') await renderOne(run, rows, objects, field)
-    if (field.type === 'many') await renderMany(run, rows, objects, field)
-  }
-  return objects
+): Promise<string[]> {
+  const columns = selection.fields.map((field) => columnOf(run, field, selection))
+  return await renderObjects(run.session.work, rows, columns, forget)
 }
 
-/** Fills one place of an object. */
-interface Cell<T> {
-  readonly key: string
-  read(item: T): Json
-}
-
-function renderCells<T>(run: Run, item: T, cells: readonly Cell<T>[]): JsonObject {
-  const object: JsonObject = {}
-  let bytes = 3
-  for (const { key, read } of cells) {
-    const value = read(item)
-    object[key] = value
-    bytes += keyBytes(key) + jsonBytes(value)
-  }
-  run.session.work.addBytes(bytes)
-  return object
-}
-
-/** Links keep their place with null until their level is rendered. */
-function cellOf(run: Run, field: RowField, { entity }: RowSelection): Cell<Row> {
+function columnOf(run: Run, field: RowField, { entity }: RowSelection): Column<Row> {
   const { key } = field
   const { section } = entity
   switch (field.type) {
-    case 'constant':
-      return { key, read: () => field.value }
-    case 'value': {
-      const { attribute, render } = field
-      return { key, read: render === null ? attribute.read : (row) => render(attribute.read(row)) }
+    case 'constant': {
+      const text = JSON.stringify(field.value)
+      return { key, text: () => text }
     }
-    case 'aggregate':
-      return { key, read: rowAggregate(run, field) }
+    case 'value':
+      return { key, text: valueCell(field, section !== null) }
+    case 'aggregate': {
+      const aggregate = rowAggregate(run, field)
+      return { key, text: (row) => JSON.stringify(aggregate(row)) }
+    }
     case 'version':
-      return { key, read: (row) => (section === null ? [] : versionOf(row, section, field.fields)) }
+      return {
+        key,
+        text: (row) =>
+          section === null ? '[]' : JSON.stringify(versionOf(row, section, field.fields)),
+      }
     case 'proof':
-      return { key, read: (row) => (section === null ? null : proofOf(row, section, field.fields)) }
-    default:
-      return { key, read: () => null }
+      return {
+        key,
+        text: (row) =>
+          section === null ? 'null' : JSON.stringify(proofOf(row, section, field.fields)),
+      }
+    case 'one':
+      return { key, texts: (rows) => renderOne(run, rows, field) }
+    case 'many':
+      return { key, texts: (rows) => renderMany(run, rows, field) }
   }
 }
 
-/** Renders single links; neighbours with the same linked row share its object. */
+function valueCell(
+  { attribute, render }: Extract<RowField, { type: 'value' }>,
+  isStored: boolean,
+): (row: Row) => string {
+  const write = writerFor(attribute, isStored)
+  const { read } = attribute
+  return render === null ? (row) => write(read(row)) : (row) => write(render(read(row)))
+}
+
+/** Renders single links; neighbours with the same linked row share its text. */
 async function renderOne(
   run: Run,
   rows: readonly Row[],
-  objects: readonly JsonObject[],
-  field: Extract<RowField, { type: 'one' }>,
-): Promise<void> {
-  const { key, link, target, source, selection } = field
+  { link, target, source, selection }: Extract<RowField, { type: 'one' }>,
+): Promise<readonly string[]> {
   const { work } = run.session
   const filter = coerceArguments(run, source)['filter']
   const condition = toCondition(run.catalog, target, filter, noAliases)
   const { linked, places } = linkedRows(rows, link)
   work.look(linked.length)
   const isKept = await eachOf(run, linked, toPredicate(target, condition))
-  const before = work.usage().bytes
   const kept = linked.filter((_, index) => isKept[index])
   const rendered = (await renderRows(run, kept, selection)).values()
-  const results = isKept.map((isIn) => (isIn ? (rendered.next().value ?? null) : null))
-  const share = (work.usage().bytes - before) / Math.max(1, linked.length)
-  work.addBytes(Math.ceil(share * (rows.length - linked.length)))
-  for (const [index, place] of places.entries()) {
-    const object = objects[index]
-    if (object !== undefined) object[key] = results[place] ?? null
-  }
+  const results = isKept.map((isIn) => (isIn ? (rendered.next().value ?? 'null') : 'null'))
+  return places.map((place, index) => {
+    const text = results[place] ?? 'null'
+    if (places[index - 1] === place) work.addBytes(text.length)
+    return text
+  })
 }
 
 /** The rows at the other end of a single link, each once among neighbours, and the place of each row's. */
@@ -144,14 +129,11 @@ function linkedRows(
 async function renderMany(
   run: Run,
   rows: readonly Row[],
-  objects: readonly JsonObject[],
-  { key, link, list }: Extract<RowField, { type: 'many' }>,
-): Promise<void> {
-  const lists =
-    list.type === 'groups'
-      ? await renderEach(rows, (row) => renderGroupList(run, list, rowsOfSpan(row, link)))
-      : await renderLists(run, list, await childrenOf(run, rows, link, list))
-  for (const [index, object] of objects.entries()) object[key] = lists[index] ?? []
+  { link, list }: Extract<RowField, { type: 'many' }>,
+): Promise<readonly string[]> {
+  return list.type === 'groups'
+    ? await renderEach(rows, (row) => renderGroupList(run, list, rowsOfSpan(row, link)))
+    : await renderLists(run, list, await childrenOf(run, rows, link, list))
 }
 
 async function childrenOf(
@@ -179,13 +161,13 @@ async function renderLists(
   run: Run,
   list: RowList,
   lists: readonly (readonly Row[])[],
-): Promise<readonly Json[]> {
-  const objects = await renderRows(run, lists.flat(), list.selection)
+): Promise<readonly string[]> {
+  const texts = await renderRows(run, lists.flat(), list.selection)
   let at = 0
-  return lists.map((rows) => {
+  return await renderEach(lists, (rows) => {
     const start = at
     at += rows.length
-    return objects.slice(start, at)
+    return listText(run.session.work, texts.slice(start, at))
   })
 }
 
@@ -205,44 +187,44 @@ async function eachOf<T, R>(
 
 async function renderEach<T>(
   items: readonly T[],
-  render: (item: T) => Promise<Json>,
-): Promise<readonly Json[]> {
-  const results: Json[] = []
+  render: (item: T) => Promise<string>,
+): Promise<readonly string[]> {
+  const results: string[] = []
   for (const item of items) results.push(await render(item))
   return results
 }
 
 // --- Groups ---------------------------------------------------------------------------------
 
-/** The objects of the groups among rows that are at hand. */
-async function renderGroupList(
-  run: Run,
-  list: GroupList,
-  rows: readonly Row[],
-): Promise<readonly JsonObject[]> {
-  return await renderGroups(run, await groupsAmong(run, list, rows), list.selection)
+/** The list of the groups among rows that are at hand. */
+async function renderGroupList(run: Run, list: GroupList, rows: readonly Row[]): Promise<string> {
+  const texts = await renderGroups(run, await groupsAmong(run, list, rows), list.selection)
+  return await listText(run.session.work, texts)
 }
 
-/** The objects of groups, in their order. */
+/** The JSON texts of groups, in their order. */
 export async function renderGroups(
   run: Run,
   groups: readonly Group[],
   selection: GroupSelection,
-): Promise<JsonObject[]> {
+): Promise<string[]> {
   const { work } = run.session
   work.addRows(groups.length)
-  const cells = groupCells(selection)
-  const objects = groups.map((group) => renderCells(run, group, cells))
-  for (const field of selection.fields) {
-    if (field.type !== 'members') continue
-    const { key, list } = field
-    const lists =
-      list.type === 'groups'
-        ? await renderEach(groups, (group) => renderGroupList(run, list, group.rows))
-        : await renderLists(run, list, await membersOf(run, groups, list))
-    for (const [index, object] of objects.entries()) object[key] = lists[index] ?? []
-  }
-  return objects
+  const aggregates = selection.fields.filter(({ type }) => type === 'aggregate')
+  const columns = selection.fields.map((field) =>
+    groupColumn(run, field, aggregates.indexOf(field)),
+  )
+  return await renderObjects(work, groups, columns, () => undefined)
+}
+
+async function renderMembers(
+  run: Run,
+  groups: readonly Group[],
+  list: ListPlan,
+): Promise<readonly string[]> {
+  return list.type === 'groups'
+    ? await renderEach(groups, (group) => renderGroupList(run, list, group.rows))
+    : await renderLists(run, list, await membersOf(run, groups, list))
 }
 
 async function membersOf(
@@ -258,22 +240,22 @@ async function membersOf(
   })
 }
 
-function groupCells({ fields }: GroupSelection): readonly Cell<Group>[] {
-  const aggregates = fields.filter(({ type }) => type === 'aggregate')
-  return fields.map((field) => groupCell(field, aggregates.indexOf(field)))
-}
-
-function groupCell(field: GroupField, aggregate: number): Cell<Group> {
+function groupColumn(run: Run, field: GroupField, aggregate: number): Column<Group> {
   const { key } = field
   switch (field.type) {
-    case 'constant':
-      return { key, read: () => field.value }
+    case 'constant': {
+      const text = JSON.stringify(field.value)
+      return { key, text: () => text }
+    }
     case 'key':
-      return { key, read: ({ values }) => keyValue(values[field.index] ?? null, field.render) }
+      return {
+        key,
+        text: ({ values }) => JSON.stringify(keyValue(values[field.index] ?? null, field.render)),
+      }
     case 'aggregate':
-      return { key, read: (group) => group.aggregates[aggregate] ?? null }
+      return { key, text: (group) => JSON.stringify(group.aggregates[aggregate] ?? null) }
     case 'members':
-      return { key, read: () => null }
+      return { key, texts: (groups) => renderMembers(run, groups, field.list) }
   }
 }
 

@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { getGraphQLParameters, shouldRenderGraphiQL } from 'graphql-helix'
 import { type EventStream, nextEvent, openEventStream } from './event-stream.ts'
 import type { Graphql, GraphqlRequest, GraphqlResult } from './graphql.ts'
-import { resultPieces } from './result-text.ts'
+import { resultPieces, resultText } from './result-text.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
 /** What the routes need besides the engine. */
@@ -224,7 +224,7 @@ async function sendOnce(
   events: EventStream,
 ): Promise<void> {
   const result = await graphql.execute(request, events.signal)
-  if (!events.signal.aborted) events.end(nextEvent([...resultPieces(result)].join('')))
+  if (!events.signal.aborted) events.end(nextEvent(resultText(result)))
 }
 
 // --- Other methods and failures -------------------------------------------------------------

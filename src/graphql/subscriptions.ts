@@ -3,11 +3,13 @@
  * go to everybody who asked for them. Readers, what waits for each of them and the heights still to
  * be looked at are bounded; who falls behind is told so and let go.
  */
+import type { GraphQLError } from 'graphql'
 import type { Logger } from 'pino'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import { type EventStream, nextEvent } from './event-stream.ts'
-import type { Graphql, GraphqlRequest, GraphqlResult } from './graphql.ts'
+import type { Graphql, GraphqlRequest } from './graphql.ts'
 import { refusal } from './limits.ts'
+import { resultText } from './result-text.ts'
 
 /** Bounds of all subscriptions of a program together. */
 export interface SubscriptionLimits {
@@ -104,7 +106,7 @@ async function subscribe(hub: Hub, request: GraphqlRequest, stream: EventStream)
   const trial = await hub.graphql.executeAt(request, nowhere, stream.signal)
   if (stream.signal.aborted) return
   if (trial.errors !== undefined) {
-    stream.end(nextEvent(JSON.stringify(trial)))
+    stream.end(nextEvent(resultText(trial)))
     return
   }
   const feed = feedOf(hub, request)
@@ -159,21 +161,19 @@ async function run(hub: Hub, feed: Feed): Promise<void> {
     const heights = { from: height, to: height }
     const result = await hub.graphql.executeAt(feed.request, heights, feed.controller.signal)
     if (feed.controller.signal.aborted) break
-    if (isEmpty(result)) continue
-    const event = toEvent(result, hub.limits.maxQueuedBytes)
+    const text = resultText(result)
+    if (nothingFound.test(text)) continue
+    const event = toEvent(text, hub.limits.maxQueuedBytes)
     for (const reader of [...feed.readers]) deliver(hub, reader, event)
   }
   feed.isRunning = false
 }
 
-/** True when a height has no row that was asked for. */
-function isEmpty({ data, errors }: GraphqlResult): boolean {
-  if (errors !== undefined || data === null) return false
-  return Object.values(data).every((value) => Array.isArray(value) && value.length === 0)
-}
+/** An answer of empty lists: a height has no row that was asked for. */
+const nothingFound = /^\{"data":\{(?:"\w+":\[\],?)*\}\}$/
 
-function toEvent(result: GraphqlResult, maxBytes: number): Buffer {
-  const event = nextEvent(JSON.stringify(result))
+function toEvent(text: string, maxBytes: number): Buffer {
+  const event = nextEvent(text)
   return event.length <= maxBytes ? event : nextEvent(failureText(tooLarge(maxBytes)))
 }
 
@@ -194,18 +194,18 @@ function endLate({ log, metrics }: Hub, reader: EventStream): void {
 }
 
 /** A result that has failed, as JSON. */
-function failureText(error: Error): string {
-  return JSON.stringify({ data: null, errors: [error] })
+function failureText(error: GraphQLError): string {
+  return resultText({ data: null, errors: [error] })
 }
 
-const tooSlow = (): Error =>
+const tooSlow = (): GraphQLError =>
   refusal(
     'GRAPHQL_SUBSCRIBER_SLOW',
     'Events come faster than this subscriber reads them; some are lost.',
     'Subscribe again, and query the blocks in between; select fewer fields or filter if it happens often.',
   )
 
-const tooLarge = (maxBytes: number): Error =>
+const tooLarge = (maxBytes: number): GraphQLError =>
   refusal(
     'GRAPHQL_SIZE_LIMIT',
     `An event is larger than ${maxBytes} bytes and was left out.`,

@@ -9,7 +9,7 @@ import type { Graphql } from '../../src/graphql/graphql.ts'
 import type { StoreWriter } from '../../src/store/store.ts'
 import { openWriter } from '../../src/store/writer.ts'
 import { type ChainBlock, createChain } from '../support/block-factory.ts'
-import { documentsLookedAt, openTestGraphql } from '../support/graphql-room.ts'
+import { documentsLookedAt, openTestGraphql, readData } from '../support/graphql-room.ts'
 import { testNetwork } from '../support/sealed-blocks.ts'
 import { storableBlock } from '../support/store-blocks.ts'
 
@@ -42,11 +42,11 @@ suite('rows are reached by the shortest way', () => {
   /** The rows of a query, and how many documents were looked at for them. */
   async function cost(query: string): Promise<{ rows: readonly object[]; documents: number }> {
     const start = await documentsLookedAt(registry)
-    const { data, errors } = await graphql.execute({ query })
-    assert.equal(errors, undefined, query)
-    const [rows] = Object.values(data ?? {})
+    const result = await graphql.execute({ query })
+    assert.equal(result.errors, undefined, query)
+    const [rows = []] = Object.values<readonly object[]>(readData(result))
     const documents = (await documentsLookedAt(registry)) - start
-    return { rows: JSON.parse(JSON.stringify(rows)) as object[], documents }
+    return { rows, documents }
   }
 
   const pick = chain[70]

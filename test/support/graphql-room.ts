@@ -93,12 +93,17 @@ export function signedBlock(block: ChainBlock, signers: readonly string[]): Seal
   return { ...first, seals: stored.flatMap(({ seals }) => seals) }
 }
 
+/** The data of an answer, read as a client reads it; null where it has none. */
+export function readData({ data }: Pick<GraphqlResult, 'data'>): Rows {
+  return data === null ? null : JSON.parse(data.join(''))
+}
+
 function dataOf(result: GraphqlResult): Rows {
   assert.deepEqual(
     result.errors?.map(({ message }) => message),
     undefined,
   )
-  return JSON.parse(JSON.stringify(result.data))
+  return readData(result)
 }
 
 function errorsOf(result: GraphqlResult): string[] {
