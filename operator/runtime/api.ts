@@ -2,47 +2,27 @@
  * The API server: one function for each thing that is asked of it. Bodies go through untouched, so
  * that no field is lost which this program does not know.
  */
+import type { Logger } from 'pino'
+import { type Call, hasCode } from './api-error.ts'
+import type { Connection } from './connection.ts'
 import type { KubernetesObject } from './kubernetes-object.ts'
+import {
+  type Listing,
+  type ListOptions,
+  listAll,
+  type Selection,
+  type WatchEvent,
+  type WatchOptions,
+  watchFrom,
+} from './list-watch.ts'
+import type { RequestMetrics } from './metrics.ts'
+import { openRequests, type WriteGuard } from './requests.ts'
 import type { ObjectAddress, ResourceType } from './resource-type.ts'
 
 /** What every request can be given. */
 export interface CallOptions {
   /** Gives up the request. */
   readonly signal?: AbortSignal | undefined
-}
-
-/** Which objects of a kind. */
-export interface Selection {
-  readonly type: ResourceType
-  /** Undefined: in all namespaces. */
-  readonly namespace?: string | undefined
-  readonly labelSelector?: string | undefined
-  readonly fieldSelector?: string | undefined
-}
-
-export interface ListOptions<T, C> extends CallOptions {
-  /** Objects in one answer. Default 200. */
-  readonly pageSize?: number
-  /** What is kept of each object; the rest of a page is let go before the next is read. */
-  readonly keep: (object: T) => C
-}
-
-export interface Listing<C> {
-  readonly items: readonly C[]
-  /** Where a watch goes on. */
-  readonly resourceVersion: string
-}
-
-export interface WatchOptions extends CallOptions {
-  readonly resourceVersion: string
-  /** A connection on which nothing came for so long counts as dead. */
-  readonly silenceMs: number
-}
-
-/** A change; a bookmark carries a resourceVersion and nothing else. */
-export interface WatchEvent<T> {
-  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'
-  readonly object: T
 }
 
 export interface ApplyOptions extends CallOptions {
@@ -122,4 +102,135 @@ export interface KubernetesApi {
   /** False where there was no such object. */
   delete(address: ObjectAddress, options?: DeleteOptions): Promise<boolean>
   close(): Promise<void>
+}
+
+export interface ApiOptions {
+  /** Owner of the fields that are written: `viewmesh-operator`. */
+  readonly fieldManager: string
+  /** Sent with every request. */
+  readonly userAgent: string
+  /** Longest time for a request and its answer. Default 30,000. */
+  readonly timeoutMs?: number
+}
+
+export interface ApiParts {
+  readonly connection: Connection
+  readonly log: Logger
+  readonly metrics: RequestMetrics
+  /** Asked before and told after each write. */
+  readonly guards?: readonly WriteGuard[]
+}
+
+const defaultTimeoutMs = 30_000
+const applyType = 'application/apply-patch+yaml'
+const patchTypes = {
+  merge: 'application/merge-patch+json',
+  json: 'application/json-patch+json',
+} as const
+
+/** Opens no connection before the first request. */
+export function openApi(options: ApiOptions, parts: ApiParts): KubernetesApi {
+  const { log } = parts
+  const requests = openRequests(
+    { userAgent: options.userAgent, timeoutMs: options.timeoutMs ?? defaultTimeoutMs },
+    { ...parts, guards: parts.guards ?? [] },
+  )
+  const { fieldManager } = options
+  const strict = { fieldManager, fieldValidation: 'Strict' }
+
+  const applied = async <T>(
+    type: ResourceType,
+    object: KubernetesObject,
+    given: ApplyOptions,
+    query: Readonly<Record<string, string>>,
+  ): Promise<T> => {
+    const call: Call = { verb: 'apply', ...placeOf(type, object), subresource: given.subresource }
+    const manager = given.fieldManager ?? fieldManager
+    return (await requests.send(call, {
+      query: { ...strict, fieldManager: manager, ...query },
+      body: { apiVersion: type.apiVersion, kind: type.kind, ...object },
+      contentType: applyType,
+      signal: given.signal,
+    })) as T
+  }
+
+  return {
+    get: async (address, { signal } = {}) =>
+      asGiven(await requests.send({ verb: 'get', ...address }, { signal })),
+    find: async (address, { signal } = {}) => {
+      try {
+        return asGiven(await requests.send({ verb: 'get', ...address }, { signal }))
+      } catch (error) {
+        if (isMissing(error)) return null
+        throw error
+      }
+    },
+    list: (selection, given) => listAll(requests, selection, given),
+    watch: (selection, given) => watchFrom(requests, selection, given),
+    apply: async (type, object, given = {}) => {
+      try {
+        return await applied(type, object, given, {})
+      } catch (error) {
+        if (!hasCode(error, 'OPERATOR_API_CONFLICT')) throw error
+        log.warn({ ...error.facts, conflict: error.message }, 'fields are taken from another owner')
+        given.onConflict?.(error.message)
+        return await applied(type, object, given, { force: 'true' })
+      }
+    },
+    dryRunApply: (type, object, given = {}) =>
+      applied(type, object, given, { force: 'true', dryRun: 'All' }),
+    patch: async (address, body, { type, subresource, signal }) =>
+      asGiven(
+        await requests.send(
+          { verb: 'patch', ...address, subresource },
+          { query: strict, body, contentType: patchTypes[type], signal },
+        ),
+      ),
+    create: async (type, object, { signal } = {}) =>
+      asGiven(
+        await requests.send(
+          { verb: 'create', ...placeOf(type, object) },
+          {
+            query: strict,
+            body: { apiVersion: type.apiVersion, kind: type.kind, ...object },
+            signal,
+          },
+        ),
+      ),
+    replace: async (type, object, { signal } = {}) =>
+      asGiven(
+        await requests.send(
+          { verb: 'replace', ...placeOf(type, object) },
+          { query: strict, body: object, signal },
+        ),
+      ),
+    delete: async (address, { uid, propagation, signal } = {}) => {
+      const body = {
+        ...(uid === undefined ? {} : { preconditions: { uid } }),
+        ...(propagation === undefined ? {} : { propagationPolicy: propagation }),
+      }
+      try {
+        await requests.send({ verb: 'delete', ...address }, { body, signal })
+        return true
+      } catch (error) {
+        if (isMissing(error)) return false
+        throw error
+      }
+    },
+    close: () => requests.close(),
+  }
+}
+
+/** What an answer holds is the API server's business; callers say what they asked for. */
+function asGiven<T>(answer: unknown): T {
+  return answer as T
+}
+
+/** The object is not there, rather than its kind or its namespace's API. */
+function isMissing(error: unknown): boolean {
+  return hasCode(error, 'OPERATOR_API_NOT_FOUND') && error.facts['reason'] === 'NotFound'
+}
+
+function placeOf(type: ResourceType, { metadata }: KubernetesObject): Omit<Call, 'verb'> {
+  return { type, namespace: metadata?.namespace, name: metadata?.name }
 }

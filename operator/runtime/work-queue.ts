@@ -1,0 +1,83 @@
+/**
+ * Keys that wait for work, each once: the urgent ones first, otherwise in the order in which they came. A key
+ * that is added while it is worked on waits until that is over.
+ */
+
+/** `user`: somebody changed what is wanted. `owned`: something we made changed. `resync`: it is time. */
+export type Urgency = 'user' | 'owned' | 'resync'
+
+const urgencies: readonly Urgency[] = ['user', 'owned', 'resync']
+
+/** A key that is taken out to be worked on. */
+export interface WorkItem {
+  readonly key: string
+  /** How long it waited. */
+  readonly waitedMs: number
+}
+
+export interface WorkQueue {
+  /** One that waits already keeps the higher urgency. */
+  add(key: string, urgency: Urgency): void
+  /** The next key that nobody works on; null where there is none. */
+  take(): WorkItem | null
+  /** The work on a key is over. */
+  done(key: string): void
+  /** Keys that wait, also those whose turn comes after the running work on them. */
+  depth(): number
+}
+
+interface Waiting {
+  readonly urgency: Urgency
+  readonly sinceMs: number
+}
+
+export function createWorkQueue(): WorkQueue {
+  const lanes: Readonly<Record<Urgency, Map<string, Waiting>>> = {
+    user: new Map(),
+    owned: new Map(),
+    resync: new Map(),
+  }
+  const running = new Set<string>()
+  const again = new Map<string, Waiting>()
+
+  const enqueue = (key: string, waiting: Waiting): void => {
+    for (const urgency of urgencies) {
+      if (lanes[urgency].has(key) && isAtLeast(urgency, waiting.urgency)) return
+    }
+    const known = urgencies.map((urgency) => lanes[urgency].get(key)).find((found) => found)
+    for (const urgency of urgencies) lanes[urgency].delete(key)
+    lanes[waiting.urgency].set(key, {
+      urgency: waiting.urgency,
+      sinceMs: known?.sinceMs ?? waiting.sinceMs,
+    })
+  }
+  return {
+    add(key, urgency) {
+      const waiting = { urgency, sinceMs: performance.now() }
+      if (!running.has(key)) return enqueue(key, waiting)
+      const known = again.get(key)
+      if (known === undefined || !isAtLeast(known.urgency, urgency)) again.set(key, waiting)
+    },
+    take() {
+      for (const urgency of urgencies) {
+        for (const [key, { sinceMs }] of lanes[urgency]) {
+          lanes[urgency].delete(key)
+          running.add(key)
+          return { key, waitedMs: performance.now() - sinceMs }
+        }
+      }
+      return null
+    },
+    done(key) {
+      running.delete(key)
+      const waiting = again.get(key)
+      again.delete(key)
+      if (waiting !== undefined) enqueue(key, waiting)
+    },
+    depth: () => urgencies.reduce((sum, urgency) => sum + lanes[urgency].size, again.size),
+  }
+}
+
+function isAtLeast(urgency: Urgency, other: Urgency): boolean {
+  return urgencies.indexOf(urgency) <= urgencies.indexOf(other)
+}

@@ -1,0 +1,32 @@
+/**
+ * Lets reflectors learn what our own writes were answered, so that a reconcile right after a write never
+ * acts on what was there before it.
+ */
+import type { Reflector } from './reflector.ts'
+import type { WriteGuard } from './requests.ts'
+import { keyOf } from './resource-type.ts'
+
+/** The part of a `Status` that names what was deleted. */
+interface Deleted {
+  readonly kind?: string
+  readonly details?: { readonly uid?: string }
+}
+
+/** The guard; `reflectors` is read at each write, since they are opened after the API. */
+export function writeThrough(
+  reflectors: () => Iterable<Pick<Reflector<unknown>, 'type' | 'learn' | 'forget'>>,
+): WriteGuard {
+  return {
+    after(call, answer) {
+      if (call.subresource === 'scale') return
+      const { kind, details }: Deleted = answer as Deleted
+      for (const reflector of reflectors()) {
+        if (reflector.type.kind !== call.type.kind) continue
+        if (kind !== 'Status') reflector.learn(answer)
+        else if (call.verb === 'delete' && details?.uid !== undefined) {
+          reflector.forget(keyOf(call.namespace, call.name ?? ''), details.uid)
+        }
+      }
+    },
+  }
+}
