@@ -22,6 +22,7 @@ import { attestationsOf, sealsOf, votesOf } from './block-seals.ts'
 import { type BlockView, storedBlock } from './block-view.ts'
 import { sectionDocID, transactionHashAt } from './document-id.ts'
 import type { Attribute, Catalog, Course, Entity, EntityName, Link } from './entity.ts'
+import { fieldDescription } from './field-descriptions.ts'
 import type { Row } from './row.ts'
 import { fieldReader } from './stored-value.ts'
 
@@ -68,26 +69,11 @@ function toAttribute(collection: Collection, section: Section | null, field: Fie
     name: field.name,
     kind: field.kind,
     list: field.list === true,
-    description: describe(field),
+    description: fieldDescription(collection.name, field),
     ...(course === undefined ? {} : { course }),
     ...(derived?.ofBlock === true ? { ofBlock: true as const } : {}),
     read: derived?.read ?? readStored(collection, section, field),
   }
-}
-
-function describe(field: Field): string {
-  const kind = {
-    hash: 'Hash',
-    address: 'Address',
-    data: 'Bytes',
-    quantity: 'Quantity',
-    int: 'Number',
-    boolean: 'True or false',
-    text: 'Text',
-  }[field.kind]
-  const hex = ['hash', 'address', 'data'].includes(field.kind)
-  const note = field.kind === 'quantity' ? ', compared and ordered as a number' : ''
-  return `${kind}${field.list === true ? ' list' : ''}${hex ? ' in 0x hex' : note}.`
 }
 
 function readStored(
@@ -235,21 +221,36 @@ function votesForSeal(row: Row): number {
 
 // --- Links ----------------------------------------------------------------------------------
 
-const spans: Readonly<Record<string, Link['span']>> = {
-  'Block.transactions': (row) => [0, row.block.header.sections.Transaction],
-  'Transaction.block': () => [0, 1],
-  'Transaction.logs': (row) => storedBlock(row.block).logsOf(row.position),
-  'Transaction.accessList': (row) => storedBlock(row.block).entriesOf(row.position),
-  'Log.block': () => [0, 1],
-  'Log.transaction': (row) => one(storedBlock(row.block).transactionOfLog(row.position)),
-  'AccessListEntry.transaction': (row) =>
-    one(storedBlock(row.block).transactionOfEntry(row.position)),
+const linkKinds: Readonly<Record<string, Pick<Link, 'span' | 'description'>>> = {
+  'Block.transactions': {
+    description: 'Transactions of the block, in its order.',
+    span: (row) => [0, row.block.header.sections.Transaction],
+  },
+  'Transaction.block': { description: 'The block it is in.', span: () => [0, 1] },
+  'Transaction.logs': {
+    description: 'Logs that the transaction emitted, in the order of the block.',
+    span: (row) => storedBlock(row.block).logsOf(row.position),
+  },
+  'Transaction.accessList': {
+    description: 'Entries of its access list, in its order.',
+    span: (row) => storedBlock(row.block).entriesOf(row.position),
+  },
+  'Log.block': { description: 'The block it is in.', span: () => [0, 1] },
+  'Log.transaction': {
+    description: 'The transaction that emitted it.',
+    span: (row) => one(storedBlock(row.block).transactionOfLog(row.position)),
+  },
+  'AccessListEntry.transaction': {
+    description: 'The transaction whose access list it is in.',
+    span: (row) => one(storedBlock(row.block).transactionOfEntry(row.position)),
+  },
 }
 
 const one = (position: number): readonly [number, number] => [position, position + 1]
 
 function toLink(section: Section, relation: Relation): Link {
-  const span = spans[`${section}.${relation.field}`]
-  invariant(span !== undefined, `the place of ${section}.${relation.field} is known`)
-  return { field: relation.field, target: relation.target, many: relation.many, span }
+  const { field, target, many } = relation
+  const kind = linkKinds[`${section}.${field}`]
+  invariant(kind !== undefined, `the place of ${section}.${field} is known`)
+  return { field, target, many, ...kind }
 }

@@ -37,6 +37,7 @@ export interface Attribute {
 /** Rows of the same block that belong to a row. */
 export interface Link {
   readonly field: string
+  readonly description: string
   readonly target: EntityName
   readonly many: boolean
   /** First and end position among the target's rows; a single link spans one. */

@@ -6,9 +6,9 @@ import { invariant } from '../errors.ts'
 import { type Accumulator, addCount, addValue, createAccumulator, resultOf } from './accumulator.ts'
 import type { Entity } from './entity.ts'
 import { noAliases } from './filter.ts'
-import type { Group, GroupList } from './group.ts'
+import type { Group } from './group.ts'
 import { type Arguments, toListRequest } from './list-request.ts'
-import type { AggregateField, AggregateTarget, ListPlan } from './plan.ts'
+import type { AggregateField, AggregateTarget, GroupListPlan, ListPlan } from './plan.ts'
 import { type Predicate, toPredicate } from './predicate.ts'
 import type { Row } from './row.ts'
 import { missingInner, selectorOf, type ValueReader, valueReader } from './row-aggregate.ts'
@@ -17,7 +17,7 @@ import { type ListRequest, selectAmong } from './select-rows.ts'
 import { foldOf } from './spelling.ts'
 
 /** Makes all inner groups of a group; what is shown of them is another question. */
-export type MakeGroups = (run: Run, list: GroupList, rows: readonly Row[]) => Promise<Group[]>
+export type MakeGroups = (run: Run, list: GroupListPlan, rows: readonly Row[]) => Promise<Group[]>
 
 /** One aggregate, ready for a request. */
 export interface GroupFold {
@@ -60,7 +60,7 @@ interface Part {
   /** True when it needs all members at once. */
   readonly isLate: boolean
   /** Set for an aggregate over the aggregates of inner groups. */
-  readonly inner: { readonly list: GroupList; readonly index: number } | null
+  readonly inner: { readonly list: GroupListPlan; readonly index: number } | null
 }
 
 function partOf(

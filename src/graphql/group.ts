@@ -11,15 +11,12 @@ import { type GroupFold, groupFold } from './group-fold.ts'
 import { toListRequest } from './list-request.ts'
 import { isInput } from './operand.ts'
 import { type Ranked, rank, rankedOrder, toOrder } from './order.ts'
-import type { GroupSelection, ListPlan } from './plan.ts'
+import type { GroupListPlan, GroupSelection } from './plan.ts'
 import { toPredicate } from './predicate.ts'
 import { type Row, rowAt } from './row.ts'
 import { coerceArguments, type Run, scanOf } from './run.ts'
 import { everyRow, type ListRequest, neededRows, selectAmong, visitRows } from './select-rows.ts'
 import { createSmallest } from './smallest.ts'
-
-/** A list with `groupBy`. */
-export type GroupList = Extract<ListPlan, { type: 'groups' }>
 
 /** Rows with equal keys. */
 export interface Group {
@@ -36,7 +33,7 @@ export interface Group {
 }
 
 /** What a grouped list asks for before grouping, and from where to where its groups are wanted. */
-export function groupRequest(run: Run, { entity, source }: GroupList): ListRequest {
+export function groupRequest(run: Run, { entity, source }: GroupListPlan): ListRequest {
   const args = coerceArguments(run, source)
   const filter = isInput(args['filter']) ? { ...args['filter'], _alias: null } : null
   return toListRequest(
@@ -51,7 +48,7 @@ export function groupRequest(run: Run, { entity, source }: GroupList): ListReque
 /** The groups of a root list. */
 export async function rootGroups(
   run: Run,
-  list: GroupList,
+  list: GroupListPlan,
   request: ListRequest,
 ): Promise<Group[]> {
   const feed: Feed = (add) => visitRows(scanOf(run, list.entity), request.condition, add)
@@ -61,21 +58,25 @@ export async function rootGroups(
 /** The groups among rows that are at hand, from offset to limit. */
 export async function groupsAmong(
   run: Run,
-  list: GroupList,
+  list: GroupListPlan,
   rows: readonly Row[],
 ): Promise<Group[]> {
   return await groupsOfRows(run, list, groupRequest(run, list), rows)
 }
 
 /** All groups among rows that are at hand. */
-async function allGroupsAmong(run: Run, list: GroupList, rows: readonly Row[]): Promise<Group[]> {
+async function allGroupsAmong(
+  run: Run,
+  list: GroupListPlan,
+  rows: readonly Row[],
+): Promise<Group[]> {
   const request = { ...groupRequest(run, list), offset: 0, limit: Infinity }
   return await groupsOfRows(run, list, request, rows)
 }
 
 async function groupsOfRows(
   run: Run,
-  list: GroupList,
+  list: GroupListPlan,
   request: ListRequest,
   rows: readonly Row[],
 ): Promise<Group[]> {
@@ -96,7 +97,7 @@ type Feed = (add: (row: Row) => void) => Promise<void>
 
 async function makeGroups(
   run: Run,
-  list: GroupList,
+  list: GroupListPlan,
   request: ListRequest,
   feed: Feed,
 ): Promise<Group[]> {
@@ -157,7 +158,7 @@ function groupOf(
 
 async function arrange(
   run: Run,
-  list: GroupList,
+  list: GroupListPlan,
   { offset, limit }: ListRequest,
   groups: Iterable<Group>,
 ): Promise<Group[]> {
@@ -190,7 +191,7 @@ interface RankedGroup {
 }
 
 /** Groups can be ordered by what all members have in common. */
-function checkOrder({ entity, selection, source }: GroupList, order: unknown): void {
+function checkOrder({ entity, selection, source }: GroupListPlan, order: unknown): void {
   for (const one of Array.isArray(order) ? order : [order]) {
     for (const name of isInput(one) ? Object.keys(one) : []) {
       const attribute = findAttribute(entity, name)

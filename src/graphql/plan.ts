@@ -18,9 +18,16 @@ export interface ArgumentSource {
 /** A value as the answer shows it. */
 export type Render = (value: Value) => Value
 
+/** A field whose value is known before anything is read. */
+export interface ConstantField {
+  readonly type: 'constant'
+  readonly key: string
+  readonly value: Value
+}
+
 /** One field of a row's answer. */
 export type RowField =
-  | { readonly type: 'constant'; readonly key: string; readonly value: Value }
+  | ConstantField
   | {
       readonly type: 'value'
       readonly key: string
@@ -63,19 +70,24 @@ export interface CommitField extends NamedField {
 }
 
 /** A list of rows, or of groups of rows. */
-export type ListPlan =
-  | {
-      readonly type: 'rows'
-      readonly entity: Entity
-      readonly source: ArgumentSource
-      readonly selection: RowSelection
-    }
-  | {
-      readonly type: 'groups'
-      readonly entity: Entity
-      readonly source: ArgumentSource
-      readonly selection: GroupSelection
-    }
+export type ListPlan = RowListPlan | GroupListPlan
+
+interface ListSource {
+  readonly entity: Entity
+  readonly source: ArgumentSource
+}
+
+/** A list of rows. */
+export interface RowListPlan extends ListSource {
+  readonly type: 'rows'
+  readonly selection: RowSelection
+}
+
+/** A list of groups of rows. */
+export interface GroupListPlan extends ListSource {
+  readonly type: 'groups'
+  readonly selection: GroupSelection
+}
 
 /** The fields of a group's answer. */
 export interface GroupSelection {
@@ -86,7 +98,7 @@ export interface GroupSelection {
 
 /** One field of a group's answer. */
 export type GroupField =
-  | { readonly type: 'constant'; readonly key: string; readonly value: Value }
+  | ConstantField
   | {
       readonly type: 'key'
       readonly key: string
@@ -128,7 +140,7 @@ export type AggregateTarget =
 
 /** One field of the operation. */
 export type RootField =
-  | { readonly type: 'constant'; readonly key: string; readonly value: Value }
+  | ConstantField
   | {
       readonly type: 'list'
       readonly key: string

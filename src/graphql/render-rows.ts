@@ -7,15 +7,18 @@ import { aliasScope } from './alias-scope.ts'
 import { proofOf, versionOf } from './commit-view.ts'
 import type { Link } from './entity.ts'
 import { noAliases, toCondition } from './filter.ts'
-import { type Group, type GroupList, groupsAmong } from './group.ts'
+import { type Group, groupsAmong } from './group.ts'
 import { listText, writerFor } from './json-text.ts'
 import { toListRequest } from './list-request.ts'
 import type {
+  ConstantField,
   GroupField,
+  GroupListPlan,
   GroupSelection,
   ListPlan,
   Render,
   RowField,
+  RowListPlan,
   RowSelection,
 } from './plan.ts'
 import { toPredicate } from './predicate.ts'
@@ -25,10 +28,8 @@ import { rowAggregate } from './row-aggregate.ts'
 import { coerceArguments, type Run } from './run.ts'
 import { createChildSelector, type ListRequest, selectAmong } from './select-rows.ts'
 
-type RowList = Extract<ListPlan, { type: 'rows' }>
-
 /** What a list of rows asks for, with the variables of the request. */
-export function rowRequest(run: Run, { entity, source, selection }: RowList): ListRequest {
+export function rowRequest(run: Run, { entity, source, selection }: RowListPlan): ListRequest {
   const args = coerceArguments(run, source)
   return toListRequest(run.catalog, entity, args, aliasScope(run, selection), source.node)
 }
@@ -49,10 +50,8 @@ function columnOf(run: Run, field: RowField, { entity }: RowSelection): Column<R
   const { key } = field
   const { section } = entity
   switch (field.type) {
-    case 'constant': {
-      const text = JSON.stringify(field.value)
-      return { key, text: () => text }
-    }
+    case 'constant':
+      return constantColumn(field)
     case 'value':
       return { key, text: valueCell(field, section !== null) }
     case 'aggregate': {
@@ -76,6 +75,11 @@ function columnOf(run: Run, field: RowField, { entity }: RowSelection): Column<R
     case 'many':
       return { key, texts: (rows) => renderMany(run, rows, field) }
   }
+}
+
+function constantColumn<T>({ key, value }: ConstantField): Column<T> {
+  const text = JSON.stringify(value)
+  return { key, text: () => text }
 }
 
 function valueCell(
@@ -140,7 +144,7 @@ async function childrenOf(
   run: Run,
   rows: readonly Row[],
   link: Link,
-  list: RowList,
+  list: RowListPlan,
 ): Promise<readonly Row[][]> {
   const select = createChildSelector(list.entity, rowRequest(run, list))
   return await eachOf(run, rows, (row) => {
@@ -159,7 +163,7 @@ function rowsOfSpan(row: Row, link: Link): readonly Row[] {
 /** Renders the rows of many lists as one level. */
 async function renderLists(
   run: Run,
-  list: RowList,
+  list: RowListPlan,
   lists: readonly (readonly Row[])[],
 ): Promise<readonly string[]> {
   const texts = await renderRows(run, lists.flat(), list.selection)
@@ -197,7 +201,11 @@ async function renderEach<T>(
 // --- Groups ---------------------------------------------------------------------------------
 
 /** The list of the groups among rows that are at hand. */
-async function renderGroupList(run: Run, list: GroupList, rows: readonly Row[]): Promise<string> {
+async function renderGroupList(
+  run: Run,
+  list: GroupListPlan,
+  rows: readonly Row[],
+): Promise<string> {
   const texts = await renderGroups(run, await groupsAmong(run, list, rows), list.selection)
   return await listText(run.session.work, texts)
 }
@@ -230,7 +238,7 @@ async function renderMembers(
 async function membersOf(
   run: Run,
   groups: readonly Group[],
-  list: RowList,
+  list: RowListPlan,
 ): Promise<readonly Row[][]> {
   const request = rowRequest(run, list)
   return await eachOf(run, groups, ({ rows }) => {
@@ -243,10 +251,8 @@ async function membersOf(
 function groupColumn(run: Run, field: GroupField, aggregate: number): Column<Group> {
   const { key } = field
   switch (field.type) {
-    case 'constant': {
-      const text = JSON.stringify(field.value)
-      return { key, text: () => text }
-    }
+    case 'constant':
+      return constantColumn(field)
     case 'key':
       return {
         key,

@@ -229,7 +229,7 @@ async function sendOnce(
 
 // --- Other methods and failures -------------------------------------------------------------
 
-/** CORS preflight (Fetch 4.8): any page may read, none sends credentials. */
+/** CORS preflight (Fetch 4.8): every page may read, none sends credentials. */
 function preflight(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const wanted = request.headers['access-control-request-headers']
   return reply

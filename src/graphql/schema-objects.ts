@@ -44,10 +44,11 @@ const signatureType = new GraphQLObjectType({
 
 const commitLinkType = new GraphQLObjectType({
   name: 'CommitLink',
+  description: 'A link between versions; there are none, as each document has one version.',
   fields: {
-    name: { type: GraphQLString },
-    linkName: { type: GraphQLString },
-    cid: { type: GraphQLString },
+    name: { type: GraphQLString, description: 'Name of the link.' },
+    linkName: { type: GraphQLString, description: 'The same.' },
+    cid: { type: GraphQLString, description: 'Content identifier of the version it leads to.' },
   },
 })
 
@@ -57,12 +58,13 @@ export const commitType: GraphQLObjectType = new GraphQLObjectType({
   description: 'The one version of a document; documents never change.',
   fields: {
     cid: { type: GraphQLString, description: 'The content identifier of the document’s bytes.' },
-    docID: { type: GraphQLString },
+    docID: { type: GraphQLString, description: 'The `_docID` of the document.' },
     height: { type: intScalar, description: 'Always 1.' },
     fieldName: { type: GraphQLString, description: 'Always `_C`: the whole document.' },
     collectionVersionId: { type: GraphQLString, description: 'The form of the bytes.' },
     schemaVersionId: {
       type: GraphQLString,
+      description: 'The form of the bytes.',
       deprecationReason: otherSpelling('collectionVersionId'),
     },
     delta: {
@@ -75,14 +77,23 @@ export const commitType: GraphQLObjectType = new GraphQLObjectType({
   },
 })
 
+const limit = { type: intScalar, description: 'At most so many; 0 means no limit.' }
+const offset = { type: intScalar, description: 'Leaves out so many at the start.' }
+
 /** The arguments of `_commits`; what differs between versions has no effect, as there is one of each document. */
 export const commitsArguments: GraphQLFieldConfigArgumentMap = {
-  cid: { type: new GraphQLList(new GraphQLNonNull(GraphQLID)) },
-  docID: { type: new GraphQLList(new GraphQLNonNull(GraphQLID)) },
+  cid: {
+    type: new GraphQLList(new GraphQLNonNull(GraphQLID)),
+    description: 'Only versions with these content identifiers.',
+  },
+  docID: {
+    type: new GraphQLList(new GraphQLNonNull(GraphQLID)),
+    description: 'Only versions of these documents.',
+  },
   fieldName: { type: GraphQLString, description: 'Accepted: `_C`, the whole document.' },
   depth: { type: intScalar, description: 'Accepted; versions have no ancestors.' },
-  limit: { type: intScalar },
-  offset: { type: intScalar },
+  limit,
+  offset,
 }
 
 /** The path from a document's CID to its block's signed root. */
@@ -104,7 +115,7 @@ export const proofType: GraphQLObjectType = new GraphQLObjectType({
 
 const versionSelector = new GraphQLInputObjectType({
   name: 'Commit__CountSelector',
-  fields: { limit: { type: intScalar }, offset: { type: intScalar } },
+  fields: { limit, offset },
 })
 
 function scalarOf(kind: AttributeKind): GraphQLOutputType {
@@ -120,10 +131,13 @@ export function listArguments(inputs: EntityInputs): Arguments {
       type: new GraphQLList(new GraphQLNonNull(GraphQLID)),
       description: 'Only these documents.',
     },
-    filter: { type: inputs.filter },
-    groupBy: { type: new GraphQLList(new GraphQLNonNull(inputs.field)) },
-    limit: { type: intScalar, description: 'At most so many; 0 means no limit.' },
-    offset: { type: intScalar, description: 'Leaves out so many at the start.' },
+    filter: { type: inputs.filter, description: 'Only documents for which all of it holds.' },
+    groupBy: {
+      type: new GraphQLList(new GraphQLNonNull(inputs.field)),
+      description: 'One row for each set of values that these fields have, members in `_group`.',
+    },
+    limit,
+    offset,
     order: { type: new GraphQLList(inputs.order), description: 'By default in chain order.' },
   }
 }
@@ -167,11 +181,13 @@ function attributeFields(entity: Entity): Fields {
   return fields
 }
 
+const format = { type: formatEnum, description: 'How the value is written; 0x hex by default.' }
+
 function attributeField({ kind, list, description }: Attribute): Fields[string] {
   const scalar = scalarOf(kind)
   const type = list ? new GraphQLList(scalar) : scalar
   const isFormatted = kind === 'quantity' || kind === 'address'
-  return { type, description, ...(isFormatted ? { args: { format: { type: formatEnum } } } : {}) }
+  return { type, description, ...(isFormatted ? { args: { format } } : {}) }
 }
 
 function linkFields(entity: Entity, inputsOf: InputsOf, objectOf: ObjectOf): Fields {
@@ -179,20 +195,32 @@ function linkFields(entity: Entity, inputsOf: InputsOf, objectOf: ObjectOf): Fie
   for (const link of entity.links.values()) {
     const target = objectOf(link.target)
     const inputs = inputsOf(link.target)
+    const { description } = link
     fields[link.field] = link.many
-      ? { type: new GraphQLList(target), args: listArguments(inputs) }
-      : { type: target, args: { filter: { type: inputs.filter } } }
+      ? { type: new GraphQLList(target), args: listArguments(inputs), description }
+      : { type: target, args: { filter: singleFilter(inputs) }, description }
   }
   return fields
 }
+
+const singleFilter = ({ filter }: EntityInputs): Arguments[string] => ({
+  type: filter,
+  description: 'Answers null unless it holds.',
+})
 
 function systemFields(entity: Entity): Fields {
   const fields: Fields = {
     _deleted: { type: GraphQLBoolean, description: 'Always false.' },
   }
   if (entity.section === null) return fields
-  fields['_version'] = { type: new GraphQLList(commitType) }
-  fields['_proof'] = { type: proofType }
+  fields['_version'] = {
+    type: new GraphQLList(commitType),
+    description: 'The one version of the document, with its CID and the signature over it.',
+  }
+  fields['_proof'] = {
+    type: proofType,
+    description: 'The path from the document’s CID to the signed root of its block.',
+  }
   return fields
 }
 
@@ -214,6 +242,14 @@ function aggregateFields(entity: Entity, inputsOf: InputsOf): Fields {
   return foldFields((fold) => (fold === 'COUNT' ? count : numeric))
 }
 
+const foldDescriptions: Readonly<Record<Fold, string>> = {
+  COUNT: 'How many there are.',
+  SUM: 'Sum of a field; values that are null are left out.',
+  AVG: 'Mean of a field; values that are null are left out.',
+  MIN: 'Least value of a field; null where there is none.',
+  MAX: 'Greatest value of a field; null where there is none.',
+}
+
 /** Every aggregate in both spellings, with the arguments that name what is aggregated. */
 export function foldFields(targets: (fold: Fold) => Arguments): Fields {
   const fields: Fields = {}
@@ -221,8 +257,9 @@ export function foldFields(targets: (fold: Fold) => Arguments): Fields {
     const type = fold === 'COUNT' ? intScalar : GraphQLFloat
     const args = targets(fold)
     if (Object.keys(args).length === 0) continue
-    fields[fold] = { type, args }
-    fields[foldSpellings[fold]] = { type, args, deprecationReason: otherSpelling(fold) }
+    const field = { type, args, description: foldDescriptions[fold] }
+    fields[fold] = field
+    fields[foldSpellings[fold]] = { ...field, deprecationReason: otherSpelling(fold) }
   }
   return fields
 }

@@ -65,8 +65,13 @@ function collectionFields(
   for (const entity of catalog.values()) {
     const type = new GraphQLList(objectOf(entity.name))
     const args = collectionArguments(inputsOf(entity.name))
-    fields[entity.typeName] = { type, args, description: entity.description }
-    fields[entity.name] = { type, args, description: `Short for ${entity.typeName}.` }
+    const { description } = entity
+    fields[entity.typeName] = { type, args, description }
+    fields[entity.name] = {
+      type,
+      args,
+      description: `${description} Short for ${entity.typeName}.`,
+    }
   }
   return fields
 }

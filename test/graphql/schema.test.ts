@@ -10,6 +10,7 @@ import {
 } from 'graphql'
 import { createCatalog } from '../../src/graphql/catalog.ts'
 import { createSchema } from '../../src/graphql/schema.ts'
+import { foldOf } from '../../src/graphql/spelling.ts'
 import { hostCollections, openGraphqlRoom } from '../support/graphql-room.ts'
 
 const schema = createSchema(createCatalog('Ethereum__Mainnet', hostCollections))
@@ -47,6 +48,21 @@ test('introspection that multiplies itself is refused', async (t) => {
     (await errors(`{ __schema { types { ${nested(5)} } } }`))[0] ?? '',
     /Maximum introspection depth exceeded/,
   )
+})
+
+test('an explorer tells of every field and argument what it means', () => {
+  const types = Object.values(schema.getTypeMap()).filter(isObjectType)
+  const fields = types
+    .filter(({ name }) => !name.startsWith('__'))
+    .flatMap((type) => Object.values(type.getFields()).map((field) => ({ type, field })))
+  const isBare = ({ description }: { readonly description?: string | null | undefined }) =>
+    (description?.split(' ').length ?? 0) < 2
+  const bare = fields.flatMap(({ type, field }) => {
+    // The arguments of aggregates are named after the fields that they take.
+    const explained = foldOf(field.name) === undefined ? field.args : []
+    return [field, ...explained].filter(isBare).map(({ name }) => `${type.name}.${name}`)
+  })
+  assert.deepEqual(bare, [])
 })
 
 /** Names that users write in variable definitions, or read in an explorer. */
