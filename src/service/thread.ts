@@ -3,6 +3,7 @@
  * a worker rejects every pending request with its cause and is reported as fatal exactly once.
  * The worker's module calls `serveThread`.
  */
+import { setFlagsFromString } from 'node:v8'
 import type { ResourceLimits, Transferable } from 'node:worker_threads'
 import { Worker } from 'node:worker_threads'
 import { ServiceError } from '../errors.ts'
@@ -23,7 +24,10 @@ export interface Thread<R, E> {
     payload: Payload<R[K]>,
     options?: RequestOptions,
   ): Promise<Answer<R[K]>>
-  /** Calls `listener` for each event of this name; returns the function that stops it. */
+  /**
+   * Calls `listener` for each event of this name; returns the function that stops it. The first
+   * listener of a name is also told, at once, what came before it: a thread has news while it starts.
+   */
   on<K extends keyof E & string>(name: K, listener: (payload: E[K]) => void): () => void
   /** The worker's metrics, for `metrics.addSource`. */
   metrics(): Promise<MetricsSnapshot>
@@ -65,6 +69,8 @@ interface Link {
   readonly worker: Worker
   readonly pending: PendingRequests
   readonly listeners: Map<string, Set<(payload: unknown) => void>>
+  /** Payloads of the names that nobody has listened to yet. */
+  readonly unheard: Map<string, unknown[]>
   readonly started: PromiseWithResolvers<void>
   readonly exited: PromiseWithResolvers<void>
   state: 'starting' | 'serving' | 'closing' | 'dead'
@@ -81,7 +87,7 @@ export async function openThread<R extends Requests<R>, E>(
   parts: ThreadParts,
 ): Promise<Thread<R, E>> {
   const link = startWorker(options, parts)
-  const { pending, listeners } = link
+  const { pending, listeners, unheard } = link
   try {
     await link.started.promise
     link.state = 'serving'
@@ -96,6 +102,8 @@ export async function openThread<R extends Requests<R>, E>(
       const set = listeners.get(name) ?? new Set()
       const untyped = listener as (payload: unknown) => void
       listeners.set(name, set.add(untyped))
+      for (const payload of unheard.get(name) ?? []) untyped(payload)
+      unheard.delete(name)
       return () => void set.delete(untyped)
     },
     metrics: () => pending.ask((id) => ({ kind: 'metrics', id })) as Promise<MetricsSnapshot>,
@@ -107,6 +115,8 @@ export async function openThread<R extends Requests<R>, E>(
 }
 
 function startWorker(options: ThreadOptions, parts: ThreadParts): Link {
+  // What the process was started with (`nodeOptions`) would overrule the limits of the thread.
+  setFlagsFromString('--max-semi-space-size=0')
   const worker = new Worker(options.url, {
     name: options.name,
     workerData: options.data,
@@ -120,6 +130,7 @@ function startWorker(options: ThreadOptions, parts: ThreadParts): Link {
       worker.postMessage(message, [...transfer]),
     ),
     listeners: new Map(),
+    unheard: new Map(),
     started: Promise.withResolvers(),
     exited: Promise.withResolvers(),
     state: 'starting',
@@ -143,7 +154,7 @@ function startWorker(options: ThreadOptions, parts: ThreadParts): Link {
 function receive(link: Link, message: Exclude<FromWorker, { kind: 'crashed' }>): void {
   switch (message.kind) {
     case 'event':
-      for (const listener of link.listeners.get(message.name) ?? []) listener(message.payload)
+      hear(link, message.name, message.payload)
       break
     case 'answer':
       link.pending.resolve(message.id, message.value)
@@ -161,6 +172,12 @@ function receive(link: Link, message: Exclude<FromWorker, { kind: 'crashed' }>):
       link.closeError = message.error === null ? null : fromPlainError(message.error)
       break
   }
+}
+
+function hear({ listeners, unheard }: Link, name: string, payload: unknown): void {
+  const heardBy = listeners.get(name)
+  if (heardBy === undefined) unheard.set(name, [...(unheard.get(name) ?? []), payload])
+  else for (const listener of heardBy) listener(payload)
 }
 
 function die(link: Link, parts: ThreadParts, cause: unknown): void {

@@ -84,6 +84,14 @@ test('events arrive in order until the listener is taken off', async () => {
   assert.deepEqual(ticks, [1, 2, 3])
 })
 
+test('events from before there was a listener reach the first one', () => {
+  const steps: number[] = []
+  const again: number[] = []
+  thread.on('opening', (step) => steps.push(step))
+  thread.on('opening', (step) => again.push(step))
+  assert.deepEqual([steps, again], [[1, 2], []])
+})
+
 test('an aborted signal rejects the request at once and aborts its handler', async () => {
   const controller = new AbortController()
   const waiting = thread.request('waitForAbort', undefined, { signal: controller.signal })

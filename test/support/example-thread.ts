@@ -23,7 +23,7 @@ export type ExampleRequests = {
   aborted(): number
 }
 
-export type ExampleEvents = { tick: number; closed: string }
+export type ExampleEvents = { opening: number; tick: number; closed: string }
 
 export interface ExampleData {
   readonly failOpen?: true
@@ -42,6 +42,7 @@ await serveThread<ExampleRequests, ExampleEvents, ExampleData>(async ({ data, em
     })
   }
   const metrics = openMetrics({ thread: 'example' })
+  for (const step of [1, 2]) emit('opening', step)
   let aborted = 0
   return {
     requests: {
