@@ -2,8 +2,13 @@
  * Events (events.k8s.io/v1) about objects. One that happens again within ten minutes is the same Event
  * with a higher count, written once a minute at most.
  */
+import { randomBytes } from 'node:crypto'
+import type { Logger } from 'pino'
+import type { KubernetesApi } from './api.ts'
+import { hasCode } from './api-error.ts'
 import type { KubernetesObject } from './kubernetes-object.ts'
-import type { ResourceType } from './resource-type.ts'
+import { toMicroTime } from './micro-time.ts'
+import { builtinTypes, type ResourceType } from './resource-type.ts'
 
 /** Something worth telling about an object. */
 export interface Occurrence {
@@ -21,4 +26,146 @@ export interface EventRecorder {
   record(type: ResourceType, object: KubernetesObject, occurrence: Occurrence): void
   /** Writes the counts that are still due. */
   close(): Promise<void>
+}
+
+export interface EventRecorderOptions {
+  /** Who reports, such as `viewmesh.io/operator`. */
+  readonly controller: string
+  /** Which process of it; 128 characters at most. */
+  readonly instance: string
+  /** Shortest time between two writes of one Event. Default 60,000. */
+  readonly repeatMs?: number
+  /** After so long without it, the same happening is a new Event. Default 600,000. */
+  readonly windowMs?: number
+}
+
+export interface EventRecorderParts {
+  readonly api: Pick<KubernetesApi, 'create' | 'patch'>
+  readonly log: Logger
+}
+
+/** One Event, as far as it has to be known to count on. */
+interface Series {
+  readonly uid: string
+  readonly namespace: string
+  readonly name: string
+  readonly body: KubernetesObject
+  count: number
+  written: number
+  lastAt: Date
+  timer: NodeJS.Timeout | undefined
+}
+
+const defaultRepeatMs = 60_000
+const defaultWindowMs = 600_000
+const maxNoteLength = 1_024
+/** More different Events about one object within the window are not written. */
+const maxPerObject = 25
+
+export function openEventRecorder(
+  options: EventRecorderOptions,
+  { api, log }: EventRecorderParts,
+): EventRecorder {
+  const repeatMs = options.repeatMs ?? defaultRepeatMs
+  const windowMs = options.windowMs ?? defaultWindowMs
+  const known = new Map<string, Series>()
+  let writing: Promise<void> = Promise.resolve()
+
+  const enqueue = (series: Series): void => {
+    writing = writing.then(() => write(series))
+  }
+  const write = async (series: Series): Promise<void> => {
+    const { count, lastAt } = series
+    if (count === series.written) return
+    try {
+      await (series.written === 0 ? create(series) : extend(series))
+      series.written = count
+    } catch (error) {
+      if (hasCode(error, 'OPERATOR_API_NOT_FOUND')) known.delete(idOf(series.body))
+      log.warn({ err: error, event: series.name, lastAt }, 'an Event could not be written')
+    }
+  }
+  const create = (series: Series): Promise<unknown> =>
+    api.create(builtinTypes.Event, { ...series.body, ...seriesField(series) })
+  const extend = ({ namespace, name, ...series }: Series): Promise<unknown> =>
+    api.patch({ type: builtinTypes.Event, namespace, name }, seriesField(series), { type: 'merge' })
+  const dropOld = (nowMs: number): void => {
+    for (const [id, { lastAt, timer }] of known)
+      if (nowMs - lastAt.getTime() > windowMs && timer === undefined) known.delete(id)
+  }
+  const repeat = (series: Series): void => {
+    series.count += 1
+    series.lastAt = new Date()
+    series.timer ??= setTimeout(() => {
+      series.timer = undefined
+      enqueue(series)
+    }, repeatMs)
+  }
+  return {
+    record(type, object, occurrence) {
+      const now = new Date()
+      dropOld(now.getTime())
+      const series = seriesOf(options, type, object, occurrence, now)
+      const id = idOf(series.body)
+      const before = known.get(id)
+      if (before !== undefined) {
+        repeat(before)
+        return
+      }
+      const others = [...known.values()].filter(({ uid }) => uid === series.uid)
+      if (others.length >= maxPerObject) {
+        log.debug({ reason: occurrence.reason }, 'too many Events about one object')
+        return
+      }
+      known.set(id, series)
+      enqueue(series)
+    },
+    async close() {
+      for (const series of known.values()) {
+        clearTimeout(series.timer)
+        enqueue(series)
+      }
+      await writing
+    },
+  }
+}
+
+function seriesOf(
+  options: EventRecorderOptions,
+  type: ResourceType,
+  { metadata }: KubernetesObject,
+  occurrence: Occurrence,
+  at: Date,
+): Series {
+  const namespace = metadata?.namespace ?? 'default'
+  const name = `${metadata?.name ?? 'unknown'}.${randomBytes(8).toString('hex')}`
+  const body = {
+    metadata: { name, namespace },
+    eventTime: toMicroTime(at),
+    reportingController: options.controller,
+    reportingInstance: options.instance.slice(0, 128),
+    type: occurrence.type,
+    reason: occurrence.reason,
+    action: occurrence.action,
+    note: occurrence.note.slice(0, maxNoteLength),
+    regarding: {
+      apiVersion: type.apiVersion,
+      kind: type.kind,
+      namespace: metadata?.namespace,
+      name: metadata?.name,
+      uid: metadata?.uid,
+    },
+  }
+  const uid = metadata?.uid ?? ''
+  return { uid, namespace, name, body, count: 1, written: 0, lastAt: at, timer: undefined }
+}
+
+/** What makes two Events the same: everything but name and time. */
+function idOf(body: KubernetesObject): string {
+  return JSON.stringify({ ...body, metadata: undefined, eventTime: undefined })
+}
+
+/** A series is at least two. */
+function seriesField({ count, lastAt }: Pick<Series, 'count' | 'lastAt'>): object {
+  return count < 2 ? {} : { series: { count, lastObservedTime: toMicroTime(lastAt) } }
 }

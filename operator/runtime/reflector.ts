@@ -14,6 +14,7 @@ import type { Selection } from './list-watch.ts'
 import type { WatchMetrics } from './metrics.ts'
 import { type Cached, type Change, createObjectCache } from './object-cache.ts'
 import { keyOf, type ResourceType } from './resource-type.ts'
+import { untilAborted } from './until-aborted.ts'
 
 export interface ReflectorOptions<T extends KubernetesObject, C> {
   readonly type: ResourceType
@@ -176,7 +177,7 @@ export function openReflector<T extends KubernetesObject, C>(
   return {
     type,
     isSynced: () => isSynced,
-    settled: (given) => orAborted(settled.promise, given),
+    settled: (given) => untilAborted(settled.promise, given),
     failure: () => now.failure,
     get: (inNamespace, name) => cache.get(keyOf(inNamespace, name)),
     list: () => cache.values(),
@@ -257,14 +258,4 @@ function toFailure(error: unknown): ServiceError {
     remedy: 'Report this: it is a mistake of the operator.',
     cause: error,
   })
-}
-
-function orAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.reject(signal.reason)
-  const aborted = Promise.withResolvers<never>()
-  const onAbort = (): void => aborted.reject(signal.reason)
-  signal.addEventListener('abort', onAbort, { once: true })
-  return Promise.race([promise, aborted.promise]).finally(() =>
-    signal.removeEventListener('abort', onAbort),
-  )
 }

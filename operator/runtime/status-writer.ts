@@ -2,7 +2,10 @@
  * Writes the status of resources: by server-side apply, only where it differs from what is there, and
  * figures that move all the time once a minute at most.
  */
+import { isDeepStrictEqual } from 'node:util'
+import type { KubernetesApi } from './api.ts'
 import type { KubernetesObject } from './kubernetes-object.ts'
+import { toTime } from './micro-time.ts'
 import type { ResourceType } from './resource-type.ts'
 
 /** A condition as it is wanted, without the times that this file keeps. */
@@ -36,4 +39,111 @@ export interface StatusWriter {
     wanted: WantedStatus,
     signal?: AbortSignal,
   ): Promise<StatusOutcome>
+}
+
+export interface StatusWriterOptions {
+  /** Owner of the status: `viewmesh-operator-status`. */
+  readonly fieldManager: string
+  /** Shortest time between two writes that only bring new figures. Default 60,000. */
+  readonly figuresIntervalMs?: number
+}
+
+interface Condition extends WantedCondition {
+  readonly observedGeneration?: number
+  readonly lastTransitionTime: string
+}
+
+type StatusFields = Readonly<Record<string, unknown>>
+
+const defaultFiguresIntervalMs = 60_000
+const maxMessageLength = 1_024
+
+export function createStatusWriter(
+  options: StatusWriterOptions,
+  { api }: { readonly api: Pick<KubernetesApi, 'apply'> },
+): StatusWriter {
+  const intervalMs = options.figuresIntervalMs ?? defaultFiguresIntervalMs
+  const { fieldManager } = options
+  /** When the status of each UID was written last, the oldest first. */
+  const writtenAtMs = new Map<string, number>()
+
+  const remember = (uid: string, nowMs: number): void => {
+    writtenAtMs.delete(uid)
+    writtenAtMs.set(uid, nowMs)
+    for (const [known, atMs] of writtenAtMs) {
+      if (nowMs - atMs <= intervalMs) break
+      writtenAtMs.delete(known)
+    }
+  }
+  return {
+    async write(type, live, wanted, signal) {
+      const before = statusOf(live)
+      const { prompt, figures } = toStatus(live, wanted)
+      const uid = live.metadata?.uid ?? ''
+      const nowMs = performance.now()
+      if (isSame(withoutKeys(before, figures), prompt)) {
+        if (isDeepStrictEqual(withKeys(before, figures), figures)) return { written: false }
+        const dueMs = (writtenAtMs.get(uid) ?? Number.NEGATIVE_INFINITY) + intervalMs
+        if (dueMs > nowMs) return { written: false, requeueAfterMs: Math.ceil(dueMs - nowMs) }
+      }
+      const { name, namespace } = live.metadata ?? {}
+      const metadata = { ...defined({ name, namespace }), uid }
+      const status = { ...prompt, ...figures }
+      await api.apply(type, { metadata, status }, { subresource: 'status', fieldManager, signal })
+      remember(uid, nowMs)
+      return { written: true }
+    },
+  }
+}
+
+function toStatus(
+  live: KubernetesObject,
+  wanted: WantedStatus,
+): { readonly prompt: StatusFields; readonly figures: StatusFields } {
+  const observedGeneration = live.metadata?.generation
+  const before = conditionsOf(statusOf(live))
+  const now = toTime(new Date())
+  const conditions = wanted.conditions.map((condition): Condition => {
+    const known = before.find(({ type }) => type === condition.type)
+    const isKept = known?.status === condition.status
+    return {
+      ...condition,
+      message: condition.message.slice(0, maxMessageLength),
+      ...(observedGeneration === undefined ? {} : { observedGeneration }),
+      lastTransitionTime: isKept ? known.lastTransitionTime : now,
+    }
+  })
+  const prompt = defined({ ...wanted.facts, observedGeneration, conditions })
+  return { prompt, figures: defined(wanted.figures) }
+}
+
+function statusOf(live: KubernetesObject): StatusFields {
+  const status: unknown = 'status' in live ? live.status : undefined
+  return typeof status === 'object' && status !== null ? { ...status } : {}
+}
+
+function conditionsOf({ conditions }: StatusFields): readonly Condition[] {
+  return Array.isArray(conditions) ? conditions : []
+}
+
+/** Conditions are a map by type, whatever their order. */
+function isSame(before: StatusFields, after: StatusFields): boolean {
+  const sorted = (status: StatusFields): StatusFields => ({
+    ...status,
+    conditions: conditionsOf(status).toSorted((a, b) => (a.type < b.type ? -1 : 1)),
+  })
+  return isDeepStrictEqual(sorted(before), sorted(after))
+}
+
+/** As JSON carries it. */
+function defined(fields: StatusFields): StatusFields {
+  return JSON.parse(JSON.stringify(fields)) as StatusFields
+}
+
+function withKeys(status: StatusFields, keys: StatusFields): StatusFields {
+  return Object.fromEntries(Object.entries(status).filter(([name]) => Object.hasOwn(keys, name)))
+}
+
+function withoutKeys(status: StatusFields, keys: StatusFields): StatusFields {
+  return Object.fromEntries(Object.entries(status).filter(([name]) => !Object.hasOwn(keys, name)))
 }

@@ -1,0 +1,50 @@
+/** What tells the kubelet that the operator lives (`/healthz`) and does its work (`/readyz`). */
+import type { FastifyInstance, FastifyReply } from 'fastify'
+
+/** By name: null where all is well, else what is wrong, in a few words. */
+export type Checks = Readonly<Record<string, () => string | null>>
+
+export interface HealthChecks {
+  readonly live: Checks
+  readonly ready: Checks
+}
+
+/** Declares both routes; 503 names the checks that fail. */
+export function healthRoutes(server: FastifyInstance, { live, ready }: HealthChecks): void {
+  server.get('/healthz', (_request, reply) => answer(reply, live))
+  server.get('/readyz', (_request, reply) => answer(reply, ready))
+}
+
+function answer(reply: FastifyReply, checks: Checks): FastifyReply {
+  const results = Object.entries(checks).map(([name, check]) => ({ name, problem: check() }))
+  const isWell = results.every(({ problem }) => problem === null)
+  const lines = results.map(({ name, problem }) =>
+    problem === null ? `[+]${name} ok` : `[-]${name} failed: ${problem}`,
+  )
+  return reply
+    .code(isWell ? 200 : 503)
+    .header('cache-control', 'no-cache')
+    .type('text/plain; charset=utf-8')
+    .send(`${lines.join('\n')}\n`)
+}
+
+export interface LoopWatch {
+  /** How late the event loop was the last time it was looked at. */
+  lagMs(): number
+  close(): void
+}
+
+const lookEveryMs = 500
+
+/** Looks twice a second. */
+export function watchLoop(): LoopWatch {
+  let dueMs = performance.now() + lookEveryMs
+  let lagMs = 0
+  const timer = setInterval(() => {
+    const nowMs = performance.now()
+    lagMs = Math.max(0, nowMs - dueMs)
+    dueMs = nowMs + lookEveryMs
+  }, lookEveryMs)
+  timer.unref()
+  return { lagMs: () => lagMs, close: () => clearInterval(timer) }
+}
