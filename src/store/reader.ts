@@ -12,6 +12,7 @@ import { createEpochCache } from './epoch-cache.ts'
 import { createTableCache } from './index-reader.ts'
 import { emptyState, identityKey, type StoreIdentity, type StoreState, stateKey } from './layout.ts'
 import { createReaderMetrics, type ReaderMetrics } from './metrics.ts'
+import { createSealedUpTo } from './seal-reader.ts'
 import { createSnapshot, type HeldSnapshot, type SnapshotParts } from './snapshot.ts'
 import type { StoreReader } from './store.ts'
 
@@ -134,6 +135,7 @@ function sharedParts(
     headers: createEpochCache(keptHeaders, () => 1),
     blocks: createBlockCache(cacheBytes, metrics.cacheReads),
     tables: createTableCache(),
+    sealed: createSealedUpTo(),
   }
 }
 

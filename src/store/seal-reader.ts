@@ -1,18 +1,48 @@
 /** The seals of one snapshot. */
+import { isDeepStrictEqual } from 'node:util'
 import type { Seal } from '../primitives/seal.ts'
 import { type Database, type Environment, type ReadTransaction, readValue } from './environment.ts'
-import { eachHeight, type HeightRanges, rangeOfHeights } from './height-ranges.ts'
-import { decodeSeal, hashBytes, hashOfHeader, heightKey, splitSealKey } from './layout.ts'
+import { clipHeights, eachHeight, type HeightRanges, rangeOfHeights } from './height-ranges.ts'
+import {
+  decodeSeal,
+  hashBytes,
+  hashOfHeader,
+  heightKey,
+  type StoreState,
+  splitSealKey,
+} from './layout.ts'
 import type { Snapshot } from './store.ts'
+
+/** What seals are read by. */
+export interface SealView {
+  readonly state: StoreState
+  readonly visible: HeightRanges
+  readonly sealed: SealedUpTo
+}
 
 export interface SealReads extends Pick<Snapshot, 'seals' | 'sealsOf' | 'firstUnsealed'> {
   sealKeys(start: Uint8Array, end: Uint8Array): Iterable<Buffer>
 }
 
+/**
+ * Up to where an identity has sealed every block, as it was last seen: the next look goes on from
+ * there, as long as the same blocks lie below.
+ */
+export interface SealedUpTo {
+  identity: string
+  epoch: number
+  blocks: HeightRanges
+}
+
+/** Nothing seen yet. */
+export function createSealedUpTo(): SealedUpTo {
+  return { identity: '', epoch: 0, blocks: [] }
+}
+
 /** Reads through the transaction that `reading` answers, or throws. */
 export function createSealReads(
   databases: Environment['databases'],
-  visible: HeightRanges,
+  { state, visible, sealed }: SealView,
   reading: () => ReadTransaction,
 ): SealReads {
   const { headers, seals, hashes } = databases
@@ -27,23 +57,48 @@ export function createSealReads(
       return height === undefined ? [] : readSeals(Buffer.concat([height, hashBytes(hash)]))
     },
     firstUnsealed: (identity) => {
-      const range = rangeOfHeights(visible)
-      if (range === null) return undefined
-      const [start, end] = [heightKey(range.tail), heightKey(range.head + 1)]
-      const keys = seals.getKeys({ start, end, transaction: reading() })[Symbol.iterator]()
-      try {
-        const isSealed = sealedHashes(keys, Buffer.from(identity, 'hex'))
-        for (const height of eachHeight(visible)) {
-          const header = readValue(headers, heightKey(height), reading())
-          if (header === undefined || !isSealed(height, hashOfHeader(header))) return height
-        }
-        return undefined
-      } finally {
-        // Closes the cursor, which would keep the transaction open.
-        keys.return?.()
-      }
+      const start = knownToBeSealed(sealed, identity, state.epoch, visible)
+      const rest = clipHeights(visible, start, Number.MAX_SAFE_INTEGER)
+      const found = firstWithout(rest, identity)
+      const end = (found ?? Number.POSITIVE_INFINITY) - 1
+      Object.assign(sealed, { identity, epoch: state.epoch, blocks: clipHeights(visible, 0, end) })
+      return found
     },
   }
+
+  /** The lowest of the heights without a seal of the identity over its block. */
+  function firstWithout(heights: HeightRanges, identity: string): number | undefined {
+    const range = rangeOfHeights(heights)
+    if (range === null) return undefined
+    const [start, end] = [heightKey(range.tail), heightKey(range.head + 1)]
+    const keys = seals.getKeys({ start, end, transaction: reading() })[Symbol.iterator]()
+    try {
+      const isSealed = sealedHashes(keys, Buffer.from(identity, 'hex'))
+      for (const height of eachHeight(heights)) {
+        const header = readValue(headers, heightKey(height), reading())
+        if (header === undefined || !isSealed(height, hashOfHeader(header))) return height
+      }
+      return undefined
+    } finally {
+      // Closes the cursor, which would keep the transaction open.
+      keys.return?.()
+    }
+  }
+}
+
+/** The height above those that are known to be sealed; 0 where nothing is known. */
+function knownToBeSealed(
+  sealed: SealedUpTo,
+  identity: string,
+  epoch: number,
+  visible: HeightRanges,
+): number {
+  const head = rangeOfHeights(sealed.blocks)?.head
+  const tail = rangeOfHeights(visible)?.tail
+  if (head === undefined || tail === undefined) return 0
+  if (sealed.identity !== identity || sealed.epoch !== epoch) return 0
+  const before = clipHeights(sealed.blocks, tail, head)
+  return isDeepStrictEqual(before, clipHeights(visible, tail, head)) ? head + 1 : 0
 }
 
 /** All entries whose key begins with `prefix`. */

@@ -30,7 +30,7 @@ import {
   type StoredHeader,
   type StoreState,
 } from './layout.ts'
-import { createSealReads, type SealReads } from './seal-reader.ts'
+import { createSealReads, type SealedUpTo, type SealReads } from './seal-reader.ts'
 import type { Snapshot } from './store.ts'
 import { openStoredBlock } from './stored-block.ts'
 
@@ -41,6 +41,7 @@ export interface SnapshotParts {
   readonly headers: EpochCache<StoredHeader>
   readonly blocks: BlockCache
   readonly tables: TableCache
+  readonly sealed: SealedUpTo
 }
 
 /** A snapshot that its reader can take back. */
@@ -81,7 +82,7 @@ export function createSnapshot(
     state,
     readIndexPage,
     ...createBlockReads(parts, state, visible, reading),
-    ...createSealReads(databases, visible, reading),
+    ...createSealReads(databases, { state, visible, sealed: parts.sealed }, reading),
     range: () => rangeOfHeights(visible),
     gaps: (limit) => heightGaps(visible, limit).map(([from, to]) => ({ from, to })),
     heights: (from, to, descending) => eachHeight(clipHeights(visible, from, to), descending),

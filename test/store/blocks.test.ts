@@ -173,4 +173,18 @@ describe('a seal', () => {
     const other = readStore(store.reader, (snapshot) => snapshot.firstUnsealed('03'.repeat(33)))
     assert.equal(other, 1)
   })
+
+  it('is missed again where a block comes, or comes back, below those that were sealed', async (t) => {
+    const store = await openTestStore(t)
+    const resume = (): number | undefined =>
+      store.reader.read((snapshot) => snapshot.firstUnsealed(opaqueSeal(1).signatureIdentity))
+    for (const height of [1, 2, 4, 5]) await store.putSealedBlock(opaqueBlock(height))
+    assert.equal(resume(), undefined)
+    await store.putBlock(opaqueBlock(3))
+    assert.equal(resume(), 3)
+    await store.putSeals(3, [opaqueSeal(3)])
+    assert.equal(resume(), undefined)
+    await store.replaceAbove(1, [{ ...opaqueBlock(2, 100, 'other'), seals: [] }])
+    assert.equal(resume(), 2)
+  })
 })
