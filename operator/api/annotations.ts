@@ -14,6 +14,10 @@ export const records = {
   templateInputs: 'viewmesh.io/template-inputs',
   /** On a StatefulSet: the pod template as it was applied, in JSON. */
   podTemplate: 'viewmesh.io/pod-template',
+  /** On a StatefulSet: what was learnt from the cluster and went into its pod template, in JSON. */
+  learnt: 'viewmesh.io/learnt',
+  /** On everything that is applied: hash of what was applied, which tells a changed wish. */
+  applied: 'viewmesh.io/applied',
   /** On a `keys` claim: fingerprint of the keyring key with which its key directory opens. */
   keyringFingerprint: 'viewmesh.io/keyring-fingerprint',
   /** On a claim: the network it was made for, such as Ethereum__Mainnet. */

@@ -51,7 +51,10 @@ export const conditions = {
         status: 'False',
         meaning: 'A pod fits on no machine; the message repeats what the scheduler says.',
       },
-      WaitingForStorage: { status: 'False', meaning: 'A volume is not bound; see StorageReady.' },
+      WaitingForStorage: {
+        status: 'False',
+        meaning: 'A volume is not bound, or not of the size that is wanted; see StorageReady.',
+      },
       WaitingForUpstream: {
         status: 'False',
         meaning: 'The Service or the pods of the execution node do not exist: create them.',
@@ -91,12 +94,12 @@ export const conditions = {
       KeyringMissing: {
         status: 'True',
         meaning:
-          'There is a keys claim, but the keyring Secret or its key is gone: restore the named Secret, or delete the claim to begin with a new identity.',
+          'A replica already had an identity, but the keyring Secret or its key is gone: restore the named Secret, or delete the named claim and the resource to begin with a new identity.',
       },
       KeysClaimMissing: {
         status: 'True',
         meaning:
-          'The keys claim of a replica that already had an identity is gone: restore it from your backup, or delete the named keyring key to begin with a new identity.',
+          'The keys claim of a replica that already had an identity is gone: restore it from your backup, or delete the resource to begin with a new identity when it is created again.',
       },
       ChainMismatch: {
         status: 'True',

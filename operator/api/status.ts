@@ -50,6 +50,8 @@ export interface NodeStatus {
   readonly upstreamMode?: string
   /** Short fingerprint of its key in the keyring Secret, from which the key cannot be found. */
   readonly keyringFingerprint?: string
+  /** UID of the claim with the key directory that opens with this key. */
+  readonly keysClaimUID?: string
 }
 
 /** What Generators and Hosts report alike. */

@@ -29,7 +29,7 @@ export function generatorObjects(generator: Generator, context: GeneratorContext
     ...p2pServices(generator),
     upstreamService(generator),
     generatorNetworkPolicy(generator, context),
-    statefulSet(generator, choice),
+    statefulSet(generator, choice, { executionNode: context.executionNode }),
   ]
   return {
     objects: objects.filter((object) => object !== null),

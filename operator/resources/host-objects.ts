@@ -27,7 +27,7 @@ export function hostObjects(host: Host, context: HostContext): ResourceObjects {
     ...p2pServices(host),
     hostNetworkPolicy(host, context),
     disruptionBudget(host),
-    statefulSet(host, choice),
+    statefulSet(host, choice, { schemaSource: context.schemaSource }),
   ]
   return {
     objects: objects.filter((object) => object !== null),

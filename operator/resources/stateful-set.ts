@@ -2,6 +2,7 @@
 import type { V1StatefulSet } from '@kubernetes/client-node'
 import type { Resource } from '../api.ts'
 import { claimTemplates } from './claims.ts'
+import { type Learnt, learntAnnotations } from './learnt.ts'
 import { childMetadata, selectorLabels } from './metadata.ts'
 import { childNames, wantedReplicas } from './names.ts'
 import { recordAnnotations, type TemplateRecord } from './template-record.ts'
@@ -14,12 +15,18 @@ const minReadySeconds = 10
  * (https://github.com/kubernetes/kubernetes/issues/67250), and are replaced one after the other.
  * Volumes stay whatever happens to it; what may be deleted has an owner of its own.
  */
-export function statefulSet(resource: Resource, record: TemplateRecord): V1StatefulSet {
+export function statefulSet(
+  resource: Resource,
+  record: TemplateRecord,
+  learnt: Learnt,
+): V1StatefulSet {
   const { base, nodes } = childNames(resource)
   return {
     apiVersion: 'apps/v1',
     kind: 'StatefulSet',
-    metadata: childMetadata(resource, base, { annotations: recordAnnotations(record) }),
+    metadata: childMetadata(resource, base, {
+      annotations: { ...recordAnnotations(record), ...learntAnnotations(learnt) },
+    }),
     spec: {
       serviceName: nodes,
       replicas: wantedReplicas(resource),

@@ -1,0 +1,140 @@
+/** Plans and writes the objects of a resource; the StatefulSet comes last, and goes without its pods. */
+import type { Resource } from '../api.ts'
+import type { ChildObject, ResourceObjects } from '../resources/child-object.ts'
+import { learntAnnotations } from '../resources/learnt.ts'
+import { childNames } from '../resources/names.ts'
+import { recordAnnotations } from '../resources/template-record.ts'
+import type { ReconcileRun } from '../runtime/controller.ts'
+import { builtinTypes } from '../runtime/resource-type.ts'
+import { type Difference, differenceOf, differencesOf, settle } from './children.ts'
+import type { KindLogic } from './kind-logic.ts'
+import type { Picture } from './picture.ts'
+import type { ReconcileParts } from './reconcile-parts.ts'
+import { childKey, type ResourceMemory } from './resource-memory.ts'
+import { needsLargerTemplates } from './storage.ts'
+
+/** The objects of a resource, and what is special about writing them now. */
+export interface ObjectPlan extends ResourceObjects {
+  /** Whether the StatefulSet has to be made anew for larger volumes. */
+  readonly isGrowing: boolean
+  /** Whether it is on its way out, or about to be: it must not be written then. */
+  readonly isSetLeaving: boolean
+}
+
+/** What is wanted, with the record of the pod template on the ConfigMap while it has no other place. */
+export function planObjects<R extends Resource, F>(
+  logic: KindLogic<R, F>,
+  { options }: Pick<ReconcileParts<R>, 'options'>,
+  resource: R,
+  { picture, facts }: { readonly picture: Picture; readonly facts: F },
+): ObjectPlan {
+  const { clusterDomain, defaults } = options
+  const { recorded, learnt: announce } = picture
+  const built = logic.objects(resource, facts, { clusterDomain, defaults, announce, recorded })
+  const templates = picture.set?.spec?.volumeClaimTemplates ?? []
+  const isGrowing = needsLargerTemplates(resource, templates, picture.claims)
+  const isSetLeaving = isGrowing || picture.isSetGoing
+  return {
+    objects: isSetLeaving || picture.isParked ? parked(built.objects, picture) : built.objects,
+    updateAvailable: built.updateAvailable,
+    isGrowing,
+    isSetLeaving,
+  }
+}
+
+function parked(objects: readonly ChildObject[], picture: Picture): ChildObject[] {
+  return objects.map((object) =>
+    object.kind === 'ConfigMap' ? withRecord(object, picture) : object,
+  )
+}
+
+function withRecord<T extends ChildObject>(object: T, { recorded, recordedLearnt }: Picture): T {
+  if (recorded === null) return object
+  const annotations = {
+    ...object.metadata?.annotations,
+    ...recordAnnotations(recorded),
+    ...learntAnnotations(recordedLearnt),
+  }
+  return { ...object, metadata: { ...object.metadata, annotations } }
+}
+
+interface Settling<F> {
+  readonly plan: ObjectPlan
+  readonly memory: ResourceMemory<F>
+  /** Whether pods have to wait. */
+  readonly hold: boolean
+}
+
+/** Writes what differs, in order. */
+export async function settleAll<R extends Resource, F>(
+  parts: ReconcileParts<R>,
+  resource: R,
+  { plan, memory, hold }: Settling<F>,
+  run: ReconcileRun,
+): Promise<void> {
+  const isSetLeft = hold || plan.isSetLeaving
+  const wanted = plan.objects.filter(({ kind }) => kind !== 'StatefulSet' || !isSetLeft)
+  const wasSettled = (kind: Difference['kind'], name: string): boolean =>
+    memory.settled.has(childKey(kind, name))
+  for (const difference of differencesOf(parts.view, resource, wanted, wasSettled)) {
+    const { kind, name, action, fields } = difference
+    await settle(parts, resource, difference, run.signal)
+    run.log.info({ kind, object: name, action, fields }, 'object written')
+    if (action === 'correct') tellDrift(parts, resource, difference)
+  }
+  for (const { kind, metadata } of wanted) {
+    memory.settled.add(childKey(kind as Difference['kind'], metadata?.name ?? ''))
+  }
+}
+
+function tellDrift<R extends Resource>(
+  { events, type }: ReconcileParts<R>,
+  resource: R,
+  { kind, name, fields }: Difference,
+): void {
+  const what = fields.length === 0 ? 'had been deleted' : `had other ${fields.join(', ')}`
+  events.record(type, resource, {
+    type: 'Warning',
+    reason: 'DriftCorrected',
+    action: 'Apply',
+    note: `${kind} ${name} ${what}.`,
+  })
+}
+
+/** Takes the StatefulSet away and leaves its pods running. Another one of its name is left alone. */
+export async function removeSet<R extends Resource>(
+  { api, events, type }: ReconcileParts<R>,
+  resource: R,
+  { set, isSetGoing }: Picture,
+  { signal, log }: ReconcileRun,
+): Promise<void> {
+  if (set === null || isSetGoing) return
+  const name = childNames(resource).base
+  const address = { type: builtinTypes.StatefulSet, namespace: resource.metadata.namespace, name }
+  await api.delete(address, { uid: set.metadata?.uid, propagation: 'Orphan', signal })
+  log.info({ object: name }, 'StatefulSet removed without its pods')
+  events.record(type, resource, {
+    type: 'Normal',
+    reason: 'StatefulSetRemoved',
+    action: 'Delete',
+    note: `StatefulSet ${name} was removed without its pods, which go on running.`,
+  })
+}
+
+/**
+ * Takes the StatefulSet away because of a lost claim, which it would otherwise replace by an empty one
+ * together with the next pod. Its pod template is kept on the ConfigMap.
+ */
+export async function parkSet<R extends Resource>(
+  parts: ReconcileParts<R>,
+  resource: R,
+  { picture, plan }: { readonly picture: Picture; readonly plan: ObjectPlan },
+  run: ReconcileRun,
+): Promise<void> {
+  if (picture.set === null || picture.isSetGoing) return
+  for (const object of plan.objects.filter(({ kind }) => kind === 'ConfigMap')) {
+    const difference = differenceOf(parts.view, resource, withRecord(object, picture), () => false)
+    if (difference !== null) await settle(parts, resource, difference, run.signal)
+  }
+  await removeSet(parts, resource, picture, run)
+}

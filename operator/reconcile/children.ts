@@ -1,0 +1,226 @@
+/**
+ * Brings the objects of a resource to what is wanted: writes only what differs, takes away what is no
+ * longer wanted, and tells what somebody else had changed.
+ */
+import type { V1StatefulSet } from '@kubernetes/client-node'
+import { records } from '../api/annotations.ts'
+import type { Resource } from '../api.ts'
+import { canonicalJson, shortHash } from '../resources/canonical-json.ts'
+import type { ChildObject } from '../resources/child-object.ts'
+import { driftOf } from '../resources/drift.ts'
+import { childNames, p2pServiceName } from '../resources/names.ts'
+import type { KubernetesApi } from '../runtime/api.ts'
+import { hasCode } from '../runtime/api-error.ts'
+import type { KubernetesObject } from '../runtime/kubernetes-object.ts'
+import { builtinTypes } from '../runtime/resource-type.ts'
+import type { ChildKind, ClusterView, KeptChild } from './cluster-view.ts'
+import { maxReplicas } from './cluster-view.ts'
+import { ownership } from './ownership.ts'
+import { unpackObject } from './packed-object.ts'
+import { leavingError, nameTakenError } from './secrets.ts'
+
+export interface ChildParts {
+  readonly api: KubernetesApi
+  readonly view: ClusterView
+}
+
+/** What is to be done about one object. */
+export interface Difference {
+  readonly kind: ChildKind
+  readonly name: string
+  readonly action: 'create' | 'change' | 'correct' | 'delete'
+  /** Paths of fields that differ; empty where the whole object does. */
+  readonly fields: readonly string[]
+  /** What to apply; null where it is to go. */
+  readonly object: ChildObject | null
+  /** Of the object that is to go. */
+  readonly uid?: string
+}
+
+/**
+ * What differs from what is wanted, from what is known without asking. `settled` says of an object
+ * whether it was as wanted before, so that a missing one is known to have been deleted.
+ */
+export function differencesOf(
+  view: ClusterView,
+  resource: Resource,
+  wanted: readonly ChildObject[],
+  settled: (kind: ChildKind, name: string) => boolean,
+): Difference[] {
+  const found = wanted.flatMap((object): Difference[] => {
+    const difference = differenceOf(view, resource, object, settled)
+    return difference === null ? [] : [difference]
+  })
+  return [...found, ...leftovers(view, resource, wanted)]
+}
+
+/** The same for one object; null where it is as wanted. */
+export function differenceOf(
+  view: ClusterView,
+  resource: Resource,
+  wanted: ChildObject,
+  settled: (kind: ChildKind, name: string) => boolean,
+): Difference | null {
+  const { kind, name } = identify(wanted)
+  const live = liveChild<ChildObject>(view, resource, kind, name)
+  const object = withMark(wanted, live)
+  if (live === null) {
+    const action = settled(kind, name) ? 'correct' : 'create'
+    return { kind, name, action, fields: [], object }
+  }
+  checkOwnership(resource, kind, live)
+  const fields = driftOf(object, live)
+  if (fields.length === 0) return null
+  const isSameWish = markOf(live) === markOf(object)
+  return { kind, name, action: isSameWish ? 'correct' : 'change', fields, object }
+}
+
+/** Writes one difference. */
+export async function settle(
+  { api, view }: ChildParts,
+  resource: Resource,
+  difference: Difference,
+  signal: AbortSignal,
+): Promise<void> {
+  const { kind, name, object, uid } = difference
+  const { namespace } = resource.metadata
+  const address = { type: builtinTypes[kind], namespace, name }
+  if (object === null) {
+    await ignoreConflict(api.delete(address, { uid, signal }))
+    return
+  }
+  if (view.children[kind].get(namespace, name) === undefined) {
+    await expectFree(api, resource, difference, signal)
+  }
+  await api.apply(address.type, asKubernetesObject(object), { signal })
+}
+
+/** An object that is not among the watched ones may still be there, and belong to others. */
+async function expectFree(
+  api: KubernetesApi,
+  resource: Resource,
+  { kind, name }: Difference,
+  signal: AbortSignal,
+): Promise<void> {
+  const address = { type: builtinTypes[kind], namespace: resource.metadata.namespace, name }
+  const live = await api.find(address, { signal })
+  if (live !== null) checkOwnership(resource, kind, live)
+}
+
+/** A child as it is known, without its status; null where there is none. */
+export function liveChild<T extends KubernetesObject | ChildObject>(
+  view: ClusterView,
+  resource: Resource,
+  kind: ChildKind,
+  name: string,
+): T | null {
+  const kept = keptChild(view, resource, kind, name)
+  return kept === null ? null : (unpackObject(kept) as T)
+}
+
+export function keptChild(
+  view: ClusterView,
+  resource: Resource,
+  kind: ChildKind,
+  name: string,
+): KeptChild | null {
+  return view.children[kind].get(resource.metadata.namespace, name)?.value.value ?? null
+}
+
+/** Claim templates cannot be changed, so a StatefulSet that is there keeps those it has. */
+export function withLiveTemplates(
+  objects: readonly ChildObject[],
+  live: V1StatefulSet | null,
+): ChildObject[] {
+  const templates = live?.spec?.volumeClaimTemplates
+  if (templates === undefined) return [...objects]
+  return objects.map((object) => {
+    if (object.kind !== 'StatefulSet') return object
+    const set = object as V1StatefulSet
+    return set.spec === undefined
+      ? object
+      : { ...set, spec: { ...set.spec, volumeClaimTemplates: templates } }
+  })
+}
+
+/** Objects that earlier specs wanted: they have names of ours, and belong to this very resource. */
+function leftovers(
+  view: ClusterView,
+  resource: Resource,
+  wanted: readonly ChildObject[],
+): Difference[] {
+  const isWanted = new Set(
+    wanted.map((object) => `${identify(object).kind} ${identify(object).name}`),
+  )
+  return possibleNames(resource).flatMap(([kind, name]): Difference[] => {
+    if (isWanted.has(`${kind} ${name}`)) return []
+    const cached = view.children[kind].get(resource.metadata.namespace, name)
+    const kept = cached?.value.value
+    if (cached === undefined || kept === undefined || kept.isGoing) return []
+    if (!kept.ownerUIDs.includes(resource.metadata.uid)) return []
+    return [{ kind, name, action: 'delete', fields: [], object: null, uid: cached.uid }]
+  })
+}
+
+/** What a spec can do without. */
+function possibleNames(resource: Resource): [ChildKind, string][] {
+  const { base, upstream } = childNames(resource)
+  const services = Array.from({ length: maxReplicas }, (_, ordinal): [ChildKind, string] => [
+    'Service',
+    p2pServiceName(resource, ordinal),
+  ])
+  return [
+    ['NetworkPolicy', base],
+    ['PodDisruptionBudget', base],
+    ['Service', upstream],
+    ...services,
+  ]
+}
+
+function checkOwnership(
+  resource: Resource,
+  kind: ChildKind,
+  live: KubernetesObject | ChildObject,
+): void {
+  const name = live.metadata?.name ?? ''
+  const state = ownership(resource, live as Parameters<typeof ownership>[1])
+  if (state === 'leaving') throw leavingError(kind, name)
+  if (state === 'foreign') throw nameTakenError(kind, name)
+}
+
+function identify(object: ChildObject): { readonly kind: ChildKind; readonly name: string } {
+  return { kind: object.kind as ChildKind, name: object.metadata?.name ?? '' }
+}
+
+function markOf(object: KubernetesObject | ChildObject): string | undefined {
+  return object.metadata?.annotations?.[records.applied]
+}
+
+/**
+ * The object with a hash of itself. What is there and not wanted is no difference, since others may
+ * add to it; that we ourselves wanted it before shows in another hash. Claim templates are no part of it.
+ */
+function withMark(object: ChildObject, live: ChildObject | null): ChildObject {
+  const { spec, ...rest } = object as V1StatefulSet
+  const { volumeClaimTemplates: _, ...hashed } = spec ?? {}
+  const data = (object as { readonly data?: unknown }).data
+  const mark = shortHash(canonicalJson({ ...rest, data, spec: hashed }))
+  const annotations = { ...object.metadata?.annotations, [records.applied]: mark }
+  const marked = { ...object, metadata: { ...object.metadata, annotations } }
+  const [withTemplates = marked] = withLiveTemplates([marked], live as V1StatefulSet | null)
+  return withTemplates
+}
+
+/** The same of another type: client-node's types say Date where JSON has text. */
+function asKubernetesObject(object: ChildObject): KubernetesObject {
+  return object as KubernetesObject
+}
+
+/** Somebody made another object of the name meanwhile: whoever looks again sees it. */
+async function ignoreConflict(done: Promise<unknown>): Promise<void> {
+  try {
+    await done
+  } catch (error) {
+    if (!hasCode(error, 'OPERATOR_API_CONFLICT')) throw error
+  }
+}

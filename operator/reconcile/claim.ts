@@ -1,0 +1,63 @@
+/** What is kept of a claim, and what identity and storage read from it. */
+import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
+import { records } from '../api/annotations.ts'
+import type { Volume } from '../resources/names.ts'
+import type { KeysClaim } from './identity.ts'
+
+/** A claim without what nobody looks at. */
+export interface KeptClaim {
+  readonly name: string
+  readonly uid: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly annotations: Readonly<Record<string, string>>
+  readonly ownerUIDs: readonly string[]
+  readonly isGoing: boolean
+  readonly isBound: boolean
+  readonly storageClassName: string | null
+  /** The size that is asked for, and the one there is; null before it is bound. */
+  readonly requested: string
+  readonly capacity: string | null
+  /** Types of conditions that are True, with their messages. */
+  readonly conditions: Readonly<Record<string, string>>
+  /** `ControllerResizeInfeasible` and the like; null while nothing is resized. */
+  readonly resizeStatus: string | null
+}
+
+/** A claim of a replica, with the place it has there. */
+export interface PlacedClaim {
+  readonly volume: Volume
+  readonly ordinal: number
+  readonly claim: KeptClaim
+}
+
+export function keepClaim({ metadata, spec, status }: V1PersistentVolumeClaim): KeptClaim {
+  const isTrue = (status?.conditions ?? []).filter((condition) => condition.status === 'True')
+  return {
+    name: metadata?.name ?? '',
+    uid: metadata?.uid ?? '',
+    labels: metadata?.labels ?? {},
+    annotations: ownAnnotations(metadata?.annotations ?? {}),
+    ownerUIDs: (metadata?.ownerReferences ?? []).map(({ uid }) => uid),
+    isGoing: metadata?.deletionTimestamp !== undefined,
+    isBound: status?.phase === 'Bound',
+    storageClassName: spec?.storageClassName ?? null,
+    requested: spec?.resources?.requests?.['storage'] ?? '0',
+    capacity: status?.capacity?.['storage'] ?? null,
+    conditions: Object.fromEntries(isTrue.map(({ type, message }) => [type, message ?? ''])),
+    resizeStatus: status?.allocatedResourceStatuses?.['storage'] || null,
+  }
+}
+
+/** What the marks of a `keys` claim say about the identity on it. */
+export function keysClaim(claim: KeptClaim): KeysClaim {
+  return {
+    uid: claim.uid,
+    fingerprint: claim.annotations[records.keyringFingerprint] ?? null,
+    isGoing: claim.isGoing,
+  }
+}
+
+function ownAnnotations(annotations: Readonly<Record<string, string>>): Record<string, string> {
+  const own: readonly string[] = [records.keyringFingerprint, records.network]
+  return Object.fromEntries(Object.entries(annotations).filter(([name]) => own.includes(name)))
+}

@@ -1,0 +1,48 @@
+/** Which failures only a person can mend, and what `Stalled` says of them. */
+import { ServiceError } from '../../src/errors.ts'
+import type { Problem } from './problem.ts'
+
+/** How the API server words refusals that need words of our own. */
+const immutable = /updates to statefulset spec for fields other than|field is immutable/i
+const quota = /exceeded quota|insufficient quota/i
+const terminating = /because it is being terminated|is being terminated/i
+
+/**
+ * What an error means for the resource; null where it passes by itself and is to be thrown on. What the
+ * API server says of Secrets is in no error, so none of it gets here.
+ */
+export function problemOf(error: unknown): Problem | null {
+  if (!(error instanceof ServiceError)) return null
+  const { code, message, remedy = '' } = error
+  if (code === 'OPERATOR_API_FORBIDDEN') return refusal(message, remedy)
+  if (code === 'OPERATOR_NAME_TAKEN') {
+    return { reason: 'NameTaken', message: `${message}. ${remedy}` }
+  }
+  if (code !== 'OPERATOR_API_INVALID' && code !== 'OPERATOR_API_REFUSED') return null
+  if (immutable.test(message)) {
+    return {
+      reason: 'ImmutableFieldChange',
+      message: `${message}. Kubernetes lets nobody change this field: put the old value back.`,
+    }
+  }
+  return { reason: 'InvalidSpec', message: `${message}. Correct it in the spec.` }
+}
+
+/**
+ * Whether a failure is no more than a moment's: an object of a deleted resource that Kubernetes has not
+ * taken away yet, or a namespace that goes away with everything in it.
+ */
+export function isPassing(error: unknown): boolean {
+  if (!(error instanceof ServiceError)) return false
+  return error.code === 'OPERATOR_LEAVING' || terminating.test(error.message)
+}
+
+function refusal(message: string, remedy: string): Problem | null {
+  if (terminating.test(message)) return null
+  return quota.test(message)
+    ? {
+        reason: 'QuotaExceeded',
+        message: `${message}. Raise the quota of the namespace, or free something.`,
+      }
+    : { reason: 'Forbidden', message: `${message}. ${remedy}` }
+}

@@ -1,0 +1,59 @@
+/** What a Host takes from the Generators it refers to: their addresses, and whose schema it reads. */
+import type { GeneratorReference } from '../api/common-spec.ts'
+import type { Generator, Host } from '../api.ts'
+import { peerAddress } from '../resources/addresses.ts'
+
+/** A Generator that a Host refers to; null where there is none of that name. */
+export interface Referred {
+  readonly reference: Required<GeneratorReference>
+  readonly generator: Generator | null
+}
+
+/** The Generators of a Host in its order. */
+export function referredGenerators(
+  { spec, metadata }: Host,
+  find: (namespace: string, name: string) => Generator | null,
+): Referred[] {
+  return (spec.generators ?? []).map(({ name, namespace = metadata.namespace }) => ({
+    reference: { name, namespace },
+    generator: find(namespace, name),
+  }))
+}
+
+/** Addresses of those whose peer ID is known. */
+export function peersOf(referred: readonly Referred[], clusterDomain: string): string[] {
+  return referred.flatMap(({ generator }) => {
+    const peerID = generator?.status?.nodes?.[0]?.peerID
+    if (generator === null || peerID === undefined) return []
+    return [peerAddress(generator, peerID, clusterDomain)]
+  })
+}
+
+/** Whether a Generator's schema key may be handed to Hosts of a namespace. */
+export function allowsNamespace({ spec, metadata }: Generator, namespace: string): boolean {
+  return (
+    metadata.namespace === namespace ||
+    (spec.schemaAuth.allowedNamespaces ?? []).includes(namespace)
+  )
+}
+
+/**
+ * The Generator whose schema a Host reads: the one it has, while that is named and not refused, else
+ * the first that allows it. A Generator that is gone for a while keeps its place, since another
+ * answer replaces the Host's pods.
+ */
+export function schemaGenerator(
+  host: Host,
+  referred: readonly Referred[],
+  current: Required<GeneratorReference> | null,
+): Referred | null {
+  const { namespace } = host.metadata
+  const allowed = ({ generator }: Referred): boolean =>
+    generator !== null && allowsNamespace(generator, namespace)
+  const kept = referred.find(
+    ({ reference }) =>
+      reference.name === current?.name && reference.namespace === current.namespace,
+  )
+  if (kept !== undefined && (kept.generator === null || allowed(kept))) return kept
+  return referred.find(allowed) ?? null
+}

@@ -1,0 +1,70 @@
+/** What a replica says of itself at `/health`, as far as status and other resources need it. */
+import type { HealthReport, SchemaState, UpstreamMode } from '../../src/service/contract.ts'
+
+/** What one look at a replica brought. */
+export interface HealthView {
+  readonly peerID: string | null
+  readonly head: number | null
+  readonly lag: number | null
+  /** IDs of connected peers. */
+  readonly peers: readonly string[]
+  readonly upstreamMode: UpstreamMode | null
+  readonly schema: SchemaState | null
+  readonly error: { readonly code: string; readonly message: string } | null
+}
+
+const maxMessage = 512
+
+/**
+ * Reads the body of an answer; null where it is not one of ours. The body comes from a pod, so nothing
+ * in it is trusted to have its shape.
+ */
+export function parseHealth(text: string): HealthView | null {
+  const report = parseObject(text)
+  if (report === null || (report.program !== 'generator' && report.program !== 'host')) return null
+  const { p2p, schema, error } = report
+  const peers: readonly unknown[] = Array.isArray(p2p?.peers) ? p2p.peers : []
+  return {
+    peerID: textOf(p2p?.self?.id),
+    head: heightOf(report.head),
+    lag: heightOf(report.lag),
+    peers: peers.flatMap((peer) => textOf(Object(peer)['id']) ?? []),
+    upstreamMode: oneOf(report.upstream_mode, ['websocket', 'http', 'offline']),
+    schema: oneOf(schema?.state, ['embedded', 'current', 'different']),
+    error: error
+      ? { code: String(error.code), message: String(error.message).slice(0, maxMessage) }
+      : null,
+  }
+}
+
+/** Whether something changed that conditions speak of; heights move all the time. */
+export function isSameState(a: HealthView | null, b: HealthView | null): boolean {
+  const state = (view: HealthView | null): string =>
+    JSON.stringify(view && { ...view, head: null, lag: null, peers: view.peers.toSorted() })
+  return state(a) === state(b)
+}
+
+type Unchecked = {
+  readonly [N in keyof HealthReport]?: HealthReport[N] | undefined
+}
+
+function parseObject(text: string): Unchecked | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : null
+  } catch {
+    return null
+  }
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' && value.length <= 128 ? value : null
+}
+
+function heightOf(value: unknown): number | null {
+  return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : null
+}
+
+function oneOf<T extends string>(value: unknown, known: readonly T[]): T | null {
+  return known.find((text) => text === value) ?? null
+}

@@ -1,0 +1,133 @@
+/**
+ * Whether the replicas may run with their identities. A key directory opens with one keyring key only,
+ * and whoever starts without either gets a new identity, so what is known of an identity is compared
+ * with what is there before anything else is done:
+ *
+ * | Keyring key | `keys` claim | Then |
+ * |---|---|---|
+ * | there | marked with its fingerprint | go on |
+ * | there | marked with another one | Stalled: IdentityConflict |
+ * | there | new, and no identity was known | go on, and mark it |
+ * | there | gone, going or another one, and an identity was known | Stalled: KeysClaimMissing |
+ * | missing | there, or gone though an identity was known | Stalled: KeyringMissing |
+ * | missing | none, and no identity was known | a new identity begins |
+ *
+ * A mark that was edited on the very claim that the status remembers is put back.
+ */
+import { records } from '../api/annotations.ts'
+import type { Resource } from '../api.ts'
+import { childNames, claimName, wantedReplicas } from '../resources/names.ts'
+
+/** A `keys` claim, as far as identities go. */
+export interface KeysClaim {
+  readonly uid: string
+  /** The mark on it; null while it has none. */
+  readonly fingerprint: string | null
+  /** True while it is being deleted; a pod that uses it holds that up. */
+  readonly isGoing: boolean
+}
+
+/** What is known of one replica's identity. */
+export interface ReplicaIdentity {
+  readonly ordinal: number
+  /** Fingerprint of the key that the keyring Secret has now; null where it has none. */
+  readonly key: string | null
+  /** The claim that there is now. */
+  readonly claim: KeysClaim | null
+  /** What the status remembers: the mark of the claim, and which claim it was. */
+  readonly known: { readonly fingerprint: string; readonly claimUID: string | null } | null
+}
+
+/** Why no pod may be touched. */
+export interface IdentityProblem {
+  readonly reason: 'IdentityConflict' | 'KeyringMissing' | 'KeysClaimMissing'
+  readonly message: string
+}
+
+/** Why pods have to wait for a Secret that the user brings. */
+export interface IdentityLack {
+  readonly reason: 'SecretMissing' | 'KeyMissing'
+  readonly message: string
+}
+
+export interface IdentityPlan {
+  /** Ordinals for which a key has to be made before anything else is written. */
+  readonly generate: readonly number[]
+  readonly problem: IdentityProblem | null
+  readonly lack: IdentityLack | null
+}
+
+type Verdict = 'go' | 'generate' | IdentityProblem['reason']
+
+/**
+ * Judges all wanted replicas. `secretExists` tells a missing Secret from one without a key, for the
+ * message alone.
+ */
+export function planIdentity(
+  resource: Resource,
+  replicas: readonly ReplicaIdentity[],
+  secretExists: boolean,
+): IdentityPlan {
+  const wanted = replicas.filter(({ ordinal }) => ordinal < wantedReplicas(resource))
+  const verdicts = wanted.map((replica) => ({ replica, verdict: verdictOn(replica) }))
+  const bad = verdicts.find(({ verdict }) => verdict !== 'go' && verdict !== 'generate')
+  if (bad !== undefined) {
+    const reason = bad.verdict as IdentityProblem['reason']
+    return { generate: [], problem: describe(resource, bad.replica, reason), lack: null }
+  }
+  const without = verdicts
+    .filter(({ verdict }) => verdict === 'generate')
+    .map(({ replica }) => replica.ordinal)
+  if (resource.spec.identity.secretRef === undefined || without.length === 0) {
+    return { generate: without, problem: null, lack: null }
+  }
+  return { generate: [], problem: null, lack: lackOf(resource, without, secretExists) }
+}
+
+function verdictOn({ key, claim, known }: ReplicaIdentity): Verdict {
+  if (key === null) return claim === null && known === null ? 'generate' : 'KeyringMissing'
+  if (claim === null) return known === null ? 'go' : 'KeysClaimMissing'
+  if (claim.isGoing) return 'KeysClaimMissing'
+  const mark = known?.claimUID === claim.uid ? known.fingerprint : claim.fingerprint
+  if (mark !== null) return mark === key ? 'go' : 'IdentityConflict'
+  return known === null ? 'go' : 'KeysClaimMissing'
+}
+
+function describe(
+  resource: Resource,
+  { ordinal, key, claim, known }: ReplicaIdentity,
+  reason: IdentityProblem['reason'],
+): IdentityProblem {
+  const secret = `key "${ordinal}" of Secret ${childNames(resource).keyring}`
+  const name = claimName(resource, 'keys', ordinal)
+  const mark = known?.fingerprint ?? claim?.fingerprint ?? 'unknown'
+  const renew = `to begin with a new identity, delete this claim and the ${resource.kind} and create the ${resource.kind} again`
+  return {
+    reason,
+    message: {
+      IdentityConflict: `The ${secret} has the fingerprint ${key}, but the key directory on claim ${name} opens with ${mark}: put the original value back from your backup. No pod is touched meanwhile.`,
+      KeyringMissing: `The ${secret} is missing, and the key directory on claim ${name} opens with nothing else (fingerprint ${mark}): put the value back from your backup; ${renew}. No pod is touched meanwhile.`,
+      KeysClaimMissing: `Claim ${name} ${fateOf(claim)}, and with it the key directory of replica ${ordinal}, which opens with the ${secret}: restore the claim from your backup, with the annotation ${records.keyringFingerprint}: "${mark}"; ${renew}. No pod is touched meanwhile.`,
+    }[reason],
+  }
+}
+
+function fateOf(claim: KeysClaim | null): string {
+  if (claim === null) return 'is gone'
+  return claim.isGoing ? 'is being deleted' : 'was replaced by an empty one'
+}
+
+function lackOf(
+  resource: Resource,
+  without: readonly number[],
+  secretExists: boolean,
+): IdentityLack {
+  const name = childNames(resource).keyring
+  const keys = without.map((ordinal) => `"${ordinal}"`).join(', ')
+  if (secretExists) {
+    const message = `Secret ${name} of identity.secretRef lacks ${keys}: add a secret of at least 32 random characters for each.`
+    return { reason: 'KeyMissing', message }
+  }
+  const message = `Secret ${name} of identity.secretRef does not exist: create it with ${keys}, each a secret of at least 32 random characters.`
+  return { reason: 'SecretMissing', message }
+}

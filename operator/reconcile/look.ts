@@ -1,0 +1,90 @@
+/**
+ * Looks at what is not watched: the keyring and other Secrets of a resource, and the Service of its
+ * execution node. Looks are made when the question changes, and now and then otherwise.
+ */
+import type { V1Secret } from '@kubernetes/client-node'
+import { requests } from '../api/annotations.ts'
+import type { Resource } from '../api.ts'
+import { canonicalJson, shortHash } from '../resources/canonical-json.ts'
+import { type FingerprintCache, readKeyring } from './keyring.ts'
+import type { KindLogic } from './kind-logic.ts'
+import type { Picture } from './picture.ts'
+import type { ReconcileParts } from './reconcile-parts.ts'
+import type { Looked, ResourceMemory } from './resource-memory.ts'
+import { ensureSecret } from './secrets.ts'
+
+export type Look<R extends Resource, F> = (
+  resource: R,
+  memory: ResourceMemory<F>,
+  picture: Picture,
+  signal: AbortSignal,
+) => Promise<Looked<F>>
+
+/** The look of one kind. While a resource is paused it writes nothing. */
+export function createLook<R extends Resource, F>(
+  logic: KindLogic<R, F>,
+  parts: ReconcileParts<R>,
+): Look<R, F> {
+  const fingerprints: FingerprintCache = new Map()
+  const { api, options } = parts
+  return async (resource, memory, picture, signal) => {
+    const addresses = (resource.status?.nodes ?? []).flatMap((node) => node.addresses ?? [])
+    const question = questionOf(resource, [addresses, logic.moves?.(resource)])
+    const before = memory.looked
+    const isFresh = before !== null && parts.nowMs() - before.atMs < parts.lookIntervalMs() * 0.9
+    if (isFresh && before.question === question) return before
+
+    const keyring = await readKeyring(api, resource, fingerprints, signal)
+    const recorded = picture.recordedLearnt
+    const { facts, secrets } = await logic.look(resource, {
+      api,
+      options,
+      recorded,
+      addresses,
+      signal,
+    })
+    if (!resource.spec.paused) {
+      const changed = await ensureAll(parts, resource, secrets, signal)
+      if (before?.question === question) tellChanged(parts, resource, changed)
+    }
+    const looked = { facts, keyring, atMs: parts.nowMs(), question }
+    memory.looked = looked
+    return looked
+  }
+}
+
+function questionOf({ metadata }: Resource, watched: readonly unknown[]): string {
+  const asked = metadata.annotations?.[requests.reconcileAt]
+  return shortHash(canonicalJson([metadata.generation, asked, watched]))
+}
+
+/** Names of Secrets that were there and had to be written. */
+async function ensureAll<R extends Resource>(
+  { api }: ReconcileParts<R>,
+  resource: R,
+  secrets: readonly V1Secret[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  const changed: string[] = []
+  for (const secret of secrets) {
+    const outcome = await ensureSecret(api, resource, secret, signal)
+    if (outcome === 'changed') changed.push(secret.metadata?.name ?? '')
+  }
+  return changed
+}
+
+/** With the same question the same is wanted, so somebody else had changed them. */
+function tellChanged<R extends Resource>(
+  { events, type }: ReconcileParts<R>,
+  resource: R,
+  names: readonly string[],
+): void {
+  for (const name of names) {
+    events.record(type, resource, {
+      type: 'Warning',
+      reason: 'DriftCorrected',
+      action: 'Apply',
+      note: `Secret ${name} had been changed.`,
+    })
+  }
+}

@@ -1,0 +1,135 @@
+/** What status says of each replica, and of all of them together. */
+
+import type { NodeStatus } from '../api/status.ts'
+import type { Resource } from '../api.ts'
+import { wantedReplicas } from '../resources/names.ts'
+import type { PlacedClaim } from './claim.ts'
+import { keysClaim } from './claim.ts'
+import type { HealthView } from './health-view.ts'
+import { outsideAddresses, peerAddressesOf } from './observed-conditions.ts'
+import type { Statement } from './problem.ts'
+
+export interface NodeFacts {
+  readonly claims: readonly PlacedClaim[]
+  /** By ordinal, of running pods: null where one does not answer, undefined before it was asked. */
+  readonly views: ReadonlyMap<number, HealthView | null | undefined>
+  /** By ordinal: learnt outside addresses. */
+  readonly learnt: readonly (readonly string[])[]
+  readonly clusterDomain: string
+}
+
+/** What is known of each wanted replica, and the identities of those that may return. */
+export function nodeStatuses(resource: Resource, facts: NodeFacts): NodeStatus[] {
+  const before = new Map((resource.status?.nodes ?? []).map((node) => [node.ordinal, node]))
+  const wanted = wantedReplicas(resource)
+  const current = Array.from({ length: wanted }, (_, ordinal) =>
+    nodeStatus(resource, ordinal, before.get(ordinal), facts),
+  )
+  const resting = [...before.values()]
+    .filter((node) => node.ordinal >= wanted && node.keyringFingerprint !== undefined)
+    .map(identityOf)
+  return [...current, ...resting].toSorted((a, b) => a.ordinal - b.ordinal)
+}
+
+function nodeStatus(
+  resource: Resource,
+  ordinal: number,
+  before: NodeStatus | undefined,
+  { claims, views, learnt, clusterDomain }: NodeFacts,
+): NodeStatus {
+  const view = views.get(ordinal)
+  const identity = identityNow(ordinal, before, claims, view ?? null)
+  const addresses = peerAddressesOf(resource, {
+    ordinal,
+    peerID: identity.peerID ?? null,
+    outside: outsideAddresses(resource, learnt[ordinal] ?? []),
+    clusterDomain,
+  })
+  return {
+    ...identity,
+    ...(addresses.length === 0 ? {} : { addresses }),
+    ...(view === undefined && before !== undefined ? figuresOf(before) : figuresSeen(view ?? null)),
+  }
+}
+
+/** The mark of the claim, and the peer ID for as long as the key stays the same. */
+function identityNow(
+  ordinal: number,
+  before: NodeStatus | undefined,
+  claims: readonly PlacedClaim[],
+  view: HealthView | null,
+): NodeStatus {
+  const placed = claims.find((claim) => claim.volume === 'keys' && claim.ordinal === ordinal)
+  const { fingerprint = null, uid } = placed === undefined ? {} : keysClaim(placed.claim)
+  if (fingerprint === null || uid === undefined) {
+    const peerID = before?.peerID ?? view?.peerID ?? undefined
+    return { ...identityOf(before ?? { ordinal }), ...(peerID === undefined ? {} : { peerID }) }
+  }
+  const old = before?.keyringFingerprint
+  const isSameKey = old === undefined || old === fingerprint
+  const peerID = (isSameKey ? before?.peerID : undefined) ?? view?.peerID ?? undefined
+  return {
+    ordinal,
+    ...(peerID === undefined ? {} : { peerID }),
+    keyringFingerprint: fingerprint,
+    keysClaimUID: uid,
+  }
+}
+
+function identityOf({ ordinal, peerID, keyringFingerprint, keysClaimUID }: NodeStatus): NodeStatus {
+  return {
+    ordinal,
+    ...(peerID === undefined ? {} : { peerID }),
+    ...(keyringFingerprint === undefined ? {} : { keyringFingerprint }),
+    ...(keysClaimUID === undefined ? {} : { keysClaimUID }),
+  }
+}
+
+type Figures = Pick<NodeStatus, 'head' | 'lag' | 'peers' | 'upstreamMode'>
+
+function figuresOf({ head, lag, peers, upstreamMode }: NodeStatus): Figures {
+  return {
+    ...(head === undefined ? {} : { head }),
+    ...(lag === undefined ? {} : { lag }),
+    ...(peers === undefined ? {} : { peers }),
+    ...(upstreamMode === undefined ? {} : { upstreamMode }),
+  }
+}
+
+function figuresSeen(view: HealthView | null): Figures {
+  if (view === null) return {}
+  return {
+    ...(view.head === null ? {} : { head: view.head }),
+    ...(view.lag === null ? {} : { lag: view.lag }),
+    peers: view.peers.length,
+    ...(view.upstreamMode === null ? {} : { upstreamMode: view.upstreamMode }),
+  }
+}
+
+/** The slowest head, the largest lag and the fewest peers among replicas that answer. */
+export function totals(nodes: readonly NodeStatus[]): Figures {
+  const all = (name: 'head' | 'lag' | 'peers'): number[] =>
+    nodes.flatMap((node) => node[name] ?? [])
+  const [heads, lags, peers] = [all('head'), all('lag'), all('peers')]
+  return {
+    ...(heads.length === 0 ? {} : { head: Math.min(...heads) }),
+    ...(lags.length === 0 ? {} : { lag: Math.max(...lags) }),
+    ...(peers.length === 0 ? {} : { peers: Math.min(...peers) }),
+  }
+}
+
+/** A replica that says another peer ID than the one that belongs to its key. */
+export function changedPeerID(
+  nodes: readonly NodeStatus[],
+  views: ReadonlyMap<number, HealthView | null | undefined>,
+): Statement<'PeerIDChanged'> | null {
+  for (const { ordinal, peerID } of nodes) {
+    const said = views.get(ordinal)?.peerID ?? null
+    if (peerID === undefined || said === null || said === peerID) continue
+    return {
+      reason: 'PeerIDChanged',
+      message: `Replica ${ordinal} says the peer ID ${said} where it was ${peerID}, with the same keyring key: see who replaced its keys or its image.`,
+    }
+  }
+  return null
+}

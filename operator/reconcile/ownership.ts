@@ -1,0 +1,45 @@
+/** Whether an object of a needed name is ours to write. */
+import { labels } from '../api/annotations.ts'
+import { groupVersion } from '../api/resource-kinds.ts'
+import type { Resource } from '../api.ts'
+import { childLabels } from '../resources/metadata.ts'
+
+interface OwnedObject {
+  readonly metadata?: {
+    readonly labels?: Readonly<Record<string, string>>
+    readonly deletionTimestamp?: unknown
+    readonly ownerReferences?: readonly {
+      readonly apiVersion: string
+      readonly kind: string
+      readonly name: string
+      readonly uid: string
+      readonly controller?: boolean
+    }[]
+  }
+}
+
+/**
+ * `ours`: owned by this very resource. `leaving`: of a deleted resource of the same name, or being
+ * deleted. `orphan`: made by an operator, and nobody owns it any more. `foreign`: anything else.
+ */
+export type Ownership = 'ours' | 'leaving' | 'orphan' | 'foreign'
+
+export function ownership(resource: Resource, { metadata }: OwnedObject): Ownership {
+  if (metadata?.deletionTimestamp !== undefined) return 'leaving'
+  const owner = metadata?.ownerReferences?.find(({ controller }) => controller === true)
+  if (owner?.uid === resource.metadata.uid) return 'ours'
+  if (owner !== undefined) {
+    const isNamesake =
+      owner.apiVersion === groupVersion &&
+      owner.kind === resource.kind &&
+      owner.name === resource.metadata.name
+    return isNamesake ? 'leaving' : 'foreign'
+  }
+  const wanted = childLabels(resource)
+  const marks = [labels.name, labels.instance, labels.managedBy]
+  return marks.every((mark) => metadata?.labels?.[mark] === wanted[mark]) ? 'orphan' : 'foreign'
+}
+
+export function isOurs(resource: Resource, object: OwnedObject): boolean {
+  return ownership(resource, object) === 'ours'
+}

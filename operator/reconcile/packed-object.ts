@@ -1,0 +1,35 @@
+/**
+ * Objects of ours as they are kept in memory: deflated JSON, a tenth of what the object would take.
+ * They are looked into only where they are compared with what is wanted.
+ */
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import type { KubernetesObject } from '../runtime/kubernetes-object.ts'
+
+/** An object without its status, deflated, and what is asked of it often. */
+export interface PackedObject {
+  readonly packed: Uint8Array
+  readonly ownerUIDs: readonly string[]
+  /** True while it is being deleted. */
+  readonly isGoing: boolean
+}
+
+interface AnyObject extends KubernetesObject {
+  readonly status?: unknown
+  readonly metadata?: KubernetesObject['metadata'] & {
+    readonly ownerReferences?: readonly { readonly uid: string }[]
+    readonly deletionTimestamp?: unknown
+  }
+}
+
+export function packObject({ status, ...rest }: AnyObject): PackedObject {
+  return {
+    packed: deflateRawSync(JSON.stringify(rest), { level: 1 }),
+    ownerUIDs: (rest.metadata?.ownerReferences ?? []).map(({ uid }) => uid),
+    isGoing: rest.metadata?.deletionTimestamp !== undefined,
+  }
+}
+
+/** The object again, without its status. */
+export function unpackObject<T extends KubernetesObject>({ packed }: PackedObject): T {
+  return JSON.parse(inflateRawSync(packed).toString('utf8'))
+}

@@ -1,0 +1,123 @@
+/**
+ * Everything a reconcile knows of one resource at one moment, from what is watched and what the last
+ * look at Secrets found; and what follows from it without writing anything.
+ */
+import type { V1ConfigMap, V1StatefulSet } from '@kubernetes/client-node'
+import type { Resource } from '../api.ts'
+import { type Learnt, readLearnt } from '../resources/learnt.ts'
+import { childNames, podName, wantedReplicas } from '../resources/names.ts'
+import { readTemplateRecord, type TemplateRecord } from '../resources/template-record.ts'
+import { keptChild, liveChild } from './children.ts'
+import { keysClaim, type PlacedClaim } from './claim.ts'
+import { type ClusterView, claimsOf, maxReplicas, podsOf } from './cluster-view.ts'
+import type { HealthObserver, Target } from './health-observer.ts'
+import type { HealthView } from './health-view.ts'
+import type { ReplicaIdentity } from './identity.ts'
+import type { Keyring } from './keyring.ts'
+import { type Ingress, learntAddresses } from './outside-address.ts'
+import type { KeptPod } from './pod.ts'
+import type { SetCounts } from './readiness.ts'
+
+export interface Picture {
+  readonly set: V1StatefulSet | null
+  readonly counts: SetCounts | null
+  /** True while the StatefulSet is being deleted. */
+  readonly isSetGoing: boolean
+  /** Claims of all ordinals, and of the wanted ones. */
+  readonly allClaims: readonly PlacedClaim[]
+  readonly claims: readonly PlacedClaim[]
+  readonly pods: ReadonlyMap<number, KeptPod>
+  /** By ordinal of running pods: undefined before it was asked. */
+  readonly views: ReadonlyMap<number, HealthView | null | undefined>
+  readonly learnt: readonly (readonly string[])[]
+  /** What the last pod template was, from the StatefulSet, or where that is gone from the ConfigMap. */
+  readonly recorded: TemplateRecord | null
+  readonly recordedLearnt: Required<Learnt>
+  /** Whether the ConfigMap keeps the record while there is no StatefulSet. */
+  readonly isParked: boolean
+}
+
+/** Looks at what is watched; the observer is told which pods to ask. */
+export function takePicture(
+  view: ClusterView,
+  observer: HealthObserver,
+  resource: Resource,
+): Picture {
+  const { base, config } = childNames(resource)
+  const set = liveChild<V1StatefulSet>(view, resource, 'StatefulSet', base)
+  const kept = keptChild(view, resource, 'StatefulSet', base)
+  const pods = podsOf(view, resource)
+  const allClaims = claimsOf(view, resource, maxReplicas)
+  const parked = liveChild<V1ConfigMap>(view, resource, 'ConfigMap', config)?.metadata?.annotations
+  const annotations = set === null ? parked : set.metadata?.annotations
+  return {
+    set,
+    counts: kept?.counts ?? null,
+    isSetGoing: kept?.isGoing ?? false,
+    allClaims,
+    claims: allClaims.filter(({ ordinal }) => ordinal < wantedReplicas(resource)),
+    pods,
+    views: askedViews(observer, resource, pods),
+    learnt: learntAddresses(resource, {
+      ingress: ingressByName(view, resource),
+      pods: new Map([...pods].map(([ordinal, pod]) => [podName(resource, ordinal), pod])),
+    }),
+    recorded: readTemplateRecord(annotations),
+    recordedLearnt: readLearnt(annotations),
+    isParked: set === null && readTemplateRecord(parked) !== null,
+  }
+}
+
+/** The name under which the observer knows a resource. */
+export function observedName({
+  kind,
+  metadata,
+}: {
+  readonly kind: Resource['kind']
+  readonly metadata: Pick<Resource['metadata'], 'namespace' | 'name'>
+}): string {
+  return `${kind} ${metadata.namespace}/${metadata.name}`
+}
+
+/** What is known of the identities of all replicas there are or were. */
+export function identitiesOf(
+  resource: Resource,
+  { allClaims }: Pick<Picture, 'allClaims'>,
+  { fingerprints }: Pick<Keyring, 'fingerprints'>,
+): ReplicaIdentity[] {
+  const nodes = new Map((resource.status?.nodes ?? []).map((node) => [node.ordinal, node]))
+  return Array.from({ length: wantedReplicas(resource) }, (_, ordinal): ReplicaIdentity => {
+    const placed = allClaims.find((one) => one.volume === 'keys' && one.ordinal === ordinal)
+    const fingerprint = nodes.get(ordinal)?.keyringFingerprint
+    const claimUID = nodes.get(ordinal)?.keysClaimUID ?? null
+    return {
+      ordinal,
+      key: fingerprints.get(ordinal) ?? null,
+      claim: placed === undefined ? null : keysClaim(placed.claim),
+      known: fingerprint === undefined ? null : { fingerprint, claimUID },
+    }
+  })
+}
+
+function askedViews(
+  observer: HealthObserver,
+  resource: Resource,
+  pods: ReadonlyMap<number, KeptPod>,
+): Map<number, HealthView | null | undefined> {
+  const name = observedName(resource)
+  const targets = [...pods].flatMap(([ordinal, { ip, uid, isGoing }]): Target[] =>
+    ip === null || isGoing || ordinal >= wantedReplicas(resource) ? [] : [{ ordinal, uid, ip }],
+  )
+  observer.watch(name, targets)
+  return new Map(targets.map(({ ordinal }) => [ordinal, observer.view(name, ordinal)]))
+}
+
+function ingressByName(view: ClusterView, resource: Resource): Map<string, Ingress> {
+  const found = new Map<string, Ingress>()
+  for (let ordinal = 0; ordinal < wantedReplicas(resource); ordinal += 1) {
+    const name = `${childNames(resource).base}-p2p-${ordinal}`
+    const ingress = keptChild(view, resource, 'Service', name)?.ingress
+    if (ingress !== undefined) found.set(name, ingress)
+  }
+  return found
+}

@@ -1,0 +1,119 @@
+/**
+ * `Ready`, `Reconciling` and `Stalled`, as tools that wait for resources read them (kstatus): Ready is
+ * there always, the other two only while they are True.
+ */
+import type { V1StatefulSet } from '@kubernetes/client-node'
+import type { ReasonOf } from '../api/conditions.ts'
+import type { Resource } from '../api.ts'
+import { podName, wantedReplicas } from '../resources/names.ts'
+import type { KeptPod } from './pod.ts'
+import type { Statement } from './problem.ts'
+import type { StorageStatement } from './storage.ts'
+
+/** What is kept of a StatefulSet's own counts. */
+export interface SetCounts {
+  readonly generation: number
+  readonly observedGeneration: number
+  readonly replicas: number
+  readonly readyReplicas: number
+  readonly updatedReplicas: number
+  readonly isRolling: boolean
+}
+
+export function countsOf({ metadata, status }: V1StatefulSet): SetCounts {
+  return {
+    generation: metadata?.generation ?? 0,
+    observedGeneration: status?.observedGeneration ?? 0,
+    replicas: status?.replicas ?? 0,
+    readyReplicas: status?.readyReplicas ?? 0,
+    updatedReplicas: status?.updatedReplicas ?? 0,
+    isRolling: status?.updateRevision !== status?.currentRevision,
+  }
+}
+
+/** What readiness follows from, once everything that is wanted was written. */
+export interface ReadinessFacts {
+  readonly set: SetCounts | null
+  readonly pods: readonly KeptPod[]
+  readonly storage: StorageStatement
+  /** Whether the StatefulSet is being made anew with larger claim templates. */
+  readonly isExpanding: boolean
+}
+
+export interface Readiness {
+  readonly ready: Statement<ReasonOf<'Ready'>>
+  readonly reconciling: Statement<ReasonOf<'Reconciling'>> | null
+}
+
+/** Where a resource stands that nothing stops. */
+export function readinessOf(resource: Resource, facts: ReadinessFacts): Readiness {
+  const { set, storage, isExpanding } = facts
+  if (set === null || set.observedGeneration < set.generation) {
+    const message = isExpanding
+      ? 'The StatefulSet is being made anew, without its pods, for larger volumes.'
+      : 'The StatefulSet has just been written.'
+    return {
+      ready: { reason: 'Pending', message },
+      reconciling: { reason: isExpanding ? 'ExpandingStorage' : 'Progressing', message },
+    }
+  }
+  const ready = readyStatement(resource, { ...facts, set })
+  if (ready.reason === 'AllReady' || ready.reason === 'ScaledToZero') {
+    return { ready, reconciling: null }
+  }
+  return { ready, reconciling: reconcilingStatement(ready, storage) }
+}
+
+interface KnownSet extends ReadinessFacts {
+  readonly set: SetCounts
+}
+
+function readyStatement(
+  resource: Resource,
+  { set, pods, storage }: KnownSet,
+): Statement<ReasonOf<'Ready'>> {
+  const wanted = wantedReplicas(resource)
+  const counted = `${set.readyReplicas} of ${wanted} pods are ready`
+  const troubled = pods.find(({ trouble, isReady }) => trouble !== null && !isReady)
+  if (wanted === 0 && set.replicas === 0) {
+    return { reason: 'ScaledToZero', message: 'No pods are wanted; keys and data are kept.' }
+  }
+  if (troubled?.trouble) {
+    const message = `${counted}. ${troubled.name}: ${troubled.trouble.message}`
+    return {
+      reason: troubled.trouble.kind === 'failing' ? 'PodsFailing' : 'Unschedulable',
+      message,
+    }
+  }
+  if (wanted > 0 && storage.reason !== 'Bound') {
+    return { reason: 'WaitingForStorage', message: storage.message }
+  }
+  if (set.replicas > wanted) {
+    return { reason: 'RollingOut', message: `${set.replicas - wanted} pods are being removed.` }
+  }
+  if (set.isRolling && set.updatedReplicas < wanted) {
+    const message = `${set.updatedReplicas} of ${wanted} pods have the new template.`
+    return { reason: 'RollingOut', message }
+  }
+  if (set.readyReplicas < wanted) {
+    const unready = unreadyNames(resource, pods)
+    return { reason: 'Initializing', message: `${counted}; not yet: ${unready}.` }
+  }
+  return { reason: 'AllReady', message: `${counted}.` }
+}
+
+function reconcilingStatement(
+  ready: Statement<ReasonOf<'Ready'>>,
+  storage: StorageStatement,
+): Statement<ReasonOf<'Reconciling'>> {
+  const { message } = ready
+  if (ready.reason === 'RollingOut') return { reason: 'WaitingForRollout', message }
+  const isGrowing = ['Expanding', 'FileSystemResizePending'].includes(storage.reason)
+  return { reason: isGrowing ? 'ExpandingStorage' : 'Progressing', message }
+}
+
+function unreadyNames(resource: Resource, pods: readonly KeptPod[]): string {
+  const ready = new Set(pods.filter(({ isReady }) => isReady).map(({ name }) => name))
+  const wanted = Array.from({ length: wantedReplicas(resource) }, (_, i) => podName(resource, i))
+  return wanted.filter((name) => !ready.has(name)).join(', ') || 'none is told'
+}

@@ -1,0 +1,49 @@
+/** What a reconcile remembers of a resource until the next one; all of it can be found again. */
+import type { Resource } from '../api.ts'
+import type { ChildKind } from './cluster-view.ts'
+import type { Keyring } from './keyring.ts'
+import type { StorageStatement } from './storage.ts'
+
+/** What was found by asking, and for which question. */
+export interface Looked<F> {
+  readonly facts: F
+  readonly keyring: Keyring
+  readonly atMs: number
+  /** Changes when the question does. */
+  readonly question: string
+}
+
+export interface ResourceMemory<F> {
+  looked: Looked<F> | null
+  /** Objects that were seen as they should be. */
+  readonly settled: Set<string>
+  /** What was answered to claims that asked for more. */
+  refusedGrowth: StorageStatement | null
+}
+
+export interface Memories<F> {
+  of(resource: Resource): ResourceMemory<F>
+  drop(key: string): void
+  size(): number
+}
+
+/** A resource that is created again under its name begins with an empty memory. */
+export function createMemories<F>(): Memories<F> {
+  const memories = new Map<string, { readonly uid: string; readonly memory: ResourceMemory<F> }>()
+  return {
+    of({ metadata: { namespace, name, uid } }) {
+      const key = `${namespace}/${name}`
+      const known = memories.get(key)
+      if (known?.uid === uid) return known.memory
+      const memory = { looked: null, settled: new Set<string>(), refusedGrowth: null }
+      memories.set(key, { uid, memory })
+      return memory
+    },
+    drop: (key) => void memories.delete(key),
+    size: () => memories.size,
+  }
+}
+
+export function childKey(kind: ChildKind, name: string): string {
+  return `${kind} ${name}`
+}

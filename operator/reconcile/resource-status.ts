@@ -1,0 +1,216 @@
+/** The status of a resource, from what a reconcile found and did. */
+import type { V1StatefulSet } from '@kubernetes/client-node'
+import { ServiceError } from '../../src/errors.ts'
+import { requests } from '../api/annotations.ts'
+import type { ReasonOf } from '../api/conditions.ts'
+import type { NodeStatus } from '../api/status.ts'
+import type { Resource } from '../api.ts'
+import { canonicalJson } from '../resources/canonical-json.ts'
+import { selectorText } from '../resources/metadata.ts'
+import { childNames, programOf, wantedReplicas } from '../resources/names.ts'
+import type { WantedStatus } from '../runtime/status-writer.ts'
+import type { ObjectPlan } from './act.ts'
+import { conditionsOf } from './condition-list.ts'
+import type { HealthView } from './health-view.ts'
+import type { IdentityPlan } from './identity.ts'
+import type { KindLogic, Statements } from './kind-logic.ts'
+import { changedPeerID, nodeStatuses, totals } from './node-status.ts'
+import { addressStatement } from './outside-address.ts'
+import type { Picture } from './picture.ts'
+import type { Problem, Statement } from './problem.ts'
+import { type Readiness, readinessOf } from './readiness.ts'
+import type { ReconcileParts } from './reconcile-parts.ts'
+import type { Looked } from './resource-memory.ts'
+import { type StorageStatement, storageStatement } from './storage.ts'
+
+/** What a reconcile found out; what it did not get to is null. */
+export interface Findings<F> {
+  looked: Looked<F> | null
+  identity: IdentityPlan | null
+  problem: Problem | null
+  /** A step that failed and is tried again. */
+  error: unknown
+  /** While paused: changes that wait. */
+  waiting: readonly string[] | null
+  hold: Statement<ReasonOf<'Ready'>> | null
+  plan: ObjectPlan | null
+  refusedGrowth: StorageStatement | null
+}
+
+interface StatusInput<F> {
+  readonly findings: Findings<F>
+  readonly picture: Picture
+}
+
+export function wantedStatus<R extends Resource, F>(
+  logic: KindLogic<R, F>,
+  { options }: Pick<ReconcileParts<R>, 'options'>,
+  resource: R,
+  { findings, picture }: StatusInput<F>,
+): WantedStatus {
+  const { claims, views, learnt } = picture
+  const { clusterDomain } = options
+  const nodes = nodeStatuses(resource, { claims, views, learnt, clusterDomain })
+  const storage = storageStatement(resource, claims, findings.refusedGrowth)
+  const statements: Statements = {
+    ...readiness(resource, { findings, picture }, storage),
+    ...identityStatement(resource, findings, changedPeerID(nodes, views)),
+    StorageReady: storage,
+    AddressPublished: addressStatement(resource, learnt),
+    ...observedStatements(logic, resource, { findings, picture }),
+    ...(findings.plan === null ? {} : { UpdateAvailable: updateStatement(findings.plan) }),
+    ...(findings.waiting === null ? {} : { Paused: pausedStatement(findings.waiting) }),
+  }
+  const moved = hasNewIdentity(resource.status?.nodes ?? [], nodes)
+  return {
+    conditions: conditionsOf(statements),
+    facts: { ...factsOf(resource, findings, picture), ...(moved ? { nodes } : {}) },
+    figures: { ...(moved ? {} : { nodes }), ...totals(nodes.slice(0, wantedReplicas(resource))) },
+  }
+}
+
+function factsOf<F>(
+  resource: Resource,
+  { plan, waiting }: Findings<F>,
+  { counts }: Picture,
+): Readonly<Record<string, unknown>> {
+  const { generation, annotations } = resource.metadata
+  const asked = annotations?.[requests.reconcileAt]
+  const handled = waiting === null ? asked : resource.status?.lastHandledReconcileAt
+  const image = plan === null ? resource.status?.image : imageOf(resource, plan)
+  return {
+    observedGeneration: generation,
+    ...(handled === undefined ? {} : { lastHandledReconcileAt: handled }),
+    ...(image === undefined ? {} : { image }),
+    pods: `${counts?.readyReplicas ?? 0}/${wantedReplicas(resource)}`,
+    ...(resource.kind === 'Host'
+      ? { replicas: counts?.replicas ?? 0, selector: selectorText(resource) }
+      : {}),
+  }
+}
+
+function imageOf(resource: Resource, { objects }: ObjectPlan): string | undefined {
+  const set = objects.find(({ kind }) => kind === 'StatefulSet') as V1StatefulSet | undefined
+  const containers = set?.spec?.template.spec?.containers ?? []
+  return containers.find(({ name }) => name === programOf(resource))?.image
+}
+
+function readiness<F>(
+  resource: Resource,
+  { findings, picture }: StatusInput<F>,
+  storage: StorageStatement,
+): Statements {
+  const { problem, error, identity, hold, plan } = findings
+  if (problem !== null) {
+    return { Ready: { reason: 'Stalled', message: problem.message }, Stalled: problem }
+  }
+  if (identity?.lack) {
+    const { message } = identity.lack
+    return {
+      Ready: { reason: 'IdentityNotReady', message },
+      Reconciling: { reason: 'Progressing', message },
+    }
+  }
+  const facts = {
+    set: picture.counts,
+    pods: [...picture.pods.values()],
+    storage,
+    isExpanding: plan?.isSetLeaving === true || picture.isParked,
+  }
+  const { ready, reconciling } = readinessOf(resource, facts)
+  if (hold !== null && picture.set === null) {
+    return { Ready: hold, Reconciling: { reason: 'Progressing', message: hold.message } }
+  }
+  if (error !== null) return retrying({ ready, reconciling }, error)
+  return { Ready: ready, ...(reconciling === null ? {} : { Reconciling: reconciling }) }
+}
+
+function retrying({ ready }: Readiness, error: unknown): Statements {
+  const message =
+    error instanceof ServiceError ? error.message : 'a mistake of the operator: see its log'
+  return { Ready: ready, Reconciling: { reason: 'ProgressingWithRetry', message } }
+}
+
+function identityStatement<F>(
+  resource: Resource,
+  { identity, problem, looked }: Findings<F>,
+  changed: Statement<'PeerIDChanged'> | null,
+): Statements {
+  if (identity?.problem) {
+    const { reason } = identity.problem
+    return { IdentityReady: { reason, message: identity.problem.message } }
+  }
+  if (identity?.lack) return { IdentityReady: identity.lack }
+  if (changed !== null) return { IdentityReady: changed }
+  if (looked === null || (problem !== null && identity === null)) {
+    return kept(resource, 'IdentityReady')
+  }
+  const { keyring } = childNames(resource)
+  const isOwn = resource.spec.identity.secretRef === undefined
+  const message = isOwn
+    ? `Secret ${keyring} was generated: keep a copy of it.`
+    : `Secret ${keyring} has the keys of all replicas.`
+  return { IdentityReady: { reason: isOwn ? 'KeyringGenerated' : 'KeyringProvided', message } }
+}
+
+/** Statements about what replicas say; those from before, until all of them have been asked. */
+function observedStatements<R extends Resource, F>(
+  logic: KindLogic<R, F>,
+  resource: R,
+  { findings, picture }: StatusInput<F>,
+): Statements {
+  if (findings.looked === null) {
+    return kept(resource, 'UpstreamReachable', 'PeersConnected', 'SchemaInSync')
+  }
+  const views = new Map<number, HealthView | null>()
+  for (const [ordinal, view] of picture.views) views.set(ordinal, view ?? null)
+  const said = logic.statements(resource, findings.looked.facts, views)
+  const isWaiting = [...picture.views.values()].includes(undefined)
+  if (!isWaiting) return said
+  const before = kept(resource, ...(Object.keys(said) as (keyof Statements)[]))
+  return { ...said, ...before }
+}
+
+/** Conditions as the status has them. */
+function kept(resource: Resource, ...types: readonly (keyof Statements)[]): Statements {
+  const found = (resource.status?.conditions ?? []).filter(({ type }) =>
+    types.some((wanted) => wanted === type),
+  )
+  return Object.fromEntries(found.map(({ type, reason, message }) => [type, { reason, message }]))
+}
+
+function updateStatement({ updateAvailable }: ObjectPlan): Statement<ReasonOf<'UpdateAvailable'>> {
+  return updateAvailable
+    ? {
+        reason: 'NewTemplate',
+        message:
+          'This operator would build the pods differently. Change the spec, or set the annotation viewmesh.io/roll-at to any new value, to replace them now.',
+      }
+    : { reason: 'UpToDate', message: 'The pods have the template of this operator.' }
+}
+
+const maxTold = 8
+
+function pausedStatement(waiting: readonly string[]): Statement<ReasonOf<'Paused'>> {
+  if (waiting.length === 0) {
+    return { reason: 'NothingWaiting', message: 'The cluster is as the spec wants it.' }
+  }
+  const told = waiting.slice(0, maxTold).join('; ')
+  const more = waiting.length > maxTold ? `; and ${waiting.length - maxTold} more` : ''
+  return { reason: 'ChangesWaiting', message: `${waiting.length} changes wait: ${told}${more}.` }
+}
+
+/** Whether more than figures changed. */
+function hasNewIdentity(before: readonly NodeStatus[], after: readonly NodeStatus[]): boolean {
+  const identities = (nodes: readonly NodeStatus[]): string =>
+    canonicalJson(
+      nodes.map(({ ordinal, peerID, addresses, keyringFingerprint, keysClaimUID }) => [
+        ordinal,
+        peerID ?? null,
+        addresses ?? [],
+        keyringFingerprint ?? null,
+        keysClaimUID ?? null,
+      ]),
+    )
+  return identities(before) !== identities(after)
+}

@@ -1,0 +1,74 @@
+/** Which resource has to be looked at again when something that is watched changes. */
+import type { Generator, Host, Resource } from '../api.ts'
+import { canonicalJson } from '../resources/canonical-json.ts'
+import type { Controller } from '../runtime/controller.ts'
+import type { Change } from '../runtime/object-cache.ts'
+import type { Urgency } from '../runtime/work-queue.ts'
+import type { Belonging, ClusterView } from './cluster-view.ts'
+import { referredGenerators } from './generator-peers.ts'
+import type { Mirror } from './mirror.ts'
+
+export type Controllers = Readonly<Record<Resource['kind'], Pick<Controller, 'add'>>>
+
+/** Passes changes on to the controllers; returns the function that ends it. */
+export function routeChanges(view: ClusterView, controllers: Controllers): () => void {
+  const belongings: readonly Mirror<Belonging<unknown>>[] = [
+    ...Object.values(view.children),
+    view.pods,
+    view.claims,
+  ]
+  const ends = [
+    view.generators.onChange((change) => {
+      addResource(controllers, 'Generator', change)
+      if (!concernsHosts(change)) return
+      for (const key of hostsOf(view, change)) controllers.Host.add(key, 'owned')
+    }),
+    view.hosts.onChange((change) => addResource(controllers, 'Host', change)),
+    ...belongings.map((mirror) => mirror.onChange((change) => addOwner(controllers, change))),
+  ]
+  return () => {
+    for (const end of ends) end()
+  }
+}
+
+/** Changes of status are our own; what people change counts in generation and annotations. */
+function addResource(
+  controllers: Controllers,
+  kind: Resource['kind'],
+  { key, before, after, listed }: Change<Resource>,
+): void {
+  const urgency: Urgency = listed ? 'resync' : 'user'
+  const isWish = before === null || after === null || wishOf(before.value) !== wishOf(after.value)
+  if (isWish) controllers[kind].add(key, urgency)
+}
+
+function wishOf({ metadata }: Resource): string {
+  const { uid, generation, annotations, deletionTimestamp } = metadata
+  return canonicalJson([uid, generation, annotations ?? {}, deletionTimestamp ?? null])
+}
+
+function addOwner(controllers: Controllers, { before, after }: Change<Belonging<unknown>>): void {
+  const owners = [before?.value.owner, after?.value.owner]
+  for (const owner of owners) if (owner) controllers[owner.kind].add(owner.key, 'owned')
+}
+
+/** Whether Hosts may have another peer or another schema to go by. */
+function concernsHosts({ before, after }: Change<Generator>): boolean {
+  return interestOf(before?.value ?? null) !== interestOf(after?.value ?? null)
+}
+
+function interestOf(generator: Generator | null): string {
+  if (generator === null) return ''
+  const { metadata, spec, status } = generator
+  const peers = (status?.nodes ?? []).map(({ peerID }) => peerID ?? null)
+  return canonicalJson([metadata.uid, spec.schemaAuth, peers])
+}
+
+/** Keys of the Hosts that refer to a Generator. */
+function hostsOf({ hosts }: ClusterView, { key }: Change<Generator>): string[] {
+  const refersTo = (host: Host): boolean =>
+    referredGenerators(host, () => null).some(
+      ({ reference }) => `${reference.namespace}/${reference.name}` === key,
+    )
+  return [...hosts.list()].filter(({ value }) => refersTo(value)).map((host) => host.key)
+}

@@ -1,0 +1,68 @@
+/**
+ * Secrets that are made for a resource, beside the keyring. Secrets are neither listed nor watched, so
+ * each is read before it is written; nothing of them is kept.
+ */
+import type { V1Secret } from '@kubernetes/client-node'
+import { ServiceError } from '../../src/errors.ts'
+import type { Resource } from '../api.ts'
+import { driftOf } from '../resources/drift.ts'
+import { secretValue } from '../resources/secret.ts'
+import type { KubernetesApi } from '../runtime/api.ts'
+import { hasCode } from '../runtime/api-error.ts'
+import { builtinTypes } from '../runtime/resource-type.ts'
+import { isOurs, ownership } from './ownership.ts'
+
+/** A value of a Secret; null where the Secret or the key is missing, or may not be read. */
+export async function readSecretValue(
+  api: KubernetesApi,
+  reference: { readonly namespace: string; readonly name: string; readonly key: string },
+  signal: AbortSignal,
+): Promise<string | null> {
+  const { namespace, name, key } = reference
+  try {
+    const address = { type: builtinTypes.Secret, namespace, name }
+    const secret = await api.find<V1Secret>(address, { signal })
+    return (secret && secretValue(secret, key)) ?? null
+  } catch (error) {
+    if (hasCode(error, 'OPERATOR_API_FORBIDDEN')) return null
+    throw error
+  }
+}
+
+/** Writes a Secret where it is not as wanted. Says whether it was there and somebody had changed it. */
+export async function ensureSecret(
+  api: KubernetesApi,
+  resource: Resource,
+  wanted: V1Secret,
+  signal: AbortSignal,
+): Promise<'kept' | 'created' | 'changed'> {
+  const { name = '', namespace } = wanted.metadata ?? {}
+  const live = await api.find<V1Secret>({ type: builtinTypes.Secret, namespace, name }, { signal })
+  if (live !== null) {
+    const state = ownership(resource, live)
+    if (state === 'leaving') throw leavingError('Secret', name)
+    if (state === 'foreign') throw nameTakenError('Secret', name)
+    if (isOurs(resource, live) && driftOf(wanted, live).length === 0) return 'kept'
+  }
+  await api.apply(builtinTypes.Secret, wanted, { signal })
+  return live === null ? 'created' : 'changed'
+}
+
+/** The object of an earlier resource of this name, which Kubernetes is about to delete. */
+export function leavingError(kind: string, name: string): ServiceError {
+  return new ServiceError(
+    'OPERATOR_LEAVING',
+    `${kind} ${name} of a deleted resource is still there`,
+    {
+      facts: { kind, name },
+      remedy: 'Nothing: Kubernetes deletes it.',
+    },
+  )
+}
+
+export function nameTakenError(kind: string, name: string): ServiceError {
+  return new ServiceError('OPERATOR_NAME_TAKEN', `${kind} ${name} belongs to something else`, {
+    facts: { kind, name },
+    remedy: `Delete or rename ${kind} ${name}, or create the resource under another name.`,
+  })
+}

@@ -1,0 +1,134 @@
+/**
+ * Volumes: whether they are bound, hold this chain, and are as large as wanted. Growing goes in steps
+ * that each follow from what is there, so that it goes on wherever it was interrupted: ask for more on
+ * each claim; when all claims have asked, make the StatefulSet anew, without its pods, because its
+ * claim templates cannot be changed; wait until the volumes have grown.
+ */
+import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
+import { records } from '../api/annotations.ts'
+import type { ReasonOf } from '../api/conditions.ts'
+import type { Resource } from '../api.ts'
+import { claimName, type Volume, wantedReplicas } from '../resources/names.ts'
+import { largerSize, parseQuantity } from '../resources/quantity.ts'
+import type { PlacedClaim } from './claim.ts'
+import type { Problem, Statement } from './problem.ts'
+
+export const volumes: readonly Volume[] = ['keys', 'data']
+
+export type StorageStatement = Statement<ReasonOf<'StorageReady'>>
+
+/** The size to ask for on a claim: never less than it has. */
+export function sizeOf(resource: Resource, { volume, claim }: PlacedClaim): string {
+  return largerSize(resource.spec.storage[volume].size, claim.requested)
+}
+
+/** Claims that have to ask for more than they do. */
+export function growing(resource: Resource, claims: readonly PlacedClaim[]): PlacedClaim[] {
+  return claims.filter(({ volume, claim }) =>
+    isSmaller(claim.requested, resource.spec.storage[volume].size),
+  )
+}
+
+/**
+ * Whether the StatefulSet is to be made anew with larger claim templates: they ask for less than is
+ * wanted, and no claim does any more.
+ */
+export function needsLargerTemplates(
+  resource: Resource,
+  templates: readonly V1PersistentVolumeClaim[],
+  claims: readonly PlacedClaim[],
+): boolean {
+  const isSmall = templates.some(({ metadata, spec }) => {
+    const volume = volumes.find((name) => name === metadata?.name)
+    if (volume === undefined) return false
+    const size = spec?.resources?.requests?.['storage'] ?? '0'
+    return isSmaller(size, resource.spec.storage[volume].size)
+  })
+  return isSmall && growing(resource, claims).length === 0
+}
+
+/** The claim of another chain, if there is one. */
+export function chainProblem(
+  { spec, metadata, kind }: Resource,
+  claims: readonly PlacedClaim[],
+): Problem | null {
+  const network = `${spec.chain.name}__${spec.chain.network}`
+  const foreign = claims.filter(
+    ({ claim }) => (claim.annotations[records.network] ?? network) !== network,
+  )
+  if (foreign.length === 0) return null
+  const names = foreign.map(
+    ({ claim }) => `${claim.name} (${claim.annotations[records.network] ?? ''})`,
+  )
+  return {
+    reason: 'ChainMismatch',
+    message: `${kind} ${metadata.name} is for ${network}, but these claims hold another chain: ${names.join(', ')}. Delete them (their content is then gone), or create the ${kind} under another name. No pod is touched meanwhile.`,
+  }
+}
+
+/** What to say about storage; `refused` is what was answered to a claim that asked for more. */
+export function storageStatement(
+  resource: Resource,
+  claims: readonly PlacedClaim[],
+  refused: StorageStatement | null,
+): StorageStatement {
+  if (wantedReplicas(resource) === 0) return { reason: 'NotNeeded', message: 'No pods are wanted.' }
+  if (refused !== null) return refused
+  return (
+    unboundStatement(resource, claims) ??
+    failedStatement(claims) ??
+    growthStatement(resource, claims) ?? { reason: 'Bound', message: 'All claims are bound.' }
+  )
+}
+
+function unboundStatement(
+  resource: Resource,
+  claims: readonly PlacedClaim[],
+): StorageStatement | null {
+  const wanted = Array.from({ length: wantedReplicas(resource) }, (_, ordinal) =>
+    volumes.map((volume) => claimName(resource, volume, ordinal)),
+  ).flat()
+  const bound = claims.filter(({ claim }) => claim.isBound).map(({ claim }) => claim.name)
+  const waiting = wanted.filter((name) => !bound.includes(name))
+  if (waiting.length === 0) return null
+  return { reason: 'Pending', message: `Not bound: ${listOf(waiting)}.` }
+}
+
+function failedStatement(claims: readonly PlacedClaim[]): StorageStatement | null {
+  for (const { claim } of claims) {
+    const told =
+      claim.conditions['ControllerResizeError'] ?? claim.conditions['NodeResizeError'] ?? null
+    const isInfeasible = claim.resizeStatus?.endsWith('Infeasible') === true
+    if (told === null && !isInfeasible) continue
+    const message = `Claim ${claim.name} cannot grow to ${claim.requested}: ${told ?? claim.resizeStatus}`
+    return { reason: 'ExpansionFailed', message }
+  }
+  return null
+}
+
+function growthStatement(
+  resource: Resource,
+  claims: readonly PlacedClaim[],
+): StorageStatement | null {
+  const small = claims.filter(({ volume, claim }) =>
+    isSmaller(claim.capacity ?? '0', resource.spec.storage[volume].size),
+  )
+  if (small.length === 0) return null
+  const names = listOf(small.map(({ claim }) => `${claim.name} (${claim.capacity})`))
+  const atRestart = small.every(({ claim }) => 'FileSystemResizePending' in claim.conditions)
+  return atRestart
+    ? {
+        reason: 'FileSystemResizePending',
+        message: `The file system grows when the pod is next started: ${names}.`,
+      }
+    : { reason: 'Expanding', message: `Being made larger: ${names}.` }
+}
+
+function isSmaller(size: string, than: string): boolean {
+  return (parseQuantity(size) ?? 0) < (parseQuantity(than) ?? 0)
+}
+
+function listOf(names: readonly string[]): string {
+  const shown = names.slice(0, 4).join(', ')
+  return names.length > 4 ? `${shown} and ${names.length - 4} more` : shown
+}

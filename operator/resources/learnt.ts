@@ -1,0 +1,58 @@
+/**
+ * What was learnt from the cluster and went into a pod template. It is kept on the StatefulSet, so that
+ * a later look that finds less, or an operator that has just started, replaces no pod.
+ */
+import { records } from '../api/annotations.ts'
+import type { GeneratorReference } from '../api/common-spec.ts'
+import { canonicalJson } from './canonical-json.ts'
+import type { ExecutionNode } from './context.ts'
+
+export interface Learnt {
+  readonly executionNode?: ExecutionNode | null
+  readonly schemaSource?: Required<GeneratorReference> | null
+}
+
+/** None where nothing was learnt. */
+export function learntAnnotations(learnt: Learnt): Record<string, string> {
+  const found = Object.entries(learnt).filter(([, value]) => value !== null)
+  if (found.length === 0) return {}
+  return { [records.learnt]: canonicalJson(Object.fromEntries(found)) }
+}
+
+/** What the annotations say; nothing where they are missing or were edited into something else. */
+export function readLearnt(
+  annotations: Readonly<Record<string, string>> | undefined,
+): Required<Learnt> {
+  const { executionNode, schemaSource } = parseObject(annotations?.[records.learnt] ?? '')
+  const node = fieldsOf(executionNode)
+  const source = fieldsOf(schemaSource)
+  return {
+    executionNode:
+      typeof node['namespace'] === 'string' && isTexts(node['labels'])
+        ? { namespace: node['namespace'], labels: node['labels'] }
+        : null,
+    schemaSource:
+      typeof source['namespace'] === 'string' && typeof source['name'] === 'string'
+        ? { namespace: source['namespace'], name: source['name'] }
+        : null,
+  }
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return fieldsOf(JSON.parse(text))
+  } catch {
+    return {}
+  }
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+    ? Object.fromEntries(Object.entries(value))
+    : {}
+}
+
+function isTexts(value: unknown): value is Readonly<Record<string, string>> {
+  const texts = Object.values(fieldsOf(value))
+  return texts.length > 0 && texts.every((text) => typeof text === 'string')
+}
