@@ -1,0 +1,173 @@
+{{- /*
+What the charts of Generator and Host share; `node test/charts/write-files.ts` copies it into both as
+templates/_shared.tpl. In standalone mode it makes of a spec what operator/resources makes of it, which
+test/cluster/chart-standalone.test.ts compares object by object.
+*/ -}}
+
+{{- /* The name of the resource, from which all other names are made. */ -}}
+{{- define "viewmesh.name" -}}
+{{- $name := .Values.nameOverride | default .Release.Name -}}
+{{- if or (gt (len $name) 40) (not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" $name)) -}}
+{{- fail (printf "\n\n%q cannot be the name: names of pods and Services are made from it, so it begins with a letter, has lower-case letters, digits and \"-\" only, and at most 40 of them.\nSet nameOverride.\n" $name) -}}
+{{- end -}}
+{{- $name -}}
+{{- end -}}
+
+{{- define "viewmesh.base" -}}
+{{ include "viewmesh.name" . }}-{{ .Chart.Name }}
+{{- end -}}
+
+{{- define "viewmesh.selector" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/instance: {{ include "viewmesh.name" . }}
+{{- end -}}
+
+{{- define "viewmesh.labels" -}}
+{{ include "viewmesh.selector" . }}
+app.kubernetes.io/part-of: viewmesh
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end -}}
+
+{{- /* Refuses values that cannot become anything, with what to do. */ -}}
+{{- define "viewmesh.check" -}}
+{{- if not (has .Values.mode (list "operator" "standalone")) -}}
+{{- fail (printf "\n\nSay who runs the %s: --set mode=operator makes a resource for the operator, which has to be installed; --set mode=standalone makes the StatefulSet itself.\nIt is never guessed, since a guess that changes would replace one by the other.\n" .Chart.Name) -}}
+{{- end -}}
+{{- if and (eq .Values.mode "standalone") (not .Values.existingSecret) -}}
+{{- fail (printf "\n\nThe %s needs a Secret with its keyring key, which decides its peer ID and must never change. Make it once, keep a copy, and set existingSecret to its name:\n\n  %s\n" .Chart.Name (include "viewmesh.secretCommand" .)) -}}
+{{- end -}}
+{{- if and (eq .Chart.Name "generator") (ne (len (keys (pick (.Values.spec.upstream | default dict) "url" "service" "podSelector"))) 1) -}}
+{{- fail "\n\nSay where the execution node is, by exactly one of spec.upstream.service, spec.upstream.url and spec.upstream.podSelector: --set spec.upstream.service.name=geth\n" -}}
+{{- end -}}
+{{- if and (eq .Values.mode "standalone") .Values.spec.generators -}}
+{{- fail "\n\nspec.generators needs the operator, which learns peer IDs. With mode=standalone list the Generators in spec.bootstrapPeers, as /dns4/<name>-generator-nodes.<namespace>.svc.cluster.local/tcp/9171/p2p/<peer id>.\n" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "viewmesh.secretCommand" -}}
+kubectl create secret generic {{ include "viewmesh.name" . }}-{{ .Chart.Name }}-keyring --namespace {{ .Release.Namespace }}
+{{- range $ordinal := until (int (.Values.spec.replicas | default 1)) }} --from-literal={{ $ordinal }}="$(openssl rand -base64 32)"{{ end }}
+{{- if eq .Chart.Name "generator" }} --from-literal=schema-keys="$(openssl rand -hex 32)"{{ end }}
+{{- end -}}
+
+{{- /* The spec as JSON, with what the chart's values add: the Secret of the keyring. */ -}}
+{{- define "viewmesh.givenSpec" -}}
+{{- $spec := deepCopy .Values.spec -}}
+{{- if .Values.existingSecret -}}
+{{- $_ := set $spec "identity" (mergeOverwrite (dict) ($spec.identity | default dict) (dict "secretRef" (dict "name" .Values.existingSecret))) -}}
+{{- if and (eq .Values.mode "standalone") (eq .Chart.Name "generator") -}}
+{{- $keys := dict "keysSecretRef" (dict "name" .Values.existingSecret "key" "schema-keys") -}}
+{{- $_ := set $spec "schemaAuth" (mergeOverwrite $keys ($spec.schemaAuth | default dict)) -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $spec -}}
+{{- end -}}
+
+{{- /* The spec as JSON with the defaults that the API server would fill in. */ -}}
+{{- define "viewmesh.spec" -}}
+{{- $spec := mergeOverwrite (.Files.Get "files/defaults.yaml" | fromYaml) (include "viewmesh.givenSpec" . | fromJson) -}}
+{{- with $spec.upstream -}}
+{{- range $way := list .service .podSelector -}}
+{{- with $way -}}
+{{- $_ := set . "httpPort" (.httpPort | default 8545) -}}
+{{- $_ := set . "colocate" (.colocate | default "Preferred") -}}
+{{- end -}}
+{{- end -}}
+{{- with .auth -}}
+{{- $_ := set . "header" (.header | default "Authorization") -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $spec -}}
+{{- end -}}
+
+{{- /* The image: a registry, and the version of this chart where the spec names no tag or digest. */ -}}
+{{- define "viewmesh.image" -}}
+{{- $root := index . 0 -}}
+{{- $image := index . 1 -}}
+{{- $registry := $root.Values.global.imageRegistry -}}
+{{- if not (or $image.repository $registry) -}}
+{{- fail "\n\nSay where the images are: --set global.imageRegistry=registry.example.org/viewmesh, or spec.image.repository.\n" -}}
+{{- end -}}
+{{- $repository := $image.repository | default (printf "%s/viewmesh-%s" $registry $root.Chart.Name) -}}
+{{- if $image.digest -}}
+{{ $repository }}@{{ $image.digest }}
+{{- else -}}
+{{ $repository }}:{{ $image.tag | default $root.Chart.AppVersion }}
+{{- end -}}
+{{- end -}}
+
+{{- /* Merges a user's pod template over ours as the operator does; see strategic-merge.ts there. */ -}}
+{{- define "viewmesh.merge" -}}
+{{- $keys := dict "containers" "name" "initContainers" "name" "volumes" "name" "env" "name" "imagePullSecrets" "name" "resourceClaims" "name" "volumeMounts" "mountPath" "volumeDevices" "devicePath" "ports" "containerPort" "hostAliases" "ip" "topologySpreadConstraints" "topologyKey" -}}
+{{- $result := deepCopy (index . 0) -}}
+{{- range $name, $value := index . 1 -}}
+{{- $before := get $result $name -}}
+{{- if kindIs "invalid" $value -}}
+{{- $_ := unset $result $name -}}
+{{- else if and (kindIs "slice" $value) (hasKey $keys $name) -}}
+{{- $items := ternary $before list (kindIs "slice" $before) -}}
+{{- $_ := set $result $name (include "viewmesh.mergeItems" (list (get $keys $name) $items $value) | fromJsonArray) -}}
+{{- else if kindIs "map" $value -}}
+{{- $fields := ternary $before dict (kindIs "map" $before) -}}
+{{- $_ := set $result $name (include "viewmesh.merge" (list $fields $value) | fromJson) -}}
+{{- else -}}
+{{- $_ := set $result $name $value -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $result -}}
+{{- end -}}
+
+{{- define "viewmesh.mergeItems" -}}
+{{- $key := index . 0 -}}
+{{- $items := index . 1 -}}
+{{- range $entry := index . 2 -}}
+{{- $merged := list -}}
+{{- $isNew := true -}}
+{{- range $item := $items -}}
+{{- if eq (get $item $key | toString) (get $entry $key | toString) -}}
+{{- $isNew = false -}}
+{{- $merged = append $merged (include "viewmesh.merge" (list $item $entry) | fromJson) -}}
+{{- else -}}
+{{- $merged = append $merged $item -}}
+{{- end -}}
+{{- end -}}
+{{- $items = ternary (append $merged $entry) $merged $isNew -}}
+{{- end -}}
+{{- toJson $items -}}
+{{- end -}}
+
+{{- /* Ports as the numbers of a network policy: each once, in order. */ -}}
+{{- define "viewmesh.tcpPorts" -}}
+{{- $padded := list -}}
+{{- range . -}}
+{{- $padded = append $padded (printf "%05d" (int .)) -}}
+{{- end -}}
+{{- range $padded | uniq | sortAlpha }}
+- protocol: TCP
+  port: {{ regexReplaceAll "^0+" . "" }}
+{{- end -}}
+{{- end -}}
+
+{{- define "viewmesh.portOfUrl" -}}
+{{- $url := urlParse . -}}
+{{- $port := regexFind ":[0-9]+$" $url.host | trimPrefix ":" -}}
+{{- $port | default (has $url.scheme (list "https" "wss") | ternary "443" "80") -}}
+{{- end -}}
+
+{{- define "viewmesh.podsIn" -}}
+namespaceSelector:
+  matchLabels:
+    kubernetes.io/metadata.name: {{ index . 0 }}
+podSelector:
+  matchLabels:
+    {{- toYaml (index . 1) | nindent 4 }}
+{{- end -}}
+
+{{- define "viewmesh.servicePorts" -}}
+{{- range . }}
+- name: {{ index . 0 }}
+  port: {{ index . 1 }}
+  targetPort: {{ index . 1 }}
+  protocol: TCP
+{{- end -}}
+{{- end -}}

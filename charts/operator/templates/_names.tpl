@@ -1,0 +1,65 @@
+{{- define "operator.name" -}}
+{{- if .Values.fullnameOverride -}}
+{{ .Values.fullnameOverride | trunc 52 | trimSuffix "-" }}
+{{- else -}}
+{{- $name := .Values.nameOverride | default "viewmesh-operator" -}}
+{{- ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) | trunc 52 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "operator.selector" -}}
+app.kubernetes.io/name: operator
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "operator.labels" -}}
+{{ include "operator.selector" . }}
+app.kubernetes.io/part-of: viewmesh
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end -}}
+
+{{- define "operator.serviceAccount" -}}
+{{- if .Values.serviceAccount.create -}}
+{{ .Values.serviceAccount.name | default (include "operator.name" .) }}
+{{- else -}}
+{{ .Values.serviceAccount.name | default "default" }}
+{{- end -}}
+{{- end -}}
+
+{{- /* The image of a program: list of the root, `operator`, `generator` or `host`, and what values say. */ -}}
+{{- define "operator.image" -}}
+{{- $root := index . 0 -}}
+{{- $program := index . 1 -}}
+{{- $image := index . 2 -}}
+{{- $registry := $root.Values.global.imageRegistry -}}
+{{- if not (or $image.repository $registry) -}}
+{{- fail (printf "\n\nSay where the images are: --set global.imageRegistry=registry.example.org/viewmesh (missing: that of the %s)\n" $program) -}}
+{{- end -}}
+{{- $repository := $image.repository | default (printf "%s/viewmesh-%s" $registry $program) -}}
+{{- if $image.digest -}}
+{{ $repository }}@{{ $image.digest }}
+{{- else -}}
+{{ $repository }}:{{ $image.tag | default $root.Chart.AppVersion }}
+{{- end -}}
+{{- end -}}
+
+{{- /* The namespaces that are watched, as JSON; empty for all. */ -}}
+{{- define "operator.namespaces" -}}
+{{- if .Values.scope.clusterWide -}}
+[]
+{{- else -}}
+{{- .Values.scope.namespaces | default (list .Release.Namespace) | uniq | sortAlpha | toJson -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Refuses values that contradict each other. */ -}}
+{{- define "operator.check" -}}
+{{- if and (gt (int .Values.replicaCount) 1) (not .Values.leaderElection.enabled) -}}
+{{- fail "\n\nSeveral replicas without leader election would write against each other: set leaderElection.enabled=true, or replicaCount=1.\n" -}}
+{{- end -}}
+{{- if and .Values.scope.clusterWide .Values.scope.namespaces -}}
+{{- fail "\n\nscope.namespaces has no effect while scope.clusterWide is true: set scope.clusterWide=false to watch those namespaces alone.\n" -}}
+{{- end -}}
+{{- end -}}

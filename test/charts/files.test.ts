@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { parse } from 'yaml'
+import { chartFiles } from '../support/chart-files.ts'
+import { repository } from '../support/repository.ts'
+
+const read = (path: string): string => readFileSync(`${repository}/${path}`, 'utf8')
+const charts = ['operator', 'generator', 'host']
+
+/** `npm run charts` writes the files anew. */
+for (const [path, text] of chartFiles()) {
+  test(`${path} is what it is made from`, () => {
+    assert.equal(read(path), text)
+  })
+}
+
+test('every chart has the version of the programs', () => {
+  const { version } = JSON.parse(read('package.json'))
+  for (const chart of charts) {
+    const { version: own, appVersion, name } = parse(read(`charts/${chart}/Chart.yaml`))
+    assert.deepEqual([name, own, appVersion], [chart, version, version])
+  }
+})
+
+test('the operator’s chart has exactly the CRDs', () => {
+  const folder = 'charts/operator/files/crds'
+  assert.deepEqual(readdirSync(`${repository}/${folder}`), readdirSync(`${repository}/crds`))
+  for (const name of readdirSync(`${repository}/crds`)) {
+    assert.equal(read(`${folder}/${name}`), read(`crds/${name}`))
+  }
+})

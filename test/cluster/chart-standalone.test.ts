@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Generator, Host } from '../../operator/api.ts'
+import type { ChildObject } from '../../operator/resources/child-object.ts'
+import { generatorObjects } from '../../operator/resources/generator-objects.ts'
+import { hostObjects } from '../../operator/resources/host-objects.ts'
+import { isHook, type RenderedObject, renderChart } from '../support/helm.ts'
+import {
+  generatorCases,
+  generatorContext,
+  hostCases,
+  hostContext,
+  readGenerator,
+  readHost,
+  readManifest,
+} from '../support/operator-cases.ts'
+
+const existingSecret = 'my-keyring'
+const images = {
+  generator: 'images.example/viewmesh-generator:0.1.0',
+  host: 'images.example/viewmesh-host:0.1.0',
+}
+const shared = { mode: 'standalone', existingSecret, global: { imageRegistry: 'images.example' } }
+
+type Loose = Record<string, unknown>
+
+/** An object without what says who made it, and what only the operator writes down. */
+function withoutMaker(object: ChildObject | RenderedObject): Loose {
+  const { ownerReferences: _, annotations = {}, labels, ...metadata } = object.metadata as Loose
+  const kept = Object.entries(annotations as Loose).filter(
+    ([name]) => !name.startsWith('viewmesh.io/'),
+  )
+  const { 'app.kubernetes.io/managed-by': maker, ...others } = labels as Loose
+  assert.ok(maker)
+  const shown = kept.length === 0 ? {} : { annotations: Object.fromEntries(kept) }
+  return JSON.parse(
+    JSON.stringify({ ...object, metadata: { ...metadata, ...shown, labels: others } }),
+  )
+}
+
+function byName(objects: readonly (ChildObject | RenderedObject)[]): Record<string, Loose> {
+  return Object.fromEntries(
+    objects.map((object) => [`${object.kind} ${object.metadata?.name}`, withoutMaker(object)]),
+  )
+}
+
+for (const [name, context] of Object.entries(generatorCases)) {
+  test(`${name}: the standalone chart makes the same objects as the operator, pod template included`, async () => {
+    const { metadata, spec } = readGenerator(name)
+    const generator: Generator = {
+      ...readGenerator(name),
+      metadata: { ...metadata, annotations: {} },
+      spec: {
+        ...spec,
+        identity: { ...spec.identity, secretRef: { name: existingSecret } },
+        schemaAuth: {
+          keysSecretRef: { name: existingSecret, key: 'schema-keys' },
+          ...spec.schemaAuth,
+        },
+      },
+    }
+    const defaults = { images, generatorPriorityClass: null }
+    const { objects } = generatorObjects(generator, { ...context, announce: [], defaults })
+    const { executionNode } = context
+    const rendered = await renderChart('generator', metadata, {
+      ...shared,
+      spec: readManifest(name).spec,
+      ...(executionNode === null ? {} : { executionNode }),
+    })
+    assert.deepEqual(byName(rendered.filter((object) => !isHook(object))), byName(objects))
+  })
+}
+
+for (const [name, context] of Object.entries(hostCases)) {
+  test(`${name}: the standalone chart makes the same objects as the operator, pod template included`, async () => {
+    const { metadata, spec } = readHost(name)
+    const { generators: _, ...alone } = spec
+    const host: Host = {
+      ...readHost(name),
+      spec: { ...alone, identity: { ...spec.identity, secretRef: { name: existingSecret } } },
+    }
+    const { announce } = context
+    const defaults = { images, generatorPriorityClass: null }
+    const { objects } = hostObjects(host, { ...hostContext, announce, defaults })
+    const { generators: __, ...given } = readManifest(name).spec as Loose
+    const rendered = await renderChart('host', metadata, { ...shared, announce, spec: given })
+    assert.deepEqual(byName(rendered.filter((object) => !isHook(object))), byName(objects))
+  })
+}
+
+test('the cases cover an execution node that is known and one that is not', () => {
+  assert.notEqual(generatorContext.executionNode, null)
+  assert.ok(Object.values(generatorCases).some(({ executionNode }) => executionNode === null))
+})
