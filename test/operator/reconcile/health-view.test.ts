@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { isSameState, parseHealth } from '../../../operator/reconcile/health-view.ts'
+import { startingState, toHealthReport } from '../../../src/service/health-report.ts'
+
+const report = toHealthReport(
+  {
+    ...startingState('Ethereum', 'Mainnet'),
+    ready: true,
+    head: 120,
+    sourceHead: 123,
+    upstreamMode: 'http',
+    p2p: { self: { id: 'self', addresses: [] }, peers: [{ id: 'other', addresses: [] }] },
+  },
+  { program: 'generator', version: '0.1.0', startedMs: 0, nowMs: 1_000 },
+)
+
+test('what a program says of itself is read', () => {
+  assert.deepEqual(parseHealth(JSON.stringify(report)), {
+    peerID: 'self',
+    head: 120,
+    lag: 3,
+    peers: ['other'],
+    upstreamMode: 'http',
+    schema: null,
+    error: null,
+  })
+})
+
+test('blocks that come are no change of state, peers that go are', () => {
+  const view = parseHealth(JSON.stringify(report))
+  assert.ok(view)
+  assert.equal(isSameState(view, { ...view, head: 121, lag: 2 }), true)
+  assert.equal(isSameState(view, { ...view, peers: [] }), false)
+  assert.equal(isSameState(view, null), false)
+})
+
+test('nothing that a pod answers breaks the reading', () => {
+  fc.assert(fc.property(fc.string(), (text) => assert.equal(parseHealth(text), null)))
+  const shapes = fc.record(
+    { program: fc.constant('host'), p2p: fc.anything(), head: fc.anything(), error: fc.anything() },
+    { requiredKeys: ['program'] },
+  )
+  fc.assert(
+    fc.property(shapes, (body) => {
+      const text = JSON.stringify(body)
+      const view = parseHealth(text)
+      assert.ok(view)
+      assert.ok(view.head === null || Number.isSafeInteger(view.head))
+    }),
+  )
+})

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Host } from '../../../operator/api.ts'
+import { planIdentity, type ReplicaIdentity } from '../../../operator/reconcile/identity.ts'
+import { readHost } from '../../support/operator-cases.ts'
+
+const host = readHost('host-minimal')
+const own: Host = {
+  ...host,
+  spec: { ...host.spec, identity: { ...host.spec.identity, secretRef: { name: 'mine' } } },
+}
+const claim = { uid: 'claim', fingerprint: 'abc', isGoing: false }
+const known = { fingerprint: 'abc', claimUID: 'claim' }
+const replica: ReplicaIdentity = { ordinal: 0, key: 'abc', claim, known }
+
+const reasonOf = (given: Partial<ReplicaIdentity>, of: Host = host): string | null => {
+  const plan = planIdentity(of, [{ ...replica, ...given }], true)
+  return plan.problem?.reason ?? plan.lack?.reason ?? null
+}
+const generated = (given: Partial<ReplicaIdentity>): readonly number[] =>
+  planIdentity(host, [{ ...replica, ...given }], true).generate
+
+test('a key that the claim was marked with goes on', () => {
+  assert.equal(reasonOf({}), null)
+  assert.equal(reasonOf({ known: null }), null)
+})
+
+test('a first replica gets a key, and its claim is marked later', () => {
+  const fresh = { key: null, claim: null, known: null }
+  assert.deepEqual(generated(fresh), [0])
+  assert.equal(reasonOf({ claim: { ...claim, fingerprint: null }, known: null }), null)
+})
+
+test('a changed key is a conflict that names Secret, key and remedy', () => {
+  const plan = planIdentity(host, [{ ...replica, key: 'other' }], true)
+  assert.equal(plan.problem?.reason, 'IdentityConflict')
+  assert.equal(
+    plan.problem?.message,
+    'The key "0" of Secret mainnet-host-keyring has the fingerprint other, but the key directory on claim keys-mainnet-host-0 opens with abc: put the original value back from your backup. No pod is touched meanwhile.',
+  )
+})
+
+test('a missing key is never made again where the claim or the status knows it', () => {
+  assert.equal(reasonOf({ key: null }), 'KeyringMissing')
+  assert.equal(reasonOf({ key: null, known: null }), 'KeyringMissing')
+  assert.equal(reasonOf({ key: null, claim: null }), 'KeyringMissing')
+  const unmarked = { ...claim, fingerprint: null }
+  assert.equal(reasonOf({ key: null, known: null, claim: unmarked }), 'KeyringMissing')
+})
+
+test('a lost, dying or replaced keys claim stops everything', () => {
+  assert.equal(reasonOf({ claim: null }), 'KeysClaimMissing')
+  assert.equal(reasonOf({ claim: { ...claim, isGoing: true } }), 'KeysClaimMissing')
+  const empty = { uid: 'another', fingerprint: null, isGoing: false }
+  assert.equal(reasonOf({ claim: empty }), 'KeysClaimMissing')
+})
+
+test('a claim restored from a backup with its mark goes on', () => {
+  assert.equal(reasonOf({ claim: { ...claim, uid: 'restored' } }), null)
+})
+
+test('a mark that was edited or removed on the claim that is remembered is put back', () => {
+  assert.equal(reasonOf({ claim: { ...claim, fingerprint: null } }), null)
+  assert.equal(reasonOf({ claim: { ...claim, fingerprint: 'edited' } }), null)
+})
+
+test('a Secret of the user is never written: what it lacks is told', () => {
+  const fresh: ReplicaIdentity = { ordinal: 0, key: null, claim: null, known: null }
+  const plan = planIdentity(own, [fresh], false)
+  assert.deepEqual(plan.generate, [])
+  assert.deepEqual(plan.lack, {
+    reason: 'SecretMissing',
+    message:
+      'Secret mine of identity.secretRef does not exist: create it with "0", each a secret of at least 32 random characters.',
+  })
+  assert.equal(planIdentity(own, [fresh], true).lack?.reason, 'KeyMissing')
+})
+
+test('whatever is known of an identity, no key is made while anything is left of it', () => {
+  const mark = fc.constantFrom('abc', 'other')
+  const claims = fc.option(
+    fc.record({
+      uid: fc.constantFrom('claim', 'another'),
+      fingerprint: fc.option(mark),
+      isGoing: fc.boolean(),
+    }),
+  )
+  const knowledge = fc.option(
+    fc.record({ fingerprint: mark, claimUID: fc.option(fc.constantFrom('claim', 'another')) }),
+  )
+  fc.assert(
+    fc.property(fc.option(mark), claims, knowledge, (key, found, remembered) => {
+      const given = { ordinal: 0, key, claim: found, known: remembered }
+      const plan = planIdentity(host, [given], true)
+      if (plan.generate.length > 0) {
+        assert.deepEqual([key, found, remembered], [null, null, null])
+      }
+    }),
+  )
+})

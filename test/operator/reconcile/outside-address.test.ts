@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Generator } from '../../../operator/api.ts'
+import {
+  addressStatement,
+  type Ingress,
+  learntAddresses,
+} from '../../../operator/reconcile/outside-address.ts'
+import { keepPod } from '../../../operator/reconcile/pod.ts'
+import { readGenerator, readHost } from '../../support/operator-cases.ts'
+
+const minimal = readGenerator('generator-minimal')
+const withP2p = (
+  type: 'None' | 'ClusterIP' | 'NodePort' | 'LoadBalancer',
+  announce?: readonly string[],
+): Generator => ({
+  ...minimal,
+  spec: { ...minimal.spec, p2p: { service: { type }, ...(announce && { announce }) } },
+})
+const learn = (of: Generator, ingress: Ingress): string[][] =>
+  learntAddresses(of, {
+    ingress: new Map([['mainnet-generator-p2p-0', ingress]]),
+    pods: new Map(),
+  })
+
+test('the address of a load balancer is told to peers, by IP or by name', () => {
+  const balanced = withP2p('LoadBalancer')
+  assert.deepEqual(learn(balanced, [{ ip: '203.0.113.7' }]), [['/ip4/203.0.113.7/tcp/9171']])
+  assert.deepEqual(learn(balanced, [{ ip: '2001:db8::7' }]), [['/ip6/2001:db8::7/tcp/9171']])
+  const named = learn(balanced, [{ hostname: 'lb.example.org' }])
+  assert.deepEqual(named, [['/dns4/lb.example.org/tcp/9171']])
+  assert.equal(addressStatement(balanced, named).reason, 'LoadBalancer')
+})
+
+test('a load balancer without an address is waited for, unless the spec gives one', () => {
+  const waiting = addressStatement(withP2p('LoadBalancer'), [[]])
+  assert.equal(waiting.reason, 'Pending')
+  assert.match(waiting.message, /mainnet-generator-p2p-0/)
+  const given = withP2p('LoadBalancer', ['/dns4/gen.example.org/tcp/9171'])
+  assert.equal(addressStatement(given, [[]]).reason, 'LoadBalancer')
+})
+
+test('an address that only private networks reach is not called published', () => {
+  const balanced = withP2p('LoadBalancer')
+  for (const ip of [
+    '10.1.2.3',
+    '192.168.1.1',
+    '172.20.0.1',
+    '100.64.0.1',
+    '169.254.1.1',
+    'fd00::1',
+  ]) {
+    assert.equal(addressStatement(balanced, learn(balanced, [{ ip }])).reason, 'PrivateAddress', ip)
+  }
+  const mixed = learn(balanced, [{ ip: '10.1.2.3' }, { ip: '203.0.113.7' }])
+  assert.equal(addressStatement(balanced, mixed).reason, 'LoadBalancer')
+})
+
+test('what cannot be learnt is asked for', () => {
+  assert.equal(addressStatement(withP2p('NodePort'), [[]]).reason, 'AddressUnknown')
+  const given = withP2p('NodePort', ['/ip4/203.0.113.7/tcp/30171'])
+  assert.equal(addressStatement(given, [[]]).reason, 'Manual')
+  assert.equal(addressStatement(withP2p('None'), [[]]).reason, 'InCluster')
+})
+
+test('in the network of the machine the address is the machine’s', () => {
+  const host = readHost('host-minimal')
+  const spec = { ...host.spec, podTemplate: { spec: { hostNetwork: true } } }
+  const pod = keepPod({
+    metadata: { name: 'mainnet-host-0' },
+    spec: { hostNetwork: true, containers: [] },
+    status: { hostIP: '198.51.100.4' },
+  })
+  const learnt = learntAddresses(
+    { ...host, spec },
+    { ingress: new Map(), pods: new Map([[pod.name, pod]]) },
+  )
+  assert.deepEqual(learnt, [['/ip4/198.51.100.4/tcp/9171']])
+  assert.equal(addressStatement({ ...host, spec }, learnt).reason, 'HostNetwork')
+})

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { keepPod } from '../../../operator/reconcile/pod.ts'
+import {
+  type ReadinessFacts,
+  readinessOf,
+  type SetCounts,
+} from '../../../operator/reconcile/readiness.ts'
+import { readHost } from '../../support/operator-cases.ts'
+
+const minimal = readHost('host-minimal')
+const host = { ...minimal, spec: { ...minimal.spec, replicas: 2 } }
+const set: SetCounts = {
+  generation: 3,
+  observedGeneration: 3,
+  replicas: 2,
+  readyReplicas: 2,
+  updatedReplicas: 2,
+  isRolling: false,
+}
+const facts: ReadinessFacts = {
+  set,
+  pods: [],
+  storage: { reason: 'Bound', message: 'All claims are bound.' },
+  isExpanding: false,
+}
+
+const reasons = (given: Partial<ReadinessFacts>, counts: Partial<SetCounts> = {}): string[] => {
+  const of = given.set === null ? null : { ...set, ...counts }
+  const { ready, reconciling } = readinessOf(host, { ...facts, ...given, set: of })
+  return [ready.reason, reconciling?.reason ?? 'none']
+}
+
+test('all pods ready is ready, and nothing goes on', () => {
+  assert.deepEqual(reasons({}), ['AllReady', 'none'])
+})
+
+test('a StatefulSet that is new, or that its controller has not seen yet, is pending', () => {
+  assert.deepEqual(reasons({ set: null }), ['Pending', 'Progressing'])
+  assert.deepEqual(reasons({}, { observedGeneration: 2 }), ['Pending', 'Progressing'])
+  assert.deepEqual(reasons({ set: null, isExpanding: true }), ['Pending', 'ExpandingStorage'])
+})
+
+test('pods that run and are not ready yet are initializing', () => {
+  assert.deepEqual(reasons({}, { readyReplicas: 1 }), ['Initializing', 'Progressing'])
+})
+
+test('pods that are replaced are rolling out', () => {
+  const rolling = { isRolling: true, updatedReplicas: 1 }
+  assert.deepEqual(reasons({}, rolling), ['RollingOut', 'WaitingForRollout'])
+})
+
+test('storage that is not as wanted is waited for', () => {
+  const pending = { reason: 'Pending', message: 'Not bound: data-mainnet-host-1.' } as const
+  const growing = { reason: 'Expanding', message: 'Being made larger.' } as const
+  assert.deepEqual(reasons({ storage: pending }), ['WaitingForStorage', 'Progressing'])
+  assert.deepEqual(reasons({ storage: growing }), ['WaitingForStorage', 'ExpandingStorage'])
+})
+
+test('a pod that cannot get its image, crashes or fits nowhere says so in Ready', () => {
+  const waiting = keepPod({
+    metadata: { name: 'mainnet-host-1' },
+    status: {
+      containerStatuses: [
+        {
+          name: 'host',
+          image: '',
+          imageID: '',
+          ready: false,
+          restartCount: 0,
+          state: { waiting: { reason: 'ErrImagePull', message: 'not found' } },
+        },
+      ],
+    },
+  })
+  const { ready } = readinessOf(host, {
+    ...facts,
+    set: { ...set, readyReplicas: 1 },
+    pods: [waiting],
+  })
+  assert.deepEqual(ready, {
+    reason: 'PodsFailing',
+    message: '1 of 2 pods are ready. mainnet-host-1: container host: ErrImagePull: not found',
+  })
+  const lost = keepPod({
+    metadata: { name: 'mainnet-host-1' },
+    status: {
+      conditions: [
+        { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/1 nodes' },
+      ],
+    },
+  })
+  assert.deepEqual(reasons({ pods: [lost] }, { readyReplicas: 1 }), [
+    'Unschedulable',
+    'Progressing',
+  ])
+})
+
+test('no wanted pods are ready once the last one is gone', () => {
+  const none = { ...host, spec: { ...host.spec, replicas: 0 } }
+  const gone = { ...set, replicas: 0, readyReplicas: 0, updatedReplicas: 0 }
+  assert.equal(readinessOf(none, { ...facts, set: gone }).ready.reason, 'ScaledToZero')
+  assert.equal(readinessOf(none, facts).ready.reason, 'RollingOut')
+})
