@@ -1,0 +1,212 @@
+/** The operator: what it follows, who of several works, and its controllers, opened in this order. */
+import { hostname } from 'node:os'
+import type { Logger } from 'pino'
+import { openHttpServer } from '../src/service/http-server.ts'
+import { type Metrics, openMetrics } from '../src/service/metrics.ts'
+import type { Running } from '../src/service/run.ts'
+import { readVersion } from '../src/service/version.ts'
+import { openClusterView } from './reconcile/cluster-view.ts'
+import { openReconcilers, type Reconcilers } from './reconcile/reconcilers.ts'
+import { openApi } from './runtime/api.ts'
+import { type Connection, openConnection } from './runtime/connection.ts'
+import { type Controller, openController } from './runtime/controller.ts'
+import { type Elector, openElector } from './runtime/elector.ts'
+import { openEventRecorder } from './runtime/event-recorder.ts'
+import { createFence, type Fence } from './runtime/fence.ts'
+import type { KubernetesObject } from './runtime/kubernetes-object.ts'
+import { openRuntimeMetrics, type RuntimeMetrics } from './runtime/metrics.ts'
+import { type HealthChecks, healthRoutes, watchLoop } from './runtime/operator-health.ts'
+import { openReflector, type Reflector, type ReflectorOptions } from './runtime/reflector.ts'
+import type { WriteGuard } from './runtime/requests.ts'
+import { createStatusWriter } from './runtime/status-writer.ts'
+import { writeThrough } from './runtime/write-through.ts'
+import type { OperatorSettings } from './settings.ts'
+
+export interface OperatorParts {
+  readonly log: Logger
+  readonly running: Running
+  /** KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT. */
+  readonly service: { readonly host: string | null; readonly port: string | null }
+  /** Further guards of writes. */
+  readonly guards: readonly WriteGuard[]
+}
+
+/** What health and the parts that are opened later share. */
+interface State {
+  readonly reflectors: Reflector<unknown>[]
+  elector: Elector | null
+}
+
+const fieldManager = 'viewmesh-operator'
+const maxLagMs = 5_000
+const maxElectorIdleMs = 30_000
+const maxSilenceMs = 600_000
+
+/** Resolves once the controllers work; a stand-by waits here for its turn. */
+export async function openOperator(
+  settings: OperatorSettings,
+  parts: OperatorParts,
+): Promise<void> {
+  const { log, running } = parts
+  const identity = `${hostname()}_${process.pid}_${crypto.randomUUID().slice(0, 8)}`
+  const metrics = running.own('metrics', openMetrics({ thread: 'main' }))
+  const runtimeMetrics = openRuntimeMetrics(metrics.registry)
+  const state: State = { reflectors: [], elector: null }
+  await openServers(settings, parts, metrics, state)
+
+  const connection = await openConnection({
+    kubeconfig: settings.kubeconfig,
+    serviceHost: parts.service.host,
+    servicePort: parts.service.port,
+    serviceAccount: settings.serviceAccount,
+  })
+  const fence = createFence()
+  const userAgent = `viewmesh-operator/${readVersion()}`
+  const guards = [
+    ...(settings.leaderElect ? [fence.guard] : []),
+    ...parts.guards,
+    writeThrough(() => state.reflectors),
+  ]
+  const apiParts = { connection, log, metrics: runtimeMetrics }
+  const api = running.own('api', openApi({ fieldManager, userAgent }, { ...apiParts, guards }))
+  const openOwnReflector = <T extends KubernetesObject, C>(
+    options: ReflectorOptions<T, C>,
+  ): Reflector<C> => {
+    const reflector = openReflector(options, { api, log, metrics: runtimeMetrics })
+    state.reflectors.push(reflector)
+    return running.own(`reflector of ${options.type.plural}`, reflector)
+  }
+  const { watchNamespaces } = settings
+  const view = openClusterView(
+    openOwnReflector,
+    watchNamespaces.length === 0 ? null : watchNamespaces,
+  )
+  if (settings.leaderElect) {
+    const leaseApi = running.own('lease api', openApi({ fieldManager, userAgent }, apiParts))
+    const elect = { api: leaseApi, fence, identity, connection, metrics: runtimeMetrics }
+    state.elector = openOwnElector(settings, parts, elect)
+    await state.elector.elected(running.signal)
+  }
+  await Promise.all(view.reflectors.map((reflector) => reflector.settled(running.signal)))
+  const events = openEventRecorder(
+    { controller: 'viewmesh.io/operator', instance: identity },
+    { api, log },
+  )
+  running.own('events', events)
+  const reconcilers = openReconcilers(
+    {
+      clusterDomain: settings.clusterDomain,
+      defaults: {
+        images: { generator: settings.generatorImage, host: settings.hostImage },
+        generatorPriorityClass: settings.generatorPriorityClass,
+      },
+    },
+    {
+      api,
+      view,
+      events,
+      log,
+      status: createStatusWriter({ fieldManager: `${fieldManager}-status` }, { api }),
+    },
+  )
+  running.own('reconcilers', reconcilers)
+  startControllers(settings, parts, runtimeMetrics, reconcilers)
+  log.info({ namespaces: watchNamespaces.join(','), identity }, 'controllers work')
+}
+
+/** Both stop together, within the time there is for stopping. */
+function startControllers(
+  settings: OperatorSettings,
+  { log, running }: OperatorParts,
+  metrics: RuntimeMetrics,
+  reconcilers: Reconcilers,
+): void {
+  const open = (kind: 'Generator' | 'Host'): Controller =>
+    openController(
+      { name: kind.toLowerCase(), workers: settings.workers, resyncMs: settings.resyncMs },
+      { reconcile: reconcilers.reconcile[kind], keys: () => reconcilers.keys(kind), log, metrics },
+    )
+  const controllers = { Generator: open('Generator'), Host: open('Host') }
+  running.own('controllers', {
+    close: async () => {
+      await Promise.all([controllers.Generator.close(), controllers.Host.close()])
+    },
+  })
+  reconcilers.route(controllers)
+  for (const kind of ['Generator', 'Host'] as const) {
+    for (const key of reconcilers.keys(kind)) controllers[kind].add(key, 'resync')
+    controllers[kind].start()
+  }
+}
+
+interface ElectionParts {
+  readonly api: ReturnType<typeof openApi>
+  readonly fence: Fence
+  readonly identity: string
+  readonly connection: Connection
+  readonly metrics: RuntimeMetrics
+}
+
+function openOwnElector(
+  settings: OperatorSettings,
+  { log, running }: OperatorParts,
+  { api, fence, identity, connection, metrics }: ElectionParts,
+): Elector {
+  const namespace = settings.leaseNamespace ?? connection.namespace
+  const elector = openElector(
+    { namespace, name: settings.leaseName, identity },
+    { api, fence, log, metrics, onLost: (error) => running.fail(error) },
+  )
+  return running.own('elector', elector)
+}
+
+/** Health and metrics answer before anything else is there. */
+async function openServers(
+  settings: OperatorSettings,
+  { log, running }: OperatorParts,
+  metrics: Metrics,
+  state: State,
+): Promise<void> {
+  const loop = running.own('loop watch', watchLoop())
+  const late = (ms: number, maxMs: number): string | null =>
+    ms <= maxMs ? null : `nothing happened for ${Math.round(ms / 1_000)} s`
+  const checks: HealthChecks = {
+    live: {
+      'event-loop': () => (loop.lagMs() < maxLagMs ? null : 'it is blocked'),
+      'leader-election': () => late(state.elector?.idleForMs() ?? 0, maxElectorIdleMs),
+      watches: () => late(Math.max(0, ...silences(state)), maxSilenceMs),
+    },
+    ready: {
+      stopping: () => (running.signal.aborted ? 'it is about to end' : null),
+      watches: () => unsynced(state),
+    },
+  }
+  const health = await openHttpServer(
+    { address: settings.healthAddress, setting: 'HEALTH_ADDR' },
+    { log, routes: (server) => healthRoutes(server, checks) },
+  )
+  running.own('health server', health)
+  const server = await openHttpServer(
+    { address: settings.metricsAddress, setting: 'METRICS_ADDR' },
+    {
+      log,
+      routes: (routes) => {
+        routes.get('/metrics', async (_request, reply) =>
+          reply.type(metrics.contentType).send(await metrics.text()),
+        )
+      },
+    },
+  )
+  running.own('metrics server', server)
+  log.info({ health: health.port, metrics: server.port }, 'health and metrics are served')
+}
+
+function silences({ reflectors }: State): number[] {
+  return reflectors.map((reflector) => reflector.silentForMs())
+}
+
+function unsynced({ reflectors }: State): string | null {
+  if (reflectors.length === 0) return 'not connected yet'
+  const kinds = reflectors.filter((reflector) => !reflector.isSynced()).map(({ type }) => type.kind)
+  return kinds.length === 0 ? null : `not read yet: ${[...new Set(kinds)].join(', ')}`
+}
