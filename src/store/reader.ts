@@ -12,6 +12,7 @@ import { createEpochCache } from './epoch-cache.ts'
 import { createTableCache } from './index-reader.ts'
 import { emptyState, identityKey, type StoreIdentity, type StoreState, stateKey } from './layout.ts'
 import { createReaderMetrics, type ReaderMetrics } from './metrics.ts'
+import { startReadAhead } from './read-ahead.ts'
 import { createSealedUpTo } from './seal-reader.ts'
 import { createSnapshot, type HeldSnapshot, type SnapshotParts } from './snapshot.ts'
 import type { StoreReader } from './store.ts'
@@ -39,8 +40,12 @@ export interface HoldingReader extends StoreReader {
   read<T>(look: (snapshot: HeldSnapshot) => T): T
 }
 
+/** Share of the cache that the newest blocks may fill before somebody asks. */
+const aheadShare = 0.5
+
 /**
- * Opens a store for reading, while `openWriter` of the same process has it open.
+ * Opens a store for reading, while `openWriter` of the same process has it open, and begins to
+ * unpack its newest blocks.
  * @throws ServiceError `STORE_NOT_OPEN` where it has not.
  */
 export function openReader(
@@ -49,7 +54,15 @@ export function openReader(
 ): StoreReader {
   const path = resolve(options.path)
   const environment = openEnvironment(path)
-  return createReader(environment, options, parts, () => void environment.root.close())
+  const reader = createReader(environment, options, parts, () => {
+    stop()
+    void environment.root.close()
+  })
+  const maxBytes = aheadShare * (options.cacheBytes ?? defaults.cacheBytes)
+  const stop = startReadAhead(reader, maxBytes, (cause) => {
+    parts.log?.warn({ err: cause }, 'the newest blocks could not be read ahead')
+  })
+  return reader
 }
 
 /** A reader over an open environment; `onClose` ends what belongs to it alone. */

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, it } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { openBody } from '../../src/primitives/body.ts'
+import { openReader } from '../../src/store/reader.ts'
 import { openWriter } from '../../src/store/writer.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { everywhere, opaqueBlock, opaqueNetwork } from '../support/opaque-blocks.ts'
@@ -110,6 +112,23 @@ describe('the cache of opened blocks', () => {
       assert.ok(text.includes(`${name}"hit"} 2`))
       assert.ok(text.includes(`${name}"miss"} 1`))
     }
+  })
+
+  it('holds the newest blocks before somebody asks for them', async (t) => {
+    const registry = new Registry()
+    const options = { path: testDirectory(t), network: opaqueNetwork, retainBlocks: null }
+    const store = await openWriter(options, { log })
+    t.after(() => store.close())
+    for (let height = 0; height < 70; height++) await store.putBlock(opaqueBlock(height))
+    const reader = openReader(options, { registry })
+    t.after(() => reader.close())
+    for (let turn = 0; turn < 70; turn++) await setImmediate()
+    const misses = 'viewmesh_store_cache_reads_total{cache="chunks",result="miss"}'
+    assert.ok((await registry.metrics()).includes(`${misses} 64\n`))
+    reader.read((snapshot) => snapshot.block(6)?.openChunk('Block', 0))
+    assert.ok((await registry.metrics()).includes(`${misses} 64\n`))
+    reader.read((snapshot) => snapshot.block(5)?.openChunk('Block', 0))
+    assert.ok((await registry.metrics()).includes(`${misses} 65\n`))
   })
 
   it('can be too small for a chunk: then every look reads it again', async (t) => {
