@@ -3,20 +3,13 @@
 {{- $pairs := list
   (list "WATCH_NAMESPACES" (include "operator.namespaces" . | fromJsonArray | join ","))
   (list "LEADER_ELECT" (toString .Values.leaderElection.enabled))
+  (list "LEASE_NAME" (include "operator.name" .))
   (list "GENERATOR_IMAGE" (.Values.operands.generator | default (include "operator.image" (list . "generator" dict))))
   (list "HOST_IMAGE" (.Values.operands.host | default (include "operator.image" (list . "host" dict))))
   (list "GENERATOR_PRIORITY_CLASS" .Values.operands.generatorPriorityClass)
   (list "CLUSTER_DOMAIN" .Values.clusterDomain)
   (list "LOG_LEVEL" .Values.logLevel)
 -}}
-- name: POD_NAME
-  valueFrom:
-    fieldRef:
-      fieldPath: metadata.name
-- name: POD_NAMESPACE
-  valueFrom:
-    fieldRef:
-      fieldPath: metadata.namespace
 {{- range $pairs }}
 {{- if index . 1 }}
 - name: {{ index . 0 }}
