@@ -12,6 +12,8 @@ import type { BlockHeader } from '../store/store.ts'
 export interface EncodedBlock {
   readonly header: Omit<BlockHeader, 'root' | 'count' | 'bodyBytes'>
   readonly body: Uint8Array<ArrayBuffer>
+  /** The body's chunks, not compressed; see `EncodedBody`. */
+  readonly raw: Uint8Array<ArrayBuffer>
   /** The documents' CIDs one after the other, in section and position order. */
   readonly cids: Uint8Array<ArrayBuffer>
 }
@@ -19,13 +21,13 @@ export interface EncodedBlock {
 /** Throws PRIMITIVES_BLOCK_MALFORMED for answers that no documents can be made of. */
 export function encodeBlock(network: string, { block, receipts }: WholeBlock): EncodedBlock {
   const documents = toDocuments(network, block, receipts)
-  const { body, cids } = encodeBody(documents)
+  const { body, raw, cids } = encodeBody(documents)
   const flat = new Uint8Array(cids.length * cidBytes)
   for (const [index, cid] of cids.entries()) flat.set(cid, index * cidBytes)
   const { number, hash, parentHash, timestamp } = documents
   const sections = sectionCounts(documents)
   const header = { number, hash, parentHash, timestamp, sections }
-  return { header, body: withOwnBuffer(body), cids: flat }
+  return { header, body: withOwnBuffer(body), raw: withOwnBuffer(raw), cids: flat }
 }
 
 function sectionCounts({ documents }: BlockDocuments): BlockHeader['sections'] {

@@ -2,7 +2,7 @@
  * From a block's documents as bytes to what the store takes: the half of the work that the writer
  * thread does.
  */
-import { openBody } from '../primitives/body.ts'
+import { openEncodedBody } from '../primitives/body.ts'
 import { cidBytes } from '../primitives/cid.ts'
 import { indexTerms } from '../primitives/index-terms.ts'
 import { sealRoot } from '../primitives/seal.ts'
@@ -10,7 +10,7 @@ import type { BlockToStore } from '../store/store.ts'
 import type { EncodedBlock } from './encode-block.ts'
 
 /** Adds the root over the documents and their index terms. */
-export function prepareBlock({ header, body, cids: flat }: EncodedBlock): BlockToStore {
+export function prepareBlock({ header, body, raw, cids: flat }: EncodedBlock): BlockToStore {
   const cids = Array.from({ length: flat.length / cidBytes }, (_, index) =>
     flat.subarray(index * cidBytes, (index + 1) * cidBytes),
   )
@@ -18,6 +18,6 @@ export function prepareBlock({ header, body, cids: flat }: EncodedBlock): BlockT
   return {
     header: { ...header, root, count, bodyBytes: body.length },
     body,
-    terms: indexTerms(openBody(body, { maxRawBytes: Number.POSITIVE_INFINITY }), cids),
+    terms: indexTerms(openEncodedBody({ body, raw }), cids),
   }
 }

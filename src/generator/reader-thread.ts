@@ -69,7 +69,7 @@ await serveThread<ReaderRequests, ReaderEvents, ReaderData>(async ({ data, emit 
       header: (height, { signal }) => feed.header(height, signal),
       block: async (height, { signal }) => {
         const block = await feed.block(height, signal)
-        return movedAnswer(block, [block.body.buffer, block.cids.buffer])
+        return movedAnswer(block, [block.body.buffer, block.raw.buffer, block.cids.buffer])
       },
     },
     metrics: () => metrics.snapshot(),

@@ -11,8 +11,8 @@ import {
   parseHeader,
   writeHeader,
 } from './body-header.ts'
-import { type ByteWriter, createWriter } from './cbor.ts'
-import { type Chunk, type PackedChunk, packChunk, unpackChunk } from './chunk.ts'
+import { asBuffer, type ByteWriter, createWriter } from './cbor.ts'
+import { type Chunk, openRawChunk, type PackedChunk, packChunk, unpackChunk } from './chunk.ts'
 import { createCidMaker } from './cid.ts'
 import { blockSections, type Section } from './collections.ts'
 import type { BlockDocuments, Document } from './documents.ts'
@@ -52,18 +52,34 @@ export interface BodyLimits {
   readonly maxRawBytes: number
 }
 
+/** A body, and what came up while it was made. */
+export interface EncodedBody {
+  readonly body: Uint8Array
+  /** Its chunks before they were compressed, one after the other; for `openEncodedBody`. */
+  readonly raw: Uint8Array
+  /** The documents' CIDs in section and position order. */
+  readonly cids: readonly Uint8Array[]
+}
+
+/** What the sections of a body are encoded into. */
+interface Encoding {
+  readonly network: string
+  readonly cids: Uint8Array[]
+  /** The values of the chunk that is being filled. */
+  readonly values: ByteWriter
+  readonly raw: ByteWriter
+}
+
 /**
- * The body of a block, and its documents' CIDs in section and position order.
+ * The body of a block.
  * @throws ServiceError `PRIMITIVES_BLOCK_MALFORMED` naming the field that holds no hex.
  */
-export function encodeBody(documents: BlockDocuments): {
-  body: Uint8Array
-  cids: readonly Uint8Array[]
-} {
-  const cids: Uint8Array[] = []
+export function encodeBody(documents: BlockDocuments): EncodedBody {
+  const { network } = documents
   const values = createWriter(64 * 1024)
+  const encoding: Encoding = { network, cids: [], values, raw: createWriter(64 * 1024) }
   const encode = (section: Section) =>
-    encodeSection(documents.network, section, documents.documents[section], values, cids)
+    encodeSection(encoding, section, documents.documents[section])
   const chunks = {
     Block: encode('Block'),
     Transaction: encode('Transaction'),
@@ -73,7 +89,9 @@ export function encodeBody(documents: BlockDocuments): {
   const out = createWriter(4096)
   writeHeader(out, { ...documents, counts: sectionCounts(documents), chunks })
   const stored = blockSections.flatMap((section) => chunks[section].map((chunk) => chunk.stored))
-  return { body: Buffer.concat([out.bytes.subarray(0, out.at), ...stored]), cids }
+  const { raw, cids } = encoding
+  const body = Buffer.concat([out.bytes.subarray(0, out.at), ...stored])
+  return { body, raw: raw.bytes.subarray(0, raw.at), cids }
 }
 
 function sectionCounts(documents: BlockDocuments): Record<Section, number> {
@@ -87,11 +105,9 @@ function sectionCounts(documents: BlockDocuments): Record<Section, number> {
 }
 
 function encodeSection(
-  network: string,
+  { network, cids, values, raw }: Encoding,
   section: Section,
   documents: readonly Document[],
-  values: ByteWriter,
-  cids: Uint8Array[],
 ): PackedChunk[] {
   const chunks: PackedChunk[] = []
   const cidOf = createCidMaker(network, section)
@@ -103,11 +119,11 @@ function encodeSection(
     cids.push(cidOf(document.docID, values.bytes, start, values.at))
     lengths.push(values.at - start)
     if (lengths.length < chunkDocuments && values.at < chunkValuesBytes) continue
-    chunks.push(packChunk(lengths, values.bytes.subarray(0, values.at)))
+    chunks.push(packChunk(lengths, values.bytes.subarray(0, values.at), raw))
     lengths = []
     values.at = 0
   }
-  if (lengths.length > 0) chunks.push(packChunk(lengths, values.bytes.subarray(0, values.at)))
+  if (lengths.length > 0) chunks.push(packChunk(lengths, values.bytes.subarray(0, values.at), raw))
   return chunks
 }
 
@@ -123,6 +139,18 @@ export function openBody(body: Uint8Array, limits: Partial<BodyLimits> = {}): Bo
     invariant(entry !== undefined, `the body has a chunk ${chunk} of ${section}`)
     return unpackChunk(body, entry)
   })
+}
+
+/** A body of our own making, whose chunks need not be unpacked; they share the memory of `raw`. */
+export function openEncodedBody({ body, raw }: Pick<EncodedBody, 'body' | 'raw'>): Body {
+  const header = parseHeader(body, Number.POSITIVE_INFINITY)
+  let at = 0
+  const open = (section: Section) =>
+    header.chunks[section].map((entry) => {
+      at += entry.rawBytes
+      return openRawChunk(asBuffer(raw).subarray(at - entry.rawBytes, at), entry)
+    })
+  return bodyOfChunks(header, openSections(open))
 }
 
 function bodyOver(header: BodyHeader, openChunk: Body['openChunk']): Body {
@@ -165,21 +193,32 @@ export function verifyBody(
   limits: Partial<BodyLimits> = {},
 ): VerifiedBody {
   const header = parseHeader(body, limits.maxRawBytes ?? defaultMaxRawBytes)
-  const open = (section: Section) => header.chunks[section].map((entry) => unpackChunk(body, entry))
-  const chunks: Readonly<Record<Section, readonly Chunk[]>> = {
+  const chunks = openSections((section) =>
+    header.chunks[section].map((entry) => unpackChunk(body, entry)),
+  )
+  const checked = checkDocuments(network, header, chunks)
+  const { root, count } = sealRoot(checked.cids)
+  return { ...checked, root, count, body: bodyOfChunks(header, chunks) }
+}
+
+type OpenChunks = Readonly<Record<Section, readonly Chunk[]>>
+
+/** Opens the sections in the order in which they stand in a body. */
+function openSections(open: (section: Section) => Chunk[]): OpenChunks {
+  return {
     Block: open('Block'),
     Transaction: open('Transaction'),
     AccessListEntry: open('AccessListEntry'),
     Log: open('Log'),
   }
-  const checked = checkDocuments(network, header, chunks)
-  const { root, count } = sealRoot(checked.cids)
-  const opened = bodyOver(header, (section, index) => {
+}
+
+function bodyOfChunks(header: BodyHeader, chunks: OpenChunks): Body {
+  return bodyOver(header, (section, index) => {
     const chunk = chunks[section][index]
     invariant(chunk !== undefined, `the body has a chunk ${index} of ${section}`)
     return chunk
   })
-  return { ...checked, root, count, body: opened }
 }
 
 /** The last chunk that begins at or before a position. */

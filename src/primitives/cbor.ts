@@ -14,8 +14,10 @@ export const simple = { false: 0xf4, true: 0xf5, null: 0xf6 } as const
 
 const twoTo32 = 2 ** 32
 const hexDigits = hexDigitTable()
-/** Up to this length a loop is faster than a call into native code. */
-const shortHexLength = 20
+/** Up to this many characters a loop is faster than native decoding. */
+const shortHexLength = 258
+/** Characters of short hex as bytes; UTF-8 takes up to three for each. */
+const characters = Buffer.allocUnsafeSlow(3 * shortHexLength)
 
 /** A buffer that grows as it is written. */
 export interface ByteWriter {
@@ -98,8 +100,8 @@ export function writeText(out: ByteWriter, text: string): void {
 }
 
 /**
- * Writes the digits of `text` from `from` on as a byte string; an odd number of digits counts as
- * having a zero in front. False when a character is not a hex digit.
+ * Writes the digits of `text` from `from` on, which ASCII precedes, as a byte string; an odd number
+ * of digits counts as having a zero in front. False when a character is not a hex digit.
  */
 export function writeHex(out: ByteWriter, text: string, from: number): boolean {
   const digits = text.length - from
@@ -107,8 +109,9 @@ export function writeHex(out: ByteWriter, text: string, from: number): boolean {
   reserve(out, length + 9)
   const at = putHead(out.bytes, out.at, major.bytes, length)
   out.at = at + length
-  if (digits <= shortHexLength || digits % 2 === 1) return putDigits(out.bytes, at, text, from)
-  return isAscii(text) && out.bytes.write(text.slice(from), at, length, 'hex') === length
+  if (text.length <= shortHexLength) return putDigits(out.bytes, at, text, from)
+  const whole = `${digits % 2 === 1 ? '0' : ''}${text.slice(from)}`
+  return isAscii(text) && out.bytes.write(whole, at, length, 'hex') === length
 }
 
 /** Native decoding looks at the low byte of each character only, and takes U+0661 for an `a`. */
@@ -116,25 +119,31 @@ function isAscii(text: string): boolean {
   return Buffer.byteLength(text) === text.length
 }
 
+/** What is not ASCII becomes bytes that are no digits either. */
 function putDigits(bytes: Buffer, start: number, text: string, from: number): boolean {
+  const end = characters.write(text)
   let at = start
   let index = from
   let seen = 0
   if ((text.length - from) % 2 === 1) {
-    seen |= hexDigits[text.charCodeAt(index++)] ?? 0xff
+    seen |= digitAt(index++)
     bytes[at++] = seen
   }
-  for (; index < text.length; index += 2) {
-    const high = hexDigits[text.charCodeAt(index)] ?? 0xff
-    const low = hexDigits[text.charCodeAt(index + 1)] ?? 0xff
+  for (; index < end; index += 2) {
+    const high = digitAt(index)
+    const low = digitAt(index + 1)
     seen |= high | low
     bytes[at++] = (high << 4) | low
   }
   return seen < 16
 }
 
+function digitAt(index: number): number {
+  return hexDigits[characters[index] ?? 0] ?? 0xff
+}
+
 function hexDigitTable(): Uint8Array {
-  const table = new Uint8Array(128).fill(0xff)
+  const table = new Uint8Array(256).fill(0xff)
   for (let digit = 0; digit < 16; digit++) {
     table[digit.toString(16).charCodeAt(0)] = digit
     table[digit.toString(16).toUpperCase().charCodeAt(0)] = digit

@@ -6,7 +6,7 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { invariant } from '../errors.ts'
 import { bodyMalformed, type ChunkEntry } from './body-header.ts'
-import { asBuffer } from './cbor.ts'
+import { asBuffer, type ByteWriter, reserve } from './cbor.ts'
 
 const lengthBytes = 4
 /** Memory taken at once while unpacking, so that a lying directory entry costs little. */
@@ -46,13 +46,22 @@ export interface PackedChunk {
   readonly stored: Uint8Array
 }
 
-/** The chunk of documents whose values lie in `values`, one after the other. */
-export function packChunk(lengths: readonly number[], values: Uint8Array): PackedChunk {
-  const raw = Buffer.allocUnsafe(lengths.length * lengthBytes + values.length)
-  for (const [index, length] of lengths.entries()) raw.writeUInt32LE(length, index * lengthBytes)
-  raw.set(values, lengths.length * lengthBytes)
-  const stored = zstdCompressSync(raw, compressOptions)
-  return { length: lengths.length, rawBytes: raw.length, stored }
+/**
+ * The chunk of documents whose values lie in `values`, one after the other. Its raw form is added
+ * to `raw`.
+ */
+export function packChunk(
+  lengths: readonly number[],
+  values: Uint8Array,
+  raw: ByteWriter,
+): PackedChunk {
+  const rawBytes = lengths.length * lengthBytes + values.length
+  reserve(raw, rawBytes)
+  const own = raw.bytes.subarray(raw.at, raw.at + rawBytes)
+  raw.at += rawBytes
+  for (const [index, length] of lengths.entries()) own.writeUInt32LE(length, index * lengthBytes)
+  own.set(values, lengths.length * lengthBytes)
+  return { length: lengths.length, rawBytes, stored: zstdCompressSync(own, compressOptions) }
 }
 
 /**
@@ -63,7 +72,7 @@ export function unpackChunk(body: Uint8Array, entry: ChunkEntry): Chunk {
   const stored = asBuffer(body).subarray(entry.start, entry.start + entry.storedBytes)
   const raw = decompress(stored, entry.rawBytes)
   if (raw.length !== entry.rawBytes) throw bodyMalformed('a chunk unpacks to another size')
-  return openRaw(raw, entry)
+  return openRawChunk(raw, entry)
 }
 
 function decompress(stored: Uint8Array, rawBytes: number): Buffer {
@@ -78,7 +87,11 @@ function decompress(stored: Uint8Array, rawBytes: number): Buffer {
   }
 }
 
-function openRaw(bytes: Buffer, entry: ChunkEntry): Chunk {
+/**
+ * Opens the raw form of one chunk.
+ * @throws ServiceError `PRIMITIVES_BODY_MALFORMED`.
+ */
+export function openRawChunk(bytes: Buffer, entry: ChunkEntry): Chunk {
   const { first, length } = entry
   const starts = new Uint32Array(length + 1)
   let at = length * lengthBytes

@@ -161,7 +161,7 @@ test('a body cut into more chunks than needed is refused', () => {
     const document = at === 0 ? honest.documents.Block[0] : honest.documents.Transaction[at - 1]
     assert.ok(document !== undefined)
     const values = encodeValues(document.collection, document.values)
-    return packChunk([values.length], values)
+    return packChunk([values.length], values, createWriter())
   })
   assert.ok(block !== undefined && first !== undefined && second !== undefined)
   assert.throws(() => openBody(bodyOf({ Block: [block], Transaction: [first, second] }, 2)), {
@@ -173,7 +173,7 @@ test('a body cut into more chunks than needed is refused', () => {
 test('a chunk whose lengths lie about its documents is refused', () => {
   const values = Buffer.from(encodeValues('Block', honest.documents.Block[0]?.values ?? []))
   for (const length of [0, values.length - 1, values.length + 1, 2 ** 32 - 1]) {
-    const chunk = packChunk([length], values)
+    const chunk = packChunk([length], values, createWriter())
     assert.throws(() => verifyBody(network, bodyOf({ Block: [chunk] })), refusal)
   }
 })

@@ -25,7 +25,7 @@ export function opaqueBlock(height: number, bytes = 200, branch = 'main'): Seale
   const hash = namedHash(`${branch}:${height}`)
   const root = namedHash(`root:${branch}:${height}`).slice(2)
   const values = createHash('shake256', { outputLength: bytes }).update(hash).digest()
-  const chunk = packChunk([bytes], values)
+  const chunk = packChunk([bytes], values, createWriter())
   const sections = { Block: 1, Transaction: 0, AccessListEntry: 0, Log: 0 }
   const out = createWriter(4096)
   writeHeader(out, {
