@@ -3,10 +3,9 @@
  * keccak256 of the RLP list of the header's fields (Yellow Paper 4.3; fields of later forks by
  * EIP-1559, EIP-4895, EIP-4844, EIP-4788 and EIP-7685, each appended to those before it).
  */
-import { keccak256, toRlp } from 'viem/utils'
+import { keccak_256 } from '@noble/hashes/sha3.js'
 import type { RpcBlock } from '../primitives/rpc-block.ts'
-
-type Hex = `0x${string}`
+import { rlpList } from './rlp.ts'
 
 interface HeaderField {
   readonly name: string
@@ -74,15 +73,17 @@ export function checkHeaderHash(block: RpcBlock): HeaderVerdict {
 function headerHash(header: Readonly<Record<string, unknown>>): string {
   const last = forkFields.findLastIndex((field) => isReadable(header, field))
   const fields = [...firstFields, ...forkFields.slice(0, last + 1)]
-  return keccak256(toRlp(fields.map((field) => rlpItem(header, field))))
+  const digest = keccak_256(rlpList(fields.map((field) => fieldBytes(header, field))))
+  return `0x${Buffer.from(digest).toString('hex')}`
 }
 
-function rlpItem(header: Readonly<Record<string, unknown>>, field: HeaderField): Hex {
+function fieldBytes(header: Readonly<Record<string, unknown>>, field: HeaderField): Uint8Array {
   const value = header[field.name]
-  if (!isReadable(header, field) || !isHex(value)) return '0x'
-  if (field.quantity === undefined) return value
-  const digits = value.slice(2).replace(/^0+/, '')
-  return digits.length % 2 === 0 ? `0x${digits}` : `0x0${digits}`
+  if (!isReadable(header, field) || !isHex(value)) return new Uint8Array()
+  const digits = value.slice(2)
+  if (field.quantity === undefined) return Buffer.from(digits, 'hex')
+  const minimal = digits.replace(/^0+/, '')
+  return Buffer.from(minimal.length % 2 === 0 ? minimal : `0${minimal}`, 'hex')
 }
 
 /** Whole bytes, or a number of any length. */
@@ -91,6 +92,6 @@ function isReadable(header: Readonly<Record<string, unknown>>, field: HeaderFiel
   return isHex(value) && (field.quantity === true || value.length % 2 === 0)
 }
 
-function isHex(value: unknown): value is Hex {
+function isHex(value: unknown): value is string {
   return typeof value === 'string' && /^0x[0-9a-f]*$/i.test(value)
 }

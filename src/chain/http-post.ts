@@ -6,6 +6,7 @@
  */
 import { Agent, type Dispatcher } from 'undici'
 import { ServiceError } from '../errors.ts'
+import { type AnswerBuffers, createAnswerBuffers } from './answer-buffers.ts'
 
 export interface HttpPostOptions {
   /** May hold user:password, sent as basic authorization; never logged. */
@@ -40,6 +41,7 @@ const keepAliveMs = 30_000
 export function openHttpPost(options: HttpPostOptions): HttpPost {
   const { origin, path, headers, host } = parseTarget(options)
   const { timeoutMs, maxBytes } = options
+  const buffers = createAnswerBuffers(connections)
   const agent = new Agent({
     connections,
     keepAliveTimeout: keepAliveMs,
@@ -53,6 +55,7 @@ export function openHttpPost(options: HttpPostOptions): HttpPost {
         timeoutMs,
         maxBytes,
         host,
+        buffers,
       }),
     close: () => agent.destroy(),
   }
@@ -84,6 +87,7 @@ interface Bounds {
   readonly timeoutMs: number
   readonly maxBytes: number
   readonly host: string
+  readonly buffers: AnswerBuffers
 }
 
 function exchange(
@@ -93,7 +97,8 @@ function exchange(
   bounds: Bounds,
 ): Promise<HttpAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>()
-  const chunks: Buffer[] = []
+  const { buffers } = bounds
+  let answer: Buffer | null = null
   let status = 0
   let bytes = 0
   let controller: Dispatcher.DispatchController | null = null
@@ -105,6 +110,11 @@ function exchange(
     clearTimeout(timer)
     signal.removeEventListener('abort', onAbort)
     return true
+  }
+  const text = (): string => {
+    const found = answer?.toString('utf8', 0, bytes) ?? ''
+    if (answer !== null) buffers.give(answer)
+    return found
   }
   const fail = (error: unknown): void => {
     if (!end()) return
@@ -123,15 +133,20 @@ function exchange(
     },
     onResponseStart(_, statusCode, headers) {
       status = statusCode
-      if (Number(headers['content-length']) > bounds.maxBytes) fail(tooLarge(bounds))
+      const length = Number(headers['content-length']) || 0
+      if (length > bounds.maxBytes) fail(tooLarge(bounds))
+      else answer = buffers.take(length)
     },
     onResponseData(_, chunk) {
+      const used = bytes
       bytes += chunk.length
       if (bytes > bounds.maxBytes) fail(tooLarge(bounds))
-      else chunks.push(chunk)
+      if (ended || answer === null) return
+      while (answer.length < bytes) answer = buffers.grow(answer, used)
+      answer.set(chunk, used)
     },
     onResponseEnd() {
-      if (end()) resolve({ status, bytes, text: Buffer.concat(chunks, bytes).toString() })
+      if (end()) resolve({ status, bytes, text: text() })
     },
     onResponseError(_, error) {
       fail(unreachable(bounds, error))
