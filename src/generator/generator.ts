@@ -9,7 +9,9 @@ import { openP2p, type P2p } from '../p2p/p2p.ts'
 import { networkName } from '../primitives/names.ts'
 import { openHealthServer } from '../service/health.ts'
 import { openMetrics } from '../service/metrics.ts'
+import { openPeerFiles } from '../service/peer-files.ts'
 import { fromPlainError } from '../service/plain-error.ts'
+import { requireFree, requireWritable, tcpAddress } from '../service/preflight.ts'
 import type { Running } from '../service/run.ts'
 import { openThread, type Thread, threadUrl } from '../service/thread.ts'
 import { readVersion } from '../service/version.ts'
@@ -17,8 +19,6 @@ import { openReader } from '../store/reader.ts'
 import { openApi } from './api.ts'
 import { createBlockSource } from './block-source.ts'
 import type { GeneratorSettings } from './config.ts'
-import { openPeerFiles } from './peer-files.ts'
-import { requireFreePort, requireWritable } from './preflight.ts'
 import { createPublisher, type Publisher } from './publisher.ts'
 import { schemaRoutes } from './schema-routes.ts'
 import { createStatus, declareGauges, type Status } from './status.ts'
@@ -61,7 +61,7 @@ export async function openGenerator(
     await openHealth(settings, network, { log, metrics, status }),
   )
   const api = running.own('api', await openApi({ settings, network }, { log, registry }))
-  await requireFreePort(settings.p2pListen)
+  await requireFree(tcpAddress(settings.p2pListen), 'DB_P2P_LISTEN_ADDR')
   await requireWritable(settings.storePath)
   const identity = await openIdentity({
     keyPath: settings.keyPath,
@@ -103,7 +103,10 @@ export async function openGenerator(
   )
   files.follow(p2p)
   status.parts.p2p = p2p
-  publisher = running.own('publisher', createPublisher({ p2p, blocks, log, registry }))
+  publisher = running.own(
+    'publisher',
+    createPublisher({ p2p, blocks, sourceHead: status.sourceHead, log, registry }),
+  )
   status.setReady(true)
   running.own('status', status)
   const { id, addresses } = p2p.self()

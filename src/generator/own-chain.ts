@@ -49,7 +49,7 @@ export function openOwnChain(options: OwnChainOptions, parts: OwnChainParts): Ow
   const { store, seal, metrics } = parts
   const commits = createCommits(options.maxCommits, parts.onFailure)
   const underWay = new Map<number, string>()
-  let tip = read(store, storedTip)
+  let tip = store.reader.read(storedTip)
   let sincePrune = 0
 
   const writeSeal = async (header: BlockHeader, known: readonly Seal[]): Promise<void> => {
@@ -62,7 +62,7 @@ export function openOwnChain(options: OwnChainOptions, parts: OwnChainParts): Ow
   const write = async (block: BlockToStore): Promise<void> => {
     const stop = metrics.stageSeconds.startTimer({ stage: 'commit' })
     const { header } = block
-    const known = read(store, (snapshot) => snapshot.sealsOf(header.hash))
+    const known = store.reader.read((snapshot) => snapshot.sealsOf(header.hash))
     await Promise.all([store.putBlock(block), writeSeal(header, known)])
     stop()
     if (++sincePrune < blocksPerPrune) return
@@ -73,9 +73,9 @@ export function openOwnChain(options: OwnChainOptions, parts: OwnChainParts): Ow
   return {
     tip: () => tip,
     hashAt: (height) =>
-      underWay.get(height) ?? read(store, (snapshot) => snapshot.header(height)?.hash),
+      underWay.get(height) ?? store.reader.read((snapshot) => snapshot.header(height)?.hash),
     heights: (upTo) =>
-      read(store, (snapshot) => {
+      store.reader.read((snapshot) => {
         const range = snapshot.range()
         return range === null ? [] : [...snapshot.heights(range.tail, upTo, false)]
       }),
@@ -87,7 +87,7 @@ export function openOwnChain(options: OwnChainOptions, parts: OwnChainParts): Ow
     },
     async sealRest() {
       for (let count = 0; ; count++) {
-        const header = read(store, (snapshot) => firstUnsealed(snapshot, options.identity))
+        const header = store.reader.read((snapshot) => firstUnsealed(snapshot, options.identity))
         if (header === undefined) return count
         await writeSeal(header, [])
       }
@@ -95,18 +95,9 @@ export function openOwnChain(options: OwnChainOptions, parts: OwnChainParts): Ow
     async cutAbove(height) {
       await commits.drain()
       await store.removeAbove(height)
-      tip = read(store, storedTip)
+      tip = store.reader.read(storedTip)
     },
     drain: () => commits.drain(),
-  }
-}
-
-function read<T>(store: StoreWriter, look: (snapshot: Snapshot) => T): T {
-  const snapshot = store.reader.snapshot()
-  try {
-    return look(snapshot)
-  } finally {
-    snapshot.release()
   }
 }
 

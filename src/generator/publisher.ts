@@ -1,16 +1,19 @@
 /**
- * Gossips each sealed block in order. Blocks that wait too long are left out: peers that miss one
- * pull it by its height.
+ * Gossips each sealed block in order: whole at the end of the chain, its seal alone further below,
+ * where peers that catch up pull the documents many blocks at a time. Blocks that wait too long are
+ * left out: peers that miss one pull it by its height.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { Counter, type Registry } from 'prom-client'
 import type { P2p } from '../p2p/p2p.ts'
-import type { SealedBlocks } from './block-source.ts'
+import type { SealedBlocks } from '../store/sealed-blocks.ts'
 
 export interface PublisherParts {
   readonly p2p: Pick<P2p, 'publish' | 'maxGossipBytes'>
-  readonly blocks: Pick<SealedBlocks, 'sealedBlock' | 'sealsAlone'>
+  readonly blocks: SealedBlocks
+  /** Height of the execution node's head; null before it is known. */
+  readonly sourceHead: () => number | null
   readonly log: Logger
   readonly registry: Registry
 }
@@ -24,6 +27,8 @@ export interface Publisher {
 
 /** Blocks that may wait; more only come together while catching up. */
 const maxWaiting = 64
+/** Distance from the node's head up to which blocks go whole; Hosts keep none that come earlier. */
+const wholeBlocks = 16
 
 export function createPublisher(parts: PublisherParts): Publisher {
   const { p2p, blocks, log, registry } = parts
@@ -37,14 +42,18 @@ export function createPublisher(parts: PublisherParts): Publisher {
   let isClosed = false
   let running: Promise<void> | null = null
 
+  const wholeMessage = (height: number): Uint8Array | null => {
+    if (height + wholeBlocks <= (parts.sourceHead() ?? height)) return null
+    const message = blocks.sealedBlock(height)
+    return message !== null && message.byteLength <= p2p.maxGossipBytes ? message : null
+  }
+
   const publish = async (height: number): Promise<void> => {
-    const whole = blocks.sealedBlock(height)
-    if (whole === null) return
-    const fits = whole.byteLength <= p2p.maxGossipBytes
-    const message = fits ? whole : blocks.sealsAlone(height)
+    const whole = wholeMessage(height)
+    const message = whole ?? blocks.sealsAlone(height)
     if (message === null) return
     await p2p.publish(message)
-    published.inc({ form: fits ? 'whole' : 'seal' })
+    published.inc({ form: whole === null ? 'seal' : 'whole' })
   }
 
   const run = async (): Promise<void> => {

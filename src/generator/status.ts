@@ -9,6 +9,8 @@ import type { UpstreamState } from './upstream-state.ts'
 export interface Status {
   state(): HealthState
   counters(): Counters
+  /** Height of the execution node's head; null before it is known. */
+  sourceHead(): number | null
   onSealed(header: BlockHeader): void
   onUpstream(state: UpstreamState): void
   /** Parts that are known while they are open. */
@@ -44,8 +46,11 @@ export function createStatus(
     }
   }
 
+  const sourceHead = (): number | null => upstream?.head ?? null
+
   return {
     parts,
+    sourceHead,
     state() {
       const range = look((snapshot) => snapshot.range(), null)
       return {
@@ -55,7 +60,7 @@ export function createStatus(
         tail: range?.tail ?? null,
         head: range?.head ?? null,
         lastProcessedMs: sealedMs ?? look(lastSealMs, null),
-        sourceHead: upstream?.head ?? null,
+        sourceHead: sourceHead(),
         upstreamMode: upstream?.mode ?? 'offline',
         gaps: look((snapshot) => snapshot.gaps(maxGaps), []),
         error: upstream?.error ?? null,

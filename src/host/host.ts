@@ -8,16 +8,16 @@ import type { P2p } from '../p2p/p2p.ts'
 import { networkName } from '../primitives/names.ts'
 import { openHealthServer } from '../service/health.ts'
 import { openMetrics } from '../service/metrics.ts'
+import { requireFree, requireWritable, tcpAddress } from '../service/preflight.ts'
 import type { Running } from '../service/run.ts'
 import type { LoadedSettings } from '../service/settings.ts'
 import { readVersion } from '../service/version.ts'
 import { openReader } from '../store/reader.ts'
 import { openApi } from './api.ts'
-import type { HostSettings } from './config.ts'
+import { type HostSettings, playgroundAddress } from './config.ts'
 import { openMesh } from './mesh.ts'
 import { createHostMetrics } from './metrics.ts'
 import { decideNames } from './network.ts'
-import { requireUsable } from './preflight.ts'
 import { openSchemaSync } from './schema-sync.ts'
 import { createStatus } from './status.ts'
 import { openWriterThread } from './writer.ts'
@@ -109,6 +109,13 @@ export async function openHost(
     playgroundPort: api.playgroundPort,
     p2p: mesh.p2p,
   }
+}
+
+async function requireUsable(settings: HostSettings): Promise<void> {
+  await requireFree(settings.apiAddress, 'DB_API_ADDR')
+  await requireFree(playgroundAddress(settings.apiAddress), 'DB_API_ADDR')
+  await requireFree(tcpAddress(settings.p2pListen), 'DB_P2P_LISTEN_ADDR')
+  await requireWritable(settings.storePath)
 }
 
 function sourceOf({

@@ -6,15 +6,16 @@ import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import type { OnBlock } from '../p2p/gossip.ts'
 import { openP2p, type P2p } from '../p2p/p2p.ts'
+import type { BlockSource } from '../p2p/range-server.ts'
+import { openPeerFiles, type PeerFiles } from '../service/peer-files.ts'
+import { createSealedBlocks } from '../store/sealed-blocks.ts'
 import type { StoreReader } from '../store/store.ts'
-import { createBlockSource } from './block-source.ts'
 import { createBranchPull } from './branch-pull.ts'
 import type { HostSettings } from './config.ts'
 import { createGossipJudge } from './gossip-judge.ts'
 import { createIntake } from './intake.ts'
 import type { HostMetrics } from './metrics.ts'
 import type { Applier, Outcome } from './outcome.ts'
-import { openPeerFiles, type PeerFiles } from './peer-files.ts'
 import type { Status } from './status.ts'
 import { openSync, type Sync } from './sync.ts'
 
@@ -116,11 +117,18 @@ async function openNode(
         announce: files.announce(),
         bootstrapPeers: files.bootstrapPeers(),
       },
-      { log, registry, source: createBlockSource(reader), onBlock },
+      { log, registry, source: blockSource(reader), onBlock },
     )
   } catch (error) {
     files.close()
     throw error
+  }
+}
+
+function blockSource(reader: StoreReader): BlockSource {
+  return {
+    range: () => reader.read((snapshot) => snapshot.range()),
+    sealedBlock: createSealedBlocks(reader).sealedBlock,
   }
 }
 

@@ -19,6 +19,8 @@ export type WriterOptions = Omit<WriterData, 'applier'> & {
 
 /** Time to write what was accepted and to close the store. */
 const closeTimeoutMs = 4_000
+/** The documents of a few blocks, unpacked and checked, are garbage soon after. */
+const resourceLimits = { maxYoungGenerationSizeMb: 24 }
 
 /**
  * Starts the writer thread, which opens the store. Names that are only guessed give way to those of
@@ -47,7 +49,7 @@ async function startThread(
   const data: WriterData = { ...options, applier }
   const url = threadUrl('./writer-thread', import.meta.url)
   const thread = await openThread<WriterRequests, WriterEvents>(
-    { url, name: 'writer', data, closeTimeoutMs },
+    { url, name: 'writer', data, closeTimeoutMs, resourceLimits },
     parts,
   )
   return {

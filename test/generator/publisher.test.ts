@@ -7,7 +7,11 @@ import { captureLog } from '../support/captured-log.ts'
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString()
 
 /** A publisher of blocks `block 1`, `block 2` ... with the seals `seal 1`, `seal 2` ... */
-function open(maxGossipBytes: number, publish: PublisherParts['p2p']['publish']) {
+function open(
+  maxGossipBytes: number,
+  publish: PublisherParts['p2p']['publish'],
+  sourceHead: number | null = null,
+) {
   const registry = new Registry()
   const captured = captureLog()
   const of = (kind: string) => (height: number) =>
@@ -15,6 +19,7 @@ function open(maxGossipBytes: number, publish: PublisherParts['p2p']['publish'])
   const publisher = createPublisher({
     p2p: { maxGossipBytes, publish },
     blocks: { sealedBlock: of('block'), sealsAlone: of('seal') },
+    sourceHead: () => sourceHead,
     log: captured.log,
     registry,
   })
@@ -63,6 +68,16 @@ test('a block above the gossip limit goes as its seal alone', async () => {
   await publisher.close()
   assert.deepEqual(sent, ['seal 1'])
   assert.equal(await count('seal'), 1)
+})
+
+test('far below the head of the node blocks go as their seals alone: peers pull what lies there', async () => {
+  const { sent, all, publish } = collect(2)
+  const { publisher } = open(100, publish, 100)
+  publisher.add(84)
+  publisher.add(85)
+  await all
+  await publisher.close()
+  assert.deepEqual(sent, ['seal 84', 'block 85'])
 })
 
 test('a block that is gone when its turn comes is left out', async () => {

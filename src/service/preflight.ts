@@ -6,23 +6,16 @@ import { access, constants } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { ServiceError } from '../errors.ts'
-import type { Address } from '../service/setting-kinds.ts'
-import { type HostSettings, playgroundAddress } from './config.ts'
+import type { Address } from './setting-kinds.ts'
 
-/** Throws SERVICE_PORT_UNAVAILABLE or STORE_PATH_UNUSABLE for the first thing that will not do. */
-export async function requireUsable(settings: HostSettings): Promise<void> {
-  await requireFree(settings.apiAddress, 'DB_API_ADDR')
-  await requireFree(playgroundAddress(settings.apiAddress), 'DB_API_ADDR')
-  await requireFree(tcpAddress(settings.p2pListen), 'DB_P2P_LISTEN_ADDR')
-  await requireWritable(settings.storePath)
-}
-
-function tcpAddress(multiaddr: string): Address {
+/** The address of a multiaddr such as `/ip4/0.0.0.0/tcp/9171`. */
+export function tcpAddress(multiaddr: string): Address {
   const [, , host = '', , port = ''] = multiaddr.split('/')
   return { host, port: Number(port) }
 }
 
-async function requireFree({ host, port }: Address, setting: string): Promise<void> {
+/** Throws SERVICE_PORT_UNAVAILABLE, naming the setting, where the address cannot be listened on. */
+export async function requireFree({ host, port }: Address, setting: string): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<NodeJS.ErrnoException | null>()
   const server = createServer()
   server.once('error', resolve)
@@ -38,17 +31,15 @@ async function requireFree({ host, port }: Address, setting: string): Promise<vo
   })
 }
 
-/** The directory, or the nearest one above it that exists, has to be writable. */
-async function requireWritable(path: string): Promise<void> {
-  let directory = path
-  for (;;) {
+/** Throws STORE_PATH_UNUSABLE where the directory, or the one it would be made in, is not writable. */
+export async function requireWritable(path: string): Promise<void> {
+  for (let directory = path; ; directory = dirname(directory)) {
     const problem = await access(directory, constants.W_OK | constants.X_OK).then(
       () => null,
       (error: NodeJS.ErrnoException) => error,
     )
     if (problem === null) return
     if (problem.code !== 'ENOENT' || dirname(directory) === directory) throw unusable(path, problem)
-    directory = dirname(directory)
   }
 }
 

@@ -1,22 +1,33 @@
-/** Peers and own addresses that come from files, read again whenever the files change. */
+/** Peers and own addresses: those configured, and those of files, read again whenever they change. */
 import type { Logger } from 'pino'
-import type { P2p } from '../p2p/p2p.ts'
-import { type LineFile, openLineFile } from '../service/line-file.ts'
-import { anyMultiaddr, peerMultiaddr } from '../service/multiaddr-kinds.ts'
-import type { HostSettings } from './config.ts'
+import type { CommonSettings } from './common-settings.ts'
+import { type LineFile, openLineFile } from './line-file.ts'
+import { anyMultiaddr, peerMultiaddr } from './multiaddr-kinds.ts'
+
+/** The part of a node that takes new addresses over. */
+export interface AddressTaker {
+  setBootstrapPeers(addresses: string[]): void
+  setAnnounce(addresses: string[]): void
+}
 
 export interface PeerFiles {
   /** Configured peers and those of the file. */
-  bootstrapPeers(): readonly string[]
-  announce(): readonly string[]
+  bootstrapPeers(): string[]
+  announce(): string[]
   /** From now on changes reach this node. */
-  follow(p2p: Pick<P2p, 'setBootstrapPeers' | 'setAnnounce'>): void
+  follow(node: AddressTaker): void
   close(): void
 }
 
-/** Reads the files that the settings name. */
-export async function openPeerFiles(settings: HostSettings, log: Logger): Promise<PeerFiles> {
-  let node: Pick<P2p, 'setBootstrapPeers' | 'setAnnounce'> | null = null
+/** The settings that name addresses and files of them. */
+export type PeerSettings = Pick<
+  CommonSettings,
+  'bootstrapPeers' | 'bootstrapPeersFile' | 'p2pAnnounce' | 'p2pAnnounceFile'
+>
+
+/** Reads the files that the settings name. Addresses that a node refuses later are told in the log. */
+export async function openPeerFiles(settings: PeerSettings, log: Logger): Promise<PeerFiles> {
+  let node: AddressTaker | null = null
   const open = async (
     path: string | null,
     setting: string,
@@ -47,8 +58,8 @@ export async function openPeerFiles(settings: HostSettings, log: Logger): Promis
   return {
     bootstrapPeers,
     announce,
-    follow: (p2p) => {
-      node = p2p
+    follow: (taker) => {
+      node = taker
     },
     close: () => {
       peerFile?.close()
