@@ -10,12 +10,12 @@ import type { Head } from '../chain/block-reader.ts'
 import type { BlockFeed } from './block-feed.ts'
 import type { EncodedBlock } from './encode-block.ts'
 import { createFetchAhead } from './fetch-ahead.ts'
+import { firstHeight, type StartHeight } from './first-height.ts'
 import { followBranch } from './follow-branch.ts'
 import type { IngestMetrics } from './ingest-metrics.ts'
 import { createNodeHead } from './node-head.ts'
 import { type OwnChainOptions, type OwnChainParts, openOwnChain } from './own-chain.ts'
 import { prepareBlock } from './prepare-block.ts'
-import { firstHeight, type StartHeight } from './start-height.ts'
 
 export interface IngestOptions extends OwnChainOptions {
   /** Where an empty store begins. */

@@ -1,10 +1,6 @@
-/** Where an empty store begins: at the head, at a height, or some blocks behind the head. */
+/** The setting that says where an empty store begins. */
 import { kind, type SettingKind, scalarText } from '../service/setting-kinds.ts'
-
-/** `behind` counts back from the head at the first start. */
-export type StartHeight =
-  | { readonly kind: 'at'; readonly height: number }
-  | { readonly kind: 'behind'; readonly blocks: number }
+import type { StartHeight } from './first-height.ts'
 
 /** `latest`, a height, or `-N`. */
 export const startHeight: SettingKind<StartHeight> = kind(
@@ -17,9 +13,4 @@ function parseStartHeight(text: string): StartHeight | undefined {
   if (!/^-?\d{1,15}$/.test(text)) return undefined
   const number = Number(text)
   return text.startsWith('-') ? { kind: 'behind', blocks: -number } : { kind: 'at', height: number }
-}
-
-/** The first height to read, given the node's head. */
-export function firstHeight(start: StartHeight, head: number): number {
-  return start.kind === 'at' ? start.height : Math.max(0, head - start.blocks)
 }
