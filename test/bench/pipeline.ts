@@ -41,7 +41,7 @@ export async function untilHead(program: Program, height: number): Promise<void>
   for (;;) {
     const { head } = await program.health()
     if ((head ?? 0) >= height) return
-    await pause(20)
+    await pause(50)
   }
 }
 

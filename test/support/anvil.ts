@@ -3,8 +3,7 @@
  * handful of calls that make blocks worth reading.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { anvilPath } from '../../src/devnet/anvil.ts'
 
 export interface AnvilOptions {
   /** Seconds between blocks; absent: a block per transaction and per `mine`. */
@@ -31,7 +30,7 @@ export const otherAccount = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
 export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   const time = options.blockTime === undefined ? [] : ['--block-time', String(options.blockTime)]
   const child = spawn(
-    anvilPath(),
+    anvilPath(process.platform, process.arch),
     ['--port', String(options.port ?? 0), ...time, ...(options.args ?? [])],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -73,15 +72,6 @@ export async function callNode<T>(
   }
   if (error !== undefined) throw new Error(`${method}: ${error.message}`)
   return result as T
-}
-
-/** The package of this platform holds the program itself. */
-function anvilPath(): string {
-  const platform = process.platform === 'win32' ? 'win32' : process.platform
-  const processor = process.arch === 'x64' ? 'amd64' : process.arch
-  const name = `@foundry-rs/anvil-${platform}-${processor}`
-  const folder = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`))
-  return join(folder, 'bin', process.platform === 'win32' ? 'anvil.exe' : 'anvil')
 }
 
 async function listeningPort(child: ChildProcess): Promise<number> {
