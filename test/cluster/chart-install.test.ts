@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import type { V1PersistentVolumeClaim, V1Secret } from '@kubernetes/client-node'
+import { anvilPort, deployAnvil } from '../support/anvil-pod.ts'
+import { type Cluster, openCluster } from '../support/cluster.ts'
+import { clusterImage } from '../support/cluster-image.ts'
+import { type HelmResult, helm } from '../support/helm.ts'
+
+/**
+ * The standalone charts from install to uninstall and back, in a namespace of the restricted Pod
+ * Security level: real images, a running chain, the same peer IDs afterwards.
+ */
+describe('the standalone charts', { timeout: 600_000 }, () => {
+  let cluster: Cluster
+  let namespace: string
+
+  before(async () => {
+    cluster = await openCluster()
+    namespace = await cluster.createNamespace({
+      'pod-security.kubernetes.io/enforce': 'restricted',
+    })
+    await deployAnvil(cluster, namespace)
+    await createSecret('gen-generator-keyring', ['0', 'schema-keys'])
+    await createSecret('hosts-host-keyring', ['0', '1'])
+  })
+  after(async () => {
+    await cluster.deleteNamespace(namespace)
+    cluster.close()
+  })
+
+  async function createSecret(name: string, keys: readonly string[]): Promise<void> {
+    const stringData = Object.fromEntries(
+      keys.map((key) => [key, randomBytes(32).toString('base64url')]),
+    )
+    const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData }
+    const { status } = await cluster.request('POST', `/api/v1/namespaces/${namespace}/secrets`, {
+      body,
+    })
+    assert.equal(status, 201)
+  }
+
+  async function release(args: readonly string[], values?: object): Promise<HelmResult> {
+    const result = await helm([...args, '--namespace', namespace], values)
+    assert.equal(result.code, 0, `${result.stderr}\n${await diagnostics()}`)
+    return result
+  }
+
+  /** What a person would look at first. */
+  async function diagnostics(): Promise<string> {
+    const looks = await Promise.all(
+      [
+        ['get', 'pods,pvc', '-o', 'wide'],
+        ['get', 'events', '--sort-by=.lastTimestamp'],
+        ['logs', '--selector', 'app.kubernetes.io/part-of=viewmesh', '--tail', '20'],
+      ].map((args) => cluster.kubectl(['--namespace', namespace, ...args])),
+    )
+    return looks.map(({ stdout }) => stdout).join('\n')
+  }
+
+  interface Health {
+    readonly status: string
+    readonly head: number | null
+    readonly p2p: { readonly self: { readonly id: string } }
+  }
+
+  async function health(pod: string): Promise<Health> {
+    const path = `/api/v1/namespaces/${namespace}/pods/${pod}:8080/proxy/health`
+    const { status, body } = await cluster.request('GET', path)
+    assert.equal(status, 200)
+    return body as unknown as Health
+  }
+
+  const peerId = async (pod: string): Promise<string> => (await health(pod)).p2p.self.id
+
+  async function podUid(pod: string): Promise<unknown> {
+    const { body } = await cluster.request('GET', `/api/v1/namespaces/${namespace}/pods/${pod}`)
+    return body.metadata?.['uid']
+  }
+
+  const wait = ['--wait', '--timeout', '3m']
+  const generatorValues = {
+    mode: 'standalone',
+    existingSecret: 'gen-generator-keyring',
+    spec: {
+      image: imageValues('generator'),
+      chain: { name: 'Local', network: 'Devnet' },
+      upstream: { service: { name: 'anvil', httpPort: anvilPort, wsPort: anvilPort } },
+      start: { height: 0 },
+      storage: { data: { size: '1Gi' } },
+    },
+  }
+
+  function imageValues(program: 'generator' | 'host'): object {
+    const [repository, tag] = clusterImage(program).split(/:(?=[^/]*$)/)
+    return { repository, tag }
+  }
+
+  function hostValues(replicas: number, generator: string): object {
+    const address = `gen-generator-nodes.${namespace}.svc.cluster.local`
+    return {
+      mode: 'standalone',
+      existingSecret: 'hosts-host-keyring',
+      spec: {
+        replicas,
+        image: imageValues('host'),
+        chain: { name: 'Local', network: 'Devnet' },
+        bootstrapPeers: [`/dns4/${address}/tcp/9171/p2p/${generator}`],
+        storage: { data: { size: '1Gi' } },
+      },
+    }
+  }
+
+  let generatorId: string
+  let hostIds: string[]
+
+  test('a Generator and two Hosts install, become ready, and pass helm test', async () => {
+    await release(['install', 'gen', 'charts/generator', ...wait], generatorValues)
+    generatorId = await peerId('gen-generator-0')
+    await release(['install', 'hosts', 'charts/host', ...wait], hostValues(2, generatorId))
+    hostIds = await Promise.all(['hosts-host-0', 'hosts-host-1'].map(peerId))
+    assert.equal(new Set([generatorId, ...hostIds]).size, 3)
+    await release(['test', 'gen'])
+    await release(['test', 'hosts'])
+  })
+
+  test('the Hosts answer blocks of the running chain through their Service', async () => {
+    const query = encodeURIComponent('{ Block(order: {number: DESC}, limit: 1) { number hash } }')
+    const path = `/api/v1/namespaces/${namespace}/services/hosts-host:9181/proxy/api/v0/graphql?query=${query}`
+    const { status, body } = await cluster.request('GET', path)
+    assert.equal(status, 200)
+    const { data } = body as unknown as { readonly data: { readonly Block: readonly object[] } }
+    assert.equal(data.Block.length, 1)
+  })
+
+  test('helm get shows no value of a Secret', async () => {
+    const secret = await readSecret('hosts-host-keyring')
+    const { stdout } = await release(['get', 'all', 'hosts'])
+    for (const value of Object.values(secret.data ?? {})) {
+      assert.equal(stdout.includes(Buffer.from(value, 'base64').toString()), false)
+      assert.equal(stdout.includes(value), false)
+    }
+  })
+
+  async function readSecret(name: string): Promise<V1Secret> {
+    const path = `/api/v1/namespaces/${namespace}/secrets/${name}`
+    return (await cluster.request('GET', path)).body as V1Secret
+  }
+
+  test('another peer address upgrades without a restart; a setting replaces pods; rollback brings it back', async () => {
+    const before = await podUid('hosts-host-0')
+    const values = hostValues(2, generatorId)
+    const more = structuredClone(values) as {
+      spec: { bootstrapPeers: string[]; podTemplate?: object }
+    }
+    more.spec.bootstrapPeers.push(`/dns4/gen.example.org/tcp/9171/p2p/${generatorId}`)
+    await release(['upgrade', 'hosts', 'charts/host', ...wait], more)
+    assert.equal(await podUid('hosts-host-0'), before)
+
+    const env = [{ name: 'LOG_LEVEL', value: 'debug' }]
+    more.spec.podTemplate = { spec: { containers: [{ name: 'host', env }] } }
+    await release(['upgrade', 'hosts', 'charts/host', ...wait], more)
+    assert.notEqual(await podUid('hosts-host-0'), before)
+    assert.deepEqual(await Promise.all(['hosts-host-0', 'hosts-host-1'].map(peerId)), hostIds)
+
+    await release(['rollback', 'hosts', '1', ...wait])
+    assert.deepEqual(await Promise.all(['hosts-host-0', 'hosts-host-1'].map(peerId)), hostIds)
+  })
+
+  test('uninstall leaves exactly Secret and volumes, and a new release has the same peer IDs', async () => {
+    await release(['uninstall', 'gen', '--wait', '--timeout', '3m'])
+    await release(['uninstall', 'hosts', '--wait', '--timeout', '3m'])
+    assert.deepEqual(await leftovers(), [
+      'PersistentVolumeClaim data-gen-generator-0',
+      'PersistentVolumeClaim data-hosts-host-0',
+      'PersistentVolumeClaim data-hosts-host-1',
+      'PersistentVolumeClaim keys-gen-generator-0',
+      'PersistentVolumeClaim keys-hosts-host-0',
+      'PersistentVolumeClaim keys-hosts-host-1',
+      'Secret gen-generator-keyring',
+      'Secret hosts-host-keyring',
+    ])
+    await release(['install', 'gen', 'charts/generator', ...wait], generatorValues)
+    await release(['install', 'hosts', 'charts/host', ...wait], hostValues(2, generatorId))
+    assert.equal(await peerId('gen-generator-0'), generatorId)
+    assert.deepEqual(await Promise.all(['hosts-host-0', 'hosts-host-1'].map(peerId)), hostIds)
+  })
+
+  /** Objects of these releases; what Kubernetes itself puts into a namespace and anvil are left out. */
+  async function leftovers(): Promise<string[]> {
+    const kinds = 'statefulset,service,configmap,secret,serviceaccount,pvc,pdb,networkpolicy'
+    const { stdout } = await cluster.kubectl([
+      ...['--namespace', namespace, 'get', kinds, '--output', 'json'],
+    ])
+    const { items } = JSON.parse(stdout) as { readonly items: readonly V1PersistentVolumeClaim[] }
+    return items
+      .map(({ kind, metadata }) => `${kind} ${metadata?.name}`)
+      .filter((name) => !/ (?:anvil|default|kube-root-ca\.crt)$/.test(name))
+      .toSorted()
+  }
+})
