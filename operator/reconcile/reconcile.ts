@@ -172,8 +172,10 @@ async function tell<R extends Resource, F>(
 ): Promise<ReconcileResult> {
   const picture = takePicture(parts.view, parts.observer, resource)
   const wanted = wantedStatus(logic, parts, resource, { findings, picture })
-  const before = parts.mirror.get(resource.metadata.namespace, resource.metadata.name)?.value
-  const outcome = await parts.status.write(parts.type, before ?? resource, wanted, run.signal)
+  const latest = parts.mirror.get(resource.metadata.namespace, resource.metadata.name)?.value
+  if (latest?.metadata.uid !== resource.metadata.uid) return {}
+  const live = { ...resource, status: latest.status }
+  const outcome = await parts.status.write(parts.type, live, wanted, run.signal)
   if (outcome.written) {
     for (const occurrence of occurrencesOf(resource.status?.conditions ?? [], wanted.conditions)) {
       parts.events.record(parts.type, resource, occurrence)

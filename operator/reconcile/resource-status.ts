@@ -163,12 +163,17 @@ function observedStatements<R extends Resource, F>(
     return kept(resource, 'UpstreamReachable', 'PeersConnected', 'SchemaInSync')
   }
   const views = new Map<number, HealthView | null>()
-  for (const [ordinal, view] of picture.views) views.set(ordinal, view ?? null)
+  for (const [ordinal, view] of picture.views) views.set(ordinal, hasSettled(view) ? view : null)
   const said = logic.statements(resource, findings.looked.facts, views)
   const isWaiting = [...picture.views.values()].includes(undefined)
   if (!isWaiting) return said
   const before = kept(resource, ...(Object.keys(said) as (keyof Statements)[]))
   return { ...said, ...before }
+}
+
+/** A program that does not know its own peer ID yet is still starting, and what it says means little. */
+function hasSettled(view: HealthView | null | undefined): view is HealthView {
+  return view !== null && view !== undefined && view.peerID !== null
 }
 
 /** Conditions as the status has them. */

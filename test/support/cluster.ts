@@ -55,6 +55,8 @@ export interface KubectlResult {
 export interface Cluster {
   request(method: string, path: string, options?: ClusterRequest): Promise<ClusterAnswer>
   kubectl(args: readonly string[], input?: string): Promise<KubectlResult>
+  /** Server-side apply, strict, as the test itself. Throws what the API server refuses. */
+  apply(path: string, object: object): Promise<ClusterObject>
   /** A namespace of a new name; `deleteNamespace` takes it away again. */
   createNamespace(labels?: Readonly<Record<string, string>>): Promise<string>
   deleteNamespace(name: string): Promise<void>
@@ -81,6 +83,13 @@ export async function openCluster(): Promise<Cluster> {
     ...(key === undefined ? {} : { key }),
   })
   const cluster: Omit<Cluster, 'installDefinitions'> = {
+    apply: async (path, body) => {
+      const query = { fieldManager: 'viewmesh-test', force: 'true', fieldValidation: 'Strict' }
+      const type = 'application/apply-patch+yaml'
+      const answer = await cluster.request('PATCH', path, { query, body, type })
+      if (answer.status > 201) throw new Error(`${answer.status}: ${answer.body.message}`)
+      return answer.body
+    },
     request: (method, path, given = {}) => {
       const url = new URL(path, server)
       for (const [name, value] of Object.entries(given.query ?? {})) {
@@ -158,14 +167,10 @@ function runKubectl(
 
 const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
-async function installDefinitions(cluster: Pick<Cluster, 'request'>): Promise<void> {
+async function installDefinitions(cluster: Pick<Cluster, 'request' | 'apply'>): Promise<void> {
   for (const file of ['generator', 'host']) {
     const body = parse(readFileSync(`${repository}/crds/${file}.yaml`, 'utf8'))
-    const path = `${definitionsPath}/${body.metadata.name}`
-    const query = { fieldManager: 'viewmesh-test', force: 'true', fieldValidation: 'Strict' }
-    const type = 'application/apply-patch+yaml'
-    const answer = await cluster.request('PATCH', path, { query, body, type })
-    if (answer.status > 201) throw new Error(`${file}.yaml: ${answer.body.message}`)
+    await cluster.apply(`${definitionsPath}/${body.metadata.name}`, body)
     await served(cluster, body.spec.names.plural)
   }
 }

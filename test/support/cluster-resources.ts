@@ -1,0 +1,161 @@
+/** What tests on a real cluster create, look at and wait for. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Condition, HostStatus } from '../../operator/api/status.ts'
+import { builtinTypes, collectionPath } from '../../operator/runtime/resource-type.ts'
+import type { Cluster, ClusterObject } from './cluster.ts'
+import { images } from './cluster-operator.ts'
+
+/** A Generator or Host as tests write it. */
+export interface Written {
+  readonly kind: 'Generator' | 'Host'
+  readonly name: string
+  readonly spec: object
+}
+
+/** What a test reads of an object. */
+export interface LiveObject extends ClusterObject {
+  readonly metadata: {
+    readonly name: string
+    readonly uid: string
+    readonly generation?: number
+    readonly resourceVersion: string
+    readonly labels?: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
+    readonly deletionTimestamp?: string
+  }
+  readonly data?: Readonly<Record<string, string>>
+}
+
+export interface Namespaced {
+  /** The object, or null. */
+  find(kind: Kind, name: string): Promise<LiveObject | null>
+  list(kind: Kind): Promise<LiveObject[]>
+  delete(kind: Kind, name: string, query?: Readonly<Record<string, string>>): Promise<void>
+  /** A merge patch, as `kubectl patch --type merge` sends it. */
+  patch(kind: Kind, name: string, patch: object): Promise<LiveObject>
+  write(resource: Written): Promise<void>
+  status(kind: Written['kind'], name: string): Promise<HostStatus>
+  condition(kind: Written['kind'], name: string, type: string): Promise<Condition | null>
+  /** Waits until the condition has this reason. */
+  reason(kind: Written['kind'], name: string, type: string, reason: string): Promise<Condition>
+}
+
+type Kind = keyof typeof builtinTypes | Written['kind']
+
+/** Views of one namespace. */
+export function inNamespace(cluster: Cluster, namespace: string): Namespaced {
+  const pathOf = (kind: Kind, name?: string): string => {
+    const folder =
+      kind === 'Generator' || kind === 'Host'
+        ? `/apis/viewmesh.io/v1alpha1/namespaces/${namespace}/${kind.toLowerCase()}s`
+        : collectionPath(builtinTypes[kind], namespace)
+    return name === undefined ? folder : `${folder}/${name}`
+  }
+  const find: Namespaced['find'] = async (kind, name) => {
+    const { status, body } = await cluster.request('GET', pathOf(kind, name))
+    return status === 200 ? (body as LiveObject) : null
+  }
+  const status: Namespaced['status'] = async (kind, name) =>
+    ((await find(kind, name))?.status ?? {}) as HostStatus
+  const condition: Namespaced['condition'] = async (kind, name, type) => {
+    const { conditions = [] } = await status(kind, name)
+    return conditions.find((found) => found.type === type) ?? null
+  }
+  return {
+    find,
+    status,
+    condition,
+    list: async (kind) => {
+      const { body } = await cluster.request('GET', pathOf(kind))
+      return ((body as { items?: LiveObject[] }).items ?? []).toSorted((a, b) =>
+        a.metadata.name < b.metadata.name ? -1 : 1,
+      )
+    },
+    delete: async (kind, name, query = {}) => {
+      await cluster.request('DELETE', pathOf(kind, name), { query })
+    },
+    patch: async (kind, name, body) => {
+      const type = 'application/merge-patch+json'
+      const answer = await cluster.request('PATCH', pathOf(kind, name), { body, type })
+      if (answer.status !== 200) throw new Error(`${answer.status}: ${answer.body.message}`)
+      return answer.body as LiveObject
+    },
+    write: async ({ kind, name, spec }) => {
+      await cluster.apply(pathOf(kind, name), {
+        apiVersion: 'viewmesh.io/v1alpha1',
+        kind,
+        metadata: { name, namespace },
+        spec,
+      })
+    },
+    reason: async (kind, name, type, reason) =>
+      await eventually(async () => {
+        const found = await condition(kind, name, type)
+        if (found?.reason === reason) return found
+        throw new Error(`${type} of ${kind} ${name} is ${JSON.stringify(found)}, not ${reason}`)
+      }),
+  }
+}
+
+/** What a check answers, as soon as it does not throw. */
+export async function eventually<T>(check: () => Promise<T>, maxMs = 120_000): Promise<T> {
+  const endMs = performance.now() + maxMs
+  for (;;) {
+    try {
+      return await check()
+    } catch (error) {
+      if (performance.now() > endMs) throw error
+    }
+    await sleep(250)
+  }
+}
+
+const small = { keys: { size: '1Mi' }, data: { size: '10Mi' } }
+export const chain = { name: 'Ethereum', network: 'Devnet' }
+
+/** A Generator that reads the node of `writeNode`. */
+export function generatorOf(name: string, more: object = {}): Written {
+  const upstream = { service: { name: 'node', httpPort: 8545, wsPort: 8545 } }
+  const spec = { chain, upstream, start: { height: 0 }, storage: small, ...more }
+  return { kind: 'Generator', name, spec }
+}
+
+/** A Host with small volumes. */
+export function hostOf(name: string, more: object = {}): Written {
+  return { kind: 'Host', name, spec: { chain, storage: small, ...more } }
+}
+
+/** An execution node of the development chain with a Service, as an administrator would have one. */
+export async function writeNode(cluster: Cluster, namespace: string): Promise<void> {
+  const labels = { app: 'node' }
+  await cluster.apply(`/apis/apps/v1/namespaces/${namespace}/deployments/node`, {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'node', namespace },
+    spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: nodePod } },
+  })
+  await cluster.apply(`/api/v1/namespaces/${namespace}/services/node`, {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'node', namespace },
+    spec: { selector: labels, ports: [{ port: 8545 }] },
+  })
+}
+
+const nodePod = {
+  securityContext: {
+    runAsNonRoot: true,
+    runAsUser: 1001,
+    runAsGroup: 1001,
+    seccompProfile: { type: 'RuntimeDefault' },
+  },
+  containers: [
+    {
+      name: 'node',
+      image: images.anvil,
+      imagePullPolicy: 'IfNotPresent',
+      args: ['--block-time', '1'],
+      securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+    },
+  ],
+}
