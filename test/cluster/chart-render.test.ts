@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { after, before, describe, test } from 'node:test'
+import { parse } from 'yaml'
+import { type Cluster, openCluster } from '../support/cluster.ts'
+import { helm, type RenderedObject, refusalOf, renderChart } from '../support/helm.ts'
+import { repository } from '../support/repository.ts'
+
+/** The values of `charts/<chart>/ci`, by chart and name; each is one way to use the chart. */
+const matrix = ['operator', 'generator', 'host'].flatMap((chart) =>
+  readdirSync(`${repository}/charts/${chart}/ci`).map((file) => ({
+    chart,
+    file: `charts/${chart}/ci/${file}`,
+    values: parse(readFileSync(`${repository}/charts/${chart}/ci/${file}`, 'utf8')),
+  })),
+)
+
+for (const { chart, file } of matrix) {
+  test(`${file}: helm lint --strict finds nothing`, async () => {
+    const { code, stdout } = await helm(['lint', '--strict', `charts/${chart}`, '-f', file])
+    assert.equal(code, 0, stdout)
+  })
+
+  test(`${file}: rendering twice gives the same, as GitOps needs it`, async () => {
+    const { values } = matrix.find((entry) => entry.file === file) ?? { values: {} }
+    const release = { name: 'mainnet', namespace: 'apps' }
+    const [first, second] = [
+      await renderChart(chart, release, values),
+      await renderChart(chart, release, values),
+    ]
+    assert.deepEqual(first, second)
+  })
+}
+
+describe('the API server, asked strictly and without storing anything', () => {
+  let cluster: Cluster
+  let namespaces: string[]
+
+  before(async () => {
+    cluster = await openCluster()
+    await cluster.installDefinitions()
+    namespaces = [await cluster.createNamespace(), await cluster.createNamespace()]
+  })
+  after(async () => {
+    await Promise.all(namespaces.map((name) => cluster.deleteNamespace(name)))
+    cluster.close()
+  })
+
+  for (const { chart, file, values } of matrix) {
+    test(`${file}: every object is taken`, async () => {
+      const [namespace = '', other = ''] = namespaces
+      const given = structuredClone(values)
+      if (given.scope?.namespaces !== undefined) given.scope.namespaces = [namespace, other]
+      const objects = await renderChart(chart, { name: 'mainnet', namespace }, given)
+      for (const object of objects.filter(isServed)) {
+        const { code, stderr } = await cluster.kubectl(
+          [
+            ...['apply', '--server-side', '--dry-run=server', '--validate=strict', '-f', '-'],
+            ...['--field-manager', 'viewmesh-test', '--force-conflicts'],
+            ...['--namespace', object.metadata.namespace ?? namespace],
+          ],
+          JSON.stringify(object),
+        )
+        assert.equal(code, 0, `${object.kind} ${object.metadata.name}: ${stderr}`)
+      }
+    })
+  }
+})
+
+/**
+ * The Prometheus operator's kinds are not installed here, so their fields are not checked; the pods of
+ * `helm test` need the account made before them, and run in the tests that install.
+ */
+function isServed({ apiVersion, kind }: RenderedObject): boolean {
+  return apiVersion !== 'monitoring.coreos.com/v1' && kind !== 'Pod'
+}
+
+test('the CRDs of the chart are those of crds/, kept when the release goes', async () => {
+  const values = { global: { imageRegistry: 'localhost' } }
+  const objects = await renderChart('operator', { name: 'op', namespace: 'viewmesh' }, values)
+  for (const kind of ['generator', 'host']) {
+    const definition = parse(readFileSync(`${repository}/crds/${kind}.yaml`, 'utf8'))
+    const found = objects.find(({ metadata }) => metadata.name === definition.metadata.name)
+    assert.deepEqual(found?.['spec'], definition.spec)
+    assert.equal(found?.metadata.annotations?.['helm.sh/resource-policy'], 'keep')
+  }
+  const without = await renderChart(
+    'operator',
+    { name: 'op', namespace: 'viewmesh' },
+    { ...values, crds: { install: false } },
+  )
+  assert.equal(
+    without.some(({ kind }) => kind === 'CustomResourceDefinition'),
+    false,
+  )
+})
+
+interface Rule {
+  readonly apiGroups: readonly string[]
+  readonly resources: readonly string[]
+  readonly verbs: readonly string[]
+}
+
+for (const clusterWide of [true, false]) {
+  test(`the operator’s rights, ${clusterWide ? 'in the cluster' : 'in namespaces'}: no list of Secrets, no wildcard, nothing to hand on`, async () => {
+    const objects = await renderChart(
+      'operator',
+      { name: 'op', namespace: 'viewmesh' },
+      { global: { imageRegistry: 'localhost' }, scope: { clusterWide } },
+    )
+    const kinds = objects.map(({ kind }) => kind)
+    assert.equal(kinds.includes('ClusterRole'), clusterWide)
+    const rules = objects
+      .filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole')
+      .flatMap((role) => role['rules'] as Rule[])
+    for (const { apiGroups, resources, verbs } of rules) {
+      assert.equal([...apiGroups, ...resources, ...verbs].includes('*'), false)
+      for (const verb of ['escalate', 'bind', 'impersonate', 'deletecollection']) {
+        assert.equal(verbs.includes(verb), false)
+      }
+      if (resources.includes('secrets')) assert.deepEqual(verbs, ['get', 'create', 'patch'])
+    }
+  })
+}
+
+const upstream = { service: { name: 'geth' } }
+const registry = { imageRegistry: 'localhost' }
+
+/** Values that are refused, with what helm says to it. */
+const refused: readonly (readonly [string, string, object, RegExp])[] = [
+  ['no mode', 'host', { global: registry }, /Say who runs the host: --set mode=operator/],
+  ['a mode that is none', 'host', { mode: 'auto' }, /mode/],
+  ['no registry', 'host', { mode: 'standalone', existingSecret: 'a' }, /Say where the images are/],
+  ['no registry', 'operator', {}, /Say where the images are: --set global.imageRegistry=/],
+  [
+    'no execution node',
+    'generator',
+    { mode: 'operator', global: registry },
+    /Say where the execution node is/,
+  ],
+  [
+    'two execution nodes',
+    'generator',
+    {
+      mode: 'operator',
+      global: registry,
+      spec: { upstream: { ...upstream, url: { http: ['http://a'] } } },
+    },
+    /by exactly one of/,
+  ],
+  [
+    'standalone without a Secret',
+    'generator',
+    { mode: 'standalone', global: registry, spec: { upstream } },
+    /kubectl create secret generic mainnet-generator-keyring --namespace apps --from-literal=0="\$\(openssl rand -base64 32\)" --from-literal=schema-keys=/,
+  ],
+  [
+    'three replicas standalone without a Secret',
+    'host',
+    { mode: 'standalone', global: registry, spec: { replicas: 3 } },
+    /--from-literal=0=.* --from-literal=1=.* --from-literal=2=/,
+  ],
+  [
+    'references to Generators without the operator',
+    'host',
+    {
+      mode: 'standalone',
+      existingSecret: 'a',
+      global: registry,
+      spec: { generators: [{ name: 'x' }] },
+    },
+    /spec.generators needs the operator/,
+  ],
+  [
+    'a name that is too long',
+    'host',
+    { mode: 'operator', global: registry, nameOverride: 'a'.repeat(41) },
+    /at most 40/,
+  ],
+  ['an unknown value', 'host', { mode: 'operator', replicas: 2 }, /replicas/],
+  ['an unknown field of the spec', 'host', { mode: 'operator', spec: { replica: 2 } }, /replica/],
+  ['a spec of the wrong type', 'host', { mode: 'operator', spec: { replicas: 'two' } }, /replicas/],
+  ['too many replicas', 'host', { mode: 'operator', spec: { replicas: 17 } }, /replicas/],
+  ['an unknown value', 'operator', { global: registry, image: { name: 'x' } }, /name/],
+  ['a log level that is none', 'operator', { global: registry, logLevel: 'loud' }, /logLevel/],
+  [
+    'several operators without election',
+    'operator',
+    { global: registry, replicaCount: 2, leaderElection: { enabled: false } },
+    /Several replicas without leader election would write against each other/,
+  ],
+  [
+    'namespaces that would have no effect',
+    'operator',
+    { global: registry, scope: { namespaces: ['apps'] } },
+    /scope.namespaces has no effect while scope.clusterWide is true/,
+  ],
+]
+
+for (const [what, chart, values, message] of refused) {
+  test(`${chart}: ${what} is refused with what to do`, async () => {
+    assert.match(await refusalOf(chart, values), message)
+  })
+}
