@@ -39,7 +39,9 @@ export async function openAccessPath(
   entity: Entity,
   condition: Condition,
 ): Promise<HeightCursor> {
-  const cursor = await cursorOf(access, hintOf(entity, condition))
+  const hint = hintOf(entity, condition)
+  await access.session.work.pause()
+  const cursor = await cursorOf(access, hint)
   if (cursor !== 'all' && access.window === everything) return cursor
   const inWindow = intervalCursor(access.window, access.descending)
   return cursor === 'all' ? inWindow : bothCursor([inWindow, cursor])

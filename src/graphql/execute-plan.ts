@@ -86,6 +86,7 @@ async function rootList(run: Run, list: ListPlan): Promise<readonly string[]> {
     return [await listText(work, await renderGroups(run, groups, list.selection))]
   }
   const request = await withAttestedDocs(run, list.entity, rowRequest(run, list))
+  await work.pause()
   const pieces: string[] = []
   for await (const rows of selectRows(scanOf(run, list.entity), request)) {
     work.addRows(rows.length)

@@ -167,11 +167,13 @@ async function run(
 ): Promise<GraphqlResult> {
   const query = findDocument(engine, request.query)
   if (isMistakes(query)) return { data: null, errors: query }
+  await work.pause()
   const operation = chooseOperation(query, request.operationName)
   if (!demand.kinds.includes(operation.kind)) throw notStreamed()
   const variables = readVariables(engine.schema, operation, request.variables ?? {})
   if (isMistakes(variables)) return { data: null, errors: variables }
   const plan = planFor(engine, query, operation, variables)
+  await work.pause()
   const { network, catalog, schema, cids } = engine
   const snapshot = engine.reader.snapshot()
   try {

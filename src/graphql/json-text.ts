@@ -31,9 +31,8 @@ function quotedItems(value: Value): string {
 /** Texts joined at once. */
 const joinedTexts = 256
 
-/** The text of a list. Long ones are joined step by step, with turns for others in between. */
+/** The text of a list, joined step by step, with turns for others in between. */
 export async function listText(work: Work, texts: readonly string[]): Promise<string> {
-  if (texts.length <= joinedTexts) return `[${texts.join(',')}]`
   const parts: string[] = []
   for (let at = 0; at < texts.length; at += joinedTexts) {
     parts.push(texts.slice(at, at + joinedTexts).join(','))

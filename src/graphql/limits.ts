@@ -23,7 +23,7 @@ export const defaultLimits: Limits = {
   maxDepth: 15,
   maxCost: 2_000_000,
   maxRows: 10_000,
-  maxResultBytes: 16 * 1024 * 1024,
+  maxResultBytes: 64 * 1024 * 1024,
   maxMs: 20_000,
 }
 

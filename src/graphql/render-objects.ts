@@ -42,6 +42,7 @@ export async function renderObjects<T>(
     const texts = await column.texts(items)
     for (const [index, further] of rest.entries()) {
       objects[index] += (texts[index] ?? 'null') + (further[level] ?? '')
+      if (work.isDue()) await work.turn()
     }
     level++
   }

@@ -76,10 +76,10 @@ async function sortedRows(scan: Scan, request: ListRequest): Promise<Row[]> {
     kept.add(ranked)
     work.holdSorted(kept.size)
   })
-  return kept
-    .sorted()
-    .slice(offset)
-    .map(({ row }) => row)
+  await work.pause()
+  const sorted = kept.sorted()
+  await work.pause()
+  return sorted.slice(offset).map(({ row }) => row)
 }
 
 /** How many rows to keep: one more than an answer may have is enough to refuse it. */

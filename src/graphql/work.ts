@@ -36,6 +36,8 @@ export interface Work {
   /** True when the slice is used up: `if (work.isDue()) await work.turn()`. */
   isDue(): boolean
   turn(): Promise<void>
+  /** Between two steps that cannot be divided: lets others have a turn when the slice is used up. */
+  pause(): Promise<void>
 }
 
 /** A fresh meter; the clock starts now. */
@@ -50,6 +52,12 @@ export function createWork(limits: Limits, turns: Turns, signal: AbortSignal | u
   const check = (): void => {
     if (signal?.aborted === true) throw aborted()
     if (performance.now() - startedAt > limits.maxMs) throw tooLong(limits)
+  }
+  const turn = async (): Promise<void> => {
+    check()
+    await turns.next()
+    check()
+    sliceAt = performance.now()
   }
   return {
     maxRows: limits.maxRows,
@@ -78,11 +86,9 @@ export function createWork(limits: Limits, turns: Turns, signal: AbortSignal | u
       clockAt = cost + steps + clockInterval
       return performance.now() - sliceAt > sliceMs
     },
-    async turn() {
-      check()
-      await turns.next()
-      check()
-      sliceAt = performance.now()
+    turn,
+    async pause() {
+      if (performance.now() - sliceAt > sliceMs) await turn()
     },
   }
 }

@@ -1,14 +1,32 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  defaultLimits,
   maxFragments,
   maxNesting,
   maxSameFields,
   maxSelections,
   maxTokens,
 } from '../../src/graphql/limits.ts'
+import { commonSettings } from '../../src/service/common-settings.ts'
 import { createChain } from '../support/block-factory.ts'
 import { openGraphqlRoom, openTestGraphql } from '../support/graphql-room.ts'
+
+test('the settings of the programs start from the limits of the engine', () => {
+  for (const program of ['generator', 'host'] as const) {
+    const settings = commonSettings(program)
+    assert.deepEqual(
+      {
+        maxDepth: settings.graphqlMaxDepth.default,
+        maxCost: settings.graphqlMaxCost.default,
+        maxRows: settings.graphqlMaxRows.default,
+        maxResultBytes: settings.graphqlMaxResultBytes.default,
+        maxMs: settings.graphqlMaxMs.default,
+      },
+      defaultLimits,
+    )
+  }
+})
 
 test('depth: as many levels as allowed, not one more', async (t) => {
   const { query, errors } = await openGraphqlRoom(t, { limits: { maxDepth: 4 } })
