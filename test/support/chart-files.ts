@@ -4,6 +4,7 @@ import { stringify } from 'yaml'
 import { readSchema } from './crd-schema.ts'
 import { repository } from './repository.ts'
 import { withDefaults } from './schema-defaults.ts'
+import { executionClients, sidecarSnippet } from './sidecar-snippet.ts'
 
 /** Text of each made file by its path in the repository. */
 export function chartFiles(): ReadonlyMap<string, string> {
@@ -17,7 +18,11 @@ export function chartFiles(): ReadonlyMap<string, string> {
     [`charts/${chart}/files/defaults.yaml`, defaults(kind)],
     [`charts/${chart}/values.schema.json`, valuesSchema(kind, own)],
   ])
-  return new Map(files)
+  const snippets = executionClients.map((client): [string, string] => [
+    `charts/sidecar/${client.name}.yaml`,
+    sidecarSnippet(client),
+  ])
+  return new Map([...files, ...snippets])
 }
 
 function read(path: string): string {

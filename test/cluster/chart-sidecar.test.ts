@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { V1Container, V1ContainerStatus, V1Pod, V1Volume } from '@kubernetes/client-node'
+import { parse, stringify } from 'yaml'
+import { type Cluster, openCluster } from '../support/cluster.ts'
+import { clusterImage } from '../support/cluster-image.ts'
+import { repository } from '../support/repository.ts'
+
+interface Snippet {
+  readonly extraContainers: [V1Container]
+  readonly extraVolumes: V1Volume[]
+}
+
+const snippet: Snippet = parse(readFileSync(`${repository}/charts/sidecar/geth.yaml`, 'utf8'))
+const claims = readFileSync(`${repository}/charts/sidecar/claims.yaml`, 'utf8')
+
+/** The node's user and group, as the charts of execution clients have them. */
+const nodeUser = 10001
+
+/**
+ * A Generator as one more container beside the node: whatever becomes of it, the node's container runs
+ * on and is not restarted.
+ */
+describe('a Generator in the pod of an execution node', { timeout: 300_000 }, () => {
+  let cluster: Cluster
+  let namespace: string
+
+  before(async () => {
+    cluster = await openCluster()
+    namespace = await cluster.createNamespace({
+      'pod-security.kubernetes.io/enforce': 'restricted',
+    })
+    const stringData = Object.fromEntries(
+      ['0', 'schema-keys'].map((key) => [key, randomBytes(32).toString('base64url')]),
+    )
+    const metadata = { name: 'viewmesh-generator-keyring' }
+    await apply(claims, stringify({ apiVersion: 'v1', kind: 'Secret', metadata, stringData }))
+  })
+  after(async () => {
+    await cluster.deleteNamespace(namespace)
+    cluster.close()
+  })
+
+  async function apply(...documents: readonly string[]): Promise<void> {
+    const args = ['--namespace', namespace, 'apply', '-f', '-']
+    const { code, stderr } = await cluster.kubectl(args, documents.join('---\n'))
+    assert.equal(code, 0, stderr)
+  }
+
+  /** A pod with anvil as the node and the snippet's container, changed as a case wants it. */
+  async function startPod(name: string, change: Partial<V1Container>): Promise<void> {
+    const [container] = snippet.extraContainers
+    const tmp = { name: 'tmp', emptyDir: {} }
+    const node: V1Container = {
+      name: 'node',
+      image: clusterImage('anvil'),
+      readinessProbe: { tcpSocket: { port: 8545 }, periodSeconds: 1 },
+      securityContext: {
+        allowPrivilegeEscalation: false,
+        capabilities: { drop: ['ALL'] },
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+      volumeMounts: [{ name: 'tmp', mountPath: '/tmp' }],
+    }
+    const image = clusterImage('generator')
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name },
+      spec: {
+        terminationGracePeriodSeconds: 1,
+        securityContext: {
+          fsGroup: nodeUser,
+          runAsGroup: nodeUser,
+          runAsNonRoot: true,
+          runAsUser: nodeUser,
+        },
+        containers: [node, { ...container, image, ...change }],
+        volumes: [...snippet.extraVolumes, tmp],
+      },
+    }
+    await apply(stringify(pod))
+  }
+
+  async function readPod(name: string): Promise<V1Pod> {
+    const path = `/api/v1/namespaces/${namespace}/pods/${name}`
+    return (await cluster.request('GET', path)).body as V1Pod
+  }
+
+  function statusOf(pod: V1Pod, container: string): V1ContainerStatus | undefined {
+    return pod.status?.containerStatuses?.find(({ name }) => name === container)
+  }
+
+  /** Polls until the pod is as wanted. Throws with its status where it never is. */
+  async function podThat(name: string, isWanted: (pod: V1Pod) => boolean): Promise<V1Pod> {
+    for (let attempt = 0; attempt < 240; attempt += 1) {
+      const pod = await readPod(name)
+      if (isWanted(pod)) return pod
+      await sleep(500)
+    }
+    throw new Error(JSON.stringify((await readPod(name)).status, null, 2))
+  }
+
+  function isReady(pod: V1Pod): boolean {
+    return pod.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True'
+  }
+
+  function assertNodeUntouched(pod: V1Pod): void {
+    const node = statusOf(pod, 'node')
+    assert.notEqual(node?.state?.running, undefined)
+    assert.deepEqual([node?.ready, node?.restartCount], [true, 0])
+  }
+
+  async function removePod(name: string): Promise<void> {
+    await cluster.kubectl(['--namespace', namespace, 'delete', 'pod', name, '--now'])
+  }
+
+  const generatorOf = (pod: V1Pod): V1ContainerStatus | undefined =>
+    statusOf(pod, 'viewmesh-generator')
+
+  test('at work, both containers run, the pod is Ready, and blocks are sealed', async () => {
+    const [{ env = [] }] = snippet.extraContainers
+    await startPod('healthy', { env: [...env, { name: 'GENERATOR_START_HEIGHT', value: '0' }] })
+    await podThat('healthy', isReady)
+    const path = `/api/v1/namespaces/${namespace}/pods/healthy:8080/proxy/health`
+    let head: unknown = null
+    for (let attempt = 0; attempt < 60 && !(Number(head) >= 1); attempt += 1) {
+      const { body } = await cluster.request('GET', path).catch(() => ({ body: {} }))
+      head = (body as { readonly head?: number | null }).head ?? null
+      await sleep(500)
+    }
+    assert.ok(Number(head) >= 1, `head is ${head}`)
+    assertNodeUntouched(await readPod('healthy'))
+    await removePod('healthy')
+  })
+
+  test('with an image that is missing the node runs on; the pod is not Ready', async () => {
+    await startPod('missing', { image: 'localhost/viewmesh-none:none', imagePullPolicy: 'Never' })
+    const pod = await podThat(
+      'missing',
+      (found) =>
+        generatorOf(found)?.state?.waiting?.reason === 'ErrImageNeverPull' &&
+        statusOf(found, 'node')?.ready === true,
+    )
+    assertNodeUntouched(pod)
+    assert.equal(isReady(pod), false)
+    await removePod('missing')
+  })
+
+  test('where it crashes again and again the node is never restarted; the pod is not Ready meanwhile', async () => {
+    await startPod('crashing', { env: [{ name: 'NODE_RPC_URL', value: 'not a URL' }] })
+    const pod = await podThat('crashing', (found) => (generatorOf(found)?.restartCount ?? 0) >= 2)
+    assertNodeUntouched(pod)
+    assert.equal(isReady(pod), false)
+    await removePod('crashing')
+  })
+
+  test('where it is unready, here without its node, the pod stays Ready', async () => {
+    const [{ env = [] }] = snippet.extraContainers
+    const elsewhere = env.filter(({ name }) => !name.startsWith('NODE_'))
+    await startPod('unready', {
+      env: [...elsewhere, { name: 'NODE_RPC_URL', value: 'http://127.0.0.1:1' }],
+    })
+    const pod = await podThat('unready', isReady)
+    assertNodeUntouched(pod)
+    assert.notEqual(generatorOf(pod)?.state?.running, undefined)
+    await removePod('unready')
+  })
+})
