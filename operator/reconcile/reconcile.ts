@@ -2,6 +2,7 @@
  * Brings one resource to what its spec says, in an order that is safe to interrupt anywhere: look,
  * judge identity and chain, make Secrets, keep claims, apply objects, then tell in status what is.
  */
+import { ServiceError } from '../../src/errors.ts'
 import { requests } from '../api/annotations.ts'
 import type { Resource } from '../api.ts'
 import { hasCode } from '../runtime/api-error.ts'
@@ -87,10 +88,17 @@ async function attempt<R extends Resource, F>(
   return findings
 }
 
-/** A kind that may not be listed looks empty, so nothing may follow from it. */
+/** A kind that may not be listed, or was not listed yet, looks empty: nothing may follow from it. */
 function unreadable<R extends Resource>({ view }: ReconcileParts<R>): Error | null {
   const silent = view.reflectors.find((reflector) => !reflector.isSynced())
-  return silent?.failure() ?? null
+  if (silent === undefined) return null
+  const { plural } = silent.type
+  return (
+    silent.failure() ??
+    new ServiceError('OPERATOR_API_UNREACHABLE', `${plural} have not been listed yet`, {
+      remedy: 'Nothing: it is tried again.',
+    })
+  )
 }
 
 async function proceed<R extends Resource, F>(

@@ -27,6 +27,8 @@ export interface LiveObject extends ClusterObject {
 }
 
 export interface Namespaced {
+  /** Path of an object. */
+  path(kind: Kind, name: string): string
   /** The object, or null. */
   find(kind: Kind, name: string): Promise<LiveObject | null>
   list(kind: Kind): Promise<LiveObject[]>
@@ -62,6 +64,7 @@ export function inNamespace(cluster: Cluster, namespace: string): Namespaced {
     return conditions.find((found) => found.type === type) ?? null
   }
   return {
+    path: pathOf,
     find,
     status,
     condition,

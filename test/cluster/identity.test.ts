@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, describe, test } from 'node:test'
+import { type Cluster, openCluster } from '../support/cluster.ts'
+import { type OperatorSpace, openOperatorSpace } from '../support/cluster-operator.ts'
+import { eventually, hostOf, inNamespace, type Namespaced } from '../support/cluster-resources.ts'
+
+const secret = 'kept-host-keyring'
+const claim = 'keys-kept-host-0'
+
+describe('the identity of a Host, on a real cluster', () => {
+  let cluster: Cluster
+  let space: OperatorSpace
+  let here: Namespaced
+  let peerID: string
+  let key: string
+
+  before(async () => {
+    cluster = await openCluster()
+    await cluster.installDefinitions()
+    space = await openOperatorSpace(cluster)
+    here = inNamespace(cluster, space.namespace)
+    await space.start()
+    await here.write(hostOf('kept'))
+    peerID = await peerIDOf()
+    key = (await here.find('Secret', secret))?.data?.['0'] ?? ''
+    assert.match(Buffer.from(key, 'base64').toString(), /^[\w-]{43}$/)
+  })
+  after(async () => {
+    await space.close()
+    cluster.close()
+  })
+  afterEach(() => {
+    assert.ok(!space.output().includes(key))
+    assert.ok(!space.output().includes(Buffer.from(key, 'base64').toString()))
+  })
+
+  /** The peer ID once the pod is ready and says it. */
+  const peerIDOf = async (): Promise<string> => {
+    await here.reason('Host', 'kept', 'Ready', 'AllReady')
+    return await eventually(async () => {
+      const { nodes = [] } = await here.status('Host', 'kept')
+      assert.ok(nodes[0]?.peerID)
+      assert.ok(nodes[0].keyringFingerprint)
+      return nodes[0].peerID
+    })
+  }
+  const podUID = async (): Promise<string | undefined> =>
+    (await here.find('Pod', 'kept-host-0'))?.metadata.uid
+  const gone = async (
+    kind: 'Host' | 'Pod' | 'StatefulSet' | 'Secret',
+    name: string,
+  ): Promise<void> => {
+    await eventually(async () => assert.equal(await here.find(kind, name), null))
+  }
+
+  test('it survives the pod', async () => {
+    const before = await podUID()
+    await here.delete('Pod', 'kept-host-0')
+    await eventually(async () => assert.notEqual((await podUID()) ?? before, before))
+    assert.equal(await peerIDOf(), peerID)
+  })
+
+  test('it survives the resource: created again under its name it is who it was', async () => {
+    await here.delete('Host', 'kept')
+    await gone('StatefulSet', 'kept-host')
+    await gone('Pod', 'kept-host-0')
+    assert.equal((await here.find('Secret', secret))?.data?.['0'], key)
+    await here.write(hostOf('kept'))
+    assert.equal(await peerIDOf(), peerID)
+  })
+
+  test('a changed key stops at Stalled, names Secret, key and remedy, and touches no pod', async () => {
+    const pod = await podUID()
+    await here.patch('Secret', secret, {
+      data: { '0': btoa('another secret of enough characters') },
+    })
+    const { message } = await here.reason('Host', 'kept', 'Stalled', 'IdentityConflict')
+    assert.match(message, /key "0" of Secret kept-host-keyring .* put the original value back/)
+    await here.patch('Host', 'kept', { spec: { pruning: { maxBlocks: 77 } } })
+    await here.reason('Host', 'kept', 'Ready', 'Stalled')
+    assert.equal(await podUID(), pod)
+
+    await here.patch('Secret', secret, { data: { '0': key } })
+    await here.patch('Host', 'kept', { spec: { pruning: { maxBlocks: 1_000 } } })
+    await eventually(async () => {
+      assert.equal(await here.condition('Host', 'kept', 'Stalled'), null)
+    })
+    assert.equal(await peerIDOf(), peerID)
+    assert.equal(await podUID(), pod)
+  })
+
+  test('a deleted Secret is not made again, and going on needs the old value', async () => {
+    const pod = await podUID()
+    await here.delete('Secret', secret)
+    const { message } = await here.reason('Host', 'kept', 'Stalled', 'KeyringMissing')
+    assert.match(message, /Secret kept-host-keyring is missing.* from your backup/)
+    assert.equal(await here.find('Secret', secret), null)
+    assert.equal(await podUID(), pod)
+    await restoreSecret()
+    assert.equal(await peerIDOf(), peerID)
+  })
+
+  const restoreSecret = async (): Promise<void> => {
+    await cluster.apply(`/api/v1/namespaces/${space.namespace}/secrets/${secret}`, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: secret },
+      data: { '0': key },
+    })
+  }
+
+  test('where resource and Secret were deleted, the claim that is left says so', async () => {
+    await here.delete('Host', 'kept')
+    await here.delete('Secret', secret)
+    await gone('Pod', 'kept-host-0')
+    await here.write(hostOf('kept'))
+    const { message } = await here.reason('Host', 'kept', 'Stalled', 'KeyringMissing')
+    assert.match(message, /claim keys-kept-host-0/)
+    assert.equal(await here.find('Secret', secret), null)
+    assert.equal(await here.find('StatefulSet', 'kept-host'), null)
+    await restoreSecret()
+    assert.equal(await peerIDOf(), peerID)
+  })
+
+  test('another chain on the volumes that were kept is refused, with the names of the claims', async () => {
+    await here.delete('Host', 'kept')
+    await gone('Pod', 'kept-host-0')
+    await here.write(hostOf('kept', { chain: { name: 'Ethereum', network: 'Sepolia' } }))
+    const { message } = await here.reason('Host', 'kept', 'Stalled', 'ChainMismatch')
+    assert.match(
+      message,
+      /keys-kept-host-0 \(Ethereum__Devnet\), data-kept-host-0 \(Ethereum__Devnet\)/,
+    )
+    assert.equal(await here.find('StatefulSet', 'kept-host'), null)
+    await here.delete('Host', 'kept')
+    await gone('Host', 'kept')
+    await here.write(hostOf('kept'))
+    assert.equal(await peerIDOf(), peerID)
+  })
+
+  test('a deleted keys claim stops everything; neither it nor its pod comes back empty', async () => {
+    const pod = await podUID()
+    await here.delete('PersistentVolumeClaim', claim)
+    const { message } = await here.reason('Host', 'kept', 'Stalled', 'KeysClaimMissing')
+    assert.match(
+      message,
+      /Claim keys-kept-host-0 is being deleted.*restore the claim from your backup/,
+    )
+    assert.equal(await podUID(), pod)
+    await gone('StatefulSet', 'kept-host')
+    await here.delete('Pod', 'kept-host-0')
+    await gone('Pod', 'kept-host-0')
+    await eventually(async () => {
+      const { message: then } = await here.reason('Host', 'kept', 'Stalled', 'KeysClaimMissing')
+      assert.match(then, /Claim keys-kept-host-0 is gone/)
+    })
+    assert.equal(await here.find('PersistentVolumeClaim', claim), null)
+    assert.equal(await here.find('Pod', 'kept-host-0'), null)
+  })
+})
