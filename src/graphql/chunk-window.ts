@@ -18,6 +18,8 @@ export interface ChunkWindow {
   readonly starts: Uint32Array
   /** Where each field of each document begins, document by document, once that is worth knowing. */
   fields: Uint32Array | null
+  /** The first four bytes of a field of each document, by field, for those that are searched. */
+  readonly heads: (Uint32Array | undefined)[]
   /** Fields read since the window was made, until `fields` is known. */
   looks: number
 }
@@ -30,7 +32,7 @@ export function windowOf(chunk: Chunk): ChunkWindow {
   const window = known.get(chunk)
   if (window !== undefined) return window
   const { first, length, bytes, starts } = chunk
-  const made = { first, end: first + length, bytes, starts, fields: null, looks: 0 }
+  const made = { first, end: first + length, bytes, starts, fields: null, heads: [], looks: 0 }
   known.set(chunk, made)
   return made
 }
@@ -97,20 +99,53 @@ export function positionsWith(window: ChunkWindow, needle: Uint8Array): number[]
   return positions
 }
 
-/** Positions of the documents one of whose fields is the byte string `needle`; the window knows its fields. */
+/**
+ * Positions of the documents one of whose fields is the byte string `needle`, of four bytes at
+ * least; the window knows its fields.
+ */
 export function positionsWhere(
-  { first, bytes, fields }: ChunkWindow,
+  window: ChunkWindow,
   fieldCount: number,
   field: number,
   needle: Uint8Array,
 ): number[] {
   const positions: number[] = []
-  if (fields === null) return positions
+  const { first, bytes } = window
+  const heads = headsOf(window, fieldCount, field)
+  const head = headAt(needle, 0)
   const headBytes = needle.length < 24 ? 1 : 2
-  for (let at = field, position = first; at < fields.length; at += fieldCount, position++) {
-    if (holdsAt(bytes, (fields[at] ?? 0) + headBytes, needle)) positions.push(position)
+  for (let index = 0; index < heads.length; index++) {
+    if (heads[index] !== head) continue
+    const at = fieldStart(window, fieldCount, first + index, field)
+    if (holdsAt(bytes, at + headBytes, needle)) positions.push(first + index)
   }
   return positions
+}
+
+/** Searching goes through these alone, which lie together, instead of touching every document. */
+function headsOf(window: ChunkWindow, fieldCount: number, field: number): Uint32Array {
+  const known = window.heads[field]
+  if (known !== undefined) return known
+  const { first, end, bytes } = window
+  const heads = Uint32Array.from({ length: end - first }, (_, index) => {
+    const at = fieldStart(window, fieldCount, first + index, field)
+    return headAt(bytes, at + ((bytes[at] ?? 0) === longHead ? 2 : 1))
+  })
+  window.heads[field] = heads
+  return heads
+}
+
+/** The head byte of a byte string whose length stands in a byte of its own. */
+const longHead = major.bytes | 24
+
+function headAt(bytes: Uint8Array, at: number): number {
+  return (
+    (((bytes[at] ?? 0) << 24) |
+      ((bytes[at + 1] ?? 0) << 16) |
+      ((bytes[at + 2] ?? 0) << 8) |
+      (bytes[at + 3] ?? 0)) >>>
+    0
+  )
 }
 
 function holdsAt(bytes: Buffer, at: number, needle: Uint8Array): boolean {
