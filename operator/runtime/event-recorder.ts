@@ -75,20 +75,21 @@ export function openEventRecorder(
     writing = writing.then(() => write(series))
   }
   const write = async (series: Series): Promise<void> => {
-    const { count, lastAt } = series
-    if (count === series.written) return
+    const { count, lastAt, written } = series
+    if (count === written) return
     try {
-      await (series.written === 0 ? create(series) : extend(series))
-      series.written = count
+      await (written === 0 ? create(series) : extend(series))
+      series.written = written === 0 ? 1 : count
     } catch (error) {
       if (hasCode(error, 'OPERATOR_API_NOT_FOUND')) known.delete(idOf(series.body))
       log.warn({ err: error, event: series.name, lastAt }, 'an Event could not be written')
     }
   }
-  const create = (series: Series): Promise<unknown> =>
-    api.create(builtinTypes.Event, { ...series.body, ...seriesField(series) })
-  const extend = ({ namespace, name, ...series }: Series): Promise<unknown> =>
-    api.patch({ type: builtinTypes.Event, namespace, name }, seriesField(series), { type: 'merge' })
+  const create = (series: Series): Promise<unknown> => api.create(builtinTypes.Event, series.body)
+  const extend = ({ namespace, name, count, lastAt }: Series): Promise<unknown> => {
+    const patch = { series: { count, lastObservedTime: toMicroTime(lastAt) } }
+    return api.patch({ type: builtinTypes.Event, namespace, name }, patch, { type: 'merge' })
+  }
   const dropOld = (nowMs: number): void => {
     for (const [id, { lastAt, timer }] of known)
       if (nowMs - lastAt.getTime() > windowMs && timer === undefined) known.delete(id)
@@ -163,9 +164,4 @@ function seriesOf(
 /** What makes two Events the same: everything but name and time. */
 function idOf(body: KubernetesObject): string {
   return JSON.stringify({ ...body, metadata: undefined, eventTime: undefined })
-}
-
-/** A series is at least two. */
-function seriesField({ count, lastAt }: Pick<Series, 'count' | 'lastAt'>): object {
-  return count < 2 ? {} : { series: { count, lastObservedTime: toMicroTime(lastAt) } }
 }

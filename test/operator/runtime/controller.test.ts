@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { afterEach, test } from 'node:test'
+import { Registry } from 'prom-client'
+import {
+  type Controller,
+  type ControllerOptions,
+  openController,
+  type Reconcile,
+} from '../../../operator/runtime/controller.ts'
+import { openRuntimeMetrics } from '../../../operator/runtime/metrics.ts'
+import { createWorkQueue } from '../../../operator/runtime/work-queue.ts'
+import { ServiceError } from '../../../src/errors.ts'
+import { captureLog } from '../../support/captured-log.ts'
+
+const log = captureLog()
+let registry: Registry
+let controller: Controller
+
+function open(
+  reconcile: Reconcile,
+  options: Partial<ControllerOptions> = {},
+  keys: () => Iterable<string> = () => [],
+): Controller {
+  registry = new Registry()
+  const metrics = openRuntimeMetrics(registry)
+  controller = openController(
+    { name: 'thing', ...options },
+    { reconcile, keys, log: log.log, metrics },
+  )
+  return controller
+}
+
+afterEach(() => controller?.close())
+
+test('a key is worked on by one worker at a time, and once more if it was added meanwhile', async () => {
+  const first = Promise.withResolvers<void>()
+  const second = Promise.withResolvers<void>()
+  let running = 0
+  let runs = 0
+  open(async () => {
+    running += 1
+    assert.equal(running, 1)
+    runs += 1
+    if (runs === 1) {
+      for (let count = 0; count < 10; count += 1) controller.add('apps/a', 'owned')
+      await first.promise
+    } else second.resolve()
+    running -= 1
+    return {}
+  })
+  controller.add('apps/a', 'user')
+  controller.start()
+  first.resolve()
+  await second.promise
+  await controller.close()
+  assert.equal(runs, 2)
+})
+
+test('different keys are worked on at once, as many as there are workers', async () => {
+  const all = Promise.withResolvers<void>()
+  const free = Promise.withResolvers<void>()
+  let running = 0
+  let most = 0
+  open(
+    async () => {
+      running += 1
+      most = Math.max(most, running)
+      if (running === 2) all.resolve()
+      await free.promise
+      running -= 1
+      return {}
+    },
+    { workers: 2 },
+  )
+  for (const key of ['a', 'b', 'c', 'd']) controller.add(key, 'owned')
+  controller.start()
+  await all.promise
+  free.resolve()
+  await controller.close()
+  assert.equal(most, 2)
+})
+
+test('what people changed goes before what we made, and that before what is only due', () => {
+  const queue = createWorkQueue()
+  queue.add('due', 'resync')
+  queue.add('ours', 'owned')
+  queue.add('due2', 'resync')
+  queue.add('theirs', 'user')
+  queue.add('due2', 'user')
+  const order = [queue.take(), queue.take(), queue.take(), queue.take(), queue.take()]
+  assert.deepEqual(
+    order.map((item) => item?.key),
+    ['theirs', 'due2', 'ours', 'due', undefined],
+  )
+})
+
+test('what fails is tried again with pauses that double, and a success forgets them', async () => {
+  const done = Promise.withResolvers<void>()
+  let runs = 0
+  open(async () => {
+    runs += 1
+    if (runs < 4) throw new Error('not yet')
+    done.resolve()
+    return {}
+  })
+  controller.add('apps/a', 'user')
+  controller.start()
+  await done.promise
+  const lines = log.lines.filter(({ msg }) => msg === 'reconcile failed').slice(-3)
+  assert.deepEqual(
+    lines.map(({ retryInMs, namespace, name, controller: of }) => [retryInMs, namespace, name, of]),
+    [
+      [5, 'apps', 'a', 'thing'],
+      [10, 'apps', 'a', 'thing'],
+      [20, 'apps', 'a', 'thing'],
+    ],
+  )
+  assert.equal(new Set(lines.map(({ reconcileID }) => reconcileID)).size, 3)
+})
+
+test('an API server that asks for a pause gets it', async () => {
+  open(async () => {
+    throw new ServiceError('OPERATOR_API_BUSY', 'busy', { facts: { retryAfterMs: 7_000 } })
+  })
+  controller.add('apps/busy', 'user')
+  controller.start()
+  await controller.close()
+  const line = log.lines.findLast(({ msg }) => msg === 'reconcile failed')
+  assert.equal(line?.['retryInMs'], 7_000)
+})
+
+test('a reconcile may ask to be looked at again, and everything is looked at again now and then', async () => {
+  const runs = new Map<string, number>()
+  const enough = Promise.withResolvers<void>()
+  open(
+    async (key) => {
+      runs.set(key, (runs.get(key) ?? 0) + 1)
+      if ((runs.get('asked') ?? 0) > 1 && (runs.get('known') ?? 0) > 1) enough.resolve()
+      return key === 'asked' ? { requeueAfterMs: 1 } : {}
+    },
+    { resyncMs: 10 },
+    () => ['known'],
+  )
+  controller.add('asked', 'user')
+  controller.start()
+  await enough.promise
+})
+
+test('closing takes no more keys, waits for what is running, and cuts off what takes too long', async () => {
+  const started = Promise.withResolvers<void>()
+  const seen: string[] = []
+  open(
+    async (key, { signal }) => {
+      seen.push(key)
+      started.resolve()
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      signal.throwIfAborted()
+      return {}
+    },
+    { workers: 1, stopTimeoutMs: 1 },
+  )
+  controller.add('running', 'user')
+  controller.add('waiting', 'user')
+  controller.start()
+  await started.promise
+  await controller.close()
+  controller.add('late', 'user')
+  assert.deepEqual(seen, ['running'])
+  assert.ok(log.messages('warn').includes('reconciles are cut off'))
+})
+
+test('the metrics are those of controller-runtime', async () => {
+  open(async () => ({}))
+  controller.add('apps/a', 'user')
+  controller.start()
+  await controller.close()
+  const text = await registry.metrics()
+  for (const line of [
+    'controller_runtime_reconcile_total{controller="thing",result="success"} 1',
+    'controller_runtime_max_concurrent_reconciles{controller="thing"} 4',
+    'workqueue_adds_total{name="thing",controller="thing"} 1',
+    'workqueue_depth{name="thing",controller="thing"} 0',
+    'workqueue_queue_duration_seconds_count{name="thing",controller="thing"} 1',
+    'controller_runtime_reconcile_time_seconds_count{controller="thing"} 1',
+  ])
+    assert.ok(text.includes(line), line)
+})

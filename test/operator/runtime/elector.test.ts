@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, test } from 'node:test'
+import { type Elector, openElector } from '../../../operator/runtime/elector.ts'
+import { createFence, type Fence } from '../../../operator/runtime/fence.ts'
+import type { KubernetesObject } from '../../../operator/runtime/kubernetes-object.ts'
+import { builtinTypes } from '../../../operator/runtime/resource-type.ts'
+import type { ServiceError } from '../../../src/errors.ts'
+import {
+  type Client,
+  type KubernetesServer,
+  openClient,
+  openKubernetesServer,
+} from '../../support/kubernetes-server.ts'
+
+interface Lease extends KubernetesObject {
+  readonly spec?: Readonly<Record<string, unknown>>
+}
+
+interface Candidate {
+  readonly elector: Elector
+  readonly fence: Fence
+  readonly lost: Promise<ServiceError>
+}
+
+const path = '/apis/coordination.k8s.io/v1/namespaces/apps/leases/operator'
+const signal = AbortSignal.timeout(60_000)
+const call = { verb: 'apply', type: builtinTypes.ConfigMap } as const
+
+let server: KubernetesServer
+let client: Client
+let candidates: Candidate[]
+
+beforeEach(async () => {
+  server = await openKubernetesServer()
+  client = openClient(server)
+  candidates = []
+})
+afterEach(async () => {
+  for (const { elector } of candidates) await elector.close()
+  await client.api.close()
+  await server.close()
+})
+
+function compete(identity: string, nowMs?: () => number): Candidate {
+  const fence = createFence(nowMs)
+  const lost = Promise.withResolvers<ServiceError>()
+  const elector = openElector(
+    {
+      namespace: 'apps',
+      name: 'operator',
+      identity,
+      leaseMs: 1_000,
+      renewDeadlineMs: 600,
+      retryMs: 20,
+    },
+    {
+      api: client.api,
+      fence,
+      log: client.log.log,
+      metrics: client.metrics,
+      onLost: lost.resolve,
+    },
+  )
+  const candidate = { elector, fence, lost: lost.promise }
+  candidates.push(candidate)
+  return candidate
+}
+
+function holder(): unknown {
+  return (server.get(path) as Lease).spec?.['holderIdentity']
+}
+
+test('one leads, the other waits; what is given back is taken over at once', async () => {
+  const first = compete('first')
+  await first.elector.elected(signal)
+  const second = compete('second')
+  const before = server.requests.length
+  await server.seen((request) => server.requests.indexOf(request) > before + 5)
+  assert.equal(holder(), 'first')
+  assert.throws(() => second.fence.guard.before?.(call), { code: 'OPERATOR_FENCED' })
+  await first.elector.close()
+  assert.throws(() => first.fence.guard.before?.(call), { code: 'OPERATOR_FENCED' })
+  await second.elector.elected(signal)
+  const { spec } = server.get(path) as Lease
+  assert.deepEqual([spec?.['holderIdentity'], spec?.['leaseTransitions']], ['second', 1])
+})
+
+test('the Lease carries times with six decimals, as Kubernetes demands', async () => {
+  await compete('first').elector.elected(signal)
+  const { spec } = server.get(path) as Lease
+  for (const field of ['acquireTime', 'renewTime'])
+    assert.match(String(spec?.[field]), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
+})
+
+test('who died without giving it back is followed once its Lease has not changed for its time', async () => {
+  const spec = {
+    holderIdentity: 'dead',
+    leaseDurationSeconds: 1,
+    renewTime: '2999-01-01T00:00:00.000000Z',
+  }
+  server.put(path, { spec } as Lease)
+  const heir = compete('heir')
+  await heir.elector.elected(signal)
+  assert.equal(holder(), 'heir')
+})
+
+test('a Lease that somebody else took ends the leadership, and nothing is written any more', async () => {
+  const { elector, fence, lost } = compete('first')
+  await elector.elected(signal)
+  fence.guard.before?.(call)
+  server.put(path, { spec: { holderIdentity: 'thief', leaseDurationSeconds: 15 } } as Lease)
+  assert.equal((await lost).code, 'OPERATOR_LEADERSHIP_LOST')
+  assert.throws(() => fence.guard.before?.(call), {
+    code: 'OPERATOR_FENCED',
+    message: 'apply configmaps was held back',
+  })
+  await elector.close()
+  assert.equal(holder(), 'thief')
+})
+
+test('a renewal that arrived without its answer is recognised as our own', async () => {
+  const { elector, fence } = compete('first')
+  await elector.elected(signal)
+  const { spec } = server.get(path) as Lease
+  server.put(path, { spec } as Lease)
+  const version = server.get(path)?.metadata?.resourceVersion
+  while (server.get(path)?.metadata?.resourceVersion === version) {
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  assert.equal(holder(), 'first')
+  assert.ok(fence.isOpen())
+})
+
+test('a leader that cannot renew in time gives up before others may take over', async () => {
+  const { elector, fence, lost } = compete('first')
+  await elector.elected(signal)
+  server.faults.add((_, response) => {
+    response.destroy()
+    return true
+  })
+  assert.match((await lost).message, /it was not renewed in time/)
+  assert.ok(!fence.isOpen())
+})
+
+test('a process that was stopped and goes on finds the fence shut before it has learnt anything', async () => {
+  let pauseMs = 0
+  const { elector, fence } = compete('first', () => performance.now() + pauseMs)
+  await elector.elected(signal)
+  fence.guard.before?.(call)
+  pauseMs = 700
+  assert.throws(() => fence.guard.before?.(call), { code: 'OPERATOR_FENCED' })
+})

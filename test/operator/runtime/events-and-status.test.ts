@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, test } from 'node:test'
+import { type EventRecorder, openEventRecorder } from '../../../operator/runtime/event-recorder.ts'
+import { builtinTypes } from '../../../operator/runtime/resource-type.ts'
+import { createStatusWriter, type WantedStatus } from '../../../operator/runtime/status-writer.ts'
+import {
+  type Client,
+  type KubernetesServer,
+  openClient,
+  openKubernetesServer,
+  type SeenRequest,
+} from '../../support/kubernetes-server.ts'
+
+const type = builtinTypes.StatefulSet
+const path = '/apis/apps/v1/namespaces/apps/statefulsets/a'
+const object = { metadata: { name: 'a', namespace: 'apps', uid: 'uid-a', generation: 3 } }
+const occurrence = { type: 'Warning', reason: 'Late', action: 'Wait', note: 'it is late' } as const
+
+let server: KubernetesServer
+let client: Client
+
+before(async () => {
+  server = await openKubernetesServer()
+})
+beforeEach(() => {
+  client = openClient(server)
+})
+afterEach(() => client.api.close())
+after(() => server.close())
+
+function writes(): SeenRequest[] {
+  return server.requests.filter(({ method }) => method !== 'GET')
+}
+
+/** What the last write carried. */
+function lastBody<T>(): T {
+  return writes().at(-1)?.body as T
+}
+
+function openRecorder(): EventRecorder {
+  return openEventRecorder(
+    { controller: 'viewmesh.io/operator', instance: 'operator-0' },
+    { api: client.api, log: client.log.log },
+  )
+}
+
+test('what happens again and again is one Event with a count', async () => {
+  const start = writes().length
+  const recorder = openRecorder()
+  for (let count = 0; count < 5; count += 1) recorder.record(type, object, occurrence)
+  recorder.record(type, object, { ...occurrence, note: 'it is later' })
+  await recorder.close()
+  const [created, other, counted, ...more] = writes().slice(start)
+  assert.deepEqual(
+    [created, other, counted].map((request) => request?.method),
+    ['POST', 'POST', 'PATCH'],
+  )
+  assert.deepEqual(more, [])
+  const given = { ...(created?.body as object), metadata: null, eventTime: null }
+  assert.deepEqual(given, {
+    metadata: null,
+    eventTime: null,
+    apiVersion: 'events.k8s.io/v1',
+    kind: 'Event',
+    ...occurrence,
+    reportingController: 'viewmesh.io/operator',
+    reportingInstance: 'operator-0',
+    regarding: {
+      apiVersion: 'apps/v1',
+      kind: 'StatefulSet',
+      namespace: 'apps',
+      name: 'a',
+      uid: 'uid-a',
+    },
+  })
+  const { series } = lastBody<{ series: { count: number } }>()
+  assert.equal(series.count, 5)
+})
+
+test('an object about which ever new things are told gets 25 Events at most', async () => {
+  const start = writes().length
+  const recorder = openRecorder()
+  for (let count = 0; count < 40; count += 1) {
+    recorder.record(type, object, { ...occurrence, note: `${count} blocks late` })
+  }
+  await recorder.close()
+  assert.equal(writes().length - start, 25)
+})
+
+test('an Event that cannot be written harms nobody', async () => {
+  await client.api.close()
+  const recorder = openRecorder()
+  recorder.record(type, object, occurrence)
+  await recorder.close()
+  assert.deepEqual([...new Set(client.log.messages('warn'))], ['an Event could not be written'])
+})
+
+const wanted: WantedStatus = {
+  conditions: [{ type: 'Ready', status: 'False', reason: 'Pending', message: 'not yet' }],
+  facts: { image: 'x:1' },
+  figures: { head: 7 },
+}
+
+test('a status is written where it differs, with generation and times of its conditions', async () => {
+  server.put(path, object)
+  const writer = createStatusWriter({ fieldManager: 'tester-status' }, { api: client.api })
+  assert.deepEqual(await writer.write(type, object, wanted), { written: true })
+  assert.equal(writes().at(-1)?.path, `${path}/status`)
+  assert.equal(writes().at(-1)?.query['fieldManager'], 'tester-status')
+  const { status } = lastBody<{ status: { conditions: { lastTransitionTime: string }[] } }>()
+  const lastTransitionTime = status.conditions[0]?.lastTransitionTime ?? ''
+  assert.match(lastTransitionTime, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+  const condition = { ...wanted.conditions[0], observedGeneration: 3, lastTransitionTime }
+  assert.deepEqual(status, {
+    image: 'x:1',
+    observedGeneration: 3,
+    conditions: [condition],
+    head: 7,
+  })
+})
+
+test('nothing is written where nothing differs, whatever the order, and figures wait for a minute', async () => {
+  const writer = createStatusWriter({ fieldManager: 'tester-status' }, { api: client.api })
+  await writer.write(type, object, wanted)
+  const live = { ...object, status: lastBody<{ status: object }>().status }
+  const start = writes().length
+  assert.deepEqual(await writer.write(type, live, wanted), { written: false })
+  const moved = { ...wanted, figures: { head: 8 } }
+  const { written, requeueAfterMs = 0 } = await writer.write(type, live, moved)
+  assert.equal(written, false)
+  assert.ok(requeueAfterMs > 0 && requeueAfterMs <= 60_000)
+  assert.equal(writes().length, start)
+})
+
+test('a condition is written at once, keeps its time while its status is the same, and takes figures along', async () => {
+  const writer = createStatusWriter({ fieldManager: 'tester-status' }, { api: client.api })
+  const past = '2020-01-01T00:00:00Z'
+  const known = { observedGeneration: 3, lastTransitionTime: past }
+  const status = {
+    observedGeneration: 3,
+    image: 'x:1',
+    head: 7,
+    conditions: [
+      { ...known, type: 'Ready', status: 'False', reason: 'Pending', message: 'not yet' },
+      { ...known, type: 'Stalled', status: 'True', reason: 'Stuck', message: 'stuck' },
+    ],
+  }
+  const conditions = [
+    { type: 'Ready', status: 'False', reason: 'Rolling', message: 'soon' },
+  ] as const
+  const live = { ...object, status }
+  const outcome = await writer.write(type, live, { ...wanted, conditions, figures: { head: 8 } })
+  assert.deepEqual(outcome, { written: true })
+  assert.deepEqual(lastBody<{ status: object }>().status, {
+    observedGeneration: 3,
+    image: 'x:1',
+    head: 8,
+    conditions: [{ ...conditions[0], ...known }],
+  })
+})

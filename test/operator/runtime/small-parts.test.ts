@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { dieAt } from '../../../operator/runtime/die-at.ts'
+import { isNewer } from '../../../operator/runtime/kubernetes-object.ts'
+import { isSelectedBy } from '../../../operator/runtime/label-selector.ts'
+import { builtinTypes, objectPath, parseKey } from '../../../operator/runtime/resource-type.ts'
+
+test('resourceVersions are compared as numbers of any length; what is none counts as newer', () => {
+  assert.ok(isNewer('100', '99'))
+  assert.ok(!isNewer('99', '100'))
+  assert.ok(!isNewer('7', '7'))
+  assert.ok(isNewer('18446744073709551617', '18446744073709551616'))
+  assert.ok(isNewer('abc', '7'))
+  assert.ok(isNewer('7', ''))
+})
+
+test('label selectors select as the API server does', () => {
+  const labels = { app: 'host', own: '' }
+  for (const selector of ['', 'app', 'app=host', 'app==host', 'own=', 'app in (a, host),own']) {
+    assert.ok(isSelectedBy(selector, labels), selector)
+  }
+  for (const selector of ['other', 'app=x', 'app in (a,b)', 'app=host,own=x', 'app in ()']) {
+    assert.ok(!isSelectedBy(selector, labels), selector)
+  }
+  assert.ok(!isSelectedBy('app', undefined))
+  assert.throws(() => isSelectedBy('app!=host', labels), RangeError)
+})
+
+test('paths are those of the API server', () => {
+  const set = { type: builtinTypes.StatefulSet, namespace: 'apps', name: 'a' }
+  assert.equal(objectPath(set, 'scale'), '/apis/apps/v1/namespaces/apps/statefulsets/a/scale')
+  const storageClass = { type: builtinTypes.StorageClass, name: 'fast' }
+  assert.equal(objectPath(storageClass), '/apis/storage.k8s.io/v1/storageclasses/fast')
+  assert.deepEqual(parseKey('apps/a'), { namespace: 'apps', name: 'a' })
+  assert.deepEqual(parseKey('a'), { namespace: '', name: 'a' })
+})
+
+test('a test names the write at which the operator dies: before, after, which one, at a subresource', () => {
+  let deaths = 0
+  const die = (): void => {
+    deaths += 1
+  }
+  const second = dieAt('after apply StatefulSet 2', die)
+  const call = { verb: 'apply', type: builtinTypes.StatefulSet } as const
+  second.after?.(call, {})
+  second.after?.({ ...call, subresource: 'status' }, {})
+  assert.equal(deaths, 0)
+  second.after?.(call, {})
+  assert.equal(deaths, 1)
+  dieAt('before create Secret', die).before?.({ verb: 'create', type: builtinTypes.Secret })
+  assert.equal(deaths, 2)
+  assert.throws(() => dieAt('some time', die), { code: 'CONFIG_INVALID' })
+})
