@@ -40,7 +40,10 @@ export async function queryFigures(host: Program): Promise<QueryFigures> {
   return { figures: [figure], idleMs }
 }
 
-/** The first query after a restart, its plan compiled by one that finds nothing, against warm. */
+/**
+ * The first query after a restart, against warm. Its plan was compiled by one that finds nothing,
+ * and the Host has begun to read ahead, as after every start.
+ */
 export async function reopenFigure(
   host: Program,
   settings: Readonly<Record<string, string>>,
