@@ -4,8 +4,8 @@
   (list "WATCH_NAMESPACES" (include "operator.namespaces" . | fromJsonArray | join ","))
   (list "LEADER_ELECT" (toString .Values.leaderElection.enabled))
   (list "LEASE_NAME" (include "operator.name" .))
-  (list "GENERATOR_IMAGE" (.Values.operands.generator | default (include "operator.image" (list . "generator" dict))))
-  (list "HOST_IMAGE" (.Values.operands.host | default (include "operator.image" (list . "host" dict))))
+  (list "GENERATOR_IMAGE" (include "operator.operandImage" (list . "generator")))
+  (list "HOST_IMAGE" (include "operator.operandImage" (list . "host")))
   (list "GENERATOR_PRIORITY_CLASS" .Values.operands.generatorPriorityClass)
   (list "CLUSTER_DOMAIN" .Values.clusterDomain)
   (list "LOG_LEVEL" .Values.logLevel)
@@ -16,4 +16,14 @@
   value: {{ index . 1 | quote }}
 {{- end }}
 {{- end }}
+{{- end -}}
+
+{{- define "operator.operandImage" -}}
+{{- $root := index . 0 -}}
+{{- $program := index . 1 -}}
+{{- with get $root.Values.operands $program -}}
+{{ . }}
+{{- else -}}
+{{ include "operator.image" (list $root $program dict) }}
+{{- end -}}
 {{- end -}}
