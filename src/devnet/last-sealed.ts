@@ -24,11 +24,9 @@ export async function lastSealedBlock(
   if (!existsSync(path)) return null
   const log = parts.log.child({}, { level: 'warn' })
   const writer = await openWriter({ path, network, retainBlocks: null }, { log })
-  const snapshot = writer.reader.snapshot()
   try {
-    return highestSealed(snapshot)
+    return writer.reader.read(highestSealed)
   } finally {
-    snapshot.release()
     await writer.close()
   }
 }

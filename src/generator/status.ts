@@ -36,15 +36,8 @@ export function createStatus(
   let sealedMs: number | null = null
   let isReady = false
 
-  const look = <T>(read: (snapshot: Snapshot) => T, otherwise: T): T => {
-    const snapshot = parts.reader?.snapshot()
-    if (snapshot === undefined) return otherwise
-    try {
-      return read(snapshot)
-    } finally {
-      snapshot.release()
-    }
-  }
+  const look = <T>(read: (snapshot: Snapshot) => T, otherwise: T): T =>
+    parts.reader === null ? otherwise : parts.reader.read(read)
 
   const sourceHead = (): number | null => upstream?.head ?? null
 

@@ -107,16 +107,12 @@ export function createApplier(
   const reopen = (block: WaitingBlock): VerifiedBody =>
     verifyBody(network, block.body, { maxRawBytes })
 
-  const receive = (bytes: Uint8Array, mayFloat: boolean): { placed: Promise<Outcome> } => {
-    const snapshot = store.reader.snapshot()
-    try {
+  const receive = (bytes: Uint8Array, mayFloat: boolean): { placed: Promise<Outcome> } =>
+    store.reader.read((snapshot) => {
       const chain = chainOver(snapshot, unwritten, givenUp)
       const finding = verifyMessage(bytes, contextOver(chain, snapshot, mayFloat))
       return { placed: act(finding, chain, mayFloat) }
-    } finally {
-      snapshot.release()
-    }
-  }
+    })
 
   const act = async (finding: Finding, chain: ChainView, mayFloat: boolean): Promise<Outcome> => {
     if (finding.kind === 'breach') return finding

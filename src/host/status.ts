@@ -40,15 +40,8 @@ export function createStatus(settings: HostSettings, nowMs: () => number = Date.
   let lastStoredMs: number | null = null
   const startedMs = nowMs()
 
-  const look = <T>(read: (snapshot: Snapshot) => T): T | null => {
-    if (parts.reader === null) return null
-    const snapshot = parts.reader.snapshot()
-    try {
-      return read(snapshot)
-    } finally {
-      snapshot.release()
-    }
-  }
+  const look = <T>(read: (snapshot: Snapshot) => T): T | null =>
+    parts.reader === null ? null : parts.reader.read(read)
   const stored = (): StoredHeights | null =>
     look((snapshot) => {
       const range = snapshot.range()

@@ -10,7 +10,7 @@ import { type ChainBlock, createChain, forkChain } from '../support/block-factor
 import { type GeneratedNode, startGeneratedNode } from '../support/generated-node.ts'
 import { assertStored, type RunningIngest, runIngestOn } from '../support/running-ingest.ts'
 import { testNetwork } from '../support/sealed-blocks.ts'
-import { openTestStore, readStore } from '../support/test-store.ts'
+import { openTestStore } from '../support/test-store.ts'
 
 interface Setting {
   readonly store: StoreWriter
@@ -38,7 +38,7 @@ async function set(
 }
 
 const sealsAt = (store: StoreWriter, block: ChainBlock | undefined): readonly Seal[] =>
-  readStore(store.reader, (snapshot) => snapshot.sealsOf(block?.hash ?? ''))
+  store.reader.read((snapshot) => snapshot.sealsOf(block?.hash ?? ''))
 
 test('every block from the start height to the head is stored and sealed, and then each new one', async (t) => {
   const chain = createChain({ count: 20 })

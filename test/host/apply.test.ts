@@ -13,7 +13,7 @@ import {
   testNetwork,
   testSigner,
 } from '../support/sealed-blocks.ts'
-import { openTestStore, readStore, storedChain } from '../support/test-store.ts'
+import { openTestStore, storedChain } from '../support/test-store.ts'
 
 const alice = testSigner('alice')
 const bob = testSigner('bob', 'Ed25519')
@@ -77,7 +77,7 @@ describe('blocks of one Generator', () => {
     const kinds = await receiveAll(host, blocks)
     assert.deepEqual(new Set(kinds), new Set(['stored']))
     assert.deepEqual(storedChain(host.store.reader), expected(chain))
-    readStore(host.store.reader, (snapshot) => {
+    host.store.reader.read((snapshot) => {
       for (const { number, body, seal, documents } of blocks) {
         assert.deepEqual(Buffer.from(snapshot.body(number) ?? []), Buffer.from(body))
         assert.deepEqual(snapshot.seals(number), [seal])
@@ -100,7 +100,7 @@ describe('blocks of one Generator', () => {
     await receiveAll(host, seal(chain))
     const hash = String(at(chain, 1).block.transactions?.[0]?.hash)
     const value = Buffer.from(hash.slice(2), 'hex')
-    const found = readStore(host.store.reader, (snapshot) => [
+    const found = host.store.reader.read((snapshot) => [
       ...snapshot.candidates('transactionHash', value, 0, 1000, false),
     ])
     assert.ok(found.some(({ height, section }) => height === 101 && section === 'Transaction'))
@@ -135,9 +135,9 @@ describe('votes', () => {
   const byAlice = sealBlock(source, alice)
   const byBob = sealBlock(source, bob)
   const signers = (store: StoreWriter): (string | undefined)[] =>
-    readStore(store.reader, (snapshot) =>
-      snapshot.seals(100).map(({ signatureIdentity }) => signatureIdentity),
-    ).sort()
+    store.reader
+      .read((snapshot) => snapshot.seals(100).map(({ signatureIdentity }) => signatureIdentity))
+      .sort()
 
   test('two Generators with identical data are two votes for one root', async (t) => {
     const host = await openApplier(t)
@@ -185,7 +185,7 @@ describe('votes', () => {
     const cids = byBob.cids.slice(1)
     const other = signSeal({ network: testNetwork, number: 100, hash: source.hash, cids }, bob)
     assert.equal((await host.receive(encodeSealedBlock([other], null))).kind, 'votes')
-    const roots = readStore(host.store.reader, (snapshot) =>
+    const roots = host.store.reader.read((snapshot) =>
       snapshot.seals(100).map(({ merkleRoot }) => merkleRoot),
     )
     assert.deepEqual(roots.sort(), [byAlice.seal.merkleRoot, other.merkleRoot].sort())

@@ -13,7 +13,7 @@ import { freePorts } from '../support/free-port.ts'
 import { pause } from '../support/programs.ts'
 import { createSeededRandom } from '../support/seeded-random.ts'
 import { openTestGenerator } from '../support/test-generator.ts'
-import { readStore, storedChain, testDirectory } from '../support/test-store.ts'
+import { storedChain, testDirectory } from '../support/test-store.ts'
 
 const network = 'Local__Devnet'
 
@@ -222,7 +222,7 @@ async function assertWhole(
   )
   try {
     const heights = storedChain(store.reader)
-    readStore(store.reader, (snapshot) => {
+    store.reader.read((snapshot) => {
       for (const [height, hash] of heights) {
         const expected = truth.get(height)
         assert.equal(hash, expected?.hash)

@@ -5,14 +5,14 @@ import { createChain, forkChain, shapes } from '../support/block-factory.ts'
 import { until } from '../support/p2p-room.ts'
 import { openTestGenerator, type TestGenerator } from '../support/test-generator.ts'
 import { openTestHost, type TestHost } from '../support/test-host.ts'
-import { readStore, storedChain } from '../support/test-store.ts'
+import { storedChain } from '../support/test-store.ts'
 
 const chainOf = (generator: TestGenerator): [number, string][] =>
   [...generator.chain.values()]
     .map(({ number, hash }): [number, string] => [number, hash])
     .sort(([a], [b]) => a - b)
 const signersAt = (host: TestHost, height: number): number =>
-  readStore(host.reader, (snapshot) => snapshot.seals(height).length)
+  host.reader.read((snapshot) => snapshot.seals(height).length)
 
 function last<T>(list: readonly T[]): T {
   const item = list.at(-1)

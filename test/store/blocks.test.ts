@@ -6,7 +6,7 @@ import type { SealedBlockToStore, Snapshot } from '../../src/store/store.ts'
 import { createChain, forkChain, shapes } from '../support/block-factory.ts'
 import { opaqueBlock, opaqueSeal } from '../support/opaque-blocks.ts'
 import { storableBlock, valuesAt } from '../support/store-blocks.ts'
-import { openTestStore, readStore, storedChain } from '../support/test-store.ts'
+import { openTestStore, storedChain } from '../support/test-store.ts'
 
 const chain = createChain({ count: 6, shape: { ...shapes.tiny, transactions: 70, logs: 150 } })
 const blocks = chain.map((block) => storableBlock(block))
@@ -44,7 +44,7 @@ describe('a stored block', () => {
   it('is read back as it was put: header, body, documents and relations', async (t) => {
     const store = await openTestStore(t)
     for (const block of blocks) await store.putBlock(block)
-    readStore(store.reader, (snapshot) => {
+    store.reader.read((snapshot) => {
       assert.deepEqual(snapshot.range(), { tail: 1, head: 6 })
       for (const block of blocks) assertReadBack(snapshot, block)
     })
@@ -52,7 +52,7 @@ describe('a stored block', () => {
 
   it('is absent before it is put, and so is everything about it', async (t) => {
     const store = await openTestStore(t)
-    readStore(store.reader, (snapshot) => {
+    store.reader.read((snapshot) => {
       assert.equal(snapshot.range(), null)
       assert.equal(snapshot.header(1), undefined)
       assert.equal(snapshot.block(1), undefined)
@@ -76,7 +76,7 @@ describe('a stored block', () => {
       [1, first.header.hash],
       [2, other.hash],
     ])
-    readStore(store.reader, (snapshot) => {
+    store.reader.read((snapshot) => {
       assert.equal(snapshot.heightOf(second.header.hash), undefined)
       assert.deepEqual(snapshot.sealsOf(second.header.hash), second.seals)
       const value = Buffer.from(second.header.hash.slice(2), 'hex')
@@ -87,7 +87,7 @@ describe('a stored block', () => {
   it('may arrive in any order; what is missing between is a gap', async (t) => {
     const store = await openTestStore(t)
     for (const height of [9, 3, 4, 12, 7]) await store.putBlock(opaqueBlock(height))
-    readStore(store.reader, (snapshot) => {
+    store.reader.read((snapshot) => {
       assert.deepEqual(snapshot.range(), { tail: 3, head: 12 })
       assert.deepEqual([...snapshot.heights(0, 99, false)], [3, 4, 7, 9, 12])
       assert.deepEqual([...snapshot.heights(4, 9, true)], [9, 7, 4])
@@ -109,7 +109,7 @@ describe('a stored block', () => {
     })
     const removed = store.removeAbove(69)
     await Promise.all([...writes.flat(), removed, store.putBlock(opaqueBlock(70, 300, 'other'))])
-    readStore(store.reader, (snapshot) => {
+    store.reader.read((snapshot) => {
       assert.deepEqual(snapshot.range(), { tail: 0, head: 70 })
       assert.equal(snapshot.header(70)?.hash, opaqueBlock(70, 1, 'other').header.hash)
       assert.equal(snapshot.firstUnsealed('02'.repeat(33)), 70)
@@ -136,7 +136,7 @@ describe('a seal', () => {
     await store.putBlock(block)
     await store.putSeals(5, [seal])
     await store.putSeals(5, [{ ...seal, createdAt: '2027-07-07T00:00:00Z' }, other])
-    readStore(store.reader, (snapshot) => {
+    store.reader.read((snapshot) => {
       assert.deepEqual(snapshot.seals(5), [seal, other])
       assert.deepEqual(snapshot.sealsOf(block.header.hash), [seal, other])
     })
@@ -148,21 +148,21 @@ describe('a seal', () => {
     for (const block of [first, second, third]) await store.putSealedBlock(block)
     await store.removeAbove(1)
     await store.putSealedBlock(opaqueBlock(2))
-    readStore(store.reader, (snapshot) => {
+    store.reader.read((snapshot) => {
       assert.deepEqual(snapshot.sealsOf(second.header.hash), second.seals)
       assert.equal(snapshot.seals(2).length, 2)
       assert.equal(snapshot.firstUnsealed(identity), 2)
     })
     await store.removeAbove(1)
     await store.putBlock(second)
-    readStore(store.reader, (snapshot) => assert.equal(snapshot.firstUnsealed(identity), undefined))
+    store.reader.read((snapshot) => assert.equal(snapshot.firstUnsealed(identity), undefined))
   })
 
   it('tells where a Generator resumes: at the first block it has not sealed', async (t) => {
     const store = await openTestStore(t)
     for (const block of blocks) await store.putBlock(block)
     const resume = (): number | undefined =>
-      readStore(store.reader, (snapshot) => snapshot.firstUnsealed(identity))
+      store.reader.read((snapshot) => snapshot.firstUnsealed(identity))
     assert.equal(resume(), 1)
     for (const block of blocks.slice(0, 4)) await store.putSeals(block.header.number, block.seals)
     assert.equal(resume(), 5)
@@ -170,7 +170,7 @@ describe('a seal', () => {
     assert.equal(resume(), 5)
     await store.putSeals(5, blocks[4]?.seals ?? [])
     assert.equal(resume(), undefined)
-    const other = readStore(store.reader, (snapshot) => snapshot.firstUnsealed('03'.repeat(33)))
+    const other = store.reader.read((snapshot) => snapshot.firstUnsealed('03'.repeat(33)))
     assert.equal(other, 1)
   })
 

@@ -4,7 +4,7 @@ import type { Candidate, SealedBlockToStore, StoreReader } from '../../src/store
 import { createChain, shapes, transferTopic, watchedAddresses } from '../support/block-factory.ts'
 import { bytesOf, everywhere, opaqueBlock } from '../support/opaque-blocks.ts'
 import { storableBlock } from '../support/store-blocks.ts'
-import { openTestStore, readStore } from '../support/test-store.ts'
+import { openTestStore } from '../support/test-store.ts'
 
 /** Candidates by looking at every term. */
 function expected(
@@ -26,9 +26,7 @@ function found(
   options: { kind?: 'topic' | 'logAddress'; from?: number; to?: number; descending?: boolean } = {},
 ): Candidate[] {
   const { kind = 'logAddress', from = 0, to = 1e9, descending = false } = options
-  return readStore(reader, (snapshot) => [
-    ...snapshot.candidates(kind, value, from, to, descending),
-  ])
+  return reader.read((snapshot) => [...snapshot.candidates(kind, value, from, to, descending)])
 }
 
 describe('looking up a value', () => {
@@ -42,7 +40,7 @@ describe('looking up a value', () => {
     const blocks = [...deep, ...filling, top]
     await Promise.all(blocks.map((block) => store.putBlock(block)))
     await store.flushed()
-    readStore(store.reader, (snapshot) => {
+    store.reader.read((snapshot) => {
       for (const { header, terms } of [...deep, top]) {
         for (const { kind, value, section, chunk } of terms) {
           const there = [...snapshot.candidates(kind, value, header.number, header.number, false)]
@@ -109,7 +107,7 @@ describe('looking up a value', () => {
     await Promise.all(
       Array.from({ length: 200 }, (_, height) => store.putBlock(opaqueBlock(height))),
     )
-    readStore(store.reader, (snapshot) => {
+    store.reader.read((snapshot) => {
       const heights: number[] = []
       for (const { height } of snapshot.candidates('logAddress', everywhere, 0, 1e9, true)) {
         heights.push(height)

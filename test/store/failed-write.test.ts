@@ -9,7 +9,7 @@ import { pino } from 'pino'
 import { openWriter } from '../../src/store/writer.ts'
 import { opaqueBlock, opaqueNetwork } from '../support/opaque-blocks.ts'
 import type { FillReport } from '../support/store-program.ts'
-import { readStore, testDirectory } from '../support/test-store.ts'
+import { testDirectory } from '../support/test-store.ts'
 
 const program = fileURLToPath(new URL('../support/store-program.ts', import.meta.url))
 
@@ -39,7 +39,7 @@ async function assertNothingHalf(path: string, report: FillReport): Promise<void
   assert.ok(report.acknowledged >= 10)
   const options = { path, network: opaqueNetwork, retainBlocks: null }
   const store = await openWriter(options, { log: pino({ enabled: false }) })
-  readStore(store.reader, (snapshot) => {
+  store.reader.read((snapshot) => {
     assert.deepEqual(snapshot.range(), { tail: 1, head: report.acknowledged })
     for (let height = 1; height <= report.acknowledged; height++) {
       const { body, seals } = opaqueBlock(height, 60_000)

@@ -11,7 +11,7 @@ import { openReader } from '../../src/store/reader.ts'
 import { openWriter, type WriterOptions } from '../../src/store/writer.ts'
 import { startChild } from '../support/child-program.ts'
 import { namedHash, opaqueBlock } from '../support/opaque-blocks.ts'
-import { readStore, testDirectory } from '../support/test-store.ts'
+import { testDirectory } from '../support/test-store.ts'
 
 const log = pino({ enabled: false })
 const network = 'Ethereum__Mainnet'
@@ -45,7 +45,7 @@ describe('opening a store', () => {
     const path = join(testDirectory(t), 'not', 'there.yet')
     await madeStore(path)
     const store = await openAt(path)
-    readStore(store.reader, (snapshot) => {
+    store.reader.read((snapshot) => {
       assert.deepEqual(snapshot.range(), { tail: 1, head: 1 })
       assert.equal(snapshot.seals(1).length, 1)
     })
@@ -172,7 +172,7 @@ describe('opening a store', () => {
     assert.throws(() => openReader({ path: join(path, 'nowhere') }), { code: 'STORE_NOT_OPEN' })
     const store = await openAt(path)
     const reader = openReader({ path })
-    readStore(reader, (snapshot) => assert.equal(snapshot.range()?.head, 1))
+    reader.read((snapshot) => assert.equal(snapshot.range()?.head, 1))
     reader.close()
     await store.close()
     assert.throws(() => openReader({ path }), { code: 'STORE_NOT_OPEN' })
@@ -184,7 +184,7 @@ describe('opening a store', () => {
     copyFileSync(join(path, 'data.mdb'), join(other, 'data.mdb'))
     rmSync(path, { recursive: true })
     const store = await openAt(other)
-    readStore(store.reader, (snapshot) => assert.equal(snapshot.range()?.head, 1))
+    store.reader.read((snapshot) => assert.equal(snapshot.range()?.head, 1))
     await store.close()
   })
 })

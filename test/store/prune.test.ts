@@ -5,7 +5,7 @@ import { describe, it } from 'node:test'
 import { pino } from 'pino'
 import { openWriter } from '../../src/store/writer.ts'
 import { everywhere, opaqueBlock, opaqueNetwork, opaqueSeal } from '../support/opaque-blocks.ts'
-import { openTestStore, readStore, testDirectory } from '../support/test-store.ts'
+import { openTestStore, testDirectory } from '../support/test-store.ts'
 
 const log = pino({ enabled: false })
 
@@ -17,7 +17,7 @@ describe('pruning', () => {
       if (height % 30 !== 0) continue
       await written
       await store.prune()
-      readStore(store.reader, (snapshot) => {
+      store.reader.read((snapshot) => {
         const tail = Math.max(1, height - 99)
         assert.deepEqual(snapshot.range(), { tail, head: height })
         assert.equal([...snapshot.heights(0, 1e9, false)].length, Math.min(100, height))
@@ -41,7 +41,7 @@ describe('pruning', () => {
     await store.flushed()
     assert.equal(await store.prune(), 64)
     assert.equal(await store.prune(), 0)
-    readStore(store.reader, (snapshot) => {
+    store.reader.read((snapshot) => {
       assert.deepEqual(snapshot.sealsOf(opaqueSeal(5, 'gone').blockHash), [])
       assert.deepEqual(snapshot.seals(5), [])
       assert.equal(snapshot.sealsOf(opaqueSeal(74).blockHash).length, 1)
@@ -56,7 +56,7 @@ describe('pruning', () => {
     await store.putSealedBlock(opaqueBlock(91))
     await store.removeAbove(95)
     await store.putBlock(opaqueBlock(85))
-    readStore(store.reader, (snapshot) => {
+    store.reader.read((snapshot) => {
       assert.deepEqual(snapshot.range(), { tail: 91, head: 91 })
       assert.deepEqual(snapshot.seals(90), [])
     })
@@ -71,9 +71,7 @@ describe('pruning', () => {
     t.after(() => few.close())
     await few.putBlock(opaqueBlock(300))
     assert.equal(await few.prune(), 272)
-    readStore(few.reader, (snapshot) =>
-      assert.deepEqual(snapshot.range(), { tail: 281, head: 300 }),
-    )
+    few.reader.read((snapshot) => assert.deepEqual(snapshot.range(), { tail: 281, head: 300 }))
   })
 
   it('re-uses the file’s space: after ten windows it is at most 1.3 times what one needs', async (t) => {

@@ -4,7 +4,7 @@ import type { SealedBlockToStore, StoreReader, StoreWriter } from '../../src/sto
 import { createChain, forkChain, shapes } from '../support/block-factory.ts'
 import { everywhere, opaqueBlock } from '../support/opaque-blocks.ts'
 import { storableBlock, valuesAt } from '../support/store-blocks.ts'
-import { openTestStore, readStore, storedChain } from '../support/test-store.ts'
+import { openTestStore, storedChain } from '../support/test-store.ts'
 
 const range = (from: number, to: number, branch = 'main'): SealedBlockToStore[] =>
   Array.from({ length: to - from + 1 }, (_, index) => opaqueBlock(from + index, 200, branch))
@@ -18,7 +18,7 @@ async function putAll(store: StoreWriter, blocks: readonly SealedBlockToStore[])
 function assertHolds(reader: StoreReader, blocks: readonly SealedBlockToStore[]): void {
   const chain = blocks.map(({ header }) => [header.number, header.hash])
   assert.deepEqual(storedChain(reader), chain)
-  readStore(reader, (snapshot) => {
+  reader.read((snapshot) => {
     const found = [...snapshot.candidates('logAddress', everywhere, 0, 1e9, false)]
     const heights = blocks.map(({ header }) => header.number)
     assert.deepEqual(
@@ -69,7 +69,7 @@ describe('a reorganisation', () => {
       storedChain(store.reader),
       mixed.map(({ header }) => [header.number, header.hash]),
     )
-    readStore(store.reader, (snapshot) => {
+    store.reader.read((snapshot) => {
       const found = [...snapshot.candidates('logAddress', everywhere, 0, 1e9, false)]
       assert.equal(found.length, mixed.length)
     })
@@ -80,7 +80,7 @@ describe('a reorganisation', () => {
     const chain = createChain({ count: 4, shape: shapes.tiny })
     const fork = forkChain(chain, 2, { count: 3 })
     const hashesOf = (height: number): Buffer[] =>
-      readStore(store.reader, (snapshot) => {
+      store.reader.read((snapshot) => {
         const block = snapshot.block(height)
         assert.ok(block)
         return [valuesAt(block, 'Block', 0), valuesAt(block, 'Log', 1)].map((one) =>

@@ -12,7 +12,7 @@ import { captureLog } from '../support/captured-log.ts'
 import { everywhere, opaqueBlock, opaqueNetwork } from '../support/opaque-blocks.ts'
 import { writtenBytes } from '../support/store-program.ts'
 import type { ReaderReport } from '../support/store-reader-thread.ts'
-import { openTestStore, readStore, testDirectory } from '../support/test-store.ts'
+import { openTestStore, testDirectory } from '../support/test-store.ts'
 
 const log = pino({ enabled: false })
 const readerThread = new URL('../support/store-reader-thread.ts', import.meta.url)
@@ -36,7 +36,7 @@ describe('a snapshot', () => {
     assert.equal([...snapshot.candidates('logAddress', everywhere, 0, 1e9, true)].length, 70)
     snapshot.release()
     assert.deepEqual(
-      readStore(store.reader, (now) => now.range()),
+      store.reader.read((now) => now.range()),
       { tail: 331, head: 400 },
     )
   })
@@ -45,7 +45,7 @@ describe('a snapshot', () => {
     const store = await openTestStore(t)
     for (let height = 0; height < 50; height++) {
       await store.putBlock(opaqueBlock(height))
-      readStore(store.reader, (snapshot) => assert.equal(snapshot.range()?.head, height))
+      store.reader.read((snapshot) => assert.equal(snapshot.range()?.head, height))
     }
   })
 
@@ -104,7 +104,7 @@ describe('the cache of opened blocks', () => {
     t.after(() => store.close())
     await store.putBlock(opaqueBlock(1))
     for (let time = 0; time < 3; time++) {
-      readStore(store.reader, (snapshot) => snapshot.block(1)?.openChunk('Block', 0).values(0))
+      store.reader.read((snapshot) => snapshot.block(1)?.openChunk('Block', 0).values(0))
     }
     const text = await registry.metrics()
     for (const cache of ['bodies', 'chunks']) {
@@ -139,7 +139,7 @@ describe('the cache of opened blocks', () => {
     const block = opaqueBlock(1, 50_000)
     await store.putBlock(block)
     for (let time = 0; time < 2; time++) {
-      const values = readStore(store.reader, (snapshot) =>
+      const values = store.reader.read((snapshot) =>
         snapshot.block(1)?.openChunk('Block', 0).values(0),
       )
       assert.deepEqual(values, openBody(block.body).openChunk('Block', 0).values(0))

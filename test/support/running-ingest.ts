@@ -12,7 +12,7 @@ import { createSealer } from '../../src/generator/sealer.ts'
 import type { StoreWriter } from '../../src/store/store.ts'
 import { type CapturedLog, captureLog } from './captured-log.ts'
 import { testNetwork, testSigner } from './sealed-blocks.ts'
-import { readStore, storedChain } from './test-store.ts'
+import { storedChain } from './test-store.ts'
 
 const signer = testSigner('ingest')
 
@@ -87,7 +87,7 @@ export function assertStored(store: StoreWriter, chain: readonly WholeBlock[]): 
     expected.map(({ header }) => [header.number, header.hash]),
   )
   for (const { header, body } of expected) {
-    readStore(store.reader, (snapshot) => {
+    store.reader.read((snapshot) => {
       assert.deepEqual(snapshot.header(header.number), header)
       assert.deepEqual(Buffer.from(snapshot.body(header.number) ?? []), Buffer.from(body))
       const seals = snapshot.sealsOf(header.hash)

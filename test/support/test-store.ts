@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { pino } from 'pino'
-import type { Snapshot, StoreReader, StoreWriter } from '../../src/store/store.ts'
+import type { StoreReader, StoreWriter } from '../../src/store/store.ts'
 import { openWriter } from '../../src/store/writer.ts'
 import { testNetwork } from './sealed-blocks.ts'
 
@@ -27,19 +27,9 @@ export async function openTestStore(
   return store
 }
 
-/** Reads with a snapshot of this moment. */
-export function readStore<T>(reader: StoreReader, read: (snapshot: Snapshot) => T): T {
-  const snapshot = reader.snapshot()
-  try {
-    return read(snapshot)
-  } finally {
-    snapshot.release()
-  }
-}
-
 /** Height and hash of every visible block, ascending. */
 export function storedChain(reader: StoreReader): [number: number, hash: string | undefined][] {
-  return readStore(reader, (snapshot) => {
+  return reader.read((snapshot) => {
     const range = snapshot.range()
     if (range === null) return []
     const heights = [...snapshot.heights(range.tail, range.head, false)]
