@@ -87,7 +87,7 @@ export function createStatusWriter(
         if (dueMs > nowMs) return { written: false, requeueAfterMs: Math.ceil(dueMs - nowMs) }
       }
       const { name, namespace } = live.metadata ?? {}
-      const metadata = { ...defined({ name, namespace }), uid }
+      const metadata = defined({ name, namespace })
       const status = { ...prompt, ...figures }
       await api.apply(type, { metadata, status }, { subresource: 'status', fieldManager, signal })
       remember(uid, nowMs)

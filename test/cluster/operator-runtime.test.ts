@@ -1,0 +1,284 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { V1ConfigMap, V1StatefulSet } from '@kubernetes/client-node'
+import { Registry } from 'prom-client'
+import { type KubernetesApi, openApi } from '../../operator/runtime/api.ts'
+import { openConnection } from '../../operator/runtime/connection.ts'
+import { type Elector, openElector } from '../../operator/runtime/elector.ts'
+import { openEventRecorder } from '../../operator/runtime/event-recorder.ts'
+import { createFence } from '../../operator/runtime/fence.ts'
+import type { KubernetesObject } from '../../operator/runtime/kubernetes-object.ts'
+import { openRuntimeMetrics } from '../../operator/runtime/metrics.ts'
+import { openReflector, type Reflector } from '../../operator/runtime/reflector.ts'
+import { builtinTypes } from '../../operator/runtime/resource-type.ts'
+import { createStatusWriter } from '../../operator/runtime/status-writer.ts'
+import { writeThrough } from '../../operator/runtime/write-through.ts'
+import type { ServiceError } from '../../src/errors.ts'
+import { captureLog } from '../support/captured-log.ts'
+import { type ChildProgram, startChild } from '../support/child-program.ts'
+import { type Cluster, openCluster } from '../support/cluster.ts'
+
+const signal = AbortSignal.timeout(120_000)
+const { ConfigMap, Event, Lease, StatefulSet } = builtinTypes
+const generators = { apiVersion: 'viewmesh.io/v1alpha1', kind: 'Generator', plural: 'generators' }
+
+describe('the runtime of the operator, on a real API server', () => {
+  const { log } = captureLog()
+  let cluster: Cluster
+  let namespace: string
+  let api: KubernetesApi
+  let reflectors: Reflector<unknown>[]
+  const registry = new Registry()
+  const metrics = openRuntimeMetrics(registry)
+
+  before(async () => {
+    cluster = await openCluster()
+    await cluster.installDefinitions()
+    namespace = await cluster.createNamespace()
+    reflectors = []
+    api = await openOwnApi()
+  })
+  after(async () => {
+    for (const reflector of reflectors) await reflector.close()
+    await api.close()
+    await cluster.deleteNamespace(namespace)
+    cluster.close()
+  })
+
+  async function openOwnApi(fieldManager = 'runtime-test'): Promise<KubernetesApi> {
+    const connection = await openConnection({
+      kubeconfig: process.env['KUBECONFIG'] ?? '',
+      serviceHost: null,
+      servicePort: null,
+      serviceAccount: '/nonexistent',
+    })
+    const guards = [writeThrough(() => reflectors)]
+    return openApi(
+      { fieldManager, userAgent: 'runtime-test' },
+      { connection, log, metrics, guards },
+    )
+  }
+
+  function configMap(name: string, value: string, labels = {}): V1ConfigMap {
+    return { metadata: { name, namespace, labels }, data: { value } }
+  }
+
+  function addressOf(name: string) {
+    return { type: ConfigMap, namespace, name }
+  }
+
+  function follow(labelSelector: string, pageSize = 2): Reflector<string> {
+    const reflector = openReflector<V1ConfigMap & KubernetesObject, string>(
+      {
+        type: ConfigMap,
+        namespace,
+        labelSelector,
+        pageSize,
+        keep: ({ data }) => data?.['value'] ?? '',
+      },
+      { api, log, metrics },
+    )
+    reflectors.push(reflector)
+    return reflector
+  }
+
+  function changed(reflector: Reflector<string>, name: string): Promise<string | null> {
+    return new Promise((resolve) => {
+      const end = reflector.onChange(({ key, after: found }) => {
+        if (key !== `${namespace}/${name}`) return
+        end()
+        resolve(found?.value ?? null)
+      })
+    })
+  }
+
+  test('a reflector lists page by page, follows changes and knows our own writes at once', async () => {
+    const labels = { follow: 'yes' }
+    for (const name of ['a', 'b', 'c', 'd', 'e'])
+      await api.create(ConfigMap, configMap(name, name, labels))
+    await api.create(ConfigMap, configMap('other', 'other'))
+    const reflector = follow('follow in (yes),follow')
+    await reflector.settled(signal)
+    const values = [...reflector.list()].map(({ value }) => value)
+    assert.deepEqual(values.toSorted(), ['a', 'b', 'c', 'd', 'e'])
+
+    const told = changed(reflector, 'b')
+    await cluster.request('PATCH', `/api/v1/namespaces/${namespace}/configmaps/b`, {
+      body: { data: { value: 'theirs' } },
+      type: 'application/merge-patch+json',
+    })
+    assert.equal(await told, 'theirs')
+
+    await api.apply(ConfigMap, configMap('c', 'ours', labels))
+    assert.equal(reflector.get(namespace, 'c')?.value, 'ours')
+    await api.delete(addressOf('d'))
+    assert.equal(reflector.get(namespace, 'd'), undefined)
+    const gone = changed(reflector, 'e')
+    await cluster.request('DELETE', `/api/v1/namespaces/${namespace}/configmaps/e`)
+    assert.equal(await gone, null)
+  })
+
+  test('a watch from a time that is forgotten says so', async () => {
+    const watch = api.watch(
+      { type: ConfigMap, namespace },
+      { resourceVersion: '1', silenceMs: 30_000 },
+    )
+    await assert.rejects(watch[Symbol.asyncIterator]().next(), { code: 'OPERATOR_API_EXPIRED' })
+  })
+
+  test('an apply takes fields of others after it has told whose they were, and refuses unknown ones', async () => {
+    await api.create(ConfigMap, configMap('contested', 'first'))
+    const other = await openOwnApi('another-manager')
+    const told: string[] = []
+    const onConflict = (conflict: string): void => void told.push(conflict)
+    const applied = await other.apply(ConfigMap, configMap('contested', 'second'), { onConflict })
+    assert.equal(applied.data?.['value'], 'second')
+    assert.match(told.join(), /409 .*conflict with "runtime-test".*: \.data\.value/)
+
+    const dry = await other.dryRunApply(ConfigMap, configMap('contested', 'third'))
+    assert.equal(dry.data?.['value'], 'third')
+    assert.equal((await other.get<V1ConfigMap>(addressOf('contested'))).data?.['value'], 'second')
+    const odd = { ...configMap('contested', 'x'), unknown: true }
+    await assert.rejects(other.apply(ConfigMap, odd), /unknown|declared/)
+    await other.close()
+  })
+
+  test('stale writes and writes to a later object of the name are refused', async () => {
+    const first = await api.create(ConfigMap, configMap('versioned', '1'))
+    await api.replace(ConfigMap, { ...first, data: { value: '2' } })
+    const stale = api.replace(ConfigMap, { ...first, data: { value: '3' } })
+    await assert.rejects(stale, { code: 'OPERATOR_API_CONFLICT' })
+    const address = addressOf('versioned')
+    await assert.rejects(api.delete(address, { uid: 'another' }), { code: 'OPERATOR_API_CONFLICT' })
+    await assert.rejects(api.create(ConfigMap, configMap('versioned', '')), {
+      code: 'OPERATOR_API_EXISTS',
+    })
+    const uid = first.metadata?.uid
+    const merged = await api.patch<V1ConfigMap>(address, { data: { more: 'x' } }, { type: 'merge' })
+    assert.deepEqual(merged.data, { value: '2', more: 'x' })
+    assert.equal(await api.delete(address, { uid }), true)
+    assert.equal(await api.find(address), null)
+  })
+
+  test('a set is scaled, and deleted so that what it owns stays', async () => {
+    const labels = { app: 'none' }
+    const set: V1StatefulSet = {
+      metadata: { name: 'set', namespace },
+      spec: {
+        serviceName: 'set',
+        replicas: 0,
+        selector: { matchLabels: labels },
+        template: {
+          metadata: { labels },
+          spec: { containers: [{ name: 'none', image: 'localhost/busybox:1' }] },
+        },
+      },
+    }
+    const created = await api.apply(StatefulSet, set)
+    const address = { type: StatefulSet, namespace, name: 'set' }
+    const scale = { spec: { replicas: 1 } }
+    await api.patch(address, scale, { type: 'merge', subresource: 'scale' })
+    const pods = { type: builtinTypes.Pod, namespace, labelSelector: 'app=none' }
+    const names = async (): Promise<readonly (string | undefined)[]> =>
+      (await api.list(pods, { keep: ({ metadata }) => metadata?.name })).items
+    while ((await names()).length === 0) await new Promise((resolve) => setTimeout(resolve, 100))
+    await api.delete(address, { uid: created.metadata?.uid, propagation: 'Orphan' })
+    while ((await api.find(address)) !== null)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    assert.deepEqual(await names(), ['set-0'])
+  })
+
+  test('what happens again and again is one Event with a count, as kubectl shows it', async () => {
+    const object = await api.create(ConfigMap, configMap('eventful', ''))
+    const recorder = openEventRecorder(
+      { controller: 'viewmesh.io/operator', instance: 'runtime-test' },
+      { api, log },
+    )
+    const occurrence = { type: 'Warning', reason: 'Tested', action: 'Test', note: 'again' } as const
+    for (let count = 0; count < 3; count += 1) recorder.record(ConfigMap, object, occurrence)
+    await recorder.close()
+    const { items } = await api.list<KubernetesObject, KubernetesObject & { series?: object }>(
+      { type: Event, namespace, fieldSelector: 'reason=Tested' },
+      { keep: (event) => event },
+    )
+    assert.deepEqual(
+      items.map(({ series }) => Reflect.get(series ?? {}, 'count')),
+      [3],
+    )
+    const shown = await cluster.kubectl(['-n', namespace, 'describe', 'configmap', 'eventful'])
+    assert.match(shown.stdout, /Warning +Tested +.*x3 over.*again/)
+  })
+
+  test('a status is written once, and again only where it differs', async () => {
+    const spec = { upstream: { url: { http: ['http://node:8545'] } } }
+    await api.create(generators, {
+      metadata: { name: 'stated', namespace },
+      spec,
+    } as KubernetesObject)
+    const address = { type: generators, namespace, name: 'stated' }
+    const writer = createStatusWriter({ fieldManager: 'runtime-test-status' }, { api })
+    const wanted = {
+      conditions: [{ type: 'Ready', status: 'False', reason: 'Pending', message: 'not yet' }],
+      facts: { pods: '0/1' },
+      figures: { head: 7 },
+    } as const
+    const live = await api.get(address)
+    assert.deepEqual(await writer.write(generators, live, wanted), { written: true })
+    const after = await api.get(address)
+    assert.deepEqual(await writer.write(generators, after, wanted), { written: false })
+  })
+
+  test('of two electors one leads; the other follows when the Lease is given back', async () => {
+    const compete = (identity: string): { elector: Elector; lost: Promise<ServiceError> } => {
+      const lost = Promise.withResolvers<ServiceError>()
+      const options = { namespace, name: 'tested', identity, retryMs: 100 }
+      const onLost = lost.resolve
+      const elector = openElector(options, { api, fence: createFence(), log, metrics, onLost })
+      return { elector, lost: lost.promise }
+    }
+    const first = compete('first')
+    await first.elector.elected(signal)
+    const second = compete('second')
+    await first.elector.close()
+    await second.elector.elected(signal)
+    const address = { type: Lease, namespace, name: 'tested' }
+    const lease = await api.get<KubernetesObject & { spec?: object }>(address)
+    assert.equal(Reflect.get(lease.spec ?? {}, 'holderIdentity'), 'second')
+    await api.patch(address, { spec: { holderIdentity: 'thief' } }, { type: 'merge' })
+    assert.equal((await second.lost).code, 'OPERATOR_LEADERSHIP_LOST')
+    await second.elector.close()
+  })
+
+  test('an operator that was stopped past its Lease ends when it goes on; the other leads; SIGTERM gives the Lease back', async () => {
+    const start = (): ChildProgram =>
+      startChild('operator/main.ts', {
+        env: {
+          KUBECONFIG: process.env['KUBECONFIG'] ?? '',
+          WATCH_NAMESPACES: namespace,
+          LEASE_NAMESPACE: namespace,
+          GENERATOR_IMAGE: 'localhost/viewmesh-generator:none',
+          HOST_IMAGE: 'localhost/viewmesh-host:none',
+          HEALTH_ADDR: '127.0.0.1:0',
+          METRICS_ADDR: '127.0.0.1:0',
+        },
+      })
+    const first = start()
+    await first.says('controllers work')
+    const second = start()
+    await second.says('health and metrics are served')
+    first.process.kill('SIGSTOP')
+    await second.says('controllers work')
+    first.process.kill('SIGCONT')
+    const ended = await first.ended()
+    assert.equal(ended.code, 1)
+    assert.match(ended.stdout, /OPERATOR_LEADERSHIP_LOST/)
+    second.process.kill('SIGTERM')
+    assert.equal((await second.ended()).code, 0)
+    const lease = await api.get<KubernetesObject & { spec?: object }>({
+      type: Lease,
+      namespace,
+      name: 'viewmesh-operator',
+    })
+    assert.equal(Reflect.get(lease.spec ?? {}, 'holderIdentity'), '')
+  })
+})
