@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { operatorSettings } from '../../operator/settings.ts'
+import { readVersion } from '../../src/service/version.ts'
+import { type ChildResult, startChild } from '../support/child-program.ts'
+
+const images = { GENERATOR_IMAGE: 'generator:1', HOST_IMAGE: 'host:1' }
+
+function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  return startChild('operator/main.ts', { args, env }).ended()
+}
+
+function lastError({ stdout }: ChildResult): { code: string; message: string; remedy: string } {
+  const line = stdout.split('\n').find((text) => text.includes('"level":"fatal"')) ?? '{}'
+  return JSON.parse(line).err
+}
+
+test('--help lists every setting, --version says the version', async () => {
+  const help = await run(['--help'])
+  assert.equal(help.code, 0)
+  for (const { env } of Object.values(operatorSettings)) assert.ok(help.stdout.includes(env), env)
+  const version = await run(['--version'])
+  assert.deepEqual([version.code, version.stdout], [0, `${readVersion()}\n`])
+})
+
+test('every mistake in the settings is told in one message, and the exit code is 1', async () => {
+  const env = { ...images, WATCH_NAMESPACES: 'apps,Wrong_Name', LEADER_ELECT: 'perhaps' }
+  const result = await run(['--workers', '0'], env)
+  assert.equal(result.code, 1)
+  assert.deepEqual(lastError(result).message.split('\n'), [
+    '3 mistakes in the configuration:',
+    '  - WATCH_NAMESPACES: found "Wrong_Name", accepted is a DNS label, as names of namespaces are',
+    '  - LEADER_ELECT: found "perhaps", accepted is true or false',
+    '  - --workers: found "0", accepted is a whole number from 1 to 64',
+  ])
+})
+
+test('outside of a cluster it says so and ends with 1', async () => {
+  const addresses = { HEALTH_ADDR: '127.0.0.1:0', METRICS_ADDR: '127.0.0.1:0' }
+  const result = await run([], { ...images, ...addresses })
+  assert.equal(result.code, 1)
+  assert.equal(lastError(result).code, 'OPERATOR_CONNECTION_MISSING')
+})

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { healthRoutes, watchLoop } from '../../../operator/runtime/operator-health.ts'
+import { openHttpServer } from '../../../src/service/http-server.ts'
+import { captureLog } from '../../support/captured-log.ts'
+
+test('both endpoints answer 200 while all is well, and 503 with what is wrong', async () => {
+  let problem: string | null = null
+  const checks = {
+    live: { 'event-loop': () => null },
+    ready: { watches: () => problem, stopping: () => null },
+  }
+  const server = await openHttpServer(
+    { address: { host: '127.0.0.1', port: 0 }, setting: 'HEALTH_ADDR' },
+    { log: captureLog().log, routes: (routes) => healthRoutes(routes, checks) },
+  )
+  const ask = async (path: string): Promise<readonly [number, string]> => {
+    const answer = await fetch(`http://127.0.0.1:${server.port}${path}`)
+    return [answer.status, await answer.text()]
+  }
+  try {
+    assert.deepEqual(await ask('/healthz'), [200, '[+]event-loop ok\n'])
+    assert.deepEqual(await ask('/readyz'), [200, '[+]watches ok\n[+]stopping ok\n'])
+    problem = 'not read yet: Pod'
+    const text = '[-]watches failed: not read yet: Pod\n[+]stopping ok\n'
+    assert.deepEqual(await ask('/readyz'), [503, text])
+    assert.deepEqual(await ask('/healthz'), [200, '[+]event-loop ok\n'])
+  } finally {
+    await server.close()
+  }
+})
+
+test('an event loop that was blocked is seen as late', async () => {
+  const loop = watchLoop()
+  const untilMs = performance.now() + 700
+  while (performance.now() < untilMs);
+  while (loop.lagMs() === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  assert.ok(loop.lagMs() >= 150)
+  loop.close()
+})
