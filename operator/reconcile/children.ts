@@ -2,13 +2,14 @@
  * Brings the objects of a resource to what is wanted: writes only what differs, takes away what is no
  * longer wanted, and tells what somebody else had changed.
  */
-import type { V1StatefulSet } from '@kubernetes/client-node'
+import type { V1Service, V1StatefulSet } from '@kubernetes/client-node'
 import { records } from '../api/annotations.ts'
 import type { Resource } from '../api.ts'
 import { canonicalJson, shortHash } from '../resources/canonical-json.ts'
 import type { ChildObject } from '../resources/child-object.ts'
 import { driftOf } from '../resources/drift.ts'
 import { childNames, p2pServiceName } from '../resources/names.ts'
+import { removalsOf, strangersOf } from '../resources/strangers.ts'
 import type { KubernetesApi } from '../runtime/api.ts'
 import { hasCode } from '../runtime/api-error.ts'
 import type { KubernetesObject } from '../runtime/kubernetes-object.ts'
@@ -75,14 +76,18 @@ export function differenceOf(
   return { kind, name, action: isSameWish ? 'correct' : 'change', fields, object }
 }
 
-/** Writes one difference. */
+/**
+ * Writes one difference. What somebody made of our items by editing their keys is taken out: after ours
+ * are back, since no list may be empty, or before, where both cannot be side by side (two ports of a
+ * Service with one name). The only port of a Service is put back as it is.
+ */
 export async function settle(
   { api, view }: ChildParts,
   resource: Resource,
   difference: Difference,
   signal: AbortSignal,
 ): Promise<void> {
-  const { kind, name, object, uid } = difference
+  const { kind, name, action, object, uid } = difference
   const { namespace } = resource.metadata
   const address = { type: builtinTypes[kind], namespace, name }
   if (object === null) {
@@ -92,7 +97,27 @@ export async function settle(
   if (view.children[kind].get(namespace, name) === undefined) {
     await expectFree(api, resource, difference, signal)
   }
-  await api.apply(address.type, asKubernetesObject(object), { signal })
+  const apply = (): Promise<KubernetesObject> =>
+    api.apply(address.type, asKubernetesObject(object), { signal })
+  const before = liveChild<ChildObject>(view, resource, kind, name)
+  const strangers = action === 'correct' && before !== null ? strangersOf(object, before) : []
+  const remove = async (from: object): Promise<void> => {
+    const operations = removalsOf(from, strangers)
+    if (operations.length > 0) await api.patch(address, operations, { type: 'json', signal })
+  }
+  try {
+    const after = await apply()
+    await remove(after)
+  } catch (error) {
+    const isInTheWay = strangers.length > 0 && hasCode(error, 'OPERATOR_API_INVALID')
+    if (!isInTheWay || before === null) throw error
+    await remove(before).catch(async (refusal: unknown) => {
+      if (kind !== 'Service' || !hasCode(refusal, 'OPERATOR_API_INVALID')) throw refusal
+      const ports = (object as V1Service).spec?.ports
+      await api.patch(address, { spec: { ports } }, { type: 'merge', signal })
+    })
+    await apply()
+  }
 }
 
 /** An object that is not among the watched ones may still be there, and belong to others. */

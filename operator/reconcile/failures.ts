@@ -5,6 +5,8 @@ import type { Problem } from './problem.ts'
 /** How the API server words refusals that need words of our own. */
 const immutable = /updates to statefulset spec for fields other than|field is immutable/i
 const quota = /exceeded quota|insufficient quota/i
+/** A server-side apply of something that is no such object is answered with status 500. */
+const unreadable = /failed to create typed patch object|unable to convert unstructured object/i
 const terminating = /because it is being terminated|is being terminated/i
 
 /**
@@ -18,7 +20,7 @@ export function problemOf(error: unknown): Problem | null {
   if (code === 'OPERATOR_NAME_TAKEN') {
     return { reason: 'NameTaken', message: `${message}. ${remedy}` }
   }
-  if (code !== 'OPERATOR_API_INVALID' && code !== 'OPERATOR_API_REFUSED') return null
+  if (!isRefused(error)) return null
   if (immutable.test(message)) {
     return {
       reason: 'ImmutableFieldChange',
@@ -35,6 +37,11 @@ export function problemOf(error: unknown): Problem | null {
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof ServiceError)) return false
   return error.code === 'OPERATOR_LEAVING' || terminating.test(error.message)
+}
+
+function isRefused({ code, message }: ServiceError): boolean {
+  if (code === 'OPERATOR_API_FAILED') return unreadable.test(message)
+  return code === 'OPERATOR_API_INVALID' || code === 'OPERATOR_API_REFUSED'
 }
 
 function refusal(message: string, remedy: string): Problem | null {

@@ -90,8 +90,11 @@ function isLeftOut(desired: unknown, path: string): boolean {
   return path.startsWith('spec.template.') && (isZero || isEmpty) && !meaningfulZeros.includes(name)
 }
 
-/** Ports of containers and of Services are both called ports. */
-function keyOf(path: string, items: readonly unknown[]): string | undefined {
+/**
+ * The field that tells the items of a list apart; undefined where their places do. Ports of containers
+ * and of Services are both called ports.
+ */
+export function keyOf(path: string, items: readonly unknown[]): string | undefined {
   const name = path.slice(path.lastIndexOf('.') + 1)
   if (name !== 'ports') return keyedLists[name]
   return ['containerPort', 'port'].find((key) => items.every((item) => key in entriesOf(item)))

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { type Cluster, openCluster } from '../support/cluster.ts'
+import { chartRules, type OperatorSpace, openOperatorSpace } from '../support/cluster-operator.ts'
+import { eventually, hostOf, inNamespace, type Namespaced } from '../support/cluster-resources.ts'
+
+const parked = { podTemplate: { spec: { nodeSelector: { 'example.org/none': 'such' } } } }
+
+describe('an operator that may not, or shall not, on a real cluster', () => {
+  let cluster: Cluster
+  let space: OperatorSpace
+  let here: Namespaced
+
+  before(async () => {
+    cluster = await openCluster()
+    await cluster.installDefinitions()
+    space = await openOperatorSpace(cluster)
+    here = inNamespace(cluster, space.namespace)
+    await space.start()
+  })
+  after(async () => {
+    await space.close()
+    cluster.close()
+  })
+  const kinds = ['ConfigMap', 'Service', 'StatefulSet', 'Secret', 'NetworkPolicy'] as const
+  const versions = async (prefix: string): Promise<string[]> => {
+    const all = await Promise.all(kinds.map((kind) => here.list(kind)))
+    return all
+      .flat()
+      .filter(({ metadata }) => metadata.name.startsWith(prefix))
+      .map(({ metadata, kind }) =>
+        [kind, metadata.name, metadata.generation ?? metadata.resourceVersion].join(' '),
+      )
+  }
+
+  test('while paused nothing is written, and the condition says what waits', async () => {
+    await here.write(hostOf('held', parked))
+    await here.reason('Host', 'held', 'Ready', 'Unschedulable')
+    await here.write(hostOf('held', { ...parked, paused: true }))
+    await here.reason('Host', 'held', 'Paused', 'NothingWaiting')
+    await here.delete('Service', 'held-host')
+    await here.write(hostOf('held', { ...parked, paused: true, replicas: 2 }))
+    const before = await versions('held-')
+    const { message } = await here.reason('Host', 'held', 'Paused', 'ChangesWaiting')
+    for (const told of [
+      'keyring key "1"',
+      'Service held-host created',
+      'StatefulSet held-host changed',
+      'PodDisruptionBudget held-host created',
+    ]) {
+      await eventually(async () => {
+        const condition = await here.condition('Host', 'held', 'Paused')
+        assert.ok(condition?.message.includes(told), condition?.message)
+      })
+    }
+    assert.ok(message)
+    assert.deepEqual(await versions('held-'), before)
+
+    await here.write(hostOf('held', { ...parked, replicas: 2 }))
+    await eventually(async () => {
+      assert.equal(await here.condition('Host', 'held', 'Paused'), null)
+      assert.ok(await here.find('Service', 'held-host'))
+      assert.equal((await here.find('StatefulSet', 'held-host'))?.metadata.generation, 2)
+    })
+  })
+
+  test('a forbidden verb ends in a condition that names it, and goes on when it is given', async () => {
+    const rules = chartRules()
+    await space.grant(rules.filter(({ resources }) => !resources.includes('statefulsets')))
+    await here.write(hostOf('unable', parked))
+    const { message } = await here.reason('Host', 'unable', 'Stalled', 'Forbidden')
+    assert.match(message, /statefulsets/)
+    await space.grant(rules)
+    await here.reason('Host', 'unable', 'Ready', 'Unschedulable')
+    assert.equal(await here.condition('Host', 'unable', 'Stalled'), null)
+  })
+
+  test('an operator that may not list a kind writes nothing that would follow from an empty list', async () => {
+    const rules = chartRules()
+    await here.write(hostOf('blind', { ...parked, replicas: 2 }))
+    await here.reason('Host', 'blind', 'Ready', 'Unschedulable')
+    await space.stop()
+    await space.grant(rules.filter(({ resources }) => !resources.includes('pods')))
+    const before = await versions('blind-')
+    await space.start()
+    const { message } = await here.reason('Host', 'blind', 'Stalled', 'Forbidden')
+    assert.match(message, /list (pods|persistentvolumeclaims)/)
+    assert.deepEqual(await versions('blind-'), before)
+    await space.grant(rules)
+    await here.reason('Host', 'blind', 'Ready', 'Unschedulable')
+  })
+
+  test('a quota that is used up is told as such', async () => {
+    const path = `/api/v1/namespaces/${space.namespace}/resourcequotas/none`
+    const metadata = { name: 'none' }
+    const hard = { 'count/configmaps': '0' }
+    await cluster.apply(path, { apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec: { hard } })
+    await eventually(async () => {
+      const { body } = await cluster.request('GET', path)
+      assert.ok((body.status as { hard?: object }).hard)
+    })
+    await here.write(hostOf('full', parked))
+    const { message } = await here.reason('Host', 'full', 'Stalled', 'QuotaExceeded')
+    assert.match(message, /exceeded quota: none/)
+    await cluster.request('DELETE', path)
+    await here.reason('Host', 'full', 'Ready', 'Unschedulable')
+  })
+
+  test('what Kubernetes refuses of a podTemplate is told with the field', async () => {
+    const bad = {
+      podTemplate: {
+        spec: { containers: [{ name: 'host', resources: { limits: { cpu: 'x' } } }] },
+      },
+    }
+    await here.write(hostOf('wrong', bad))
+    const { message } = await here.reason('Host', 'wrong', 'Stalled', 'InvalidSpec')
+    assert.match(message, /cpu|quantit/i)
+    await here.write(hostOf('wrong', parked))
+    await here.reason('Host', 'wrong', 'Ready', 'Unschedulable')
+  })
+})

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { V1Service, V1StatefulSet } from '@kubernetes/client-node'
+import { type Difference, differencesOf } from '../../../operator/reconcile/children.ts'
+import type { ChildObject } from '../../../operator/resources/child-object.ts'
+import { hostObjects } from '../../../operator/resources/host-objects.ts'
+import { hasCode } from '../../../operator/runtime/api-error.ts'
+import type { KubernetesObject } from '../../../operator/runtime/kubernetes-object.ts'
+import { hostContext, readHost } from '../../support/operator-cases.ts'
+import { viewOf } from '../../support/operator-view.ts'
+
+const host = readHost('host-full')
+const { objects: wanted } = hostObjects(host, hostContext)
+const never = (): boolean => false
+
+const told = (found: readonly Difference[]): string[] =>
+  found.map(({ action, kind, name, fields }) => [action, kind, name, ...fields].join(' '))
+
+/** What was written, as it is there afterwards. */
+function written(objects: readonly ChildObject[]): KubernetesObject[] {
+  return differencesOf(viewOf([]), host, objects, never).flatMap(
+    ({ object }) => (object as KubernetesObject | null) ?? [],
+  )
+}
+
+function edited(name: string, kind: string, change: (object: never) => void): KubernetesObject[] {
+  return written(wanted).map((object) => {
+    if (object.kind !== kind || object.metadata?.name !== name) return object
+    const copy = structuredClone(object)
+    change(copy as never)
+    return copy
+  })
+}
+
+test('everything is created, in the order of the builders, the StatefulSet last', () => {
+  const found = differencesOf(viewOf([]), host, wanted, never)
+  assert.deepEqual(
+    found.map(({ kind }) => kind),
+    wanted.map(({ kind }) => kind),
+  )
+  assert.equal(found.at(-1)?.kind, 'StatefulSet')
+  assert.ok(found.every(({ action }) => action === 'create'))
+})
+
+test('what is as it was written needs nothing', () => {
+  assert.deepEqual(told(differencesOf(viewOf(written(wanted)), host, wanted, never)), [])
+})
+
+test('what somebody edited is corrected, and the fields are named', () => {
+  const live = edited('public-host', 'StatefulSet', (set: V1StatefulSet) => {
+    if (set.spec) set.spec.replicas = 7
+  })
+  assert.deepEqual(told(differencesOf(viewOf(live), host, wanted, never)), [
+    'correct StatefulSet public-host spec.replicas',
+  ])
+})
+
+test('what is missing and was there before had been deleted', () => {
+  const live = written(wanted).filter(({ kind }) => kind !== 'ConfigMap')
+  const found = differencesOf(viewOf(live), host, wanted, () => true)
+  assert.deepEqual(told(found), ['correct ConfigMap public-host-config'])
+})
+
+test('an annotation that is no longer wanted makes another wish, so that it goes', () => {
+  const before = written(wanted)
+  const { services } = host.spec
+  const spec = {
+    ...host.spec,
+    services: { ...services, api: { ...services.api, annotations: {} } },
+  }
+  const { objects } = hostObjects({ ...host, spec }, hostContext)
+  assert.deepEqual(told(differencesOf(viewOf(before), host, objects, never)), [
+    'change Service public-host metadata.annotations.viewmesh.io/applied',
+  ])
+})
+
+test('Services of removed replicas, the budget and the policy go when they are not wanted', () => {
+  const before = written(wanted)
+  const spec = { ...host.spec, replicas: 1, networkPolicy: { enabled: false } }
+  const { objects } = hostObjects({ ...host, spec }, hostContext)
+  const found = told(differencesOf(viewOf(before), host, objects, never))
+  assert.deepEqual(
+    found.filter((text) => text.startsWith('delete')),
+    [
+      'delete NetworkPolicy public-host',
+      'delete PodDisruptionBudget public-host',
+      'delete Service public-host-p2p-1',
+      'delete Service public-host-p2p-2',
+    ],
+  )
+})
+
+test('what belongs to others is neither taken over nor taken away', () => {
+  const live = edited('public-host', 'Service', (service: V1Service) => {
+    delete service.metadata?.ownerReferences
+    Object.assign(service.metadata?.labels ?? {}, { 'app.kubernetes.io/instance': 'other' })
+  })
+  assert.throws(
+    () => differencesOf(viewOf(live), host, wanted, never),
+    (error) => hasCode(error, 'OPERATOR_NAME_TAKEN'),
+  )
+})
+
+test('what a deleted resource of the same name left is waited for', () => {
+  const later = { ...host, metadata: { ...host.metadata, uid: 'another' } }
+  assert.throws(
+    () => differencesOf(viewOf(written(wanted)), later, wanted, never),
+    (error) => hasCode(error, 'OPERATOR_LEAVING'),
+  )
+})
+
+test('what lost its owner, as after kubectl delete --cascade=orphan, is taken up again', () => {
+  const live = written(wanted).map((object) => {
+    const copy = structuredClone(object) as ChildObject
+    delete copy.metadata?.ownerReferences
+    return copy as KubernetesObject
+  })
+  const found = differencesOf(viewOf(live), host, wanted, never)
+  assert.equal(found.length, wanted.length)
+  assert.ok(found.every(({ fields }) => fields.some((field) => field.includes('ownerReferences'))))
+})
+
+test('a StatefulSet that is there keeps its claim templates, which nobody can change', () => {
+  const { data } = host.spec.storage
+  const storage = { ...host.spec.storage, data: { ...data, size: '900Gi' } }
+  const { objects } = hostObjects({ ...host, spec: { ...host.spec, storage } }, hostContext)
+  assert.deepEqual(told(differencesOf(viewOf(written(wanted)), host, objects, never)), [])
+})

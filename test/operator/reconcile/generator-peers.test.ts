@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Generator, Host } from '../../../operator/api.ts'
+import {
+  peersOf,
+  referredGenerators,
+  schemaGenerator,
+} from '../../../operator/reconcile/generator-peers.ts'
+import { peersStatement, schemaStatement } from '../../../operator/reconcile/observed-conditions.ts'
+import { peerID, readGenerator, readHost } from '../../support/operator-cases.ts'
+
+const minimal = readHost('host-minimal')
+const host: Host = {
+  ...minimal,
+  spec: {
+    ...minimal.spec,
+    generators: [{ name: 'first', namespace: 'validators' }, { name: 'second' }],
+  },
+}
+const generator = (name: string, namespace: string, more: Partial<Generator> = {}): Generator => {
+  const base = readGenerator('generator-minimal')
+  return { ...base, metadata: { ...base.metadata, name, namespace }, ...more }
+}
+const first = generator('first', 'validators', { status: { nodes: [{ ordinal: 0, peerID }] } })
+const second = generator('second', 'apps')
+const referred = (...found: readonly Generator[]): ReturnType<typeof referredGenerators> =>
+  referredGenerators(
+    host,
+    (namespace, name) =>
+      found.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name) ??
+      null,
+  )
+
+test('peers are the Generators whose peer ID is known', () => {
+  assert.deepEqual(peersOf(referred(first, second), 'cluster.local'), [
+    `/dns4/first-generator-nodes.validators.svc.cluster.local/tcp/9171/p2p/${peerID}`,
+  ])
+})
+
+test('the schema is that of the first Generator that lets this namespace have a key', () => {
+  const source = schemaGenerator(host, referred(first, second), null)
+  assert.equal(source?.reference.name, 'second')
+  const open = { ...first, spec: { ...first.spec, schemaAuth: { allowedNamespaces: ['apps'] } } }
+  assert.equal(schemaGenerator(host, referred(open, second), null)?.reference.name, 'first')
+})
+
+test('a source that was chosen stays while it is gone for a while, not when it refuses', () => {
+  const current = { name: 'first', namespace: 'validators' }
+  assert.equal(schemaGenerator(host, referred(second), current)?.reference.name, 'first')
+  assert.equal(schemaGenerator(host, referred(first, second), current)?.reference.name, 'second')
+})
+
+test('a Host without peers says what is missing', () => {
+  const views = new Map()
+  const none = { ...host, spec: { ...host.spec, generators: [] } }
+  assert.equal(peersStatement(none, { referred: [], views }).reason, 'NoPeersConfigured')
+  assert.deepEqual(peersStatement(host, { referred: referred(second), views }), {
+    reason: 'GeneratorMissing',
+    message: 'No such Generator: validators/first. Create it, or correct spec.generators.',
+  })
+})
+
+test('a lonely replica is explained', () => {
+  const view = {
+    peerID: 'me',
+    head: null,
+    lag: null,
+    peers: [],
+    upstreamMode: null,
+    schema: 'embedded',
+    error: null,
+  } as const
+  const facts = { referred: referred(first, second), views: new Map([[0, view]]) }
+  assert.deepEqual(peersStatement(host, facts), {
+    reason: 'NotConnected',
+    message:
+      'No peer at replica 0: the peer ID of apps/second is not known yet, see whether it runs.',
+  })
+  const error = { code: 'P2P_PEER_ID_MISMATCH', message: 'peer id mismatch' }
+  const mismatch = { ...facts, views: new Map([[0, { ...view, error }]]) }
+  assert.equal(peersStatement(host, mismatch).reason, 'PeerIDMismatch')
+})
+
+test('a schema that nobody lets this namespace have is told with the remedy', () => {
+  const facts = { source: null, isRefused: true, views: new Map() }
+  assert.deepEqual(schemaStatement(host, facts), {
+    reason: 'NotAllowed',
+    message:
+      'The embedded schema is used: no Generator of spec.generators has namespace apps in its spec.schemaAuth.allowedNamespaces.',
+  })
+})

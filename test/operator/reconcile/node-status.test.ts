@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { NodeStatus } from '../../../operator/api/status.ts'
+import type { Host } from '../../../operator/api.ts'
+import { keepClaim, type PlacedClaim } from '../../../operator/reconcile/claim.ts'
+import type { HealthView } from '../../../operator/reconcile/health-view.ts'
+import {
+  changedPeerID,
+  type NodeFacts,
+  nodeStatuses,
+  totals,
+} from '../../../operator/reconcile/node-status.ts'
+import { readHost } from '../../support/operator-cases.ts'
+
+const minimal = readHost('host-minimal')
+const marked: PlacedClaim = {
+  volume: 'keys',
+  ordinal: 0,
+  claim: keepClaim({
+    metadata: { uid: 'claim', annotations: { 'viewmesh.io/keyring-fingerprint': 'abc' } },
+  }),
+}
+const view: HealthView = {
+  peerID: 'first',
+  head: 10,
+  lag: 2,
+  peers: ['a', 'b'],
+  upstreamMode: null,
+  schema: 'current',
+  error: null,
+}
+const facts: NodeFacts = {
+  claims: [marked],
+  views: new Map([[0, view]]),
+  learnt: [[]],
+  clusterDomain: 'cluster.local',
+}
+const known: NodeStatus = {
+  ordinal: 0,
+  peerID: 'first',
+  keyringFingerprint: 'abc',
+  keysClaimUID: 'claim',
+  head: 9,
+  lag: 3,
+  peers: 1,
+}
+
+const withNodes = (nodes: readonly NodeStatus[], replicas = 1): Host => ({
+  ...minimal,
+  spec: { ...minimal.spec, replicas },
+  status: { nodes },
+})
+
+test('a replica has its peer ID, its addresses and how far it is', () => {
+  assert.deepEqual(nodeStatuses(withNodes([]), facts), [
+    {
+      ordinal: 0,
+      peerID: 'first',
+      keyringFingerprint: 'abc',
+      keysClaimUID: 'claim',
+      addresses: [
+        '/dns4/mainnet-host-0.mainnet-host-nodes.apps.svc.cluster.local/tcp/9171/p2p/first',
+      ],
+      head: 10,
+      lag: 2,
+      peers: 2,
+    },
+  ])
+})
+
+test('a replica that was not asked yet keeps its figures, one that does not answer loses them', () => {
+  const unasked = nodeStatuses(withNodes([known]), { ...facts, views: new Map([[0, undefined]]) })
+  assert.equal(unasked[0]?.head, 9)
+  const silent = nodeStatuses(withNodes([known]), { ...facts, views: new Map([[0, null]]) })
+  assert.equal(silent[0]?.head, undefined)
+  assert.equal(silent[0]?.peerID, 'first')
+})
+
+test('another peer ID with the same key is told, and the old one stays on record', () => {
+  const views = new Map([[0, { ...view, peerID: 'second' }]])
+  const nodes = nodeStatuses(withNodes([known]), { ...facts, views })
+  assert.equal(nodes[0]?.peerID, 'first')
+  assert.equal(changedPeerID(nodes, views)?.reason, 'PeerIDChanged')
+  assert.equal(changedPeerID(nodes, new Map([[0, view]])), null)
+})
+
+test('with another key another peer ID is right', () => {
+  const views = new Map([[0, { ...view, peerID: 'second' }]])
+  const old = { ...known, keyringFingerprint: 'old' }
+  const nodes = nodeStatuses(withNodes([old]), { ...facts, views })
+  assert.equal(nodes[0]?.peerID, 'second')
+  assert.equal(changedPeerID(nodes, views), null)
+})
+
+test('identities of removed replicas stay on record', () => {
+  const second = { ...known, ordinal: 1, peerID: 'other' }
+  const nodes = nodeStatuses(withNodes([known, second]), facts)
+  assert.deepEqual(nodes[1], {
+    ordinal: 1,
+    peerID: 'other',
+    keyringFingerprint: 'abc',
+    keysClaimUID: 'claim',
+  })
+})
+
+test('a lost claim leaves on record what it was', () => {
+  const nodes = nodeStatuses(withNodes([known]), { ...facts, claims: [], views: new Map() })
+  assert.equal(nodes[0]?.keyringFingerprint, 'abc')
+  assert.equal(nodes[0]?.keysClaimUID, 'claim')
+})
+
+test('in total the slowest replica counts', () => {
+  const nodes = [
+    { ordinal: 0, head: 10, lag: 0, peers: 3 },
+    { ordinal: 1, head: 7, lag: 3, peers: 1 },
+  ]
+  assert.deepEqual(totals(nodes), { head: 7, lag: 3, peers: 1 })
+  assert.deepEqual(totals([]), {})
+})

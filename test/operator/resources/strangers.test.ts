@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { removalsOf, strangersOf } from '../../../operator/resources/strangers.ts'
+
+const template = (containers: readonly object[]): object => ({
+  metadata: { resourceVersion: '7' },
+  spec: { template: { spec: { containers } } },
+})
+const host = { name: 'host', env: [{ name: 'A' }, { name: 'B' }] }
+const wanted = template([host])
+
+/** What is taken out once ours is back beside what was made of it. */
+const removed = (live: object, after: object): unknown[] =>
+  removalsOf(after, strangersOf(wanted, live))
+    .filter(({ op }) => op === 'remove')
+    .map(({ path }) => path)
+
+test('a container that was given another name goes when ours is back', () => {
+  const live = template([{ ...host, name: 'hostx' }])
+  const after = template([{ ...host, name: 'hostx' }, host])
+  assert.deepEqual(removed(live, after), ['/spec/template/spec/containers/0'])
+})
+
+test('so does a variable within a container', () => {
+  const live = template([{ name: 'host', env: [{ name: 'Ax' }, { name: 'B' }] }])
+  const after = template([{ name: 'host', env: [{ name: 'Ax' }, { name: 'B' }, { name: 'A' }] }])
+  assert.deepEqual(removed(live, after), ['/spec/template/spec/containers/0/env/0'])
+})
+
+test('what others added beside ours is left alone', () => {
+  const live = template([host, { name: 'sidecar' }])
+  assert.deepEqual(removalsOf(live, strangersOf(wanted, live)), [])
+})
+
+test('an object that changed meanwhile is not touched', () => {
+  const live = template([{ ...host, name: 'hostx' }])
+  assert.deepEqual(removalsOf(live, strangersOf(wanted, live))[0], {
+    op: 'test',
+    path: '/metadata/resourceVersion',
+    value: '7',
+  })
+})
