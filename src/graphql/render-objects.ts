@@ -23,35 +23,50 @@ export async function renderObjects<T>(
   columns: readonly Column<T>[],
   release: (item: T) => void,
 ): Promise<string[]> {
-  const stretches = toStretches(columns)
-  const [first, ...others] = stretches
-  const objects: string[] = []
-  const rest: (readonly string[])[] = []
+  const [first, ...others] = toStretches(columns).map((stretch) => ({
+    stretch,
+    texts: [] as string[],
+  }))
+  if (first === undefined) return []
   for (const item of items) {
-    const text = stretchText(item, first)
-    const further = others.map((stretch) => stretchText(item, stretch))
-    objects.push(text)
-    rest.push(further)
+    let length = renderStretch(first, item)
+    for (const other of others) length += renderStretch(other, item)
     release(item)
-    work.addBytes(further.reduce((sum, one) => sum + one.length, text.length + 1))
+    work.addBytes(length + 1)
     if (work.isDue()) await work.turn()
   }
+  const objects = first.texts
   let level = 0
   for (const column of columns) {
-    if (!('texts' in column)) continue
-    const texts = await column.texts(items)
-    for (const [index, further] of rest.entries()) {
-      objects[index] += (texts[index] ?? 'null') + (further[level] ?? '')
-      if (work.isDue()) await work.turn()
-    }
-    level++
+    if ('text' in column) continue
+    await append(work, objects, await column.texts(items))
+    await append(work, objects, others[level++]?.texts ?? [])
   }
   return objects
 }
 
-function toStretches<T>(columns: readonly Column<T>[]): readonly [Stretch<T>, ...Stretch<T>[]] {
+async function append(work: Work, objects: string[], texts: readonly string[]): Promise<void> {
+  for (const [index, text] of texts.entries()) {
+    objects[index] += text
+    if (work.isDue()) await work.turn()
+  }
+}
+
+/** Adds the piece of one object; answers its length. */
+function renderStretch<T>(
+  { stretch, texts }: { readonly stretch: Stretch<T>; readonly texts: string[] },
+  item: T,
+): number {
+  let text = ''
+  for (const cell of stretch.cells) text += cell.before + cell.text(item)
+  text += stretch.after
+  texts.push(text)
+  return text.length
+}
+
+function toStretches<T>(columns: readonly Column<T>[]): readonly Stretch<T>[] {
   const stretches: Stretch<T>[] = []
-  let cells: { before: string; text(item: T): string }[] = []
+  let cells: Stretch<T>['cells'][number][] = []
   let separator = '{'
   for (const column of columns) {
     const before = `${separator}"${column.key}":`
@@ -63,13 +78,5 @@ function toStretches<T>(columns: readonly Column<T>[]): readonly [Stretch<T>, ..
       cells = []
     }
   }
-  const last = { cells, after: columns.length === 0 ? '{}' : '}' }
-  const [first = last, ...others] = [...stretches, last]
-  return [first, ...others]
-}
-
-function stretchText<T>(item: T, { cells, after }: Stretch<T>): string {
-  let text = ''
-  for (const cell of cells) text += cell.before + cell.text(item)
-  return text + after
+  return [...stretches, { cells, after: columns.length === 0 ? '{}' : '}' }]
 }
