@@ -37,6 +37,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   '@libp2p/yamux': ['p2p'],
   '@multiformats/multiaddr': ['p2p'],
   '@noble/curves': ['identity', 'primitives', 'chain'],
+  '@ethereumjs/rlp': ['chain'],
   '@noble/hashes': ['identity', 'primitives', 'chain', 'graphql'],
   commander: ['main', 'service', 'toolkit'],
   fastify: ['service', 'graphql'],

@@ -3,9 +3,9 @@
  * keccak256 of the RLP list of the header's fields (Yellow Paper 4.3; fields of later forks by
  * EIP-1559, EIP-4895, EIP-4844, EIP-4788 and EIP-7685, each appended to those before it).
  */
+import { RLP } from '@ethereumjs/rlp'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import type { RpcBlock } from '../primitives/rpc-block.ts'
-import { rlpList } from './rlp.ts'
 
 interface HeaderField {
   readonly name: string
@@ -73,7 +73,7 @@ export function checkHeaderHash(block: RpcBlock): HeaderVerdict {
 function headerHash(header: Readonly<Record<string, unknown>>): string {
   const last = forkFields.findLastIndex((field) => isReadable(header, field))
   const fields = [...firstFields, ...forkFields.slice(0, last + 1)]
-  const digest = keccak_256(rlpList(fields.map((field) => fieldBytes(header, field))))
+  const digest = keccak_256(RLP.encode(fields.map((field) => fieldBytes(header, field))))
   return `0x${Buffer.from(digest).toString('hex')}`
 }
 
