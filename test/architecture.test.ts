@@ -9,7 +9,7 @@ import { readSourceFiles, root, type SourceFile } from './support/source-files.t
  * room may also use those named before it.
  */
 const floors: readonly (readonly string[])[] = [
-  ['errors', 'primitives', 'views'],
+  ['errors', 'scraped-gauge', 'primitives', 'views'],
   ['chain', 'store', 'identity', 'p2p', 'registry', 'lens'],
   ['graphql', 'service'],
   ['generator', 'host', 'toolkit', 'app', 'devnet'],
@@ -49,7 +49,17 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'lru-cache': ['store', 'graphql'],
   pino: ['service'],
   'pino-pretty': ['service'],
-  'prom-client': ['chain', 'store', 'p2p', 'graphql', 'service', 'generator', 'host', 'operator'],
+  'prom-client': [
+    'scraped-gauge',
+    'chain',
+    'store',
+    'p2p',
+    'graphql',
+    'service',
+    'generator',
+    'host',
+    'operator',
+  ],
   react: ['host'],
   'react-dom': ['host'],
   typescript: ['operator'],

@@ -1,6 +1,7 @@
 /** What the Generator knows about itself at this moment, for `/health`, counters and gauges. */
-import { Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { P2p } from '../p2p/p2p.ts'
+import { declareScrapedGauge } from '../scraped-gauge.ts'
 import { type Counters, type HealthState, startingState } from '../service/health-report.ts'
 import type { BlockHeader, Snapshot, StoreReader } from '../store/store.ts'
 import type { GeneratorSettings } from './config.ts'
@@ -118,18 +119,8 @@ function lastSealMs(snapshot: Snapshot): number | null {
 
 /** Gauges that are read from the status when they are scraped. */
 export function declareGauges(status: Status, registry: Registry): void {
-  const gauge = (name: string, help: string, read: () => number | null): void => {
-    new Gauge({
-      name: `viewmesh_generator_${name}`,
-      help,
-      registers: [registry],
-      collect() {
-        const value = read()
-        if (value === null) this.remove()
-        else this.set(value)
-      },
-    })
-  }
+  const gauge = (name: string, help: string, read: () => number | null): void =>
+    declareScrapedGauge(registry, { name: `viewmesh_generator_${name}`, help, read })
   gauge('head_height', 'Height of the newest stored block.', () => status.state().head)
   gauge('tail_height', 'Height of the oldest visible block.', () => status.state().tail)
   gauge('lag_blocks', 'Blocks the newest stored one is behind the node’s head.', () => {

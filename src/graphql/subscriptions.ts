@@ -5,7 +5,8 @@
  */
 import type { GraphQLError } from 'graphql'
 import type { Logger } from 'pino'
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { Counter, type Registry } from 'prom-client'
+import { declareScrapedGauge } from '../scraped-gauge.ts'
 import { type EventStream, nextEvent } from './event-stream.ts'
 import type { Graphql, GraphqlRequest } from './graphql.ts'
 import { refusal } from './limits.ts'
@@ -219,13 +220,10 @@ interface SubscriptionMetrics {
 
 function createSubscriptionMetrics(registry: Registry, count: () => number): SubscriptionMetrics {
   const registers = [registry]
-  new Gauge({
+  declareScrapedGauge(registry, {
     name: 'viewmesh_graphql_subscribers',
     help: 'Subscribers now.',
-    registers,
-    collect() {
-      this.set(count())
-    },
+    read: count,
   })
   return {
     events: new Counter({

@@ -1,5 +1,6 @@
 /** The Host's own metrics, and the same numbers in the form that older readers of `/metrics` expect. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { declareScrapedGauge } from '../scraped-gauge.ts'
 import type { Counters } from '../service/health-report.ts'
 import type { Outcome, Work } from './outcome.ts'
 
@@ -192,14 +193,11 @@ function toCounters(totals: Totals, lastMs: number): Counters {
 }
 
 function declareGauges(registry: Registry, gauges: HostGauges): void {
-  const gauge = (name: string, help: string, read: () => number | null): Gauge =>
-    new Gauge({
+  const gauge = (name: string, help: string, read: () => number | null): void =>
+    declareScrapedGauge(registry, {
       name: `viewmesh_host_${name}`,
       help,
-      registers: [registry],
-      collect() {
-        this.set(read() ?? Number.NaN)
-      },
+      read: () => read() ?? Number.NaN,
     })
   gauge('head_height', 'Highest stored height; NaN before the first block.', gauges.head)
   gauge(

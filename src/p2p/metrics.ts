@@ -1,5 +1,6 @@
 /** What the room counts. */
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { Counter, type Registry } from 'prom-client'
+import { declareScrapedGauge } from '../scraped-gauge.ts'
 
 export interface P2pMetrics {
   readonly messages: Counter<'verdict'>
@@ -20,16 +21,8 @@ export interface P2pFigures {
 
 export function createP2pMetrics(registry: Registry, figures: P2pFigures): P2pMetrics {
   const registers = [registry]
-  const gauge = (name: string, help: string, read: () => number): void => {
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read())
-      },
-    })
-  }
+  const gauge = (name: string, help: string, read: () => number): void =>
+    declareScrapedGauge(registry, { name, help, read })
   gauge('viewmesh_p2p_peers', 'Peers connected now.', figures.peers)
   gauge('viewmesh_p2p_range_streams', 'Range streams being served now.', figures.activeStreams)
   gauge('viewmesh_p2p_banned_peers', 'Peers banned now.', figures.banned)

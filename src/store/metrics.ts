@@ -1,5 +1,6 @@
 /** What the room counts. A registry gets each of them once, however many parts of the room use it. */
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { Counter, Histogram, type Registry } from 'prom-client'
+import { declareScrapedGauge } from '../scraped-gauge.ts'
 
 /** Look-ups in one cache. */
 export interface HitCount {
@@ -69,18 +70,16 @@ function declareReaderMetrics(registry: Registry, cacheReads: CacheReads): () =>
 /** The writer's metrics in this registry. */
 export function createWriterMetrics(registry: Registry, figures: WriterFigures): WriterMetrics {
   const registers = [registry]
-  const gauge = (name: string, help: string, read: () => number): void => {
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read())
-      },
-    })
-  }
-  gauge('viewmesh_store_bytes', 'Size of the store’s file in bytes.', figures.bytes)
-  gauge('viewmesh_store_blocks', 'Blocks that are visible.', figures.blocks)
+  declareScrapedGauge(registry, {
+    name: 'viewmesh_store_bytes',
+    help: 'Size of the store’s file in bytes.',
+    read: figures.bytes,
+  })
+  declareScrapedGauge(registry, {
+    name: 'viewmesh_store_blocks',
+    help: 'Blocks that are visible.',
+    read: figures.blocks,
+  })
   return {
     commitSeconds: new Histogram({
       name: 'viewmesh_store_commit_seconds',

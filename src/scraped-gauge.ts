@@ -1,0 +1,19 @@
+/** Gauges whose value is looked up when somebody asks for it, as every room declares them. */
+import { Gauge, type Registry } from 'prom-client'
+
+/** Declares a gauge that shows what `read` answers at each scrape; nothing where that is null. */
+export function declareScrapedGauge(
+  registry: Registry,
+  { name, help, read }: { readonly name: string; readonly help: string; read(): number | null },
+): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      const value = read()
+      if (value === null) this.remove()
+      else this.set(value)
+    },
+  })
+}
