@@ -30,21 +30,33 @@ export interface ObjectCache<C> {
   /** All objects there were at `resourceVersion`. */
   replaceAll(entries: readonly Cached<C>[], resourceVersion: string): void
   put(entry: Cached<C>): void
-  /** A watch told that it is gone. */
-  remove(key: string, uid: string): void
+  /**
+   * A watch told that it is gone, or no longer selected, and at which resourceVersion. The answer to a
+   * write of ours may come in after that and tell of an earlier state.
+   */
+  remove(key: string, uid: string, resourceVersion: string): void
   /** A write of ours was answered that it is gone; a watch may still tell of earlier states. */
   forget(key: string, uid: string): void
 }
+
+/** Removals that are remembered; an answer that is overtaken is overtaken by a few. */
+const maxRemembered = 1_024
 
 /** `onChange` is called after each change, one by one. */
 export function createObjectCache<C>(onChange: (change: Change<C>) => void): ObjectCache<C> {
   const entries = new Map<string, Cached<C>>()
   const gone = new Set<string>()
+  const removedAt = new Map<string, string>()
 
+  const isOvertaken = ({ uid, resourceVersion }: Cached<C>): boolean => {
+    const removal = removedAt.get(uid)
+    return gone.has(uid) || (removal !== undefined && !isNewer(resourceVersion, removal))
+  }
   const put = (entry: Cached<C>, listed: boolean): void => {
     const { key } = entry
     const before = entries.get(key) ?? null
-    if (gone.has(entry.uid)) return
+    if (isOvertaken(entry)) return
+    removedAt.delete(entry.uid)
     if (before !== null && !isNewer(entry.resourceVersion, before.resourceVersion)) return
     entries.set(key, entry)
     const isReplaced = before !== null && before.uid !== entry.uid
@@ -71,8 +83,11 @@ export function createObjectCache<C>(onChange: (change: Change<C>) => void): Obj
       for (const entry of found) put(entry, true)
     },
     put: (entry) => put(entry, false),
-    remove(key, uid) {
+    remove(key, uid, resourceVersion) {
       gone.delete(uid)
+      const [oldest] = removedAt.size < maxRemembered ? [] : removedAt.keys()
+      if (oldest !== undefined) removedAt.delete(oldest)
+      removedAt.set(uid, resourceVersion)
       remove(key, uid, false)
     },
     forget(key, uid) {

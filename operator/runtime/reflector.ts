@@ -137,8 +137,9 @@ export function openReflector<T extends KubernetesObject, C>(
       silenceMs,
       signal,
     })) {
-      if (event === 'DELETED') cache.remove(...identityOf(object))
-      else if (event !== 'BOOKMARK') cache.put(entryOf(object))
+      if (event === 'DELETED') {
+        cache.remove(...identityOf(object), object.metadata?.resourceVersion ?? '')
+      } else if (event !== 'BOOKMARK') cache.put(entryOf(object))
       now.version = object.metadata?.resourceVersion ?? now.version
       isSilent = false
       heard()
