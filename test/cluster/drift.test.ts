@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { type Cluster, openCluster } from '../support/cluster.ts'
+import { type OperatorSpace, openOperatorSpace } from '../support/cluster-operator.ts'
+import {
+  eventually,
+  hostOf,
+  inNamespace,
+  type LiveObject,
+  type Namespaced,
+} from '../support/cluster-resources.ts'
+
+const kinds = [
+  'ConfigMap',
+  'NetworkPolicy',
+  'PodDisruptionBudget',
+  'Service',
+  'ServiceAccount',
+  'StatefulSet',
+] as const
+type Kind = (typeof kinds)[number]
+const backWithinMs = 10_000
+
+/** Steps as managedFields has them: `f:name` a field, `k:{...}` the item of a list with these keys. */
+type Leaf = readonly string[]
+
+/** Everything in an object that one manager owns, and that is a text, a number or a truth. */
+function ownedLeaves(fields: object, live: unknown, path: Leaf = []): Leaf[] {
+  const entries = Object.entries(fields).filter(([name]) => name !== '.')
+  if (entries.length === 0) return typeof live === 'object' ? [] : [path]
+  return entries.flatMap(([step, below]) =>
+    ownedLeaves(below, stepInto(live, step), [...path, step]),
+  )
+}
+
+/** Where a step leads in an object: a field's name, or the place of an item in a list. */
+function placeOf(live: unknown, step: string): string | number {
+  if (step.startsWith('f:')) return step.slice(2)
+  if (!step.startsWith('k:') || !Array.isArray(live)) return step
+  const keys = Object.entries(JSON.parse(step.slice(2)))
+  return live.findIndex((item) => keys.every(([key, value]) => item[key] === value))
+}
+
+function stepInto(live: unknown, step: string): unknown {
+  return Object(live)[placeOf(live, step)]
+}
+
+function valueAt(object: unknown, leaf: Leaf): unknown {
+  return leaf.reduce<unknown>(stepInto, object)
+}
+
+/** The leaf as a JSON pointer, where the items of lists are now. */
+function pointerTo(object: unknown, leaf: Leaf): string {
+  let found = object
+  const steps = leaf.map((step) => {
+    const place = placeOf(found, step)
+    found = stepInto(found, step)
+    return String(place).replaceAll('~', '~0').replaceAll('/', '~1')
+  })
+  return `/${steps.join('/')}`
+}
+
+function otherValue(value: unknown): unknown {
+  if (typeof value === 'boolean') return !value
+  if (typeof value === 'number') return value + 1
+  return `${value}x`
+}
+
+describe('what others do to the objects of a Host, on a real cluster', () => {
+  let cluster: Cluster
+  let space: OperatorSpace
+  let here: Namespaced
+
+  before(async () => {
+    cluster = await openCluster()
+    await cluster.installDefinitions()
+    space = await openOperatorSpace(cluster)
+    here = inNamespace(cluster, space.namespace)
+    await space.start()
+    const p2p = { type: 'ClusterIP', annotations: { 'example.org/a': 'b' } }
+    const podTemplate = { spec: { nodeSelector: { 'example.org/none': 'such' } } }
+    await here.write(hostOf('owned', { replicas: 2, services: { p2p }, podTemplate }))
+    await here.reason('Host', 'owned', 'Ready', 'Unschedulable')
+  })
+  after(async () => {
+    await space.close()
+    cluster.close()
+  })
+
+  const owned = async (): Promise<[Kind, LiveObject][]> => {
+    const all = await Promise.all(
+      kinds.map(async (kind) =>
+        (await here.list(kind)).map((object): [Kind, LiveObject] => [kind, object]),
+      ),
+    )
+    return all.flat().filter(([, { metadata }]) => metadata.name.startsWith('owned-'))
+  }
+
+  test('every deleted object is back within ten seconds, and an Event says so', async () => {
+    for (const [kind, { metadata }] of await owned()) {
+      await here.delete(kind, metadata.name)
+      await eventually(async () => {
+        const found = await here.find(kind, metadata.name)
+        assert.ok(found, `${kind} ${metadata.name} is gone`)
+        assert.notEqual(found.metadata.uid, metadata.uid)
+      }, backWithinMs)
+    }
+    const path = `/apis/events.k8s.io/v1/namespaces/${space.namespace}/events`
+    await eventually(async () => {
+      const { body } = await cluster.request('GET', path)
+      const { items = [] } = body as { items?: { reason: string; note: string }[] }
+      const notes = items
+        .filter(({ reason }) => reason === 'DriftCorrected')
+        .map(({ note }) => note)
+      assert.ok(notes.includes('StatefulSet owned-host had been deleted.'), notes.join('\n'))
+    })
+  })
+
+  test('deleted Secrets that can be made again are, and the keyring is not', async () => {
+    await here.delete('Secret', 'owned-host-connection')
+    await eventually(async () => {
+      assert.ok(await here.find('Secret', 'owned-host-connection'))
+    }, 15_000)
+  })
+
+  test('every edited field is back within ten seconds', async () => {
+    let edited = 0
+    for (const [kind, { metadata }] of await owned()) {
+      const first = (await here.find(kind, metadata.name)) as LiveObject & {
+        metadata: { managedFields: { manager: string; fieldsV1: object }[] }
+      }
+      const ours = first.metadata.managedFields.find(
+        ({ manager }) => manager === 'viewmesh-operator',
+      )
+      for (const leaf of ownedLeaves(ours?.fieldsV1 ?? {}, first)) {
+        if (await edit(kind, metadata.name, leaf)) edited += 1
+      }
+    }
+    assert.ok(edited > 100, `${edited} fields could be edited`)
+    const set = await here.find('StatefulSet', 'owned-host')
+    assert.ok(set)
+    const { template } = set.spec as { template: { spec: { containers: { name: string }[] } } }
+    assert.deepEqual(
+      template.spec.containers.map(({ name }) => name),
+      ['host'],
+    )
+  })
+
+  /** Changes one field and waits until it is as before; false where Kubernetes refuses the change. */
+  const edit = async (kind: Kind, name: string, leaf: Leaf): Promise<boolean> => {
+    const live = await here.find(kind, name)
+    const before = valueAt(live, leaf)
+    const path = pointerTo(live, leaf)
+    const { status } = await cluster.request('PATCH', here.path(kind, name), {
+      body: [{ op: 'replace', path, value: otherValue(before) }],
+      type: 'application/json-patch+json',
+    })
+    if (status !== 200) return false
+    await eventually(async () => {
+      const now = await here.find(kind, name)
+      assert.deepEqual(valueAt(now, leaf), before, `${kind} ${name} ${path}`)
+    }, backWithinMs)
+    return true
+  }
+
+  test('what others add is left alone, what is no longer wanted goes', async () => {
+    await here.patch('Service', 'owned-host', {
+      metadata: { annotations: { 'example.org/mine': 'x' } },
+    })
+    const p2p = { type: 'ClusterIP' }
+    await here.write(
+      hostOf('owned', { replicas: 1, services: { p2p }, networkPolicy: { enabled: false } }),
+    )
+    await eventually(async () => {
+      const names = (await owned()).map(([kind, { metadata }]) => `${kind} ${metadata.name}`)
+      assert.deepEqual(names, [
+        'ConfigMap owned-host-config',
+        'Service owned-host',
+        'Service owned-host-nodes',
+        'Service owned-host-p2p-0',
+        'ServiceAccount owned-host',
+        'StatefulSet owned-host',
+      ])
+      const service = await here.find('Service', 'owned-host-p2p-0')
+      assert.equal(service?.metadata.annotations?.['example.org/a'], undefined)
+    }, backWithinMs)
+    const api = await here.find('Service', 'owned-host')
+    assert.equal(api?.metadata.annotations?.['example.org/mine'], 'x')
+  })
+
+  test('an object of a needed name that belongs to others is not taken over', async () => {
+    const path = `/api/v1/namespaces/${space.namespace}/configmaps/theirs-host-config`
+    const metadata = { name: 'theirs-host-config' }
+    await cluster.apply(path, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: 'b' } })
+    await here.write(hostOf('theirs'))
+    const { message } = await here.reason('Host', 'theirs', 'Stalled', 'NameTaken')
+    assert.match(message, /ConfigMap theirs-host-config belongs to something else/)
+    assert.deepEqual((await here.find('ConfigMap', 'theirs-host-config'))?.data, { a: 'b' })
+    assert.equal(await here.find('StatefulSet', 'theirs-host'), null)
+    await here.delete('ConfigMap', 'theirs-host-config')
+    await eventually(async () => {
+      assert.ok(await here.find('StatefulSet', 'theirs-host'))
+    }, 30_000)
+  })
+})

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { type Cluster, expectStatus, openCluster } from '../support/cluster.ts'
+import { type OperatorSpace, openOperatorSpace } from '../support/cluster-operator.ts'
+import { eventually, hostOf, inNamespace, type Namespaced } from '../support/cluster-resources.ts'
+
+const alone = { LEADER_ELECT: 'false' }
+const classes = '/apis/storage.k8s.io/v1/storageclasses'
+
+describe('volumes that grow, on a real cluster', () => {
+  let cluster: Cluster
+  let space: OperatorSpace
+  let here: Namespaced
+  let className: string
+
+  before(async () => {
+    cluster = await openCluster()
+    await cluster.installDefinitions()
+    space = await openOperatorSpace(cluster)
+    here = inNamespace(cluster, space.namespace)
+    className = `${space.namespace}-growing`
+    const { body } = await expectStatus(cluster.request('GET', classes), 200)
+    await cluster.apply(`${classes}/${className}`, growingClass(className, body))
+    await space.start({ env: alone })
+    await here.write(sized('grown', '10Mi', className))
+    await here.write(sized('fixed', '10Mi'))
+    await here.reason('Host', 'grown', 'Ready', 'AllReady')
+    await here.reason('Host', 'fixed', 'Ready', 'AllReady')
+  })
+  after(async () => {
+    await space.close()
+    await cluster.request('DELETE', `${classes}/${className}`)
+    cluster.close()
+  })
+
+  const sized = (
+    name: string,
+    size: string,
+    storageClassName?: string,
+  ): ReturnType<typeof hostOf> => {
+    const given = storageClassName === undefined ? {} : { storageClassName }
+    return hostOf(name, { storage: { keys: { size: '1Mi' }, data: { size, ...given } } })
+  }
+  /** Says that the storage has done its part, as a real driver would. */
+  const finishGrowth = async (size: string): Promise<void> => {
+    const path = `${here.path('PersistentVolumeClaim', 'data-grown-host-0')}/status`
+    const body = { status: { capacity: { storage: size }, conditions: [] } }
+    const type = 'application/merge-patch+json'
+    await expectStatus(cluster.request('PATCH', path, { body, type }), 200)
+  }
+  /** What the claim for blocks asks for. */
+  const requested = async (name: string): Promise<string | undefined> => {
+    const claim = await here.find('PersistentVolumeClaim', `data-${name}-host-0`)
+    const spec = claim?.spec as { resources?: { requests?: { storage?: string } } } | undefined
+    return spec?.resources?.requests?.storage
+  }
+  const templateSize = async (): Promise<string | undefined> => {
+    const set = await here.find('StatefulSet', 'grown-host')
+    const { volumeClaimTemplates = [] } = (set?.spec ?? {}) as {
+      volumeClaimTemplates?: {
+        metadata: { name: string }
+        spec: { resources: { requests: { storage: string } } }
+      }[]
+    }
+    return volumeClaimTemplates.find(({ metadata }) => metadata.name === 'data')?.spec.resources
+      .requests.storage
+  }
+  /** The pod with everything by which a replaced or restarted one is told. */
+  const podOf = async (): Promise<unknown> => {
+    const pod = await here.find('Pod', 'grown-host-0')
+    const { containerStatuses = [] } = (pod?.status ?? {}) as {
+      containerStatuses?: { restartCount: number; containerID: string }[]
+    }
+    return [
+      pod?.metadata.uid,
+      pod?.metadata.labels?.['controller-revision-hash'],
+      containerStatuses.map(({ containerID, restartCount }) => [containerID, restartCount]),
+    ]
+  }
+  const settled = async (size: string): Promise<void> => {
+    await eventually(async () => {
+      assert.equal(await requested('grown'), size)
+      assert.equal(await templateSize(), size)
+    })
+    await here.reason('Host', 'grown', 'StorageReady', 'Expanding')
+    await finishGrowth(size)
+    await here.reason('Host', 'grown', 'StorageReady', 'Bound')
+    await here.reason('Host', 'grown', 'Ready', 'AllReady')
+  }
+
+  test('a class that allows it: claims and StatefulSet grow, and the pod goes on as it is', async () => {
+    const before = await podOf()
+    await here.write(sized('grown', '20Mi', className))
+    await settled('20Mi')
+    assert.deepEqual(await podOf(), before)
+  })
+
+  const moments = [
+    'before apply PersistentVolumeClaim',
+    'after apply PersistentVolumeClaim',
+    'before apply ConfigMap',
+    'after apply ConfigMap',
+    'before delete StatefulSet',
+    'after delete StatefulSet',
+    'before apply StatefulSet',
+    'after apply StatefulSet',
+  ]
+  for (const [index, moment] of moments.entries()) {
+    test(`an operator that is killed ${moment} leaves the same pod, and the next one finishes`, async () => {
+      const before = await podOf()
+      const size = `${21 + index}Mi`
+      await space.stop('SIGKILL')
+      const dying = await space.start({
+        env: { ...alone, OPERATOR_TEST_DIE_AT: moment },
+        expectDeath: true,
+      })
+      await here.write(sized('grown', size, className))
+      assert.equal((await dying.ended()).signal, 'SIGKILL')
+      await space.start({ env: alone })
+      await settled(size)
+      assert.deepEqual(await podOf(), before)
+      await eventually(async () => {
+        const found = await here.find('ConfigMap', 'grown-host-config')
+        assert.equal(found?.metadata.annotations?.['viewmesh.io/pod-template'], undefined)
+      })
+    })
+  }
+
+  test('a class that does not: a condition says so, and the old size brings it back', async () => {
+    await here.write(sized('fixed', '20Mi'))
+    const { message } = await here.reason('Host', 'fixed', 'StorageReady', 'ExpansionUnsupported')
+    assert.match(message, /data-fixed-host-0/)
+    assert.equal(await requested('fixed'), '10Mi')
+  })
+})
+
+/** A class like the cluster's default one, but for its name and that its volumes may grow. */
+function growingClass(name: string, list: object): object {
+  const { items } = list as { readonly items: readonly DefaultClass[] }
+  const isDefault = 'storageclass.kubernetes.io/is-default-class'
+  const standard = items.find(({ metadata }) => metadata.annotations?.[isDefault] === 'true')
+  assert.ok(standard, 'the cluster has a default StorageClass')
+  const { metadata, provisioner, parameters, volumeBindingMode } = standard
+  const annotations = { ...metadata.annotations, [isDefault]: 'false' }
+  return {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'StorageClass',
+    metadata: { name, annotations },
+    provisioner,
+    ...(parameters === undefined ? {} : { parameters }),
+    volumeBindingMode,
+    allowVolumeExpansion: true,
+  }
+}
+
+interface DefaultClass {
+  readonly metadata: { readonly annotations?: Readonly<Record<string, string>> }
+  readonly provisioner: string
+  readonly parameters?: object
+  readonly volumeBindingMode: string
+}

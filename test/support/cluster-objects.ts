@@ -1,0 +1,64 @@
+/** Everything that an operator made for a Host, without what differs from one Host to the next. */
+import type { LiveObject, Namespaced } from './cluster-resources.ts'
+
+const kinds = [
+  'ConfigMap',
+  'NetworkPolicy',
+  'PersistentVolumeClaim',
+  'PodDisruptionBudget',
+  'Secret',
+  'Service',
+  'ServiceAccount',
+  'StatefulSet',
+] as const
+
+/** Fields that Kubernetes or chance fills in. */
+const varying: readonly string[] = [
+  'clusterIP',
+  'clusterIPs',
+  'creationTimestamp',
+  'data',
+  'generation',
+  'managedFields',
+  'nodePort',
+  'resourceVersion',
+  'status',
+  'uid',
+  'viewmesh.io/applied',
+  'viewmesh.io/keyring-fingerprint',
+  'viewmesh.io/pod-template',
+  'viewmesh.io/template-inputs',
+]
+
+/** By kind and name, with `NAME` for the Host's name. */
+export async function normalObjects(here: Namespaced, name: string): Promise<unknown> {
+  const all = await Promise.all(
+    kinds.map(async (kind) =>
+      (await here.list(kind))
+        .filter(({ metadata }) => isOf(metadata.name, name))
+        .map((object) => [`${kind} ${object.metadata.name}`, normal(object)]),
+    ),
+  )
+  const text = JSON.stringify(Object.fromEntries(all.flat()))
+  return JSON.parse(text.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), 'NAME'))
+}
+
+function isOf(object: string, host: string): boolean {
+  return object.replace(/^(keys|data)-/, '').startsWith(`${host}-host`)
+}
+
+/** Of Secrets and ConfigMaps only the names of keys are the same. */
+function normal(object: LiveObject): unknown {
+  const keys = Object.keys(object.data ?? {}).toSorted()
+  return { keys, rest: without(object) }
+}
+
+function without(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(without)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => !varying.includes(name))
+      .map(([name, found]) => [name, without(found)]),
+  )
+}
