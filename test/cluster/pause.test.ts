@@ -2,9 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type Cluster, openCluster } from '../support/cluster.ts'
 import { chartRules, type OperatorSpace, openOperatorSpace } from '../support/cluster-operator.ts'
-import { eventually, hostOf, inNamespace, type Namespaced } from '../support/cluster-resources.ts'
-
-const parked = { podTemplate: { spec: { nodeSelector: { 'example.org/none': 'such' } } } }
+import {
+  eventually,
+  hostOf,
+  inNamespace,
+  type Namespaced,
+  parked,
+} from '../support/cluster-resources.ts'
 
 describe('an operator that may not, or shall not, on a real cluster', () => {
   let cluster: Cluster

@@ -18,7 +18,10 @@ export interface Rule {
 }
 
 export interface OperatorSpace {
+  /** Where the account and the Lease are. */
   readonly namespace: string
+  /** All watched namespaces, that one first. */
+  readonly namespaces: readonly string[]
   /** Starts an operator; one that was started before is stopped first. */
   start(settings?: OperatorStart): Promise<ChildProgram>
   /** Ends it in order, or at once. */
@@ -34,7 +37,7 @@ export interface OperatorSpace {
 export interface OperatorStart {
   /** More environment, for instance OPERATOR_TEST_DIE_AT. */
   readonly env?: Readonly<Record<string, string>>
-  /** Other rights than the chart's. */
+  /** The operator is going to end by itself; nothing is waited for. */
   readonly expectDeath?: boolean
 }
 
@@ -54,23 +57,28 @@ export function chartRules(): Rule[] {
   )
 }
 
-/** Makes the namespace and the account; the operator is not started yet. */
-export async function openOperatorSpace(cluster: Cluster): Promise<OperatorSpace> {
-  const namespace = await cluster.createNamespace({
-    'pod-security.kubernetes.io/enforce': 'restricted',
-  })
+/** Makes so many namespaces and the account; the operator is not started yet. */
+export async function openOperatorSpace(cluster: Cluster, count = 1): Promise<OperatorSpace> {
+  const namespaces = await Promise.all(
+    Array.from({ length: count }, () =>
+      cluster.createNamespace({ 'pod-security.kubernetes.io/enforce': 'restricted' }),
+    ),
+  )
+  const [namespace = ''] = namespaces
   const folder = mkdtempSync(join(tmpdir(), 'viewmesh-operator-'))
   const kubeconfig = join(folder, 'kubeconfig')
   const started: ChildProgram[] = []
   let running: ChildProgram | null = null
 
   const grant = async (rules: readonly Rule[]): Promise<void> => {
-    await cluster.apply(`${rbac}/${namespace}/roles/${account}`, {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'Role',
-      metadata: { name: account, namespace },
-      rules,
-    })
+    for (const place of namespaces) {
+      await cluster.apply(`${rbac}/${place}/roles/${account}`, {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'Role',
+        metadata: { name: account, namespace: place },
+        rules,
+      })
+    }
   }
   const stop = async (signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> => {
     if (running === null) return
@@ -79,18 +87,19 @@ export async function openOperatorSpace(cluster: Cluster): Promise<OperatorSpace
     await ended
     running = null
   }
-  await makeAccount(cluster, namespace)
+  await makeAccount(cluster, namespaces)
   await grant(chartRules())
   writeFileSync(kubeconfig, await kubeconfigOf(cluster, namespace), { mode: 0o600 })
 
   return {
     namespace,
+    namespaces,
     grant,
     stop,
     async start({ env = {}, expectDeath = false } = {}) {
       await stop()
       const program = startChild('operator/main.ts', {
-        env: { ...settingsOf(namespace, kubeconfig), ...env },
+        env: { ...settingsOf(namespaces, kubeconfig), ...env },
       })
       started.push(program)
       running = expectDeath ? null : program
@@ -100,17 +109,20 @@ export async function openOperatorSpace(cluster: Cluster): Promise<OperatorSpace
     output: () => started.map((program) => program.stdout() + program.stderr()).join(''),
     async close() {
       await stop()
-      await cluster.deleteNamespace(namespace)
+      for (const place of namespaces) await cluster.deleteNamespace(place)
       rmSync(folder, { recursive: true })
     },
   }
 }
 
-function settingsOf(namespace: string, kubeconfig: string): Readonly<Record<string, string>> {
+function settingsOf(
+  namespaces: readonly string[],
+  kubeconfig: string,
+): Readonly<Record<string, string>> {
   return {
     KUBECONFIG: kubeconfig,
-    WATCH_NAMESPACES: namespace,
-    LEASE_NAMESPACE: namespace,
+    WATCH_NAMESPACES: namespaces.join(','),
+    LEASE_NAMESPACE: namespaces[0] ?? '',
     GENERATOR_IMAGE: images.generator,
     HOST_IMAGE: images.host,
     HEALTH_ADDR: '127.0.0.1:0',
@@ -119,17 +131,20 @@ function settingsOf(namespace: string, kubeconfig: string): Readonly<Record<stri
   }
 }
 
-async function makeAccount(cluster: Cluster, namespace: string): Promise<void> {
+async function makeAccount(cluster: Cluster, namespaces: readonly string[]): Promise<void> {
+  const [namespace = ''] = namespaces
   const body = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account } }
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts`
   await expectStatus(cluster.request('POST', path, { body }), 201)
-  await cluster.apply(`${rbac}/${namespace}/rolebindings/${account}`, {
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'RoleBinding',
-    metadata: { name: account, namespace },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: account },
-    subjects: [{ kind: 'ServiceAccount', name: account, namespace }],
-  })
+  for (const place of namespaces) {
+    await cluster.apply(`${rbac}/${place}/rolebindings/${account}`, {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'RoleBinding',
+      metadata: { name: account, namespace: place },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: account },
+      subjects: [{ kind: 'ServiceAccount', name: account, namespace }],
+    })
+  }
 }
 
 /** The kubeconfig of the tests with the account's token in place of its user. */

@@ -128,6 +128,9 @@ export function hostOf(name: string, more: object = {}): Written {
   return { kind: 'Host', name, spec: { chain, storage: small, ...more } }
 }
 
+/** Makes pods that fit on no machine: everything is made but running pods. */
+export const parked = { podTemplate: { spec: { nodeSelector: { 'example.org/none': 'such' } } } }
+
 /** An execution node of the development chain with a Service, as an administrator would have one. */
 export async function writeNode(cluster: Cluster, namespace: string): Promise<void> {
   const labels = { app: 'node' }
