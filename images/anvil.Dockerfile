@@ -6,5 +6,5 @@ COPY anvil-linux-${ARCH}/bin/anvil /usr/local/bin/anvil
 ENV HOME=/tmp
 USER 1001:1001
 EXPOSE 8545
-ENTRYPOINT ["anvil", "--host", "0.0.0.0"]
-CMD ["--block-time", "1"]
+ENTRYPOINT ["anvil"]
+CMD ["--host", "0.0.0.0", "--block-time", "1"]
