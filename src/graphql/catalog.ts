@@ -24,7 +24,7 @@ import { sectionDocID, transactionHashAt } from './document-id.ts'
 import type { Attribute, Catalog, Course, Entity, EntityName, Link } from './entity.ts'
 import { fieldDescription } from './field-descriptions.ts'
 import type { Row } from './row.ts'
-import { fieldReader } from './stored-value.ts'
+import { fieldReader, fieldWriter } from './stored-value.ts'
 
 /** The entities that a program serves: Hosts add attestation records. Links to what is not served are left out. */
 export function createCatalog(network: string, names: readonly EntityName[]): Catalog {
@@ -72,17 +72,18 @@ function toAttribute(collection: Collection, section: Section | null, field: Fie
     description: fieldDescription(collection.name, field),
     ...(course === undefined ? {} : { course }),
     ...(derived?.ofBlock === true ? { ofBlock: true as const } : {}),
-    read: derived?.read ?? readStored(collection, section, field),
+    ...(derived === undefined ? storedValue(collection, section, field) : { read: derived.read }),
   }
 }
 
-function readStored(
+function storedValue(
   collection: Collection,
   section: Section | null,
   field: Field,
-): Attribute['read'] {
-  if (section === null) return () => null
-  return fieldReader(section, fieldIndex(collection.name, field.name))
+): Pick<Attribute, 'read' | 'write'> {
+  if (section === null) return { read: () => null }
+  const index = fieldIndex(collection.name, field.name)
+  return { read: fieldReader(section, index), write: fieldWriter(section, index) }
 }
 
 /** Values that follow from a row's place, its block's header or its seal: nothing is unpacked for them. */

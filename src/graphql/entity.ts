@@ -4,6 +4,7 @@
  * document stores (ids, votes, a seal's CIDs) join in here, so that filters, orders, groups and
  * aggregates need not tell them apart.
  */
+import type { ByteWriter } from '../primitives/cbor.ts'
 import type { CollectionName, FieldKind, Section, Value } from '../primitives/collections.ts'
 import type { BlockView } from './block-view.ts'
 import type { Row } from './row.ts'
@@ -32,6 +33,8 @@ export interface Attribute {
   /** The same for all rows of a block, and known without reading one. */
   readonly ofBlock?: true
   read(row: Row): Value
+  /** Writes the value as JSON text; set where that is cheaper than to read it. */
+  readonly write?: (out: ByteWriter, row: Row) => void
 }
 
 /** Rows of the same block that belong to a row. */

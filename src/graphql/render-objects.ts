@@ -2,19 +2,24 @@
  * Renders the objects of one level of an answer, rows or groups: what an item says of itself first,
  * for all of them, then what hangs below, for all of them at once.
  */
+import { type ByteWriter, createWriter } from '../primitives/cbor.ts'
 import type { Work } from './work.ts'
+import { putText } from './write-value.ts'
 
 /** What stands under one key of every object. */
 export type Column<T> =
-  | { readonly key: string; text(item: T): string }
+  | { readonly key: string; write(out: ByteWriter, item: T): void }
   | { readonly key: string; texts(items: readonly T[]): Promise<readonly string[]> }
 
 /** A piece of every object: columns that are read from the item, up to a column of texts. */
 interface Stretch<T> {
-  readonly cells: readonly { readonly before: string; text(item: T): string }[]
+  readonly cells: readonly { readonly before: string; write(out: ByteWriter, item: T): void }[]
   /** What follows the cells: the key of the next column, or the end of the object. */
   readonly after: string
 }
+
+/** Where one object is written at a time; it is a text of its own before the next is begun. */
+const out = createWriter()
 
 /** The JSON texts of items. `release` is called with each of them once it is read. */
 export async function renderObjects<T>(
@@ -38,7 +43,7 @@ export async function renderObjects<T>(
   const objects = first.texts
   let level = 0
   for (const column of columns) {
-    if ('text' in column) continue
+    if ('write' in column) continue
     await append(work, objects, await column.texts(items))
     await append(work, objects, others[level++]?.texts ?? [])
   }
@@ -57,11 +62,14 @@ function renderStretch<T>(
   { stretch, texts }: { readonly stretch: Stretch<T>; readonly texts: string[] },
   item: T,
 ): number {
-  let text = ''
-  for (const cell of stretch.cells) text += cell.before + cell.text(item)
-  text += stretch.after
-  texts.push(text)
-  return text.length
+  out.at = 0
+  for (const { before, write } of stretch.cells) {
+    putText(out, before)
+    write(out, item)
+  }
+  putText(out, stretch.after)
+  texts.push(out.bytes.toString('utf8', 0, out.at))
+  return out.at
 }
 
 function toStretches<T>(columns: readonly Column<T>[]): readonly Stretch<T>[] {
@@ -71,8 +79,8 @@ function toStretches<T>(columns: readonly Column<T>[]): readonly Stretch<T>[] {
   for (const column of columns) {
     const before = `${separator}"${column.key}":`
     separator = ','
-    if ('text' in column) {
-      cells.push({ before, text: column.text })
+    if ('write' in column) {
+      cells.push({ before, write: column.write })
     } else {
       stretches.push({ cells, after: before })
       cells = []

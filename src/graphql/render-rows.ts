@@ -2,6 +2,7 @@
  * Renders rows and groups into the answer, level by level: all rows of a level at once, then all
  * rows linked to them. Only what is selected is read, and limits are checked while the answer grows.
  */
+import type { ByteWriter } from '../primitives/cbor.ts'
 import type { Value } from '../primitives/collections.ts'
 import { aliasScope } from './alias-scope.ts'
 import { proofOf, versionOf } from './commit-view.ts'
@@ -27,6 +28,7 @@ import { forget, type Row, rowAt } from './row.ts'
 import { rowAggregate } from './row-aggregate.ts'
 import { coerceArguments, type Run } from './run.ts'
 import { createChildSelector, type ListRequest, selectAmong } from './select-rows.ts'
+import { putText } from './write-value.ts'
 
 /** What a list of rows asks for, with the variables of the request. */
 export function rowRequest(run: Run, { entity, source, selection }: RowListPlan): ListRequest {
@@ -53,23 +55,19 @@ function columnOf(run: Run, field: RowField, { entity }: RowSelection): Column<R
     case 'constant':
       return constantColumn(field)
     case 'value':
-      return { key, text: valueCell(field, section !== null) }
+      return { key, write: valueCell(field, section !== null) }
     case 'aggregate': {
       const aggregate = rowAggregate(run, field)
-      return { key, text: (row) => JSON.stringify(aggregate(row)) }
+      return textColumn(key, (row) => JSON.stringify(aggregate(row)))
     }
     case 'version':
-      return {
-        key,
-        text: (row) =>
-          section === null ? '[]' : JSON.stringify(versionOf(row, section, field.fields)),
-      }
+      return textColumn(key, (row) =>
+        section === null ? '[]' : JSON.stringify(versionOf(row, section, field.fields)),
+      )
     case 'proof':
-      return {
-        key,
-        text: (row) =>
-          section === null ? 'null' : JSON.stringify(proofOf(row, section, field.fields)),
-      }
+      return textColumn(key, (row) =>
+        section === null ? 'null' : JSON.stringify(proofOf(row, section, field.fields)),
+      )
     case 'one':
       return { key, texts: (rows) => renderOne(run, rows, field) }
     case 'many':
@@ -79,16 +77,23 @@ function columnOf(run: Run, field: RowField, { entity }: RowSelection): Column<R
 
 function constantColumn<T>({ key, value }: ConstantField): Column<T> {
   const text = JSON.stringify(value)
-  return { key, text: () => text }
+  return textColumn(key, () => text)
+}
+
+function textColumn<T>(key: string, toText: (item: T) => string): Column<T> {
+  return { key, write: (out, item) => putText(out, toText(item)) }
 }
 
 function valueCell(
   { attribute, render }: Extract<RowField, { type: 'value' }>,
   isStored: boolean,
-): (row: Row) => string {
-  const write = writerFor(attribute, isStored)
-  const { read } = attribute
-  return render === null ? (row) => write(read(row)) : (row) => write(render(read(row)))
+): (out: ByteWriter, row: Row) => void {
+  const { read, write } = attribute
+  if (render === null && write !== undefined) return write
+  const toText = writerFor(attribute, isStored)
+  return render === null
+    ? (out, row) => putText(out, toText(read(row)))
+    : (out, row) => putText(out, toText(render(read(row))))
 }
 
 /** Renders single links; neighbours with the same linked row share its text. */
@@ -254,12 +259,11 @@ function groupColumn(run: Run, field: GroupField, aggregate: number): Column<Gro
     case 'constant':
       return constantColumn(field)
     case 'key':
-      return {
-        key,
-        text: ({ values }) => JSON.stringify(keyValue(values[field.index] ?? null, field.render)),
-      }
+      return textColumn(key, ({ values }) =>
+        JSON.stringify(keyValue(values[field.index] ?? null, field.render)),
+      )
     case 'aggregate':
-      return { key, text: (group) => JSON.stringify(group.aggregates[aggregate] ?? null) }
+      return textColumn(key, (group) => JSON.stringify(group.aggregates[aggregate] ?? null))
     case 'members':
       return { key, texts: (groups) => renderMembers(run, groups, field.list) }
   }

@@ -2,12 +2,20 @@
  * Reads single values of stored documents. Where the window of the chunk knows where its fields
  * begin, a value is read right there; otherwise the codec walks to it.
  */
-import { type ByteReader, createReader, major, readHead, simple } from '../primitives/cbor.ts'
+import {
+  type ByteReader,
+  type ByteWriter,
+  createReader,
+  major,
+  readHead,
+  simple,
+} from '../primitives/cbor.ts'
 import { type Field, type Section, storedFields, type Value } from '../primitives/collections.ts'
 import { readField } from '../primitives/values.ts'
 import { documentWindow } from './block-view.ts'
 import { type ChunkWindow, fieldStart, holds, knowsFields, windowValues } from './chunk-window.ts'
 import type { Row } from './row.ts'
+import { putStored, putText } from './write-value.ts'
 
 /** A reader of one stored field. */
 export function fieldReader(section: Section, index: number): (row: Row) => Value {
@@ -19,6 +27,22 @@ export function fieldReader(section: Section, index: number): (row: Row) => Valu
       return readField(section, windowValues(window, row.position), index)
     }
     return valueAt(field, window.bytes, fieldStart(window, fields.length, row.position, index))
+  }
+}
+
+/** A writer of one stored field, as JSON text. */
+export function fieldWriter(section: Section, index: number): (out: ByteWriter, row: Row) => void {
+  const fields = storedFields(section)
+  const field = fields[index]
+  return (out, row) => {
+    const window = windowAt(row, section)
+    if (field === undefined || !knowsFields(window, fields.length)) {
+      const value = readField(section, windowValues(window, row.position), index)
+      putText(out, JSON.stringify(value))
+    } else {
+      const at = fieldStart(window, fields.length, row.position, index)
+      putStored(out, field, window.bytes, at)
+    }
   }
 }
 
