@@ -23,7 +23,8 @@ interface AnyObject extends KubernetesObject {
 
 export function packObject({ status, ...rest }: AnyObject): PackedObject {
   return {
-    packed: deflateRawSync(JSON.stringify(rest), { level: 1 }),
+    // A copy, since the result lies in a buffer of 16 KiB that it would keep alive.
+    packed: new Uint8Array(deflateRawSync(JSON.stringify(rest), { level: 1 })),
     ownerUIDs: (rest.metadata?.ownerReferences ?? []).map(({ uid }) => uid),
     isGoing: rest.metadata?.deletionTimestamp !== undefined,
   }
