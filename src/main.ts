@@ -2,8 +2,6 @@
  * Start here: `viewmesh <command>`. Each command is loaded only when it is run, so that help and
  * version answer without the libraries behind it.
  */
-import { enableCompileCache } from 'node:module'
-import { join } from 'node:path'
 import process from 'node:process'
 import { Command } from 'commander'
 import type { AnyTable } from './service/setting.ts'
@@ -69,12 +67,5 @@ async function runOrHelp(command: CommandEntry, flags: string[]): Promise<void> 
   const options = { command: `viewmesh ${command.name}`, summary: command.summary, width }
   process.stdout.write(helpText(options, await command.settings()))
 }
-
-/**
- * Compiled code is kept beside the packages it comes from, where only who may change those can write,
- * and halves the time of every further start. Where that is not writable nothing is kept.
- */
-const compileCache = join(import.meta.dirname, '..', 'node_modules', '.cache', 'compile')
-enableCompileCache(compileCache)
 
 await createProgram().parseAsync(process.argv)

@@ -20,7 +20,7 @@ export interface ReaderParts {
 }
 
 /** Room for the parsed answers of the blocks under way; see the writer's limits. */
-const resourceLimits = { maxYoungGenerationSizeMb: 48 }
+const resourceLimits = { maxYoungGenerationSizeMb: 30 }
 const closeTimeoutMs = 2_000
 
 /** Starts the thread. */

@@ -43,7 +43,7 @@ export type WriterRequests = Record<never, never>
 /** How long the start waits for the node before the store is opened without its genesis hash. */
 const genesisWaitMs = 2_000
 const fetchAhead = 3
-const maxCommits = 12
+const maxCommits = 6
 const backoff = { minMs: 200, maxMs: 10_000 }
 
 await serveThread<WriterRequests, WriterEvents, WriterData>(async ({ data, emit, signal }) => {

@@ -70,14 +70,16 @@ interface Encoding {
   readonly raw: ByteWriter
 }
 
+/** Used again for every block: it grows to the largest one, up to some megabytes. */
+const scratch = { values: createWriter(64 * 1024), raw: createWriter(64 * 1024) }
+
 /**
  * The body of a block.
  * @throws ServiceError `PRIMITIVES_BLOCK_MALFORMED` naming the field that holds no hex.
  */
 export function encodeBody(documents: BlockDocuments): EncodedBody {
-  const { network } = documents
-  const values = createWriter(64 * 1024)
-  const encoding: Encoding = { network, cids: [], values, raw: createWriter(64 * 1024) }
+  scratch.raw.at = 0
+  const encoding: Encoding = { network: documents.network, cids: [], ...scratch }
   const encode = (section: Section) =>
     encodeSection(encoding, section, documents.documents[section])
   const chunks = {
@@ -91,7 +93,7 @@ export function encodeBody(documents: BlockDocuments): EncodedBody {
   const stored = blockSections.flatMap((section) => chunks[section].map((chunk) => chunk.stored))
   const { raw, cids } = encoding
   const body = Buffer.concat([out.bytes.subarray(0, out.at), ...stored])
-  return { body, raw: raw.bytes.subarray(0, raw.at), cids }
+  return { body, raw: new Uint8Array(raw.bytes.subarray(0, raw.at)), cids }
 }
 
 function sectionCounts(documents: BlockDocuments): Record<Section, number> {

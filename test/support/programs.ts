@@ -81,7 +81,7 @@ export async function prepareProgram(
     diskBytes: () => folderBytes(folder),
     memory: () => processMemory(child?.pid ?? 0),
     async start(more = {}) {
-      child = spawn(process.execPath, [...nodeOptions, 'src/main.ts', name], {
+      child = spawn(process.execPath, [...nodeOptions, 'src/viewmesh.js', name], {
         env: { ...environment, ...more },
         stdio: ['ignore', 'inherit', 'inherit'],
       })
