@@ -37,8 +37,9 @@ export const probes = {
 } as const
 
 /**
- * What Node is started with for a program: a small young generation in each thread, which otherwise
- * holds tens of megabytes of message buffers that are long done with. Costs no measurable time.
+ * What Node is started with for a program: a small young generation of the main thread, which
+ * otherwise holds tens of megabytes of message buffers that are long done with. Costs no measurable
+ * time. Other threads have limits of their own, see `openThread`.
  */
 export const nodeOptions = ['--max-semi-space-size=4'] as const
 

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type Body, encodeBody, openBody, verifyBody } from '../../src/primitives/body.ts'
+import {
+  type Body,
+  encodeBody,
+  openBody,
+  openEncodedBody,
+  verifyBody,
+} from '../../src/primitives/body.ts'
 import { cidText } from '../../src/primitives/cid.ts'
 import { blockSections } from '../../src/primitives/collections.ts'
 import { type BlockDocuments, toDocuments } from '../../src/primitives/documents.ts'
@@ -40,8 +46,10 @@ test('any block: a body holds every document’s values bytes, in chain order', 
   fc.assert(
     fc.property(answeredBlock, ({ block, receipts }) => {
       const documents = toDocuments(network, block, receipts)
-      const body = openBody(encodeBody(documents).body)
+      const encoded = encodeBody(documents)
+      const body = openBody(encoded.body)
       assert.deepEqual(allValues(body), expectedValues(documents))
+      assert.deepEqual(allValues(openEncodedBody(encoded)), expectedValues(documents))
       assert.equal(body.totalDifficulty, documents.totalDifficulty)
     }),
     { numRuns: 40 },
