@@ -21,10 +21,13 @@ interface AnyObject extends KubernetesObject {
   }
 }
 
+/** Small windows and chunks: each call takes 32 KiB of memory for a moment instead of 280. */
+const deflating = { level: 1, windowBits: 12, memLevel: 5, chunkSize: 4_096 }
+
 export function packObject({ status, ...rest }: AnyObject): PackedObject {
   return {
-    // A copy, since the result lies in a buffer of 16 KiB that it would keep alive.
-    packed: new Uint8Array(deflateRawSync(JSON.stringify(rest), { level: 1 })),
+    // A copy, since the result lies in a whole chunk that it would keep alive.
+    packed: new Uint8Array(deflateRawSync(JSON.stringify(rest), deflating)),
     ownerUIDs: (rest.metadata?.ownerReferences ?? []).map(({ uid }) => uid),
     isGoing: rest.metadata?.deletionTimestamp !== undefined,
   }
