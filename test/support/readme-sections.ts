@@ -3,6 +3,7 @@
  * `npx node test/support/readme-sections.ts`.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
+import { type ConditionDefinition, conditions } from '../../operator/api/conditions.ts'
 import { devnetSettings } from '../../src/devnet/config.ts'
 import { errorCodes } from '../../src/errors.ts'
 import { generatorSettings } from '../../src/generator/config.ts'
@@ -23,6 +24,7 @@ export function readmeSections(): Readonly<Record<string, string>> {
     'settings of the generator': settingsTable(own(generatorSettings)),
     'settings of the host': settingsTable(own(hostSettings)),
     'settings of the development chain': settingsTable(devnetSettings),
+    conditions: conditionTable(),
     errors: errorTable(),
     ports: portTable(),
   }
@@ -60,6 +62,17 @@ function errorTable(): string {
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([code, meaning]) => `| \`${code}\` | ${meaning} |`)
   return ['| Code | Meaning |', '| --- | --- |', ...rows].join('\n')
+}
+
+/** Every condition with its reasons and their status. */
+function conditionTable(): string {
+  const rows = Object.entries<ConditionDefinition>(conditions).flatMap(([type, definition]) => [
+    `| **${type}** | | ${definition.meaning} |`,
+    ...Object.entries(definition.reasons).map(
+      ([reason, { status, meaning }]) => `| \`${reason}\` | ${status} | ${meaning} |`,
+    ),
+  ])
+  return ['| Condition, reason | Status | Meaning |', '| --- | --- | --- |', ...rows].join('\n')
 }
 
 function portTable(): string {
