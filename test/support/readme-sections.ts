@@ -4,6 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type ConditionDefinition, conditions } from '../../operator/api/conditions.ts'
+import { operatorSettings } from '../../operator/settings.ts'
 import { devnetSettings } from '../../src/devnet/config.ts'
 import { errorCodes } from '../../src/errors.ts'
 import { generatorSettings } from '../../src/generator/config.ts'
@@ -24,6 +25,7 @@ export function readmeSections(): Readonly<Record<string, string>> {
     'settings of the generator': settingsTable(own(generatorSettings)),
     'settings of the host': settingsTable(own(hostSettings)),
     'settings of the development chain': settingsTable(devnetSettings),
+    'settings of the operator': settingsTable(operatorSettings),
     conditions: conditionTable(),
     errors: errorTable(),
     ports: portTable(),
