@@ -14,6 +14,8 @@ import { readSecretValue } from './secrets.ts'
 
 export interface HostFacts {
   readonly schemaSource: Required<GeneratorReference> | null
+  /** A Generator that would let this Host have a key, and has none itself yet. */
+  readonly keyless: Required<GeneratorReference> | null
   /** Generators are named, and none lets this namespace have a key. */
   readonly isRefused: boolean
 }
@@ -29,10 +31,12 @@ export function createHostLogic(generators: Mirror<Generator>): KindLogic<Host, 
       const token = source === null ? null : await readToken(source, api, signal)
       const isCurrent = isSame(source?.reference ?? null, recorded.schemaSource)
       const isUsable = token !== null || isCurrent
+      const reference = source?.reference ?? null
       const { clusterDomain } = options
       return {
         facts: {
-          schemaSource: isUsable && source !== null ? source.reference : null,
+          schemaSource: isUsable ? reference : null,
+          keyless: isUsable ? null : reference,
           isRefused: source === null && all.some(({ generator }) => generator !== null),
         },
         secrets: [
@@ -46,9 +50,9 @@ export function createHostLogic(generators: Mirror<Generator>): KindLogic<Host, 
       return hostObjects(host, { ...context, peers, schemaSource })
     },
     hold: () => null,
-    statements: (host, { schemaSource, isRefused }, views) => ({
+    statements: (host, facts, views) => ({
       PeersConnected: peersStatement(host, { referred: referred(host), views }),
-      SchemaInSync: schemaStatement(host, { source: schemaSource, isRefused, views }),
+      SchemaInSync: schemaStatement(host, { ...facts, views }),
     }),
     moves: (host) =>
       JSON.stringify([peersOf(referred(host), ''), allowances(host, referred(host))]),

@@ -106,7 +106,9 @@ function lonelyStatement(
 
 /** What is known of where a Host has its schema from. */
 export interface SchemaFacts {
-  readonly source: Required<GeneratorReference> | null
+  readonly schemaSource: Required<GeneratorReference> | null
+  /** A Generator that would let this Host have a key, and has none itself yet. */
+  readonly keyless: Required<GeneratorReference> | null
   /** Whether Generators are named, but none lets this namespace have a key. */
   readonly isRefused: boolean
   readonly views: ReadonlyMap<number, HealthView | null>
@@ -115,13 +117,17 @@ export interface SchemaFacts {
 /** Whether a Host's schema is its Generator's. */
 export function schemaStatement(
   host: Host,
-  { source, isRefused, views }: SchemaFacts,
+  { schemaSource: source, keyless, isRefused, views }: SchemaFacts,
 ): Statement<ReasonOf<'SchemaInSync'>> {
   if (isRefused) {
     return {
       reason: 'NotAllowed',
       message: `The embedded schema is used: no Generator of spec.generators has namespace ${host.metadata.namespace} in its spec.schemaAuth.allowedNamespaces.`,
     }
+  }
+  if (keyless !== null) {
+    const message = `Generator ${keyless.namespace}/${keyless.name} has no schema key yet, or none that the operator may read; the embedded schema is used.`
+    return { reason: 'Unreachable', message }
   }
   if (source === null) return { reason: 'Embedded', message: 'The embedded schema is used.' }
   const states = [...views.values()].flatMap((view) => view?.schema ?? [])

@@ -11,6 +11,7 @@ import { generatorLogic } from './generator-logic.ts'
 import { fetchText, openHealthObserver } from './health-observer.ts'
 import { createHostLogic } from './host-logic.ts'
 import type { ReconcileOptions } from './kind-logic.ts'
+import type { Mirror } from './mirror.ts'
 import { createReconcile } from './reconcile.ts'
 import { type Controllers, routeChanges } from './routes.ts'
 
@@ -54,7 +55,7 @@ export function openReconcilers(
       },
     },
   )
-  const count = (): number => [...view.generators.list()].length + [...view.hosts.list()].length
+  const count = (): number => sizeOf(view.generators) + sizeOf(view.hosts)
   const shared = {
     options,
     api,
@@ -91,4 +92,10 @@ export function openReconcilers(
       await observer.close()
     },
   }
+}
+
+function sizeOf(mirror: Mirror<unknown>): number {
+  let size = 0
+  for (const _ of mirror.list()) size += 1
+  return size
 }

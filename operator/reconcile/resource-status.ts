@@ -147,9 +147,11 @@ function identityStatement<F>(
   }
   const { keyring } = childNames(resource)
   const isOwn = resource.spec.identity.secretRef === undefined
-  const message = isOwn
+  const made = looked.keyring.exists || wantedReplicas(resource) > 0
+  const own = made
     ? `Secret ${keyring} was generated: keep a copy of it.`
-    : `Secret ${keyring} has the keys of all replicas.`
+    : 'No replica needs a key.'
+  const message = isOwn ? own : `Secret ${keyring} has the keys of all replicas.`
   return { IdentityReady: { reason: isOwn ? 'KeyringGenerated' : 'KeyringProvided', message } }
 }
 

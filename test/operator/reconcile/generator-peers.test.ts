@@ -82,10 +82,16 @@ test('a lonely replica is explained', () => {
 })
 
 test('a schema that nobody lets this namespace have is told with the remedy', () => {
-  const facts = { source: null, isRefused: true, views: new Map() }
+  const facts = { schemaSource: null, keyless: null, isRefused: true, views: new Map() }
   assert.deepEqual(schemaStatement(host, facts), {
     reason: 'NotAllowed',
     message:
       'The embedded schema is used: no Generator of spec.generators has namespace apps in its spec.schemaAuth.allowedNamespaces.',
   })
+})
+
+test('a Generator whose key is not there yet is named', () => {
+  const keyless = { name: 'second', namespace: 'apps' }
+  const facts = { schemaSource: null, keyless, isRefused: false, views: new Map() }
+  assert.match(schemaStatement(host, facts).message, /Generator apps\/second has no schema key yet/)
 })
