@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import { retryAfterOf } from './api-error.ts'
+import { hasCode, retryAfterOf } from './api-error.ts'
 import type { QueueMetrics, ReconcileMetrics } from './metrics.ts'
 import { parseKey } from './resource-type.ts'
 import { createWorkQueue, type Urgency, type WorkItem } from './work-queue.ts'
@@ -24,7 +24,7 @@ export interface ReconcileResult {
 
 /**
  * Brings one key to where it should be. Throwing means: again after a pause that doubles from 5 ms to 1,000 s,
- * or as long as the API server asked for. What only a person can mend is not thrown but told in status.
+ * or as long as the API server asked for; to 10 s only while it cannot be reached. What only a person can mend is not thrown but told in status.
  */
 export type Reconcile = (key: string, run: ReconcileRun) => Promise<ReconcileResult>
 
@@ -67,6 +67,8 @@ const resyncJitter = 0.1
 const defaultMinRetryMs = 5
 const defaultMaxRetryMs = 1_000_000
 const defaultStopTimeoutMs = 20_000
+/** Longest pause while the API server cannot be reached or written to: what waits for it goes on soon after. */
+const maxAwayRetryMs = 10_000
 /** Longest time a Node timer takes. */
 const maxTimerMs = 2_147_483_647
 
@@ -150,7 +152,14 @@ export function openController(options: ControllerOptions, parts: ControllerPart
     const count = failures.get(key) ?? 0
     failures.set(key, count + 1)
     const minMs = options.minRetryMs ?? defaultMinRetryMs
-    const doubled = Math.min(options.maxRetryMs ?? defaultMaxRetryMs, minMs * 2 ** count)
+    const maxMs = options.maxRetryMs ?? defaultMaxRetryMs
+    const isAway = hasCode(
+      error,
+      'OPERATOR_API_UNREACHABLE',
+      'OPERATOR_API_TIMEOUT',
+      'OPERATOR_FENCED',
+    )
+    const doubled = Math.min(isAway ? maxAwayRetryMs : maxMs, minMs * 2 ** count)
     const delayMs = Math.max(doubled, retryAfterOf(error) ?? 0)
     metrics.reconcile.errors.inc({ controller: name })
     metrics.queue.retries.inc(labels)

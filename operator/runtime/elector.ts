@@ -2,6 +2,9 @@
  * Elects one leader among operators by a Lease, as client-go does: who holds it renews it; the others take it
  * when they have not seen it change for its duration. Only local clocks that never go back are compared, so
  * that wrong wall clocks do no harm.
+ *
+ * A leader that cannot renew in time, because the API server is away or the process was stopped, writes nothing
+ * until it has renewed: that only succeeds where nobody else wrote to the Lease. If somebody did, it ends.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { V1LeaseSpec } from '@kubernetes/client-node'
@@ -84,6 +87,7 @@ export function openElector(options: ElectorOptions, parts: ElectorParts): Elect
   const elected = Promise.withResolvers<void>()
   let seen: Seen | null = null
   let isLeader = false
+  let isLate = false
   let isLost = false
   let endedAtMs = performance.now()
   metrics.master.set({ name: options.name }, 0)
@@ -131,23 +135,35 @@ export function openElector(options: ElectorOptions, parts: ElectorParts): Elect
   }
   const won = (startedMs: number): void => {
     fence.openUntil(startedMs + renewDeadlineMs)
+    metrics.master.set({ name: options.name }, 1)
+    if (isLate) log.info({ lease: options.name }, 'the Lease is renewed, writing goes on')
+    isLate = false
     if (isLeader) return
     isLeader = true
-    metrics.master.set({ name: options.name }, 1)
     log.info({ lease: options.name, identity }, 'became the leader')
     elected.resolve()
   }
-  const lost = (why: string): void => {
+  const late = (): void => {
+    if (isLate) return
+    isLate = true
+    metrics.master.set({ name: options.name }, 0)
+    log.warn({ lease: options.name }, 'the Lease is not renewed, nothing is written until it is')
+  }
+  const lost = (): void => {
     if (isLost) return
     isLost = true
     isLeader = false
     fence.shut()
     metrics.master.set({ name: options.name }, 0)
     parts.onLost(
-      new ServiceError('OPERATOR_LEADERSHIP_LOST', `the Lease ${options.name} was lost: ${why}`, {
-        facts: { lease: options.name, identity },
-        remedy: 'Nothing: another operator goes on, and this one starts again as its stand-by.',
-      }),
+      new ServiceError(
+        'OPERATOR_LEADERSHIP_LOST',
+        `another operator took the Lease ${options.name}`,
+        {
+          facts: { lease: options.name, identity },
+          remedy: 'Nothing: another operator goes on, and this one starts again as its stand-by.',
+        },
+      ),
     )
   }
   const attempt = async (): Promise<void> => {
@@ -155,11 +171,11 @@ export function openElector(options: ElectorOptions, parts: ElectorParts): Elect
     const limit = AbortSignal.timeout(renewDeadlineMs / 2)
     try {
       if (await tryOnce(limit)) won(startedMs)
-      else if (isLeader) lost('another operator holds it')
+      else if (isLeader) lost()
     } catch (error) {
       await failed(error, limit)
     }
-    if (isLeader && !fence.isOpen()) lost('it was not renewed in time')
+    if (isLeader && !fence.isOpen()) late()
     endedAtMs = performance.now()
   }
   const failed = async (error: unknown, limit: AbortSignal): Promise<void> => {
@@ -172,7 +188,7 @@ export function openElector(options: ElectorOptions, parts: ElectorParts): Elect
     const found = await api.find<Lease>(address, { signal }).catch(() => null)
     if (found === null) return
     see(found)
-    if (found.spec?.holderIdentity !== identity) lost('another operator holds it')
+    if (found.spec?.holderIdentity !== identity) lost()
   }
   const compete = async (): Promise<void> => {
     while (!closing.signal.aborted && !isLost) {

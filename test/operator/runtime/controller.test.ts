@@ -129,6 +129,24 @@ test('an API server that asks for a pause gets it', async () => {
   assert.equal(line?.['retryInMs'], 7_000)
 })
 
+test('while the API server cannot be reached or written to, pauses are ten seconds at most', async () => {
+  const codes = ['OPERATOR_API_UNREACHABLE', 'OPERATOR_FENCED', 'OPERATOR_API_FAILED'] as const
+  open(
+    async (key) => {
+      throw new ServiceError(codes.find((code) => code === key) ?? codes[0], 'away')
+    },
+    { minRetryMs: 20_000 },
+  )
+  for (const code of codes) controller.add(code, 'user')
+  controller.start()
+  await controller.close()
+  const lines = log.lines.filter(({ msg }) => msg === 'reconcile failed').slice(-3)
+  assert.deepEqual(
+    lines.map(({ retryInMs }) => retryInMs),
+    [10_000, 10_000, 20_000],
+  )
+})
+
 test('a reconcile may ask to be looked at again, and everything is looked at again now and then', async () => {
   const runs = new Map<string, number>()
   const enough = Promise.withResolvers<void>()
