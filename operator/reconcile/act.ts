@@ -6,7 +6,7 @@ import { childNames } from '../resources/names.ts'
 import { recordAnnotations } from '../resources/template-record.ts'
 import type { ReconcileRun } from '../runtime/controller.ts'
 import { builtinTypes } from '../runtime/resource-type.ts'
-import { type Difference, differenceOf, differencesOf, settle } from './children.ts'
+import { type Difference, differenceOf, differencesOf, expectFree, settle } from './children.ts'
 import type { KindLogic } from './kind-logic.ts'
 import type { Picture } from './picture.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
@@ -76,7 +76,9 @@ export async function settleAll<R extends Resource, F>(
   const wanted = plan.objects.filter(({ kind }) => kind !== 'StatefulSet' || !isSetLeft)
   const wasSettled = (kind: Difference['kind'], name: string): boolean =>
     memory.settled.has(childKey(kind, name))
-  for (const difference of differencesOf(parts.view, resource, wanted, wasSettled)) {
+  const differences = differencesOf(parts.view, resource, wanted, wasSettled)
+  await expectFree(parts, resource, differences, run.signal)
+  for (const difference of differences) {
     const { kind, name, action, fields } = difference
     await settle(parts, resource, difference, run.signal)
     run.log.info({ kind, object: name, action, fields }, 'object written')

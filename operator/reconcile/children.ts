@@ -94,9 +94,6 @@ export async function settle(
     await ignoreConflict(api.delete(address, { uid, signal }))
     return
   }
-  if (view.children[kind].get(namespace, name) === undefined) {
-    await expectFree(api, resource, difference, signal)
-  }
   const apply = (): Promise<KubernetesObject> =>
     api.apply(address.type, asKubernetesObject(object), { signal })
   const before = liveChild<ChildObject>(view, resource, kind, name)
@@ -120,16 +117,25 @@ export async function settle(
   }
 }
 
-/** An object that is not among the watched ones may still be there, and belong to others. */
-async function expectFree(
-  api: KubernetesApi,
+/**
+ * An object that is not among the watched ones may still be there, and belong to others: throws
+ * OPERATOR_NAME_TAKEN then, and OPERATOR_LEAVING where it belongs to a deleted resource.
+ */
+export async function expectFree(
+  { api, view }: ChildParts,
   resource: Resource,
-  { kind, name }: Difference,
+  differences: readonly Difference[],
   signal: AbortSignal,
 ): Promise<void> {
-  const address = { type: builtinTypes[kind], namespace: resource.metadata.namespace, name }
-  const live = await api.find(address, { signal })
-  if (live !== null) checkOwnership(resource, kind, live)
+  const { namespace } = resource.metadata
+  const unseen = differences.filter(
+    ({ kind, name }) => view.children[kind].get(namespace, name) === undefined,
+  )
+  const find = async ({ kind, name }: Difference): Promise<void> => {
+    const live = await api.find({ type: builtinTypes[kind], namespace, name }, { signal })
+    if (live !== null) checkOwnership(resource, kind, live)
+  }
+  await Promise.all(unseen.map(find))
 }
 
 /** A child as it is known, without its status; null where there is none. */

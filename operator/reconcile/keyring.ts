@@ -37,33 +37,54 @@ export async function readKeyring(
   cache: FingerprintCache,
   signal: AbortSignal,
 ): Promise<Keyring> {
-  const secret = await api.find<V1Secret>(addressOf(resource), { signal })
-  if (secret === null) return { exists: false, fingerprints: new Map(), isOwned: false }
-  const fingerprints = await fingerprintsOf(secret, cache)
-  return { exists: true, fingerprints, isOwned: isOwnedBy(secret, resource) }
+  return await toKeyring(resource, await findSecret(api, resource, signal), cache)
 }
 
 /**
- * Makes keys for those of these ordinals that have none. Throws OPERATOR_API_EXISTS or
- * OPERATOR_API_INVALID where somebody else wrote the Secret meanwhile; whoever tries again then finds
- * what they wrote.
+ * Makes keys for those of these ordinals that have none, and answers the keyring there is then. Throws
+ * OPERATOR_API_EXISTS or OPERATOR_API_INVALID where somebody else wrote the Secret meanwhile; whoever
+ * tries again then finds what they wrote.
  */
 export async function generateKeys(
   api: KubernetesApi,
   resource: Resource,
-  ordinals: readonly number[],
+  { exists, ordinals }: { readonly exists: boolean; readonly ordinals: readonly number[] },
+  cache: FingerprintCache,
   signal: AbortSignal,
-): Promise<void> {
-  const secret = await api.find<V1Secret>(addressOf(resource), { signal })
+): Promise<Keyring> {
+  const secret = exists ? await findSecret(api, resource, signal) : null
   const missing = ordinals.filter(
     (ordinal) => secret === null || secretValue(secret, String(ordinal)) === undefined,
   )
-  if (missing.length === 0) return
   const keys: KeyringKeys = new Map(
     missing.map((ordinal) => [ordinal, randomBytes(32).toString('base64url')]),
   )
-  if (secret === null) await api.create(builtinTypes.Secret, keyringSecret(resource, keys))
-  else await api.patch(addressOf(resource), addKeys(secret, keys), { type: 'json' })
+  if (secret === null) {
+    const created = await api.create(builtinTypes.Secret, keyringSecret(resource, keys))
+    return await toKeyring(resource, created, cache)
+  }
+  if (keys.size === 0) return await toKeyring(resource, secret, cache)
+  const operations = addKeys(secret, keys)
+  const patched = await api.patch<V1Secret>(addressOf(resource), operations, { type: 'json' })
+  return await toKeyring(resource, patched, cache)
+}
+
+async function findSecret(
+  api: KubernetesApi,
+  resource: Resource,
+  signal: AbortSignal,
+): Promise<V1Secret | null> {
+  return await api.find<V1Secret>(addressOf(resource), { signal })
+}
+
+async function toKeyring(
+  resource: Resource,
+  secret: V1Secret | null,
+  cache: FingerprintCache,
+): Promise<Keyring> {
+  if (secret === null) return { exists: false, fingerprints: new Map(), isOwned: false }
+  const fingerprints = await fingerprintsOf(secret, cache)
+  return { exists: true, fingerprints, isOwned: isOwnedBy(secret, resource) }
 }
 
 /** Sets or removes the reference by which a generated Secret goes together with the resource. */
@@ -72,7 +93,7 @@ export async function followPolicy(
   resource: Resource,
   signal: AbortSignal,
 ): Promise<void> {
-  const secret = await api.find<V1Secret>(addressOf(resource), { signal })
+  const secret = await findSecret(api, resource, signal)
   if (secret === null) return
   const patch = ownerPatch(resource, secret, isToBeOwned(resource))
   await api.patch(addressOf(resource), patch, { type: 'json', signal })

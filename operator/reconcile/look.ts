@@ -24,8 +24,8 @@ export type Look<R extends Resource, F> = (
 export function createLook<R extends Resource, F>(
   logic: KindLogic<R, F>,
   parts: ReconcileParts<R>,
+  fingerprints: FingerprintCache,
 ): Look<R, F> {
-  const fingerprints: FingerprintCache = new Map()
   const { api, options } = parts
   return async (resource, memory, picture, signal) => {
     const addresses = (resource.status?.nodes ?? []).flatMap((node) => node.addresses ?? [])

@@ -8,27 +8,37 @@ import type { Resource } from '../api.ts'
 import { hasCode } from '../runtime/api-error.ts'
 import type { Reconcile, ReconcileResult, ReconcileRun } from '../runtime/controller.ts'
 import { parseKey } from '../runtime/resource-type.ts'
-import { type ObjectPlan, parkSet, planObjects, removeSet, settleAll } from './act.ts'
+import type { WantedStatus } from '../runtime/status-writer.ts'
+import { parkSet, planObjects, removeSet, settleAll } from './act.ts'
 import { claimChanges, settleClaims } from './claims-upkeep.ts'
 import { occurrencesOf } from './condition-list.ts'
 import { isPassing, problemOf } from './failures.ts'
 import { planIdentity } from './identity.ts'
-import { followPolicy, generateKeys, isToBeOwned } from './keyring.ts'
+import { type FingerprintCache, followPolicy, generateKeys, isToBeOwned } from './keyring.ts'
 import type { KindLogic } from './kind-logic.ts'
 import { createLook, type Look } from './look.ts'
-import { waitingChanges } from './pause.ts'
-import { identitiesOf, observedName, takePicture } from './picture.ts'
+import { type PausedPlan, waitingChanges } from './pause.ts'
+import { identitiesOf, observedName, type Picture, takePicture } from './picture.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
-import { createMemories, type ResourceMemory } from './resource-memory.ts'
+import { createMemories, type Looked, type ResourceMemory } from './resource-memory.ts'
 import { type Findings, wantedStatus } from './resource-status.ts'
 import { chainProblem } from './storage.ts'
 
+/** What all resources of a kind are worked on with. */
+interface Tools<R extends Resource, F> {
+  readonly logic: KindLogic<R, F>
+  readonly parts: ReconcileParts<R>
+  readonly look: Look<R, F>
+  readonly fingerprints: FingerprintCache
+}
+
 /** One resource while it is worked on. */
-interface Work<R extends Resource, F> {
+interface Work<R extends Resource, F> extends Tools<R, F> {
   readonly resource: R
   readonly memory: ResourceMemory<F>
   readonly run: ReconcileRun
-  readonly look: Look<R, F>
+  /** Filled in on the way; whatever happens, it is what status tells. */
+  readonly findings: Findings<F>
 }
 
 /** How soon something is looked at again that nothing watched will tell of. */
@@ -41,7 +51,9 @@ export function createReconcile<R extends Resource, F>(
   parts: ReconcileParts<R>,
 ): Reconcile {
   const memories = createMemories<F>()
-  const look = createLook(logic, parts)
+  const fingerprints: FingerprintCache = new Map()
+  const look = createLook(logic, parts, fingerprints)
+  const tools: Tools<R, F> = { logic, parts, look, fingerprints }
   return async (key, run) => {
     const { namespace, name } = parseKey(key)
     const resource = parts.mirror.get(namespace, name)?.value
@@ -51,41 +63,41 @@ export function createReconcile<R extends Resource, F>(
       return {}
     }
     const memory = memories.of(resource)
-    const work: Work<R, F> = { resource, memory, run, look }
-    const findings = await attempt(logic, parts, work)
-    const result = await tell(logic, parts, work, findings)
-    if (findings.error !== null && !isPassing(findings.error)) throw findings.error
+    const work = { ...tools, resource, memory, run, findings: nothingFound(memory) }
+    await attempt(work)
+    const result = await tell(work)
+    const { error } = work.findings
+    if (error !== null && !isPassing(error)) throw error
     return result
   }
 }
 
-async function attempt<R extends Resource, F>(
-  logic: KindLogic<R, F>,
-  parts: ReconcileParts<R>,
-  work: Work<R, F>,
-): Promise<Findings<F>> {
-  const { resource, memory, run } = work
-  const findings: Findings<F> = {
-    looked: memory.looked,
+function nothingFound<F>({ looked, refusedGrowth }: ResourceMemory<F>): Findings<F> {
+  return {
+    looked,
     identity: null,
     problem: null,
     error: null,
     waiting: null,
     hold: null,
     plan: null,
-    refusedGrowth: memory.refusedGrowth,
+    refusedGrowth,
   }
+}
+
+/** Goes as far as it gets; what stops it is a finding too. */
+async function attempt<R extends Resource, F>(work: Work<R, F>): Promise<void> {
+  const { findings, parts, run } = work
   try {
     const failure = unreadable(parts)
     if (failure !== null) throw failure
-    await proceed(logic, parts, work, findings)
+    await proceed(work)
   } catch (error) {
     if (run.signal.aborted || hasCode(error, 'OPERATOR_FENCED')) throw error
     findings.problem = problemOf(error)
     findings.error = findings.problem === null ? error : null
-    run.log.warn({ err: error, name: resource.metadata.name }, 'a step failed')
+    run.log.warn({ err: error }, 'a step failed')
   }
-  return findings
 }
 
 /** A kind that may not be listed, or was not listed yet, looks empty: nothing may follow from it. */
@@ -101,103 +113,120 @@ function unreadable<R extends Resource>({ view }: ReconcileParts<R>): Error | nu
   )
 }
 
-async function proceed<R extends Resource, F>(
-  logic: KindLogic<R, F>,
-  parts: ReconcileParts<R>,
-  work: Work<R, F>,
-  findings: Findings<F>,
-): Promise<void> {
-  const { resource, memory, run, look } = work
-  const { api } = parts
-  const { signal } = run
-  const picture = takePicture(parts.view, parts.observer, resource)
-  const looked = await look(resource, memory, picture, signal)
-  findings.looked = looked
-  const identity = planIdentity(
-    resource,
-    identitiesOf(resource, picture, looked.keyring),
-    looked.keyring.exists,
-  )
-  findings.identity = identity
-  findings.problem = identity.problem ?? chainProblem(resource, picture.claims)
-  const plan = planObjects(logic, parts, resource, { picture, facts: looked.facts })
-  findings.plan = plan
+async function proceed<R extends Resource, F>(work: Work<R, F>): Promise<void> {
+  const { resource, findings } = work
+  const judged = await judge(work)
   if (resource.spec.paused) {
-    const changes = claimChanges(resource, picture.allClaims, looked.keyring, true)
-    findings.waiting = await waitingChanges(parts, resource, { plan, changes, identity }, signal)
-    return
+    findings.waiting = await waitingChanges(work.parts, resource, judged, work.run.signal)
+  } else if (findings.problem === null) {
+    if (judged.identity.lack === null) await carryOut(work, judged)
+  } else if (findings.problem.reason === 'KeysClaimMissing') {
+    await parkSet(work.parts, resource, judged, work.run)
   }
-  if (findings.problem !== null) {
-    const isClaimLost = findings.problem.reason === 'KeysClaimMissing'
-    if (isClaimLost) await parkSet(parts, resource, { picture, plan }, run)
-    return
-  }
-  if (identity.lack !== null) return
-  if (identity.generate.length > 0) {
-    memory.looked = null
-    await generateKeys(api, resource, identity.generate, signal)
-    findings.looked = await look(resource, memory, picture, signal)
-  }
-  const { keyring, facts } = findings.looked
-  if (keyring.exists && keyring.isOwned !== isToBeOwned(resource)) {
-    memory.looked = null
-    await followPolicy(api, resource, signal)
-  }
-  memory.refusedGrowth = await settleClaims(
-    api,
-    resource,
-    (mayGrow) => claimChanges(resource, picture.allClaims, keyring, mayGrow),
-    picture.claims,
-    signal,
-  )
-  findings.refusedGrowth = memory.refusedGrowth
-  findings.hold = logic.hold(resource, facts)
-  await applyObjects(logic, parts, work, findings)
 }
 
-async function applyObjects<R extends Resource, F>(
-  logic: KindLogic<R, F>,
-  parts: ReconcileParts<R>,
-  work: Work<R, F>,
-  findings: Findings<F>,
-): Promise<void> {
-  const { resource, memory, run } = work
+/** What there is, and what follows from it. */
+interface Judged<F> extends PausedPlan {
+  readonly picture: Picture
+  readonly looked: Looked<F>
+}
+
+async function judge<R extends Resource, F>(work: Work<R, F>): Promise<Judged<F>> {
+  const { resource, memory, findings, logic, parts, run } = work
   const picture = takePicture(parts.view, parts.observer, resource)
-  const facts = findings.looked?.facts
-  if (facts === undefined) return
-  const plan: ObjectPlan = planObjects(logic, parts, resource, { picture, facts })
+  const looked = await work.look(resource, memory, picture, run.signal)
+  const { keyring, facts } = looked
+  const identities = identitiesOf(resource, picture, keyring)
+  const identity = planIdentity(resource, identities, keyring.exists)
+  const plan = planObjects(logic, parts, resource, { picture, facts })
+  const changes = claimChanges(resource, picture.allClaims, keyring, true)
+  Object.assign(findings, { looked, identity, plan })
+  findings.problem = identity.problem ?? chainProblem(resource, picture.claims)
+  return { picture, looked, identity, plan, changes }
+}
+
+async function carryOut<R extends Resource, F>(work: Work<R, F>, judged: Judged<F>): Promise<void> {
+  const { resource, memory, findings, logic, parts, run } = work
+  const { picture } = judged
+  const looked = await ensureKeys(work, judged)
+  findings.looked = looked
+  memory.refusedGrowth = await settleClaims(
+    parts.api,
+    resource,
+    (mayGrow) => claimChanges(resource, picture.allClaims, looked.keyring, mayGrow),
+    picture.claims,
+    run.signal,
+  )
+  findings.refusedGrowth = memory.refusedGrowth
+  findings.hold = logic.hold(resource, looked.facts)
+  await applyObjects(work, looked.facts)
+}
+
+/** Makes missing keys and has the Secret follow its deletion policy. */
+async function ensureKeys<R extends Resource, F>(
+  { resource, memory, parts, run, fingerprints }: Work<R, F>,
+  { identity, looked }: Judged<F>,
+): Promise<Looked<F>> {
+  const { keyring } = looked
+  const { generate: ordinals } = identity
+  if (ordinals.length > 0) {
+    const { exists } = keyring
+    const want = { exists, ordinals }
+    memory.looked = null
+    const made = await generateKeys(parts.api, resource, want, fingerprints, run.signal)
+    memory.looked = { ...looked, keyring: made }
+    return memory.looked
+  }
+  if (keyring.exists && keyring.isOwned !== isToBeOwned(resource)) {
+    memory.looked = null
+    await followPolicy(parts.api, resource, run.signal)
+  }
+  return looked
+}
+
+/** Claims may just have been written, so what there is is looked at once more. */
+async function applyObjects<R extends Resource, F>(work: Work<R, F>, facts: F): Promise<void> {
+  const { resource, memory, findings, logic, parts, run } = work
+  const picture = takePicture(parts.view, parts.observer, resource)
+  const plan = planObjects(logic, parts, resource, { picture, facts })
   findings.plan = plan
   await settleAll(parts, resource, { plan, memory, hold: findings.hold !== null }, run)
   if (plan.isGrowing) await removeSet(parts, resource, picture, run)
 }
 
-/** Writes status and tells Events. */
-async function tell<R extends Resource, F>(
-  logic: KindLogic<R, F>,
-  parts: ReconcileParts<R>,
-  { resource, run }: Work<R, F>,
-  findings: Findings<F>,
-): Promise<ReconcileResult> {
+/** Writes status, tells Events, and says when to look again. */
+async function tell<R extends Resource, F>(work: Work<R, F>): Promise<ReconcileResult> {
+  const { resource, findings, logic, parts, run } = work
+  const { namespace, name, uid } = resource.metadata
+  const latest = parts.mirror.get(namespace, name)?.value
+  if (latest?.metadata.uid !== uid) return {}
   const picture = takePicture(parts.view, parts.observer, resource)
   const wanted = wantedStatus(logic, parts, resource, { findings, picture })
-  const latest = parts.mirror.get(resource.metadata.namespace, resource.metadata.name)?.value
-  if (latest?.metadata.uid !== resource.metadata.uid) return {}
   const live = { ...resource, status: latest.status }
   const outcome = await parts.status.write(parts.type, live, wanted, run.signal)
-  if (outcome.written) {
-    for (const occurrence of occurrencesOf(resource.status?.conditions ?? [], wanted.conditions)) {
-      parts.events.record(parts.type, resource, occurrence)
-    }
-  }
-  const asked = resource.metadata.annotations?.[requests.reconcileAt]
-  if (asked !== undefined && asked !== resource.status?.lastHandledReconcileAt) {
-    parts.observer.hurry(observedName(resource))
-  }
+  if (outcome.written) tellEvents(work, wanted)
+  hurryIfAsked(work)
   const pauses = [
     parts.lookIntervalMs(),
-    findings.hold === null ? Number.POSITIVE_INFINITY : holdMs,
-    isPassing(findings.error) ? passingMs : Number.POSITIVE_INFINITY,
-    outcome.requeueAfterMs ?? Number.POSITIVE_INFINITY,
+    ...(findings.hold === null ? [] : [holdMs]),
+    ...(isPassing(findings.error) ? [passingMs] : []),
+    ...(outcome.requeueAfterMs === undefined ? [] : [outcome.requeueAfterMs]),
   ]
   return { requeueAfterMs: Math.min(...pauses) }
+}
+
+function tellEvents<R extends Resource, F>(
+  { resource, parts }: Work<R, F>,
+  { conditions }: WantedStatus,
+): void {
+  for (const occurrence of occurrencesOf(resource.status?.conditions ?? [], conditions)) {
+    parts.events.record(parts.type, resource, occurrence)
+  }
+}
+
+/** Who asks for a look wants the replicas asked as well. */
+function hurryIfAsked<R extends Resource, F>({ resource, parts }: Work<R, F>): void {
+  const asked = resource.metadata.annotations?.[requests.reconcileAt]
+  const isNew = asked !== undefined && asked !== resource.status?.lastHandledReconcileAt
+  if (isNew) parts.observer.hurry(observedName(resource))
 }

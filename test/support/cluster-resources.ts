@@ -160,7 +160,6 @@ const nodePod = {
       name: 'node',
       image: images.anvil,
       imagePullPolicy: 'IfNotPresent',
-      args: ['--block-time', '1'],
       securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
     },
   ],
