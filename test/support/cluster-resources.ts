@@ -101,7 +101,7 @@ export function inNamespace(cluster: Cluster, namespace: string): Namespaced {
 }
 
 /** What a check answers, as soon as it does not throw. */
-export async function eventually<T>(check: () => Promise<T>, maxMs = 120_000): Promise<T> {
+export async function eventually<T>(check: () => Promise<T>, maxMs = 180_000): Promise<T> {
   const endMs = performance.now() + maxMs
   for (;;) {
     try {
