@@ -3,6 +3,7 @@
  * writer takes it, and goes on until nothing is missing that somebody has. What to ask, of whom
  * and when again is decided by `sync-plan.ts`.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { ServiceError } from '../errors.ts'
 import type { BlockOrigin, Verdict } from '../p2p/gossip.ts'
@@ -46,6 +47,11 @@ export interface Sync {
 
 /** Blocks of a pull that may be with the writer at a time. */
 const maxWithWriter = 4
+/**
+ * How long a peer of whom everything was pulled is given to have more: one that catches up itself
+ * has a new block every moment, and a stream for each would cost more than the blocks.
+ */
+const gatherMs = 150
 
 /** Begins at once and runs until it is closed. */
 export function openSync(options: PlanOptions, parts: SyncParts): Sync {
@@ -86,6 +92,13 @@ export function openSync(options: PlanOptions, parts: SyncParts): Sync {
     const facts = { ...pull, blocks: piece.delivered.size, result, err: piece.error ?? undefined }
     log[result === 'whole' ? 'info' : 'debug'](facts, 'missing blocks pulled')
     parts.metrics.pulled(result)
+    if (result === 'whole' && isAllOf(pull))
+      await delay(gatherMs, undefined, { signal }).catch(() => undefined)
+  }
+
+  const isAllOf = ({ peer, to }: Pull): boolean => {
+    const announced = p2p.peers().find(({ id }) => id === peer)?.announced
+    return to >= (announced?.head ?? to)
   }
 
   /** What was delivered is still missing: a store that is ahead of the plan, not a reason to spin. */
