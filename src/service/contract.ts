@@ -43,6 +43,9 @@ export const probes = {
  */
 export const nodeOptions = ['--max-semi-space-size=4'] as const
 
+/** The same for the operator, which has time: a young generation of 4 MiB would cost it 25 MB. */
+export const operatorNodeOptions = ['--max-semi-space-size=1'] as const
+
 /** Longest time a program takes to stop after SIGTERM. */
 export const stopTimeoutMs = 30_000
 

@@ -5,7 +5,13 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { containerUser, homeDirectory, nodeOptions, ports } from '../../src/service/contract.ts'
+import {
+  containerUser,
+  homeDirectory,
+  nodeOptions,
+  operatorNodeOptions,
+  ports,
+} from '../../src/service/contract.ts'
 import { startAnvil } from '../support/anvil.ts'
 import { freePorts } from '../support/free-port.ts'
 import {
@@ -64,7 +70,8 @@ describe('the images', { timeout: 1_800_000 }, () => {
 
     test(`${program}: has the start options of the contract`, () => {
       const env = images[program]?.config.Env ?? []
-      assert.ok(env.includes(`NODE_OPTIONS=${nodeOptions.join(' ')}`), env.join(' '))
+      const options = program === 'operator' ? operatorNodeOptions : nodeOptions
+      assert.ok(env.includes(`NODE_OPTIONS=${options.join(' ')}`), env.join(' '))
       assert.ok(env.includes('MALLOC_ARENA_MAX=2'))
       assert.ok(env.includes('NODE_ENV=production'))
     })
