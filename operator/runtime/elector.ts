@@ -179,6 +179,7 @@ export function openElector(options: ElectorOptions, parts: ElectorParts): Elect
     endedAtMs = performance.now()
   }
   const failed = async (error: unknown, limit: AbortSignal): Promise<void> => {
+    if (hasCode(error, 'OPERATOR_API_NOT_FOUND')) seen = null
     const isRace = hasCode(error, 'OPERATOR_API_CONFLICT', 'OPERATOR_API_EXISTS')
     if (!isRace) log.warn({ err: error, lease: options.name }, 'the Lease cannot be had or renewed')
     else if (isLeader) await lookAgain(limit)

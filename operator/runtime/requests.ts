@@ -61,7 +61,7 @@ const maxAttempts = 5
 const defaultWaitMs = 1_000
 const maxWaitMs = 30_000
 
-export const methods: Readonly<Record<Verb, HttpRequest['method']>> = {
+const methods: Readonly<Record<Verb, HttpRequest['method']>> = {
   get: 'GET',
   list: 'GET',
   watch: 'GET',

@@ -131,6 +131,15 @@ test('a renewal that arrived without its answer is recognised as our own', async
   assert.ok(fence.isOpen())
 })
 
+test('a Lease that somebody deleted is made anew', async () => {
+  const { elector, fence } = compete('first')
+  await elector.elected(signal)
+  server.remove(path)
+  while (server.get(path) === undefined) await new Promise(setImmediate)
+  assert.equal(holder(), 'first')
+  assert.ok(fence.isOpen())
+})
+
 test('a leader that cannot renew in time holds its writes back, and goes on once it has renewed', async () => {
   const { elector, fence } = compete('first')
   await elector.elected(signal)
