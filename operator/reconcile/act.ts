@@ -6,9 +6,17 @@ import { childNames } from '../resources/names.ts'
 import { recordAnnotations } from '../resources/template-record.ts'
 import type { ReconcileRun } from '../runtime/controller.ts'
 import { builtinTypes } from '../runtime/resource-type.ts'
-import { type Difference, differenceOf, differencesOf, expectFree, settle } from './children.ts'
+import {
+  type Difference,
+  differenceOf,
+  differencesOf,
+  expectFree,
+  markOf,
+  settle,
+} from './children.ts'
 import type { KindLogic } from './kind-logic.ts'
 import type { Picture } from './picture.ts'
+import { nudgePods } from './pod-nudge.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
 import { childKey, type ResourceMemory } from './resource-memory.ts'
 import { needsLargerTemplates } from './storage.ts'
@@ -83,6 +91,9 @@ export async function settleAll<R extends Resource, F>(
     await settle(parts, resource, difference, run.signal)
     run.log.info({ kind, object: name, action, fields }, 'object written')
     if (action === 'correct') tellDrift(parts, resource, difference)
+    if (kind === 'ConfigMap' && action !== 'create') {
+      await nudgePods(parts, resource, markOf(difference.object) ?? '', run)
+    }
   }
   for (const { kind, metadata } of wanted) {
     memory.settled.add(childKey(kind as Difference['kind'], metadata?.name ?? ''))

@@ -159,7 +159,7 @@ export function keptChild(
 }
 
 /** Claim templates cannot be changed, so a StatefulSet that is there keeps those it has. */
-export function withLiveTemplates(
+function withLiveTemplates(
   objects: readonly ChildObject[],
   live: V1StatefulSet | null,
 ): ChildObject[] {
@@ -223,8 +223,9 @@ function identify(object: ChildObject): { readonly kind: ChildKind; readonly nam
   return { kind: object.kind as ChildKind, name: object.metadata?.name ?? '' }
 }
 
-function markOf(object: KubernetesObject | ChildObject): string | undefined {
-  return object.metadata?.annotations?.[records.applied]
+/** The hash that tells one wish from another. */
+export function markOf(object: KubernetesObject | ChildObject | null): string | undefined {
+  return object?.metadata?.annotations?.[records.applied]
 }
 
 /**

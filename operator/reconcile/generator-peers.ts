@@ -30,7 +30,7 @@ export function peersOf(referred: readonly Referred[], clusterDomain: string): s
 }
 
 /** Whether a Generator's schema key may be handed to Hosts of a namespace. */
-export function allowsNamespace({ spec, metadata }: Generator, namespace: string): boolean {
+function allowsNamespace({ spec, metadata }: Generator, namespace: string): boolean {
   return (
     metadata.namespace === namespace ||
     (spec.schemaAuth.allowedNamespaces ?? []).includes(namespace)

@@ -6,7 +6,7 @@ import { wantedReplicas } from '../resources/names.ts'
 import type { PlacedClaim } from './claim.ts'
 import { keysClaim } from './claim.ts'
 import type { HealthView } from './health-view.ts'
-import { outsideAddresses, peerAddressesOf } from './observed-conditions.ts'
+import { outsideAddresses, peerAddressesOf } from './node-address.ts'
 import type { Statement } from './problem.ts'
 
 export interface NodeFacts {

@@ -2,9 +2,7 @@
 
 import type { GeneratorReference } from '../api/common-spec.ts'
 import type { ReasonOf } from '../api/conditions.ts'
-import type { Generator, Host, Resource } from '../api.ts'
-import { serviceHost } from '../resources/addresses.ts'
-import { childNames } from '../resources/names.ts'
+import type { Host } from '../api.ts'
 import { p2pExposure } from '../resources/services.ts'
 import type { Referred } from './generator-peers.ts'
 import type { HealthView } from './health-view.ts'
@@ -151,29 +149,4 @@ export function schemaStatement(
         reason: 'Unreachable',
         message: `The schema of Generator ${name} could not be read; the embedded one is used.`,
       }
-}
-
-/** Multiaddrs at which peers reach a replica, those of the outside first; none before its ID is known. */
-export function peerAddressesOf(
-  resource: Resource,
-  { ordinal, peerID, outside, clusterDomain }: NodeAddressFacts,
-): string[] {
-  if (peerID === null) return []
-  const { base, nodes } = childNames(resource)
-  const host = serviceHost(nodes, resource.metadata.namespace, clusterDomain)
-  const inside = `/dns4/${base}-${ordinal}.${host}/tcp/9171`
-  return [...new Set([...outside, inside])].map((address) => `${address}/p2p/${peerID}`)
-}
-
-export interface NodeAddressFacts {
-  readonly ordinal: number
-  readonly peerID: string | null
-  readonly outside: readonly string[]
-  readonly clusterDomain: string
-}
-
-/** Addresses of the spec before those that were learnt, each once. */
-export function outsideAddresses(resource: Generator | Host, learnt: readonly string[]): string[] {
-  const given = resource.kind === 'Generator' ? (resource.spec.p2p.announce ?? []) : []
-  return [...new Set([...given, ...learnt])]
 }

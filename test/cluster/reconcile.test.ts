@@ -60,11 +60,13 @@ describe('a Generator beside an execution node and a Host, on a real cluster', (
     await writeNode(cluster, space.namespace)
     await kubectl('wait', '--for=condition=Ready', '--timeout=180s', 'generator/dev', 'host/dev')
 
-    const { nodes = [] } = await here.status('Host', 'dev')
-    const generator = await here.status('Generator', 'dev')
-    const ids = [...nodes, ...(generator.nodes ?? [])].map(({ peerID }) => peerID)
-    assert.equal(new Set(ids).size, 3)
-    assert.ok(ids.every((id) => id?.startsWith('12D3KooW')))
+    await eventually(async () => {
+      const { nodes: hosts = [] } = await here.status('Host', 'dev')
+      const { nodes: generators = [] } = await here.status('Generator', 'dev')
+      const ids = [...hosts, ...generators].map(({ peerID }) => peerID)
+      assert.equal(new Set(ids).size, 3)
+      assert.ok(ids.every((id) => id?.startsWith('12D3KooW')))
+    })
   })
 
   test('the Host learns its peer and the schema without a restart, and answers blocks of the chain', async () => {

@@ -1,0 +1,30 @@
+/** Addresses of one replica, from the outside and within the cluster. */
+import { ports } from '../../src/service/contract.ts'
+import type { Resource } from '../api.ts'
+import { serviceHost } from '../resources/addresses.ts'
+import { childNames } from '../resources/names.ts'
+
+/** Multiaddrs at which peers reach a replica, those of the outside first; none before its ID is known. */
+export function peerAddressesOf(
+  resource: Resource,
+  { ordinal, peerID, outside, clusterDomain }: NodeAddressFacts,
+): string[] {
+  if (peerID === null) return []
+  const { base, nodes } = childNames(resource)
+  const host = serviceHost(nodes, resource.metadata.namespace, clusterDomain)
+  const inside = `/dns4/${base}-${ordinal}.${host}/tcp/${ports.p2p}`
+  return [...new Set([...outside, inside])].map((address) => `${address}/p2p/${peerID}`)
+}
+
+export interface NodeAddressFacts {
+  readonly ordinal: number
+  readonly peerID: string | null
+  readonly outside: readonly string[]
+  readonly clusterDomain: string
+}
+
+/** Addresses of the spec before those that were learnt, each once. */
+export function outsideAddresses(resource: Generator | Host, learnt: readonly string[]): string[] {
+  const given = resource.kind === 'Generator' ? (resource.spec.p2p.announce ?? []) : []
+  return [...new Set([...given, ...learnt])]
+}
