@@ -24,7 +24,7 @@ export interface NodeAddressFacts {
 }
 
 /** Addresses of the spec before those that were learnt, each once. */
-export function outsideAddresses(resource: Generator | Host, learnt: readonly string[]): string[] {
+export function outsideAddresses(resource: Resource, learnt: readonly string[]): string[] {
   const given = resource.kind === 'Generator' ? (resource.spec.p2p.announce ?? []) : []
   return [...new Set([...given, ...learnt])]
 }
