@@ -3,9 +3,10 @@
  * same genesis began again. Inside, one folder per program with its store, keys, secret and log.
  */
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ProgramName } from '../service/contract.ts'
+import { makeDirectory } from '../store/make-directory.ts'
 
 /** The folders of one program. */
 export interface ProgramFolder {
@@ -67,7 +68,7 @@ export function programFolder(folder: string, program: ProgramName): ProgramFold
 export function openProgramFolder(folder: string, program: ProgramName): ProgramFolder {
   const found = programFolder(folder, program)
   const { secretPath } = found
-  mkdirSync(dirname(secretPath), { recursive: true, mode: 0o700 })
+  makeDirectory(dirname(secretPath), 0o700)
   if (!existsSync(secretPath)) {
     const unfinished = `${secretPath}.new`
     writeFileSync(unfinished, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 })

@@ -3,11 +3,12 @@
  * or a node the user gave. A Generator's data is only used with a node that still has its last
  * sealed block; otherwise that is said and a new folder begins.
  */
-import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { ServiceError } from '../errors.ts'
 import { networkName } from '../primitives/names.ts'
+import { makeDirectory } from '../store/make-directory.ts'
 import { type Anvil, startAnvil } from './anvil.ts'
 import { prepareState } from './anvil-state.ts'
 import {
@@ -112,7 +113,7 @@ async function openOwnChain(settings: DevnetSettings, parts: SourceParts): Promi
 async function beginOwnChain(settings: DevnetSettings, parts: SourceParts): Promise<ChainSource> {
   const unnamed = join(settings.path, 'unnamed')
   rmSync(unnamed, { recursive: true, force: true })
-  mkdirSync(nodeFolder(unnamed), { recursive: true, mode: 0o700 })
+  makeDirectory(nodeFolder(unnamed), 0o700)
   const first = await startAnvil({ port: settings.nodePort, directory: nodeFolder(unnamed) }, parts)
   const genesisHash = await readGenesisHash(first.node)
   await first.child.stop(nodeStopMs)

@@ -1,15 +1,8 @@
 /** The directory a store lives in: that it can be used, and that its disk is not full. */
-import {
-  accessSync,
-  constants,
-  mkdirSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { accessSync, constants, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ServiceError } from '../errors.ts'
+import { makeDirectory } from './make-directory.ts'
 
 /**
  * What must fit on the disk for a store to be opened: lmdb's lock file is a memory map, and a disk
@@ -26,7 +19,7 @@ const probeFile = 'space.probe'
  */
 export function prepareDirectory(path: string): void {
   try {
-    mkdirSync(path, { recursive: true })
+    makeDirectory(path)
     if (!statSync(path).isDirectory()) throw new Error(`${path} is no directory`)
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (cause) {
