@@ -41,7 +41,7 @@ await serveThread<WriterRequests, WriterEvents, WriterData>(async ({ data }) => 
   const metrics = openMetrics({ thread: 'writer' })
   const { network, retainBlocks } = data.applier
   const store = await openWriter(
-    { path: data.storePath, network, retainBlocks },
+    { path: data.storePath, network, retainBlocks, program: 'host' },
     { log, registry: metrics.registry },
   )
   const applier = createApplier(data.applier, { store })

@@ -48,7 +48,12 @@ export interface StoreIdentity {
   /** 0x-prefixed; null until a program that knows it opened the store. */
   readonly genesisHash: string | null
   readonly seed: FingerprintSeed
+  /** Whose blocks these are: sealed here, or taken from peers. Null until a program opened the store. */
+  readonly program: StoreProgram | null
 }
+
+/** The programs that have stores. */
+export type StoreProgram = 'generator' | 'host'
 
 /** What a store holds. */
 export interface StoreState {

@@ -12,6 +12,7 @@ import {
   identityKey,
   pageHeaderBytes,
   type StoreIdentity,
+  type StoreProgram,
   type StoreState,
   stateKey,
   storeFormat,
@@ -22,6 +23,8 @@ export interface Expected {
   readonly path: string
   readonly network: string
   readonly genesisHash?: string
+  /** Left out by what only looks into a store. */
+  readonly program?: StoreProgram
 }
 
 /** What follows the header of an LMDB file's first page: its magic number and its data version. */
@@ -74,11 +77,12 @@ export function checkIdentity(
     throw unknownFormat(expected.path, `databases such as ${printable(foreign)}`)
   }
   const identity = parseIdentity(entry.value, expected.path)
+  checkProgram(identity, expected)
   checkChain(identity, expected)
   return identity
 }
 
-/** Writes what a new store is, or adds the genesis hash to one that had none. */
+/** Writes what a new store is, or adds what was not known of one. */
 export function writeIdentity(meta: Database, identity: StoreIdentity): void {
   meta.put(identityKey, Buffer.from(JSON.stringify(identity)), 1)
 }
@@ -91,7 +95,14 @@ export function newIdentity(expected: Expected): StoreIdentity {
     network: expected.network,
     genesisHash: expected.genesisHash ?? null,
     seed: [random.readInt32LE(0), random.readInt32LE(4)],
+    program: expected.program ?? null,
   }
+}
+
+/** An identity with what a program knows of its store and those before it did not. */
+export function completeIdentity(identity: StoreIdentity, expected: Expected): StoreIdentity {
+  const genesisHash = identity.genesisHash ?? expected.genesisHash ?? null
+  return { ...identity, genesisHash, program: identity.program ?? expected.program ?? null }
 }
 
 const printable = (name: Buffer): string => name.toString('latin1').replace(/[^ -~]/g, '')
@@ -108,7 +119,7 @@ function parseIdentity(value: Buffer, path: string): StoreIdentity {
   if (identity.format !== storeFormat) {
     throw unknownFormat(path, `format ${JSON.stringify(identity.format)}`)
   }
-  return identity as StoreIdentity
+  return { program: null, ...identity } as StoreIdentity
 }
 
 function parseJson(value: Buffer): object | undefined {
@@ -117,6 +128,16 @@ function parseJson(value: Buffer): object | undefined {
   } catch {
     return undefined
   }
+}
+
+function checkProgram({ program }: StoreIdentity, expected: Expected): void {
+  const { path } = expected
+  if (program === null || expected.program === undefined || program === expected.program) return
+  const message = `The store at ${path} belongs to a ${program}, not to a ${expected.program}.`
+  throw new ServiceError('STORE_FOREIGN', message, {
+    facts: { path, found: program, expected: expected.program },
+    remedy: `Choose another directory with db.store.path (DB_STORE_PATH), or start the ${program} on this one.`,
+  })
 }
 
 function checkChain(identity: StoreIdentity, expected: Expected): void {

@@ -1,6 +1,7 @@
 /** The one writer of a store: opens it, or makes it, and queues the transactions of every call. */
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { type CommitQueue, type Compose, createCommitQueue } from './commit-queue.ts'
@@ -19,6 +20,7 @@ import { prepareDirectory, writeFailure } from './store-directory.ts'
 import {
   checkFile,
   checkIdentity,
+  completeIdentity,
   type Expected,
   newIdentity,
   readState,
@@ -82,12 +84,11 @@ function openStore(
   expected: Expected,
 ): { environment: Environment; identity: StoreIdentity } {
   const known = checkIdentity(root, expected)
-  const identity = known ?? newIdentity(expected)
+  const identity = completeIdentity(known ?? newIdentity(expected), expected)
   const environment = openForWriting(root)
   const { meta } = environment.databases
-  const genesisHash = identity.genesisHash ?? expected.genesisHash ?? null
   root.transactionSync(() => {
-    if (known?.genesisHash !== genesisHash) writeIdentity(meta, { ...identity, genesisHash })
+    if (!isDeepStrictEqual(known, identity)) writeIdentity(meta, identity)
     if (known === undefined) meta.put(stateKey, Buffer.from(JSON.stringify(emptyState)), 1)
   })
   return { environment, identity }

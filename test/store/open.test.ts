@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict'
-import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 import { describe, it } from 'node:test'
@@ -134,6 +142,45 @@ describe('opening a store', () => {
     assert.equal(error.code, 'STORE_PATH_UNUSABLE')
     assert.equal(error.facts['path'], path)
     assert.match(error.remedy ?? '', /DB_STORE_PATH/)
+  })
+
+  it('names a path on a file system that takes no directories', {
+    skip: !existsSync('/proc/self'),
+  }, async () => {
+    const error = await refusal(openAt('/proc/viewmesh/store'))
+    assert.equal(error.code, 'STORE_PATH_UNUSABLE')
+    assert.equal(error.facts['path'], '/proc/viewmesh/store')
+  })
+
+  it('refuses one of the other program once a program opened it, whatever its network, and writes nothing', async (t) => {
+    const path = testDirectory(t)
+    await madeStore(path)
+    await madeStore(path, { program: 'generator' })
+    await madeStore(path)
+    const before = dataOf(path)
+    for (const more of [{}, { network: 'Ethereum__Sepolia' }]) {
+      const error = await refusal(openAt(path, { program: 'host', ...more }))
+      assert.equal(error.code, 'STORE_FOREIGN')
+      assert.equal(error.message, `The store at ${path} belongs to a generator, not to a host.`)
+      assert.deepEqual(error.facts, { path, found: 'generator', expected: 'host' })
+      assert.match(error.remedy ?? '', /DB_STORE_PATH/)
+    }
+    assert.deepEqual(dataOf(path), before)
+    await madeStore(path, { program: 'generator' })
+  })
+
+  it('takes up a store that was made before stores named their program', async (t) => {
+    const path = testDirectory(t)
+    await madeStore(path)
+    const root = open({ path, noSubdir: false, encoding: 'binary', keyEncoding: 'binary' })
+    const options = { encoding: 'binary', keyEncoding: 'binary', useVersions: true } as const
+    const meta = root.openDB<Buffer, Buffer>('meta', options)
+    const { program, ...older } = JSON.parse(String(meta.get(Buffer.from('store'))))
+    assert.equal(program, null)
+    await meta.put(Buffer.from('store'), Buffer.from(JSON.stringify(older)), 1)
+    await root.close()
+    await madeStore(path, { program: 'host' })
+    assert.equal((await refusal(openAt(path, { program: 'generator' }))).code, 'STORE_FOREIGN')
   })
 
   it('names a directory that this user may not write', async (t) => {
