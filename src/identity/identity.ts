@@ -4,7 +4,7 @@
  */
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { ServiceError } from '../errors.ts'
-import { createKeyFile, readKeyFile } from './key-directory.ts'
+import { createKeyFile, readKeyFile, requireUsable } from './key-directory.ts'
 import { type KeyProgram, openKey, sealKey } from './key-file.ts'
 import { createSigner, type Signer, type SignerKey } from './signature.ts'
 import { derivePeerSeed } from './stretch.ts'
@@ -28,20 +28,37 @@ export interface Identity {
 }
 
 /**
- * Opens this program's key, making it on the first run. Throws IDENTITY_SECRET_MISSING,
- * IDENTITY_LOCKED, IDENTITY_DAMAGED, IDENTITY_PERMISSION or IDENTITY_DIRECTORY_UNUSABLE.
+ * Opens this program's key, making it on the first run. Throws what `readIdentity` throws.
  */
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
+  const known = await readIdentity(options)
+  return known ?? toIdentity(await createKey(options), options, true)
+}
+
+/**
+ * This program's identity, or null where its key has yet to be made and can be. Writes nothing. Throws
+ * IDENTITY_SECRET_MISSING, IDENTITY_LOCKED, IDENTITY_DAMAGED, IDENTITY_PERMISSION or
+ * IDENTITY_DIRECTORY_UNUSABLE.
+ */
+export async function readIdentity(options: IdentityOptions): Promise<Identity | null> {
   if (options.secret === '') {
     throw new ServiceError('IDENTITY_SECRET_MISSING', 'the keyring secret is empty', {
       remedy: 'Set DB_KEYRING_SECRET, or DB_KEYRING_SECRET_FILE to a file that holds it.',
     })
   }
   const existing = await readKeyFile(options.keyPath, options.program)
-  const signerKey =
-    existing === null ? await createKey(options) : await openKey(existing, options.secret)
-  const peerSeed = await derivePeerSeed(options.secret, options.program)
-  return { signer: createSigner(signerKey), signerKey, peerSeed, created: existing === null }
+  if (existing !== null) return toIdentity(await openKey(existing, options.secret), options, false)
+  await requireUsable(options.keyPath)
+  return null
+}
+
+async function toIdentity(
+  signerKey: SignerKey,
+  { secret, program }: IdentityOptions,
+  created: boolean,
+): Promise<Identity> {
+  const peerSeed = await derivePeerSeed(secret, program)
+  return { signer: createSigner(signerKey), signerKey, peerSeed, created }
 }
 
 async function createKey(options: IdentityOptions): Promise<SignerKey> {

@@ -3,8 +3,8 @@
  * an existing one.
  */
 import { randomBytes } from 'node:crypto'
-import { link, mkdir, open, readFile, stat, unlink } from 'node:fs/promises'
-import { join } from 'node:path'
+import { link, mkdir, mkdtemp, open, readFile, rmdir, stat, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { ServiceError } from '../errors.ts'
 import type { KeyFile, KeyProgram } from './key-file.ts'
 
@@ -20,6 +20,29 @@ export async function readKeyFile(directory: string, program: KeyProgram): Promi
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null
     throw await directoryProblem(directory, error)
+  }
+}
+
+/**
+ * Finds out whether a first key file could be written, and leaves nothing behind; making directories
+ * where a file system takes none (/proc) would go on for ever. Throws IDENTITY_PERMISSION or
+ * IDENTITY_DIRECTORY_UNUSABLE.
+ */
+export async function requireUsable(directory: string): Promise<void> {
+  try {
+    await rmdir(await mkdtemp(join(await nearestExisting(directory), '.viewmesh-')))
+  } catch (error) {
+    throw await directoryProblem(directory, error)
+  }
+}
+
+async function nearestExisting(path: string): Promise<string> {
+  try {
+    await stat(path)
+    return path
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error
+    return nearestExisting(dirname(path))
   }
 }
 

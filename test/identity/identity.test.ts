@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { ServiceError } from '../../src/errors.ts'
-import { openIdentity } from '../../src/identity/identity.ts'
+import { openIdentity, readIdentity } from '../../src/identity/identity.ts'
 import { createSigner, verifySignature } from '../../src/identity/signature.ts'
 import { startChild } from '../support/child-program.ts'
 
@@ -150,13 +150,30 @@ test('readable parts of the key file cannot be changed: they are authenticated w
   assert.equal(error.code, 'IDENTITY_LOCKED')
 })
 
-test('a file where the key directory should be is told with the setting to change', async () => {
-  const keyPath = join(top, 'a file')
-  await writeFile(keyPath, '')
-  const error = await failure(openIdentity({ keyPath, secret, program: 'host' }))
-  assert.equal(error.code, 'IDENTITY_DIRECTORY_UNUSABLE')
-  assert.match(error.remedy ?? '', /DB_KEY_PATH/)
+test('a key that has yet to be made can be looked for, which leaves nothing behind', async () => {
+  const parent = await mkdtemp(join(top, 'empty-'))
+  for (const keyPath of [parent, join(parent, 'not', 'there yet')])
+    assert.equal(await readIdentity({ keyPath, secret, program: 'host' }), null)
+  assert.deepEqual(await readdir(parent), [])
+  const known = await readIdentity({ keyPath, secret, program: 'generator' })
+  assert.equal(known?.signer.identity, first.signer.identity)
 })
+
+const someFile = join(top, 'a file')
+await writeFile(someFile, '')
+
+for (const [what, keyPath] of [
+  ['a file where the key directory should be', someFile],
+  ['a key directory on a file system that takes none', '/proc/viewmesh/keys'],
+] as const)
+  test(`${what} is told with the setting to change, before a store is made`, async () => {
+    const options = { keyPath, secret, program: 'host' } as const
+    for (const open of [readIdentity, openIdentity]) {
+      const error = await failure(open(options))
+      assert.equal(error.code, 'IDENTITY_DIRECTORY_UNUSABLE')
+      assert.match(error.remedy ?? '', /DB_KEY_PATH/)
+    }
+  })
 
 /** A directory that the test's child process (UID 1001, or this user) may not use. */
 async function lockedDirectory(name: string, mode: number): Promise<string> {
