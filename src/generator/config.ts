@@ -1,5 +1,6 @@
 /** The Generator's settings: the common ones, and what only a Generator has. */
 import { type CommonSettings, commonSettings } from '../service/common-settings.ts'
+import { commonListeners, portCollisions } from '../service/own-ports.ts'
 import type { SettingsTable } from '../service/setting.ts'
 import type { SettingKind } from '../service/setting-kinds.ts'
 import { choice, kind, list, scalarText, secretText, text, url } from '../service/setting-kinds.ts'
@@ -102,8 +103,12 @@ export function loadGeneratorSettings(sources: SettingSources): GeneratorSetting
   return loadSettings(generatorSettings, sources, { check: checkSettings })
 }
 
-function checkSettings({ rpcUrls }: GeneratorSettings): readonly string[] {
-  return rpcUrls.length > 0
-    ? []
-    : ['node.rpc_url (NODE_RPC_URL) is required and empty; accepted is at least one URL']
+function checkSettings(settings: GeneratorSettings): readonly string[] {
+  const collisions = portCollisions(commonListeners(settings))
+  return settings.rpcUrls.length > 0
+    ? collisions
+    : [
+        'node.rpc_url (NODE_RPC_URL) is required and empty; accepted is at least one URL',
+        ...collisions,
+      ]
 }

@@ -4,7 +4,7 @@
  * writes the store.
  */
 import type { Logger } from 'pino'
-import { openIdentity } from '../identity/identity.ts'
+import { openIdentity, readIdentity } from '../identity/identity.ts'
 import { openP2p, type P2p } from '../p2p/p2p.ts'
 import { networkName } from '../primitives/names.ts'
 import { openHealthServer } from '../service/health.ts'
@@ -61,18 +61,17 @@ export async function openGenerator(
     await openHealth(settings, network, { log, metrics, status }),
   )
   const api = running.own('api', await openApi({ settings, network }, { log, registry }))
-  await requireFree(tcpAddress(settings.p2pListen), 'DB_P2P_LISTEN_ADDR')
+  await requireFree({ address: tcpAddress(settings.p2pListen), setting: 'DB_P2P_LISTEN_ADDR' })
   await requireWritable(settings.storePath)
-  const identity = await openIdentity({
-    keyPath: settings.keyPath,
-    secret: settings.keyringSecret,
-    program: 'generator',
-  })
-  const { signerKey, peerSeed } = identity
+  const { keyPath, keyringSecret: secret } = settings
+  const keyOptions = { keyPath, secret, program: 'generator' } as const
+  const known = await readIdentity(keyOptions)
   const writer = running.own(
     'writer',
-    await openWriterThread({ settings, network, signerKey, secrets }, running.fail),
+    await openWriterThread({ settings, network, secrets }, running.fail),
   )
+  const { signer, signerKey, peerSeed } = known ?? (await openIdentity(keyOptions))
+  await writer.request('ingest', signerKey)
   let publisher: Publisher | null = null
   metrics.addSource(writer.metrics)
   writer.on('upstream', status.onUpstream)
@@ -111,10 +110,7 @@ export async function openGenerator(
   running.own('status', status)
   const { id, addresses } = p2p.self()
   const { head } = status.state()
-  log.info(
-    { network, peer: id, addresses, identity: identity.signer.identity, head },
-    'generator ready',
-  )
+  log.info({ network, peer: id, addresses, identity: signer.identity, head }, 'generator ready')
   return { healthPort: health.port, apiPort: api.port, p2p }
 }
 
@@ -147,12 +143,11 @@ function openWriterThread(
   options: {
     readonly settings: GeneratorSettings
     readonly network: string
-    readonly signerKey: WriterData['signerKey']
     readonly secrets: readonly string[]
   },
   onFatal: (error: unknown) => void,
 ): Promise<Thread<WriterRequests, WriterEvents>> {
-  const { settings, network, signerKey, secrets } = options
+  const { settings, network, secrets } = options
   const { rpcUrls, wsUrl, apiKey, apiKeyHeader, verify, receipts } = settings
   const data: WriterData = {
     storePath: settings.storePath,
@@ -167,7 +162,6 @@ function openWriterThread(
       verify,
       receipts,
     },
-    signerKey,
     logLevel: settings.logLevel,
     secrets,
   }

@@ -24,7 +24,6 @@ export interface WriterData extends ReaderData {
   /** Newest heights that stay; null keeps all. */
   readonly retainBlocks: number | null
   readonly startHeight: StartHeight
-  readonly signerKey: SignerKey
 }
 
 /** Events for the main thread. */
@@ -37,8 +36,11 @@ export type WriterEvents = {
   readonly failed: PlainError
 }
 
-/** It is asked for nothing. */
-export type WriterRequests = Record<never, never>
+/** What the main thread asks for. */
+export type WriterRequests = {
+  /** Begins to read and seal, once. */
+  readonly ingest: (signerKey: SignerKey) => void
+}
 
 /** How long the start waits for the node before the store is opened without its genesis hash. */
 const genesisWaitMs = 2_000
@@ -61,28 +63,38 @@ await serveThread<WriterRequests, WriterEvents, WriterData>(async ({ data, emit,
   const feed = await openBlockReader(readerData, { onUpstream, onFatal: onFailed })
   const genesisHash = await genesisHashOf(feed, signal)
   const store = await openWriter(
-    { path, network, retainBlocks, ...(genesisHash !== null && { genesisHash }) },
+    {
+      path,
+      network,
+      retainBlocks,
+      program: 'generator',
+      ...(genesisHash !== null && { genesisHash }),
+    },
     { log, registry },
   )
-  const signer = createSigner(data.signerKey)
   const sealLog = createSealLog(log)
-  const ingesting = runIngest(
-    { startHeight, identity: signer.identity, fetchAhead, maxCommits, backoff },
-    {
-      feed,
-      store,
-      log,
-      seal: createSealer(network, { signer, nowMs: Date.now }),
-      metrics: createIngestMetrics(registry),
-      onSealed: (header) => {
-        emit('sealed', header)
-        sealLog(header, sourceHead)
+  const ingestMetrics = createIngestMetrics(registry)
+  let ingesting: Promise<void> = Promise.resolve()
+  const ingest = (signerKey: SignerKey): void => {
+    const signer = createSigner(signerKey)
+    ingesting = runIngest(
+      { startHeight, identity: signer.identity, fetchAhead, maxCommits, backoff },
+      {
+        feed,
+        store,
+        log,
+        seal: createSealer(network, { signer, nowMs: Date.now }),
+        metrics: ingestMetrics,
+        onSealed: (header) => {
+          emit('sealed', header)
+          sealLog(header, sourceHead)
+        },
       },
-    },
-    signal,
-  ).catch(onFailed)
+      signal,
+    ).catch(onFailed)
+  }
   return {
-    requests: {},
+    requests: { ingest },
     metrics: async () => [...(await metrics.snapshot()), ...(await feed.metrics())],
     close: async () => {
       await ingesting

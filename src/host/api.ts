@@ -9,7 +9,7 @@ import { defaultSubscriptionLimits, openSubscriptions } from '../graphql/subscri
 import { collections } from '../primitives/collections.ts'
 import { openHttpServer } from '../service/http-server.ts'
 import type { StoreReader } from '../store/store.ts'
-import { type HostSettings, playgroundAddress } from './config.ts'
+import { type HostSettings, playgroundListen } from './config.ts'
 
 export interface Api {
   readonly port: number
@@ -40,15 +40,14 @@ export async function openApi({ settings, network }: ApiOptions, parts: ApiParts
     parts,
   )
   const subscriptions = openSubscriptions(defaultSubscriptionLimits, { log, registry, graphql })
-  const setting = 'DB_API_ADDR'
   const api = await openHttpServer(
-    { address: settings.apiAddress, setting },
+    { address: settings.apiAddress, setting: 'DB_API_ADDR' },
     { log, routes: (server) => graphqlRoutes(server, graphql, { subscriptions }) },
   )
-  const playground = await openHttpServer(
-    { address: playgroundAddress(settings.apiAddress), setting },
-    { log, routes: (server) => playgroundRoutes(server, graphql, { subscriptions }) },
-  ).catch(async (error: unknown) => {
+  const playground = await openHttpServer(playgroundListen(settings.apiAddress), {
+    log,
+    routes: (server) => playgroundRoutes(server, graphql, { subscriptions }),
+  }).catch(async (error: unknown) => {
     await api.close()
     throw error
   })

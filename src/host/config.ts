@@ -1,5 +1,7 @@
 /** The Host's settings: the common ones, and what only a Host has. */
 import { type CommonSettings, commonSettings } from '../service/common-settings.ts'
+import { commonListeners, portCollisions } from '../service/own-ports.ts'
+import type { ListenAddress } from '../service/port-unavailable.ts'
 import type { SettingsTable } from '../service/setting.ts'
 import {
   type Address,
@@ -10,6 +12,11 @@ import {
   secretText,
   url,
 } from '../service/setting-kinds.ts'
+import {
+  type LoadedSettings,
+  loadSettingsWithOrigins,
+  type SettingSources,
+} from '../service/settings.ts'
 
 export interface HostSettings extends CommonSettings {
   /** Health port of a Generator whose schema is compared with ours; null compares with nobody's. */
@@ -75,7 +82,27 @@ export const hostSettings: SettingsTable<HostSettings> = {
   },
 }
 
-/** The playground is served one port above the API. */
-export function playgroundAddress({ host, port }: Address): Address {
-  return { host, port: port === 0 ? 0 : port + 1 }
+/** Reads and checks all settings. Throws CONFIG_INVALID. */
+export function loadHostSettings(sources: SettingSources): LoadedSettings<HostSettings> {
+  return loadSettingsWithOrigins(hostSettings, sources, { check: checkSettings })
+}
+
+function checkSettings(settings: HostSettings): readonly string[] {
+  const { port } = settings.apiAddress
+  if (port === maxPort)
+    return [`db.url (DB_API_ADDR): found port ${port}, accepted is a lower one: ${aboveApi}`]
+  const playground = playgroundListen(settings.apiAddress).address
+  return portCollisions([
+    ...commonListeners(settings),
+    ['the playground (one port above db.url, DB_API_ADDR)', playground],
+  ])
+}
+
+const maxPort = 65_535
+const aboveApi = 'the playground is served one port above it'
+
+/** Where the playground is served: one port above the API. */
+export function playgroundListen({ host, port }: Address): ListenAddress {
+  const address = { host, port: port === 0 ? 0 : port + 1 }
+  return { address, setting: 'DB_API_ADDR', derivation: aboveApi }
 }

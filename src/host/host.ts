@@ -3,7 +3,7 @@
  * The main thread moves bytes, answers health and queries; the writer thread verifies and stores.
  */
 import type { Logger } from 'pino'
-import { openIdentity } from '../identity/identity.ts'
+import { openIdentity, readIdentity } from '../identity/identity.ts'
 import type { P2p } from '../p2p/p2p.ts'
 import { networkName } from '../primitives/names.ts'
 import { openHealthServer } from '../service/health.ts'
@@ -14,7 +14,7 @@ import type { LoadedSettings } from '../service/settings.ts'
 import { readVersion } from '../service/version.ts'
 import { openReader } from '../store/reader.ts'
 import { openApi } from './api.ts'
-import { type HostSettings, playgroundAddress } from './config.ts'
+import { type HostSettings, playgroundListen } from './config.ts'
 import { openMesh } from './mesh.ts'
 import { createHostMetrics } from './metrics.ts'
 import { decideNames } from './network.ts'
@@ -56,11 +56,9 @@ export async function openHost(
   )
   await requireUsable(settings)
   const retainBlocks = settings.prunerEnabled ? settings.prunerMaxBlocks : null
-  const identity = await openIdentity({
-    keyPath: settings.keyPath,
-    secret: settings.keyringSecret,
-    program: 'host',
-  })
+  const { keyPath, keyringSecret: secret } = settings
+  const keyOptions = { keyPath, secret, program: 'host' } as const
+  const known = await readIdentity(keyOptions)
   const schema = running.own(
     'schema',
     await openSchemaSync({ source: sourceOf(settings) }, { log, registry, signal }),
@@ -79,6 +77,7 @@ export async function openHost(
     { onFatal },
   )
   running.own('writer', writer)
+  const { peerSeed } = known ?? (await openIdentity(keyOptions))
   metrics.addSource(writer.metrics)
   const network = networkName(names.chain, names.network)
   status.setNetwork(names.chain, names.network)
@@ -95,7 +94,7 @@ export async function openHost(
   const mesh = running.own(
     'mesh',
     await openMesh(
-      { settings, network, retainBlocks, peerSeed: identity.peerSeed },
+      { settings, network, retainBlocks, peerSeed },
       { log, registry, metrics: hostMetrics, status, writer, reader, notify: api.notify, onFatal },
     ),
   )
@@ -112,9 +111,10 @@ export async function openHost(
 }
 
 async function requireUsable(settings: HostSettings): Promise<void> {
-  await requireFree(settings.apiAddress, 'DB_API_ADDR')
-  await requireFree(playgroundAddress(settings.apiAddress), 'DB_API_ADDR')
-  await requireFree(tcpAddress(settings.p2pListen), 'DB_P2P_LISTEN_ADDR')
+  const { apiAddress, p2pListen } = settings
+  await requireFree({ address: apiAddress, setting: 'DB_API_ADDR' })
+  await requireFree(playgroundListen(apiAddress))
+  await requireFree({ address: tcpAddress(p2pListen), setting: 'DB_P2P_LISTEN_ADDR' })
   await requireWritable(settings.storePath)
 }
 

@@ -2,8 +2,7 @@
 import process from 'node:process'
 import { openLog } from '../service/log.ts'
 import { type Running, runProgram } from '../service/run.ts'
-import { loadSettingsWithOrigins } from '../service/settings.ts'
-import { hostSettings } from './config.ts'
+import { loadHostSettings } from './config.ts'
 
 /** Runs the Host until a signal or a failure; `argv` is what follows the command. */
 export async function run(argv: readonly string[]): Promise<never> {
@@ -11,7 +10,7 @@ export async function run(argv: readonly string[]): Promise<never> {
 }
 
 async function start(argv: readonly string[], running: Running): Promise<void> {
-  const loaded = loadSettingsWithOrigins(hostSettings, { argv, env: process.env })
+  const loaded = loadHostSettings({ argv, env: process.env })
   const { logLevel: level, keyringSecret, schemaAuthToken, adminToken } = loaded.settings
   const secrets = [keyringSecret, schemaAuthToken, adminToken].filter((secret) => secret !== null)
   const log = openLog({ name: 'host', level, secrets })

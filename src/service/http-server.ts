@@ -4,13 +4,9 @@
  */
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { ServiceError } from '../errors.ts'
-import type { Address } from './setting-kinds.ts'
+import { type ListenAddress, portUnavailable } from './port-unavailable.ts'
 
-export interface HttpServerOptions {
-  readonly address: Address
-  /** The setting a person changes when the address cannot be used: `HEALTH_ADDR`. */
-  readonly setting: string
+export interface HttpServerOptions extends ListenAddress {
   /** Largest request body. Default 64 KiB. */
   readonly maxBodyBytes?: number
   /** Time for a request's headers and body to arrive. Default 10,000. */
@@ -109,23 +105,6 @@ async function listen(server: FastifyInstance, options: HttpServerOptions): Prom
     await server.listen({ host, port })
   } catch (error) {
     await server.close()
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-    const reason = listenProblems[code] ?? `cannot be listened on (${code})`
-    throw new ServiceError(
-      'SERVICE_PORT_UNAVAILABLE',
-      `${options.setting}: the address ${host}:${port} ${reason}`,
-      {
-        facts: { setting: options.setting, host, port },
-        remedy: `Stop the program that uses it, or set ${options.setting} to a free address.`,
-        cause: error,
-      },
-    )
+    throw portUnavailable(options, error)
   }
-}
-
-const listenProblems: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'is taken by another program',
-  EACCES: 'needs more rights than this user has',
-  EADDRNOTAVAIL: 'does not belong to this machine',
-  ENOTFOUND: 'is not a name this machine can resolve',
 }

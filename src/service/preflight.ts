@@ -6,6 +6,7 @@ import { access, constants } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { ServiceError } from '../errors.ts'
+import { type ListenAddress, portUnavailable } from './port-unavailable.ts'
 import type { Address } from './setting-kinds.ts'
 
 /** The address of a multiaddr such as `/ip4/0.0.0.0/tcp/9171`. */
@@ -15,20 +16,14 @@ export function tcpAddress(multiaddr: string): Address {
 }
 
 /** Throws SERVICE_PORT_UNAVAILABLE, naming the setting, where the address cannot be listened on. */
-export async function requireFree({ host, port }: Address, setting: string): Promise<void> {
+export async function requireFree(listen: ListenAddress): Promise<void> {
+  const { host, port } = listen.address
   const { promise, resolve } = Promise.withResolvers<NodeJS.ErrnoException | null>()
   const server = createServer()
   server.once('error', resolve)
   server.listen({ host, port }, () => server.close(() => resolve(null)))
   const problem = await promise
-  if (problem === null) return
-  const reason = problem.code === 'EADDRINUSE' ? 'is taken by another program' : problem.message
-  const message = `${setting}: the address ${host}:${port} ${reason}`
-  throw new ServiceError('SERVICE_PORT_UNAVAILABLE', message, {
-    facts: { setting, host, port },
-    remedy: `Stop the program that uses it, or set ${setting} to a free address.`,
-    cause: problem,
-  })
+  if (problem !== null) throw portUnavailable(listen, problem)
 }
 
 /** Throws STORE_PATH_UNUSABLE where the directory, or the one it would be made in, is not writable. */

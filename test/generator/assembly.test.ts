@@ -41,22 +41,27 @@ test('a store belongs to one program, one secret and one chain', async (t) => {
   await first.reports(({ head }) => head === 5)
 
   await t.test('a second program on the same store is refused', async (t) => {
-    await assert.rejects(openGeneratorInProcess(t, home, settings), { code: 'STORE_LOCKED' })
+    const env = { ...settings, DB_KEY_PATH: join(home, 'second') }
+    await assert.rejects(openGeneratorInProcess(t, home, env), { code: 'STORE_LOCKED' })
+    assert.deepEqual(readdirSync(home).sort(), ['keys', 'store'])
   })
   await first.close()
 
   await t.test('a wrong secret is refused: Failed to load existing identity', async (t) => {
-    const env = { ...settings, DB_KEYRING_SECRET: 'another secret' }
+    const wrong = { DB_KEYRING_SECRET: 'another secret', DB_STORE_PATH: join(home, 'second') }
     const message = /Failed to load existing identity/
-    await assert.rejects(openGeneratorInProcess(t, home, env), { message })
+    await assert.rejects(openGeneratorInProcess(t, home, { ...settings, ...wrong }), { message })
+    assert.deepEqual(readdirSync(home).sort(), ['keys', 'store'])
   })
 
   await t.test('a node with another genesis block is refused', async (t) => {
     const other = await startNode(t, { args: ['--timestamp', '1'] })
-    await assert.rejects(openGeneratorInProcess(t, home, { NODE_RPC_URL: other.url }), {
+    const env = { NODE_RPC_URL: other.url, DB_KEY_PATH: join(home, 'second') }
+    await assert.rejects(openGeneratorInProcess(t, home, env), {
       code: 'STORE_FOREIGN',
       message: /genesis block/,
     })
+    assert.deepEqual(readdirSync(home).sort(), ['keys', 'store'])
   })
 
   await t.test('a node that comes back as another chain ends it: Genesis changed', async (t) => {

@@ -53,6 +53,16 @@ const mistakes: readonly [string, Readonly<Record<string, string>>, RegExp][] = 
     /GENERATOR_START_HEIGHT.*latest/,
   ],
   ['auth by mtls', { SCHEMA_AUTH_MODE: 'mtls' }, /SCHEMA_AUTH_MODE.*token, none/],
+  [
+    'one port for health and queries',
+    { HEALTH_ADDR: '127.0.0.1:9181' },
+    /DB_API_ADDR\) at 0\.0\.0\.0:9181 and health\.addr \(HEALTH_ADDR\) at 127\.0\.0\.1:9181.*accepted/,
+  ],
+  [
+    'one port for peers and health',
+    { DB_P2P_LISTEN_ADDR: '/ip4/0.0.0.0/tcp/8080' },
+    /DB_P2P_LISTEN_ADDR\) at 0\.0\.0\.0:8080 and health\.addr \(HEALTH_ADDR\)/,
+  ],
   ['a header name with a space', { NODE_API_KEY_TYPE: 'Api Key' }, /NODE_API_KEY_TYPE.*header/],
 ]
 

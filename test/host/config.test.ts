@@ -1,13 +1,12 @@
 /** The Host's own settings. What is common to both programs is tested with the service room. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type HostSettings, hostSettings, playgroundAddress } from '../../src/host/config.ts'
+import { type HostSettings, loadHostSettings, playgroundListen } from '../../src/host/config.ts'
 import { decideNames } from '../../src/host/network.ts'
-import { loadSettings, loadSettingsWithOrigins } from '../../src/service/settings.ts'
 import { testSigner } from '../support/sealed-blocks.ts'
 
 const load = (env: Readonly<Record<string, string>>): HostSettings =>
-  loadSettings(hostSettings, { argv: [], env: { DB_KEYRING_SECRET: 'secret', ...env } })
+  loadHostSettings({ argv: [], env: { DB_KEYRING_SECRET: 'secret', ...env } }).settings
 
 describe('settings', () => {
   test('GENERATOR_SCHEMA_URL and GENERATOR_SCHEMA_AUTH_TOKEN: none, the embedded schema is used', () => {
@@ -46,14 +45,34 @@ describe('settings', () => {
 
   test('the playground is one port above the API', () => {
     const { apiAddress } = load({})
-    assert.deepEqual(playgroundAddress(apiAddress), { host: '0.0.0.0', port: 9182 })
-    assert.equal(playgroundAddress({ host: '::1', port: 0 }).port, 0)
+    assert.deepEqual(playgroundListen(apiAddress).address, { host: '0.0.0.0', port: 9182 })
+    assert.equal(playgroundListen({ host: '::1', port: 0 }).address.port, 0)
+    assert.throws(() => load({ DB_API_ADDR: '127.0.0.1:65535' }), {
+      code: 'CONFIG_INVALID',
+      message:
+        'db.url (DB_API_ADDR): found port 65535, accepted is a lower one: the playground is served one port above it',
+    })
+    assert.equal(load({ DB_API_ADDR: '127.0.0.1:65534' }).apiAddress.port, 65_534)
+  })
+
+  test('no two of its own addresses may want the same port; both settings are named', () => {
+    const playground = /the playground \(one port above db\.url, DB_API_ADDR\) at 0\.0\.0\.0:9182/
+    for (const [env, names] of [
+      [{ HEALTH_ADDR: '127.0.0.1:9181' }, [/DB_API_ADDR/, /HEALTH_ADDR\) at 127\.0\.0\.1:9181/]],
+      [{ HEALTH_ADDR: ':9182' }, [playground, /HEALTH_ADDR/]],
+      [{ DB_P2P_LISTEN_ADDR: '/ip4/0.0.0.0/tcp/9182' }, [playground, /DB_P2P_LISTEN_ADDR/]],
+      [{ DB_API_ADDR: '[::]:8079' }, [/HEALTH_ADDR/, /the playground .* at \[::\]:8080/]],
+    ] as const)
+      for (const name of names)
+        assert.throws(() => load(env), { code: 'CONFIG_INVALID', message: name })
+    load({ DB_API_ADDR: '127.0.0.1:0', HEALTH_ADDR: '127.0.0.1:0' })
+    load({ DB_API_ADDR: '127.0.0.1:7000', HEALTH_ADDR: '127.0.0.2:7000' })
   })
 })
 
 describe('the network', () => {
   const names = (env: Record<string, string>, fetched: string | null): string[] => {
-    const { settings, origins } = loadSettingsWithOrigins(hostSettings, {
+    const { settings, origins } = loadHostSettings({
       argv: [],
       env: { DB_KEYRING_SECRET: 'secret', ...env },
     })

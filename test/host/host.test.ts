@@ -1,11 +1,13 @@
 /** A whole Host: what it answers while it starts, where its peers come from, why it would not start. */
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
+import { pino } from 'pino'
 import { schemaSdl } from '../../src/primitives/sdl.ts'
+import { openWriter } from '../../src/store/writer.ts'
 import { createChain } from '../support/block-factory.ts'
 import { openHostInProcess } from '../support/host-in-process.ts'
 import { openTestGenerator } from '../support/test-generator.ts'
@@ -79,17 +81,27 @@ test('the life of a Host', async (t) => {
         }
       })
 
-      await t.test('keeps a second Host off its store', async (t) => {
-        const second = await openHostInProcess(t, home)
+      await t.test('keeps a second Host off its store, which then makes no key', async (t) => {
+        const second = await openHostInProcess(t, home, { DB_KEY_PATH: join(home, 'second') })
         await assert.rejects(second.opened, { code: 'STORE_LOCKED' })
+        assert.deepEqual(readdirSync(home).sort(), ['keys', 'store'])
       })
       await host.close()
     },
   )
 
-  await t.test('refuses the store of another chain', async (t) => {
-    const other = await openHostInProcess(t, home, { CHAIN_NETWORK: 'Sepolia' })
+  await t.test('refuses the store of another chain, and makes no key', async (t) => {
+    const env = { CHAIN_NETWORK: 'Sepolia', DB_KEY_PATH: join(home, 'second') }
+    const other = await openHostInProcess(t, home, env)
     await assert.rejects(other.opened, { code: 'STORE_FOREIGN', message: /Local__Devnet, not to/ })
+    assert.deepEqual(readdirSync(home).sort(), ['keys', 'store'])
+  })
+
+  await t.test('refuses a wrong secret, and makes no store', async (t) => {
+    const env = { DB_KEYRING_SECRET: 'another', DB_STORE_PATH: join(home, 'second') }
+    const other = await openHostInProcess(t, home, env)
+    await assert.rejects(other.opened, { code: 'IDENTITY_LOCKED' })
+    assert.deepEqual(readdirSync(home).sort(), ['keys', 'store'])
   })
 
   await t.test('stops at once while it starts', async (t) => {
@@ -106,21 +118,44 @@ test('the life of a Host', async (t) => {
 describe('a Host that cannot start says why and leaves nothing behind', () => {
   test('a port that is taken', async (t) => {
     const port = await listen(t, createServer())
-    for (const [setting, value] of [
+    const abovePort = 'the playground is served one port above it, and '
+    for (const [setting, value, derivation = ''] of [
       ['HEALTH_ADDR', `127.0.0.1:${port}`],
       ['DB_API_ADDR', `127.0.0.1:${port}`],
-      ['DB_API_ADDR', `127.0.0.1:${port - 1}`],
+      ['DB_API_ADDR', `127.0.0.1:${port - 1}`, abovePort],
       ['DB_P2P_LISTEN_ADDR', `/ip4/127.0.0.1/tcp/${port}`],
     ] as const) {
       const home = testDirectory(t)
       const host = await openHostInProcess(t, home, { [setting]: value })
       await assert.rejects(host.opened, {
         code: 'SERVICE_PORT_UNAVAILABLE',
-        message: new RegExp(`${setting}.*${port} is taken by another program`),
+        message: new RegExp(`${setting}: ${derivation}the address .*${port} is taken by another`),
         remedy: new RegExp(setting),
       })
       assert.deepEqual(readdirSync(home), [])
     }
+  })
+
+  test('a store of a Generator, or a file that is no store', async (t) => {
+    const home = testDirectory(t)
+    const log = pino({ enabled: false })
+    const path = join(home, 'generator')
+    const store = await openWriter(
+      { path, network, retainBlocks: null, program: 'generator' },
+      { log },
+    )
+    await store.close()
+    mkdirSync(join(home, 'other'))
+    writeFileSync(join(home, 'other', 'data.mdb'), Buffer.alloc(20_000, 'no database'))
+    for (const [name, code, message] of [
+      ['generator', 'STORE_FOREIGN', /belongs to a generator, not to a host/],
+      ['other', 'STORE_FORMAT_UNKNOWN', /is no LMDB file/],
+    ] as const)
+      for (const env of [{}, unnamed]) {
+        const host = await openHostInProcess(t, home, { ...env, DB_STORE_PATH: join(home, name) })
+        await assert.rejects(host.opened, { code, message })
+        assert.deepEqual(readdirSync(home).sort(), ['generator', 'other'])
+      }
   })
 
   test('a store directory that cannot be', async (t) => {

@@ -1,11 +1,10 @@
 /** A whole Host in the process of the test: every part real, on free ports of the loopback address. */
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { hostSettings } from '../../src/host/config.ts'
+import { loadHostSettings } from '../../src/host/config.ts'
 import { type Host, openHost } from '../../src/host/host.ts'
 import type { HealthReport } from '../../src/service/contract.ts'
 import type { Closeable } from '../../src/service/run.ts'
-import { loadSettingsWithOrigins } from '../../src/service/settings.ts'
 import { type CapturedLog, captureLog } from './captured-log.ts'
 import { freePorts } from './free-port.ts'
 
@@ -25,7 +24,7 @@ export async function openHostInProcess(
   env: Readonly<Record<string, string>> = {},
 ): Promise<HostInProcess> {
   const [healthPort = 0] = await freePorts(1)
-  const loaded = loadSettingsWithOrigins(hostSettings, {
+  const loaded = loadHostSettings({
     argv: [],
     env: {
       DB_STORE_PATH: join(home, 'store'),
