@@ -78,11 +78,14 @@ const words: Readonly<Record<string, boolean>> = {
   0: false,
 }
 
-/** `true` or `false`; also yes/no, on/off, 1/0. */
-export const boolean: SettingKind<boolean> = kind('true or false', (value) => {
-  const found = scalarText(value)?.toLowerCase()
-  return found !== undefined && Object.hasOwn(words, found) ? words[found] : undefined
-})
+/** In any case. */
+export const boolean: SettingKind<boolean> = kind(
+  'true or false, yes or no, on or off, 1 or 0',
+  (value) => {
+    const found = scalarText(value)?.toLowerCase()
+    return found !== undefined && Object.hasOwn(words, found) ? words[found] : undefined
+  },
+)
 
 /** A file or directory; `~/` is the user's home, a relative path starts at the working directory. */
 export const path: SettingKind<string> = kind('a path', (value) => {

@@ -30,7 +30,7 @@ test('every mistake in the settings is told in one message, and the exit code is
   assert.deepEqual(lastError(result).message.split('\n'), [
     '3 mistakes in the configuration:',
     '  - WATCH_NAMESPACES: found "Wrong_Name", accepted is a DNS label, as names of namespaces are',
-    '  - LEADER_ELECT: found "perhaps", accepted is true or false',
+    '  - LEADER_ELECT: found "perhaps", accepted is true or false, yes or no, on or off, 1 or 0',
     '  - --workers: found "0", accepted is a whole number from 1 to 64',
   ])
 })

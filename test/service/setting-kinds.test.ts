@@ -48,7 +48,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
   boolean: {
     kind: boolean,
-    accepts: 'true or false',
+    accepts: 'true or false, yes or no, on or off, 1 or 0',
     good: [
       [true, true],
       ['false', false],

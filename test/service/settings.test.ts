@@ -162,7 +162,7 @@ test('every mistake is told at once: what was found, where, and what is accepted
     `pruner.max_block in ${file} is not a setting; did you mean pruner.max_blocks?`,
     'NODE_RPC_URL: found "ftp://b", accepted is a URL that begins with http:// or https://',
     '--pruner-max-blocks: found "0", accepted is a whole number from 1 to 5000',
-    'PRUNER_ENABLED: found "maybe", accepted is true or false',
+    'PRUNER_ENABLED: found "maybe", accepted is true or false, yes or no, on or off, 1 or 0',
     `mode in ${file}: found "slow", accepted is one of fast, safe`,
     'db.keyring_secret (DB_KEYRING_SECRET or DB_KEYRING_SECRET_FILE) is required and not set; accepted is any text that is not empty',
   ])
@@ -324,7 +324,7 @@ test('the configuration table of README comes from the settings', () => {
   assert.equal(rule, '| --- | --- | --- | --- | --- |')
   assert.deepEqual(rows.slice(1), [
     '| `pruner.max_blocks` | `PRUNER_MAX_BLOCKS` | `--pruner-max-blocks` | `1000` | How many stay. Accepted: a whole number from 1 to 5000 (blocks). |',
-    '| `pruner.enabled` | `PRUNER_ENABLED` | `--pruner-enabled` | `true` | Removes. Accepted: true or false. |',
+    '| `pruner.enabled` | `PRUNER_ENABLED` | `--pruner-enabled` | `true` | Removes. Accepted: true or false, yes or no, on or off, 1 or 0. |',
     '| `mode` | `EXAMPLE_MODE` | `--mode` | `safe` | How. Accepted: one of fast, safe. |',
     '| `db.store.path` | `DB_STORE_PATH` | `--db-store-path` | `~/.example` | Where. Accepted: a path. |',
     '| `db.keyring_secret` | `DB_KEYRING_SECRET` `DB_KEYRING_SECRET_FILE` | `--db-keyring-secret-file` | required | Opens the keys. Accepted: any text that is not empty. |',
