@@ -64,13 +64,24 @@ function hand(node, main) {
   })
 }
 
+/** The folder this package finds its packages in: its own, or the one it was installed into. */
+function findPackages() {
+  for (let folder = here; folder !== dirname(folder); folder = dirname(folder)) {
+    const packages = join(dirname(folder), 'node_modules')
+    if (existsSync(packages)) return packages
+  }
+  return undefined
+}
+
 /**
  * Compiled code is kept beside the packages it comes from, where only who may change those can write:
- * further starts take half the time and, in a clone, no thread needs memory for stripping types. The
- * environment is how threads hear of it. Where the folder is not writable nothing is kept.
+ * further starts do not compile it again and, in a clone, no thread needs memory for stripping types.
+ * The environment is how threads hear of it. Where the folder is not writable nothing is kept.
  */
 function keepCompiledCode() {
-  env.NODE_COMPILE_CACHE ??= join(here, '..', 'node_modules', '.cache', 'compile')
+  const packages = findPackages()
+  if (packages === undefined) return
+  env.NODE_COMPILE_CACHE ??= join(packages, '.cache', 'compile')
   modules.enableCompileCache()
 }
 

@@ -1,5 +1,16 @@
 import assert from 'node:assert/strict'
-import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import {
+  chmod,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -94,10 +105,11 @@ interface Package {
   readonly main: string | null
   readonly hasNode?: true
   readonly isOld?: true
+  readonly uid?: number
 }
 
 /** A package of our shape, started by its launcher. */
-async function startPackage({ folder, main, hasNode, isOld }: Package): Promise<ChildProgram> {
+async function startPackage({ folder, main, hasNode, isOld, uid }: Package): Promise<ChildProgram> {
   const root = join(top, folder)
   await mkdir(join(root, 'src'), { recursive: true })
   await writeFile(join(root, 'package.json'), '{"type":"module"}')
@@ -111,7 +123,11 @@ async function startPackage({ folder, main, hasNode, isOld }: Package): Promise<
     await symlink(process.execPath, join(root, 'node_modules/.bin/node'))
   }
   const nodeFlags = isOld ? preload('pretend-old-node') : []
-  return startChild(join(root, 'src/viewmesh.js'), { args: ['host', '--x'], nodeFlags })
+  return startChild(join(root, 'src/viewmesh.js'), {
+    args: ['host', '--x'],
+    nodeFlags,
+    ...(uid !== undefined && { uid }),
+  })
 }
 
 const layouts: Readonly<Record<string, Package>> = {
@@ -131,6 +147,38 @@ for (const [what, layout] of Object.entries(layouts)) {
     assert.equal((await child.ended()).code, 7)
   })
 }
+
+for (const [what, folder, main, packages] of [
+  [
+    'of an installed package',
+    'user/node_modules/viewmesh',
+    'dist/src/main.js',
+    'user/node_modules',
+  ],
+  ['of a clone', 'repository', 'src/main.ts', 'repository/node_modules'],
+  ['of a build', 'work/dist', 'src/main.js', 'work/node_modules'],
+] as const)
+  test(`compiled code ${what} is kept beside the packages it comes from`, async () => {
+    await mkdir(join(top, packages), { recursive: true })
+    const child = await startPackage({ folder, main })
+    await child.says('running host --x')
+    assert.ok(existsSync(join(top, packages, '.cache/compile')))
+    child.process.kill('SIGTERM')
+    await child.ended()
+  })
+
+test('where its packages may not be written, as in a read-only image, it runs and keeps nothing', async () => {
+  const packages = join(top, 'readonly/node_modules')
+  await mkdir(packages, { recursive: true })
+  await chmod(packages, 0o555)
+  await chmod(top, 0o755)
+  const uid = process.getuid?.() === 0 ? { uid: 1001 } : {}
+  const child = await startPackage({ folder: 'readonly', main: 'src/main.ts', ...uid })
+  await child.says('running host --x')
+  child.process.kill('SIGTERM')
+  assert.equal((await child.ended()).code, 7)
+  assert.deepEqual(await readdir(packages), [])
+})
 
 test('without a Node that is new enough the launcher says which it needs and how to get it', async () => {
   const child = await startPackage({ folder: 'alone', main: 'src/main.ts', isOld: true })
