@@ -5,6 +5,7 @@
 import { ServiceError } from '../../src/errors.ts'
 import { requests } from '../api/annotations.ts'
 import type { Resource } from '../api.ts'
+import { childNames } from '../resources/names.ts'
 import { hasCode } from '../runtime/api-error.ts'
 import type { Reconcile, ReconcileResult, ReconcileRun } from '../runtime/controller.ts'
 import { parseKey } from '../runtime/resource-type.ts'
@@ -20,7 +21,7 @@ import { createLook, type Look } from './look.ts'
 import { type PausedPlan, waitingChanges } from './pause.ts'
 import { identitiesOf, observedName, type Picture, takePicture } from './picture.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
-import { createMemories, type Looked, type ResourceMemory } from './resource-memory.ts'
+import { childKey, createMemories, type Looked, type ResourceMemory } from './resource-memory.ts'
 import { type Findings, wantedStatus } from './resource-status.ts'
 import { chainProblem } from './storage.ts'
 
@@ -122,7 +123,13 @@ async function proceed<R extends Resource, F>(work: Work<R, F>): Promise<void> {
     if (judged.identity.lack === null) await carryOut(work, judged)
   } else if (findings.problem.reason === 'KeysClaimMissing') {
     await parkSet(work.parts, resource, judged, work.run)
+    forgetSet(work)
   }
+}
+
+/** That the StatefulSet is not there is then our own doing. */
+function forgetSet<R extends Resource, F>({ resource, memory }: Work<R, F>): void {
+  memory.settled.delete(childKey('StatefulSet', childNames(resource).base))
 }
 
 /** What there is, and what follows from it. */
@@ -191,7 +198,9 @@ async function applyObjects<R extends Resource, F>(work: Work<R, F>, facts: F): 
   const plan = planObjects(logic, parts, resource, { picture, facts })
   findings.plan = plan
   await settleAll(parts, resource, { plan, memory, hold: findings.hold !== null }, run)
-  if (plan.isGrowing) await removeSet(parts, resource, picture, run)
+  if (!plan.isGrowing) return
+  await removeSet(parts, resource, picture, run)
+  forgetSet(work)
 }
 
 /** Writes status, tells Events, and says when to look again. */
