@@ -53,7 +53,7 @@ export function keptMetadata(
 }
 
 /** The reference by which Kubernetes deletes an object together with its resource. */
-export function owner(resource: Resource): V1OwnerReference {
+function owner(resource: Resource): V1OwnerReference {
   return { ...looseOwner(resource), controller: true, blockOwnerDeletion: true }
 }
 

@@ -6,7 +6,7 @@ import type { DevnetSettings } from './config.ts'
 import { generatorPorts, hostPorts, playgroundPort } from './programs.ts'
 
 /** The query to paste: the newest block with everything that hangs on it. */
-export const firstQuery =
+const firstQuery =
   '{ Block(order: {number: DESC}, limit: 1) { number hash transactions { hash from to status logs { address topics } accessList { address storageKeys } } } }'
 
 /** The address the programs listen on, as this machine reaches it. */

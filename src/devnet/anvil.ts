@@ -32,7 +32,7 @@ const stepMs = 50
  * Blocks whose transactions anvil keeps. It writes all of them to its state file once a second, so
  * this bounds the writing (7 MB a second); the Generator is never this far behind.
  */
-export const keptBlocks = 256
+const keptBlocks = 256
 
 /** Path of the program. Throws DEVNET_ANVIL_MISSING where npm has none for this machine. */
 export function anvilPath(platform: string, arch: string): string {

@@ -19,7 +19,7 @@ export function openReadableLog(write: (text: string) => void): Logger {
 }
 
 /** `12:03:11 blocks arrive at the Host  node 9  generator 9  host 8`, and a failure in full. */
-export function readableLine(entry: Entry): string {
+function readableLine(entry: Entry): string {
   const { level, time, msg, err, name: _name, ...facts } = entry as Entry & Record<string, unknown>
   const clock = new Date(time).toTimeString().slice(0, 8)
   const mark = level === 'info' ? '' : `${level}: `

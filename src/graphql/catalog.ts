@@ -176,7 +176,7 @@ export function rowDocID(row: Row, section: Section): string {
 }
 
 /** The docID of a row of BlockSignature. */
-export function sealDocID(row: Row): string {
+function sealDocID(row: Row): string {
   return docIDs.seal(row.block.header.hash, sealAt(row).signatureIdentity)
 }
 

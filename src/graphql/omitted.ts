@@ -4,17 +4,10 @@
  * becomes empty by that, so that it never turns into "equals null", "matches nothing" or "matches
  * everything" of an `_or`.
  */
-import {
-  type ArgumentNode,
-  type ConstDirectiveNode,
-  type DirectiveNode,
-  Kind,
-  type ObjectFieldNode,
-  type ValueNode,
-} from 'graphql'
+import { type ArgumentNode, Kind, type ObjectFieldNode, type ValueNode } from 'graphql'
 
 /** A value without what omitted variables stood in; undefined when nothing of it is left. */
-export function pruneValue(value: ValueNode, omitted: ReadonlySet<string>): ValueNode | undefined {
+function pruneValue(value: ValueNode, omitted: ReadonlySet<string>): ValueNode | undefined {
   switch (value.kind) {
     case Kind.VARIABLE:
       return omitted.has(value.name.value) ? undefined : value
@@ -66,12 +59,4 @@ export function hasVariable(value: ValueNode): boolean {
     default:
       return false
   }
-}
-
-/** Names of the variables that decide about `@skip` and `@include`. */
-export function directiveVariables(
-  directives: readonly (DirectiveNode | ConstDirectiveNode)[] | undefined,
-): string[] {
-  const values = (directives ?? []).flatMap((directive) => directive.arguments ?? [])
-  return values.flatMap(({ value }) => (value.kind === Kind.VARIABLE ? [value.name.value] : []))
 }

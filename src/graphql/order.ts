@@ -117,7 +117,7 @@ function severalFields(node?: ASTNode): Error {
 }
 
 /** True when rows equal in all keys come in falling chain position. */
-export function tiesDescend(keys: readonly OrderKey[]): boolean {
+function tiesDescend(keys: readonly OrderKey[]): boolean {
   return keys.at(-1)?.descending ?? false
 }
 

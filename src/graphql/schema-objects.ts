@@ -97,7 +97,7 @@ export const commitsArguments: GraphQLFieldConfigArgumentMap = {
 }
 
 /** The path from a document's CID to its block's signed root. */
-export const proofType: GraphQLObjectType = new GraphQLObjectType({
+const proofType: GraphQLObjectType = new GraphQLObjectType({
   name: 'InclusionProof',
   description:
     'Shows that the document is under its block’s signed Merkle root (RFC 9162, SHA-256).',

@@ -51,7 +51,7 @@ export type ServerFrame =
 export const blockFrameOverhead = 11
 
 /** What a peer sent does not have the form above. */
-export function frameError(message: string): Error {
+function frameError(message: string): Error {
   const error = new Error(message)
   error.name = frameErrorName
   return error

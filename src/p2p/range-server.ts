@@ -184,7 +184,7 @@ async function sendBlocks(
 }
 
 /** Cuts one block into frames of at most `maxFrameBytes`. */
-export function* blockFrames(
+function* blockFrames(
   height: number,
   block: Uint8Array,
   maxFrameBytes: number,

@@ -20,7 +20,7 @@ import { sealRoot } from './seal.ts'
 import { writeValues } from './values.ts'
 
 /** Bytes a body may unpack to unless the caller says otherwise: 64 MiB. */
-export const defaultMaxRawBytes: number = 64 * 1024 * 1024
+const defaultMaxRawBytes = 64 * 1024 * 1024
 
 /** What a body's header says: how many documents there are, and where each belongs. */
 export interface BodyLayout {

@@ -24,12 +24,6 @@ export function typeName(network: string, collection: string): string {
   return `${network}__${collection}`
 }
 
-/** The name without this network's prefix; a name without the prefix is returned as it is. */
-export function shortName(network: string, name: string): string {
-  const prefix = `${network}__`
-  return name.startsWith(prefix) ? name.slice(prefix.length) : name
-}
-
 function checkPart(part: string, value: string, pattern: RegExp): void {
   if (value.length <= maxPartLength && pattern.test(value)) return
   throw new ServiceError(

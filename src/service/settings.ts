@@ -74,7 +74,7 @@ export function loadSettingsWithOrigins<T>(
 }
 
 /** The one error for any number of configuration mistakes. */
-export function configInvalid(mistakes: readonly string[]): ServiceError {
+function configInvalid(mistakes: readonly string[]): ServiceError {
   const [first = ''] = mistakes
   const message =
     mistakes.length === 1

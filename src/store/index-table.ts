@@ -13,7 +13,7 @@ import { invariant } from '../errors.ts'
 import { blockSections, type Section } from '../primitives/collections.ts'
 import { pieceBytes, spanBlocks } from './layout.ts'
 
-export const entryBytes = 7
+const entryBytes = 7
 const pageEntries = Math.floor((pieceBytes - 2) / entryBytes)
 const maxChunk = 0xffff
 const heightShift = 18

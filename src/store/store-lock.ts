@@ -9,7 +9,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { ServiceError } from '../errors.ts'
 
 /** The file in a store's directory that is locked while a program has the store open. */
-export const lockFile = 'store.lock'
+const lockFile = 'store.lock'
 
 /** How long a program that starts at the same moment may take to find out that it lost. */
 const patienceMs = 300

@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { networkName, shortName, typeName } from '../../src/primitives/names.ts'
+import { networkName, typeName } from '../../src/primitives/names.ts'
 
 test('every collection name carries the prefix <Chain>__<Network>__', () => {
   const network = networkName('Ethereum', 'Mainnet')
   assert.equal(network, 'Ethereum__Mainnet')
   assert.equal(typeName(network, 'Block'), 'Ethereum__Mainnet__Block')
-})
-
-test('short names are what stands behind this network’s prefix; other names stay as they are', () => {
-  assert.equal(shortName('Ethereum__Mainnet', 'Ethereum__Mainnet__Log'), 'Log')
-  assert.equal(shortName('Ethereum__Mainnet', 'Log'), 'Log')
-  assert.equal(shortName('Ethereum__Mainnet', 'Ethereum__Sepolia__Log'), 'Ethereum__Sepolia__Log')
 })
 
 test('names that can be read back from a type name are accepted', () => {
