@@ -51,8 +51,9 @@ const foreignPackage = /^bare-/
 const secondCopies: readonly string[] = ['viem/_cjs', 'ox/_cjs', 'abitype/dist/cjs']
 
 const unusedFolder = /^(?:test|tests|__tests__|docs?|examples?|benchmarks?|\.github)$/
-/** Types, maps, texts; native code for another C library, or for older Nodes than `napi` serves. */
-const unusedFile = /\.(?:map|[cm]?tsx?|md|markdown|flow|tsbuildinfo)$|\.musl\.node$|\.abi\d+\./
+/** Types, maps, texts, tests; native code for another C library, or for older Nodes than `napi` serves. */
+const unusedFile =
+  /\.(?:map|[cm]?tsx?|md|markdown|flow|tsbuildinfo)$|\.test\.[cm]?js$|\.musl\.node$|\.abi\d+\./
 
 /** Whether a package is of use under Node. */
 export function isNodePackage(name: string): boolean {

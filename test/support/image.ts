@@ -13,7 +13,7 @@ export const testBase: string =
   process.env['VIEWMESH_TEST_BASE'] ?? 'docker.io/library/node:24-slim'
 
 /** Driver of buildah's storage; vfs works wherever it runs, also inside a container. */
-const driver = process.env['BUILDAH_STORAGE_DRIVER'] ?? 'vfs'
+export const storageDriver: string = process.env['BUILDAH_STORAGE_DRIVER'] ?? 'vfs'
 
 export interface ImageConfig {
   readonly User: string
@@ -35,7 +35,7 @@ export interface Image {
 
 /** Runs `images/build`; gives the names of what it built. */
 export async function buildImages(...args: readonly string[]): Promise<string[]> {
-  const env = { ...process.env, BUILDAH_STORAGE_DRIVER: driver }
+  const env = { ...process.env, BUILDAH_STORAGE_DRIVER: storageDriver }
   const { stdout } = await run(`${repository}/images/build`, [...args], {
     env,
     maxBuffer: 16_777_216,
@@ -45,7 +45,7 @@ export async function buildImages(...args: readonly string[]): Promise<string[]>
 
 /** Runs buildah and gives what it prints. */
 export async function buildah(...args: readonly string[]): Promise<string> {
-  const { stdout } = await run('buildah', ['--storage-driver', driver, ...args], {
+  const { stdout } = await run('buildah', ['--storage-driver', storageDriver, ...args], {
     maxBuffer: 67_108_864,
   })
   return stdout.trim()
