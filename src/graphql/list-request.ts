@@ -1,7 +1,7 @@
 /**
  * From the coerced arguments of a list to what it asks for.
  */
-import type { ASTNode } from 'graphql'
+import { type ASTNode, GraphQLError } from 'graphql'
 import { parseCid } from '../primitives/cid.ts'
 import { all, allOf, type Condition } from './condition.ts'
 import type { Catalog, Entity } from './entity.ts'
@@ -24,7 +24,7 @@ export function toListRequest(
   const conditions = [
     docIDCondition(entity, args['docID']),
     cidCondition(args['cid'], node),
-    toCondition(catalog, entity, args['filter'], scope),
+    atNode(node, () => toCondition(catalog, entity, args['filter'], scope)),
   ]
   const limit = wholeNumber('limit', args['limit'], node)
   return {
@@ -32,6 +32,17 @@ export function toListRequest(
     order: toOrder(catalog, entity, args['order'], scope, node),
     offset: wholeNumber('offset', args['offset'], node),
     limit: limit === 0 ? Infinity : limit,
+  }
+}
+
+/** Gives what is refused without a place that of the field it was asked for. */
+function atNode<T>(node: ASTNode | undefined, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof GraphQLError) || error.nodes !== undefined || node === undefined)
+      throw error
+    throw new GraphQLError(error.message, { nodes: node, extensions: error.extensions })
   }
 }
 

@@ -63,7 +63,20 @@ export function singleOperand(attribute: Attribute, value: unknown): Operand {
   if (attribute.kind === 'int') return Number(value)
   if (attribute.kind === 'boolean') return value === true
   const text = String(value)
-  return lowerCased.has(attribute.kind) ? text.toLowerCase() : text
+  if (!lowerCased.has(attribute.kind)) return text
+  return attribute.kind === 'id' ? text.toLowerCase() : hexOperand(attribute, text)
+}
+
+/** Hex in any case; empty text is what some applications write for no value. */
+const hexText = /^(?:0x[0-9a-f]*)?$/i
+
+function hexOperand(attribute: Attribute, text: string): string {
+  if (hexText.test(text)) return text.toLowerCase()
+  throw refusal(
+    'GRAPHQL_CONDITION_INVALID',
+    `The field ${attribute.name} is hex and cannot be compared with ${JSON.stringify(text)}.`,
+    'Write 0x and hex digits ("0xa0b86991"), or a part of them with _like ("%b86991%").',
+  )
 }
 
 function quantityOperand(attribute: Attribute, value: unknown): string {

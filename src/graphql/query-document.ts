@@ -115,15 +115,23 @@ export function chooseOperation(
   if (name !== undefined && name !== null && name !== '') {
     const named = operations.get(name)
     if (named !== undefined) return named
-    throw new GraphQLError(`Unknown operation named "${name}".`)
+    throw new GraphQLError(
+      `Unknown operation named "${name}". ${operationHint([...operations.keys()])}`,
+    )
   }
   const [only] = operations.values()
   if (only !== undefined && operations.size === 1) return only
   throw new GraphQLError(
     operations.size === 0
       ? 'Must provide an operation.'
-      : 'Must provide operation name if query contains multiple operations.',
+      : `Must provide operation name if query contains multiple operations. ${operationHint([...operations.keys()])}`,
   )
+}
+
+function operationHint(names: readonly string[]): string {
+  const named = names.filter((name) => name !== '')
+  if (named.length === 0) return 'The query has one without a name: leave operationName out.'
+  return `Set operationName to one of ${named.join(', ')}.`
 }
 
 /** A request's variables, coerced. */

@@ -90,17 +90,25 @@ function readRequest({ method, headers, query, body }: FastifyRequest): Reading 
 
 type ParsedBody = { readonly body: unknown } | { readonly problem: string }
 
-const expected = 'Send JSON like {"query": "{ Block(limit: 1) { number } }", "variables": {}}.'
+const expected =
+  'Send JSON (application/json) like {"query": "{ Block(limit: 1) { number } }", "variables": {}}.'
 
 function parseBody(text: unknown, type: string | undefined): ParsedBody {
   if (typeof text !== 'string' || text === '') return { problem: `The body is empty. ${expected}` }
   if (type !== undefined && graphqlText.test(type)) return { body: { query: text } }
   const body = parseJson(text)
-  if (body === undefined) return { problem: `The body is not JSON. ${expected}` }
+  if (body === undefined) return { problem: notJson(type) }
   if (Array.isArray(body))
     return { problem: `Send each query in a request of its own. ${expected}` }
   if (typeof body !== 'object' || body === null) return { problem: `No query. ${expected}` }
   return { body }
+}
+
+function notJson(type: string | undefined): string {
+  const found = type?.split(';', 1)[0]?.trim()
+  if (found === undefined || found === 'application/json')
+    return `The body is not JSON. ${expected}`
+  return `The body is not JSON, and its content type is ${found}. ${expected} A query by itself is sent as application/graphql.`
 }
 
 /** The media type of a body that is the query itself. */

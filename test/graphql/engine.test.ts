@@ -82,10 +82,13 @@ test('an operation is chosen by name, and unused variables are tolerated', async
   const chosen = await graphql.execute({ query, operationName: 'B' })
   assert.deepEqual(readData(chosen), { b: 'Query' })
   assert.deepEqual(await errors(query), [
-    'Must provide operation name if query contains multiple operations.',
+    'Must provide operation name if query contains multiple operations. Set operationName to one of A, B.',
   ])
   const wrong = await graphql.execute({ query, operationName: 'C' })
-  assert.equal(wrong.errors?.[0]?.message, 'Unknown operation named "C".')
+  assert.equal(
+    wrong.errors?.[0]?.message,
+    'Unknown operation named "C". Set operationName to one of A, B.',
+  )
 })
 
 test('a subscription is answered for the heights of an event, and refused as a query', async (t) => {

@@ -68,12 +68,61 @@ test('a mistake in the text is answered with its place', async (t) => {
       1,
     ],
     ['{ Log { data } x: Block(limit: -1) { number } }', /^The limit -1 is negative/, 1, 16],
+    [
+      '{ Log(filter: {address: {_eq: "0xzz"}}) { data } }',
+      /^The field address is hex and cannot be compared with "0xzz". Write 0x and hex digits/,
+      1,
+      3,
+    ],
+    [
+      '{ Block { number } Log(filter: {block: {hash: {_in: ["abcd"]}}}) { data } }',
+      /^The field hash is hex and cannot be compared with "abcd"/,
+      1,
+      20,
+    ],
   ]
   for (const [query, message, line, column] of cases) {
     const { data, errors } = await graphql.execute({ query })
     assert.equal(data, null, query)
     assert.match(errors?.[0]?.message ?? '', message, query)
     assert.deepEqual(errors?.[0]?.locations?.[0], { line, column }, query)
+  }
+})
+
+test('what could be hex is compared, in any case, and a part of it matched', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const [{ address }] = (await query('{ Log(limit: 1) { address } }')).Log
+  const upper = `0x${address.slice(2).toUpperCase()}`
+  for (const filter of [
+    `_eq: "${upper}"`,
+    `_like: "%${upper.slice(5, 20)}%"`,
+    `_neq: "0x"`,
+    `_neq: ""`,
+    `_nlike: "%zz%"`,
+  ]) {
+    const { Log } = await query(`{ Log(filter: {address: {${filter}}}, limit: 1) { address } }`)
+    assert.deepEqual(Log, [{ address }], filter)
+  }
+})
+
+test('a request that names no operation, or one that is not there, is told which there are', async (t) => {
+  const { graphql } = await openGraphqlRoom(t)
+  const two = 'query A { __typename } query B { __typename }'
+  for (const [query, operationName, message] of [
+    [
+      two,
+      null,
+      'Must provide operation name if query contains multiple operations. Set operationName to one of A, B.',
+    ],
+    [two, 'C', 'Unknown operation named "C". Set operationName to one of A, B.'],
+    [
+      '{ __typename }',
+      'C',
+      'Unknown operation named "C". The query has one without a name: leave operationName out.',
+    ],
+  ] as const) {
+    const { errors } = await graphql.execute({ query, operationName })
+    assert.equal(errors?.[0]?.message, message)
   }
 })
 

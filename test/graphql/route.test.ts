@@ -154,7 +154,8 @@ test('mutations are refused with a message', async (t) => {
   })
 })
 
-const hint = 'Send JSON like {"query": "{ Block(limit: 1) { number } }", "variables": {}}.'
+const hint =
+  'Send JSON (application/json) like {"query": "{ Block(limit: 1) { number } }", "variables": {}}.'
 const unreadable: readonly (readonly [body: string, error: string])[] = [
   ['', `The body is empty. ${hint}`],
   ['{ Block { number } }', `The body is not JSON. ${hint}`],
@@ -176,6 +177,14 @@ test('a body that holds no query is a 400 that says what to send', async (t) => 
     const response = await post(api.url, body)
     assert.deepEqual([response.status, await response.json()], [400, { error }], body)
   }
+})
+
+test('a query sent as plain text is told which content types are accepted', async (t) => {
+  const api = await openTestApi(t)
+  const type = { 'content-type': 'text/plain;charset=UTF-8' }
+  const response = await post(api.url, '{ Block { number } }', type)
+  const error = `The body is not JSON, and its content type is text/plain. ${hint} A query by itself is sent as application/graphql.`
+  assert.deepEqual([response.status, await response.json()], [400, { error }])
 })
 
 test('no body, URL or header makes the service fail', async (t) => {

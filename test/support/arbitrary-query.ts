@@ -208,6 +208,9 @@ function operand(data: NaiveData, collection: CollectionName, field: Field): Dra
     int: ['3', '-1', '4294967296'],
     boolean: ['true', 'false'],
     quantity: ['"1000"', '"0x3e8"', '7', '"0"'],
+    hash: ['"0xAB"', '"0x"'],
+    address: ['"0xAB"', '"0x"'],
+    data: ['"0xAB"', '"0x"'],
   }
   const other = others[naiveKind(type, field.name)] ?? ['"0xAB"', '"nothing"']
   const values = literals.length === 0 ? other : literals
