@@ -10,6 +10,9 @@ import { type Backoff, backoffMs } from './backoff.ts'
 import type { Head } from './block-reader.ts'
 import { type HeadSocket, type HeadSocketOptions, openHeadSocket } from './head-socket.ts'
 
+/** Of a WebSocket that cannot be used. */
+const remedy = 'Fix NODE_WS_URL, or open its port; HTTP polling is used meanwhile.'
+
 export interface HeadsOptions {
   /** Absent: heads are polled for. */
   readonly socket?: HeadSocketOptions
@@ -156,7 +159,7 @@ function createFollower(
       const reason = await listenOnce(target, onOpen)
       if (stop.aborted) return
       if (!reported)
-        log.warn({ endpoint, reason }, 'WebSocket unavailable, will use HTTP-only mode')
+        log.warn({ endpoint, reason, remedy }, 'WebSocket unavailable, will use HTTP-only mode')
       reported = true
       failures++
       await pause(backoffMs(options.backoff, failures), undefined, { signal: stop }).catch(ignore)

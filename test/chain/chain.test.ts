@@ -6,6 +6,7 @@ import type { RpcBlock, RpcReceipt } from '../../src/primitives/rpc-block.ts'
 import { type Anvil, deployEmitter, mineBusyBlocks, startAnvil } from '../support/anvil.ts'
 import { type CapturedLog, captureLog } from '../support/captured-log.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { metricValue } from '../support/metric-value.ts'
 
 const never = new AbortController().signal
 const backoff = { minMs: 5, maxMs: 20 }
@@ -14,6 +15,8 @@ interface Setting {
   readonly anvil: Anvil
   readonly proxy: FaultProxy
   readonly log: CapturedLog
+  /** Of the chain opened last. */
+  metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>
   open(options?: Partial<ChainOptions>): Chain
 }
 
@@ -27,8 +30,10 @@ async function set(t: TestContext): Promise<Setting> {
     await proxy.close()
     await anvil.close()
   })
+  let registry = new Registry()
   const open = (options: Partial<ChainOptions> = {}): Chain => {
-    const parts = { log: log.log, registry: new Registry() }
+    registry = new Registry()
+    const parts = { log: log.log, registry }
     const chain = openChain(
       { rpcUrls: [proxy.url], backoff, pollIntervalMs: 20, ...options },
       parts,
@@ -36,7 +41,8 @@ async function set(t: TestContext): Promise<Setting> {
     t.after(() => chain.close())
     return chain
   }
-  return { anvil, proxy, log, open }
+  const metric: Setting['metric'] = (name, labels) => metricValue(registry, name, labels)
+  return { anvil, proxy, log, metric, open }
 }
 
 const methodsOf = ({ requests }: FaultProxy): string[] =>
@@ -54,6 +60,23 @@ test('a block is read with one eth_getBlockByNumber and a batch of eth_getTransa
   const { block, receipts } = await open().block(Number(expected.block.number), never)
   assert.deepEqual({ block, receipts }, expected)
   assert.deepEqual(methodsOf(proxy), ['1 eth_getBlockByNumber', '5 eth_getTransactionReceipt'])
+})
+
+test('what is read is counted: calls by method, bytes of answers, seconds for each block', async (t) => {
+  const { anvil, metric, open } = await set(t)
+  const { block, receipts } = await newest(anvil)
+  const chain = open()
+  await chain.block(Number(block.number), never)
+  const calls = (method: string) => metric('viewmesh_chain_calls_total', { method })
+  assert.equal(await calls('eth_getBlockByNumber'), 1)
+  assert.equal(await calls('eth_getTransactionReceipt'), receipts.length)
+  assert.equal(await metric('viewmesh_chain_block_read_seconds_count'), 1)
+  assert.ok((await metric('viewmesh_chain_block_read_seconds_sum')) > 0)
+  const bytes = await metric('viewmesh_chain_answer_bytes_total')
+  assert.ok(bytes > JSON.stringify([block, receipts]).length, `${bytes} bytes`)
+  await chain.head(never)
+  assert.equal(await calls('eth_getBlockByNumber'), 2)
+  assert.ok((await metric('viewmesh_chain_answer_bytes_total')) > bytes)
 })
 
 test('an empty block needs one call', async (t) => {
@@ -114,14 +137,17 @@ test('a node that lacks the block is passed over for one that has it', async (t)
 })
 
 test('an absent node is spoken of once when it goes and once when it is back', async (t) => {
-  const { proxy, log, open } = await set(t)
+  const { proxy, log, metric, open } = await set(t)
   const chain = open()
   await chain.head(never)
+  const failures = { code: 'CHAIN_UNREACHABLE' }
+  assert.equal(await metric('viewmesh_chain_failures_total', failures), 0)
   const back = proxy.leave(150)
   const heads = Promise.all([chain.head(never), chain.block(1, never)])
   await log.line('execution node fails, will try again until it answers')
   assert.equal(chain.mode(), 'offline')
   assert.equal(chain.trouble()?.code, 'CHAIN_UNREACHABLE')
+  assert.ok((await metric('viewmesh_chain_failures_total', failures)) > 0)
   await back
   await heads
   assert.equal(chain.mode(), 'http')

@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { Registry } from 'prom-client'
 import { type Endpoint, type EndpointOptions, openEndpoint } from '../../src/chain/endpoint.ts'
 import { createChainMetrics } from '../../src/chain/metrics.ts'
+import { metricValue } from '../support/metric-value.ts'
 
 type Call = { id: number; method: string; params: unknown[] }
 type Respond = (body: Call | Call[], response: ServerResponse, request: IncomingMessage) => void
@@ -17,6 +18,7 @@ async function openBefore(
   t: TestContext,
   respond: Respond,
   options: Partial<EndpointOptions> & { readonly path?: string } = {},
+  registry = new Registry(),
 ): Promise<Endpoint> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -37,7 +39,7 @@ async function openBefore(
       maxBatch: 8,
       ...options,
     },
-    { metrics: createChainMetrics(new Registry()) },
+    { metrics: createChainMetrics(registry) },
   )
   t.after(async () => {
     await endpoint.close()
@@ -76,12 +78,15 @@ for (const [name, refuse] of [
 ] satisfies [string, (response: ServerResponse) => void][])
   test(`a node that refuses batches with ${name} gets single calls from then on`, async (t) => {
     let refusals = 0
-    const endpoint = await openBefore(t, (body, response, request) => {
+    const registry = new Registry()
+    const respond: Respond = (body, response, request) => {
       if (!Array.isArray(body)) return echoAll(body, response, request)
       refusals++
       refuse(response)
-    })
+    }
+    const endpoint = await openBefore(t, respond, {}, registry)
     assert.deepEqual(await endpoint.calls(callsOf(20), never), results(20))
+    assert.equal(await metricValue(registry, 'viewmesh_chain_batch_limit'), 1)
     const first = refusals
     assert.deepEqual(await endpoint.calls(callsOf(20), never), results(20))
     assert.ok(first > 0)
@@ -152,6 +157,32 @@ for (const [name, respond, code] of failures)
   test(`a node that ${name} gives ${code}`, async (t) => {
     const endpoint = await openBefore(t, respond, { timeoutMs: 150 })
     await assert.rejects(endpoint.call({ method: 'x', params: [] }, never), { code })
+  })
+
+for (const [how, announced] of [
+  ['announced', true],
+  ['in pieces, of a length not told', false],
+] as const)
+  test(`an answer of as many bytes as allowed is read, one byte more is not: ${how}`, async (t) => {
+    const maxResponseBytes = 10_000
+    const endpoint = await openBefore(
+      t,
+      (body, response) => {
+        const { id, params } = [body].flat()[0] ?? assert.fail('a call')
+        const size = Number(params[0])
+        const frame = JSON.stringify({ jsonrpc: '2.0', id, result: '' })
+        const text = JSON.stringify({ jsonrpc: '2.0', id, result: 'x'.repeat(size - frame.length) })
+        assert.equal(Buffer.byteLength(text), size)
+        if (announced) response.setHeader('content-length', size)
+        response.write(text.slice(0, 5_000))
+        response.end(text.slice(5_000))
+      },
+      { maxResponseBytes },
+    )
+    const ask = (bytes: number) => endpoint.call({ method: 'x', params: [bytes] }, never)
+    for (const below of [maxResponseBytes - 1, maxResponseBytes])
+      assert.match(String(await ask(below)), /^x+$/)
+    await assert.rejects(ask(maxResponseBytes + 1), { code: 'CHAIN_ANSWER_TOO_LARGE' })
   })
 
 test('no node at the address gives CHAIN_UNREACHABLE that names host and port, not the path', async (t) => {

@@ -5,6 +5,7 @@ import { type Chain, type ChainOptions, openChain } from '../../src/chain/chain.
 import { createChain } from '../support/block-factory.ts'
 import { type CapturedLog, captureLog } from '../support/captured-log.ts'
 import { startGeneratedNode } from '../support/generated-node.ts'
+import { metricValue } from '../support/metric-value.ts'
 
 const never = new AbortController().signal
 
@@ -15,19 +16,26 @@ async function openBefore(
   t: TestContext,
   changes: object,
   options: Partial<ChainOptions> = {},
-): Promise<{ chain: Chain; log: CapturedLog; asked: readonly string[] }> {
+): Promise<{
+  chain: Chain
+  log: CapturedLog
+  asked: readonly string[]
+  unverified(): Promise<number>
+}> {
   const node = await startGeneratedNode(
     blocks.map((block) => ({ ...block, block: { ...block.block, ...changes } })),
   )
   const log = captureLog()
   const backoff = { minMs: 2, maxMs: 4 }
-  const parts = { log: log.log, registry: new Registry() }
+  const registry = new Registry()
+  const parts = { log: log.log, registry }
   const chain = openChain({ rpcUrls: [node.url], backoff, ...options }, parts)
   t.after(async () => {
     await chain.close()
     await node.close()
   })
-  return { chain, log, asked: node.asked }
+  const unverified = () => metricValue(registry, 'viewmesh_chain_unverified_headers_total')
+  return { chain, log, asked: node.asked, unverified }
 }
 
 const read = async (chain: Chain): Promise<number[]> => {
@@ -38,8 +46,9 @@ const read = async (chain: Chain): Promise<number[]> => {
 }
 
 test('blocks whose hash is the hash of their header are taken without a word', async (t) => {
-  const { chain, log } = await openBefore(t, {})
+  const { chain, log, unverified } = await openBefore(t, {})
   assert.deepEqual(await read(chain), [1, 2, 3])
+  assert.equal(await unverified(), 0)
   assert.deepEqual(log.lines, [])
 })
 
@@ -54,9 +63,10 @@ test('a header that does not hash to the block’s hash is never taken', async (
   await assert.rejects(block)
 })
 
-test('headers with fields of a fork not known here are taken, and reported once', async (t) => {
-  const { chain, log } = await openBefore(t, { gasUsed: '0x7', slotNumber: '0x1' })
+test('headers with fields of a fork not known here are taken, counted, and reported once', async (t) => {
+  const { chain, log, unverified } = await openBefore(t, { gasUsed: '0x7', slotNumber: '0x1' })
   assert.deepEqual(await read(chain), [1, 2, 3])
+  assert.equal(await unverified(), 3)
   assert.deepEqual(
     log.lines.map(({ level, msg, fields }) => [level, msg, fields]),
     [

@@ -7,6 +7,7 @@ import { type Chain, type ChainOptions, openChain } from '../../src/chain/chain.
 import { type Anvil, startAnvil } from '../support/anvil.ts'
 import { type CapturedLog, captureLog } from '../support/captured-log.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { metricValue } from '../support/metric-value.ts'
 
 interface Following {
   readonly anvil: Anvil
@@ -14,6 +15,7 @@ interface Following {
   readonly log: CapturedLog
   readonly chain: Chain
   readonly stop: AbortController
+  metric(name: string): Promise<number>
   /** Mines a block and answers it. */
   mine(): Promise<string>
   /** Reads heads until one has this hash. */
@@ -28,6 +30,7 @@ async function follow(
   const anvil = await startAnvil()
   const proxy = await startFaultProxy({ target: anvil.url, seed: 'heads', faults: [] })
   const log = captureLog()
+  const registry = new Registry()
   const { socket = true, ...rest } = options
   const chain = openChain(
     {
@@ -37,7 +40,7 @@ async function follow(
       pollIntervalMs: 20,
       ...rest,
     },
-    { log: log.log, registry: new Registry() },
+    { log: log.log, registry },
   )
   const stop = new AbortController()
   const heads = chain.heads(stop.signal)[Symbol.asyncIterator]()
@@ -55,6 +58,7 @@ async function follow(
     log,
     chain,
     stop,
+    metric: (name) => metricValue(registry, name),
     async mine() {
       await anvil.rpc('evm_mine')
       const { hash } = await anvil.rpc<{ hash: string }>('eth_getBlockByNumber', 'latest', false)
@@ -73,9 +77,12 @@ async function follow(
 const unavailable = 'WebSocket unavailable, will use HTTP-only mode'
 
 test('heads come over the WebSocket, without polling', async (t) => {
-  const { mine, until, proxy, chain, log } = await follow(t, { pollIntervalMs: 60_000 })
+  const { mine, until, proxy, chain, log, metric } = await follow(t, { pollIntervalMs: 60_000 })
   await log.line('follows heads over the WebSocket')
-  for (let block = 1; block <= 3; block++) assert.equal((await until(await mine())).number, block)
+  for (let block = 1; block <= 3; block++) {
+    assert.equal((await until(await mine())).number, block)
+    assert.equal(await metric('viewmesh_chain_head_height'), block)
+  }
   const polled = proxy.requests.length
   for (let block = 4; block <= 8; block++) await until(await mine())
   assert.equal(chain.mode(), 'websocket')
@@ -91,23 +98,26 @@ test('without a WebSocket address heads are polled for', async (t) => {
   assert.deepEqual(log.lines, [])
 })
 
-test('a wrong WebSocket address gives the documented message, once, and polling', async (t) => {
+test('service page: "WebSocket unavailable, will use HTTP-only mode | upstream WebSocket URL (NODE_WS_URL) wrong or port unreachable | fix the URL; HTTP polling is used meanwhile", once', async (t) => {
   const { mine, until, chain, log } = await follow(t, { wsUrl: 'ws://127.0.0.1:1' })
   const line = await log.line(unavailable)
   assert.equal(line.level, 'warn')
   assert.equal(line['endpoint'], '127.0.0.1:1')
+  assert.match(String(line['remedy']), /NODE_WS_URL.*HTTP polling is used meanwhile/)
   for (let block = 1; block <= 5; block++) await until(await mine())
   assert.equal(chain.mode(), 'http')
   assert.deepEqual(log.messages('warn'), [unavailable])
 })
 
 test('a lost WebSocket is replaced by polling until it is back', async (t) => {
-  const { mine, until, proxy, chain, log } = await follow(t)
+  const { mine, until, proxy, chain, log, metric } = await follow(t)
   await log.line('follows heads over the WebSocket')
   await until(await mine())
+  assert.equal(await metric('viewmesh_chain_websocket_connected'), 1)
   proxy.dropSockets(true)
   await log.line(unavailable)
   assert.equal(chain.mode(), 'http')
+  assert.equal(await metric('viewmesh_chain_websocket_connected'), 0)
   for (let block = 0; block < 3; block++) await until(await mine())
   proxy.dropSockets(false)
   await log.line('WebSocket is back')
