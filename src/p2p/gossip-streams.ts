@@ -24,10 +24,22 @@ export const maxRpcBytes: number = 4 * 1024 * 1024
 /** Topic and field headers around the data of one message. */
 export const envelopeBytes: number = 1024
 
-/** Hands gossipsub a registrar that puts a meter on each gossip stream a peer opens. */
+/**
+ * Bytes of a published message with this much data: under StrictNoSign it holds data and topic, two
+ * length-delimited fields with tags of one byte (libp2p pubsub specification, "The Message").
+ */
+export function messageBytes(topic: string, dataBytes: number): number {
+  const field = (bytes: number): number => 1 + Math.ceil((32 - Math.clz32(bytes)) / 7) + bytes
+  return field(Buffer.byteLength(topic)) + field(dataBytes)
+}
+
+/**
+ * Hands gossipsub a registrar that puts a meter on each gossip stream a peer opens; see
+ * `messageBytes` for `maxMessageBytes`.
+ */
 export function meterInbound(
   components: GossipSubComponents,
-  limits: P2pLimits,
+  limits: P2pLimits & { readonly maxMessageBytes: number },
   parts: GossipStreamParts,
 ): GossipSubComponents {
   const { privateKey, peerId, peerStore, connectionManager, logger, registrar } = components
@@ -53,11 +65,10 @@ export function meterInbound(
 function meter(
   stream: Stream,
   peer: string,
-  limits: P2pLimits,
+  { maxMessageBytes }: { readonly maxMessageBytes: number },
   rate: RateLimit,
   parts: GossipStreamParts,
 ): void {
-  const maxMessageBytes = limits.maxGossipBytes + envelopeBytes
   const rpc = createRpcMeter({ maxFrameBytes: maxRpcBytes, maxMessageBytes })
   const onMessage = (event: { data: Uint8Array | { subarray(): Uint8Array } }): void => {
     const bytes = event.data.subarray()

@@ -24,6 +24,7 @@ import {
   type GossipStreamParts,
   gossipStreams,
   maxRpcBytes,
+  messageBytes,
   meterInbound,
 } from './gossip-streams.ts'
 import type { P2pLimits } from './limits.ts'
@@ -110,11 +111,12 @@ export function createGossip(
     // One score table of our own: these two would lower gossipsub's score of peers behind one NAT.
     scoreParams: { IPColocationFactorWeight: 0, behaviourPenaltyWeight: 0 },
   })
+  const metered = { ...limits, maxMessageBytes: messageBytes(topic, limits.maxGossipBytes) }
   const validate = createValidator(limits, parts)
   const watchUnread = createUnreadWatch(parts)
 
   return {
-    service: (components) => service(meterInbound(components, limits, parts)),
+    service: (components) => service(meterInbound(components, metered, parts)),
     start: (pubsub) => {
       pubsub.addEventListener('gossipsub:heartbeat', watchUnread)
       if (parts.onBlock === undefined) return

@@ -41,6 +41,10 @@ test('a published block arrives byte for byte, in a buffer of its own', async (t
   const bytes = await receiver.next()
   assert(block.equals(bytes))
   assert.equal(bytes.buffer.byteLength, block.byteLength)
+  const gossiped = 'viewmesh_p2p_gossip_bytes_total'
+  await until(async () => (await generator.metric(gossiped, { direction: 'sent' })) === 80_000)
+  const received = await host.metric(gossiped, { direction: 'received' })
+  assert.ok(received >= 80_000 && received < 90_000, `${received} bytes, with gossip's own`)
 })
 
 test('an accepted block raises what its sender is known to have', async (t) => {

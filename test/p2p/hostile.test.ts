@@ -34,7 +34,7 @@ const attacks: Readonly<Record<string, Attack>> = {
   'a gossip message above the limit': {
     fault: 'oversize message',
     limits: { maxGossipBytes: 10_000 },
-    offend: (peer, room) => gossip(peer, room, [message(randomBytes(20_000))]),
+    offend: (peer, room) => gossip(peer, room, [message(randomBytes(10_001))]),
   },
   'a gossip frame of unbounded length': {
     fault: 'oversize message',
@@ -139,6 +139,18 @@ for (const [name, attack] of Object.entries(attacks)) {
   })
 }
 
+test('a gossip message of exactly the limit is taken from any peer, and nobody blamed', async (t) => {
+  const { room, received } = await victim(t, { maxGossipBytes: 10_000 })
+  const peer = await openRawPeer(t)
+  for (const bytes of [9_999, 10_000])
+    await gossip(peer, room, [
+      message(Buffer.concat([Buffer.from('honest'), randomBytes(bytes - 6)])),
+    ])
+  await until(() => received.honest === 2)
+  assert.equal(await room.metric('viewmesh_p2p_messages_total', { verdict: 'accept' }), 2)
+  assert.equal(await room.metric('viewmesh_p2p_faults_total'), 0)
+})
+
 test('a peer that does not read its gossip is cut off, and the others get every block', async (t) => {
   const limits = { maxGossipBacklogBytes: 1024 * 1024 }
   const room = await openRoom(t, { limits })
@@ -163,6 +175,10 @@ test('a peer that does not read its gossip is cut off, and the others get every 
   }
   const line = await room.captured.line('peer fault')
   assert.deepEqual([line['peer'], line['fault']], [peer.id, 'unread gossip'])
+  assert.equal(await room.metric('viewmesh_p2p_faults_total', { fault: 'unread gossip' }), 1)
+  assert.equal(await room.metric('viewmesh_p2p_faults_total'), 1)
+  assert.equal(await room.metric('viewmesh_p2p_bans_total'), 0, 'it may come back and catch up')
+  assert.equal(honest.p2p.peers()[0]?.score, 0)
   assert(published > 5 && published < 15, `cut off after ${published} blocks of 200 kB`)
 })
 

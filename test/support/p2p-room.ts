@@ -7,6 +7,7 @@ import type { P2pLimits } from '../../src/p2p/limits.ts'
 import { openP2p, type P2p, type P2pOptions, type P2pParts } from '../../src/p2p/p2p.ts'
 import type { PeerEvent } from '../../src/p2p/peer-book.ts'
 import { type CapturedLog, captureLog } from './captured-log.ts'
+import { metricValue } from './metric-value.ts'
 
 export const testNetwork = 'Local__Devnet'
 
@@ -63,7 +64,7 @@ export async function openRoom(t: TestContext, setup: RoomSetup = {}): Promise<T
     registry,
     subscribes: setup.onBlock !== undefined,
     blocks,
-    metric: (name, labels = {}) => readMetric(registry, name, labels),
+    metric: (name, labels = {}) => metricValue(registry, name, labels),
     event: (type, peer) => nextEvent(p2p, type, peer),
   }
 }
@@ -109,16 +110,4 @@ function nextEvent(p2p: P2p, type: PeerEvent['type'], peer: string): Promise<Pee
       resolve(event)
     })
   })
-}
-
-async function readMetric(
-  registry: Registry,
-  name: string,
-  labels: Readonly<Record<string, string>>,
-): Promise<number> {
-  const metric = await registry.getSingleMetric(name)?.get()
-  const value = metric?.values.find((entry) =>
-    Object.entries(labels).every(([key, wanted]) => entry.labels[key] === wanted),
-  )
-  return value?.value ?? 0
 }
