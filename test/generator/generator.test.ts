@@ -151,6 +151,9 @@ test('blocks are mined, sealed, queried, pruned, orphaned and resumed after SIGT
       const text = await (await fetch(`${program.healthUrl}/metrics`)).text()
       assert.match(text, /^viewmesh_generator_blocks_total 5$/m)
       assert.match(text, /^viewmesh_generator_head_height 4$/m)
+      assert.match(text, /^viewmesh_generator_tail_height 0$/m)
+      assert.match(text, /^viewmesh_generator_lag_blocks 0$/m)
+      assert.match(text, /^viewmesh_generator_encode_seconds_count ([5-9]|\d\d+)$/m)
       assert.match(text, /^viewmesh_chain_websocket_connected 1$/m)
       const headers = { accept: 'application/json' }
       const json = await (await fetch(`${program.healthUrl}/metrics`, { headers })).json()

@@ -4,6 +4,8 @@ import { type TestContext, test } from 'node:test'
 import { encodeBlock } from '../../src/generator/encode-block.ts'
 import type { IngestOptions } from '../../src/generator/ingest.ts'
 import { prepareBlock } from '../../src/generator/prepare-block.ts'
+import { openBody } from '../../src/primitives/body.ts'
+import { blockSections } from '../../src/primitives/collections.ts'
 import type { Seal } from '../../src/primitives/seal.ts'
 import type { StoreWriter } from '../../src/store/store.ts'
 import { type ChainBlock, createChain, forkChain } from '../support/block-factory.ts'
@@ -40,7 +42,7 @@ async function set(
 const sealsAt = (store: StoreWriter, block: ChainBlock | undefined): readonly Seal[] =>
   store.reader.read((snapshot) => snapshot.sealsOf(block?.hash ?? ''))
 
-test('every block from the start height to the head is stored and sealed, and then each new one', async (t) => {
+test('service page: "BlockSignature absent | Generator writing a block | all documents of the block have landed | BlockSignature written", from the start height to the head and then for each new block', async (t) => {
   const chain = createChain({ count: 20 })
   const { store, node, run } = await set(t, chain.slice(0, 15))
   const running = run()
@@ -48,6 +50,26 @@ test('every block from the start height to the head is stored and sealed, and th
   node.show(chain)
   await running.sealed(chain[19]?.hash)
   assertStored(store, chain)
+})
+
+test('what was sealed is counted: blocks, documents by collection, the height, seconds by stage', async (t) => {
+  const chain = createChain({ count: 5 })
+  const { run } = await set(t, chain)
+  const { sealed, metric } = run()
+  await sealed(chain[4]?.hash)
+  const { counts } = openBody(
+    prepareBlock(encodeBlock(testNetwork, chain[0] ?? assert.fail())).body,
+  )
+  for (const collection of blockSections)
+    assert.equal(
+      await metric('viewmesh_generator_documents_total', { collection }),
+      5 * counts[collection],
+    )
+  assert.equal(await metric('viewmesh_generator_blocks_total'), 5)
+  assert.equal(await metric('viewmesh_generator_sealed_height'), 5)
+  for (const stage of ['prepare', 'commit'])
+    assert.equal(await metric('viewmesh_generator_stage_seconds_count', { stage }), 5)
+  assert.equal(await metric('viewmesh_generator_reorganisations_total'), 0)
 })
 
 test('an empty store begins N behind the head for -N', async (t) => {
@@ -99,6 +121,8 @@ test('on a reorganisation the orphaned blocks are removed and the canonical ones
     [line?.msg, line?.['common'], line?.['removed']],
     ['node changed branches, removed blocks it left', 6, 4],
   )
+  assert.equal(await running.metric('viewmesh_generator_reorganisations_total'), 1)
+  assert.equal(await running.metric('viewmesh_generator_removed_blocks_total'), 4)
 })
 
 test('another head at the same height, or a lower one, is a reorganisation too', async (t) => {

@@ -11,6 +11,7 @@ import { prepareBlock } from '../../src/generator/prepare-block.ts'
 import { createSealer } from '../../src/generator/sealer.ts'
 import type { StoreWriter } from '../../src/store/store.ts'
 import { type CapturedLog, captureLog } from './captured-log.ts'
+import { metricValue } from './metric-value.ts'
 import { testNetwork, testSigner } from './sealed-blocks.ts'
 import { storedChain } from './test-store.ts'
 
@@ -18,6 +19,7 @@ const signer = testSigner('ingest')
 
 export interface RunningIngest {
   readonly log: CapturedLog
+  metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>
   /** Waits until the block with this hash is sealed. */
   sealed(hash: string | undefined): Promise<void>
   /** Ends it and waits for the end. */
@@ -68,6 +70,7 @@ export function runIngestOn(
   ended.catch(() => undefined)
   return {
     log,
+    metric: (name, labels) => metricValue(registry, name, labels),
     ended,
     async sealed(hash = '') {
       if (!seen.has(hash)) await new Promise<void>((resolve) => waiting.set(hash, resolve))
