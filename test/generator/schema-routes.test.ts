@@ -119,3 +119,24 @@ for (const [name, headers, auth, status] of cases)
       const expected = status === 200 && path === '/event' ? 404 : status
       assert.equal(answer.status, expected)
     })
+
+/** The rows of the service page's tables that are about these endpoints. */
+const documented: Readonly<Record<string, () => Promise<Answer>>> = {
+  'no key sent | 401': () => get('', {}, token),
+  'wrong key sent | 403': () => get('', { 'x-api-key': 'third-key' }, token),
+  'Generator configured with no keys at all | 503 (fails closed; never serves unauthenticated)':
+    () => get('', { 'x-api-key': 'first-key' }, { mode: 'token', keys: [] }),
+  '401 | schema endpoint in token mode, no key sent': () => get('/block', {}, token),
+  '403 | schema endpoint, wrong key': () => get('/block', { 'x-api-key': 'third-key' }, token),
+  '503 | schema endpoint, Generator has no keys configured': () =>
+    get('/block', {}, { mode: 'token', keys: [] }),
+  '404 | schema endpoint with unknown {collection}': () =>
+    get('/event', { 'x-api-key': 'first-key' }, token),
+}
+
+for (const [row, ask] of Object.entries(documented))
+  test(`service page: "${row}"`, async () => {
+    const { status, body } = await ask()
+    assert.match(row, new RegExp(`\\b${status}\\b`))
+    assert.deepEqual(Object.keys(body as object), ['error', 'message'])
+  })

@@ -29,7 +29,7 @@ test('the life of a Host', async (t) => {
   const home = testDirectory(t)
 
   await t.test(
-    'answers 503 until it is ready, and takes the prefix of its Generator',
+    'service page: "503 | Host `/health` while database node or pipeline is initializing (status value `unhealthy`)"; and it takes the prefix of its Generator',
     async (t) => {
       const asked = Promise.withResolvers<void>()
       const answering = Promise.withResolvers<void>()

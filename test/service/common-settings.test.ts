@@ -14,7 +14,7 @@ function load(env: Readonly<Record<string, string>>): CommonSettings {
   return loadSettings(commonSettings('host'), { argv: [], env: withSecret })
 }
 
-test('a Host with nothing but a secret has the documented defaults', () => {
+test('service page: "Pruning | enabled by default; retains the last 1,000 blocks by default", and the other defaults of a Host with nothing but a secret', () => {
   assert.deepEqual(load({}), {
     chainName: 'Ethereum',
     chainNetwork: 'Mainnet',
@@ -37,6 +37,14 @@ test('a Host with nothing but a secret has the documented defaults', () => {
     graphqlMaxResultBytes: 64 * 1024 * 1024,
     graphqlMaxMs: 20_000,
   })
+})
+
+test('service page: "Generator default ports | 8080 health and schema, 9181 database API, 9171 P2P"', () => {
+  const { healthAddress, apiAddress, p2pListen } = commonSettings('generator')
+  assert.deepEqual(
+    [healthAddress.default, apiAddress.default, p2pListen.default],
+    ['0.0.0.0:8080', '0.0.0.0:9181', '/ip4/0.0.0.0/tcp/9171'],
+  )
 })
 
 test('Generator and Host keep their stores apart and share the key directory', () => {
