@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { createChain } from '../support/block-factory.ts'
 import { openGraphqlRoom, readData, signedBlock } from '../support/graphql-room.ts'
+import { metricValue } from '../support/metric-value.ts'
 
 /** Looks at all logs, again and again. */
 const once = 'Log(filter: {data: {_like: "%nothing%"}}) { data }'
@@ -64,6 +65,22 @@ test('one text is planned once, whatever its variables', async (t) => {
       ['cache', 2],
     ],
   )
+})
+
+test('requests are counted by outcome, with seconds, rows of the answer and documents looked at', async (t) => {
+  const { query, errors, registry } = await openGraphqlRoom(t)
+  const metric = (name: string, labels = {}) => metricValue(registry, name, labels)
+  await query('{ Log(limit: 5) { data } Block(limit: 2) { number } }')
+  assert.equal(await metric('viewmesh_graphql_requests_total', { outcome: 'ok' }), 1)
+  assert.equal(await metric('viewmesh_graphql_request_duration_seconds_count'), 1)
+  assert.ok((await metric('viewmesh_graphql_request_duration_seconds_sum')) > 0)
+  assert.equal(await metric('viewmesh_graphql_rows_total'), 7)
+  assert.ok((await metric('viewmesh_graphql_documents_total')) >= 7)
+  await errors('{ Block { nothing } }')
+  assert.equal(await metric('viewmesh_graphql_requests_total', { outcome: 'refused' }), 1)
+  assert.equal(await metric('viewmesh_graphql_requests_total'), 2)
+  assert.equal(await metric('viewmesh_graphql_request_duration_seconds_count'), 2)
+  assert.equal(await metric('viewmesh_graphql_rows_total'), 7)
 })
 
 test('the fields of one answer keep the order of the query, also through fragments', async (t) => {

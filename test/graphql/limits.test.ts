@@ -79,21 +79,42 @@ test('cost: documents looked at, however few of them are shown', async (t) => {
   assert.equal(errors?.[0]?.extensions['code'], 'GRAPHQL_COST_LIMIT')
 })
 
-test('size: the bytes of the answer’s JSON', async (t) => {
+test('size: the bytes of the answer’s rows as JSON, a comma each; one byte less is too little', async (t) => {
+  const text = '{ Log { address topics data blockNumber } Block(limit: 2) { number logsBloom } }'
+  const { query, store } = await openGraphqlRoom(t)
+  const { Log, Block } = await query(text)
+  const bytes = [...Log, ...Block].reduce(
+    (sum, row) => sum + Buffer.byteLength(JSON.stringify(row)) + 1,
+    0,
+  )
+  const within = async (maxResultBytes: number) =>
+    (await openTestGraphql(store.reader, { limits: { maxResultBytes } }).execute({ query: text }))
+      .errors
+  assert.equal(await within(bytes), undefined)
+  assert.deepEqual(
+    (await within(bytes - 1))?.map(({ message, extensions }) => [message, extensions['code']]),
+    [
+      [
+        `The answer is larger than ${bytes - 1} bytes. Select fewer fields (input, data and logsBloom are the largest) or set a smaller \`limit\`.`,
+        'GRAPHQL_SIZE_LIMIT',
+      ],
+    ],
+  )
+})
+
+test('size: what hangs below the rows counts too', async (t) => {
   const text = `{ Log(limit: 5) { address topics data blockNumber block { hash number } n: COUNT(topics: {}) }
     Block(limit: 2) { number transactions { to status logs { logIndex } } } }`
   const { query, store } = await openGraphqlRoom(t)
-  const bytes = JSON.stringify(await query(text)).length
-  const roomy = openTestGraphql(store.reader, {
-    limits: { maxResultBytes: bytes },
-  })
-  assert.equal((await roomy.execute({ query: text })).errors, undefined)
-  const narrow = openTestGraphql(store.reader, {
-    limits: { maxResultBytes: Math.floor(bytes * 0.98) },
-  })
+  const bytes = Buffer.byteLength(JSON.stringify(await query(text)))
+  const within = async (maxResultBytes: number) =>
+    (await openTestGraphql(store.reader, { limits: { maxResultBytes } }).execute({ query: text }))
+      .errors
+  assert.equal(await within(bytes), undefined)
+  // Not counted: the brackets of nested lists, and aggregates.
   assert.match(
-    (await narrow.execute({ query: text })).errors?.[0]?.message ?? '',
-    /^The answer is larger than \d+ bytes. Select fewer fields/,
+    (await within(Math.floor(bytes * 0.98)))?.[0]?.message ?? '',
+    /^The answer is larger/,
   )
 })
 

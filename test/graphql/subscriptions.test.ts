@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { type ChainBlock, createChain, forkChain, shapes } from '../support/block-factory.ts'
 import { openEventReader } from '../support/event-reader.ts'
 import { openTestApi, type TestApi, type TestApiSetup } from '../support/graphql-server.ts'
+import { metricValue } from '../support/metric-value.ts'
 
 const chain = createChain({ count: 8 })
 const [first, second, third, fourth] = chain as [ChainBlock, ChainBlock, ChainBlock, ChainBlock]
@@ -24,10 +25,13 @@ test('a subscription gets every new block, and none of those from before', async
   assert.equal(reader.response.status, 200)
   assert.equal(reader.response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
   assert.equal(reader.response.headers.get('access-control-allow-origin'), '*')
+  const sent = () => metricValue(api.registry, 'viewmesh_graphql_subscription_events_total')
+  assert.equal(await sent(), 0)
   await api.add(third)
   await api.add(fourth)
   assert.deepEqual(await reader.next(), blockEvent(third))
   assert.deepEqual(await reader.next(), blockEvent(fourth))
+  assert.equal(await sent(), 2)
 })
 
 test('the stream is open once its first bytes are there', async (t) => {
