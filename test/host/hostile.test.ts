@@ -12,6 +12,7 @@ import { createWriter } from '../../src/primitives/cbor.ts'
 import { encodeSealedBlock } from '../../src/primitives/sealed-block.ts'
 import { type ChainBlock, createChain, shapes } from '../support/block-factory.ts'
 import type { LogLine } from '../support/captured-log.ts'
+import { metricValue } from '../support/metric-value.ts'
 import { openRoom, type TestRoom, until } from '../support/p2p-room.ts'
 import { sealBlock, signSeal, testSigner } from '../support/sealed-blocks.ts'
 import { createSeededRandom } from '../support/seeded-random.ts'
@@ -163,12 +164,23 @@ test('a hostile peer on gossip', async (t) => {
   })
 
   await t.test('more than a message may be long', async (t) => {
+    const { host } = scene
     const hostile = await openHostile(t, scene)
-    await hostile.p2p.publish(random.bytes(2 * mib))
-    const { fault } = await lineAbout(scene.host, 'peer fault', hostile.id)
+    const counted = () =>
+      metricValue(host.registry, 'viewmesh_p2p_faults_total', { fault: 'oversize message' })
+    await hostile.p2p.publish(random.bytes(mib + 1))
+    const { fault } = await lineAbout(host, 'peer fault', hostile.id)
     assert.equal(fault, 'oversize message')
+    assert.equal(await counted(), 1)
+    await lineAbout(host, 'peer disconnected', hostile.id)
     await honestBlockArrives(scene)
-    await lineAbout(scene.host, 'peer disconnected', hostile.id)
+    hostile.p2p.setBootstrapPeers([host.address])
+    await connected(hostile, host)
+    await hostile.p2p.publish(random.bytes(mib + 1))
+    await lineAbout(host, 'peer disconnected and banned', hostile.id)
+    assert.equal(await counted(), 2, 'twice, and no third time')
+    assert.ok(host.mesh.p2p.peers().every(({ id }) => id !== hostile.id))
+    await honestBlockArrives(scene)
   })
 
   await t.test('one valid seal cannot move the end of the chain away', async (t) => {

@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Registry } from 'prom-client'
+import { createIntake } from '../../src/host/intake.ts'
 import { createHostMetrics } from '../../src/host/metrics.ts'
 import type { Outcome } from '../../src/host/outcome.ts'
+import { captureLog } from '../support/captured-log.ts'
+import { metricValue } from '../support/metric-value.ts'
 
 const work = { verifyMs: 4, applyMs: 3 }
 const missing = { from: 1, to: 3 }
@@ -27,7 +30,7 @@ test('every message is counted once by way and outcome, and what was stored by d
   const metrics = createHostMetrics(registry, {
     head: () => 5,
     lag: () => null,
-    gapBlocks: () => 0,
+    gapBlocks: () => 7,
   })
   for (const [outcome] of Object.values(outcomes)) metrics.message('gossip', outcome, work)
   metrics.message('pull', { ...breach, action: 'ignore', rule: 'something-new' }, work)
@@ -46,6 +49,11 @@ test('every message is counted once by way and outcome, and what was stored by d
     'viewmesh_host_removed_blocks_total 1',
     'viewmesh_host_head_height 5',
     'viewmesh_host_lag_blocks Nan',
+    'viewmesh_host_gap_blocks 7',
+    'viewmesh_host_verify_seconds_count 9',
+    'viewmesh_host_verify_seconds_sum 0.036000000000000004',
+    'viewmesh_host_apply_seconds_count 1',
+    'viewmesh_host_apply_seconds_sum 0.003',
   ])
     assert.ok(text.includes(`${line}\n`), line)
   assert.deepEqual(metrics.counters(), {
@@ -71,4 +79,39 @@ test('every message is counted once by way and outcome, and what was stored by d
     batch_sig_events_received: 9,
     last_processing_time_ms: 7,
   })
+})
+
+test('messages that wait for the writer are counted for as long as they wait', async () => {
+  const registry = new Registry()
+  const gauges = { head: () => 5, lag: () => null, gapBlocks: () => 0 }
+  const { promise: written, resolve: write } = Promise.withResolvers<void>()
+  const take = createIntake({
+    log: captureLog().log,
+    metrics: createHostMetrics(registry, gauges),
+    apply: async () => {
+      await written
+      return { outcome: { kind: 'announced', height: 9 }, work }
+    },
+    onStored: () => assert.fail(),
+    onTooDeep: () => assert.fail(),
+  })
+  const from = { peer: 'alice', via: 'gossip' } as const
+  const taken = [take(new Uint8Array(1), from), take(new Uint8Array(2), from)]
+  assert.equal(await metricValue(registry, 'viewmesh_host_waiting_messages'), 2)
+  write()
+  await Promise.all(taken)
+  assert.equal(await metricValue(registry, 'viewmesh_host_waiting_messages'), 0)
+})
+
+test('pulled pieces are counted by result', async () => {
+  const registry = new Registry()
+  const gauges = { head: () => null, lag: () => null, gapBlocks: () => 0 }
+  const metrics = createHostMetrics(registry, gauges)
+  for (const result of ['whole', 'whole', 'partial', 'failed'] as const) metrics.pulled(result)
+  const pieces = (result: string) =>
+    metricValue(registry, 'viewmesh_host_pulled_pieces_total', { result })
+  assert.deepEqual(
+    [await pieces('whole'), await pieces('partial'), await pieces('failed')],
+    [2, 1, 1],
+  )
 })

@@ -8,6 +8,7 @@ import { Registry } from 'prom-client'
 import { compareSchemas, parseSchemaFields } from '../../src/host/schema-diff.ts'
 import { openSchemaSync, type SchemaSync } from '../../src/host/schema-sync.ts'
 import { schemaSdl } from '../../src/primitives/sdl.ts'
+import { metricValue } from '../support/metric-value.ts'
 
 const network = 'Local__Devnet'
 const answer = (schema: string, name = network): string => JSON.stringify({ network: name, schema })
@@ -176,7 +177,7 @@ describe('a Generator that does not', () => {
       if (requests < 4) response.writeHead(401).end()
       else response.end(answer(schemaSdl(network)))
     }
-    await withGenerator(handler, async ({ sync, lines, nextLine }) => {
+    await withGenerator(handler, async ({ sync, lines, registry, nextLine }) => {
       sync.use(network)
       if (lines.length < 2) await nextLine()
       assert.deepEqual(
@@ -184,6 +185,10 @@ describe('a Generator that does not', () => {
         ['schema fetch failed, using embedded schema', 'schema equals the Generator’s'],
       )
       assert.equal(sync.report().state, 'current')
+      const fetches = (result: string) =>
+        metricValue(registry, 'viewmesh_host_schema_fetches_total', { result })
+      assert.equal(await fetches('HOST_SCHEMA_UNAUTHORIZED'), 3)
+      assert.equal(await fetches('fetched'), 1)
     })
   })
 
