@@ -23,7 +23,7 @@ let expected: readonly WholeBlock[]
 before(async () => {
   anvil = await startAnvil()
   await mineBusyBlocks(anvil, await deployEmitter(anvil), blocks - 1)
-  // A slow node may mine the emitter's transaction once more than it was asked to.
+  // A node that was slow with the emitter's block was asked for it again, and has an empty one more.
   const head = Number(await anvil.rpc('eth_blockNumber'))
   assert.ok(head >= blocks)
   const heights = Array.from({ length: head }, (_, index) => `0x${(index + 1).toString(16)}`)
