@@ -101,10 +101,13 @@ export async function deployEmitter(anvil: Anvil): Promise<string> {
     data: emitterInit,
     gas: '0x30d40',
   })
-  const receipt = (): Promise<{ contractAddress: string } | null> =>
-    anvil.rpc('eth_getTransactionReceipt', hash)
-  if ((await receipt()) === null) await anvil.rpc('evm_mine')
-  return (await receipt())?.contractAddress ?? ''
+  for (;;) {
+    const receipt = await anvil.rpc<{ contractAddress: string } | null>(
+      'eth_getTransactionReceipt',
+      hash,
+    )
+    if (receipt !== null) return receipt.contractAddress
+  }
 }
 
 /**
