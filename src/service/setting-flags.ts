@@ -37,9 +37,16 @@ interface Flag {
 function parseFlags(known: readonly string[], argv: readonly string[]): Flag[] {
   const options = Object.fromEntries(known.map((flag) => [flag, { type: 'string' as const }]))
   const { tokens } = parseArgs({ args: [...argv], options, strict: false, tokens: true })
+  const unknownAt = new Set(
+    tokens.flatMap((token) =>
+      token.kind === 'option' && !known.includes(token.name) ? [token.index] : [],
+    ),
+  )
   return tokens.flatMap((token): Flag[] => {
     if (token.kind === 'option-terminator') return []
     if (token.kind === 'positional') {
+      // The value of a misspelt flag, which may be a secret and must not be repeated.
+      if (unknownAt.has(token.index - 1)) return []
       const mistake = `${token.value}: this command takes only flags`
       return [{ name: '', value: token.value, mistake }]
     }

@@ -156,9 +156,10 @@ test('an empty environment variable and an empty YAML value count as not set', a
 test('every mistake is told at once: what was found, where, and what is accepted', async () => {
   const file = await yaml('mode: slow\npruner:\n  max_block: 3\n')
   const env = { PRUNER_ENABLED: 'maybe', NODE_RPC_URL: 'http://a,ftp://b' }
-  assert.deepEqual(mistakes(env, ['--config', file, '--pruner-max-blocks', '0', '--nots', 'x']), [
+  const flags = ['stray', '--config', file, '--pruner-max-blocks', '0', '--nots', 'the value of it']
+  assert.deepEqual(mistakes(env, flags), [
+    'stray: this command takes only flags',
     '--nots is not a flag of this command; did you mean --note?',
-    'x: this command takes only flags',
     `pruner.max_block in ${file} is not a setting; did you mean pruner.max_blocks?`,
     'NODE_RPC_URL: found "ftp://b", accepted is a URL that begins with http:// or https://',
     '--pruner-max-blocks: found "0", accepted is a whole number from 1 to 5000',
