@@ -43,6 +43,24 @@ test('every error code that is used has its meaning in the table', () => {
   )
 })
 
+test('the performance table has every figure of the bench, and a cause for every goal that is missed', () => {
+  const rows = readSection(text, 'performance').split('\n')
+  const names = readSourceFiles('test/bench').flatMap((file) =>
+    [...file.text.matchAll(/^ +name: (['"`])(.+?)(?:\$\{|\1,)/gm)].map(([, , name]) => name ?? ''),
+  )
+  assert.ok(names.length > 0)
+  const isShown = (name: string): boolean => rows.some((row) => row.startsWith(`| ${name}`))
+  assert.deepEqual(
+    names.filter((name) => !isShown(name)),
+    [],
+  )
+  const missed = rows.filter((row) => row.includes('| MISSED |')).map((row) => row.split(' | ')[0])
+  assert.deepEqual(
+    missed.filter((figure) => !rows.some((row) => row.startsWith(`- ${figure?.slice(2)}: `))),
+    [],
+  )
+})
+
 test('the commands that README names exist', () => {
   const commands = [
     ...`${text}\n${contributing}`.matchAll(/npm (?:run ([a-z:]+)|(start|test)\b)/g),
