@@ -1,5 +1,5 @@
 # An execution node for clusters of development and tests: the anvil that `npm ci` installed.
-ARG BASE=docker.io/library/node:24-slim
+ARG BASE=node:24-slim
 FROM ${BASE}
 ARG ARCH=amd64
 COPY anvil-linux-${ARCH}/bin/anvil /usr/local/bin/anvil

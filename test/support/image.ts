@@ -9,8 +9,7 @@ import { repository } from './repository.ts'
 const run = promisify(execFile)
 
 /** What images are built on. */
-export const testBase: string =
-  process.env['VIEWMESH_TEST_BASE'] ?? 'docker.io/library/node:24-slim'
+export const testBase: string = process.env['VIEWMESH_TEST_BASE'] ?? 'node:24-slim'
 
 /** Driver of buildah's storage; vfs works wherever it runs, also inside a container. */
 export const storageDriver: string = process.env['BUILDAH_STORAGE_DRIVER'] ?? 'vfs'
