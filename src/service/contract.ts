@@ -102,7 +102,7 @@ export interface HealthReport {
   readonly head: number | null
   /** Generator: the execution node's head. Host: the highest height verified peers announce. */
   readonly source_head: number | null
-  /** `source_head - head`, never below 0; null while either is unknown. */
+  /** `source_head - head`, never below 0; null while either is unknown, or the node is offline. */
   readonly lag: number | null
   /** Null on a Host. */
   readonly upstream_mode: UpstreamMode | null

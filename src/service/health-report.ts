@@ -85,7 +85,7 @@ export function toHealthReport(state: HealthState, context: ReportContext): Heal
     tail: state.tail,
     head,
     source_head: sourceHead,
-    lag: head === null || sourceHead === null ? null : Math.max(0, sourceHead - head),
+    lag: lagOf(state),
     upstream_mode: state.upstreamMode,
     gaps: state.gaps,
     schema: state.schema,
@@ -99,6 +99,12 @@ function toPeerReport(peer: PeerState): HealthReport['p2p']['peers'][number] {
     addresses: peer.addresses,
     ...(peer.publicKey !== undefined && { public_key: peer.publicKey }),
   }
+}
+
+/** What an execution node said last tells nothing about it once it is away. */
+function lagOf({ head, sourceHead, upstreamMode }: HealthState): number | null {
+  if (head === null || sourceHead === null || upstreamMode === 'offline') return null
+  return Math.max(0, sourceHead - head)
 }
 
 /** A duration as `1h2m3.456s`, leading zero units left out. */

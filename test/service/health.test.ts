@@ -136,6 +136,14 @@ test('a node ahead of what its sources announce has no lag', async (t) => {
   assert.equal((await json('/health'))['lag'], 0)
 })
 
+test('the lag behind a node that does not answer is not known', async (t) => {
+  t.after(() => {
+    state = readyState
+  })
+  state = { ...readyState, upstreamMode: 'offline' }
+  assert.equal((await json('/health'))['lag'], null)
+})
+
 for (const path of ['/health', '/metrics', '/', '/api/v1/example']) {
   test(`HEAD ${path} is answered like GET, without a body`, async () => {
     const [head, get] = await Promise.all([
