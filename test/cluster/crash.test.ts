@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type Cluster, openCluster } from '../support/cluster.ts'
+import type { Cluster } from '../support/cluster.ts'
 import { normalObjects } from '../support/cluster-objects.ts'
-import { type OperatorSpace, openOperatorSpace } from '../support/cluster-operator.ts'
-import { eventually, hostOf, inNamespace, type Namespaced } from '../support/cluster-resources.ts'
+import type { OperatorSpace } from '../support/cluster-operator.ts'
+import { eventually, hostOf, type Namespaced, parked } from '../support/cluster-resources.ts'
+import { openOperatedCluster } from '../support/operated-cluster.ts'
 
 const alone = { LEADER_ELECT: 'false' }
 
@@ -14,12 +15,8 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
   let expected: unknown
 
   before(async () => {
-    cluster = await openCluster()
-    await cluster.installDefinitions()
-    space = await openOperatorSpace(cluster)
-    here = inNamespace(cluster, space.namespace)
-    await space.start({ env: alone })
-    await here.write(parked('model'))
+    ;({ cluster, space, here } = await openOperatedCluster({ env: alone }))
+    await here.write(pair('model'))
     await settled('model')
     expected = await normalObjects(here, 'model')
   })
@@ -28,13 +25,8 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
     cluster.close()
   })
 
-  /** Two replicas that fit on no machine: everything is made but running pods. */
-  const parked = (name: string): ReturnType<typeof hostOf> =>
-    hostOf(name, {
-      replicas: 2,
-      services: { p2p: { type: 'ClusterIP' } },
-      podTemplate: { spec: { nodeSelector: { 'example.org/none': 'such' } } },
-    })
+  const pair = (name: string): ReturnType<typeof hostOf> =>
+    hostOf(name, { replicas: 2, services: { p2p: { type: 'ClusterIP' } }, ...parked })
   const settled = async (name: string): Promise<void> => {
     await here.reason('Host', name, 'Ready', 'Unschedulable')
     await eventually(async () => {
@@ -73,7 +65,7 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
   for (const [index, moment] of creations.entries()) {
     test(`${moment}: the same objects come of it, and keys that were written stay`, async () => {
       const name = `host${index}`
-      await dieAt(moment, async () => await here.write(parked(name)))
+      await dieAt(moment, async () => await here.write(pair(name)))
       const keys = await keysOf(name)
       await space.start({ env: alone })
       await settled(name)

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type Cluster, openCluster } from '../support/cluster.ts'
-import { type OperatorSpace, openOperatorSpace } from '../support/cluster-operator.ts'
+import type { Cluster } from '../support/cluster.ts'
+import type { OperatorSpace } from '../support/cluster-operator.ts'
 import {
   eventually,
   hostOf,
-  inNamespace,
   type LiveObject,
   type Namespaced,
+  parked,
 } from '../support/cluster-resources.ts'
+import { openOperatedCluster } from '../support/operated-cluster.ts'
 
 const kinds = [
   'ConfigMap',
@@ -72,14 +73,9 @@ describe('what others do to the objects of a Host, on a real cluster', () => {
   let here: Namespaced
 
   before(async () => {
-    cluster = await openCluster()
-    await cluster.installDefinitions()
-    space = await openOperatorSpace(cluster)
-    here = inNamespace(cluster, space.namespace)
-    await space.start()
+    ;({ cluster, space, here } = await openOperatedCluster())
     const p2p = { type: 'ClusterIP', annotations: { 'example.org/a': 'b' } }
-    const podTemplate = { spec: { nodeSelector: { 'example.org/none': 'such' } } }
-    await here.write(hostOf('owned', { replicas: 2, services: { p2p }, podTemplate }))
+    await here.write(hostOf('owned', { replicas: 2, services: { p2p }, ...parked }))
     await here.reason('Host', 'owned', 'Ready', 'Unschedulable')
   })
   after(async () => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
-import { type Cluster, openCluster } from '../support/cluster.ts'
-import { type OperatorSpace, openOperatorSpace } from '../support/cluster-operator.ts'
-import { eventually, hostOf, inNamespace, type Namespaced } from '../support/cluster-resources.ts'
+import type { Cluster } from '../support/cluster.ts'
+import type { OperatorSpace } from '../support/cluster-operator.ts'
+import { eventually, hostOf, type Namespaced } from '../support/cluster-resources.ts'
+import { openOperatedCluster } from '../support/operated-cluster.ts'
 
 const secret = 'kept-host-keyring'
 const claim = 'keys-kept-host-0'
@@ -15,11 +16,7 @@ describe('the identity of a Host, on a real cluster', () => {
   let key: string
 
   before(async () => {
-    cluster = await openCluster()
-    await cluster.installDefinitions()
-    space = await openOperatorSpace(cluster)
-    here = inNamespace(cluster, space.namespace)
-    await space.start()
+    ;({ cluster, space, here } = await openOperatedCluster())
     await here.write(hostOf('kept'))
     peerID = await peerIDOf()
     key = (await here.find('Secret', secret))?.data?.['0'] ?? ''

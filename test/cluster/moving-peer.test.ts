@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type Cluster, openCluster } from '../support/cluster.ts'
-import { type OperatorSpace, openOperatorSpace } from '../support/cluster-operator.ts'
+import type { Cluster } from '../support/cluster.ts'
+import type { OperatorSpace } from '../support/cluster-operator.ts'
 import {
   eventually,
   generatorOf,
   hostOf,
-  inNamespace,
   type Namespaced,
   writeNode,
 } from '../support/cluster-resources.ts'
+import { openOperatedCluster } from '../support/operated-cluster.ts'
 
 /** The kubelet brings a changed ConfigMap into a pod within about a minute and a half. */
 const filesFollowMs = 240_000
@@ -21,11 +21,7 @@ describe('a Generator that is somewhere else, or somebody else, on a real cluste
   let hostPod: string | undefined
 
   before(async () => {
-    cluster = await openCluster()
-    await cluster.installDefinitions()
-    space = await openOperatorSpace(cluster)
-    here = inNamespace(cluster, space.namespace)
-    await space.start()
+    ;({ cluster, space, here } = await openOperatedCluster())
     await writeNode(cluster, space.namespace)
     await here.write(generatorOf('moving'))
     await here.reason('Generator', 'moving', 'Ready', 'AllReady')

@@ -21,6 +21,7 @@ import type { ServiceError } from '../../src/errors.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { type ChildProgram, startChild } from '../support/child-program.ts'
 import { type Cluster, openCluster } from '../support/cluster.ts'
+import { eventually } from '../support/cluster-resources.ts'
 import { openKubernetesProxy } from '../support/kubernetes-proxy.ts'
 
 const signal = AbortSignal.timeout(120_000)
@@ -200,10 +201,9 @@ describe('the runtime of the operator, on a real API server', () => {
     const pods = { type: builtinTypes.Pod, namespace, labelSelector: 'app=none' }
     const names = async (): Promise<readonly (string | undefined)[]> =>
       (await api.list(pods, { keep: ({ metadata }) => metadata?.name })).items
-    while ((await names()).length === 0) await new Promise((resolve) => setTimeout(resolve, 100))
+    await eventually(async () => assert.equal((await names()).length, 1))
     await api.delete(address, { uid: created.metadata?.uid, propagation: 'Orphan' })
-    while ((await api.find(address)) !== null)
-      await new Promise((resolve) => setTimeout(resolve, 100))
+    await eventually(async () => assert.equal(await api.find(address), null))
     assert.deepEqual(await names(), ['set-0'])
   })
 
@@ -309,7 +309,7 @@ describe('the runtime of the operator, on a real API server', () => {
       const host = await api.get<Host & KubernetesObject>({ type, namespace, name })
       return host.status?.observedGeneration === 1
     }
-    while (!(await isSeen())) await new Promise((resolve) => setTimeout(resolve, 100))
+    await eventually(async () => assert.ok(await isSeen()))
     operator.process.kill('SIGTERM')
     assert.equal((await operator.ended()).code, 0)
     await proxy.close()

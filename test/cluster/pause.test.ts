@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type Cluster, openCluster } from '../support/cluster.ts'
-import { chartRules, type OperatorSpace, openOperatorSpace } from '../support/cluster-operator.ts'
-import {
-  eventually,
-  hostOf,
-  inNamespace,
-  type Namespaced,
-  parked,
-} from '../support/cluster-resources.ts'
+import type { Cluster } from '../support/cluster.ts'
+import { chartRules, type OperatorSpace } from '../support/cluster-operator.ts'
+import { eventually, hostOf, type Namespaced, parked } from '../support/cluster-resources.ts'
+import { openOperatedCluster } from '../support/operated-cluster.ts'
 
 describe('an operator that may not, or shall not, on a real cluster', () => {
   let cluster: Cluster
@@ -16,11 +11,7 @@ describe('an operator that may not, or shall not, on a real cluster', () => {
   let here: Namespaced
 
   before(async () => {
-    cluster = await openCluster()
-    await cluster.installDefinitions()
-    space = await openOperatorSpace(cluster)
-    here = inNamespace(cluster, space.namespace)
-    await space.start()
+    ;({ cluster, space, here } = await openOperatedCluster())
   })
   after(async () => {
     await space.close()

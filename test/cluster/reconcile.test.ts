@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type Cluster, expectStatus, openCluster } from '../support/cluster.ts'
-import { type OperatorSpace, openOperatorSpace } from '../support/cluster-operator.ts'
+import { type Cluster, expectStatus } from '../support/cluster.ts'
+import type { OperatorSpace } from '../support/cluster-operator.ts'
 import {
   eventually,
   generatorOf,
   hostOf,
-  inNamespace,
   type Namespaced,
   writeNode,
 } from '../support/cluster-resources.ts'
+import { openOperatedCluster } from '../support/operated-cluster.ts'
 
 describe('a Generator beside an execution node and a Host, on a real cluster', () => {
   let cluster: Cluster
@@ -17,11 +17,7 @@ describe('a Generator beside an execution node and a Host, on a real cluster', (
   let here: Namespaced
 
   before(async () => {
-    cluster = await openCluster()
-    await cluster.installDefinitions()
-    space = await openOperatorSpace(cluster)
-    here = inNamespace(cluster, space.namespace)
-    await space.start()
+    ;({ cluster, space, here } = await openOperatedCluster())
   })
   after(async () => {
     await space.close()

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type Cluster, expectStatus, openCluster } from '../support/cluster.ts'
-import { type OperatorSpace, openOperatorSpace } from '../support/cluster-operator.ts'
-import { eventually, hostOf, inNamespace, type Namespaced } from '../support/cluster-resources.ts'
+import { type Cluster, expectStatus } from '../support/cluster.ts'
+import type { OperatorSpace } from '../support/cluster-operator.ts'
+import { eventually, hostOf, type Namespaced } from '../support/cluster-resources.ts'
+import { openOperatedCluster } from '../support/operated-cluster.ts'
 
 describe('replicas of a Host, on a real cluster', () => {
   let cluster: Cluster
@@ -10,11 +11,7 @@ describe('replicas of a Host, on a real cluster', () => {
   let here: Namespaced
 
   before(async () => {
-    cluster = await openCluster()
-    await cluster.installDefinitions()
-    space = await openOperatorSpace(cluster)
-    here = inNamespace(cluster, space.namespace)
-    await space.start()
+    ;({ cluster, space, here } = await openOperatedCluster())
   })
   after(async () => {
     await space.close()

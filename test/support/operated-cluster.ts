@@ -1,0 +1,26 @@
+/** A real cluster with the definitions and an operator at work, as most suites about it begin. */
+import { type Cluster, openCluster } from './cluster.ts'
+import { type OperatorSpace, type OperatorStart, openOperatorSpace } from './cluster-operator.ts'
+import { inNamespace, type Namespaced } from './cluster-resources.ts'
+
+export interface OperatedCluster {
+  readonly cluster: Cluster
+  readonly space: OperatorSpace
+  /** What is in the operator's namespace. */
+  readonly here: Namespaced
+}
+
+/** Starts the operator; who closes its space closes the cluster after it. */
+export async function openOperatedCluster(settings?: OperatorStart): Promise<OperatedCluster> {
+  const cluster = await openCluster()
+  await cluster.installDefinitions()
+  const space = await openOperatorSpace(cluster)
+  try {
+    await space.start(settings)
+  } catch (error) {
+    await space.close()
+    cluster.close()
+    throw error
+  }
+  return { cluster, space, here: inNamespace(cluster, space.namespace) }
+}
