@@ -2,7 +2,12 @@
 import type { Registry } from 'prom-client'
 import type { P2p } from '../p2p/p2p.ts'
 import { declareScrapedGauge } from '../scraped-gauge.ts'
-import { type Counters, type HealthState, startingState } from '../service/health-report.ts'
+import {
+  blocksBehind,
+  type Counters,
+  type HealthState,
+  startingState,
+} from '../service/health-report.ts'
 import type { BlockHeader, Snapshot, StoreReader } from '../store/store.ts'
 import type { GeneratorSettings } from './config.ts'
 import type { UpstreamState } from './upstream-state.ts'
@@ -125,6 +130,6 @@ export function declareGauges(status: Status, registry: Registry): void {
   gauge('tail_height', 'Height of the oldest visible block.', () => status.state().tail)
   gauge('lag_blocks', 'Blocks the newest stored one is behind the node’s head.', () => {
     const { head, sourceHead } = status.state()
-    return head === null || sourceHead === null ? null : Math.max(0, sourceHead - head)
+    return blocksBehind(head, sourceHead)
   })
 }

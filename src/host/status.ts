@@ -1,7 +1,7 @@
 /** What the Host knows about itself at this moment, for `/health` and for the gauges. */
 import type { P2p } from '../p2p/p2p.ts'
 import type { GapReport } from '../service/contract.ts'
-import { type HealthState, startingState } from '../service/health-report.ts'
+import { blocksBehind, type HealthState, startingState } from '../service/health-report.ts'
 import type { Snapshot, StoreReader } from '../store/store.ts'
 import type { HostSettings } from './config.ts'
 import type { HostGauges } from './metrics.ts'
@@ -79,10 +79,7 @@ export function createStatus(settings: HostSettings, nowMs: () => number = Date.
     stored,
     gauges: {
       head: () => stored()?.head ?? null,
-      lag: () => {
-        const [source, head] = [sourceHead(), stored()?.head]
-        return source === null || head === undefined ? null : Math.max(0, source - head)
-      },
+      lag: () => blocksBehind(stored()?.head ?? null, sourceHead()),
       gapBlocks: () => countBlocks(stored()?.gaps ?? []),
     },
     headSinceMs: () => lastStoredMs ?? startedMs,

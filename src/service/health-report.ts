@@ -85,7 +85,8 @@ export function toHealthReport(state: HealthState, context: ReportContext): Heal
     tail: state.tail,
     head,
     source_head: sourceHead,
-    lag: lagOf(state),
+    // What a node said last tells nothing about it once it is away.
+    lag: state.upstreamMode === 'offline' ? null : blocksBehind(head, sourceHead),
     upstream_mode: state.upstreamMode,
     gaps: state.gaps,
     schema: state.schema,
@@ -101,10 +102,9 @@ function toPeerReport(peer: PeerState): HealthReport['p2p']['peers'][number] {
   }
 }
 
-/** What an execution node said last tells nothing about it once it is away. */
-function lagOf({ head, sourceHead, upstreamMode }: HealthState): number | null {
-  if (head === null || sourceHead === null || upstreamMode === 'offline') return null
-  return Math.max(0, sourceHead - head)
+/** Never below 0; null while either height is unknown. */
+export function blocksBehind(head: number | null, sourceHead: number | null): number | null {
+  return head === null || sourceHead === null ? null : Math.max(0, sourceHead - head)
 }
 
 /** A duration as `1h2m3.456s`, leading zero units left out. */
