@@ -8,6 +8,7 @@ import {
   type HealthState,
   startingState,
 } from '../service/health-report.ts'
+import { newestSealMs } from '../store/sealed-blocks.ts'
 import type { BlockHeader, Snapshot, StoreReader } from '../store/store.ts'
 import type { GeneratorSettings } from './config.ts'
 import type { UpstreamState } from './upstream-state.ts'
@@ -58,7 +59,7 @@ export function createStatus(
         storeOpen: parts.reader !== null,
         tail: range?.tail ?? null,
         head: range?.head ?? null,
-        lastProcessedMs: sealedMs ?? look(lastSealMs, null),
+        lastProcessedMs: sealedMs ?? look(newestSealMs, null),
         sourceHead: sourceHead(),
         upstreamMode: upstream?.mode ?? 'offline',
         gaps: look((snapshot) => snapshot.gaps(maxGaps), []),
@@ -113,13 +114,6 @@ export function createStatus(
 function dropOld(times: number[], before: number): void {
   const kept = times.findIndex((time) => time >= before)
   times.splice(0, kept < 0 ? times.length : kept)
-}
-
-/** When the newest stored block was sealed, as its seal says; null without one. */
-function lastSealMs(snapshot: Snapshot): number | null {
-  const range = snapshot.range()
-  const seal = range === null ? undefined : snapshot.seals(range.head)[0]
-  return seal === undefined ? null : Date.parse(seal.createdAt)
 }
 
 /** Gauges that are read from the status when they are scraped. */

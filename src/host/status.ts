@@ -2,6 +2,7 @@
 import type { P2p } from '../p2p/p2p.ts'
 import type { GapReport } from '../service/contract.ts'
 import { blocksBehind, type HealthState, startingState } from '../service/health-report.ts'
+import { newestSealMs } from '../store/sealed-blocks.ts'
 import type { Snapshot, StoreReader } from '../store/store.ts'
 import type { HostSettings } from './config.ts'
 import type { HostGauges } from './metrics.ts'
@@ -47,13 +48,6 @@ export function createStatus(settings: HostSettings, nowMs: () => number = Date.
       const range = snapshot.range()
       return range === null ? null : { ...range, gaps: snapshot.gaps(maxGaps) }
     })
-  /** After a restart: when the newest block was sealed, as its seal says. */
-  const sealedMs = (): number | null =>
-    look((snapshot) => {
-      const range = snapshot.range()
-      const seal = range === null ? undefined : snapshot.seals(range.head)[0]
-      return seal === undefined ? null : Date.parse(seal.createdAt)
-    })
   const sourceHead = (): number | null => parts.p2p?.highestAnnounced() ?? null
 
   const state = (): HealthState => {
@@ -65,7 +59,7 @@ export function createStatus(settings: HostSettings, nowMs: () => number = Date.
       storeOpen: parts.reader !== null,
       tail: heights?.tail ?? null,
       head: heights?.head ?? null,
-      lastProcessedMs: lastStoredMs ?? sealedMs(),
+      lastProcessedMs: lastStoredMs ?? look(newestSealMs),
       sourceHead: sourceHead(),
       gaps: heights?.gaps ?? [],
       schema: parts.schema?.report() ?? { state: 'embedded', differing: [] },

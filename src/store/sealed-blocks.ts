@@ -40,3 +40,10 @@ export function sealsOver(snapshot: Snapshot, height: number): Seal[] {
     })
     .slice(0, maxSeals)
 }
+
+/** When the newest block was sealed, in milliseconds since 1970, as its seal says; null without one. */
+export function newestSealMs(snapshot: Snapshot): number | null {
+  const range = snapshot.range()
+  const seal = range === null ? undefined : snapshot.seals(range.head)[0]
+  return seal === undefined ? null : Date.parse(seal.createdAt)
+}
