@@ -2,7 +2,7 @@
  * `npm run bench`: every figure of the performance table from one run, as ratios. With `--store`
  * only the store's own figures.
  */
-import { type Figure, figureTable, verdict } from './figure.ts'
+import { type Figure, figureTable, summary } from './figure.ts'
 import { loadFigures, pipelineFigures } from './pipeline-figures.ts'
 import { queryFigures, reopenFigure } from './query-figures.ts'
 import { startReplay } from './replay.ts'
@@ -39,5 +39,4 @@ async function storeFigures(): Promise<Figure[]> {
 const storeOnly = process.argv.includes('--store')
 const figures = [...(storeOnly ? [] : await programFigures()), ...(await storeFigures())]
 say(figureTable(figures))
-const missed = figures.filter((figure) => verdict(figure) === 'MISSED')
-say(missed.length === 0 ? 'all goals met' : `${missed.length} of ${figures.length} goals missed`)
+say(summary(figures))

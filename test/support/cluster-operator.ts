@@ -47,7 +47,8 @@ export const images = {
   anvil: 'localhost/viewmesh-anvil:dev',
 } as const
 
-const account = 'operator'
+/** Name of the ServiceAccount. */
+export const account = 'operator'
 const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces'
 
 /** The rules that the chart gives the operator in a namespace. */

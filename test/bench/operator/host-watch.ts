@@ -1,0 +1,86 @@
+/** Follows the Hosts of a namespace as anybody can, by a watch of their statuses. */
+import { pino } from 'pino'
+import { Registry } from 'prom-client'
+import { hostKind } from '../../../operator/api/resource-kinds.ts'
+import type { Host } from '../../../operator/api.ts'
+import { resourceType } from '../../../operator/reconcile/cluster-view.ts'
+import { openApi } from '../../../operator/runtime/api.ts'
+import { openConnection } from '../../../operator/runtime/connection.ts'
+import { openRuntimeMetrics } from '../../../operator/runtime/metrics.ts'
+import { openReflector } from '../../../operator/runtime/reflector.ts'
+
+/** How far a Host is. */
+export interface HostState {
+  readonly name: string
+  /** Whether the condition Ready is True, and speaks of the spec there is now. */
+  readonly isReady: boolean
+  readonly observedGeneration: number
+}
+
+export interface HostWatch {
+  /** Resolves once this holds of all Hosts there are; throws after `maxMs`. */
+  until(holds: (hosts: readonly HostState[]) => boolean, maxMs: number): Promise<void>
+  close(): Promise<void>
+}
+
+export interface HostWatchOptions {
+  readonly namespace: string
+  readonly kubeconfig: string
+}
+
+export async function openHostWatch(
+  { namespace, kubeconfig }: HostWatchOptions,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<HostWatch> {
+  const log = pino({ level: 'silent' })
+  const metrics = openRuntimeMetrics(new Registry())
+  const pod = { serviceHost: null, servicePort: null, serviceAccount: '' }
+  const connection = await openConnection({ kubeconfig, ...pod })
+  const name = 'viewmesh-bench'
+  const api = openApi({ fieldManager: name, userAgent: name }, { connection, log, metrics })
+  const reflector = openReflector<Host, HostState>(
+    { type: resourceType(hostKind), namespace, keep: stateOf },
+    { api, log, metrics },
+  )
+  const states = (): HostState[] => [...reflector.list()].map(({ value }) => value)
+  return {
+    until: (holds, maxMs) =>
+      new Promise((resolve, reject) => {
+        const check = (): void => {
+          if (!holds(states())) return
+          end()
+          resolve()
+        }
+        const fail = (error: unknown): void => {
+          end()
+          reject(error)
+        }
+        const timer = setTimeout(() => fail(tooLate(states(), maxMs)), maxMs)
+        const onAbort = (): void => fail(signal.reason)
+        signal.addEventListener('abort', onAbort)
+        const unlisten = reflector.onChange(check)
+        const end = (): void => {
+          clearTimeout(timer)
+          signal.removeEventListener('abort', onAbort)
+          unlisten()
+        }
+        check()
+      }),
+    close: async () => {
+      await reflector.close()
+      await api.close()
+    },
+  }
+}
+
+function stateOf({ metadata, status }: Host): HostState {
+  const observedGeneration = status?.observedGeneration ?? -1
+  const ready = (status?.conditions ?? []).find(({ type }) => type === 'Ready')
+  const isCurrent = observedGeneration >= (metadata.generation ?? 0)
+  return { name: metadata.name, isReady: isCurrent && ready?.status === 'True', observedGeneration }
+}
+
+function tooLate(hosts: readonly HostState[], maxMs: number): Error {
+  const ready = hosts.filter(({ isReady }) => isReady).length
+  return new Error(`after ${maxMs / 1_000} s ${ready} of ${hosts.length} Hosts are ready`)
+}

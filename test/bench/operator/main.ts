@@ -1,0 +1,110 @@
+/**
+ * `npm run bench:operator`: what the operator takes for 1,000 Hosts with a pod and both volumes each,
+ * on the real API server of the cluster that KUBECONFIG names; their pods are on nodes of kwok.
+ * `-- --hosts 100` for fewer. Takes about ten minutes, and everything away again.
+ */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Cluster, openCluster } from '../../support/cluster.ts'
+import { openOperatorSpace } from '../../support/cluster-operator.ts'
+import { eventually } from '../../support/cluster-resources.ts'
+import { figureTable, summary } from '../figure.ts'
+import { openFakeNodes } from './fake-nodes.ts'
+import { openHostWatch } from './host-watch.ts'
+import { buildOperator, type MeasuredOperator } from './measured-operator.ts'
+import { openPremadeVolumes } from './premade-volumes.ts'
+import { scaleFigures } from './scale-figures.ts'
+
+const { values } = parseArgs({ options: { hosts: { type: 'string', default: '1000' } } })
+const count = Number(values.hosts)
+assert.ok(Number.isSafeInteger(count) && count > 0, '--hosts takes a number above 0')
+
+const podsPerNode = 400
+const goneMs = 900_000
+const peerId = '12D3KooWDpJ7As7BWAwRMfu1VU2WCqNjvq387JEYKDBj4kx6nXTN'
+const kubeconfig = process.env['KUBECONFIG'] ?? ''
+const stopping = new AbortController()
+const { signal } = stopping
+const closers: (() => Promise<unknown>)[] = []
+for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(name, () => stopping.abort(new Error(`stopped by ${name}`)))
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
+
+async function bench(): Promise<void> {
+  const cluster = await openCluster()
+  closers.push(async () => cluster.close())
+  await cluster.installDefinitions()
+  const folder = mkdtempSync(join(tmpdir(), 'viewmesh-bench-'))
+  closers.push(async () => rmSync(folder, { recursive: true }))
+  const name = `viewmesh-bench-${randomBytes(4).toString('hex')}`
+  const nodeCount = Math.ceil(count / podsPerNode)
+  const nodes = await openFakeNodes({ name, count: nodeCount, pods: 500, kubeconfig }, { cluster })
+  closers.push(() => nodes.close())
+  const volumes = await openPremadeVolumes({ name }, { cluster, signal })
+  closers.push(() => volumes.close())
+  const { storageClassName } = volumes
+  const space = await openOperatorSpace(cluster)
+  const { namespace } = space
+  closers.push(async () => {
+    await space.close()
+    await gone(cluster, `/api/v1/namespaces/${namespace}`)
+  })
+
+  say(`${2 * count} volumes are made, the operator is compiled`)
+  const names = Array.from({ length: count }, (_, number) => `host-${number}`)
+  const claims = names.flatMap((host) => [`keys-${host}-host-0`, `data-${host}-host-0`])
+  await volumes.make(namespace, claims)
+  const start = await buildOperator({ folder, namespace }, { cluster })
+  const watch = await openHostWatch({ namespace, kubeconfig }, { signal })
+  closers.push(() => watch.close())
+  const closeLater = (operator: MeasuredOperator): void => void closers.push(operator.close)
+  const hosts = { names, namespace, spec: hostSpec(storageClassName, nodes.podSpec) }
+  const figures = await scaleFigures(hosts, { cluster, watch, start, say, signal, closeLater })
+  say(figureTable(figures))
+  say(summary(figures))
+}
+
+/** A Host with a peer, as most have one; none of its pods ever reaches it. */
+function hostSpec(storageClassName: string, podSpec: object): object {
+  return {
+    bootstrapPeers: [`/dns4/peer.example.org/tcp/9171/p2p/${peerId}`],
+    storage: {
+      keys: { size: '1Mi', storageClassName },
+      data: { size: '10Mi', storageClassName },
+    },
+    podTemplate: { spec: podSpec },
+  }
+}
+
+/** Kubernetes deletes a namespace with everything in it bit by bit. */
+async function gone(cluster: Cluster, path: string): Promise<void> {
+  await eventually(async () => {
+    const { status } = await cluster.request('GET', path)
+    if (status !== 404) throw new Error(`${path} is still there`)
+  }, goneMs)
+}
+
+/** The latest first; one that fails is told, and the others are still closed. */
+async function closeAll(): Promise<void> {
+  say('everything is taken away')
+  for (const close of closers.toReversed()) {
+    await close().catch((error: unknown) => {
+      process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
+      process.exitCode = 1
+    })
+  }
+}
+
+try {
+  await bench()
+} finally {
+  await closeAll()
+}

@@ -1,0 +1,215 @@
+/** The figures of many Hosts, in the order of an operator's life. */
+import { loadavg } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Cluster } from '../../support/cluster.ts'
+import { inNamespace } from '../../support/cluster-resources.ts'
+import { sampleValue } from '../../support/metric-value.ts'
+import { type Figure, show } from '../figure.ts'
+import { median, timed } from '../statistics.ts'
+import { countWrites, type WriteCounts, writesSince } from './api-writes.ts'
+import type { HostWatch } from './host-watch.ts'
+import { inParallel } from './in-parallel.ts'
+import type { MeasuredOperator, StartOperator } from './measured-operator.ts'
+
+export interface Hosts {
+  readonly names: readonly string[]
+  readonly namespace: string
+  readonly spec: object
+}
+
+export interface ScaleParts {
+  readonly cluster: Cluster
+  readonly watch: HostWatch
+  readonly start: StartOperator
+  readonly say: (text: string) => void
+  readonly signal: AbortSignal
+  /** Has an operator ended with everything else. */
+  readonly closeLater: (operator: MeasuredOperator) => void
+}
+
+/** Longest wait for anything; goals are well below. */
+const maxMs = 900_000
+/** From when all are ready, or level, to when the minute begins in which memory is looked at. */
+const settleMs = 30_000
+const minuteMs = 60_000
+const changes = 10
+
+export async function scaleFigures(hosts: Hosts, parts: ScaleParts): Promise<Figure[]> {
+  const { say } = parts
+  say(`load: ${loadText()}`)
+  const first = await startOperator(parts, 0)
+  const created = await createdFigures(hosts, parts, first.operator)
+  say(`all are ready after ${show(created[0]?.value ?? 0)} s, load: ${loadText()}`)
+  const memory = await memoryFigure('', parts, first.operator)
+  await first.operator.close()
+
+  const before = await countWrites(parts.cluster)
+  const second = await startOperator(parts, hosts.names.length)
+  say(`level again after ${show(second.seconds)} s, load: ${loadText()}`)
+  const memoryAgain = await memoryFigure(', restarted', parts, second.operator)
+  const writes = writesSince(before, await countWrites(parts.cluster))
+  const requests = requestsOf(await second.operator.metrics())
+  const change = await changeFigure(hosts, parts)
+  say(`load: ${loadText()}`)
+  return [
+    ...created,
+    memory,
+    {
+      name: 'Restarted operator: level with all of them',
+      value: second.seconds,
+      unit: 's',
+      goal: 60,
+      from: `${show(second.cpuSeconds)} s of processor`,
+    },
+    writesFigure(writes, requests),
+    memoryAgain,
+    change,
+  ]
+}
+
+interface Started {
+  readonly operator: MeasuredOperator
+  /** From its start until it had looked at all Hosts. */
+  readonly seconds: number
+  readonly cpuSeconds: number
+}
+
+async function startOperator(parts: ScaleParts, hosts: number): Promise<Started> {
+  const startedMs = performance.now()
+  const operator = await parts.start()
+  parts.closeLater(operator)
+  for (;;) {
+    const text = await operator.metrics()
+    if (text !== '' && isLevel(text, hosts)) break
+    await sleep(100, undefined, { signal: parts.signal })
+  }
+  const seconds = (performance.now() - startedMs) / 1_000
+  return { operator, seconds, cpuSeconds: operator.cpuSeconds() }
+}
+
+/** Whether its controllers work, each Host had its turn, and none waits for another one. */
+function isLevel(metrics: string, hosts: number): boolean {
+  const labels = { controller: 'host' }
+  const value = (name: string): number => sampleValue(metrics, name, labels)
+  return (
+    value('controller_runtime_max_concurrent_reconciles') > 0 &&
+    value('controller_runtime_reconcile_total') >= hosts &&
+    value('workqueue_depth') + value('controller_runtime_active_workers') === 0
+  )
+}
+
+async function createdFigures(
+  { names, namespace, spec }: Hosts,
+  { cluster, watch, signal }: ScaleParts,
+  operator: MeasuredOperator,
+): Promise<Figure[]> {
+  const here = inNamespace(cluster, namespace)
+  let appliedMs = 0
+  const readyMs = await timed(async () => {
+    appliedMs = await timed(() =>
+      inParallel(names, signal, (name) => here.write({ kind: 'Host', name, spec })),
+    )
+    await watch.until((all) => all.filter(({ isReady }) => isReady).length === names.length, maxMs)
+  })
+  const requests = requestsOf(await operator.metrics())
+  return [
+    {
+      name: `${names.length} Hosts applied at once: all Ready`,
+      value: readyMs / 1_000,
+      unit: 's',
+      goal: 300,
+      from: `applied within ${show(appliedMs / 1_000)} s, ${show(operator.cpuSeconds())} s of the operator's processor`,
+    },
+    {
+      name: 'API requests per Host until then',
+      value: total(requests) / names.length,
+      unit: 'requests',
+      from: listed(requests, names.length),
+    },
+  ]
+}
+
+/** What the operator itself counts, by method and status. */
+function requestsOf(metrics: string): ReadonlyMap<string, number> {
+  const found = metrics.matchAll(
+    /^rest_client_requests_total\{code="(.*?)",method="(\w+)".*\} (\d+)$/gm,
+  )
+  return new Map([...found].map(([, code, method, count]) => [`${method} ${code}`, Number(count)]))
+}
+
+async function memoryFigure(
+  when: string,
+  { signal }: ScaleParts,
+  operator: MeasuredOperator,
+): Promise<Figure> {
+  await sleep(settleMs, undefined, { signal })
+  const samples: number[] = []
+  const endMs = performance.now() + minuteMs
+  while (performance.now() < endMs) {
+    samples.push(operator.memory().bytes)
+    await sleep(1_000, undefined, { signal })
+  }
+  const { peakBytes } = operator.memory()
+  return {
+    name: `RSS of the operator, median of the steady minute${when}`,
+    value: median(samples) / 1e6,
+    unit: 'MB',
+    goal: 150,
+    from: `peak ${show(peakBytes / 1e6)} MB`,
+  }
+}
+
+function writesFigure(writes: WriteCounts, requests: ReadonlyMap<string, number>): Figure {
+  const own = [...requests].filter(([name]) => !name.startsWith('GET'))
+  const what = writes.size === 0 ? '' : ` (${listed(writes, 1)})`
+  return {
+    name: 'Restarted operator: writes, the Lease left out',
+    value: total(writes),
+    unit: 'writes',
+    goal: 0,
+    from: `\`apiserver_request_total\`${what}; its own count with the Lease: ${listed(new Map(own), 1)}`,
+  }
+}
+
+/** The slowest of some changes, one after another, each of another Host. */
+async function changeFigure(
+  { names, namespace }: Hosts,
+  { cluster, watch }: ScaleParts,
+): Promise<Figure> {
+  const here = inNamespace(cluster, namespace)
+  const times: number[] = []
+  const step = Math.max(1, Math.floor(names.length / changes))
+  for (const name of names.filter((_, index) => index % step === 0).slice(0, changes)) {
+    const body = { spec: { services: { api: { annotations: { 'example.org/changed': 'true' } } } } }
+    times.push(
+      await timed(async () => {
+        const { metadata } = await here.patch('Host', name, body)
+        const wanted = metadata.generation ?? 0
+        await watch.until(
+          (all) => all.some((host) => host.name === name && host.observedGeneration >= wanted),
+          maxMs,
+        )
+      }),
+    )
+  }
+  return {
+    name: `One changed Host among ${names.length}: reconciled`,
+    value: Math.max(...times) / 1_000,
+    unit: 's',
+    goal: 1,
+    from: `the slowest of ${times.length}, median ${show(median(times) / 1_000)} s`,
+  }
+}
+
+function total(counts: ReadonlyMap<string, number>): number {
+  return [...counts.values()].reduce((sum, count) => sum + count, 0)
+}
+
+function listed(counts: ReadonlyMap<string, number>, share: number): string {
+  const sorted = [...counts].toSorted(([, a], [, b]) => b - a)
+  return sorted.map(([name, count]) => `${show(count / share)} ${name}`).join(', ')
+}
+
+function loadText(): string {
+  return show(loadavg()[0] ?? 0)
+}
