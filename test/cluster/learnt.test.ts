@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type Cluster, expectStatus, openCluster } from '../support/cluster.ts'
-import { type OperatorSpace, openOperatorSpace } from '../support/cluster-operator.ts'
+import { type Cluster, expectStatus } from '../support/cluster.ts'
+import type { OperatorSpace } from '../support/cluster-operator.ts'
 import {
   eventually,
   generatorOf,
@@ -11,6 +11,7 @@ import {
   parked,
   type Written,
 } from '../support/cluster-resources.ts'
+import { openOperatedCluster } from '../support/operated-cluster.ts'
 
 describe('what is learnt from the cluster, on a real one', () => {
   let cluster: Cluster
@@ -19,13 +20,8 @@ describe('what is learnt from the cluster, on a real one', () => {
   let apps: Namespaced
 
   before(async () => {
-    cluster = await openCluster()
-    await cluster.installDefinitions()
-    space = await openOperatorSpace(cluster, 2)
-    const [first = '', second = ''] = space.namespaces
-    validators = inNamespace(cluster, first)
-    apps = inNamespace(cluster, second)
-    await space.start()
+    ;({ cluster, space, here: validators } = await openOperatedCluster({ namespaces: 2 }))
+    apps = inNamespace(cluster, space.namespaces[1] ?? '')
   })
   after(async () => {
     await space.close()

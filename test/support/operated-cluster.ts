@@ -10,11 +10,19 @@ export interface OperatedCluster {
   readonly here: Namespaced
 }
 
+export interface OperatedClusterStart extends OperatorStart {
+  /** How many namespaces it looks after; default 1. */
+  readonly namespaces?: number
+}
+
 /** Starts the operator; who closes its space closes the cluster after it. */
-export async function openOperatedCluster(settings?: OperatorStart): Promise<OperatedCluster> {
+export async function openOperatedCluster({
+  namespaces = 1,
+  ...settings
+}: OperatedClusterStart = {}): Promise<OperatedCluster> {
   const cluster = await openCluster()
   await cluster.installDefinitions()
-  const space = await openOperatorSpace(cluster)
+  const space = await openOperatorSpace(cluster, namespaces)
   try {
     await space.start(settings)
   } catch (error) {
