@@ -8,10 +8,23 @@ import { keyOf } from './drift.ts'
 import type { PatchOperation } from './keyring-secret.ts'
 
 /** Steps to an item: names of fields, and keys with their values in lists. */
-type Step = string | { readonly key: string; readonly value: unknown }
+type Step = string | Item
+interface Item {
+  readonly key: string
+  readonly value: unknown
+}
+interface Stranger {
+  /** Where its list is, from the outside inwards. */
+  readonly list: readonly Step[]
+  readonly item: Item
+}
 
 /** Items in lists of the live object that lack one of ours. */
-export function strangersOf(wanted: unknown, live: unknown, path: readonly Step[] = []): Step[][] {
+export function strangersOf(
+  wanted: unknown,
+  live: unknown,
+  path: readonly Step[] = [],
+): Stranger[] {
   if (Array.isArray(wanted)) return Array.isArray(live) ? inList(wanted, live, path) : []
   if (!isObject(wanted) || !isObject(live)) return []
   return Object.entries(wanted).flatMap(([name, value]) =>
@@ -23,7 +36,7 @@ function inList(
   wanted: readonly unknown[],
   live: readonly unknown[],
   path: readonly Step[],
-): Step[][] {
+): Stranger[] {
   const key = keyOf(String(path.at(-1) ?? ''), wanted)
   if (key === undefined) return []
   const has = (items: readonly unknown[], value: unknown): boolean =>
@@ -35,20 +48,28 @@ function inList(
     const other = live.find((found) => fieldOf(found, key) === value)
     return strangersOf(item, other, [...path, { key, value }])
   })
-  return [...(isOneMissing ? foreign.map((value) => [...path, { key, value }]) : []), ...below]
+  const ofThis = foreign.map((value): Stranger => ({ list: path, item: { key, value } }))
+  return [...(isOneMissing ? ofThis : []), ...below]
 }
 
-/** Operations that take these items out of an object, if it still is as it was read. */
-export function removalsOf(
-  live: object,
-  strangers: readonly (readonly Step[])[],
-): PatchOperation[] {
-  const pointers = strangers.flatMap((steps) => pointerTo(live, steps) ?? [])
-  if (pointers.length === 0) return []
-  const version = fieldOf(fieldOf(live, 'metadata'), 'resourceVersion')
+/**
+ * Operations that take these items out of an object, each only where it still is in its place. The
+ * version of the object is not asked for: its status changes all the time.
+ */
+export function removalsOf(live: object, strangers: readonly Stranger[]): PatchOperation[] {
+  const found = strangers.flatMap(({ list, item }) => {
+    const path = pointerTo(live, [...list, item])
+    return path === null ? [] : [{ path, item }]
+  })
   return [
-    { op: 'test', path: '/metadata/resourceVersion', value: version },
-    ...pointers.toReversed().map((path): PatchOperation => ({ op: 'remove', path })),
+    ...found.map(
+      ({ path, item }): PatchOperation => ({
+        op: 'test',
+        path: `${path}/${item.key}`,
+        value: item.value,
+      }),
+    ),
+    ...found.toReversed().map(({ path }): PatchOperation => ({ op: 'remove', path })),
   ]
 }
 

@@ -133,13 +133,15 @@ describe('what others do to the objects of a Host, on a real cluster', () => {
       }
     }
     assert.ok(edited > 100, `${edited} fields could be edited`)
-    const set = await here.find('StatefulSet', 'owned-host')
-    assert.ok(set)
-    const { template } = set.spec as { template: { spec: { containers: { name: string }[] } } }
-    assert.deepEqual(
-      template.spec.containers.map(({ name }) => name),
-      ['host'],
-    )
+    await eventually(async () => {
+      const set = await here.find('StatefulSet', 'owned-host')
+      assert.ok(set)
+      const { template } = set.spec as { template: { spec: { containers: { name: string }[] } } }
+      assert.deepEqual(
+        template.spec.containers.map(({ name }) => name),
+        ['host'],
+      )
+    }, backWithinMs)
   })
 
   /** Changes one field and waits until it is as before; false where Kubernetes refuses the change. */

@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import { removalsOf, strangersOf } from '../../../operator/resources/strangers.ts'
 
 const template = (containers: readonly object[]): object => ({
-  metadata: { resourceVersion: '7' },
   spec: { template: { spec: { containers } } },
 })
 const host = { name: 'host', env: [{ name: 'A' }, { name: 'B' }] }
@@ -32,11 +31,10 @@ test('what others added beside ours is left alone', () => {
   assert.deepEqual(removalsOf(live, strangersOf(wanted, live)), [])
 })
 
-test('an object that changed meanwhile is not touched', () => {
+test('it is taken out whatever its status has become meanwhile, and only where it still is', () => {
   const live = template([{ ...host, name: 'hostx' }])
-  assert.deepEqual(removalsOf(live, strangersOf(wanted, live))[0], {
-    op: 'test',
-    path: '/metadata/resourceVersion',
-    value: '7',
-  })
+  assert.deepEqual(removalsOf(live, strangersOf(wanted, live)), [
+    { op: 'test', path: '/spec/template/spec/containers/0/name', value: 'hostx' },
+    { op: 'remove', path: '/spec/template/spec/containers/0' },
+  ])
 })
