@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { V1ConfigMap, V1StatefulSet } from '@kubernetes/client-node'
 import { Registry } from 'prom-client'
-import type { Host } from '../../operator/api.ts'
 import { type KubernetesApi, openApi } from '../../operator/runtime/api.ts'
 import { openConnection } from '../../operator/runtime/connection.ts'
 import { type Elector, openElector } from '../../operator/runtime/elector.ts'
@@ -19,10 +15,8 @@ import { createStatusWriter } from '../../operator/runtime/status-writer.ts'
 import { writeThrough } from '../../operator/runtime/write-through.ts'
 import type { ServiceError } from '../../src/errors.ts'
 import { captureLog } from '../support/captured-log.ts'
-import { type ChildProgram, startChild } from '../support/child-program.ts'
 import { type Cluster, openCluster } from '../support/cluster.ts'
 import { eventually } from '../support/cluster-resources.ts'
-import { openKubernetesProxy } from '../support/kubernetes-proxy.ts'
 
 const signal = AbortSignal.timeout(120_000)
 const { ConfigMap, Event, Lease, StatefulSet } = builtinTypes
@@ -95,20 +89,6 @@ describe('the runtime of the operator, on a real API server', () => {
         end()
         resolve(found?.value ?? null)
       })
-    })
-  }
-
-  function startOperator(kubeconfig = process.env['KUBECONFIG'] ?? ''): ChildProgram {
-    return startChild('operator/main.ts', {
-      env: {
-        KUBECONFIG: kubeconfig,
-        WATCH_NAMESPACES: namespace,
-        LEASE_NAMESPACE: namespace,
-        GENERATOR_IMAGE: 'localhost/viewmesh-generator:none',
-        HOST_IMAGE: 'localhost/viewmesh-host:none',
-        HEALTH_ADDR: '127.0.0.1:0',
-        METRICS_ADDR: '127.0.0.1:0',
-      },
     })
   }
 
@@ -266,53 +246,5 @@ describe('the runtime of the operator, on a real API server', () => {
     await api.patch(address, { spec: { holderIdentity: 'thief' } }, { type: 'merge' })
     assert.equal((await second.lost).code, 'OPERATOR_LEADERSHIP_LOST')
     await second.elector.close()
-  })
-
-  test('an operator that was stopped past its Lease ends when it goes on; the other leads; SIGTERM gives the Lease back', async () => {
-    const first = startOperator()
-    await first.says('controllers work')
-    const second = startOperator()
-    await second.says('health and metrics are served')
-    first.process.kill('SIGSTOP')
-    await second.says('controllers work')
-    first.process.kill('SIGCONT')
-    const ended = await first.ended()
-    assert.equal(ended.code, 1)
-    assert.match(ended.stdout, /OPERATOR_LEADERSHIP_LOST/)
-    second.process.kill('SIGTERM')
-    assert.equal((await second.ended()).code, 0)
-    const lease = await api.get<KubernetesObject & { spec?: object }>({
-      type: Lease,
-      namespace,
-      name: 'viewmesh-operator',
-    })
-    assert.equal(Reflect.get(lease.spec ?? {}, 'holderIdentity'), '')
-  })
-
-  test('an operator goes on where it was when the API server was away for longer than its Lease', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'viewmesh-away-'))
-    const kubeconfig = join(folder, 'kubeconfig')
-    const proxy = await openKubernetesProxy(process.env['KUBECONFIG'] ?? '', kubeconfig)
-    const operator = startOperator(kubeconfig)
-    await operator.says('controllers work')
-    proxy.cut()
-    await operator.says('nothing is written until it is')
-    proxy.restore()
-    await operator.says('writing goes on')
-    const name = 'after-it'
-    const type = { apiVersion: 'viewmesh.io/v1alpha1', kind: 'Host', plural: 'hosts' }
-    await api.create(type, {
-      metadata: { name, namespace },
-      spec: { replicas: 0 },
-    } as KubernetesObject)
-    const isSeen = async (): Promise<boolean> => {
-      const host = await api.get<Host & KubernetesObject>({ type, namespace, name })
-      return host.status?.observedGeneration === 1
-    }
-    await eventually(async () => assert.ok(await isSeen()))
-    operator.process.kill('SIGTERM')
-    assert.equal((await operator.ended()).code, 0)
-    await proxy.close()
-    rmSync(folder, { recursive: true })
   })
 })
