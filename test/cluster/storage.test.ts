@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type Cluster, expectStatus, openCluster } from '../support/cluster.ts'
-import { type OperatorSpace, openOperatorSpace } from '../support/cluster-operator.ts'
-import { eventually, hostOf, inNamespace, type Namespaced } from '../support/cluster-resources.ts'
+import { type Cluster, expectStatus } from '../support/cluster.ts'
+import type { OperatorSpace } from '../support/cluster-operator.ts'
+import { eventually, hostOf, type Namespaced } from '../support/cluster-resources.ts'
+import { openOperatedCluster } from '../support/operated-cluster.ts'
+import { podLife } from '../support/pod-life.ts'
 
 const alone = { LEADER_ELECT: 'false' }
 const classes = '/apis/storage.k8s.io/v1/storageclasses'
@@ -14,14 +16,10 @@ describe('volumes that grow, on a real cluster', () => {
   let className: string
 
   before(async () => {
-    cluster = await openCluster()
-    await cluster.installDefinitions()
-    space = await openOperatorSpace(cluster)
-    here = inNamespace(cluster, space.namespace)
+    ;({ cluster, space, here } = await openOperatedCluster({ env: alone }))
     className = `${space.namespace}-growing`
     const { body } = await expectStatus(cluster.request('GET', classes), 200)
     await cluster.apply(`${classes}/${className}`, growingClass(className, body))
-    await space.start({ env: alone })
     await here.write(sized('grown', '10Mi', className))
     await here.write(sized('fixed', '10Mi'))
     await here.reason('Host', 'grown', 'Ready', 'AllReady')
@@ -65,18 +63,7 @@ describe('volumes that grow, on a real cluster', () => {
     return volumeClaimTemplates.find(({ metadata }) => metadata.name === 'data')?.spec.resources
       .requests.storage
   }
-  /** The pod with everything by which a replaced or restarted one is told. */
-  const podOf = async (): Promise<unknown> => {
-    const pod = await here.find('Pod', 'grown-host-0')
-    const { containerStatuses = [] } = (pod?.status ?? {}) as {
-      containerStatuses?: { restartCount: number; containerID: string }[]
-    }
-    return [
-      pod?.metadata.uid,
-      pod?.metadata.labels?.['controller-revision-hash'],
-      containerStatuses.map(({ containerID, restartCount }) => [containerID, restartCount]),
-    ]
-  }
+  const podOf = async (): Promise<unknown> => await podLife(here, 'grown-host-0')
   const settled = async (size: string): Promise<void> => {
     await eventually(async () => {
       assert.equal(await requested('grown'), size)

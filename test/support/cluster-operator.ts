@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { type ChildProgram, startChild } from './child-program.ts'
 import { type Cluster, expectStatus } from './cluster.ts'
+import { clusterImage } from './cluster-image.ts'
 import { repository } from './repository.ts'
 
 /** A rule of a Role. */
@@ -42,9 +43,9 @@ export interface OperatorStart {
 }
 
 export const images = {
-  generator: 'localhost/viewmesh-generator:dev',
-  host: 'localhost/viewmesh-host:dev',
-  anvil: 'localhost/viewmesh-anvil:dev',
+  generator: clusterImage('generator'),
+  host: clusterImage('host'),
+  anvil: clusterImage('anvil'),
 } as const
 
 /** Name of the ServiceAccount. */
