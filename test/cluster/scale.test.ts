@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { type Cluster, expectStatus } from '../support/cluster.ts'
 import type { OperatorSpace } from '../support/cluster-operator.ts'
 import { eventually, hostOf, type Namespaced } from '../support/cluster-resources.ts'
+import { openLoadMetrics, reasonAgainstLoadMetrics } from '../support/load-metrics.ts'
 import { openOperatedCluster } from '../support/operated-cluster.ts'
 
 describe('replicas of a Host, on a real cluster', () => {
@@ -19,9 +20,9 @@ describe('replicas of a Host, on a real cluster', () => {
   })
 
   /** Peer IDs of this many ready replicas. */
-  const peerIDs = async (count: number): Promise<string[]> =>
+  const peerIDs = async (count: number, name = 'wide'): Promise<string[]> =>
     await eventually(async () => {
-      const { nodes = [], pods } = await here.status('Host', 'wide')
+      const { nodes = [], pods } = await here.status('Host', name)
       assert.equal(pods, `${count}/${count}`)
       const ids = nodes.slice(0, count).flatMap(({ peerID }) => peerID ?? [])
       assert.equal(ids.length, count)
@@ -32,6 +33,9 @@ describe('replicas of a Host, on a real cluster', () => {
     const type = 'application/merge-patch+json'
     await expectStatus(cluster.request('PATCH', path, { body: { spec: { replicas } }, type }), 200)
   }
+
+  const replicasOf = async (kind: 'Host' | 'StatefulSet', name: string): Promise<unknown> =>
+    Reflect.get((await here.find(kind, name))?.spec ?? {}, 'replicas')
 
   test('scaled from 1 to 3 to 1 to 3 they come back as who they were', async () => {
     const p2p = { type: 'ClusterIP' }
@@ -73,4 +77,59 @@ describe('replicas of a Host, on a real cluster', () => {
     const { nodes = [] } = await here.status('Host', 'wide')
     assert.equal(nodes.length, 3)
   })
+
+  test('a HorizontalPodAutoscaler scales it from 1 to 3 to 1 to 3, with the same identities, and nobody undoes it', async (context) => {
+    const reason = await reasonAgainstLoadMetrics(cluster)
+    if (reason !== null) return context.skip(reason)
+    const manifest = hostOf('elastic')
+    await here.write(manifest)
+    const load = await openLoadMetrics(cluster, space.namespace)
+    try {
+      load.set(1)
+      await cluster.apply(...autoscalerOf('elastic', load.name, space.namespace))
+      const [first] = await peerIDs(1, 'elastic')
+      load.set(3)
+      const ids = await peerIDs(3, 'elastic')
+      assert.equal(new Set(ids).size, 3)
+      assert.equal(ids[0], first)
+      load.set(1)
+      assert.deepEqual(await peerIDs(1, 'elastic'), ids.slice(0, 1))
+      load.set(3)
+      assert.deepEqual(await peerIDs(3, 'elastic'), ids)
+
+      await here.write(manifest)
+      const asked = '2026-01-01T00:00:00Z'
+      const annotations = { 'viewmesh.io/reconcile-at': asked }
+      await here.patch('Host', 'elastic', { metadata: { annotations } })
+      await eventually(async () => {
+        assert.equal((await here.status('Host', 'elastic')).lastHandledReconcileAt, asked)
+      })
+      assert.equal(await replicasOf('Host', 'elastic'), 3)
+      assert.equal(await replicasOf('StatefulSet', 'elastic-host'), 3)
+      assert.deepEqual(await peerIDs(3, 'elastic'), ids)
+    } finally {
+      await load.close()
+    }
+  })
 })
+
+/** Path and manifest of an autoscaler of a Host: as many replicas as the metric says. */
+function autoscalerOf(name: string, metric: string, namespace: string): [string, object] {
+  const atOnce = { stabilizationWindowSeconds: 0 }
+  const target = { type: 'AverageValue', averageValue: '1' }
+  return [
+    `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers/${name}`,
+    {
+      apiVersion: 'autoscaling/v2',
+      kind: 'HorizontalPodAutoscaler',
+      metadata: { name, namespace },
+      spec: {
+        scaleTargetRef: { apiVersion: 'viewmesh.io/v1alpha1', kind: 'Host', name },
+        minReplicas: 1,
+        maxReplicas: 3,
+        metrics: [{ type: 'External', external: { metric: { name: metric }, target } }],
+        behavior: { scaleUp: atOnce, scaleDown: atOnce },
+      },
+    },
+  ]
+}
