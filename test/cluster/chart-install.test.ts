@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import type { V1PersistentVolumeClaim, V1Secret } from '@kubernetes/client-node'
+import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import { anvilPort, deployAnvil } from '../support/anvil-pod.ts'
 import { type Cluster, openCluster } from '../support/cluster.ts'
 import { clusterImage } from '../support/cluster-image.ts'
-import { type HelmResult, helm } from '../support/helm.ts'
+import {
+  gotFromHelm,
+  imageValues,
+  type ReleaseCommand,
+  releasesIn,
+  untilReady,
+} from '../support/helm.ts'
+import { expectHidden, secretValues, shownIn } from '../support/secret-values.ts'
 
 /**
  * The standalone charts from install to uninstall and back, in a namespace of the restricted Pod
@@ -14,12 +21,14 @@ import { type HelmResult, helm } from '../support/helm.ts'
 describe('the standalone charts', { timeout: 600_000 }, () => {
   let cluster: Cluster
   let namespace: string
+  let release: ReleaseCommand
 
   before(async () => {
     cluster = await openCluster()
     namespace = await cluster.createNamespace({
       'pod-security.kubernetes.io/enforce': 'restricted',
     })
+    release = releasesIn(cluster, namespace)
     await deployAnvil(cluster, namespace)
     await createSecret('gen-generator-keyring', ['0', 'schema-keys'])
     await createSecret('hosts-host-keyring', ['0', '1'])
@@ -38,24 +47,6 @@ describe('the standalone charts', { timeout: 600_000 }, () => {
       body,
     })
     assert.equal(status, 201)
-  }
-
-  async function release(args: readonly string[], values?: object): Promise<HelmResult> {
-    const result = await helm([...args, '--namespace', namespace], values)
-    assert.equal(result.code, 0, `${result.stderr}\n${await diagnostics()}`)
-    return result
-  }
-
-  /** What a person would look at first. */
-  async function diagnostics(): Promise<string> {
-    const looks = await Promise.all(
-      [
-        ['get', 'pods,pvc', '-o', 'wide'],
-        ['get', 'events', '--sort-by=.lastTimestamp'],
-        ['logs', '--selector', 'app.kubernetes.io/part-of=viewmesh', '--tail', '20'],
-      ].map((args) => cluster.kubectl(['--namespace', namespace, ...args])),
-    )
-    return looks.map(({ stdout }) => stdout).join('\n')
   }
 
   interface Health {
@@ -78,22 +69,16 @@ describe('the standalone charts', { timeout: 600_000 }, () => {
     return body.metadata?.['uid']
   }
 
-  const wait = ['--wait', '--timeout', '3m']
   const generatorValues = {
     mode: 'standalone',
     existingSecret: 'gen-generator-keyring',
     spec: {
-      image: imageValues('generator'),
+      image: imageValues(clusterImage('generator')),
       chain: { name: 'Local', network: 'Devnet' },
       upstream: { service: { name: 'anvil', httpPort: anvilPort, wsPort: anvilPort } },
       start: { height: 0 },
       storage: { data: { size: '1Gi' } },
     },
-  }
-
-  function imageValues(program: 'generator' | 'host'): object {
-    const [repository, tag] = clusterImage(program).split(/:(?=[^/]*$)/)
-    return { repository, tag }
   }
 
   function hostValues(replicas: number, generator: string): object {
@@ -103,7 +88,7 @@ describe('the standalone charts', { timeout: 600_000 }, () => {
       existingSecret: 'hosts-host-keyring',
       spec: {
         replicas,
-        image: imageValues('host'),
+        image: imageValues(clusterImage('host')),
         chain: { name: 'Local', network: 'Devnet' },
         bootstrapPeers: [`/dns4/${address}/tcp/9171/p2p/${generator}`],
         storage: { data: { size: '1Gi' } },
@@ -115,9 +100,9 @@ describe('the standalone charts', { timeout: 600_000 }, () => {
   let hostIds: string[]
 
   test('a Generator and two Hosts install, become ready, and pass helm test', async () => {
-    await release(['install', 'gen', 'charts/generator', ...wait], generatorValues)
+    await release(['install', 'gen', 'charts/generator', ...untilReady], generatorValues)
     generatorId = await peerId('gen-generator-0')
-    await release(['install', 'hosts', 'charts/host', ...wait], hostValues(2, generatorId))
+    await release(['install', 'hosts', 'charts/host', ...untilReady], hostValues(2, generatorId))
     hostIds = await Promise.all(['hosts-host-0', 'hosts-host-1'].map(peerId))
     assert.equal(new Set([generatorId, ...hostIds]).size, 3)
     await release(['test', 'gen'])
@@ -133,19 +118,14 @@ describe('the standalone charts', { timeout: 600_000 }, () => {
     assert.equal(data.Block.length, 1)
   })
 
-  test('helm get shows no value of a Secret', async () => {
-    const secret = await readSecret('hosts-host-keyring')
-    const { stdout } = await release(['get', 'all', 'hosts'])
-    for (const value of Object.values(secret.data ?? {})) {
-      assert.equal(stdout.includes(Buffer.from(value, 'base64').toString()), false)
-      assert.equal(stdout.includes(value), false)
-    }
+  test('no value of a Secret is in a log, an Event, a ConfigMap or helm get', async () => {
+    const values = await secretValues(cluster, namespace)
+    assert.equal(values.length, 8)
+    expectHidden(values, {
+      ...(await shownIn(cluster, namespace)),
+      ...(await gotFromHelm(release, ['gen', 'hosts'])),
+    })
   })
-
-  async function readSecret(name: string): Promise<V1Secret> {
-    const path = `/api/v1/namespaces/${namespace}/secrets/${name}`
-    return (await cluster.request('GET', path)).body as V1Secret
-  }
 
   test('another peer address upgrades without a restart; a setting replaces pods; rollback brings it back', async () => {
     const before = await podUid('hosts-host-0')
@@ -154,22 +134,22 @@ describe('the standalone charts', { timeout: 600_000 }, () => {
       spec: { bootstrapPeers: string[]; podTemplate?: object }
     }
     more.spec.bootstrapPeers.push(`/dns4/gen.example.org/tcp/9171/p2p/${generatorId}`)
-    await release(['upgrade', 'hosts', 'charts/host', ...wait], more)
+    await release(['upgrade', 'hosts', 'charts/host', ...untilReady], more)
     assert.equal(await podUid('hosts-host-0'), before)
 
     const env = [{ name: 'LOG_LEVEL', value: 'debug' }]
     more.spec.podTemplate = { spec: { containers: [{ name: 'host', env }] } }
-    await release(['upgrade', 'hosts', 'charts/host', ...wait], more)
+    await release(['upgrade', 'hosts', 'charts/host', ...untilReady], more)
     assert.notEqual(await podUid('hosts-host-0'), before)
     assert.deepEqual(await Promise.all(['hosts-host-0', 'hosts-host-1'].map(peerId)), hostIds)
 
-    await release(['rollback', 'hosts', '1', ...wait])
+    await release(['rollback', 'hosts', '1', ...untilReady])
     assert.deepEqual(await Promise.all(['hosts-host-0', 'hosts-host-1'].map(peerId)), hostIds)
   })
 
   test('uninstall leaves exactly Secret and volumes, and a new release has the same peer IDs', async () => {
-    await release(['uninstall', 'gen', '--wait', '--timeout', '3m'])
-    await release(['uninstall', 'hosts', '--wait', '--timeout', '3m'])
+    await release(['uninstall', 'gen', ...untilReady])
+    await release(['uninstall', 'hosts', ...untilReady])
     assert.deepEqual(await leftovers(), [
       'PersistentVolumeClaim data-gen-generator-0',
       'PersistentVolumeClaim data-hosts-host-0',
@@ -180,8 +160,8 @@ describe('the standalone charts', { timeout: 600_000 }, () => {
       'Secret gen-generator-keyring',
       'Secret hosts-host-keyring',
     ])
-    await release(['install', 'gen', 'charts/generator', ...wait], generatorValues)
-    await release(['install', 'hosts', 'charts/host', ...wait], hostValues(2, generatorId))
+    await release(['install', 'gen', 'charts/generator', ...untilReady], generatorValues)
+    await release(['install', 'hosts', 'charts/host', ...untilReady], hostValues(2, generatorId))
     assert.equal(await peerId('gen-generator-0'), generatorId)
     assert.deepEqual(await Promise.all(['hosts-host-0', 'hosts-host-1'].map(peerId)), hostIds)
   })

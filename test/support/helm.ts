@@ -1,6 +1,7 @@
 /** Helm, for tests of the charts; it is asked for Kubernetes 1.34 where no cluster tells it the version. */
 import { execFile } from 'node:child_process'
 import { parseAllDocuments, stringify } from 'yaml'
+import type { Cluster } from './cluster.ts'
 import { repository } from './repository.ts'
 
 export interface HelmResult {
@@ -40,6 +41,61 @@ export function helm(args: readonly string[], values?: object): Promise<HelmResu
     )
     child.stdin?.end(values === undefined ? '' : stringify(values))
   })
+}
+
+/** Runs helm in one namespace. Throws what helm says, and what a person would look at first. */
+export type ReleaseCommand = (args: readonly string[], values?: object) => Promise<HelmResult>
+
+/** For the releases of a namespace; `others` are namespaces to look at as well where helm fails. */
+export function releasesIn(
+  cluster: Cluster,
+  namespace: string,
+  others: readonly string[] = [],
+): ReleaseCommand {
+  return async (args, values) => {
+    const result = await helm([...args, '--namespace', namespace], values)
+    if (result.code === 0) return result
+    const looks = await Promise.all(
+      [namespace, ...others].map((place) => diagnostics(cluster, place)),
+    )
+    throw new Error([result.stderr, ...looks].join('\n'))
+  }
+}
+
+/** Everything that helm tells of each release: values, manifest, hooks, notes. */
+export async function gotFromHelm(
+  release: ReleaseCommand,
+  names: readonly string[],
+): Promise<Readonly<Record<string, string>>> {
+  const all = names.map(async (name) => {
+    const { stdout } = await release(['get', 'all', name])
+    return [`helm get all ${name}`, stdout] as const
+  })
+  return Object.fromEntries(await Promise.all(all))
+}
+
+const programs = 'app.kubernetes.io/name in (operator, generator, host)'
+
+/** What a person would look at first: resources, pods, volumes, Events, the end of the logs. */
+export async function diagnostics(cluster: Cluster, namespace: string): Promise<string> {
+  const looks = await Promise.all(
+    [
+      ['get', 'viewmesh', '-o', 'wide'],
+      ['get', 'pods,pvc', '-o', 'wide'],
+      ['get', 'events', '--sort-by=.lastTimestamp'],
+      ['logs', '--prefix', '--tail', '40', '--max-log-requests', '20', '--selector', programs],
+    ].map((args) => cluster.kubectl(['--namespace', namespace, ...args])),
+  )
+  return looks.map(({ stdout, stderr }) => stdout || stderr).join('\n')
+}
+
+/** How helm waits for what it installs. */
+export const untilReady: readonly string[] = ['--wait', '--timeout', '3m']
+
+/** An image as the values of the charts name it. */
+export function imageValues(image: string): { readonly repository: string; readonly tag: string } {
+  const [repository = '', tag = ''] = image.split(/:(?=[^/]*$)/)
+  return { repository, tag }
 }
 
 /** What a chart comes to, in the order of its files. Throws what helm says where it refuses. */
