@@ -396,6 +396,7 @@ spec:
         periodSeconds: 5
         timeoutSeconds: 3
         failureThreshold: 3
+      terminationMessagePolicy: FallbackToLogsOnError
       securityContext:
         allowPrivilegeEscalation: false
         capabilities:

@@ -50,9 +50,17 @@ kubectl create secret generic {{ include "viewmesh.name" . }}-{{ .Chart.Name }}-
 {{- if eq .Chart.Name "generator" }} --from-literal=schema-keys="$(openssl rand -hex 32)"{{ end }}
 {{- end -}}
 
-{{- /* The spec as JSON, with what the chart's values add: the Secret of the keyring. */ -}}
+{{- /* The spec as JSON, with what the chart's values add: where the image is, the Secret of the keyring. */ -}}
 {{- define "viewmesh.givenSpec" -}}
 {{- $spec := deepCopy .Values.spec -}}
+{{- $image := $spec.image | default dict -}}
+{{- if and .Values.global.imageRegistry (not $image.repository) -}}
+{{- $image = set $image "repository" (printf "%s/viewmesh-%s" .Values.global.imageRegistry .Chart.Name) -}}
+{{- if not (or $image.tag $image.digest) -}}
+{{- $image = set $image "tag" .Chart.AppVersion -}}
+{{- end -}}
+{{- $_ := set $spec "image" $image -}}
+{{- end -}}
 {{- if .Values.existingSecret -}}
 {{- $_ := set $spec "identity" (mergeOverwrite (dict) ($spec.identity | default dict) (dict "secretRef" (dict "name" .Values.existingSecret))) -}}
 {{- if and (eq .Values.mode "standalone") (eq .Chart.Name "generator") -}}
@@ -80,19 +88,17 @@ kubectl create secret generic {{ include "viewmesh.name" . }}-{{ .Chart.Name }}-
 {{- toJson $spec -}}
 {{- end -}}
 
-{{- /* The image: a registry, and the version of this chart where the spec names no tag or digest. */ -}}
+{{- /* The image: that of the spec, with the version of this chart where it names no tag or digest. */ -}}
 {{- define "viewmesh.image" -}}
 {{- $root := index . 0 -}}
 {{- $image := index . 1 -}}
-{{- $registry := $root.Values.global.imageRegistry -}}
-{{- if not (or $image.repository $registry) -}}
+{{- if not $image.repository -}}
 {{- fail "\n\nSay where the images are: --set global.imageRegistry=registry.example.org/viewmesh, or spec.image.repository.\n" -}}
 {{- end -}}
-{{- $repository := $image.repository | default (printf "%s/viewmesh-%s" $registry $root.Chart.Name) -}}
 {{- if $image.digest -}}
-{{ $repository }}@{{ $image.digest }}
+{{ $image.repository }}@{{ $image.digest }}
 {{- else -}}
-{{ $repository }}:{{ $image.tag | default $root.Chart.AppVersion }}
+{{ $image.repository }}:{{ $image.tag | default $root.Chart.AppVersion }}
 {{- end -}}
 {{- end -}}
 
