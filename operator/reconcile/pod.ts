@@ -1,5 +1,6 @@
 /** What is kept of a pod: where it is, how it is, and why it is not well. */
-import type { V1ContainerStatus, V1Pod } from '@kubernetes/client-node'
+import type { V1ContainerStateTerminated, V1ContainerStatus, V1Pod } from '@kubernetes/client-node'
+import { type LastWords, lastWordsText, readLastWords } from './last-words.ts'
 
 export interface KeptPod {
   readonly name: string
@@ -57,13 +58,25 @@ function troubleOf(status: V1Pod['status']): PodTrouble | null {
   return message === undefined ? null : { kind: 'failing', message }
 }
 
-/** The last lines of a program that ended say why; a key or token is never among them. */
-function containerTrouble({ name, state, lastState }: V1ContainerStatus): string | null {
-  const reason = state?.waiting?.reason ?? ''
-  if (!failures.includes(reason)) return null
+function containerTrouble(status: V1ContainerStatus): string | null {
+  const { name, state, lastState } = status
+  const waiting = state?.waiting
+  if (!failures.includes(waiting?.reason ?? '')) return null
   const ended = lastState?.terminated
-  const code = ended === undefined ? '' : ` (ended with code ${ended.exitCode})`
-  return `container ${name}: ${reason}${code}${detail(state?.waiting?.message)}`
+  const words = lastWordsOf(status)
+  const why = words === null ? detail(waiting?.message) : `: ${lastWordsText(words)}`
+  return `container ${name}: ${waiting?.reason}${ended === undefined ? '' : endText(ended)}${why}`
+}
+
+/** What a container said that failed last time it ran and is not well since. */
+function lastWordsOf({ ready, state, lastState }: V1ContainerStatus): LastWords | null {
+  const ended = state?.terminated ?? lastState?.terminated
+  return ready || !ended?.exitCode ? null : readLastWords(ended.message)
+}
+
+/** Kubernetes calls an end `Error` that it knows no better name for. */
+function endText({ exitCode, reason = 'Error' }: V1ContainerStateTerminated): string {
+  return reason === 'Error' ? ` (ended with code ${exitCode})` : ` (${reason}, code ${exitCode})`
 }
 
 function detail(message: string | undefined): string {

@@ -23,7 +23,10 @@ const resources: Readonly<Record<ProgramName, V1ResourceRequirements>> = {
   host: { requests: { cpu: '200m', memory: '512Mi' }, limits: { memory: '4Gi' } },
 }
 
-/** Command and arguments are those of the image. */
+/**
+ * Command and arguments are those of the image. Kubernetes keeps the end of the log of a program that
+ * fails, which says why (`last-words.ts`).
+ */
 export function programContainer(parts: ContainerParts): V1Container {
   const { program, image, pullPolicy, env, mounts } = parts
   return {
@@ -35,6 +38,7 @@ export function programContainer(parts: ContainerParts): V1Container {
     resources: resources[program],
     volumeMounts: mounts,
     ...containerProbes,
+    terminationMessagePolicy: 'FallbackToLogsOnError',
     securityContext: {
       allowPrivilegeEscalation: false,
       capabilities: { drop: ['ALL'] },

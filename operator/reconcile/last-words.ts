@@ -1,0 +1,59 @@
+/**
+ * Why a program ended, from the end of its log, which Kubernetes keeps as the message of a container
+ * that failed (`terminationMessagePolicy`): at most 2,048 bytes, so lines may begin in their middle.
+ */
+
+/** What a program said before it ended; secrets are taken out of its log before it is written. */
+export interface LastWords {
+  /** Code of `src/errors.ts`; null where something else ended it. */
+  readonly code: string | null
+  readonly message: string
+  /** What to do; null where nothing is told. */
+  readonly remedy: string | null
+}
+
+const maxMessage = 400
+const maxRemedy = 300
+
+/**
+ * What the last line about a failure says; the last line where that is not of the program's log, as
+ * with a crash of the runtime; null where there is neither.
+ */
+export function readLastWords(log: string | undefined): LastWords | null {
+  const lines = (log ?? '').split('\n').filter((line) => line.trim() !== '')
+  const told = lines.map(parseFailure).findLast((words) => words !== null)
+  if (told !== undefined) return told
+  const last = lines.at(-1)?.trim() ?? ''
+  return last === '' || last.startsWith('{')
+    ? null
+    : { code: null, message: last.slice(-maxMessage), remedy: null }
+}
+
+/** As one text: what happened, its code, what to do. */
+export function lastWordsText({ code, message, remedy }: LastWords): string {
+  return `${message}${code === null ? '' : ` (${code})`}${remedy === null ? '' : `. ${remedy}`}`
+}
+
+/** A container can write what it likes, so nothing is trusted to have its shape. */
+function parseFailure(line: string): LastWords | null {
+  const { level, err } = fieldsOf(parseJson(line))
+  const { code, message, remedy } = fieldsOf(err)
+  if (level !== 'fatal' || typeof message !== 'string') return null
+  return {
+    code: typeof code === 'string' && /^[A-Z_]{1,64}$/.test(code) ? code : null,
+    message: message.slice(0, maxMessage),
+    remedy: typeof remedy === 'string' ? remedy.slice(0, maxRemedy) : null,
+  }
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

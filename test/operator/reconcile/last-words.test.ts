@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { V1ContainerStatus, V1Pod } from '@kubernetes/client-node'
+import { lastWordsText, readLastWords } from '../../../operator/reconcile/last-words.ts'
+import { keepPod } from '../../../operator/reconcile/pod.ts'
+import { ServiceError } from '../../../src/errors.ts'
+import { openLog } from '../../../src/service/log.ts'
+
+const locked = new ServiceError('IDENTITY_LOCKED', 'the key file does not open', {
+  facts: { path: '/app/.viewmesh/keys' },
+  remedy: 'Put the old keyring secret back.',
+})
+const backOff = 'back-off 5m0s restarting failed container=generator'
+
+/** The end of a program's log in a pipe: it says why it fails, then closes its parts. */
+function endOfLog(error: unknown): string {
+  const lines: string[] = []
+  const options = { name: 'generator', level: 'info', pretty: false } as const
+  const log = openLog(options, { write: (line) => lines.push(line) })
+  log.info({ height: 7 }, 'block sealed')
+  log.fatal({ err: error }, 'failed')
+  log.info('stopped')
+  return lines.join('')
+}
+
+function crashing(ended: V1ContainerStatus['lastState'], ready = false): V1Pod {
+  const state = ready
+    ? { running: {} }
+    : { waiting: { reason: 'CrashLoopBackOff', message: backOff } }
+  const container = { name: 'generator', image: '', imageID: '', ready, restartCount: 5, state }
+  return {
+    metadata: { name: 'a-generator-0' },
+    status: { containerStatuses: [{ ...container, ...(ended && { lastState: ended }) }] },
+  }
+}
+
+const troubleOf = (ended: V1ContainerStatus['lastState']): string | undefined =>
+  keepPod(crashing(ended)).trouble?.message
+
+test('a program that fails says in its condition what happened, with its code and what to do', () => {
+  const message = endOfLog(locked)
+  assert.deepEqual(readLastWords(message), {
+    code: 'IDENTITY_LOCKED',
+    message: 'the key file does not open',
+    remedy: 'Put the old keyring secret back.',
+  })
+  assert.equal(
+    troubleOf({ terminated: { exitCode: 1, reason: 'Error', message } }),
+    'container generator: CrashLoopBackOff (ended with code 1): the key file does not open (IDENTITY_LOCKED). Put the old keyring secret back.',
+  )
+})
+
+test('a mistake of the program says its message alone', () => {
+  const words = readLastWords(endOfLog(new TypeError('x is not a function')))
+  assert.deepEqual(words, { code: null, message: 'x is not a function', remedy: null })
+})
+
+test('a program that says nothing of its end is told as Kubernetes tells it', () => {
+  const running = '{"level":"info","name":"generator","msg":"block sealed"}\n'
+  assert.equal(readLastWords(running), null)
+  assert.equal(readLastWords(undefined), null)
+  assert.equal(
+    troubleOf({ terminated: { exitCode: 137, reason: 'OOMKilled', message: running } }),
+    `container generator: CrashLoopBackOff (OOMKilled, code 137): ${backOff}`,
+  )
+  assert.equal(troubleOf(undefined), `container generator: CrashLoopBackOff: ${backOff}`)
+})
+
+test('a crash of the runtime says its last line', () => {
+  const words = readLastWords('{"level":"info"}\nFatal error: out of memory\n\n')
+  assert.deepEqual(words, { code: null, message: 'Fatal error: out of memory', remedy: null })
+})
+
+test('what is told of a failure has a bound, and no shape is trusted', () => {
+  const tell = (err: unknown): string => JSON.stringify({ level: 'fatal', err })
+  for (const [length, kept] of [
+    [400, 400],
+    [401, 400],
+  ] as const) {
+    assert.equal(readLastWords(tell({ message: 'x'.repeat(length) }))?.message.length, kept)
+    assert.equal(readLastWords('x'.repeat(length))?.message.length, kept)
+  }
+  for (const [length, kept] of [
+    [300, 300],
+    [301, 300],
+  ] as const) {
+    const remedy = 'x'.repeat(length)
+    assert.equal(readLastWords(tell({ message: 'x', remedy }))?.remedy?.length, kept)
+  }
+  for (const text of ['{', '{"level":"fatal"}', tell(null), tell({ message: 1 }), tell('x')]) {
+    assert.equal(readLastWords(text), null, text)
+  }
+  const odd = readLastWords(tell({ message: 'x', code: 'not a code', remedy: 1 }))
+  assert.deepEqual(odd, { code: null, message: 'x', remedy: null })
+  assert.equal(lastWordsText({ code: null, message: 'x', remedy: null }), 'x')
+})
+
+test('of an end that is over nothing is told', () => {
+  const { trouble } = keepPod(crashing({ terminated: { exitCode: 1, message: 'no' } }, true))
+  assert.equal(trouble, null)
+})
