@@ -114,14 +114,14 @@ async function createdFigures(
   const requests = requestsOf(await operator.metrics())
   return [
     {
-      name: `${names.length} Hosts applied at once: all Ready`,
+      name: `All Hosts Ready, applied at once: ${names.length}`,
       value: readyMs / 1_000,
       unit: 's',
       goal: 300,
       from: `applied within ${show(appliedMs / 1_000)} s, ${show(operator.cpuSeconds())} s of the operator's processor`,
     },
     {
-      name: 'API requests per Host until then',
+      name: 'API requests of the operator per Host until then',
       value: total(requests) / names.length,
       unit: 'requests',
       from: listed(requests, names.length),
@@ -193,7 +193,7 @@ async function changeFigure(
     )
   }
   return {
-    name: `One changed Host among ${names.length}: reconciled`,
+    name: `One changed Host reconciled, among ${names.length}`,
     value: Math.max(...times) / 1_000,
     unit: 's',
     goal: 1,
