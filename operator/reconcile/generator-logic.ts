@@ -12,6 +12,7 @@ import type { KindLogic } from './kind-logic.ts'
 import { upstreamStatement } from './observed-conditions.ts'
 import { readSecretValue } from './secrets.ts'
 import { executionNodeOf, upstreamAddress } from './upstream.ts'
+import { wrongChainStatement } from './wrong-chain.ts'
 
 export interface GeneratorFacts {
   readonly executionNode: ExecutionNode | null
@@ -55,9 +56,11 @@ export const generatorLogic: KindLogic<Generator, GeneratorFacts> = {
           reason: 'WaitingForUpstream',
           message: `Service ${missingService} of the execution node does not exist: create it, or correct spec.upstream.`,
         },
-  statements: (_generator, _facts, views) => ({
-    UpstreamReachable: upstreamStatement(views.get(0) ?? null),
-  }),
+  statements: (generator, _facts, { views, lastWords }) => {
+    const view = views.get(0) ?? null
+    const ended = view === null ? wrongChainStatement(generator, lastWords.get(0) ?? null) : null
+    return { UpstreamReachable: ended ?? upstreamStatement(view) }
+  },
 }
 
 async function readKeys(

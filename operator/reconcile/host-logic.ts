@@ -50,7 +50,7 @@ export function createHostLogic(generators: Mirror<Generator>): KindLogic<Host, 
       return hostObjects(host, { ...context, peers, schemaSource })
     },
     hold: () => null,
-    statements: (host, facts, views) => ({
+    statements: (host, facts, { views }) => ({
       PeersConnected: peersStatement(host, { referred: referred(host), views }),
       SchemaInSync: schemaStatement(host, { ...facts, views }),
     }),

@@ -7,6 +7,7 @@ import type { BuildContext, OperatorDefaults } from '../resources/context.ts'
 import type { Learnt } from '../resources/learnt.ts'
 import type { KubernetesApi } from '../runtime/api.ts'
 import type { HealthView } from './health-view.ts'
+import type { LastWords } from './last-words.ts'
 import type { Statement } from './problem.ts'
 
 /** What the operator was started with. */
@@ -35,6 +36,14 @@ export interface Looked<F> {
   readonly secrets: readonly V1Secret[]
 }
 
+/** What replicas say, by ordinal. */
+export interface Said {
+  /** Null where a replica could not be asked, or does not know its own peer ID yet. */
+  readonly views: ReadonlyMap<number, HealthView | null>
+  /** Of replicas that failed and are not ready since. */
+  readonly lastWords: ReadonlyMap<number, LastWords>
+}
+
 export type Statements = Partial<Record<ConditionType, Statement>>
 
 export interface KindLogic<R extends Resource, F> {
@@ -44,12 +53,8 @@ export interface KindLogic<R extends Resource, F> {
   readonly objects: (resource: R, facts: F, context: BuildContext) => ResourceObjects
   /** Why pods are not to be created yet; those that are there are left as they are. */
   readonly hold: (resource: R, facts: F) => Statement<ReasonOf<'Ready'>> | null
-  /** Conditions that speak of what replicas say. */
-  readonly statements: (
-    resource: R,
-    facts: F,
-    views: ReadonlyMap<number, HealthView | null>,
-  ) => Statements
+  /** Conditions that speak of what replicas say, or said before they failed. */
+  readonly statements: (resource: R, facts: F, said: Said) => Statements
   /** Text that changes when something watched asks for another look. */
   readonly moves?: (resource: R) => string
 }

@@ -7,6 +7,7 @@
 export interface LastWords {
   /** Code of `src/errors.ts`; null where something else ended it. */
   readonly code: string | null
+  /** Without a full stop at its end. */
   readonly message: string
   /** What to do; null where nothing is told. */
   readonly remedy: string | null
@@ -41,7 +42,7 @@ function parseFailure(line: string): LastWords | null {
   if (level !== 'fatal' || typeof message !== 'string') return null
   return {
     code: typeof code === 'string' && /^[A-Z_]{1,64}$/.test(code) ? code : null,
-    message: message.slice(0, maxMessage),
+    message: message.replace(/\.$/, '').slice(0, maxMessage),
     remedy: typeof remedy === 'string' ? remedy.slice(0, maxRemedy) : null,
   }
 }

@@ -13,6 +13,8 @@ export interface KeptPod {
   readonly isHostNetwork: boolean
   /** What keeps it from running, as Kubernetes says it; null where nothing does. */
   readonly trouble: PodTrouble | null
+  /** Of a container that failed and is not ready since. */
+  readonly lastWords: LastWords | null
 }
 
 export interface PodTrouble {
@@ -45,6 +47,10 @@ export function keepPod({ metadata, spec, status }: V1Pod): KeptPod {
     hostIP: status?.hostIP || null,
     isHostNetwork: spec?.hostNetwork === true,
     trouble: troubleOf(status),
+    lastWords:
+      statusesOf(status)
+        .map(lastWordsOf)
+        .find((words) => words !== null) ?? null,
   }
 }
 
@@ -53,9 +59,14 @@ function troubleOf(status: V1Pod['status']): PodTrouble | null {
   if (scheduled?.reason === 'Unschedulable') {
     return { kind: 'unschedulable', message: scheduled.message ?? 'no machine fits' }
   }
-  const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
-  const message = statuses.map(containerTrouble).find((text) => text !== null)
+  const message = statusesOf(status)
+    .map(containerTrouble)
+    .find((text) => text !== null)
   return message === undefined ? null : { kind: 'failing', message }
+}
+
+function statusesOf(status: V1Pod['status']): V1ContainerStatus[] {
+  return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
 }
 
 function containerTrouble(status: V1ContainerStatus): string | null {

@@ -14,6 +14,7 @@ import { conditionsOf } from './condition-list.ts'
 import type { HealthView } from './health-view.ts'
 import type { IdentityPlan } from './identity.ts'
 import type { KindLogic, Statements } from './kind-logic.ts'
+import type { LastWords } from './last-words.ts'
 import { changedPeerID, nodeStatuses, totals } from './node-status.ts'
 import { addressStatement } from './outside-address.ts'
 import type { Picture } from './picture.ts'
@@ -166,7 +167,12 @@ function observedStatements<R extends Resource, F>(
   }
   const views = new Map<number, HealthView | null>()
   for (const [ordinal, view] of picture.views) views.set(ordinal, hasSettled(view) ? view : null)
-  const said = logic.statements(resource, findings.looked.facts, views)
+  const lastWords = new Map(
+    [...picture.pods].flatMap(([ordinal, { lastWords: words }]): [number, LastWords][] =>
+      words === null ? [] : [[ordinal, words]],
+    ),
+  )
+  const said = logic.statements(resource, findings.looked.facts, { views, lastWords })
   const isWaiting = [...picture.views.values()].includes(undefined)
   if (!isWaiting) return said
   const before = kept(resource, ...(Object.keys(said) as (keyof Statements)[]))

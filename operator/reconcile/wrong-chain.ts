@@ -1,0 +1,20 @@
+/** A Generator whose execution node is on another chain ends, so it cannot say so at `/health`. */
+import type { ReasonOf } from '../api/conditions.ts'
+import type { Generator } from '../api.ts'
+import { claimName, podName } from '../resources/names.ts'
+import type { LastWords } from './last-words.ts'
+import type { Statement } from './problem.ts'
+
+/** How a Generator ends: none of its blocks is the node's, or the two have another genesis block. */
+const codes: readonly (string | null)[] = ['GENERATOR_CHAIN_CHANGED', 'STORE_FOREIGN']
+
+/** What its last words say of the execution node; null where they are about something else. */
+export function wrongChainStatement(
+  generator: Generator,
+  words: LastWords | null,
+): Statement<ReasonOf<'UpstreamReachable'>> | null {
+  if (words === null || !codes.includes(words.code)) return null
+  const claim = claimName(generator, 'data', 0)
+  const remedy = `Correct spec.upstream; or, to store the other chain from now on, delete claim ${claim} and then pod ${podName(generator, 0)}.`
+  return { reason: 'WrongChain', message: `${words.message} (${words.code}). ${remedy}` }
+}

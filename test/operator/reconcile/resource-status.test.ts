@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type GeneratorFacts, generatorLogic } from '../../../operator/reconcile/generator-logic.ts'
+import { parseHealth } from '../../../operator/reconcile/health-view.ts'
+import type { Picture } from '../../../operator/reconcile/picture.ts'
+import { type Findings, wantedStatus } from '../../../operator/reconcile/resource-status.ts'
+import type { WantedCondition } from '../../../operator/runtime/status-writer.ts'
+import { generatorContext, readGenerator } from '../../support/operator-cases.ts'
+import { emptyPicture, foundFacts, podWith } from '../../support/operator-findings.ts'
+
+const generator = readGenerator('generator-minimal')
+const facts: GeneratorFacts = { executionNode: null, missingService: null }
+const options = { clusterDomain: 'cluster.local', defaults: generatorContext.defaults }
+
+function conditionsOf(
+  picture: Partial<Picture>,
+  findings: Partial<Findings<GeneratorFacts>> = {},
+): Map<string, WantedCondition> {
+  const { conditions } = wantedStatus(generatorLogic, { options }, generator, {
+    findings: { ...foundFacts(facts), ...findings },
+    picture: { ...emptyPicture, ...picture },
+  })
+  return new Map(conditions.map((condition) => [condition.type, condition]))
+}
+
+test('a Generator that ended because its node is on another chain says so of the node', () => {
+  const message = JSON.stringify({
+    level: 'fatal',
+    err: { code: 'GENERATOR_CHAIN_CHANGED', message: 'Genesis changed.', remedy: 'Set a URL.' },
+  })
+  const ended = { exitCode: 1, message }
+  const pod = podWith(generator, { lastState: { terminated: ended } })
+  const crashing = { pods: new Map([[0, pod]]), views: new Map([[0, null]]) }
+  assert.deepEqual(conditionsOf(crashing).get('UpstreamReachable'), {
+    type: 'UpstreamReachable',
+    status: 'False',
+    reason: 'WrongChain',
+    message:
+      'Genesis changed (GENERATOR_CHAIN_CHANGED). Correct spec.upstream; or, to store the other chain from now on, delete claim data-mainnet-generator-0 and then pod mainnet-generator-0.',
+  })
+  const view = parseHealth(
+    '{"program":"generator","upstream_mode":"http","p2p":{"self":{"id":"a"}}}',
+  )
+  const answering = conditionsOf({ ...crashing, views: new Map([[0, view]]) })
+  assert.equal(answering.get('UpstreamReachable')?.reason, 'HttpOnly')
+})
+
+test('a Generator that ended for another reason says nothing of its node', () => {
+  const message = '{"level":"fatal","err":{"code":"IDENTITY_LOCKED","message":"no"}}'
+  const pod = podWith(generator, { state: { terminated: { exitCode: 1, message } } })
+  const found = conditionsOf({ pods: new Map([[0, pod]]), views: new Map([[0, null]]) })
+  assert.equal(found.get('UpstreamReachable')?.reason, 'Unobserved')
+})

@@ -1,0 +1,46 @@
+/** What a reconcile found out of a resource, as data: a quiet one, to be changed by each test. */
+import type { V1ContainerStatus } from '@kubernetes/client-node'
+import type { Resource } from '../../operator/api.ts'
+import type { Picture } from '../../operator/reconcile/picture.ts'
+import { type KeptPod, keepPod } from '../../operator/reconcile/pod.ts'
+import type { Findings } from '../../operator/reconcile/resource-status.ts'
+import { podName } from '../../operator/resources/names.ts'
+
+/** Nothing was written yet, and nothing runs. */
+export const emptyPicture: Picture = {
+  set: null,
+  counts: null,
+  isSetGoing: false,
+  allClaims: [],
+  claims: [],
+  pods: new Map(),
+  views: new Map(),
+  learnt: [],
+  recorded: null,
+  recordedLearnt: { executionNode: null, schemaSource: null },
+  isParked: false,
+}
+
+/** A look that found these facts, and nothing wrong. */
+export function foundFacts<F>(facts: F): Findings<F> {
+  const keyring = { exists: true, isOwned: false, fingerprints: new Map() }
+  return {
+    looked: { facts, keyring, atMs: 0, question: '' },
+    identity: null,
+    problem: null,
+    error: null,
+    waiting: null,
+    hold: null,
+    plan: null,
+    refusedGrowth: null,
+  }
+}
+
+/** Pod 0 of a resource, whose only container is so. */
+export function podWith(resource: Resource, container: Partial<V1ContainerStatus>): KeptPod {
+  const defaults = { name: 'program', image: '', imageID: '', ready: false, restartCount: 0 }
+  return keepPod({
+    metadata: { name: podName(resource, 0), uid: 'pod' },
+    status: { containerStatuses: [{ ...defaults, ...container }] },
+  })
+}
