@@ -36,6 +36,12 @@ export interface ResourceMetadata {
  * @rule self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')
  * @message metadata.name must begin with a letter and have lower-case letters, digits and "-" only, because Services are named after it
  * @fieldPath .metadata.name
+ * @rule !isQuantity(self.spec.storage.keys.size) || quantity(self.spec.storage.keys.size).compareTo(quantity(oldSelf.spec.storage.keys.size)) >= 0 || (has(self.status) && has(self.status.storage) && has(self.status.storage.keys) && isQuantity(self.status.storage.keys) && quantity(self.spec.storage.keys.size).compareTo(quantity(self.status.storage.keys)) >= 0)
+ * @message storage.keys.size cannot shrink below what the volumes have, because Kubernetes makes no volume smaller: put the old size back
+ * @fieldPath .spec.storage.keys.size
+ * @rule !isQuantity(self.spec.storage.data.size) || quantity(self.spec.storage.data.size).compareTo(quantity(oldSelf.spec.storage.data.size)) >= 0 || (has(self.status) && has(self.status.storage) && has(self.status.storage.data) && isQuantity(self.status.storage.data) && quantity(self.spec.storage.data.size).compareTo(quantity(self.status.storage.data)) >= 0)
+ * @message storage.data.size cannot shrink below what the volumes have, because Kubernetes makes no volume smaller: put the old size back, or create another resource with less
+ * @fieldPath .spec.storage.data.size
  */
 export interface Generator {
   /** Group and version: viewmesh.io/v1alpha1. */
@@ -62,6 +68,12 @@ export interface Generator {
  * @rule self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')
  * @message metadata.name must begin with a letter and have lower-case letters, digits and "-" only, because Services are named after it
  * @fieldPath .metadata.name
+ * @rule !isQuantity(self.spec.storage.keys.size) || quantity(self.spec.storage.keys.size).compareTo(quantity(oldSelf.spec.storage.keys.size)) >= 0 || (has(self.status) && has(self.status.storage) && has(self.status.storage.keys) && isQuantity(self.status.storage.keys) && quantity(self.spec.storage.keys.size).compareTo(quantity(self.status.storage.keys)) >= 0)
+ * @message storage.keys.size cannot shrink below what the volumes have, because Kubernetes makes no volume smaller: put the old size back
+ * @fieldPath .spec.storage.keys.size
+ * @rule !isQuantity(self.spec.storage.data.size) || quantity(self.spec.storage.data.size).compareTo(quantity(oldSelf.spec.storage.data.size)) >= 0 || (has(self.status) && has(self.status.storage) && has(self.status.storage.data) && isQuantity(self.status.storage.data) && quantity(self.spec.storage.data.size).compareTo(quantity(self.status.storage.data)) >= 0)
+ * @message storage.data.size cannot shrink below what the volumes have, because Kubernetes makes no volume smaller: put the old size back, or create another resource with less
+ * @fieldPath .spec.storage.data.size
  */
 export interface Host {
   /** Group and version: viewmesh.io/v1alpha1. */

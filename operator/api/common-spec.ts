@@ -101,7 +101,7 @@ export interface Identity {
 /** The small volume with the key directory. */
 export interface KeysVolume {
   /**
-   * Size. It can grow where the class allows, and never shrink.
+   * Size. It can grow where the class allows, and shrinks to no less than the volumes have.
    * @default "1Gi"
    */
   readonly size: Size
@@ -114,7 +114,7 @@ export interface KeysVolume {
 
 /** The volume with the store. What is on it can be fetched again; keys are not on it. */
 export interface DataVolume {
-  /** Size. It can grow where the class allows, and never shrink. */
+  /** Size. It can grow where the class allows, and shrinks to no less than the volumes have. */
   readonly size: Size
   /**
    * StorageClass; left out it is the cluster's default class, and "" takes a volume without a class.
@@ -159,12 +159,6 @@ export interface NetworkPolicySwitch {
  * @rule has(self.identity.secretRef) == has(oldSelf.identity.secretRef) && (!has(self.identity.secretRef) || self.identity.secretRef.name == oldSelf.identity.secretRef.name)
  * @message identity.secretRef cannot change, because the peer ID follows from this Secret and the key directory opens with no other: create another resource for another identity
  * @fieldPath .identity
- * @rule !isQuantity(self.storage.keys.size) || quantity(self.storage.keys.size).compareTo(quantity(oldSelf.storage.keys.size)) >= 0
- * @message storage.keys.size cannot shrink, because Kubernetes makes no volume smaller: put the old size back
- * @fieldPath .storage.keys.size
- * @rule !isQuantity(self.storage.data.size) || quantity(self.storage.data.size).compareTo(quantity(oldSelf.storage.data.size)) >= 0
- * @message storage.data.size cannot shrink, because Kubernetes makes no volume smaller: put the old size back, or create another resource with less
- * @fieldPath .storage.data.size
  * @rule has(self.storage.keys.storageClassName) == has(oldSelf.storage.keys.storageClassName) && (!has(self.storage.keys.storageClassName) || self.storage.keys.storageClassName == oldSelf.storage.keys.storageClassName)
  * @message storage.keys.storageClassName cannot change, because Kubernetes moves no volume to another class: put the old class back
  * @fieldPath .storage.keys

@@ -173,7 +173,7 @@ export const conditions = {
       ExpansionUnsupported: {
         status: 'False',
         meaning:
-          'The StorageClass does not allow larger volumes: put the old size back, or allow it in the class.',
+          'The StorageClass does not allow larger volumes: put back the size that status.storage tells, or allow it in the class.',
       },
       ExpansionFailed: {
         status: 'False',

@@ -127,8 +127,9 @@ export interface SchemaAuth {
 /** The volume with a Generator's store. */
 export interface GeneratorDataVolume extends DataVolume {
   /**
-   * Size. It can grow where the class allows, and never shrink. With pruning a mainnet store takes 50
-   * to 100 GB; without, it grows by roughly 10 GB for every 1,000 full blocks.
+   * Size. It can grow where the class allows, and shrinks to no less than the volumes have. With
+   * pruning a mainnet store takes 50 to 100 GB; without, it grows by roughly 10 GB for every 1,000
+   * full blocks.
    * @default "300Gi"
    */
   readonly size: Size

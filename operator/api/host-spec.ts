@@ -21,8 +21,8 @@ export interface Registry {
 /** The volume with a Host's store. */
 export interface HostDataVolume extends DataVolume {
   /**
-   * Size. It can grow where the class allows, and never shrink. Without pruning a mainnet store grows
-   * by roughly 10 GB for every 1,000 full blocks.
+   * Size. It can grow where the class allows, and shrinks to no less than the volumes have. Without
+   * pruning a mainnet store grows by roughly 10 GB for every 1,000 full blocks.
    * @default "100Gi"
    */
   readonly size: Size

@@ -54,6 +54,20 @@ export interface NodeStatus {
   readonly keysClaimUID?: string
 }
 
+/** What the volumes have; a spec may ask for as little again where more was refused. */
+export interface StorageStatus {
+  /**
+   * The largest size that a claim for keys asks for.
+   * @maxLength 64
+   */
+  readonly keys?: string
+  /**
+   * The largest size that a claim for blocks asks for.
+   * @maxLength 64
+   */
+  readonly data?: string
+}
+
 /** What Generators and Hosts report alike. */
 export interface CommonStatus {
   /** The generation of the spec that all of this is about; -1 before the first look. */
@@ -65,6 +79,8 @@ export interface CommonStatus {
    * @listMapKey type
    */
   readonly conditions?: readonly Condition[]
+  /** What the volumes have; a spec may ask for as little again where more was refused. */
+  readonly storage?: StorageStatus
   /** Image that the pods are meant to run. */
   readonly image?: string
   /** Ready pods of the wanted ones, such as 1/2. */

@@ -20,15 +20,18 @@ export interface ClaimChange {
   readonly fields: readonly string[]
 }
 
+/** Whether a claim's storage can become larger, as far as that is known. */
+export type MayGrow = (placed: PlacedClaim) => boolean
+
 /**
- * Claims that are not as wanted. `mayGrow` false leaves their sizes. Marks of replicas that are not
- * wanted now are left: their keys are looked at when they return.
+ * Claims that are not as wanted. Those that may not grow keep their sizes. Marks of replicas that are
+ * not wanted now are left: their keys are looked at when they return.
  */
 export function claimChanges(
   resource: Resource,
   claims: readonly PlacedClaim[],
   keyring: Pick<Keyring, 'fingerprints'>,
-  mayGrow: boolean,
+  mayGrow: MayGrow,
 ): ClaimChange[] {
   return claims
     .filter(({ claim }) => !claim.isGoing)
@@ -47,14 +50,14 @@ function wantedClaim(
   resource: Resource,
   placed: PlacedClaim,
   { fingerprints }: Pick<Keyring, 'fingerprints'>,
-  mayGrow: boolean,
+  mayGrow: MayGrow,
 ): ReturnType<typeof claimApplied> {
   const { volume, ordinal, claim } = placed
   const isWanted = ordinal < wantedReplicas(resource)
   const mark = isWanted ? (fingerprints.get(ordinal) ?? null) : keysClaim(claim).fingerprint
   return claimApplied(resource, volume, ordinal, {
     uid: claim.uid,
-    size: mayGrow && isWanted ? sizeOf(resource, placed) : claim.requested,
+    size: isWanted && mayGrow(placed) ? sizeOf(resource, placed) : claim.requested,
     keyringFingerprint: volume === 'keys' ? mark : null,
   })
 }
@@ -73,13 +76,13 @@ function asClaim(resource: Resource, { name, uid, annotations, requested }: Kept
 export async function settleClaims(
   api: KubernetesApi,
   resource: Resource,
-  changes: (mayGrow: boolean) => readonly ClaimChange[],
+  changes: (mayGrow: MayGrow) => readonly ClaimChange[],
   claims: readonly PlacedClaim[],
   signal: AbortSignal,
 ): Promise<StorageStatement | null> {
   const small = growing(resource, claims)
-  const refused = small.length === 0 ? null : await unsupported(api, small, signal)
-  for (const { object } of changes(refused === null)) {
+  const fixed = await fixedClasses(api, small, signal)
+  for (const { object } of changes(({ claim }) => !fixed.includes(classOf(claim)))) {
     try {
       await api.apply(builtinTypes.PersistentVolumeClaim, object, { signal })
     } catch (error) {
@@ -89,27 +92,38 @@ export async function settleClaims(
       return { reason: 'ExpansionUnsupported', message: `${error.message}. ${error.remedy ?? ''}` }
     }
   }
-  return refused
+  return fixed.length === 0 ? null : unsupported(fixed, small)
 }
 
-/** The class that lets no volume grow, if one is concerned. Without the right to ask it is tried. */
-async function unsupported(
+/** Classes of these claims that let no volume grow. Without the right to ask it is tried. */
+async function fixedClasses(
   api: KubernetesApi,
   small: readonly PlacedClaim[],
   signal: AbortSignal,
-): Promise<StorageStatement | null> {
-  for (const name of new Set(small.map(({ claim }) => claim.storageClassName ?? ''))) {
-    if (name !== '' && (await allowsGrowth(api, name, signal))) continue
-    const names = small
-      .filter(({ claim }) => (claim.storageClassName ?? '') === name)
-      .map(({ claim }) => claim.name)
-    const what = name === '' ? 'a volume without a StorageClass' : `StorageClass ${name}`
-    return {
-      reason: 'ExpansionUnsupported',
-      message: `${what} does not allow larger volumes (${names.join(', ')}): put the old size back, or set allowVolumeExpansion in the class if its storage can do it.`,
-    }
+): Promise<string[]> {
+  const fixed: string[] = []
+  for (const name of new Set(small.map(({ claim }) => classOf(claim)))) {
+    if (name === '' || !(await allowsGrowth(api, name, signal))) fixed.push(name)
   }
-  return null
+  return fixed
+}
+
+function unsupported(fixed: readonly string[], small: readonly PlacedClaim[]): StorageStatement {
+  const refusals = fixed.map((name) => {
+    const held = small.filter(({ claim }) => classOf(claim) === name)
+    const names = held.map(({ claim }) => `${claim.name}, ${claim.requested}`)
+    const what = name === '' ? 'a volume without a StorageClass' : `StorageClass ${name}`
+    return `${what} does not allow larger volumes (${names.join('; ')})`
+  })
+  return {
+    reason: 'ExpansionUnsupported',
+    message: `${refusals.join(', ')}: put the old size back, or set allowVolumeExpansion in the class if its storage can do it.`,
+  }
+}
+
+/** Empty for none. */
+function classOf({ storageClassName }: KeptClaim): string {
+  return storageClassName ?? ''
 }
 
 async function allowsGrowth(

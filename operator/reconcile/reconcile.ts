@@ -146,7 +146,7 @@ async function judge<R extends Resource, F>(work: Work<R, F>): Promise<Judged<F>
   const identities = identitiesOf(resource, picture, keyring)
   const identity = planIdentity(resource, identities, keyring.exists)
   const plan = planObjects(logic, parts, resource, { picture, facts })
-  const changes = claimChanges(resource, picture.allClaims, keyring, true)
+  const changes = claimChanges(resource, picture.allClaims, keyring, () => true)
   Object.assign(findings, { looked, identity, plan })
   findings.problem = identity.problem ?? chainProblem(resource, picture.claims)
   return { picture, looked, identity, plan, changes }

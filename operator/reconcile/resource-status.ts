@@ -22,7 +22,7 @@ import type { Problem, Statement } from './problem.ts'
 import { type Readiness, readinessOf } from './readiness.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
 import type { Looked } from './resource-memory.ts'
-import { type StorageStatement, storageStatement } from './storage.ts'
+import { keptSizes, type StorageStatement, storageStatement } from './storage.ts'
 
 /** What a reconcile found out; what it did not get to is null. */
 export interface Findings<F> {
@@ -73,7 +73,7 @@ export function wantedStatus<R extends Resource, F>(
 function factsOf<F>(
   resource: Resource,
   { plan, waiting }: Findings<F>,
-  { counts }: Picture,
+  { counts, allClaims }: Picture,
 ): Readonly<Record<string, unknown>> {
   const { generation, annotations } = resource.metadata
   const asked = annotations?.[requests.reconcileAt]
@@ -81,6 +81,7 @@ function factsOf<F>(
   const image = plan === null ? resource.status?.image : imageOf(resource, plan)
   return {
     observedGeneration: generation,
+    storage: keptSizes(resource, allClaims),
     ...(handled === undefined ? {} : { lastHandledReconcileAt: handled }),
     ...(image === undefined ? {} : { image }),
     pods: `${counts?.readyReplicas ?? 0}/${wantedReplicas(resource)}`,

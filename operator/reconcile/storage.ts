@@ -7,6 +7,7 @@
 import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import { records } from '../api/annotations.ts'
 import type { ReasonOf } from '../api/conditions.ts'
+import type { StorageStatus } from '../api/status.ts'
 import type { Resource } from '../api.ts'
 import { claimName, type Volume, wantedReplicas } from '../resources/names.ts'
 import { largerSize, parseQuantity } from '../resources/quantity.ts'
@@ -45,6 +46,19 @@ export function needsLargerTemplates(
     return isSmaller(size, resource.spec.storage[volume].size)
   })
   return isSmall && growing(resource, claims).length === 0
+}
+
+/**
+ * The largest size that claims of each volume ask for, or what the status says while there are none: a
+ * spec whose size was refused may go back to it (the rule is in `../api.ts`).
+ */
+export function keptSizes(resource: Resource, claims: readonly PlacedClaim[]): StorageStatus {
+  const found = volumes.flatMap((volume): [Volume, string][] => {
+    const sizes = claims.filter((one) => one.volume === volume).map(({ claim }) => claim.requested)
+    const size = sizes.length === 0 ? resource.status?.storage?.[volume] : sizes.reduce(largerSize)
+    return size === undefined ? [] : [[volume, size]]
+  })
+  return Object.fromEntries(found)
 }
 
 /** The claim of another chain, if there is one. */

@@ -116,8 +116,22 @@ describe('volumes that grow, on a real cluster', () => {
   test('a class that does not: a condition says so, and the old size brings it back', async () => {
     await here.write(sized('fixed', '20Mi'))
     const { message } = await here.reason('Host', 'fixed', 'StorageReady', 'ExpansionUnsupported')
-    assert.match(message, /data-fixed-host-0/)
+    assert.match(message, /data-fixed-host-0, 10Mi.*put the old size back/)
     assert.equal(await requested('fixed'), '10Mi')
+    await assert.rejects(here.write(sized('fixed', '9Mi')), /data.size cannot shrink below/)
+    await here.write(sized('fixed', '10Mi'))
+    await here.reason('Host', 'fixed', 'StorageReady', 'Bound')
+    await here.reason('Host', 'fixed', 'Ready', 'AllReady')
+  })
+
+  test('a class that lets keys not grow does not hold back the blocks in another one', async () => {
+    const storage = {
+      keys: { size: '2Mi' },
+      data: { size: '40Mi', storageClassName: className },
+    }
+    await here.write(hostOf('grown', { storage }))
+    await here.reason('Host', 'grown', 'StorageReady', 'ExpansionUnsupported')
+    await eventually(async () => assert.equal(await requested('grown'), '40Mi'))
   })
 })
 

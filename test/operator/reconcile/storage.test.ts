@@ -4,6 +4,7 @@ import { type KeptClaim, keepClaim, type PlacedClaim } from '../../../operator/r
 import {
   chainProblem,
   growing,
+  keptSizes,
   needsLargerTemplates,
   sizeOf,
   storageStatement,
@@ -87,6 +88,17 @@ test('what the storage refuses is repeated', () => {
 
 test('a claim never asks for less than it has', () => {
   assert.equal(sizeOf(host, placed('data', { requested: '500Gi' })), '500Gi')
+})
+
+test('status keeps the sizes that claims ask for, which the spec may go back to', () => {
+  const second = { ...placed('data', { requested: '150Gi' }), ordinal: 1 }
+  assert.deepEqual(keptSizes(larger, [keys, placed('data'), second]), {
+    keys: '1Gi',
+    data: '150Gi',
+  })
+  const told = { ...larger, status: { storage: { data: '100Gi' } } }
+  assert.deepEqual(keptSizes(told, []), { data: '100Gi' })
+  assert.deepEqual(keptSizes(larger, []), {})
 })
 
 test('a claim of another chain is named, and what to do about it', () => {

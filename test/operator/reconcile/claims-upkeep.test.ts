@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type KeptClaim, keepClaim, type PlacedClaim } from '../../../operator/reconcile/claim.ts'
+import { claimChanges, settleClaims } from '../../../operator/reconcile/claims-upkeep.ts'
+import type { Volume } from '../../../operator/resources/names.ts'
+import {
+  type Client,
+  type KubernetesServer,
+  openClient,
+  openKubernetesServer,
+} from '../../support/kubernetes-server.ts'
+import { readHost } from '../../support/operator-cases.ts'
+
+const minimal = readHost('host-minimal')
+const { storage } = minimal.spec
+const larger = {
+  ...minimal,
+  spec: {
+    ...minimal.spec,
+    storage: { keys: { ...storage.keys, size: '2Gi' }, data: { ...storage.data, size: '200Gi' } },
+  },
+}
+const classes = '/apis/storage.k8s.io/v1/storageclasses'
+const claims = '/api/v1/namespaces/apps/persistentvolumeclaims'
+const placed = (volume: Volume, requested: string, storageClassName: string): PlacedClaim => {
+  const kept = keepClaim({ metadata: { name: `${volume}-mainnet-host-0`, uid: volume } })
+  const claim: KeptClaim = { ...kept, requested, storageClassName }
+  return { volume, ordinal: 0, claim }
+}
+
+let server: KubernetesServer
+let client: Client
+
+before(async () => {
+  server = await openKubernetesServer()
+  client = openClient(server)
+  const kind = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass' }
+  server.put(`${classes}/fixed`, { ...kind, metadata: { name: 'fixed' } })
+  const growing = { ...kind, metadata: { name: 'growing' }, allowVolumeExpansion: true }
+  server.put(`${classes}/growing`, growing)
+})
+after(async () => {
+  await client.api.close()
+  await server.close()
+})
+
+test('a class that lets no volume grow holds back its own claims only, and says what they have', async () => {
+  const found = [placed('keys', '1Gi', 'fixed'), placed('data', '100Gi', 'growing')]
+  const keyring = { fingerprints: new Map() }
+  const refused = await settleClaims(
+    client.api,
+    larger,
+    (mayGrow) => claimChanges(larger, found, keyring, mayGrow),
+    found,
+    new AbortController().signal,
+  )
+  assert.deepEqual(refused, {
+    reason: 'ExpansionUnsupported',
+    message:
+      'StorageClass fixed does not allow larger volumes (keys-mainnet-host-0, 1Gi): put the old size back, or set allowVolumeExpansion in the class if its storage can do it.',
+  })
+  const sizeOf = (name: string): unknown => {
+    const claim = server.get(`${claims}/${name}`) as { spec?: { resources?: unknown } } | undefined
+    return claim?.spec?.resources
+  }
+  assert.deepEqual(sizeOf('data-mainnet-host-0'), { requests: { storage: '200Gi' } })
+  assert.deepEqual(sizeOf('keys-mainnet-host-0'), { requests: { storage: '1Gi' } })
+})
