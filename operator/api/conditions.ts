@@ -234,6 +234,11 @@ export const conditions = {
     kinds: ['Host'],
     reasons: {
       Connected: { status: 'True', meaning: 'Every ready replica has a peer.' },
+      ConnectedInPart: {
+        status: 'True',
+        meaning:
+          'Every ready replica has a peer, but another one than expected answers at an address: correct it.',
+      },
       NoPeersConfigured: {
         status: 'False',
         meaning: 'Neither generators nor bootstrapPeers name a peer: add one.',
@@ -271,7 +276,8 @@ export const conditions = {
       },
       Unauthorized: {
         status: 'False',
-        meaning: 'The Generator refuses the key; the embedded schema is used.',
+        meaning:
+          'The Generator refuses the key, and the embedded schema is used: where the Secret of its keys was changed since it started, set its annotation viewmesh.io/roll-at.',
       },
       Unreachable: {
         status: 'False',

@@ -1,5 +1,10 @@
 /** What a replica says of itself at `/health`, as far as status and other resources need it. */
-import type { HealthReport, SchemaState, UpstreamMode } from '../../src/service/contract.ts'
+import type {
+  FailureReport,
+  HealthReport,
+  SchemaState,
+  UpstreamMode,
+} from '../../src/service/contract.ts'
 
 /** What one look at a replica brought. */
 export interface HealthView {
@@ -10,10 +15,12 @@ export interface HealthView {
   readonly peers: readonly string[]
   readonly upstreamMode: UpstreamMode | null
   readonly schema: SchemaState | null
-  readonly error: { readonly code: string; readonly message: string } | null
+  /** What a person should look at, the worst first. */
+  readonly errors: readonly Pick<FailureReport, 'code' | 'message'>[]
 }
 
 const maxMessage = 512
+const maxErrors = 20
 
 /**
  * Reads the body of an answer; null where it is not one of ours. The body comes from a pod, so nothing
@@ -22,7 +29,7 @@ const maxMessage = 512
 export function parseHealth(text: string): HealthView | null {
   const report = parseObject(text)
   if (report === null || (report.program !== 'generator' && report.program !== 'host')) return null
-  const { p2p, schema, error } = report
+  const { p2p, schema } = report
   const peers: readonly unknown[] = Array.isArray(p2p?.peers) ? p2p.peers : []
   return {
     peerID: textOf(p2p?.self?.id),
@@ -31,9 +38,7 @@ export function parseHealth(text: string): HealthView | null {
     peers: peers.flatMap((peer) => textOf(Object(peer)['id']) ?? []),
     upstreamMode: oneOf(report.upstream_mode, ['websocket', 'http', 'offline']),
     schema: oneOf(schema?.state, ['embedded', 'current', 'different']),
-    error: error
-      ? { code: String(error.code), message: String(error.message).slice(0, maxMessage) }
-      : null,
+    errors: errorsOf(report),
   }
 }
 
@@ -42,6 +47,16 @@ export function isSameState(a: HealthView | null, b: HealthView | null): boolean
   const state = (view: HealthView | null): string =>
     JSON.stringify(view && { ...view, head: null, lag: null, peers: view.peers.toSorted() })
   return state(a) === state(b)
+}
+
+/** Programs of earlier versions tell one error alone. */
+function errorsOf({ error, errors }: Unchecked): HealthView['errors'] {
+  const told: readonly unknown[] = Array.isArray(errors) ? errors : [error]
+  return told.slice(0, maxErrors).flatMap((entry) => {
+    const { code, message } = Object(entry) as { code?: unknown; message?: unknown }
+    if (typeof code !== 'string' || typeof message !== 'string') return []
+    return [{ code: code.slice(0, maxMessage), message: message.slice(0, maxMessage) }]
+  })
 }
 
 type Unchecked = {

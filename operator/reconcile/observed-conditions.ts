@@ -24,8 +24,9 @@ export function upstreamStatement(
   view: HealthView | null,
 ): Statement<ReasonOf<'UpstreamReachable'>> {
   if (view === null) return unobserved
-  const { error, upstreamMode } = view
-  if (error !== null) {
+  const { errors, upstreamMode } = view
+  const [error] = errors
+  if (error !== undefined) {
     const message = `${error.message} (${error.code})`
     return { reason: upstreamReasons[error.code] ?? 'Failing', message }
   }
@@ -69,8 +70,11 @@ export function peersStatement(
     }
   }
   if (asked.length === 0) return unobserved
-  if (lonely.length === 0) return connectedStatement(asked)
-  return lonelyStatement(lonely, referred)
+  const mismatch = mismatchText(host, referred, lonely.length === 0 ? asked : lonely)
+  if (lonely.length === 0) return connectedStatement(asked, mismatch)
+  return mismatch === null
+    ? notConnectedStatement(lonely, referred)
+    : { reason: 'PeerIDMismatch', message: mismatch }
 }
 
 interface Asked {
@@ -78,20 +82,42 @@ interface Asked {
   readonly view: HealthView
 }
 
-function connectedStatement(asked: readonly Asked[]): Statement<'Connected'> {
+function connectedStatement(
+  asked: readonly Asked[],
+  mismatch: string | null,
+): Statement<'Connected' | 'ConnectedInPart'> {
   const fewest = Math.min(...asked.map(({ view }) => view.peers.length))
-  return { reason: 'Connected', message: `Each replica has ${fewest} or more.` }
+  const message = `Each replica has ${fewest} or more.`
+  return mismatch === null
+    ? { reason: 'Connected', message }
+    : { reason: 'ConnectedInPart', message: `${message} ${mismatch}` }
 }
 
-function lonelyStatement(
+/** Of the first replica that meets somebody else in the place of a peer, and what to do; null of none. */
+function mismatchText(
+  { spec: { bootstrapPeers = [] } }: Host,
+  referred: readonly Referred[],
+  asked: readonly Asked[],
+): string | null {
+  for (const { ordinal, view } of asked) {
+    const error = view.errors.find(({ code }) => code === 'P2P_PEER_ID_MISMATCH')
+    if (error === undefined) continue
+    const learnt = referred.flatMap(({ generator }) => generator?.status?.nodes?.[0]?.peerID ?? [])
+    const isLearnt = learnt.some((id) => error.message.includes(`expected ${id},`))
+    const remedy =
+      isLearnt || bootstrapPeers.length === 0
+        ? 'The expected ID was learnt from a Generator, and is learnt anew once that one answers.'
+        : 'If that is the peer you mean, write its ID into spec.bootstrapPeers, else correct the address there.'
+    return `Replica ${ordinal}: ${error.message}. ${remedy}`
+  }
+  return null
+}
+
+function notConnectedStatement(
   lonely: readonly Asked[],
   referred: readonly Referred[],
-): Statement<'PeerIDMismatch' | 'NotConnected'> {
+): Statement<'NotConnected'> {
   const ordinals = lonely.map(({ ordinal }) => ordinal).join(', ')
-  const mismatch = lonely
-    .map(({ view }) => view.error)
-    .find((error) => error?.code === 'P2P_PEER_ID_MISMATCH')
-  if (mismatch) return { reason: 'PeerIDMismatch', message: mismatch.message }
   const unknown = referred
     .filter(({ generator }) => generator?.status?.nodes?.[0]?.peerID === undefined)
     .map(({ reference }) => `${reference.namespace}/${reference.name}`)
@@ -128,9 +154,19 @@ export function schemaStatement(
     return { reason: 'Unreachable', message }
   }
   if (source === null) return { reason: 'Embedded', message: 'The embedded schema is used.' }
-  const states = [...views.values()].flatMap((view) => view?.schema ?? [])
+  const asked = [...views.values()].filter((view) => view !== null)
+  const states = asked.flatMap(({ schema }) => schema ?? [])
   const name = `${source.namespace}/${source.name}`
   if (states.length === 0) return unobserved
+  const refusal = asked
+    .flatMap(({ errors }) => errors)
+    .find(({ code }) => code === 'HOST_SCHEMA_UNAUTHORIZED')
+  if (refusal !== undefined) {
+    return {
+      reason: 'Unauthorized',
+      message: `Generator ${name} refuses the key, and the embedded schema is used: ${refusal.message}. It reads its keys when it starts; where their Secret was changed since, set its annotation viewmesh.io/roll-at.`,
+    }
+  }
   if (states.includes('different')) {
     return {
       reason: 'Different',
@@ -140,13 +176,8 @@ export function schemaStatement(
   if (states.every((state) => state === 'current')) {
     return { reason: 'Matched', message: `Equal to that of Generator ${name}.` }
   }
-  const refused = [...views.values()].find(
-    (view) => view?.error?.code === 'HOST_SCHEMA_UNAUTHORIZED',
-  )
-  return refused
-    ? { reason: 'Unauthorized', message: `Generator ${name} refuses the key.` }
-    : {
-        reason: 'Unreachable',
-        message: `The schema of Generator ${name} could not be read; the embedded one is used.`,
-      }
+  return {
+    reason: 'Unreachable',
+    message: `The schema of Generator ${name} could not be read; the embedded one is used.`,
+  }
 }

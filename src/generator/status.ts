@@ -63,7 +63,7 @@ export function createStatus(
         sourceHead: sourceHead(),
         upstreamMode: upstream?.mode ?? 'offline',
         gaps: look((snapshot) => snapshot.gaps(maxGaps), []),
-        error: upstream?.error ?? null,
+        errors: upstream?.error ? [upstream.error] : [],
         p2p: { self: parts.p2p?.self() ?? null, peers: parts.p2p?.peers() ?? [] },
       }
     },

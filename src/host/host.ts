@@ -39,7 +39,7 @@ export interface HostParts {
 
 /** Opens everything and reports ready. Each part that is open is owned by `running`. */
 export async function openHost(
-  { settings, origins }: LoadedSettings<HostSettings>,
+  { settings, origins, secretFiles }: LoadedSettings<HostSettings>,
   { log, running, secrets }: HostParts,
 ): Promise<Host> {
   const metrics = running.own('metrics', openMetrics({ thread: 'main' }))
@@ -61,7 +61,10 @@ export async function openHost(
   const known = await readIdentity(keyOptions)
   const schema = running.own(
     'schema',
-    await openSchemaSync({ source: sourceOf(settings) }, { log, registry, signal }),
+    await openSchemaSync(
+      { source: sourceOf(settings), tokenFile: secretFiles.schemaAuthToken },
+      { log, registry, signal },
+    ),
   )
   status.parts.schema = schema
   const wanted = decideNames(settings, origins, schema.fetchedNetwork)

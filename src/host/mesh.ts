@@ -142,7 +142,7 @@ function tellStored(
 
 /** Somebody has to decide which chain is the right one. */
 function tellTooDeep(height: number, { log, status }: MeshParts): void {
-  if (status.state().error?.code === 'HOST_FORK_TOO_DEEP') return
+  if (status.state().errors[0]?.code === 'HOST_FORK_TOO_DEEP') return
   const message =
     'peers are on a branch that leaves the stored one more than 64 blocks below its end'
   const remedy =

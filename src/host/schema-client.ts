@@ -6,6 +6,7 @@ import { compareSchemas, parseSchemaFields, type SchemaFields } from './schema-d
 export interface SchemaSource {
   /** The Generator's health port, as in `http://generator:8080`; the whole path is accepted too. */
   readonly url: string
+  /** Sent as a Bearer credential. */
   readonly token: string | null
   /** Default 5,000. */
   readonly timeoutMs?: number
@@ -30,12 +31,13 @@ export async function fetchSchema(
   signal: AbortSignal,
 ): Promise<FetchedSchema> {
   const url = schemaUrl(source.url)
+  const place = placeOf(url)
   const response = await request(url, source, signal)
   if (!response.ok) {
     await response.body?.cancel()
-    throw refusal(response.status, url)
+    throw refusal(response.status, place)
   }
-  return parseAnswer(await readBody(response, url), url)
+  return parseAnswer(await readBody(response, place), place)
 }
 
 /** The differences between a Generator's schema and ours, one sentence each. */
@@ -43,6 +45,12 @@ export function schemaDifferences(fetched: FetchedSchema, network: string, sdl: 
   const differing = compareSchemas(parseSchemaFields(sdl, network), fetched.fields)
   if (fetched.network === network) return differing
   return [`network: ${network} here, ${fetched.network} at the Generator`, ...differing]
+}
+
+/** A URL as texts show it: name, password and query may be secrets. */
+function placeOf(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return `${origin}${pathname}`
 }
 
 function schemaUrl(base: string): string {
@@ -62,7 +70,7 @@ async function request(url: string, source: SchemaSource, signal: AbortSignal): 
     })
   } catch (cause) {
     signal.throwIfAborted()
-    throw unreachable(url, cause)
+    throw unreachable(placeOf(url), cause)
   }
 }
 

@@ -1,13 +1,16 @@
 /**
  * Keeps our schema compared with a Generator's. Ours is embedded and always the one that is
- * served, with its own indexes; what differs is told in the log, in metrics and in `/health`.
+ * served, with its own indexes; what differs, and a Generator that refuses our token, is told in the
+ * log, in metrics and in `/health`.
  */
 import { setTimeout as delay } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import { ServiceError } from '../errors.ts'
 import { schemaSdl } from '../primitives/sdl.ts'
 import type { SchemaState } from '../service/contract.ts'
+import { readSecretFile } from '../service/secret-file.ts'
 import {
   type FetchedSchema,
   fetchSchema,
@@ -18,8 +21,12 @@ import {
 export interface SchemaSyncOptions {
   /** Null keeps the embedded schema without asking anybody. */
   readonly source: SchemaSource | null
+  /** Where the token came from: it is read again before each attempt. None by default. */
+  readonly tokenFile?: string | undefined
   /** Default 5,000; doubles with each failure up to a minute. */
   readonly retryMs?: number
+  /** Pause after an answer: keys and schemas change while a Host runs. Default 300,000. */
+  readonly recheckMs?: number
 }
 
 export interface SchemaSyncParts {
@@ -41,18 +48,23 @@ export interface SchemaSync {
   /** Says which network this Host runs; from then on the report compares with it. */
   use(network: string): void
   report(): SchemaReport
+  /** HOST_SCHEMA_UNAUTHORIZED while the last attempt ended so. */
+  refusal(): ServiceError | null
   close(): Promise<void>
 }
 
 const maxRetryMs = 60_000
 const maxReported = 50
 
-/** Asks once, and goes on asking in the background until the Generator answers. Never throws for what it answers. */
+/**
+ * Asks once, and goes on asking in the background: soon where there was no schema, else now and then.
+ * Never throws for what the Generator answers.
+ */
 export async function openSchemaSync(
   options: SchemaSyncOptions,
   parts: SchemaSyncParts,
 ): Promise<SchemaSync> {
-  const { source } = options
+  const { source, recheckMs = 300_000 } = options
   const { log } = parts
   const metrics = createMetrics(parts.registry)
   const closing = new AbortController()
@@ -60,47 +72,50 @@ export async function openSchemaSync(
   let fetched: FetchedSchema | null = null
   let network: string | null = null
   let report: SchemaReport = { state: 'embedded', differing: [] }
-  let lastCode: string | null = null
+  let failure: ServiceError | null = null
 
   const compare = (): void => {
     if (fetched === null || network === null) return
     const differing = schemaDifferences(fetched, network, schemaSdl(network))
     metrics.differing.set(differing.length)
-    report = {
+    const next: SchemaReport = {
       state: differing.length === 0 ? 'current' : 'different',
       differing: differing.slice(0, maxReported),
     }
+    if (isDeepStrictEqual(next, report)) return
+    report = next
     if (differing.length === 0) log.info({ network }, 'schema equals the Generator’s')
     else log.warn({ differing: report.differing }, 'schema differs from the Generator’s')
   }
 
-  const attempt = async (from: SchemaSource): Promise<boolean> => {
+  const attempt = async (from: SchemaSource): Promise<void> => {
     try {
-      fetched = await fetchSchema(from, signal)
+      fetched = await fetchSchema({ ...from, token: tokenOf(from, options.tokenFile) }, signal)
       metrics.fetches.inc({ result: 'fetched' })
-      return true
+      failure = null
+      compare()
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
-      metrics.fetches.inc({ result: error.code })
       const { message, remedy, code } = error
-      const level = code === lastCode ? 'debug' : 'warn'
-      lastCode = code
+      metrics.fetches.inc({ result: code })
+      const level = code === failure?.code ? 'debug' : 'warn'
+      failure = error
       log[level]({ code, cause: message, remedy }, 'schema fetch failed, using embedded schema')
-      return false
     }
   }
 
-  const retry = async (from: SchemaSource): Promise<void> => {
-    let waitMs = options.retryMs ?? 5_000
-    do {
-      await delay(waitMs, undefined, { signal, ref: false })
-      waitMs = Math.min(maxRetryMs, waitMs * 2)
-    } while (!(await attempt(from)))
-    compare()
+  const goOn = async (from: SchemaSource): Promise<never> => {
+    const firstMs = options.retryMs ?? 5_000
+    let retryMs = firstMs
+    for (;;) {
+      await delay(failure === null ? recheckMs : retryMs, undefined, { signal, ref: false })
+      await attempt(from)
+      retryMs = failure === null ? firstMs : Math.min(maxRetryMs, retryMs * 2)
+    }
   }
 
-  const isFetched = source === null || (await attempt(source))
-  const retrying = isFetched ? Promise.resolve() : retry(source).catch(ignoreAbort)
+  if (source !== null) await attempt(source)
+  const asking = source === null ? Promise.resolve() : goOn(source).catch(ignoreAbort)
 
   return {
     fetchedNetwork: fetched === null ? null : (fetched as FetchedSchema).network,
@@ -109,11 +124,18 @@ export async function openSchemaSync(
       compare()
     },
     report: () => report,
+    refusal: () => (failure?.code === 'HOST_SCHEMA_UNAUTHORIZED' ? failure : null),
     close: async () => {
       closing.abort()
-      await retrying
+      await asking
     },
   }
+}
+
+/** What the file holds now; while it cannot be read, what it held when the Host started. */
+function tokenOf({ token }: SchemaSource, file: string | undefined): string | null {
+  if (file === undefined) return token
+  return readSecretFile('GENERATOR_SCHEMA_AUTH_TOKEN_FILE', file).value ?? token
 }
 
 function ignoreAbort(error: unknown): void {

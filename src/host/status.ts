@@ -1,6 +1,8 @@
 /** What the Host knows about itself at this moment, for `/health` and for the gauges. */
+
+import type { ServiceError } from '../errors.ts'
 import type { P2p } from '../p2p/p2p.ts'
-import type { GapReport } from '../service/contract.ts'
+import type { FailureReport, GapReport } from '../service/contract.ts'
 import { blocksBehind, type HealthState, startingState } from '../service/health-report.ts'
 import { newestSealMs } from '../store/sealed-blocks.ts'
 import type { Snapshot, StoreReader } from '../store/store.ts'
@@ -26,18 +28,21 @@ export interface Status {
   onStored(): void
   setNetwork(chain: string, network: string): void
   setReady(ready: boolean): void
-  setError(error: HealthState['error']): void
+  /** Says what keeps the Host from following the chain, until the next block is stored. */
+  setError(error: FailureReport): void
 }
 
 /** Gaps that `/health` lists, and that the plan looks at. */
 const maxGaps = 100
+/** Peers that `/health` names because somebody else answers in their place. */
+const maxMismatches = 10
 
 /** The status of a Host that is starting. */
 export function createStatus(settings: HostSettings, nowMs: () => number = Date.now): Status {
   const parts: StatusParts = { schema: null, reader: null, p2p: null }
   let names = { chain: settings.chainName, network: settings.chainNetwork }
   let ready = false
-  let error: HealthState['error'] = null
+  let error: FailureReport | null = null
   let lastStoredMs: number | null = null
   const startedMs = nowMs()
 
@@ -50,12 +55,21 @@ export function createStatus(settings: HostSettings, nowMs: () => number = Date.
     })
   const sourceHead = (): number | null => parts.p2p?.highestAnnounced() ?? null
 
+  const errors = (): FailureReport[] => {
+    const refusal = parts.schema?.refusal() ?? null
+    return [
+      ...(error === null ? [] : [error]),
+      ...(parts.p2p?.mismatches() ?? []).slice(0, maxMismatches).map(mismatchReport),
+      ...(refusal === null ? [] : [toReport(refusal)]),
+    ]
+  }
+
   const state = (): HealthState => {
     const heights = stored()
     return {
       ...startingState(names.chain, names.network),
       ready,
-      error,
+      errors: errors(),
       storeOpen: parts.reader !== null,
       tail: heights?.tail ?? null,
       head: heights?.head ?? null,
@@ -91,6 +105,16 @@ export function createStatus(settings: HostSettings, nowMs: () => number = Date.
       error = next
     },
   }
+}
+
+function toReport({ code, message, remedy }: ServiceError): FailureReport {
+  return { code, message, ...(remedy === undefined ? {} : { remedy }) }
+}
+
+/** Both IDs are in the message; where it was is not. */
+function mismatchReport(error: ServiceError): FailureReport {
+  const report = toReport(error)
+  return { ...report, message: `${report.message}, at ${error.facts['address']}` }
 }
 
 function countBlocks(gaps: readonly GapReport[]): number {

@@ -7,6 +7,7 @@
 import type { Connection, PeerId } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Logger } from 'pino'
+import type { ServiceError } from '../errors.ts'
 import type { PeerAddress } from './address.ts'
 import { type DialCause, dialCause, dialError, mismatchText } from './dial-error.ts'
 import type { P2pLimits } from './limits.ts'
@@ -26,6 +27,11 @@ export interface Bootstrap {
   /** Replaces the list: new peers are dialled at once, dropped ones are left alone from now on. */
   set(addresses: readonly PeerAddress[]): void
   has(peer: string): boolean
+  /**
+   * P2P_PEER_ID_MISMATCH for each peer in whose place somebody else answered when it was dialled last,
+   * and which is not connected in another way.
+   */
+  mismatches(): readonly ServiceError[]
   disconnected(peer: string): void
   close(): void
 }
@@ -35,6 +41,8 @@ interface Target {
   addresses: readonly Multiaddr[]
   failures: number
   loggedText: string
+  /** Why the last attempt failed; null after one that did not, and before the first. */
+  error: ServiceError | null
   timer: NodeJS.Timeout | undefined
   dialling: boolean
 }
@@ -87,6 +95,7 @@ export function createBootstrap(
       for (const [peer, { id, list }] of wanted) {
         const target = targets.get(peer) ?? newTarget(id)
         targets.set(peer, target)
+        if (!isSameList(target.addresses, list)) target.error = null
         target.addresses = list
         target.failures = 0
         target.loggedText = ''
@@ -94,6 +103,10 @@ export function createBootstrap(
       }
     },
     has: (peer) => targets.has(peer),
+    mismatches: () =>
+      [...targets.values()].flatMap(({ id, error }) =>
+        error?.code === 'P2P_PEER_ID_MISMATCH' && !parts.isConnected(id) ? [error] : [],
+      ),
     disconnected: (peer) => {
       const target = targets.get(peer)
       if (target !== undefined) schedule(target, limits.redialMinMs)
@@ -106,7 +119,19 @@ export function createBootstrap(
 }
 
 function newTarget(id: PeerId): Target {
-  return { id, addresses: [], failures: 0, loggedText: '', timer: undefined, dialling: false }
+  return {
+    id,
+    addresses: [],
+    failures: 0,
+    loggedText: '',
+    error: null,
+    timer: undefined,
+    dialling: false,
+  }
+}
+
+function isSameList(a: readonly Multiaddr[], b: readonly Multiaddr[]): boolean {
+  return a.join() === b.join()
 }
 
 function groupByPeer(
@@ -156,6 +181,7 @@ function requireIdentity(connection: Connection, expected: PeerId): void {
 async function succeeded(target: Target, parts: BootstrapParts): Promise<void> {
   target.failures = 0
   target.loggedText = ''
+  target.error = null
   parts.log.info({ peer: target.id.toString() }, 'bootstrap peer connected')
   await parts.tag(target.id, true).catch((error: unknown) => logTagFailure(parts, error))
 }
@@ -163,6 +189,7 @@ async function succeeded(target: Target, parts: BootstrapParts): Promise<void> {
 function failed(target: Target, causes: readonly DialCause[], parts: BootstrapParts): void {
   target.failures += 1
   const error = dialError(target.id.toString(), causes)
+  target.error = error
   const text = causes.map((cause) => cause.text).join()
   const known = text === target.loggedText
   target.loggedText = text

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { peerIdFromString } from '@libp2p/peer-id'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import { invariant } from '../errors.ts'
+import { invariant, type ServiceError } from '../errors.ts'
 import { parsePeerAddresses, withoutPeer } from './address.ts'
 import { type Bootstrap, createBootstrap } from './bootstrap.ts'
 import { createGossip, type Gossip, type OnBlock, type Verdict } from './gossip.ts'
@@ -64,6 +64,8 @@ export interface P2p {
   /** Addresses are without the `/p2p/` suffix: announced ones first, then one for each interface. */
   self(): { readonly id: string; readonly addresses: readonly string[] }
   peers(): readonly PeerInfo[]
+  /** P2P_PEER_ID_MISMATCH for each bootstrap peer in whose place somebody else answers now. */
+  mismatches(): readonly ServiceError[]
   /** Gossips one block; publishing the same bytes again does nothing. Throws P2P_MESSAGE_TOO_LARGE. */
   publish(bytes: Uint8Array): Promise<void>
   /**
@@ -263,6 +265,7 @@ function expose(room: Room, limits: P2pLimits, own: OwnAddresses): P2p {
         ...book.record(id.toString()),
       }))
     },
+    mismatches: bootstrap.mismatches,
     publish: (bytes) => gossip.publish(node.services.pubsub, bytes),
     pull: (peer, from, to, signal) => client.pull(peer, from, to, untilClosed(signal)),
     status: (peer, signal) => client.status(peer, untilClosed(signal)),

@@ -68,6 +68,15 @@ export interface PeerReport {
   readonly public_key?: string
 }
 
+/** A failure as `/health` shows it; nothing in it is a secret. */
+export interface FailureReport {
+  readonly code: string
+  /** What happened, with the facts of the case. */
+  readonly message: string
+  /** What to do, in one sentence; left out where the message says it. */
+  readonly remedy?: string
+}
+
 /** Heights that are missing between stored ones, both ends included. */
 export interface GapReport {
   readonly from: number
@@ -109,6 +118,8 @@ export interface HealthReport {
   readonly gaps: readonly GapReport[]
   /** Null on a Generator, whose schema is the original. */
   readonly schema: { readonly state: SchemaState; readonly differing: readonly string[] } | null
-  /** The failure a person should look at, null when there is none. */
-  readonly error: { readonly code: string; readonly message: string } | null
+  /** The failure a person should look at first, null when there is none. None makes a program unhealthy. */
+  readonly error: FailureReport | null
+  /** All of them, the worst first. */
+  readonly errors: readonly FailureReport[]
 }

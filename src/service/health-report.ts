@@ -1,5 +1,12 @@
 /** What a program knows about itself, and the `/health` and JSON `/metrics` bodies made from it. */
-import type { GapReport, HealthReport, ProgramName, SchemaState, UpstreamMode } from './contract.ts'
+import type {
+  FailureReport,
+  GapReport,
+  HealthReport,
+  ProgramName,
+  SchemaState,
+  UpstreamMode,
+} from './contract.ts'
 
 /** A peer, or the node itself; addresses without `/p2p/<id>`. */
 export interface PeerState {
@@ -28,8 +35,8 @@ export interface HealthState {
   readonly gaps: readonly GapReport[]
   /** Null on a Generator. */
   readonly schema: { readonly state: SchemaState; readonly differing: readonly string[] } | null
-  /** The failure a person should look at. */
-  readonly error: { readonly code: string; readonly message: string } | null
+  /** The failures a person should look at, the worst first. */
+  readonly errors: readonly FailureReport[]
   readonly p2p: { readonly self: PeerState | null; readonly peers: readonly PeerState[] }
 }
 
@@ -47,7 +54,7 @@ export function startingState(chain: string, network: string): HealthState {
     upstreamMode: null,
     gaps: [],
     schema: null,
-    error: null,
+    errors: [],
     p2p: { self: null, peers: [] },
   }
 }
@@ -90,7 +97,8 @@ export function toHealthReport(state: HealthState, context: ReportContext): Heal
     upstream_mode: state.upstreamMode,
     gaps: state.gaps,
     schema: state.schema,
-    error: state.error,
+    error: state.errors[0] ?? null,
+    errors: state.errors,
   }
 }
 

@@ -35,7 +35,7 @@ function readVariable(
   if (file === '') return null
   const secret = readSecretFile(fileVariable, file)
   if (secret.value === undefined) return { mistake: secret.mistake }
-  return { value: secret.value, origin: 'environment', place: fileVariable }
+  return { value: secret.value, origin: 'environment', place: fileVariable, file }
 }
 
 const minComparedLength = 8

@@ -18,10 +18,13 @@ export function readFlags(table: AnyTable, argv: readonly string[]): FlagReading
   const mistakes: string[] = []
   for (const flag of flags) {
     const name = names.get(flag.name)
-    const { value, mistake } = readFlag(name === undefined ? undefined : table[name], flag)
+    const setting = name === undefined ? undefined : table[name]
+    const { value, mistake } = readFlag(setting, flag)
     if (mistake !== null) mistakes.push(mistake)
     if (name === undefined) continue
-    if (mistake === null) values.set(name, { value, origin: 'flag', place: `--${flag.name}` })
+    const file = setting?.secret ? { file: flag.value } : {}
+    if (mistake === null)
+      values.set(name, { value, origin: 'flag', place: `--${flag.name}`, ...file })
     else broken.add(name)
   }
   const configFile = flags.findLast(({ name }) => name === 'config')?.value

@@ -39,6 +39,8 @@ export interface FoundValue {
   readonly origin: Origin
   /** Where a person finds it: `NODE_RPC_URL`, `--node-rpc-url`, `node.rpc_url in config.yaml`. */
   readonly place: string
+  /** The file of a secret that was read from one. */
+  readonly file?: string
 }
 
 /** What a source found, by name in the table, and what is wrong with it. */

@@ -29,6 +29,8 @@ export interface SettingSources {
 export interface LoadedSettings<T> {
   readonly settings: T
   readonly origins: Readonly<Record<keyof T, Origin>>
+  /** Files of the secrets that were read from one, for whoever follows their changes. */
+  readonly secretFiles: Readonly<Partial<Record<keyof T, string>>>
 }
 
 export interface LoadOptions<T> {
@@ -70,7 +72,12 @@ export function loadSettingsWithOrigins<T>(
   if (mistakes.length === 0) mistakes.push(...(options.check?.(settings) ?? []))
   if (mistakes.length > 0) throw configInvalid(mistakes)
   const origins = Object.keys(entries).map((name) => [name, found.get(name)?.origin ?? 'default'])
-  return { settings, origins: Object.fromEntries(origins) as LoadedSettings<T>['origins'] }
+  const files = [...found].flatMap(([name, { file }]) => (file === undefined ? [] : [[name, file]]))
+  return {
+    settings,
+    origins: Object.fromEntries(origins) as LoadedSettings<T>['origins'],
+    secretFiles: Object.fromEntries(files) as LoadedSettings<T>['secretFiles'],
+  }
 }
 
 /** The one error for any number of configuration mistakes. */

@@ -7,6 +7,8 @@ import { openTestGenerator, type TestGenerator } from '../support/test-generator
 import { openTestHost, type TestHost } from '../support/test-host.ts'
 import { storedChain } from '../support/test-store.ts'
 
+const stranger = '12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5'
+
 const chainOf = (generator: TestGenerator): [number, string][] =>
   [...generator.chain.values()]
     .map(({ number, hash }): [number, string] => [number, hash])
@@ -137,10 +139,18 @@ describe('a Generator that follows its node through a reorganisation', () => {
     const fork = forkChain(chain, 10, { count: 71, shape: shapes.empty })
     generator.add(fork.slice(10, -1))
     await generator.publish(fork.slice(-1))
-    await until(() => host.status.state().error !== null)
-    assert.equal(host.status.state().error?.code, 'HOST_FORK_TOO_DEEP')
-    assert.match(host.status.state().error?.message ?? '', /DB_STORE_PATH/)
+    await until(() => host.status.state().errors.length > 0)
+    assert.equal(host.status.state().errors[0]?.code, 'HOST_FORK_TOO_DEEP')
+    assert.match(host.status.state().errors[0]?.message ?? '', /DB_STORE_PATH/)
     assert.equal(storedChain(host.reader).at(-1)?.[1], chain.at(-1)?.hash)
+
+    const { address, id } = generator.room
+    host.mesh.p2p.setBootstrapPeers([address, address.replace(id, stranger)])
+    await until(() => host.status.state().errors.length > 1)
+    assert.deepEqual(
+      host.status.state().errors.map(({ code }) => code),
+      ['HOST_FORK_TOO_DEEP', 'P2P_PEER_ID_MISMATCH'],
+    )
   })
 })
 

@@ -1,14 +1,21 @@
 /** How a Host keeps its schema in step with its Generator's, and what it says when it cannot. */
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { type Logger, pino } from 'pino'
 import { Registry } from 'prom-client'
 import { compareSchemas, parseSchemaFields } from '../../src/host/schema-diff.ts'
-import { openSchemaSync, type SchemaSync } from '../../src/host/schema-sync.ts'
+import {
+  openSchemaSync,
+  type SchemaSync,
+  type SchemaSyncOptions,
+} from '../../src/host/schema-sync.ts'
 import { schemaSdl } from '../../src/primitives/sdl.ts'
 import { metricValue } from '../support/metric-value.ts'
+import { testDirectory } from '../support/test-store.ts'
 
 const network = 'Local__Devnet'
 const answer = (schema: string, name = network): string => JSON.stringify({ network: name, schema })
@@ -23,20 +30,26 @@ interface Course {
   nextLine(): Promise<void>
 }
 
+interface CourseOptions extends Omit<SchemaSyncOptions, 'source'> {
+  readonly token?: string
+  /** At the end of the URL. */
+  readonly query?: string
+}
+
 /** Opens a sync against a real HTTP server, runs `check`, closes both. */
 async function withGenerator(
   handler: Handler,
   check: (course: Course) => Promise<void> | void,
-  token: string | null = null,
+  { token, query = '', ...options }: CourseOptions = {},
 ): Promise<void> {
   const server = createServer(handler)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const url = `http://127.0.0.1:${port}/`
+  const url = `http://127.0.0.1:${port}/${query}`
   const { log, lines, nextLine } = listeningLog()
   const registry = new Registry()
   const sync = await openSchemaSync(
-    { source: { url, token, timeoutMs: 500 }, retryMs: 10 },
+    { source: { url, token: token ?? null, timeoutMs: 500 }, retryMs: 10, ...options },
     { log, registry, signal: new AbortController().signal },
   )
   try {
@@ -71,7 +84,7 @@ describe('a Generator that answers', () => {
       seen.push([method, url, headers.authorization, headers.accept])
       response.end(answer(schemaSdl(network)))
     }
-    await withGenerator(handler, () => {}, 'key-1')
+    await withGenerator(handler, () => {}, { token: 'key-1' })
     assert.deepEqual(seen, [['GET', '/api/v1/schema', 'Bearer key-1', 'application/json']])
   })
 
@@ -190,6 +203,73 @@ describe('a Generator that does not', () => {
       assert.equal(await fetches('HOST_SCHEMA_UNAUTHORIZED'), 3)
       assert.equal(await fetches('fetched'), 1)
     })
+  })
+
+  test('refuses the token: that is told until it takes one, read anew from its file', async (t) => {
+    const tokenFile = join(testDirectory(t), 'token')
+    writeFileSync(tokenFile, 'old\n')
+    const handler: Handler = ({ headers }, response) => {
+      if (headers.authorization !== 'Bearer new') response.writeHead(403).end()
+      else response.end(answer(schemaSdl(network)))
+    }
+    const options = { token: 'old', tokenFile, query: '?key=marked' }
+    await withGenerator(
+      handler,
+      async ({ sync, nextLine }) => {
+        sync.use(network)
+        const refusal = sync.refusal()
+        assert.equal(refusal?.code, 'HOST_SCHEMA_UNAUTHORIZED')
+        assert.match(
+          refusal.message,
+          /^the Generator at http:\/\/127\.0\.0\.1:\d+\/ does not accept the token$/,
+        )
+        assert.match(refusal.remedy ?? '', /GENERATOR_SCHEMA_AUTH_TOKEN/)
+        writeFileSync(tokenFile, 'new\n')
+        await nextLine()
+        assert.equal(sync.refusal(), null)
+        assert.equal(sync.report().state, 'current')
+      },
+      options,
+    )
+  })
+
+  test('does not answer any more: that is no refusal', async () => {
+    let requests = 0
+    const handler: Handler = (request, response) => {
+      requests += 1
+      if (requests === 1) response.writeHead(401).end()
+      else request.socket.destroy()
+    }
+    await withGenerator(handler, async ({ sync, nextLine }) => {
+      assert.equal(sync.refusal()?.code, 'HOST_SCHEMA_UNAUTHORIZED')
+      await nextLine()
+      assert.equal(sync.refusal(), null)
+    })
+  })
+
+  test('takes the token back, or changes its schema, while the Host runs: that is noticed', async () => {
+    const answers = [schemaSdl(network), null, schemaSdl(network).replace('  miner: String\n', '')]
+    const handler: Handler = (_request, response) => {
+      const schema = answers.length > 1 ? answers.shift() : answers[0]
+      if (schema) response.end(answer(schema))
+      else response.writeHead(401).end()
+    }
+    const course = async ({ sync, lines, nextLine }: Course): Promise<void> => {
+      sync.use(network)
+      await nextLine()
+      assert.deepEqual([sync.report().state, sync.refusal()?.facts['status']], ['current', 401])
+      await nextLine()
+      assert.deepEqual([sync.report().state, sync.refusal()], ['different', null])
+      assert.deepEqual(
+        lines.map(({ msg }) => msg),
+        [
+          'schema equals the Generator’s',
+          'schema fetch failed, using embedded schema',
+          'schema differs from the Generator’s',
+        ],
+      )
+    }
+    await withGenerator(handler, course, { recheckMs: 10 })
   })
 
   test('without a URL nobody is asked', async () => {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { openRoom, until } from '../support/p2p-room.ts'
+
+const stranger = '12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5'
 
 test('a Generator that was away is connected again, and its new heights are known', async (t) => {
   const peerSeed = randomBytes(32)
@@ -96,4 +98,75 @@ test('a banned bootstrap peer is not dialled while the ban lasts, and is again a
   assert.deepEqual(host.p2p.peers(), [])
   await host.event('connected', generator.id)
   assert.equal(host.p2p.peers()[0]?.score, -50)
+})
+
+describe('somebody else in the place of a bootstrap peer', () => {
+  const strangerAt = (room: { readonly id: string; readonly address: string }): string =>
+    room.address.replace(room.id, stranger)
+
+  test('is told with both IDs, the address and what to do, beside a peer that is connected', async (t) => {
+    const [other, generator] = [await openRoom(t), await openRoom(t)]
+    const bootstrapPeers = [strangerAt(other), generator.address]
+    const host = await openRoom(t, { options: { bootstrapPeers } })
+    await host.event('connected', generator.id)
+    await until(() => host.p2p.mismatches().length > 0)
+    const [mismatch, ...more] = host.p2p.mismatches()
+    assert.deepEqual(more, [])
+    assert.equal(mismatch?.code, 'P2P_PEER_ID_MISMATCH')
+    assert.equal(
+      mismatch.message,
+      `peer id mismatch: expected ${stranger}, but remote key matches ${other.id}`,
+    )
+    const address = other.address.replace(`/p2p/${other.id}`, '')
+    assert.deepEqual(mismatch.facts, { peer: stranger, address })
+    assert.match(mismatch.remedy ?? '', /set BOOTSTRAP_PEERS/)
+    assert.deepEqual(
+      host.p2p.peers().map(({ id }) => id),
+      [generator.id],
+    )
+  })
+
+  test('is forgotten with the right ID, and stays while another peer joins the list', async (t) => {
+    const [first, second] = [await openRoom(t), await openRoom(t)]
+    const wrong = strangerAt(first)
+    const host = await openRoom(t, { options: { bootstrapPeers: [wrong] } })
+    await until(() => host.p2p.mismatches().length > 0)
+    host.p2p.setBootstrapPeers([wrong, second.address])
+    assert.equal(host.p2p.mismatches().length, 1)
+    host.p2p.setBootstrapPeers([second.address, first.address])
+    assert.deepEqual(host.p2p.mismatches(), [])
+    await host.event('connected', first.id)
+    assert.deepEqual(host.p2p.mismatches(), [])
+  })
+
+  test('is forgotten when nobody answers there any more, and when the peer itself comes', async (t) => {
+    const peerSeed = randomBytes(32)
+    const probe = await openRoom(t, { options: { peerSeed } })
+    const listen = probe.p2p.self().addresses
+    await probe.p2p.close()
+    const other = await openRoom(t, { options: { listen } })
+    const host = await openRoom(t, { options: { bootstrapPeers: [probe.address] } })
+    await until(() => host.p2p.mismatches().length > 0)
+    await other.p2p.close()
+    await until(() => host.p2p.mismatches().length === 0)
+
+    const again = await openRoom(t, { options: { listen } })
+    await until(() => host.p2p.mismatches().length > 0)
+    await again.p2p.close()
+    await openRoom(t, { options: { peerSeed, listen } })
+    await host.captured.line('bootstrap peer connected')
+    assert.deepEqual(host.p2p.mismatches(), [])
+  })
+
+  test('is no matter where the peer has come by itself', async (t) => {
+    const other = await openRoom(t)
+    const peerSeed = randomBytes(32)
+    const probe = await openRoom(t, { options: { peerSeed } })
+    await probe.p2p.close()
+    const wrong = other.address.replace(other.id, probe.id)
+    const host = await openRoom(t, { options: { bootstrapPeers: [wrong] } })
+    await until(() => host.p2p.mismatches().length > 0)
+    await openRoom(t, { options: { peerSeed, bootstrapPeers: [host.address] } })
+    await until(() => host.p2p.mismatches().length === 0)
+  })
 })

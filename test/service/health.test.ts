@@ -27,7 +27,10 @@ const readyState: HealthState = {
   upstreamMode: null,
   gaps: [{ from: 24_000_010, to: 24_000_012 }],
   schema: { state: 'different', differing: ['Block.uncles'] },
-  error: { code: 'CHAIN_UNREACHABLE', message: 'No connection.' },
+  errors: [
+    { code: 'CHAIN_UNREACHABLE', message: 'No connection.' },
+    { code: 'HOST_SCHEMA_UNAUTHORIZED', message: 'Refused.', remedy: 'Correct the token.' },
+  ],
   p2p: {
     self: {
       id: '12D3KooWSelf',
@@ -111,6 +114,10 @@ test('/health has the fields that probes read and those that operators need', as
     gaps: [{ from: 24_000_010, to: 24_000_012 }],
     schema: { state: 'different', differing: ['Block.uncles'] },
     error: { code: 'CHAIN_UNREACHABLE', message: 'No connection.' },
+    errors: [
+      { code: 'CHAIN_UNREACHABLE', message: 'No connection.' },
+      { code: 'HOST_SCHEMA_UNAUTHORIZED', message: 'Refused.', remedy: 'Correct the token.' },
+    ],
   })
   assert.match(String(timestamp), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   assert.match(String(uptime), /^(\d+h)?(\d+m)?\d+(\.\d+)?s$/)

@@ -260,6 +260,13 @@ test('a secret is also read from the file that ..._FILE or its flag names, witho
   const file = await yaml('s3cret value\n')
   const env = { NODE_RPC_URL: 'http://node:8545' }
   assert.equal(load({ ...env, DB_KEYRING_SECRET_FILE: file }).secret, 's3cret value')
+  for (const [given, argv] of [
+    [{ ...env, DB_KEYRING_SECRET_FILE: file }, []],
+    [env, ['--db-keyring-secret-file', file]],
+  ] as const) {
+    const { secretFiles } = loadSettingsWithOrigins(table, { env: given, argv })
+    assert.deepEqual(secretFiles, { secret: file })
+  }
   assert.equal(load(env, ['--db-keyring-secret-file', file]).secret, 's3cret value')
 })
 

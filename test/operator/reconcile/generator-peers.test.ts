@@ -68,7 +68,7 @@ test('a lonely replica is explained', () => {
     peers: [],
     upstreamMode: null,
     schema: 'embedded',
-    error: null,
+    errors: [],
   } as const
   const facts = { referred: referred(first, second), views: new Map([[0, view]]) }
   assert.deepEqual(peersStatement(host, facts), {
@@ -76,9 +76,6 @@ test('a lonely replica is explained', () => {
     message:
       'No peer at replica 0: the peer ID of apps/second is not known yet, see whether it runs.',
   })
-  const error = { code: 'P2P_PEER_ID_MISMATCH', message: 'peer id mismatch' }
-  const mismatch = { ...facts, views: new Map([[0, { ...view, error }]]) }
-  assert.equal(peersStatement(host, mismatch).reason, 'PeerIDMismatch')
 })
 
 test('a schema that nobody lets this namespace have is told with the remedy', () => {

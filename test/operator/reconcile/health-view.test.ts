@@ -24,7 +24,7 @@ test('what a program says of itself is read', () => {
     peers: ['other'],
     upstreamMode: 'http',
     schema: null,
-    error: null,
+    errors: [],
   })
 })
 
@@ -39,7 +39,13 @@ test('blocks that come are no change of state, peers that go are', () => {
 test('nothing that a pod answers breaks the reading', () => {
   fc.assert(fc.property(fc.string(), (text) => assert.equal(parseHealth(text), null)))
   const shapes = fc.record(
-    { program: fc.constant('host'), p2p: fc.anything(), head: fc.anything(), error: fc.anything() },
+    {
+      program: fc.constant('host'),
+      p2p: fc.anything(),
+      head: fc.anything(),
+      error: fc.anything(),
+      errors: fc.anything(),
+    },
     { requiredKeys: ['program'] },
   )
   fc.assert(

@@ -27,7 +27,7 @@ const view: HealthView = {
   peers: ['a', 'b'],
   upstreamMode: null,
   schema: 'current',
-  error: null,
+  errors: [],
 }
 const facts: NodeFacts = {
   claims: [marked],

@@ -1,0 +1,61 @@
+/** What a Host says at `/health` of peers and Generators that are not as its settings have them. */
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openGeneratorInProcess } from '../support/generator-in-process.ts'
+import { openHostInProcess } from '../support/host-in-process.ts'
+import { until } from '../support/p2p-room.ts'
+import { testDirectory } from '../support/test-store.ts'
+
+const stranger = '12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5'
+
+test('a wrong peer ID and a token that is refused are told at /health until they are mended, and the Host is healthy all the while', async (t) => {
+  const home = testDirectory(t)
+  const [peers, token] = [join(home, 'peers'), join(home, 'token')]
+  const generator = await openGeneratorInProcess(t, testDirectory(t), {
+    NODE_RPC_URL: 'http://127.0.0.1:1',
+    SCHEMA_API_KEYS: 'the right key',
+  })
+  const { id, addresses } = generator.p2p.self()
+  const url = `http://127.0.0.1:${generator.healthPort}`
+  writeFileSync(peers, `${addresses[0]}/p2p/${stranger}\n`)
+  writeFileSync(token, 'a marked wrong key')
+  const host = await openHostInProcess(t, home, {
+    DB_KEYRING_SECRET: 'a secret of its own',
+    BOOTSTRAP_PEERS_FILE: peers,
+    GENERATOR_SCHEMA_URL: url,
+    GENERATOR_SCHEMA_AUTH_TOKEN_FILE: token,
+  })
+  await host.opened
+  await until(async () => (await host.health()).report.errors.length === 2)
+
+  const { status, report } = await host.health()
+  assert.deepEqual([status, report.status, report.p2p.peers], [200, 'healthy', []])
+  const [mismatch, refusal] = report.errors
+  assert.deepEqual(mismatch, {
+    code: 'P2P_PEER_ID_MISMATCH',
+    message: `peer id mismatch: expected ${stranger}, but remote key matches ${id}, at ${addresses[0]}`,
+    remedy:
+      "Take the current ID from the Generator's health endpoint (.p2p.self.id) and set BOOTSTRAP_PEERS.",
+  })
+  assert.deepEqual(refusal, {
+    code: 'HOST_SCHEMA_UNAUTHORIZED',
+    message: `the Generator at ${url}/api/v1/schema does not accept the token`,
+    remedy: 'Set GENERATOR_SCHEMA_AUTH_TOKEN to one of the Generator’s SCHEMA_API_KEYS.',
+  })
+  assert.deepEqual(report.error, mismatch)
+  assert.equal(report.schema?.state, 'embedded')
+
+  writeFileSync(peers, `${addresses[0]}/p2p/${id}\n`)
+  writeFileSync(token, 'the right key')
+  await until(async () => (await host.health()).report.errors.length === 0)
+  const mended = (await host.health()).report
+  assert.equal(mended.error, null)
+  assert.deepEqual(mended.schema, { state: 'current', differing: [] })
+  assert.deepEqual(
+    mended.p2p.peers.map((peer) => peer.id),
+    [id],
+  )
+  assert.equal(JSON.stringify(host.captured.lines).includes('marked'), false)
+})

@@ -1,0 +1,128 @@
+/** What conditions say of peers and schemas, from what replicas say at `/health`. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Generator, Host } from '../../../operator/api.ts'
+import { conditionsOf, occurrencesOf } from '../../../operator/reconcile/condition-list.ts'
+import { referredGenerators } from '../../../operator/reconcile/generator-peers.ts'
+import { type HealthView, parseHealth } from '../../../operator/reconcile/health-view.ts'
+import { peersStatement, schemaStatement } from '../../../operator/reconcile/observed-conditions.ts'
+import type { FailureReport } from '../../../src/service/contract.ts'
+import {
+  type HealthState,
+  startingState,
+  toHealthReport,
+} from '../../../src/service/health-report.ts'
+import { peerID, readGenerator, readHost } from '../../support/operator-cases.ts'
+
+const other = '12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5'
+const address = '/ip4/203.0.113.9/tcp/9171'
+const minimal = readHost('host-minimal')
+const generator: Generator = {
+  ...readGenerator('generator-minimal'),
+  status: { nodes: [{ ordinal: 0, peerID }] },
+}
+const { name, namespace } = generator.metadata
+const reference = { name, namespace }
+const byAddress: Host = {
+  ...minimal,
+  spec: { ...minimal.spec, generators: [], bootstrapPeers: [`${address}/p2p/${other}`] },
+}
+const byReference: Host = { ...minimal, spec: { ...minimal.spec, generators: [reference] } }
+
+const mismatch = (expected: string, actual: string): FailureReport => ({
+  code: 'P2P_PEER_ID_MISMATCH',
+  message: `peer id mismatch: expected ${expected}, but remote key matches ${actual}, at ${address}`,
+  remedy: 'Set BOOTSTRAP_PEERS.',
+})
+const refusal: FailureReport = {
+  code: 'HOST_SCHEMA_UNAUTHORIZED',
+  message: 'the Generator at http://generator:8080/api/v1/schema does not accept the token',
+  remedy: 'Set GENERATOR_SCHEMA_AUTH_TOKEN.',
+}
+
+/** What is read of the answer of a Host in this state. */
+function viewOf(peers: readonly string[], more: Partial<HealthState>): HealthView {
+  const found = peers.map((id) => ({ id, addresses: [] }))
+  const state: HealthState = {
+    ...startingState('Ethereum', 'Mainnet'),
+    ready: true,
+    schema: { state: 'embedded', differing: [] },
+    p2p: { self: { id: 'me', addresses: [] }, peers: found },
+    ...more,
+  }
+  const context = { program: 'host', version: '1.2.3', startedMs: 0, nowMs: 1_000 } as const
+  const view = parseHealth(JSON.stringify(toHealthReport(state, context)))
+  assert.ok(view)
+  return view
+}
+
+const referredOf = (host: Host) => referredGenerators(host, () => generator)
+
+test('a replica without peers that meets somebody else: both IDs, the address, and what to write where', () => {
+  const views = new Map([
+    [0, viewOf([peerID], {})],
+    [1, viewOf([], { errors: [mismatch(other, peerID), refusal] })],
+  ])
+  const statement = peersStatement(byAddress, { referred: [], views })
+  assert.deepEqual(conditionsOf({ PeersConnected: statement }), [
+    {
+      type: 'PeersConnected',
+      status: 'False',
+      reason: 'PeerIDMismatch',
+      message: `Replica 1: peer id mismatch: expected ${other}, but remote key matches ${peerID}, at ${address}. If that is the peer you mean, write its ID into spec.bootstrapPeers, else correct the address there.`,
+    },
+  ])
+})
+
+test('an ID that was learnt from a Generator is nobody’s to write', () => {
+  const views = new Map([[0, viewOf([], { errors: [mismatch(peerID, other)] })]])
+  const { bootstrapPeers = [] } = byAddress.spec
+  const host = { ...byReference, spec: { ...byReference.spec, bootstrapPeers } }
+  const { reason, message } = peersStatement(host, { referred: referredOf(host), views })
+  assert.equal(reason, 'PeerIDMismatch')
+  assert.match(message, /The expected ID was learnt from a Generator, and is learnt anew/)
+})
+
+test('a wrong ID among several peers leaves the condition True, and is told with an Event', () => {
+  const connected = viewOf([peerID], {})
+  const facts = { referred: [], views: new Map([[0, connected]]) }
+  const before = conditionsOf({ PeersConnected: peersStatement(byAddress, facts) })
+  assert.equal(before[0]?.reason, 'Connected')
+  const views = new Map([[0, viewOf([peerID], { errors: [mismatch(other, peerID)] })]])
+  const statement = peersStatement(byAddress, { referred: [], views })
+  const after = conditionsOf({ PeersConnected: statement })
+  assert.deepEqual([after[0]?.status, after[0]?.reason], ['True', 'ConnectedInPart'])
+  assert.match(after[0]?.message ?? '', /^Each replica has 1 or more\. Replica 0: peer id mismatch/)
+  const at = { lastTransitionTime: '2026-01-01T00:00:00Z', observedGeneration: 1 }
+  const known = before.map((condition) => ({ ...condition, ...at }))
+  assert.deepEqual(
+    occurrencesOf(known, after).map(({ type, reason }) => [type, reason]),
+    [['Normal', 'ConnectedInPart']],
+  )
+})
+
+test('a Generator that refuses the key: why, and what has it read its keys again, also behind a worse error', () => {
+  const facts = { schemaSource: reference, keyless: null, isRefused: false }
+  const fork = { code: 'HOST_FORK_TOO_DEEP', message: 'peers are on another branch' }
+  const views = new Map([[0, viewOf([peerID], { errors: [fork, refusal] })]])
+  const statement = schemaStatement(byReference, { ...facts, views })
+  assert.deepEqual(conditionsOf({ SchemaInSync: statement }), [
+    {
+      type: 'SchemaInSync',
+      status: 'False',
+      reason: 'Unauthorized',
+      message: `Generator ${namespace}/${name} refuses the key, and the embedded schema is used: ${refusal.message}. It reads its keys when it starts; where their Secret was changed since, set its annotation viewmesh.io/roll-at.`,
+    },
+  ])
+  const unread = new Map([[0, viewOf([peerID], {})]])
+  assert.equal(schemaStatement(byReference, { ...facts, views: unread }).reason, 'Unreachable')
+  const current = viewOf([peerID], { schema: { state: 'current', differing: [] } })
+  const matched = schemaStatement(byReference, { ...facts, views: new Map([[0, current]]) })
+  assert.equal(matched.reason, 'Matched')
+})
+
+test('a Host of an earlier version tells its one error, which is understood as well', () => {
+  const { code, message } = refusal
+  const body = { program: 'host', p2p: { self: { id: 'me' } }, error: { code, message } }
+  assert.deepEqual(parseHealth(JSON.stringify(body))?.errors, [{ code, message }])
+})
