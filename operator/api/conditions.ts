@@ -17,6 +17,11 @@ export interface Reason {
   readonly status: 'True' | 'False' | 'Unknown'
   /** What it means, and where a person has to act, what to do. */
   readonly meaning: string
+  /**
+   * How an Event tells that a condition came to this reason, where the polarity does not say it: steps
+   * that pass by themselves are no warnings, and the smallest are not told.
+   */
+  readonly event?: 'none' | 'Normal' | 'Warning'
 }
 
 /** What one condition says. */
@@ -37,12 +42,21 @@ export const conditions = {
     reasons: {
       AllReady: { status: 'True', meaning: 'Every wanted pod is ready.' },
       ScaledToZero: { status: 'True', meaning: 'No pods are wanted; keys and data are kept.' },
-      Pending: { status: 'False', meaning: 'The resource has not been looked at to the end yet.' },
+      Pending: {
+        status: 'False',
+        meaning: 'The resource has not been looked at to the end yet.',
+        event: 'none',
+      },
       Initializing: {
         status: 'False',
         meaning: 'Pods run, but /health does not answer 200 yet.',
+        event: 'none',
       },
-      RollingOut: { status: 'False', meaning: 'Pods are being replaced, one after the other.' },
+      RollingOut: {
+        status: 'False',
+        meaning: 'Pods are being replaced, one after the other.',
+        event: 'Normal',
+      },
       PodsFailing: {
         status: 'False',
         meaning: 'A pod crashes or cannot get its image; the message says which and why.',
@@ -54,13 +68,18 @@ export const conditions = {
       WaitingForStorage: {
         status: 'False',
         meaning: 'A volume is not bound, or not of the size that is wanted; see StorageReady.',
+        event: 'none',
       },
       WaitingForUpstream: {
         status: 'False',
         meaning: 'The Service or the pods of the execution node do not exist: create them.',
       },
-      IdentityNotReady: { status: 'False', meaning: 'See IdentityReady.' },
-      Stalled: { status: 'False', meaning: 'Nothing goes on until a person acts; see Stalled.' },
+      IdentityNotReady: { status: 'False', meaning: 'See IdentityReady.', event: 'none' },
+      Stalled: {
+        status: 'False',
+        meaning: 'Nothing goes on until a person acts; see Stalled.',
+        event: 'none',
+      },
     },
   },
   Reconciling: {
@@ -68,10 +87,11 @@ export const conditions = {
     polarity: 'abnormal-true',
     kinds: ['Generator', 'Host'],
     reasons: {
-      Progressing: { status: 'True', meaning: 'Changes are on their way.' },
+      Progressing: { status: 'True', meaning: 'Changes are on their way.', event: 'none' },
       ProgressingWithRetry: {
         status: 'True',
         meaning: 'A step failed and is tried again; the message says which and why.',
+        event: 'Warning',
       },
       WaitingForRollout: { status: 'True', meaning: 'The StatefulSet is replacing pods.' },
       ExpandingStorage: { status: 'True', meaning: 'Volumes are being made larger.' },
@@ -163,12 +183,21 @@ export const conditions = {
     kinds: ['Generator', 'Host'],
     reasons: {
       Bound: { status: 'True', meaning: 'All claims are bound.' },
-      NotNeeded: { status: 'True', meaning: 'No pods are wanted, so no volumes are.' },
-      Pending: { status: 'False', meaning: 'A claim is not bound; the message says which.' },
-      Expanding: { status: 'False', meaning: 'A volume is being made larger.' },
+      NotNeeded: {
+        status: 'True',
+        meaning: 'No pods are wanted, so no volumes are.',
+        event: 'none',
+      },
+      Pending: {
+        status: 'False',
+        meaning: 'A claim is not bound; the message says which.',
+        event: 'none',
+      },
+      Expanding: { status: 'False', meaning: 'A volume is being made larger.', event: 'Normal' },
       FileSystemResizePending: {
         status: 'False',
         meaning: 'A volume is larger, its file system grows when the pod is next started.',
+        event: 'Normal',
       },
       ExpansionUnsupported: {
         status: 'False',
@@ -189,11 +218,12 @@ export const conditions = {
       InCluster: {
         status: 'True',
         meaning: 'Reached from within the cluster only, as the spec asks.',
+        event: 'none',
       },
       LoadBalancer: { status: 'True', meaning: 'The addresses are those of load balancers.' },
       HostNetwork: { status: 'True', meaning: 'The addresses are those of the machines.' },
       Manual: { status: 'True', meaning: 'The addresses are those of the spec.' },
-      Pending: { status: 'False', meaning: 'A load balancer has no address yet.' },
+      Pending: { status: 'False', meaning: 'A load balancer has no address yet.', event: 'none' },
       AddressUnknown: {
         status: 'False',
         meaning:
@@ -225,7 +255,7 @@ export const conditions = {
         meaning: 'The execution node is on another chain than the stored blocks.',
       },
       Failing: { status: 'False', meaning: 'Its answers cannot be used; the message says why.' },
-      Unobserved: { status: 'Unknown', meaning: 'No pod could be asked.' },
+      Unobserved: { status: 'Unknown', meaning: 'No pod could be asked.', event: 'none' },
     },
   },
   PeersConnected: {
@@ -255,7 +285,7 @@ export const conditions = {
         status: 'False',
         meaning: 'No peer could be reached: see whether they run and port 9171 is open.',
       },
-      Unobserved: { status: 'Unknown', meaning: 'No pod could be asked.' },
+      Unobserved: { status: 'Unknown', meaning: 'No pod could be asked.', event: 'none' },
     },
   },
   SchemaInSync: {
@@ -264,7 +294,11 @@ export const conditions = {
     kinds: ['Host'],
     reasons: {
       Matched: { status: 'True', meaning: 'Both schemas are equal.' },
-      Embedded: { status: 'True', meaning: 'No Generator is named; the embedded schema is used.' },
+      Embedded: {
+        status: 'True',
+        meaning: 'No Generator is named; the embedded schema is used.',
+        event: 'none',
+      },
       Different: {
         status: 'False',
         meaning: 'The schemas differ: run one version of Generator and Host.',
@@ -283,7 +317,7 @@ export const conditions = {
         status: 'False',
         meaning: 'The Generator’s schema does not answer; the embedded one is used.',
       },
-      Unobserved: { status: 'Unknown', meaning: 'No pod could be asked.' },
+      Unobserved: { status: 'Unknown', meaning: 'No pod could be asked.', event: 'none' },
     },
   },
   UpdateAvailable: {
@@ -296,7 +330,11 @@ export const conditions = {
         meaning:
           'Change the spec, or set the annotation viewmesh.io/roll-at, to take the new template; rollout: Auto would not have waited.',
       },
-      UpToDate: { status: 'False', meaning: 'The pods have the template of this operator.' },
+      UpToDate: {
+        status: 'False',
+        meaning: 'The pods have the template of this operator.',
+        event: 'none',
+      },
     },
   },
   Paused: {
@@ -305,7 +343,11 @@ export const conditions = {
     kinds: ['Generator', 'Host'],
     reasons: {
       ChangesWaiting: { status: 'True', meaning: 'Changes wait; the message says which.' },
-      NothingWaiting: { status: 'True', meaning: 'The cluster is as the spec wants it.' },
+      NothingWaiting: {
+        status: 'True',
+        meaning: 'The cluster is as the spec wants it.',
+        event: 'none',
+      },
     },
   },
 } as const

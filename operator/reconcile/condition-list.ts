@@ -20,42 +20,23 @@ export function conditionsOf(statements: Statements): WantedCondition[] {
   })
 }
 
-/** Steps on the way, which nobody has to be told of. */
-const quiet: readonly string[] = [
-  'Embedded',
-  'IdentityNotReady',
-  'InCluster',
-  'Initializing',
-  'NotNeeded',
-  'NothingWaiting',
-  'Pending',
-  'Progressing',
-  'Stalled',
-  'Unobserved',
-  'UpToDate',
-  'WaitingForStorage',
-]
-
 /** What is worth an Event: conditions that have another reason than before. */
 export function occurrencesOf(
   before: readonly Condition[],
   after: readonly WantedCondition[],
 ): Occurrence[] {
-  return after
-    .filter(({ type, reason }) => {
-      const old = before.find((condition) => condition.type === type)
-      return old?.reason !== reason && !quiet.includes(reason)
-    })
-    .map(({ type, status, reason, message }) => ({
-      type: isBad(type, status) ? 'Warning' : 'Normal',
-      reason,
-      action: type,
-      note: message,
-    }))
+  return after.flatMap(({ type, reason, message }): Occurrence[] => {
+    const old = before.find((condition) => condition.type === type)
+    const event = eventOf(type, reason)
+    if (old?.reason === reason || event === 'none') return []
+    return [{ type: event, reason, action: type, note: message }]
+  })
 }
 
-function isBad(type: string, status: string): boolean {
-  const polarity = definitions[type]?.polarity
-  if (polarity === 'normal-true') return status !== 'True'
-  return type === 'Stalled'
+function eventOf(type: string, reason: string): 'none' | Occurrence['type'] {
+  const { polarity, reasons } = definitions[type] ?? {}
+  const { status, event } = reasons?.[reason] ?? {}
+  if (event !== undefined) return event
+  const isBad = polarity === 'normal-true' ? status !== 'True' : type === 'Stalled'
+  return isBad ? 'Warning' : 'Normal'
 }

@@ -29,7 +29,29 @@ test('an Event is told when a reason changes, not when a message does', () => {
   assert.deepEqual(occurrencesOf(before as never, after), [])
 })
 
-test('steps on the way are no Events', () => {
+test('the smallest steps on the way are no Events', () => {
   const after = conditionsOf({ Ready: { reason: 'Initializing', message: 'starting' } })
   assert.deepEqual(occurrencesOf([], after), [])
+})
+
+test('what was asked for and what passes by itself is no warning; what failed is one', () => {
+  const typeOf = (statements: Parameters<typeof conditionsOf>[0]): string[] =>
+    occurrencesOf([], conditionsOf(statements)).map(({ type, reason }) => `${type} ${reason}`)
+  const message = 'said'
+  for (const [statements, told] of [
+    [{ Ready: { reason: 'RollingOut', message } }, 'Normal RollingOut'],
+    [{ Reconciling: { reason: 'WaitingForRollout', message } }, 'Normal WaitingForRollout'],
+    [{ StorageReady: { reason: 'Expanding', message } }, 'Normal Expanding'],
+    [
+      { StorageReady: { reason: 'FileSystemResizePending', message } },
+      'Normal FileSystemResizePending',
+    ],
+    [{ Paused: { reason: 'ChangesWaiting', message } }, 'Normal ChangesWaiting'],
+    [{ Reconciling: { reason: 'ProgressingWithRetry', message } }, 'Warning ProgressingWithRetry'],
+    [{ StorageReady: { reason: 'ExpansionFailed', message } }, 'Warning ExpansionFailed'],
+    [{ Ready: { reason: 'PodsFailing', message } }, 'Warning PodsFailing'],
+    [{ Ready: { reason: 'WaitingForUpstream', message } }, 'Warning WaitingForUpstream'],
+  ] as const) {
+    assert.deepEqual(typeOf(statements), [told])
+  }
 })
