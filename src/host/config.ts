@@ -52,7 +52,7 @@ export const hostSettings: SettingsTable<HostSettings> = {
     env: 'GENERATOR_SCHEMA_AUTH_TOKEN',
     kind: secretText,
     secret: true,
-    doc: 'One of that Generator’s SCHEMA_API_KEYS.',
+    doc: 'One of that Generator’s SCHEMA_API_KEYS. Its file is read again each time the Generator is asked.',
   },
   registryRpcUrl: {
     key: 'registry.rpc_url',
