@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,11 +17,11 @@ import {
   buildImages,
   type Image,
   inspectImage,
-  storageDriver,
   testBase,
   withContainer,
 } from '../support/image.ts'
 import { repository } from '../support/repository.ts'
+import { withShelllessProgram } from '../support/shellless-program.ts'
 
 const prefix = 'localhost/viewmesh-test-'
 const programs = ['generator', 'host', 'operator'] as const
@@ -107,8 +105,8 @@ describe('the images', { timeout: 1_800_000 }, () => {
 
   test('what we add to the base stays small', async (t) => {
     for (const [program, maxBytes] of [
-      ['generator', 45_000_000],
-      ['operator', 45_000_000],
+      ['generator', 32_000_000],
+      ['operator', 40_000_000],
     ] as const) {
       await withContainer(nameOf(program), async (_, root) => {
         const files = filesBelow(join(root, 'opt/viewmesh'))
@@ -132,53 +130,43 @@ describe('the images', { timeout: 1_800_000 }, () => {
 
   test('without any shell a Generator starts, seals blocks and passes its health check', async () => {
     const anvil = await startAnvil({ blockTime: 1 })
+    const settings = {
+      ...(await settingsOf()),
+      NODE_RPC_URL: anvil.url,
+      GENERATOR_START_HEIGHT: '0',
+    }
     try {
-      await withContainer(nameOf('generator'), async (container, root) => {
-        removeShells(root)
-        assert.equal(existsSync(join(root, 'bin/sh')), false)
-        const [health, api, p2p] = await freePorts(3)
-        const settings = {
-          CHAIN_NAME: 'Local',
-          CHAIN_NETWORK: 'Devnet',
-          DB_KEYRING_SECRET: 'a secret of this test',
-          DB_API_ADDR: `127.0.0.1:${api}`,
-          DB_P2P_LISTEN_ADDR: `/ip4/127.0.0.1/tcp/${p2p}`,
-          HEALTH_ADDR: `127.0.0.1:${health}`,
-          NODE_RPC_URL: anvil.url,
-          GENERATOR_START_HEIGHT: '0',
-        }
-        const env = Object.entries(settings).flatMap(([name, value]) => [
-          '--env',
-          `${name}=${value}`,
-        ])
-        const options = ['--isolation', 'chroot', '--network', 'host', '--user', owner, ...env]
-        const { Entrypoint: entrypoint } = (await inspectImage(nameOf('generator'))).config
-        const args = ['--storage-driver', storageDriver, 'run', ...options, container, '--']
-        const started = spawn('buildah', [...args, ...entrypoint], { stdio: 'inherit' })
-        const ended = once(started, 'exit')
-        const url = `http://127.0.0.1:${health}/health`
-        assert.ok(await eventually(async () => (await headOf(url)) >= 1))
-        const check = ['node', '/opt/viewmesh/health-check.js', 'HEALTH_ADDR', '8080', '/health']
-        await buildah('run', ...options, container, '--', ...check)
-        started.kill('SIGTERM')
-        await ended
+      await withShelllessProgram(nameOf('generator'), settings, async ({ report, run }) => {
+        assert.ok(await eventually(async () => Number(await report('head')) >= 1))
+        await run('node', '/opt/viewmesh/health-check.js', 'HEALTH_ADDR', '8080', '/health')
       })
     } finally {
       await anvil.close()
     }
   })
 
-  function removeShells(root: string): void {
-    for (const folder of ['bin', 'usr/bin']) {
-      for (const shell of ['sh', 'bash', 'dash', 'rbash']) {
-        rmSync(join(root, folder, shell), { force: true })
-      }
-    }
-  }
+  test('without any shell a Host starts and tells its health', async () => {
+    await withShelllessProgram(nameOf('host'), await settingsOf(), async ({ report }) => {
+      assert.ok(await eventually(async () => (await report('network')) === 'Devnet'))
+    })
+  })
 
-  async function headOf(url: string): Promise<number> {
-    const { head } = (await (await fetch(url)).json()) as { readonly head: number | null }
-    return head ?? -1
+  test('without any shell the operator starts, and says that it finds no cluster', async () => {
+    const settings = { GENERATOR_IMAGE: 'generator', HOST_IMAGE: 'host' }
+    await withShelllessProgram(nameOf('operator'), settings, async ({ ended }) => {
+      assert.match(await ended(), /OPERATOR_CONNECTION_MISSING/)
+    })
+  })
+
+  async function settingsOf(): Promise<Readonly<Record<string, string>>> {
+    const [api, p2p] = await freePorts(2)
+    return {
+      CHAIN_NAME: 'Local',
+      CHAIN_NETWORK: 'Devnet',
+      DB_KEYRING_SECRET: 'a secret of this test',
+      DB_API_ADDR: `127.0.0.1:${api}`,
+      DB_P2P_LISTEN_ADDR: `/ip4/127.0.0.1/tcp/${p2p}`,
+    }
   }
 
   /** Asks until the answer is yes, half a minute at most. */
@@ -191,18 +179,13 @@ describe('the images', { timeout: 1_800_000 }, () => {
   }
 
   test('built again without any cache, the layers have the same digests', async () => {
-    await buildImages(
-      '--prefix',
-      prefix,
-      '--tag',
-      'again',
-      '--base',
-      testBase,
-      '--no-cache',
-      'generator',
-    )
-    const again = await inspectImage(nameOf('generator', 'again'))
-    assert.deepEqual(ofOurs(again), ofOurs(images['generator']))
+    const again = ['generator', 'operator'] as const
+    const args = ['--tag', 'again', '--base', testBase, '--no-cache']
+    await buildImages('--prefix', prefix, ...args, ...again)
+    for (const program of again) {
+      const { layers } = await inspectImage(nameOf(program, 'again'))
+      assert.deepEqual(layers.slice(base.layers.length), ofOurs(images[program]), program)
+    }
   })
 
   test('for arm64 the native parts are those of arm64; nothing of it is run here', async () => {
@@ -210,14 +193,18 @@ describe('the images', { timeout: 1_800_000 }, () => {
     const scratch = await buildah('from', '--arch', 'arm64', 'scratch')
     await buildah('commit', '--quiet', '--rm', scratch, empty)
     const args = ['--arch', 'arm64', '--base', empty, '--build-base', testBase]
-    await buildImages('--prefix', prefix, '--tag', 'arm64', ...args, 'generator')
-    const name = nameOf('generator', 'arm64')
-    assert.equal((await inspectImage(name)).architecture, 'arm64')
-    await withContainer(name, async (_, root) => {
-      const native = filesBelow(join(root, 'opt/viewmesh')).filter((path) => path.endsWith('.node'))
-      assert.ok(native.some((path) => path.includes('@lmdb/lmdb-linux-arm64')))
-      for (const path of native) assert.equal(machineOf(readFileSync(path)), 'arm64', path)
-    })
+    await buildImages('--prefix', prefix, '--tag', 'arm64', ...args)
+    for (const program of programs) {
+      const name = nameOf(program, 'arm64')
+      assert.equal((await inspectImage(name)).architecture, 'arm64')
+      await withContainer(name, async (_, root) => {
+        const files = filesBelow(join(root, 'opt/viewmesh'))
+        const native = files.filter((path) => path.endsWith('.node'))
+        const hasStore = native.some((path) => path.includes('@lmdb/lmdb-linux-arm64'))
+        assert.equal(hasStore, program !== 'operator')
+        for (const path of native) assert.equal(machineOf(readFileSync(path)), 'arm64', path)
+      })
+    }
   })
 })
 
