@@ -29,8 +29,6 @@ export const generatorLogic: KindLogic<Generator, GeneratorFacts> = {
         ? null
         : await api.find<V1Service>({ type: builtinTypes.Service, ...address }, { signal })
     const isMissing = address !== null && service === null
-    const found = executionNodeOf(generator, service)
-    const isUrl = generator.spec.upstream.url !== undefined
     const keys = await readKeys(generator, api, signal)
     const { clusterDomain } = options
     const made = keys === null && !generator.spec.schemaAuth.keysSecretRef ? newKey() : null
@@ -41,7 +39,7 @@ export const generatorLogic: KindLogic<Generator, GeneratorFacts> = {
     ]
     return {
       facts: {
-        executionNode: found ?? (isUrl ? null : recorded.executionNode),
+        executionNode: executionNodeOf(generator, service, recorded.executionNode),
         missingService: isMissing ? `${address.namespace}/${address.name}` : null,
       },
       secrets,

@@ -16,16 +16,24 @@ export function upstreamAddress({
   return { namespace: service.namespace ?? metadata.namespace, name: service.name }
 }
 
-/** The execution node's pods; null where the spec does not lead to any. */
+/**
+ * The execution node's pods; null where the spec does not lead to any. Where a Service names no pods
+ * now, those that it named before.
+ */
 export function executionNodeOf(
-  { spec, metadata }: Generator,
+  generator: Generator,
   service: V1Service | null,
+  before: ExecutionNode | null,
 ): ExecutionNode | null {
+  const { spec, metadata } = generator
   const { podSelector } = spec.upstream
   if (podSelector !== undefined) {
     return { namespace: metadata.namespace, labels: podSelector.matchLabels }
   }
-  const labels = service?.spec?.selector
-  if (labels === undefined || Object.keys(labels).length === 0) return null
-  return { namespace: service?.metadata?.namespace ?? metadata.namespace, labels }
+  const address = upstreamAddress(generator)
+  if (address === null) return null
+  const name = `${address.namespace}/${address.name}`
+  const labels = service?.spec?.selector ?? {}
+  if (Object.keys(labels).length > 0) return { namespace: address.namespace, labels, service: name }
+  return before?.service === name ? before : null
 }

@@ -15,6 +15,8 @@ export interface OperatorDefaults {
 export interface ExecutionNode {
   readonly namespace: string
   readonly labels: Readonly<Record<string, string>>
+  /** `namespace/name` of the Service they were found behind. */
+  readonly service?: string
 }
 
 /** What builders of both kinds need. */

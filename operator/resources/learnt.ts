@@ -24,18 +24,23 @@ export function readLearnt(
   annotations: Readonly<Record<string, string>> | undefined,
 ): Required<Learnt> {
   const { executionNode, schemaSource } = parseObject(annotations?.[records.learnt] ?? '')
-  const node = fieldsOf(executionNode)
   const source = fieldsOf(schemaSource)
   return {
-    executionNode:
-      typeof node['namespace'] === 'string' && isTexts(node['labels'])
-        ? { namespace: node['namespace'], labels: node['labels'] }
-        : null,
+    executionNode: readNode(fieldsOf(executionNode)),
     schemaSource:
       typeof source['namespace'] === 'string' && typeof source['name'] === 'string'
         ? { namespace: source['namespace'], name: source['name'] }
         : null,
   }
+}
+
+function readNode({
+  namespace,
+  labels,
+  service,
+}: Readonly<Record<string, unknown>>): ExecutionNode | null {
+  if (typeof namespace !== 'string' || !isTexts(labels)) return null
+  return { namespace, labels, ...(typeof service === 'string' ? { service } : {}) }
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> {

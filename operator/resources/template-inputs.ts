@@ -21,7 +21,10 @@ export function generatorTemplateInputs(
   return hashOf({
     ...commonInputs(generator),
     clusterDomain,
-    executionNode,
+    executionNode: executionNode && {
+      namespace: executionNode.namespace,
+      labels: executionNode.labels,
+    },
     url: url && { http: url.http, ws: url.ws },
     service: service && {
       name: service.name,

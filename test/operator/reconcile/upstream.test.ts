@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Upstream } from '../../../operator/api/generator-spec.ts'
+import type { Generator } from '../../../operator/api.ts'
+import { executionNodeOf } from '../../../operator/reconcile/upstream.ts'
+import { learntAnnotations, readLearnt } from '../../../operator/resources/learnt.ts'
+import { readGenerator } from '../../support/operator-cases.ts'
+
+const minimal = readGenerator('generator-minimal')
+const reading = (upstream: Upstream): Generator => ({
+  ...minimal,
+  spec: { ...minimal.spec, upstream },
+})
+const service = (name: string): Upstream => ({
+  service: { name, namespace: 'nodes', httpPort: 8545, colocate: 'Preferred' },
+})
+const geth = executionNodeOf(
+  reading(service('geth')),
+  { spec: { selector: { app: 'geth' } } },
+  null,
+)
+
+test('pods behind a Service are remembered together with its name', () => {
+  assert.deepEqual(geth, { namespace: 'nodes', labels: { app: 'geth' }, service: 'nodes/geth' })
+  const { executionNode } = readLearnt(learntAnnotations({ executionNode: geth }))
+  assert.deepEqual(executionNode, geth)
+})
+
+test('a Service that names no pods for a while keeps those it named', () => {
+  assert.deepEqual(executionNodeOf(reading(service('geth')), null, geth), geth)
+  assert.deepEqual(executionNodeOf(reading(service('geth')), { spec: {} }, geth), geth)
+})
+
+test('pods of one Service are never taken for those of another, of a URL or of a selector', () => {
+  const url = reading({ url: { http: ['http://node:8545'] } })
+  assert.equal(executionNodeOf(url, null, geth), null)
+  assert.equal(executionNodeOf(reading(service('other')), { spec: {} }, geth), null)
+  assert.equal(executionNodeOf(reading(service('other')), null, geth), null)
+  const labels = { app: 'anvil' }
+  const selected = reading({
+    podSelector: { matchLabels: labels, httpPort: 8545, colocate: 'None' },
+  })
+  assert.deepEqual(executionNodeOf(selected, null, geth), {
+    namespace: minimal.metadata.namespace,
+    labels,
+  })
+})
