@@ -5,6 +5,7 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
 import { Agent, type RequestOptions, request as startRequest } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -134,7 +135,7 @@ async function send(
         const warnings = [...warning.matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map(([, found]) =>
           (found ?? '').replaceAll('\\"', '"'),
         )
-        resolve({ status: response.statusCode ?? 0, body: JSON.parse(answer), warnings })
+        resolve({ status: response.statusCode ?? 0, body: parsed(response, answer), warnings })
       }, reject)
     })
     request.on('error', reject)
@@ -144,6 +145,12 @@ async function send(
     }
     request.end()
   })
+}
+
+/** A path that nothing serves, as that of a kind whose definition was just made, is told in plain text. */
+function parsed({ headers }: IncomingMessage, answer: string): ClusterObject {
+  const isJson = headers['content-type']?.startsWith('application/json') === true
+  return isJson ? JSON.parse(answer) : { message: answer }
 }
 
 function runKubectl(
