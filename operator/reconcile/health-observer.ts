@@ -51,7 +51,6 @@ interface Watched {
   looks: number
 }
 
-const maxAnswerBytes = 1_048_576
 /** A replica that has not yet said who it is is asked again sooner, at first after this time. */
 const firstPauseMs = 2_000
 
@@ -154,17 +153,4 @@ export function openHealthObserver(
       await Promise.allSettled(running)
     },
   }
-}
-
-/** Fetches by the platform's own client; an answer that is too long is given up. */
-export const fetchText: FetchText = async (url, signal) => {
-  const response = await fetch(url, { signal, redirect: 'error' })
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length
-    if (bytes > maxAnswerBytes) throw new Error('the answer is too long')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }
