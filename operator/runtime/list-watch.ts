@@ -1,4 +1,4 @@
-/** Lists page by page, and watches line by line. */
+/** Lists page by page, one page of all kinds at a time, and watches line by line. */
 import { ServiceError } from '../../src/errors.ts'
 import { answerError, type Call, describeCall, factsOf, hasCode, statusError } from './api-error.ts'
 import { decodeLines } from './line-decoder.ts'
@@ -88,8 +88,11 @@ async function listPages<T, C>(
       ...(pageSize === null ? {} : { limit: String(pageSize) }),
       ...(next === '' ? {} : { continue: next }),
     }
-    const { metadata, items: page } = (await requests.send(call, { query, signal })) as ListBody<T>
-    for (const item of page ?? []) items.push(keep(item))
+    const metadata = await requests.inTurn(async () => {
+      const page = (await requests.send(call, { query, signal })) as ListBody<T>
+      for (const item of page.items ?? []) items.push(keep(item))
+      return page.metadata
+    })
     next = metadata?.continue ?? ''
     if (next === '') return { items, resourceVersion: metadata?.resourceVersion ?? '' }
   }

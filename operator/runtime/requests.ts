@@ -18,6 +18,7 @@ import type { KubernetesObject } from './kubernetes-object.ts'
 import type { RequestMetrics } from './metrics.ts'
 import { collectionPath, objectPath } from './resource-type.ts'
 import { type HttpRequest, type HttpStream, openTransport } from './transport.ts'
+import { createTurns, type InTurn } from './turns.ts'
 
 /** Looks at every write that is meant; dry runs are none. */
 export interface WriteGuard {
@@ -40,6 +41,8 @@ export interface Requests {
   send(call: Call, options?: RequestOptions): Promise<unknown>
   /** An answer without an end. */
   stream(call: Call, options: RequestOptions, silenceMs: number): Promise<HttpStream>
+  /** For answers that take so much memory that there is to be one of them at a time. */
+  readonly inTurn: InTurn
   close(): Promise<void>
 }
 
@@ -127,6 +130,7 @@ export function openRequests(options: RequestsOptions, parts: RequestsParts): Re
     send: (call, given = {}) => patiently(() => once(call, given), given.signal),
     stream: async (call, given, silenceMs) =>
       await counted(call, transport.stream(await prepare(call, given), silenceMs)),
+    inTurn: createTurns(),
     close: () => transport.close(),
   }
 }

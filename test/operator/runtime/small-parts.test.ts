@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { dieAt } from '../../../operator/runtime/die-at.ts'
 import { isNewer } from '../../../operator/runtime/kubernetes-object.ts'
 import { isSelectedBy } from '../../../operator/runtime/label-selector.ts'
 import { builtinTypes, objectPath, parseKey } from '../../../operator/runtime/resource-type.ts'
+import { createTurns } from '../../../operator/runtime/turns.ts'
 
 test('resourceVersions are compared as numbers of any length; what is none counts as newer', () => {
   assert.ok(isNewer('100', '99'))
@@ -50,4 +52,18 @@ test('a test names the write at which the operator dies: before, after, which on
   dieAt('before create Secret', die).before?.({ verb: 'create', type: builtinTypes.Secret })
   assert.equal(deaths, 2)
   assert.throws(() => dieAt('some time', die), { code: 'CONFIG_INVALID' })
+})
+
+test('what is done in turn begins when everything before it is over, also where that failed', async () => {
+  const inTurn = createTurns()
+  const told: string[] = []
+  const work = (name: string) => async (): Promise<void> => {
+    told.push(`${name} begins`)
+    await setImmediate()
+    told.push(`${name} ends`)
+    if (name === 'one') throw new Error('one fails')
+  }
+  const [one, two] = await Promise.allSettled([inTurn(work('one')), inTurn(work('two'))])
+  assert.deepEqual([one.status, two.status], ['rejected', 'fulfilled'])
+  assert.deepEqual(told, ['one begins', 'one ends', 'two begins', 'two ends'])
 })
