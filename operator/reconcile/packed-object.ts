@@ -33,7 +33,20 @@ export function packObject({ status, ...rest }: AnyObject): PackedObject {
   }
 }
 
-/** The object again, without its status. */
-export function unpackObject<T extends KubernetesObject>({ packed }: PackedObject): T {
+/** A reconcile looks at the same few objects several times. */
+const maxUnpacked = 32
+const unpacked = new Map<PackedObject, KubernetesObject>()
+
+/** The object again, without its status; not to be changed. */
+export function unpackObject<T extends KubernetesObject>(object: PackedObject): T {
+  const known = unpacked.get(object) ?? inflate(object)
+  unpacked.delete(object)
+  unpacked.set(object, known)
+  const [oldest] = unpacked.size > maxUnpacked ? unpacked.keys() : []
+  if (oldest !== undefined) unpacked.delete(oldest)
+  return known as T
+}
+
+function inflate({ packed }: PackedObject): KubernetesObject {
   return JSON.parse(inflateRawSync(packed).toString('utf8'))
 }
