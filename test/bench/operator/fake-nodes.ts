@@ -83,10 +83,9 @@ async function startKwok(name: string, kubeconfig: string): Promise<ChildProcess
   )
   try {
     await once(kwok, 'spawn')
-  } catch (cause) {
+  } catch {
     throw new Error(
       'kwok is not on PATH: go install sigs.k8s.io/kwok/cmd/kwok@v0.7.0, and add $(go env GOPATH)/bin to PATH',
-      { cause },
     )
   }
   return kwok

@@ -24,6 +24,7 @@ const count = Number(values.hosts)
 assert.ok(Number.isSafeInteger(count) && count > 0, '--hosts takes a number above 0')
 
 const podsPerNode = 400
+const sizes = { keys: '1Mi', data: '10Mi' } as const
 const goneMs = 900_000
 const peerId = '12D3KooWDpJ7As7BWAwRMfu1VU2WCqNjvq387JEYKDBj4kx6nXTN'
 const kubeconfig = process.env['KUBECONFIG'] ?? ''
@@ -60,8 +61,7 @@ async function bench(): Promise<void> {
 
   say(`${2 * count} volumes are made, the operator is compiled`)
   const names = Array.from({ length: count }, (_, number) => `host-${number}`)
-  const claims = names.flatMap((host) => [`keys-${host}-host-0`, `data-${host}-host-0`])
-  await volumes.make(namespace, claims)
+  for (const size of Object.values(sizes)) await volumes.make(size, count)
   const start = await buildOperator({ folder, namespace }, { cluster })
   const watch = await openHostWatch({ namespace, kubeconfig }, { signal })
   closers.push(() => watch.close())
@@ -77,8 +77,8 @@ function hostSpec(storageClassName: string, podSpec: object): object {
   return {
     bootstrapPeers: [`/dns4/peer.example.org/tcp/9171/p2p/${peerId}`],
     storage: {
-      keys: { size: '1Mi', storageClassName },
-      data: { size: '10Mi', storageClassName },
+      keys: { size: sizes.keys, storageClassName },
+      data: { size: sizes.data, storageClassName },
     },
     podTemplate: { spec: podSpec },
   }

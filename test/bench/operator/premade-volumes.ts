@@ -1,12 +1,15 @@
-/** Volumes made beforehand, bound by name to the claims that Hosts are going to have. */
+/**
+ * Volumes made beforehand, for claims of two sizes. They are bound once a pod needs them, as volumes of most
+ * classes are: the scheduler does that for many pods at once.
+ */
 import { type Cluster, expectStatus } from '../../support/cluster.ts'
 import { benchLabels, selecting } from './fake-nodes.ts'
 import { inParallel } from './in-parallel.ts'
 
 export interface PremadeVolumes {
   readonly storageClassName: string
-  /** Makes a volume for each of these claims. */
-  make(namespace: string, claims: readonly string[]): Promise<void>
+  /** Makes so many volumes of this size. */
+  make(size: string, count: number): Promise<void>
   /** Takes them and their class away; the claims have to be gone before. */
   close(): Promise<void>
 }
@@ -18,7 +21,6 @@ export interface PremadeVolumesParts {
 
 const classes = '/apis/storage.k8s.io/v1/storageclasses'
 const volumes = '/api/v1/persistentvolumes'
-const size = '10Mi'
 
 /** Makes a class without a provisioner; `name` is also label value and prefix, and nobody else's. */
 export async function openPremadeVolumes(
@@ -28,11 +30,13 @@ export async function openPremadeVolumes(
   await expectStatus(cluster.request('POST', classes, { body: classOf(name) }), 201)
   return {
     storageClassName: name,
-    make: async (namespace, claims) =>
-      await inParallel(claims, signal, async (claim) => {
-        const body = volumeOf(name, { namespace, name: claim })
+    make: async (size, count) => {
+      const numbers = Array.from({ length: count }, (_, number) => number)
+      await inParallel(numbers, signal, async (number) => {
+        const body = volumeOf(name, size, number)
         await expectStatus(cluster.request('POST', volumes, { body }), 201)
-      }),
+      })
+    },
     close: async () => {
       await cluster.request('DELETE', volumes, { query: selecting(name) })
       await cluster.request('DELETE', `${classes}/${name}`)
@@ -46,23 +50,20 @@ function classOf(name: string): object {
     kind: 'StorageClass',
     metadata: { name, labels: benchLabels(name) },
     provisioner: 'kubernetes.io/no-provisioner',
-    volumeBindingMode: 'Immediate',
+    volumeBindingMode: 'WaitForFirstConsumer',
   }
 }
 
-function volumeOf(
-  name: string,
-  claim: { readonly namespace: string; readonly name: string },
-): object {
+function volumeOf(name: string, size: string, number: number): object {
+  const suffix = `${size.toLowerCase()}-${number}`
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolume',
-    metadata: { name: `${name}-${claim.name}`, labels: benchLabels(name) },
+    metadata: { name: `${name}-${suffix}`, labels: benchLabels(name) },
     spec: {
       accessModes: ['ReadWriteOnce'],
       capacity: { storage: size },
-      claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', ...claim },
-      hostPath: { path: `/nonexistent/${claim.name}` },
+      hostPath: { path: `/nonexistent/${suffix}` },
       persistentVolumeReclaimPolicy: 'Retain',
       storageClassName: name,
     },
