@@ -8,6 +8,7 @@ import type { Resource } from '../api.ts'
 import { canonicalJson, shortHash } from '../resources/canonical-json.ts'
 import { type FingerprintCache, readKeyring } from './keyring.ts'
 import type { KindLogic } from './kind-logic.ts'
+import { waitingSecrets } from './pause.ts'
 import type { Picture } from './picture.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
 import type { Looked, ResourceMemory } from './resource-memory.ts'
@@ -43,11 +44,14 @@ export function createLook<R extends Resource, F>(
       addresses,
       signal,
     })
-    if (!resource.spec.paused) {
+    let waiting: string[] = []
+    if (resource.spec.paused) {
+      waiting = await waitingSecrets(parts, resource, secrets, signal)
+    } else {
       const changed = await ensureAll(parts, resource, secrets, signal)
       if (before?.question === question) tellChanged(parts, resource, changed)
     }
-    const looked = { facts, keyring, atMs: parts.nowMs(), question }
+    const looked = { facts, keyring, waiting, atMs: parts.nowMs(), question }
     memory.looked = looked
     return looked
   }

@@ -1,7 +1,9 @@
 /** What would be written for a resource if it were not paused, as the API server itself says. */
+import type { V1Secret } from '@kubernetes/client-node'
 import type { Resource } from '../api.ts'
 import { canonicalJson } from '../resources/canonical-json.ts'
 import type { ChildObject } from '../resources/child-object.ts'
+import { childNames } from '../resources/names.ts'
 import type { KubernetesObject } from '../runtime/kubernetes-object.ts'
 import { builtinTypes } from '../runtime/resource-type.ts'
 import type { ObjectPlan } from './act.ts'
@@ -9,21 +11,29 @@ import { type Difference, differencesOf, liveChild } from './children.ts'
 import type { ClaimChange } from './claims-upkeep.ts'
 import { problemOf } from './failures.ts'
 import type { IdentityPlan } from './identity.ts'
+import { isToBeOwned, type Keyring } from './keyring.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
+import type { Looked } from './resource-memory.ts'
+import { secretAction } from './secrets.ts'
 
 export interface PausedPlan {
   readonly plan: ObjectPlan
   readonly changes: readonly ClaimChange[]
   readonly identity: IdentityPlan
+  readonly looked: Pick<Looked<unknown>, 'keyring' | 'waiting'>
 }
 
 /** Each change in a few words; empty where nothing waits. Nothing is written. */
 export async function waitingChanges<R extends Resource>(
   parts: ReconcileParts<R>,
   resource: R,
-  { plan, changes, identity }: PausedPlan,
+  { plan, changes, identity, looked }: PausedPlan,
   signal: AbortSignal,
 ): Promise<string[]> {
+  const owner = ownerChange(resource, looked.keyring)
+  if (identity.problem?.reason === 'KeysClaimMissing') {
+    return [...looked.waiting, ...setRemoval(parts, resource)]
+  }
   const keys = identity.generate.map((ordinal) => `keyring key "${ordinal}"`)
   const claims = changes.map(({ placed }) => `PersistentVolumeClaim ${placed.claim.name}`)
   const found: string[] = []
@@ -32,7 +42,41 @@ export async function waitingChanges<R extends Resource>(
     if (told !== null) found.push(told)
   }
   const anew = plan.isGrowing ? ['StatefulSet made anew for larger volumes'] : []
-  return [...keys, ...claims, ...found, ...anew]
+  return [...looked.waiting, ...keys, ...owner, ...claims, ...found, ...anew]
+}
+
+/** Secrets that would be written, other than the keyring; their values are compared and not kept. */
+export async function waitingSecrets<R extends Resource>(
+  { api }: Pick<ReconcileParts<R>, 'api'>,
+  resource: R,
+  secrets: readonly V1Secret[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  const found: string[] = []
+  for (const secret of secrets) {
+    const what = `Secret ${secret.metadata?.name}`
+    try {
+      const action = await secretAction(api, resource, secret, signal)
+      if (action !== 'kept') found.push(`${what} ${action}`)
+    } catch (error) {
+      found.push(refusedText(what, error))
+    }
+  }
+  return found
+}
+
+/** The one thing that is done about a lost keys claim. */
+function setRemoval<R extends Resource>({ view }: ReconcileParts<R>, resource: R): string[] {
+  const name = childNames(resource).base
+  const set = liveChild<ChildObject>(view, resource, 'StatefulSet', name)
+  return set === null ? [] : [`StatefulSet ${name} removed without its pods`]
+}
+
+function ownerChange(resource: Resource, { exists, isOwned }: Keyring): string[] {
+  const toBeOwned = isToBeOwned(resource)
+  if (!exists || isOwned === toBeOwned) return []
+  const change = toBeOwned ? 'to be deleted with the resource' : 'to outlive the resource'
+  return [`Secret ${childNames(resource).keyring} ${change}`]
 }
 
 /** What a difference comes to at the API server; null for nothing. */
@@ -53,10 +97,15 @@ async function tryDifference<R extends Resource>(
     if (live !== null && contentOf(live) === contentOf(result)) return null
     return `${kind} ${name} ${live === null ? 'created' : 'changed'}`
   } catch (error) {
-    const problem = problemOf(error)
-    if (problem === null) throw error
-    return `${kind} ${name}, which is refused (${problem.reason})`
+    return refusedText(`${kind} ${name}`, error)
   }
+}
+
+/** Throws on what passes by itself. */
+function refusedText(what: string, error: unknown): string {
+  const problem = problemOf(error)
+  if (problem === null) throw error
+  return `${what}, which is refused (${problem.reason})`
 }
 
 /** What two versions of an object differ in, if in anything that counts. */

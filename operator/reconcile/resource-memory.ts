@@ -8,6 +8,8 @@ import type { StorageStatement } from './storage.ts'
 export interface Looked<F> {
   readonly facts: F
   readonly keyring: Keyring
+  /** While paused: Secrets that would be written, each in a few words. */
+  readonly waiting: readonly string[]
   readonly atMs: number
   /** Changes when the question does. */
   readonly question: string

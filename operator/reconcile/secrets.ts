@@ -29,13 +29,28 @@ export async function readSecretValue(
   }
 }
 
-/** Writes a Secret where it is not as wanted. Says whether it was there and somebody had changed it. */
+/** What is to be done about a Secret: nothing, or it is missing, or somebody changed it. */
+export type SecretAction = 'kept' | 'created' | 'changed'
+
+/** Writes a Secret where it is not as wanted. */
 export async function ensureSecret(
   api: KubernetesApi,
   resource: Resource,
   wanted: V1Secret,
   signal: AbortSignal,
-): Promise<'kept' | 'created' | 'changed'> {
+): Promise<SecretAction> {
+  const action = await secretAction(api, resource, wanted, signal)
+  if (action !== 'kept') await api.apply(builtinTypes.Secret, wanted, { signal })
+  return action
+}
+
+/** What `ensureSecret` would do. Throws where the name belongs to something else. */
+export async function secretAction(
+  api: KubernetesApi,
+  resource: Resource,
+  wanted: V1Secret,
+  signal: AbortSignal,
+): Promise<SecretAction> {
   const { name = '', namespace } = wanted.metadata ?? {}
   const live = await api.find<V1Secret>({ type: builtinTypes.Secret, namespace, name }, { signal })
   if (live !== null) {
@@ -44,7 +59,6 @@ export async function ensureSecret(
     if (state === 'foreign') throw nameTakenError('Secret', name)
     if (isOurs(resource, live) && driftOf(wanted, live).length === 0) return 'kept'
   }
-  await api.apply(builtinTypes.Secret, wanted, { signal })
   return live === null ? 'created' : 'changed'
 }
 

@@ -34,10 +34,12 @@ describe('an operator that may not, or shall not, on a real cluster', () => {
     await here.write(hostOf('held', { ...parked, paused: true }))
     await here.reason('Host', 'held', 'Paused', 'NothingWaiting')
     await here.delete('Service', 'held-host')
+    await here.delete('Secret', 'held-host-connection')
     await here.write(hostOf('held', { ...parked, paused: true, replicas: 2 }))
     const before = await versions('held-')
     const { message } = await here.reason('Host', 'held', 'Paused', 'ChangesWaiting')
     for (const told of [
+      'Secret held-host-connection created',
       'keyring key "1"',
       'Service held-host created',
       'StatefulSet held-host changed',

@@ -25,7 +25,7 @@ export const emptyPicture: Picture = {
 export function foundFacts<F>(facts: F): Findings<F> {
   const keyring = { exists: true, isOwned: false, fingerprints: new Map() }
   return {
-    looked: { facts, keyring, atMs: 0, question: '' },
+    looked: { facts, keyring, waiting: [], atMs: 0, question: '' },
     identity: null,
     problem: null,
     error: null,

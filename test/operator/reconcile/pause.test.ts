@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Host } from '../../../operator/api.ts'
+import type { IdentityPlan } from '../../../operator/reconcile/identity.ts'
+import { waitingChanges, waitingSecrets } from '../../../operator/reconcile/pause.ts'
+import type { ReconcileParts } from '../../../operator/reconcile/reconcile-parts.ts'
+import { hostConnectionSecret } from '../../../operator/resources/connection-secret.ts'
+import { hostObjects } from '../../../operator/resources/host-objects.ts'
+import { schemaTokenSecret } from '../../../operator/resources/schema-secrets.ts'
+import type { KubernetesObject } from '../../../operator/runtime/kubernetes-object.ts'
+import {
+  type KubernetesServer,
+  openClient,
+  openKubernetesServer,
+} from '../../support/kubernetes-server.ts'
+import { hostContext, readHost } from '../../support/operator-cases.ts'
+import { viewOf } from '../../support/operator-view.ts'
+
+const host = readHost('host-minimal')
+const signal = new AbortController().signal
+const identity: IdentityPlan = { problem: null, lack: null, generate: [] }
+const keyring = { exists: true, isOwned: false, fingerprints: new Map() }
+const secrets = [
+  schemaTokenSecret(host, 'schema key'),
+  hostConnectionSecret(host, { clusterDomain: 'cluster.local', peers: [] }),
+]
+const { objects } = hostObjects(host, hostContext)
+const plan = { objects, updateAvailable: false, isGrowing: false, isSetLeaving: false }
+
+let server: KubernetesServer
+before(async () => {
+  server = await openKubernetesServer()
+})
+after(() => server.close())
+
+/** What a paused reconcile of the Host uses, in a cluster with these objects. */
+function partsWith(live: readonly object[]): ReconcileParts<Host> {
+  const view = viewOf(live as KubernetesObject[])
+  return { api: openClient(server).api, view } as unknown as ReconcileParts<Host>
+}
+
+const pathOf = (name = ''): string =>
+  `/api/v1/namespaces/${host.metadata.namespace}/secrets/${name}`
+
+test('while paused a Secret that is missing or was changed waits, and is not written', async () => {
+  const told = (): Promise<string[]> => waitingSecrets(partsWith([]), host, secrets, signal)
+  assert.deepEqual(await told(), [
+    'Secret mainnet-host-schema-keys created',
+    'Secret mainnet-host-connection created',
+  ])
+  for (const secret of secrets) server.put(pathOf(secret.metadata?.name), secret as never)
+  assert.deepEqual(await told(), [])
+  const [token] = secrets
+  server.put(pathOf(token?.metadata?.name), { ...token, data: { token: 'b3RoZXI=' } } as never)
+  assert.deepEqual(await told(), ['Secret mainnet-host-schema-keys changed'])
+  server.put(pathOf(token?.metadata?.name), { metadata: { labels: {} } })
+  assert.deepEqual(await told(), ['Secret mainnet-host-schema-keys, which is refused (NameTaken)'])
+  assert.deepEqual(
+    server.requests.filter(({ method }) => method !== 'GET'),
+    [],
+  )
+})
+
+test('while paused the keyring’s deletion policy waits as well', async () => {
+  const waiting = async (
+    deletionPolicy: 'Retain' | 'Delete',
+    isOwned: boolean,
+  ): Promise<string> => {
+    const spec = { ...host.spec, identity: { ...host.spec.identity, deletionPolicy } }
+    const looked = { keyring: { ...keyring, isOwned }, waiting: ['Secret a created'] }
+    const paused = { plan: { ...plan, objects: [] }, changes: [], identity, looked }
+    const changes = await waitingChanges(partsWith([]), { ...host, spec }, paused, signal)
+    return changes.join('; ')
+  }
+  const first = 'Secret a created'
+  const secret = 'Secret mainnet-host-keyring'
+  assert.equal(
+    await waiting('Delete', false),
+    `${first}; ${secret} to be deleted with the resource`,
+  )
+  assert.equal(await waiting('Retain', true), `${first}; ${secret} to outlive the resource`)
+  assert.equal(await waiting('Retain', false), first)
+  assert.equal(await waiting('Delete', true), first)
+})
+
+test('while paused the StatefulSet of a lost keys claim waits to be removed, and nothing else', async () => {
+  const problem = { reason: 'KeysClaimMissing', message: 'gone' } as const
+  const paused = {
+    plan,
+    changes: [],
+    identity: { ...identity, problem },
+    looked: { keyring, waiting: [] },
+  }
+  const removed = 'StatefulSet mainnet-host removed without its pods'
+  assert.deepEqual(await waitingChanges(partsWith(objects), host, paused, signal), [removed])
+  assert.deepEqual(await waitingChanges(partsWith([]), host, paused, signal), [])
+})
