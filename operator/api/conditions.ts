@@ -74,6 +74,11 @@ export const conditions = {
         status: 'False',
         meaning: 'The Service or the pods of the execution node do not exist: create them.',
       },
+      SecretMissing: {
+        status: 'False',
+        meaning:
+          'A Secret that the spec names does not exist, or lacks the key: create it as the message says. Pods that run are left as they are meanwhile.',
+      },
       IdentityNotReady: { status: 'False', meaning: 'See IdentityReady.', event: 'none' },
       Stalled: {
         status: 'False',

@@ -73,13 +73,16 @@ interface Settling<F> {
   readonly hold: boolean
 }
 
-/** Writes what differs, in order. */
+/**
+ * Writes what differs, in order. Answers whether the StatefulSet should be another, and was left as it
+ * is because pods have to wait.
+ */
 export async function settleAll<R extends Resource, F>(
   parts: ReconcileParts<R>,
   resource: R,
   { plan, memory, hold }: Settling<F>,
   run: ReconcileRun,
-): Promise<void> {
+): Promise<boolean> {
   const isSetLeft = hold || plan.isSetLeaving
   const wanted = plan.objects.filter(({ kind }) => kind !== 'StatefulSet' || !isSetLeft)
   const wasSettled = (kind: Difference['kind'], name: string): boolean =>
@@ -98,6 +101,8 @@ export async function settleAll<R extends Resource, F>(
   for (const { kind, metadata } of wanted) {
     memory.settled.add(childKey(kind as Difference['kind'], metadata?.name ?? ''))
   }
+  const sets = plan.objects.filter(({ kind }) => kind === 'StatefulSet')
+  return hold && sets.some((set) => differenceOf(parts.view, resource, set, wasSettled) !== null)
 }
 
 function tellDrift<R extends Resource>(

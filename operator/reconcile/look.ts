@@ -8,6 +8,7 @@ import type { Resource } from '../api.ts'
 import { canonicalJson, shortHash } from '../resources/canonical-json.ts'
 import { type FingerprintCache, readKeyring } from './keyring.ts'
 import type { KindLogic } from './kind-logic.ts'
+import { missingKeys } from './named-secrets.ts'
 import { waitingSecrets } from './pause.ts'
 import type { Picture } from './picture.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
@@ -36,6 +37,7 @@ export function createLook<R extends Resource, F>(
     if (isFresh && before.question === question) return before
 
     const keyring = await readKeyring(api, resource, fingerprints, signal)
+    const missing = await missingKeys(api, resource, signal)
     const recorded = picture.recordedLearnt
     const { facts, secrets } = await logic.look(resource, {
       api,
@@ -51,7 +53,7 @@ export function createLook<R extends Resource, F>(
       const changed = await ensureAll(parts, resource, secrets, signal)
       if (before?.question === question) tellChanged(parts, resource, changed)
     }
-    const looked = { facts, keyring, waiting, atMs: parts.nowMs(), question }
+    const looked = { facts, keyring, missing, waiting, atMs: parts.nowMs(), question }
     memory.looked = looked
     return looked
   }

@@ -18,6 +18,7 @@ import { planIdentity } from './identity.ts'
 import { type FingerprintCache, followPolicy, generateKeys, isToBeOwned } from './keyring.ts'
 import type { KindLogic } from './kind-logic.ts'
 import { createLook, type Look } from './look.ts'
+import { missingStatement } from './named-secrets.ts'
 import { type PausedPlan, waitingChanges } from './pause.ts'
 import { identitiesOf, observedName, type Picture, takePicture } from './picture.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
@@ -81,6 +82,7 @@ function nothingFound<F>({ looked, refusedGrowth }: ResourceMemory<F>): Findings
     error: null,
     waiting: null,
     hold: null,
+    isHeld: false,
     plan: null,
     refusedGrowth,
   }
@@ -165,7 +167,7 @@ async function carryOut<R extends Resource, F>(work: Work<R, F>, judged: Judged<
     run.signal,
   )
   findings.refusedGrowth = memory.refusedGrowth
-  findings.hold = logic.hold(resource, looked.facts)
+  findings.hold = missingStatement(resource, looked.missing) ?? logic.hold(resource, looked.facts)
   await applyObjects(work, looked.facts)
 }
 
@@ -197,7 +199,8 @@ async function applyObjects<R extends Resource, F>(work: Work<R, F>, facts: F): 
   const picture = takePicture(parts.view, parts.observer, resource)
   const plan = planObjects(logic, parts, resource, { picture, facts })
   findings.plan = plan
-  await settleAll(parts, resource, { plan, memory, hold: findings.hold !== null }, run)
+  const hold = findings.hold !== null
+  findings.isHeld = await settleAll(parts, resource, { plan, memory, hold }, run)
   if (!plan.isGrowing) return
   await removeSet(parts, resource, picture, run)
   forgetSet(work)

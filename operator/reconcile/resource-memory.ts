@@ -2,12 +2,15 @@
 import type { Resource } from '../api.ts'
 import type { ChildKind } from './cluster-view.ts'
 import type { Keyring } from './keyring.ts'
+import type { MissingKey } from './named-secrets.ts'
 import type { StorageStatement } from './storage.ts'
 
 /** What was found by asking, and for which question. */
 export interface Looked<F> {
   readonly facts: F
   readonly keyring: Keyring
+  /** Secrets that the spec names and that are not there. */
+  readonly missing: readonly MissingKey[]
   /** While paused: Secrets that would be written, each in a few words. */
   readonly waiting: readonly string[]
   readonly atMs: number

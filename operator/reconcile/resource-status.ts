@@ -34,6 +34,8 @@ export interface Findings<F> {
   /** While paused: changes that wait. */
   waiting: readonly string[] | null
   hold: Statement<ReasonOf<'Ready'>> | null
+  /** Whether the StatefulSet should be another, and `hold` is why it is not. */
+  isHeld: boolean
   plan: ObjectPlan | null
   refusedGrowth: StorageStatement | null
 }
@@ -120,7 +122,8 @@ function readiness<F>(
     isExpanding: plan?.isSetLeaving === true || picture.isParked,
   }
   const { ready, reconciling } = readinessOf(resource, facts)
-  if (hold !== null && picture.set === null) {
+  const isWaiting = picture.set === null || findings.isHeld || ready.reason === 'Initializing'
+  if (hold !== null && isWaiting) {
     return { Ready: hold, Reconciling: { reason: 'Progressing', message: hold.message } }
   }
   if (error !== null) return retrying({ ready, reconciling }, error)

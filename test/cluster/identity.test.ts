@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Cluster } from '../support/cluster.ts'
 import type { OperatorSpace } from '../support/cluster-operator.ts'
-import { eventually, hostOf, type Namespaced } from '../support/cluster-resources.ts'
+import {
+  eventually,
+  generatorOf,
+  hostOf,
+  type Namespaced,
+  parked,
+} from '../support/cluster-resources.ts'
 import { openOperatedCluster } from '../support/operated-cluster.ts'
 
 const secret = 'kept-host-keyring'
@@ -97,14 +103,15 @@ describe('the identity of a Host, on a real cluster', () => {
     assert.equal(await peerIDOf(), peerID)
   })
 
-  const restoreSecret = async (): Promise<void> => {
-    await cluster.apply(`/api/v1/namespaces/${space.namespace}/secrets/${secret}`, {
+  const writeSecret = async (name: string, data: object): Promise<void> => {
+    await cluster.apply(`/api/v1/namespaces/${space.namespace}/secrets/${name}`, {
       apiVersion: 'v1',
       kind: 'Secret',
-      metadata: { name: secret },
-      data: { '0': key },
+      metadata: { name },
+      data,
     })
   }
+  const restoreSecret = async (): Promise<void> => await writeSecret(secret, { '0': key })
 
   test('where resource and Secret were deleted, the claim that is left says so', async () => {
     await here.delete('Host', 'kept')
@@ -133,6 +140,37 @@ describe('the identity of a Host, on a real cluster', () => {
     await gone('Host', 'kept')
     await here.write(hostOf('kept'))
     assert.equal(await peerIDOf(), peerID)
+  })
+
+  test('Secrets that specs name and that are missing are told, and made up for as soon as they are there', async () => {
+    const auth = { secretRef: { name: 'node-key', key: 'token' } }
+    await here.write(
+      generatorOf('lacking', {
+        ...parked,
+        upstream: { url: { http: ['http://node:8545'] }, auth },
+        schemaAuth: { keysSecretRef: { name: 'schema-key', key: 'keys' } },
+      }),
+    )
+    const registry = { adminTokenSecretRef: { name: 'admin', key: 'token' } }
+    await here.write(hostOf('lacking', { ...parked, registry }))
+    const ofGenerator = await here.reason('Generator', 'lacking', 'Ready', 'SecretMissing')
+    assert.match(ofGenerator.message, /kubectl create secret generic node-key .*--from-file=token/)
+    assert.match(
+      ofGenerator.message,
+      /kubectl create secret generic schema-key .*--from-file=keys=FILE/,
+    )
+    const ofHost = await here.reason('Host', 'lacking', 'Ready', 'SecretMissing')
+    assert.match(ofHost.message, /kubectl create secret generic admin .*--from-file=token=FILE/)
+    assert.equal(await here.find('StatefulSet', 'lacking-generator'), null)
+    assert.equal(await here.find('StatefulSet', 'lacking-host'), null)
+
+    await writeSecret('node-key', { token: btoa('Bearer of the node') })
+    await writeSecret('schema-key', { keys: btoa('a key to the schema') })
+    await writeSecret('admin', { token: btoa('a token of the administrator') })
+    await here.reason('Generator', 'lacking', 'Ready', 'Unschedulable')
+    await here.reason('Host', 'lacking', 'Ready', 'Unschedulable')
+    await here.delete('Generator', 'lacking')
+    await here.delete('Host', 'lacking')
   })
 
   test('a deleted keys claim stops everything; neither it nor its pod comes back empty', async () => {

@@ -1,10 +1,12 @@
 /** What a reconcile found out of a resource, as data: a quiet one, to be changed by each test. */
 import type { V1ContainerStatus } from '@kubernetes/client-node'
 import type { Resource } from '../../operator/api.ts'
+import { keepClaim, type PlacedClaim } from '../../operator/reconcile/claim.ts'
 import type { Picture } from '../../operator/reconcile/picture.ts'
 import { type KeptPod, keepPod } from '../../operator/reconcile/pod.ts'
 import type { Findings } from '../../operator/reconcile/resource-status.ts'
-import { podName } from '../../operator/resources/names.ts'
+import { volumes } from '../../operator/reconcile/storage.ts'
+import { claimName, podName } from '../../operator/resources/names.ts'
 
 /** Nothing was written yet, and nothing runs. */
 export const emptyPicture: Picture = {
@@ -25,12 +27,13 @@ export const emptyPicture: Picture = {
 export function foundFacts<F>(facts: F): Findings<F> {
   const keyring = { exists: true, isOwned: false, fingerprints: new Map() }
   return {
-    looked: { facts, keyring, waiting: [], atMs: 0, question: '' },
+    looked: { facts, keyring, missing: [], waiting: [], atMs: 0, question: '' },
     identity: null,
     problem: null,
     error: null,
     waiting: null,
     hold: null,
+    isHeld: false,
     plan: null,
     refusedGrowth: null,
   }
@@ -42,5 +45,18 @@ export function podWith(resource: Resource, container: Partial<V1ContainerStatus
   return keepPod({
     metadata: { name: podName(resource, 0), uid: 'pod' },
     status: { containerStatuses: [{ ...defaults, ...container }] },
+  })
+}
+
+/** The claims of replica 0, bound in the size that is wanted. */
+export function boundClaims(resource: Resource): PlacedClaim[] {
+  return volumes.map((volume) => {
+    const storage = resource.spec.storage[volume].size
+    const claim = keepClaim({
+      metadata: { name: claimName(resource, volume, 0), uid: volume },
+      spec: { resources: { requests: { storage } } },
+      status: { phase: 'Bound', capacity: { storage } },
+    })
+    return { volume, ordinal: 0, claim }
   })
 }

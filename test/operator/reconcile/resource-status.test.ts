@@ -6,7 +6,7 @@ import type { Picture } from '../../../operator/reconcile/picture.ts'
 import { type Findings, wantedStatus } from '../../../operator/reconcile/resource-status.ts'
 import type { WantedCondition } from '../../../operator/runtime/status-writer.ts'
 import { generatorContext, readGenerator } from '../../support/operator-cases.ts'
-import { emptyPicture, foundFacts, podWith } from '../../support/operator-findings.ts'
+import { boundClaims, emptyPicture, foundFacts, podWith } from '../../support/operator-findings.ts'
 
 const generator = readGenerator('generator-minimal')
 const facts: GeneratorFacts = { executionNode: null, missingService: null }
@@ -50,4 +50,21 @@ test('a Generator that ended for another reason says nothing of its node', () =>
   const pod = podWith(generator, { state: { terminated: { exitCode: 1, message } } })
   const found = conditionsOf({ pods: new Map([[0, pod]]), views: new Map([[0, null]]) })
   assert.equal(found.get('UpstreamReachable')?.reason, 'Unobserved')
+})
+
+test('a Secret that is missing is told where no pod runs, where one waits, and where a change waits', () => {
+  const hold = { reason: 'SecretMissing', message: 'Secret node does not exist.' } as const
+  const readyWith = (readyReplicas: number, isHeld: boolean): string | undefined => {
+    const counts = { generation: 1, observedGeneration: 1, replicas: 1, readyReplicas }
+    const picture = {
+      set: {},
+      counts: { ...counts, updatedReplicas: 1, isRolling: false },
+      claims: boundClaims(generator),
+    }
+    return conditionsOf(picture, { hold, isHeld }).get('Ready')?.reason
+  }
+  assert.equal(conditionsOf({}, { hold }).get('Ready')?.reason, 'SecretMissing')
+  assert.equal(readyWith(0, false), 'SecretMissing')
+  assert.equal(readyWith(1, true), 'SecretMissing')
+  assert.equal(readyWith(1, false), 'AllReady')
 })

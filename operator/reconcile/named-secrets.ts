@@ -1,0 +1,69 @@
+/** Secrets that a spec names beside the keyring: whether each is there, with the key that is named. */
+import type { V1Secret } from '@kubernetes/client-node'
+import type { SecretKeyReference } from '../api/common-spec.ts'
+import type { Resource } from '../api.ts'
+import type { KubernetesApi } from '../runtime/api.ts'
+import { hasCode } from '../runtime/api-error.ts'
+import { builtinTypes } from '../runtime/resource-type.ts'
+import type { Statement } from './problem.ts'
+
+/** A key of a Secret, and the field of the spec that names it. */
+export interface NamedKey extends SecretKeyReference {
+  readonly field: string
+}
+
+/** A named key that is not there. */
+export interface MissingKey extends NamedKey {
+  /** Whether the Secret is there, and lacks just this key. */
+  readonly hasSecret: boolean
+}
+
+/** Keys without which the pods of a resource cannot start. */
+export function namedKeys({ kind, spec }: Resource): NamedKey[] {
+  if (kind === 'Host') {
+    return named('spec.registry.adminTokenSecretRef', spec.registry.adminTokenSecretRef)
+  }
+  return [
+    ...named('spec.upstream.auth.secretRef', spec.upstream.auth?.secretRef),
+    ...named('spec.schemaAuth.keysSecretRef', spec.schemaAuth.keysSecretRef),
+  ]
+}
+
+function named(field: string, reference: SecretKeyReference | undefined): NamedKey[] {
+  return reference === undefined ? [] : [{ field, name: reference.name, key: reference.key }]
+}
+
+/** The named keys that are not there. What may not be read is taken to be there. */
+export async function missingKeys(
+  api: KubernetesApi,
+  resource: Resource,
+  signal: AbortSignal,
+): Promise<MissingKey[]> {
+  const { namespace } = resource.metadata
+  const missing: MissingKey[] = []
+  for (const wanted of namedKeys(resource)) {
+    const address = { type: builtinTypes.Secret, namespace, name: wanted.name }
+    try {
+      const secret = await api.find<V1Secret>(address, { signal })
+      if (secret?.data?.[wanted.key] !== undefined) continue
+      missing.push({ ...wanted, hasSecret: secret !== null })
+    } catch (error) {
+      if (!hasCode(error, 'OPERATOR_API_FORBIDDEN')) throw error
+    }
+  }
+  return missing
+}
+
+/** Why no pod can start; null where nothing is missing. */
+export function missingStatement(
+  { metadata: { namespace } }: Resource,
+  missing: readonly MissingKey[],
+): Statement<'SecretMissing'> | null {
+  const told = missing.map(({ field, name, key, hasSecret }) =>
+    hasSecret
+      ? `Secret ${name} of ${field} lacks the key ${key}: kubectl patch secret ${name} --namespace ${namespace} --type merge --patch '{"stringData":{"${key}":"..."}}'`
+      : `Secret ${name} of ${field} does not exist: kubectl create secret generic ${name} --namespace ${namespace} --from-file=${key}=FILE`,
+  )
+  if (told.length === 0) return null
+  return { reason: 'SecretMissing', message: `No pod can start. ${told.join('. ')}` }
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Generator, Host } from '../../../operator/api.ts'
+import { missingKeys, missingStatement } from '../../../operator/reconcile/named-secrets.ts'
+import type { KubernetesObject } from '../../../operator/runtime/kubernetes-object.ts'
+import {
+  type Client,
+  type Fault,
+  type KubernetesServer,
+  openClient,
+  openKubernetesServer,
+  send,
+  status,
+} from '../../support/kubernetes-server.ts'
+import { readGenerator, readHost } from '../../support/operator-cases.ts'
+
+const minimal = readGenerator('generator-minimal')
+const { namespace } = minimal.metadata
+const generator: Generator = {
+  ...minimal,
+  spec: {
+    ...minimal.spec,
+    upstream: {
+      ...minimal.spec.upstream,
+      auth: { header: 'Authorization', secretRef: { name: 'node', key: 'token' } },
+    },
+    schemaAuth: { keysSecretRef: { name: 'schema', key: 'keys' } },
+  },
+}
+const plainHost = readHost('host-minimal')
+const host: Host = {
+  ...plainHost,
+  spec: { ...plainHost.spec, registry: { adminTokenSecretRef: { name: 'admin', key: 'token' } } },
+}
+const secrets = `/api/v1/namespaces/${namespace}/secrets`
+const secret = (data: Readonly<Record<string, string>>): KubernetesObject => {
+  const made: KubernetesObject & { readonly data: object } = { kind: 'Secret', data }
+  return made
+}
+const { signal } = new AbortController()
+
+let server: KubernetesServer
+let client: Client
+
+before(async () => {
+  server = await openKubernetesServer()
+  client = openClient(server)
+})
+after(async () => {
+  await client.api.close()
+  await server.close()
+})
+
+test('each Secret that the spec names and that is missing is told with the line that makes it', async () => {
+  const missing = await missingKeys(client.api, generator, signal)
+  assert.deepEqual(missingStatement(generator, missing), {
+    reason: 'SecretMissing',
+    message: `No pod can start. Secret node of spec.upstream.auth.secretRef does not exist: kubectl create secret generic node --namespace ${namespace} --from-file=token=FILE. Secret schema of spec.schemaAuth.keysSecretRef does not exist: kubectl create secret generic schema --namespace ${namespace} --from-file=keys=FILE`,
+  })
+  const ofHost = missingStatement(host, await missingKeys(client.api, host, signal))
+  assert.match(ofHost?.message ?? '', /Secret admin of spec.registry.adminTokenSecretRef does not/)
+})
+
+test('a Secret without the key is told with the line that adds it; nothing is told of those that are there', async () => {
+  server.put(`${secrets}/node`, secret({ other: 'YQ==' }))
+  server.put(`${secrets}/schema`, secret({ keys: 'YQ==' }))
+  const missing = await missingKeys(client.api, generator, signal)
+  assert.deepEqual(missingStatement(generator, missing), {
+    reason: 'SecretMissing',
+    message: `No pod can start. Secret node of spec.upstream.auth.secretRef lacks the key token: kubectl patch secret node --namespace ${namespace} --type merge --patch '{"stringData":{"token":"..."}}'`,
+  })
+  server.put(`${secrets}/node`, secret({ token: 'YQ==' }))
+  assert.equal(missingStatement(generator, await missingKeys(client.api, generator, signal)), null)
+})
+
+test('a Secret that the operator may not read is not called missing', async () => {
+  const refuse: Fault = (_, response) => {
+    send(response, 403, status(403, 'Forbidden'))
+    return true
+  }
+  server.faults.add(refuse)
+  assert.deepEqual(await missingKeys(client.api, host, signal), [])
+  server.faults.delete(refuse)
+})
