@@ -210,11 +210,13 @@ async function applyObjects<R extends Resource, F>(work: Work<R, F>, facts: F): 
 async function tell<R extends Resource, F>(work: Work<R, F>): Promise<ReconcileResult> {
   const { resource, findings, logic, parts, run } = work
   const { namespace, name, uid } = resource.metadata
-  const latest = parts.mirror.get(namespace, name)?.value
-  if (latest?.metadata.uid !== uid) return {}
+  const latest = parts.mirror.get(namespace, name)
+  if (latest?.uid !== uid) return {}
   const picture = takePicture(parts.view, parts.observer, resource)
   const wanted = wantedStatus(logic, parts, resource, { findings, picture })
-  const live = { ...resource, status: latest.status }
+  const { resourceVersion, value } = latest
+  const metadata = { ...resource.metadata, resourceVersion }
+  const live = { ...resource, metadata, status: value.status }
   const outcome = await parts.status.write(parts.type, live, wanted, run.signal)
   if (outcome.written) tellEvents(work, wanted)
   hurryIfAsked(work)

@@ -3,6 +3,7 @@
  * that no field is lost which this program does not know.
  */
 import type { Logger } from 'pino'
+import type { ServiceError } from '../../src/errors.ts'
 import { type Call, hasCode } from './api-error.ts'
 import type { Connection } from './connection.ts'
 import type { KubernetesObject } from './kubernetes-object.ts'
@@ -70,7 +71,7 @@ export interface KubernetesApi {
   ): AsyncIterable<WatchEvent<T>>
   /**
    * Server-side apply, strict about unknown fields. First without force; where others own fields, that
-   * is told and the fields are taken.
+   * is told and the fields are taken. With a resourceVersion it is for the object of just that version.
    */
   apply<T extends KubernetesObject>(
     type: ResourceType,
@@ -171,7 +172,7 @@ export function openApi(options: ApiOptions, parts: ApiParts): KubernetesApi {
       try {
         return await applied(type, object, given, {})
       } catch (error) {
-        if (!hasCode(error, 'OPERATOR_API_CONFLICT')) throw error
+        if (!hasCode(error, 'OPERATOR_API_CONFLICT') || isOutdated(object, error)) throw error
         log.warn({ ...error.facts, conflict: error.message }, 'fields are taken from another owner')
         given.onConflict?.(error.message)
         return await applied(type, object, given, { force: 'true' })
@@ -224,6 +225,11 @@ export function openApi(options: ApiOptions, parts: ApiParts): KubernetesApi {
 /** What an answer holds is the API server's business; callers say what they asked for. */
 function asGiven<T>(answer: unknown): T {
   return answer as T
+}
+
+/** It is the version that was given which is in conflict, and no field. */
+function isOutdated({ metadata }: KubernetesObject, { facts }: ServiceError): boolean {
+  return metadata?.resourceVersion !== undefined && facts['fields'] === undefined
 }
 
 /** The object is not there, rather than its kind or its namespace's API. */

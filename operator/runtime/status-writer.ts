@@ -1,9 +1,12 @@
 /**
  * Writes the status of resources: by server-side apply, only where it differs from what is there, and
- * figures that move all the time once a minute at most.
+ * figures that move all the time once a minute at most. Each write is for the version of the resource
+ * that is known: what was found about one that is gone is not said of the next one of its name. (A UID
+ * would not do; the API server overlooks it in the status of custom resources.)
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { KubernetesApi } from './api.ts'
+import { hasCode } from './api-error.ts'
 import type { KubernetesObject } from './kubernetes-object.ts'
 import { toTime } from './micro-time.ts'
 import type { ResourceType } from './resource-type.ts'
@@ -26,13 +29,14 @@ export interface WantedStatus {
 }
 
 export interface StatusOutcome {
+  /** Also false where the resource changed meanwhile: the change itself asks for another reconcile. */
   readonly written: boolean
   /** When figures that were held back are due. */
   readonly requeueAfterMs?: number
 }
 
 export interface StatusWriter {
-  /** `live` is the resource as it is known, with its status. */
+  /** `live` is the resource as it is known, with its status and its resourceVersion. */
   write(
     type: ResourceType,
     live: KubernetesObject,
@@ -75,6 +79,22 @@ export function createStatusWriter(
       writtenAtMs.delete(known)
     }
   }
+  /** False where the resource is not as it is known any more. */
+  const apply = async (
+    type: ResourceType,
+    { metadata: { name, namespace, resourceVersion } = {} }: KubernetesObject,
+    status: StatusFields,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> => {
+    const object = { metadata: defined({ name, namespace, resourceVersion }), status }
+    try {
+      await api.apply(type, object, { subresource: 'status', fieldManager, signal })
+      return true
+    } catch (error) {
+      if (hasCode(error, 'OPERATOR_API_CONFLICT')) return false
+      throw error
+    }
+  }
   return {
     async write(type, live, wanted, signal) {
       const before = statusOf(live)
@@ -86,12 +106,9 @@ export function createStatusWriter(
         const dueMs = (writtenAtMs.get(uid) ?? Number.NEGATIVE_INFINITY) + intervalMs
         if (dueMs > nowMs) return { written: false, requeueAfterMs: Math.ceil(dueMs - nowMs) }
       }
-      const { name, namespace } = live.metadata ?? {}
-      const metadata = defined({ name, namespace })
-      const status = { ...prompt, ...figures }
-      await api.apply(type, { metadata, status }, { subresource: 'status', fieldManager, signal })
-      remember(uid, nowMs)
-      return { written: true }
+      const written = await apply(type, live, { ...prompt, ...figures }, signal)
+      if (written) remember(uid, nowMs)
+      return { written }
     },
   }
 }

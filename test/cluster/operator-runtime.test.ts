@@ -227,6 +227,21 @@ describe('the runtime of the operator, on a real API server', () => {
     assert.deepEqual(await writer.write(generators, after, wanted), { written: false })
   })
 
+  test('what was found about a resource is not said of the next one of its name', async () => {
+    const spec = { upstream: { url: { http: ['http://node:8545'] } } }
+    const resource = { metadata: { name: 'made-again', namespace }, spec } as KubernetesObject
+    const address = { type: generators, namespace, name: 'made-again' }
+    const writer = createStatusWriter({ fieldManager: 'runtime-test-status' }, { api })
+    const wanted = { conditions: [], facts: { pods: '1/1' }, figures: {} }
+    const first = await api.create(generators, resource)
+    await api.delete(address)
+    const second = await api.create(generators, resource)
+    assert.deepEqual(await writer.write(generators, first, wanted), { written: false })
+    const untold = await api.get<KubernetesObject & { status?: object }>(address)
+    assert.deepEqual(untold.status, { observedGeneration: -1 })
+    assert.deepEqual(await writer.write(generators, second, wanted), { written: true })
+  })
+
   test('of two electors one leads; the other follows when the Lease is given back', async () => {
     const compete = (identity: string): { elector: Elector; lost: Promise<ServiceError> } => {
       const lost = Promise.withResolvers<ServiceError>()

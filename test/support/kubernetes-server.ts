@@ -284,7 +284,7 @@ function refusalOf(
   if (uid !== undefined && uid !== before.metadata?.uid) return status(409, 'Conflict')
   const wanted = given.metadata?.resourceVersion
   const isStale = wanted !== undefined && wanted !== before.metadata?.resourceVersion
-  return method === 'PUT' && isStale ? status(409, 'Conflict') : null
+  return isStale ? status(409, 'Conflict') : null
 }
 
 async function toRequest(raw: IncomingMessage): Promise<SeenRequest> {

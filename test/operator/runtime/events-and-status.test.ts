@@ -13,6 +13,7 @@ import {
 
 const type = builtinTypes.StatefulSet
 const path = '/apis/apps/v1/namespaces/apps/statefulsets/a'
+const other = '/apis/apps/v1/namespaces/apps/statefulsets/b'
 const object = { metadata: { name: 'a', namespace: 'apps', uid: 'uid-a', generation: 3 } }
 const occurrence = { type: 'Warning', reason: 'Late', action: 'Wait', note: 'it is late' } as const
 
@@ -157,4 +158,20 @@ test('a condition is written at once, keeps its time while its status is the sam
     head: 8,
     conditions: [{ ...conditions[0], ...known }],
   })
+})
+
+test('what was found about a resource is not said of the next one of its name', async () => {
+  const writer = createStatusWriter({ fieldManager: 'tester-status' }, { api: client.api })
+  const known = server.put(other, {
+    metadata: { name: 'b', namespace: 'apps', generation: 1 },
+  })
+  server.remove(other)
+  const next = server.put(other, {
+    metadata: { name: 'b', namespace: 'apps', generation: 1 },
+  })
+  const start = writes().length
+  assert.deepEqual(await writer.write(type, known, wanted), { written: false })
+  assert.equal(writes().length - start, 1)
+  assert.deepEqual(client.log.messages('warn'), [])
+  assert.deepEqual(await writer.write(type, next, wanted), { written: true })
 })
