@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
+import { canAccount } from '../support/can-i.ts'
 import { type Cluster, expectStatus } from '../support/cluster.ts'
+import { clusterImage } from '../support/cluster-image.ts'
 import type { OperatorSpace } from '../support/cluster-operator.ts'
-import {
-  eventually,
-  generatorOf,
-  hostOf,
-  type Namespaced,
-  writeNode,
-} from '../support/cluster-resources.ts'
+import { eventually, type Namespaced } from '../support/cluster-resources.ts'
 import { openOperatedCluster } from '../support/operated-cluster.ts'
+import { repository } from '../support/repository.ts'
+import { expectHidden, secretValues, shownIn } from '../support/secret-values.ts'
 
-describe('a Generator beside an execution node and a Host, on a real cluster', () => {
+describe('the samples of README, on a real cluster: a Generator beside an execution node, and a Host', () => {
   let cluster: Cluster
   let space: OperatorSpace
   let here: Namespaced
@@ -29,36 +28,35 @@ describe('a Generator beside an execution node and a Host, on a real cluster', (
     return stdout
   }
 
+  const sample = (name: string): string =>
+    readFileSync(`${repository}/charts/samples/${name}.yaml`, 'utf8')
+  const apply = async (manifest: string): Promise<void> => {
+    const args = ['-n', space.namespace, 'apply', '-f', '-']
+    const { code, stderr } = await cluster.kubectl(args, manifest)
+    assert.equal(code, 0, stderr)
+  }
+
   test('the operator can read Secrets it knows by name, and neither list nor watch them', async () => {
-    const can = async (verb: string): Promise<string> => {
-      const as = `--as=system:serviceaccount:${space.namespace}:operator`
-      const args = ['-n', space.namespace, 'auth', 'can-i', verb, 'secrets', as]
-      return (await cluster.kubectl(args)).stdout.trim()
-    }
+    const can = canAccount(cluster, space.namespace, 'operator')
     const verbs = ['get', 'create', 'patch', 'list', 'watch', 'delete', 'update']
-    assert.deepEqual(await Promise.all(verbs.map(can)), [
-      'yes',
-      'yes',
-      'yes',
-      'no',
-      'no',
-      'no',
-      'no',
-    ])
+    const answers = verbs.map((verb) => can(verb, 'secrets', '--namespace', space.namespace))
+    assert.deepEqual(await Promise.all(answers), [true, true, true, false, false, false, false])
   })
 
   test('applied in any order all become Ready, and each replica has a peer ID of its own', async () => {
-    await here.write(hostOf('dev', { replicas: 2, generators: [{ name: 'dev' }] }))
-    await here.reason('Host', 'dev', 'PeersConnected', 'GeneratorMissing')
-    await here.write(generatorOf('dev'))
-    const held = await here.reason('Generator', 'dev', 'Ready', 'WaitingForUpstream')
-    assert.match(held.message, /Service .*\/node of the execution node does not exist/)
-    await writeNode(cluster, space.namespace)
-    await kubectl('wait', '--for=condition=Ready', '--timeout=180s', 'generator/dev', 'host/dev')
+    const [generator = '', host = ''] = sample('devnet').split('\n---\n')
+    await apply(host)
+    await here.reason('Host', 'devnet', 'PeersConnected', 'GeneratorMissing')
+    await apply(generator)
+    const held = await here.reason('Generator', 'devnet', 'Ready', 'WaitingForUpstream')
+    assert.match(held.message, /Service .*\/anvil of the execution node does not exist/)
+    await apply(sample('anvil').replace(/image: \S+/, `image: ${clusterImage('anvil')}`))
+    const both = ['generator/devnet', 'host/devnet']
+    await kubectl('wait', '--for=condition=Ready', '--timeout=180s', ...both)
 
     await eventually(async () => {
-      const { nodes: hosts = [] } = await here.status('Host', 'dev')
-      const { nodes: generators = [] } = await here.status('Generator', 'dev')
+      const { nodes: hosts = [] } = await here.status('Host', 'devnet')
+      const { nodes: generators = [] } = await here.status('Generator', 'devnet')
       const ids = [...hosts, ...generators].map(({ peerID }) => peerID)
       assert.equal(new Set(ids).size, 3)
       assert.ok(ids.every((id) => id?.startsWith('12D3KooW')))
@@ -66,10 +64,10 @@ describe('a Generator beside an execution node and a Host, on a real cluster', (
   })
 
   test('the Host learns its peer and the schema without a restart, and answers blocks of the chain', async () => {
-    await here.reason('Host', 'dev', 'SchemaInSync', 'Matched')
-    await here.reason('Host', 'dev', 'PeersConnected', 'Connected')
-    await here.reason('Generator', 'dev', 'UpstreamReachable', 'WebSocket')
-    const path = `/api/v1/namespaces/${space.namespace}/services/http:dev-host:9181/proxy/api/v0/graphql`
+    await here.reason('Host', 'devnet', 'SchemaInSync', 'Matched')
+    await here.reason('Host', 'devnet', 'PeersConnected', 'Connected')
+    await here.reason('Generator', 'devnet', 'UpstreamReachable', 'WebSocket')
+    const path = `/api/v1/namespaces/${space.namespace}/services/http:devnet-host:9181/proxy/api/v0/graphql`
     await eventually(async () => {
       const body = { query: '{ Block(limit: 1) { number hash } }' }
       const answer = await expectStatus(cluster.request('POST', path, { body }), 200)
@@ -80,16 +78,20 @@ describe('a Generator beside an execution node and a Host, on a real cluster', (
 
   test('pods run restricted, as 1001, with the identity in place', async () => {
     for (const pod of await here.list('Pod')) {
-      if (pod.metadata.name.startsWith('node-')) continue
+      if (pod.metadata.name.startsWith('anvil-')) continue
+      const ask = '[process.getuid(), process.getgid(), process.getgroups().includes(1001)].join()'
       assert.equal(
-        await kubectl('exec', pod.metadata.name, '--', 'node', '-p', 'process.getuid()'),
-        '1001\n',
+        await kubectl('exec', pod.metadata.name, '--', 'node', '-p', ask),
+        '1001,1001,true\n',
       )
     }
-    assert.equal((await here.condition('Host', 'dev', 'IdentityReady'))?.reason, 'KeyringGenerated')
-    const { nodes = [] } = await here.status('Host', 'dev')
+    assert.equal(
+      (await here.condition('Host', 'devnet', 'IdentityReady'))?.reason,
+      'KeyringGenerated',
+    )
+    const { nodes = [] } = await here.status('Host', 'devnet')
     for (const { ordinal, keyringFingerprint } of nodes) {
-      const claim = await here.find('PersistentVolumeClaim', `keys-dev-host-${ordinal}`)
+      const claim = await here.find('PersistentVolumeClaim', `keys-devnet-host-${ordinal}`)
       const mark = claim?.metadata.annotations?.['viewmesh.io/keyring-fingerprint']
       assert.ok(mark)
       assert.equal(mark, keyringFingerprint)
@@ -110,7 +112,7 @@ describe('a Generator beside an execution node and a Host, on a real cluster', (
       'READY',
       'AGE',
     ])
-    assert.match(row, /^dev +Ethereum +Devnet .* 2\/2 +True /)
+    assert.match(row, /^devnet +Local +Devnet +\d+ +\d+ +\d+ +2\/2 +True /)
   })
 
   test('a restarted operator writes nothing to objects that need nothing', async () => {
@@ -135,29 +137,21 @@ describe('a Generator beside an execution node and a Host, on a real cluster', (
     }
     const before = await versions()
     const program = await space.start()
-    await here.patch('Host', 'dev', {
+    await here.patch('Host', 'devnet', {
       metadata: { annotations: { 'viewmesh.io/reconcile-at': 'now' } },
     })
     await eventually(async () => {
-      assert.equal((await here.status('Host', 'dev')).lastHandledReconcileAt, 'now')
+      assert.equal((await here.status('Host', 'devnet')).lastHandledReconcileAt, 'now')
     })
     assert.deepEqual(await versions(), before)
     assert.ok(!program.stdout().includes('object written'))
   })
 
   test('nothing that is secret is in logs, statuses, ConfigMaps or Events', async () => {
-    const secrets = await here.list('Secret')
-    const values = secrets.flatMap(({ metadata, data = {} }) =>
-      Object.entries(data)
-        .filter(([key]) => !metadata.name.endsWith('-connection') || key === 'schema-key')
-        .flatMap(([, value]) => [value, Buffer.from(value, 'base64').toString()])
-        .filter((value) => value.length > 16),
-    )
-    assert.ok(values.length >= 8)
-    const shown = [
-      space.output(),
-      await kubectl('get', 'viewmesh,configmaps,statefulsets,pods,events', '-o', 'json'),
-    ].join('\n')
-    for (const value of values) assert.ok(!shown.includes(value))
+    expectHidden(await secretValues(cluster, space.namespace), {
+      ...(await shownIn(cluster, space.namespace)),
+      'the operator’s log': space.output(),
+      'Generators and Hosts': await kubectl('get', 'viewmesh', '-o', 'json'),
+    })
   })
 })
