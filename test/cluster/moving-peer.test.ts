@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { requests } from '../../operator/api/annotations.ts'
+import type { Condition } from '../../operator/api/status.ts'
+import { paths, ports } from '../../src/service/contract.ts'
 import type { Cluster } from '../support/cluster.ts'
 import type { OperatorSpace } from '../support/cluster-operator.ts'
 import {
@@ -10,15 +13,16 @@ import {
   writeNode,
 } from '../support/cluster-resources.ts'
 import { openOperatedCluster } from '../support/operated-cluster.ts'
+import { podLife } from '../support/pod-life.ts'
 
-/** The kubelet brings a changed ConfigMap into a pod within about a minute and a half. */
-const filesFollowMs = 240_000
+const stranger = '12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5'
 
-describe('a Generator that is somewhere else, or somebody else, on a real cluster', () => {
+describe('a Generator that is not who or where its Hosts think, on a real cluster', () => {
   let cluster: Cluster
   let space: OperatorSpace
   let here: Namespaced
-  let hostPod: string | undefined
+  /** Of the pods of both Hosts, as they were at first. */
+  let lives: string
 
   before(async () => {
     ;({ cluster, space, here } = await openOperatedCluster())
@@ -26,9 +30,11 @@ describe('a Generator that is somewhere else, or somebody else, on a real cluste
     await here.write(generatorOf('moving'))
     await here.reason('Generator', 'moving', 'Ready', 'AllReady')
     await eventually(async () => assert.ok(await peerID()))
+    await changeSchemaKey()
     await here.write(hostOf('staying', { generators: [{ name: 'moving' }] }))
-    await connected()
-    hostPod = (await here.find('Pod', 'staying-host-0'))?.metadata.uid
+    await here.write(hostOf('mistaken', { bootstrapPeers: [addressOf(stranger)] }))
+    for (const name of ['staying', 'mistaken']) await here.reason('Host', name, 'Ready', 'AllReady')
+    lives = await hostLives()
   })
   after(async () => {
     await space.close()
@@ -37,35 +43,81 @@ describe('a Generator that is somewhere else, or somebody else, on a real cluste
 
   const peerID = async (): Promise<string | undefined> =>
     (await here.status('Generator', 'moving')).nodes?.[0]?.peerID
-  const connected = async (): Promise<void> => {
-    await eventually(async () => {
-      const condition = await here.condition('Host', 'staying', 'PeersConnected')
-      assert.equal(condition?.reason, 'Connected')
-      const { head = -1 } = await here.status('Host', 'staying')
-      assert.ok(head >= 0)
-    }, filesFollowMs)
+  const addressOf = (id: string): string =>
+    `/dns4/moving-generator-nodes.${space.namespace}.svc.cluster.local/tcp/${ports.p2p}/p2p/${id}`
+  /** The Generator that runs has read the old one, and its Hosts are handed the new one. */
+  const changeSchemaKey = async (): Promise<void> => {
+    const keys = Buffer.from('another-key').toString('base64')
+    await here.patch('Secret', 'moving-generator-schema-keys', { data: { keys } })
   }
-  const untouched = async (): Promise<void> => {
-    assert.equal((await here.find('Pod', 'staying-host-0'))?.metadata.uid, hostPod)
+  const hostLives = async (): Promise<string> =>
+    (await podLife(here, 'staying-host-0')) + (await podLife(here, 'mistaken-host-0'))
+
+  /** Waits until a Host's condition has this reason; its replicas are asked every second meanwhile. */
+  const told = async (name: string, type: string, reason: string): Promise<Condition> =>
+    await eventually(async () => {
+      const now = `${Math.floor(Date.now() / 1_000)}`
+      await here.patch('Host', name, { metadata: { annotations: { [requests.reconcileAt]: now } } })
+      const found = await here.condition('Host', name, type)
+      assert.equal(found?.reason, reason, JSON.stringify(found))
+      return found
+    })
+  const head = async (): Promise<number> => {
+    const pod = `${here.path('Pod', 'staying-host-0')}:${ports.health}/proxy${paths.health}`
+    const { body } = await cluster.request('GET', pod)
+    return Number(Reflect.get(body, 'head') ?? -1)
   }
   const headMoves = async (): Promise<void> => {
-    const { head: before = 0 } = await here.status('Host', 'staying')
+    const from = await head()
+    await eventually(async () => assert.ok((await head()) > from + 3))
+  }
+  /** Waits until another pod than this one is Ready. */
+  const replaced = async (uid: string | undefined): Promise<void> => {
     await eventually(async () => {
-      const { head = 0 } = await here.status('Host', 'staying')
-      assert.ok(head > before + 5, `${head} after ${before}`)
-    }, filesFollowMs)
+      const pod = await here.find('Pod', 'moving-generator-0')
+      const { conditions = [] } = (pod?.status ?? {}) as { conditions?: Condition[] }
+      assert.notEqual(pod?.metadata.uid ?? uid, uid)
+      assert.equal(conditions.find(({ type }) => type === 'Ready')?.status, 'True')
+    })
   }
 
-  test('its pod gets another address: the Host finds it again without a restart', async () => {
-    const before = await peerID()
+  test('an address with a wrong peer ID: PeerIDMismatch says both and what to do, the Host is Ready, and the right one needs no restart', async () => {
+    const id = await peerID()
+    const { status, message } = await told('mistaken', 'PeersConnected', 'PeerIDMismatch')
+    assert.deepEqual(
+      [status, message],
+      [
+        'False',
+        `Replica 0: peer id mismatch: expected ${stranger}, but remote key matches ${id}, at ${addressOf(stranger).replace(/.p2p.\w+$/, '')}. If that is the peer you mean, write its ID into spec.bootstrapPeers, else correct the address there.`,
+      ],
+    )
+    const ready = await here.condition('Host', 'mistaken', 'Ready')
+    assert.deepEqual([ready?.status, ready?.reason], ['True', 'AllReady'])
+    await here.write(hostOf('mistaken', { bootstrapPeers: [addressOf(`${id}`)] }))
+    await told('mistaken', 'PeersConnected', 'Connected')
+    assert.equal(await hostLives(), lives)
+  })
+
+  test('a schema key that the Generator does not know: Unauthorized says what has it read its keys', async () => {
+    const { status, message } = await told('staying', 'SchemaInSync', 'Unauthorized')
+    assert.equal(status, 'False')
+    assert.match(message, /does not accept the token.*set its annotation viewmesh\.io\/roll-at\.$/)
+    assert.doesNotMatch(message, /another-key/)
+  })
+
+  test('its pod gets another address: the Host finds it again without a restart, and its key is known now', async () => {
+    await told('staying', 'PeersConnected', 'Connected')
+    const [id, pod] = [await peerID(), await here.find('Pod', 'moving-generator-0')]
     await here.delete('Pod', 'moving-generator-0')
+    await replaced(pod?.metadata.uid)
     await headMoves()
-    assert.equal(await peerID(), before)
-    await untouched()
+    await told('staying', 'SchemaInSync', 'Matched')
+    assert.equal(await peerID(), id)
+    assert.equal(await hostLives(), lives)
   })
 
   test('it begins with a new identity: the Host learns that too, without a restart', async () => {
-    const before = await peerID()
+    const id = await peerID()
     await here.delete('Generator', 'moving')
     await here.delete('Secret', 'moving-generator-keyring')
     await eventually(async () => assert.equal(await here.find('Pod', 'moving-generator-0'), null))
@@ -75,12 +127,13 @@ describe('a Generator that is somewhere else, or somebody else, on a real cluste
     await eventually(async () => {
       assert.equal(await here.find('PersistentVolumeClaim', 'keys-moving-generator-0'), null)
     })
-    await here.reason('Host', 'staying', 'PeersConnected', 'GeneratorMissing')
+    await told('staying', 'PeersConnected', 'GeneratorMissing')
     await here.write(generatorOf('moving'))
     await eventually(async () => assert.ok(await peerID()))
-    assert.notEqual(await peerID(), before)
-    await connected()
+    assert.notEqual(await peerID(), id)
+    await told('staying', 'PeersConnected', 'Connected')
     await headMoves()
-    await untouched()
+    await told('mistaken', 'PeersConnected', 'PeerIDMismatch')
+    assert.equal(await hostLives(), lives)
   })
 })
