@@ -42,7 +42,7 @@ export async function readKeyring(
 
 /**
  * Makes keys for those of these ordinals that have none, and answers the keyring there is then. Throws
- * OPERATOR_API_EXISTS or OPERATOR_API_INVALID where somebody else wrote the Secret meanwhile; whoever
+ * OPERATOR_API_EXISTS or OPERATOR_API_CONFLICT where somebody else wrote the Secret meanwhile; whoever
  * tries again then finds what they wrote.
  */
 export async function generateKeys(

@@ -66,6 +66,20 @@ export function statusError(call: Call, body: StatusBody, retryAfter?: string): 
   })
 }
 
+/**
+ * The error of a JSON patch. Where an operation does not fit the object, a test among them, the API
+ * server says Invalid and names no field: somebody wrote the object after it was read, and whoever looks
+ * again and asks again gets on.
+ */
+export function jsonPatchError(error: unknown): unknown {
+  if (!hasCode(error, 'OPERATOR_API_INVALID') || error.facts['fields'] !== undefined) return error
+  return new ServiceError(
+    'OPERATOR_API_CONFLICT',
+    `${error.message}: the object is no longer as it was read`,
+    { facts: error.facts, remedy: later, cause: error },
+  )
+}
+
 /** `apply hosts/status apps/mainnet`. */
 export function describeCall({ verb, type, namespace, name, subresource }: Call): string {
   const object = [namespace, name].filter((part) => part !== undefined).join('/')

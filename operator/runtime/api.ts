@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino'
 import type { ServiceError } from '../../src/errors.ts'
-import { type Call, hasCode } from './api-error.ts'
+import { type Call, hasCode, jsonPatchError } from './api-error.ts'
 import type { Connection } from './connection.ts'
 import type { KubernetesObject } from './kubernetes-object.ts'
 import {
@@ -35,7 +35,10 @@ export interface ApplyOptions extends CallOptions {
 }
 
 export interface PatchOptions extends CallOptions {
-  /** `merge`: RFC 7386. `json`: RFC 6902, a list of operations. */
+  /**
+   * `merge`: RFC 7386. `json`: RFC 6902, a list of operations; where one does not fit the object as it
+   * is now, it is a conflict (OPERATOR_API_CONFLICT).
+   */
   readonly type: 'merge' | 'json'
   readonly subresource?: 'status' | 'scale'
 }
@@ -180,13 +183,15 @@ export function openApi(options: ApiOptions, parts: ApiParts): KubernetesApi {
     },
     dryRunApply: (type, object, given = {}) =>
       applied(type, object, given, { force: 'true', dryRun: 'All' }),
-    patch: async (address, body, { type, subresource, signal }) =>
-      asGiven(
-        await requests.send(
-          { verb: 'patch', ...address, subresource },
-          { query: strict, body, contentType: patchTypes[type], signal },
-        ),
-      ),
+    patch: async (address, body, { type, subresource, signal }) => {
+      const call: Call = { verb: 'patch', ...address, subresource }
+      const given = { query: strict, body, contentType: patchTypes[type], signal }
+      try {
+        return asGiven(await requests.send(call, given))
+      } catch (error) {
+        throw type === 'json' ? jsonPatchError(error) : error
+      }
+    },
     create: async (type, object, { signal } = {}) =>
       asGiven(
         await requests.send(

@@ -51,6 +51,11 @@ describe('keys and their claims, on a real API server', () => {
     const late = await patchSecret(read, new Map([[1, 'other']]))
     assert.deepEqual([late.status, late.body.reason], [422, 'Invalid'])
     assert.deepEqual(
+      late.body.details,
+      {},
+      'which is how an outdated patch is told from a wrong one',
+    )
+    assert.deepEqual(
       ['0', '1'].map((ordinal) => secretValue(grown.body as V1Secret, ordinal)),
       ['first', 'second'],
     )

@@ -64,6 +64,24 @@ test('each refusal of the API server has a code that says what to do next', asyn
   }
 })
 
+test('a JSON patch that no longer fits is a conflict, to be tried again; one that is wrong is not', async () => {
+  const operations = [{ op: 'test', path: '/metadata/resourceVersion', value: '7' }]
+  const patch = async (type: 'json' | 'merge'): Promise<unknown> =>
+    await client.api.patch(address, operations, { type })
+  answerNext([422, { ...status(422, 'Invalid', 'the server rejected our request'), details: {} }])
+  await assert.rejects(patch('json'), {
+    code: 'OPERATOR_API_CONFLICT',
+    message:
+      'patch configmaps apps/a: 422 the server rejected our request: the object is no longer as it was read',
+    remedy: 'Nothing: it is tried again.',
+  })
+  const details = { causes: [{ field: 'spec.ports', message: 'Required value' }] }
+  answerNext([422, { ...status(422, 'Invalid'), details }])
+  await assert.rejects(patch('json'), { code: 'OPERATOR_API_INVALID' })
+  answerNext([422, status(422, 'Invalid')])
+  await assert.rejects(patch('merge'), { code: 'OPERATOR_API_INVALID' })
+})
+
 test('an object that is not there is null for find, but a kind that is not served is an error', async () => {
   assert.equal(await client.api.find(address), null)
   answerNext([404, 'page not found'])
