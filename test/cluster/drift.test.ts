@@ -112,7 +112,7 @@ describe('what others do to the objects of a Host, on a real cluster', () => {
     })
   })
 
-  test('deleted Secrets that can be made again are, and the keyring is not', async () => {
+  test('a deleted Secret that can be made again is back as well', async () => {
     await here.delete('Secret', 'owned-host-connection')
     await eventually(async () => {
       assert.ok(await here.find('Secret', 'owned-host-connection'))

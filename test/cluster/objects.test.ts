@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { V1PodTemplateSpec, V1StatefulSet } from '@kubernetes/client-node'
 import type { Generator, Host } from '../../operator/api.ts'
 import type { ChildObject } from '../../operator/resources/child-object.ts'
@@ -9,6 +8,7 @@ import { generatorObjects } from '../../operator/resources/generator-objects.ts'
 import { hostObjects } from '../../operator/resources/host-objects.ts'
 import { keyringSecret } from '../../operator/resources/keyring-secret.ts'
 import { type Cluster, type ClusterAnswer, expectStatus, openCluster } from '../support/cluster.ts'
+import { eventually } from '../support/cluster-resources.ts'
 import {
   generatorCases,
   hostCases,
@@ -228,16 +228,4 @@ function withBusybox(set: ChildObject): object {
 async function expectAccepted(answer: Promise<ClusterAnswer>): Promise<ClusterAnswer> {
   const found = await answer
   return await expectStatus(Promise.resolve(found), found.status === 201 ? 201 : 200)
-}
-
-/** Tries until it holds; two minutes at most. */
-async function eventually(check: () => Promise<void>): Promise<void> {
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      return await check()
-    } catch (error) {
-      if (attempt === 120) throw error
-    }
-    await sleep(1_000)
-  }
 }

@@ -42,11 +42,11 @@ export interface OperatorStart {
   readonly expectDeath?: boolean
 }
 
-export const images = {
+export const images: Readonly<Record<'generator' | 'host' | 'anvil', string>> = {
   generator: clusterImage('generator'),
   host: clusterImage('host'),
   anvil: clusterImage('anvil'),
-} as const
+}
 
 /** Name of the ServiceAccount. */
 export const account = 'operator'
