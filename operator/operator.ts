@@ -7,6 +7,7 @@ import type { Running } from '../src/service/run.ts'
 import { readVersion } from '../src/service/version.ts'
 import { openClusterView } from './reconcile/cluster-view.ts'
 import { openReconcilers, type Reconcilers } from './reconcile/reconcilers.ts'
+import { declareResourceCounts } from './reconcile/resource-counts.ts'
 import { openApi } from './runtime/api.ts'
 import { type Connection, openConnection } from './runtime/connection.ts'
 import { type Controller, openController } from './runtime/controller.ts'
@@ -81,6 +82,7 @@ export async function openOperator(
     openOwnReflector,
     watchNamespaces.length === 0 ? null : watchNamespaces,
   )
+  declareResourceCounts(metrics.registry, [view.generators, view.hosts])
   if (settings.leaderElect) {
     const leaseApi = running.own('lease api', openApi({ fieldManager, userAgent }, apiParts))
     const elect = { api: leaseApi, fence, identity, connection, metrics: runtimeMetrics }

@@ -92,6 +92,7 @@ export function openController(options: ControllerOptions, parts: ControllerPart
   let state: 'waiting' | 'working' | 'closed' = 'waiting'
   let resync: NodeJS.Timeout | undefined
   metrics.reconcile.workers.set({ controller: name }, workers)
+  metrics.reconcile.failing.set({ controller: name }, 0)
 
   const add = (key: string, urgency: Urgency): void => {
     if (state === 'closed') return
@@ -134,6 +135,7 @@ export function openController(options: ControllerOptions, parts: ControllerPart
     metrics.queue.worked.observe(labels, seconds)
     metrics.reconcile.seconds.observe({ controller: name }, seconds)
     metrics.reconcile.total.inc({ controller: name, result })
+    metrics.reconcile.failing.set({ controller: name }, failures.size)
   }
   const attempt = async (key: string, run: ReconcileRun): Promise<string> => {
     try {

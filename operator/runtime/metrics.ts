@@ -27,6 +27,7 @@ export interface ReconcileMetrics {
   readonly total: Counter<'controller' | 'result'>
   readonly errors: Counter<'controller'>
   readonly seconds: Histogram<'controller'>
+  readonly failing: Gauge<'controller'>
   readonly active: Gauge<'controller'>
   readonly workers: Gauge<'controller'>
 }
@@ -135,6 +136,12 @@ export function openRuntimeMetrics(registry: Registry): RuntimeMetrics {
         help: 'How long a reconcile took, in seconds.',
         labelNames: ['controller'],
         buckets: secondBuckets,
+        registers,
+      }),
+      failing: new Gauge({
+        name: 'viewmesh_operator_failing_keys',
+        help: 'Keys whose last reconcile failed, by controller.',
+        labelNames: ['controller'],
         registers,
       }),
       active: new Gauge({

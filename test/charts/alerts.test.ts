@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'yaml'
+import { conditions } from '../../operator/api/conditions.ts'
 import { repository } from '../support/repository.ts'
 
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8')
@@ -51,6 +52,25 @@ for (const [what, text] of [
     )
   })
 }
+
+/** What an alert asks of the labels of a metric, as `condition="Stalled"`. */
+function asked(label: string): string[] {
+  const texts = alerts.map(({ expr }) => expr).join('\n')
+  return [...texts.matchAll(new RegExp(`\\b${label}="([^"]+)"`, 'g'))].map(
+    ([, value]) => `${value}`,
+  )
+}
+
+test('conditions that an alert asks for are in the table', () => {
+  assert.notEqual(asked('condition').length, 0)
+  const known: Readonly<Record<string, unknown>> = conditions
+  for (const condition of asked('condition')) assert.ok(Object.hasOwn(known, condition))
+})
+
+test('no alert counts failures over a while: pauses between them grow to a quarter of an hour', () => {
+  const counting = alerts.filter(({ expr }) => /reconcile_errors|workqueue_retries/.test(expr))
+  assert.deepEqual(counting, [])
+})
 
 test('README explains every alert under its name, and no other', () => {
   const headings = [...read('README.md').matchAll(/^#### (Viewmesh\w+)$/gm)].map(([, name]) => name)

@@ -11,6 +11,7 @@ import { openRuntimeMetrics } from '../../../operator/runtime/metrics.ts'
 import { createWorkQueue } from '../../../operator/runtime/work-queue.ts'
 import { ServiceError } from '../../../src/errors.ts'
 import { captureLog } from '../../support/captured-log.ts'
+import { metricValue } from '../../support/metric-value.ts'
 
 const log = captureLog()
 let registry: Registry
@@ -185,6 +186,24 @@ test('closing takes no more keys, waits for what is running, and cuts off what t
   controller.add('late', 'user')
   assert.deepEqual(seen, ['running'])
   assert.ok(log.messages('warn').includes('reconciles are cut off'))
+})
+
+test('a key counts as failing from a failure to the next success, however long the pause', async () => {
+  const done = Promise.withResolvers<void>()
+  const failing = async (): Promise<number> =>
+    await metricValue(registry, 'viewmesh_operator_failing_keys', { controller: 'thing' })
+  const seen: number[] = []
+  open(async () => {
+    seen.push(await failing())
+    if (seen.length < 3) throw new Error('not yet')
+    done.resolve()
+    return {}
+  })
+  controller.add('apps/a', 'user')
+  controller.start()
+  await done.promise
+  await controller.close()
+  assert.deepEqual([...seen, await failing()], [0, 1, 1, 0])
 })
 
 test('the metrics are those of controller-runtime', async () => {
