@@ -1,5 +1,4 @@
 /** What the Host knows about itself at this moment, for `/health` and for the gauges. */
-
 import type { ServiceError } from '../errors.ts'
 import type { P2p } from '../p2p/p2p.ts'
 import type { FailureReport, GapReport } from '../service/contract.ts'
