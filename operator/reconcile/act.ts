@@ -18,6 +18,7 @@ import type { KindLogic } from './kind-logic.ts'
 import type { Picture } from './picture.ts'
 import { nudgePods } from './pod-nudge.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
+import { recordEvent } from './record-event.ts'
 import { childKey, type ResourceMemory } from './resource-memory.ts'
 import { needsLargerTemplates } from './storage.ts'
 
@@ -106,22 +107,18 @@ export async function settleAll<R extends Resource, F>(
 }
 
 function tellDrift<R extends Resource>(
-  { events, type }: ReconcileParts<R>,
+  parts: ReconcileParts<R>,
   resource: R,
   { kind, name, fields }: Difference,
 ): void {
   const what = fields.length === 0 ? 'had been deleted' : `had other ${fields.join(', ')}`
-  events.record(type, resource, {
-    type: 'Warning',
-    reason: 'DriftCorrected',
-    action: 'Apply',
-    note: `${kind} ${name} ${what}.`,
-  })
+  const note = `${kind} ${name} ${what}.`
+  recordEvent(parts, resource, { reason: 'DriftCorrected', action: 'Apply', note })
 }
 
 /** Takes the StatefulSet away and leaves its pods running. Another one of its name is left alone. */
 export async function removeSet<R extends Resource>(
-  { api, events, type }: ReconcileParts<R>,
+  parts: ReconcileParts<R>,
   resource: R,
   { set, isSetGoing }: Picture,
   { signal, log }: ReconcileRun,
@@ -129,14 +126,10 @@ export async function removeSet<R extends Resource>(
   if (set === null || isSetGoing) return
   const name = childNames(resource).base
   const address = { type: builtinTypes.StatefulSet, namespace: resource.metadata.namespace, name }
-  await api.delete(address, { uid: set.metadata?.uid, propagation: 'Orphan', signal })
+  await parts.api.delete(address, { uid: set.metadata?.uid, propagation: 'Orphan', signal })
   log.info({ object: name }, 'StatefulSet removed without its pods')
-  events.record(type, resource, {
-    type: 'Normal',
-    reason: 'StatefulSetRemoved',
-    action: 'Delete',
-    note: `StatefulSet ${name} was removed without its pods, which go on running.`,
-  })
+  const note = `StatefulSet ${name} was removed without its pods, which go on running.`
+  recordEvent(parts, resource, { reason: 'StatefulSetRemoved', action: 'Delete', note })
 }
 
 /**

@@ -18,9 +18,10 @@ import type { ChildKind, ClusterView, KeptChild } from './cluster-view.ts'
 import { maxReplicas } from './cluster-view.ts'
 import { ownership } from './ownership.ts'
 import { unpackObject } from './packed-object.ts'
+import { type EventParts, recordEvent } from './record-event.ts'
 import { leavingError, nameTakenError } from './secrets.ts'
 
-export interface ChildParts {
+export interface ChildParts extends EventParts {
   readonly api: KubernetesApi
   readonly view: ClusterView
 }
@@ -82,11 +83,12 @@ export function differenceOf(
  * Service with one name). The only port of a Service is put back as it is.
  */
 export async function settle(
-  { api, view }: ChildParts,
+  parts: ChildParts,
   resource: Resource,
   difference: Difference,
   signal: AbortSignal,
 ): Promise<void> {
+  const { api, view } = parts
   const { kind, name, action, object, uid } = difference
   const { namespace } = resource.metadata
   const address = { type: builtinTypes[kind], namespace, name }
@@ -95,7 +97,10 @@ export async function settle(
     return
   }
   const apply = (): Promise<KubernetesObject> =>
-    api.apply(address.type, asKubernetesObject(object), { signal })
+    api.apply(address.type, asKubernetesObject(object), {
+      signal,
+      onConflict: (conflict) => tellConflict(parts, resource, difference, conflict),
+    })
   const before = liveChild<ChildObject>(view, resource, kind, name)
   const strangers = action === 'correct' && before !== null ? strangersOf(object, before) : []
   const remove = async (from: object): Promise<void> => {
@@ -115,6 +120,16 @@ export async function settle(
     })
     await apply()
   }
+}
+
+function tellConflict(
+  parts: EventParts,
+  resource: Resource,
+  { kind, name }: Difference,
+  conflict: string,
+): void {
+  const note = `Fields of ${kind} ${name} were taken back from who had written them: ${conflict}`
+  recordEvent(parts, resource, { reason: 'FieldConflict', action: 'Apply', note })
 }
 
 /**

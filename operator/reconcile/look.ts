@@ -12,6 +12,7 @@ import { missingKeys } from './named-secrets.ts'
 import { waitingSecrets } from './pause.ts'
 import type { Picture } from './picture.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
+import { recordEvent } from './record-event.ts'
 import type { Looked, ResourceMemory } from './resource-memory.ts'
 import { ensureSecret } from './secrets.ts'
 
@@ -81,16 +82,12 @@ async function ensureAll<R extends Resource>(
 
 /** With the same question the same is wanted, so somebody else had changed them. */
 function tellChanged<R extends Resource>(
-  { events, type }: ReconcileParts<R>,
+  parts: ReconcileParts<R>,
   resource: R,
   names: readonly string[],
 ): void {
   for (const name of names) {
-    events.record(type, resource, {
-      type: 'Warning',
-      reason: 'DriftCorrected',
-      action: 'Apply',
-      note: `Secret ${name} had been changed.`,
-    })
+    const note = `Secret ${name} had been changed.`
+    recordEvent(parts, resource, { reason: 'DriftCorrected', action: 'Apply', note })
   }
 }

@@ -4,6 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type ConditionDefinition, conditions } from '../../operator/api/conditions.ts'
+import { type EventReason, eventReasons } from '../../operator/api/event-reasons.ts'
 import { operatorSettings } from '../../operator/settings.ts'
 import { devnetSettings } from '../../src/devnet/config.ts'
 import { errorCodes } from '../../src/errors.ts'
@@ -27,6 +28,7 @@ export function readmeSections(): Readonly<Record<string, string>> {
     'settings of the development chain': settingsTable(devnetSettings),
     'settings of the operator': settingsTable(operatorSettings),
     conditions: conditionTable(),
+    'reasons of Events': eventTable(),
     errors: errorTable(),
     ports: portTable(),
   }
@@ -75,6 +77,13 @@ function conditionTable(): string {
     ),
   ])
   return ['| Condition, reason | Status | Meaning |', '| --- | --- | --- |', ...rows].join('\n')
+}
+
+function eventTable(): string {
+  const rows = Object.entries<EventReason>(eventReasons).map(
+    ([reason, { type, meaning }]) => `| \`${reason}\` | ${type} | ${meaning} |`,
+  )
+  return ['| Reason | Type | Meaning |', '| --- | --- | --- |', ...rows].join('\n')
 }
 
 function portTable(): string {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type ConditionDefinition, conditions } from '../../../operator/api/conditions.ts'
+import { eventReasons } from '../../../operator/api/event-reasons.ts'
+import { readSourceFiles } from '../../support/source-files.ts'
 
 const table: Readonly<Record<string, ConditionDefinition>> = conditions
 const reasons = Object.entries(table).flatMap(([type, { reasons: found }]) =>
@@ -43,4 +45,23 @@ test('what stops the operator says what a person has to do', () => {
     ([, { meaning }]) => !meaning.includes(': '),
   )
   assert.deepEqual(silent, [])
+})
+
+test('further Events have names that no condition’s reason has, and say what they mean', () => {
+  const taken = reasons.map(({ name }) => name)
+  for (const [name, { meaning }] of Object.entries(eventReasons)) {
+    assert.match(name, /^[A-Z][A-Za-z]*$/)
+    assert.ok(!taken.includes(name), name)
+    assert.match(meaning, /^[A-Z].{10,}\.$/)
+  }
+})
+
+test('Events are recorded where a table says their reason, and nowhere else', () => {
+  const places = readSourceFiles('operator')
+    .filter(({ text }) => /\bevents\.record\(/.test(text))
+    .map(({ path }) => path)
+  assert.deepEqual(places.toSorted(), [
+    'operator/reconcile/reconcile.ts',
+    'operator/reconcile/record-event.ts',
+  ])
 })

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { V1Service, V1StatefulSet } from '@kubernetes/client-node'
-import { type Difference, differencesOf } from '../../../operator/reconcile/children.ts'
+import { type Difference, differencesOf, settle } from '../../../operator/reconcile/children.ts'
 import type { ChildObject } from '../../../operator/resources/child-object.ts'
 import { hostObjects } from '../../../operator/resources/host-objects.ts'
 import { hasCode } from '../../../operator/runtime/api-error.ts'
+import type { Occurrence } from '../../../operator/runtime/event-recorder.ts'
 import type { KubernetesObject } from '../../../operator/runtime/kubernetes-object.ts'
+import { builtinTypes } from '../../../operator/runtime/resource-type.ts'
+import { openClient, openKubernetesServer, send, status } from '../../support/kubernetes-server.ts'
 import { hostContext, readHost } from '../../support/operator-cases.ts'
 import { viewOf } from '../../support/operator-view.ts'
 
@@ -125,4 +128,40 @@ test('a StatefulSet that is there keeps its claim templates, which nobody can ch
   const storage = { ...host.spec.storage, data: { ...data, size: '900Gi' } }
   const { objects } = hostObjects({ ...host, spec: { ...host.spec, storage } }, hostContext)
   assert.deepEqual(told(differencesOf(viewOf(written(wanted)), host, objects, never)), [])
+})
+
+test('an Event says whose fields were taken back, and which', async () => {
+  const server = await openKubernetesServer()
+  const conflict = 'conflict with "kubectl-edit" using apps/v1: .spec.replicas'
+  server.faults.add(({ method, query }, response) => {
+    if (method !== 'PATCH' || query['force'] === 'true') return false
+    send(response, 409, status(409, 'Conflict', conflict))
+    return true
+  })
+  const told: Occurrence[] = []
+  const parts = {
+    api: openClient(server).api,
+    view: viewOf(written(wanted)),
+    events: { record: (_type: unknown, _of: unknown, event: Occurrence) => told.push(event) },
+    type: builtinTypes.StatefulSet,
+  }
+  const set = wanted.at(-1) ?? null
+  const name = 'public-host'
+  const difference: Difference = {
+    kind: 'StatefulSet',
+    name,
+    action: 'correct',
+    fields: [],
+    object: set,
+  }
+  await settle(parts as never, host, difference, new AbortController().signal)
+  await server.close()
+  assert.deepEqual(told, [
+    {
+      type: 'Warning',
+      reason: 'FieldConflict',
+      action: 'Apply',
+      note: `Fields of StatefulSet public-host were taken back from who had written them: apply statefulsets ${host.metadata.namespace}/public-host: 409 ${conflict}`,
+    },
+  ])
 })

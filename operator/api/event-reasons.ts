@@ -1,0 +1,26 @@
+/** Reasons of Events about what the operator did, beside the reasons of conditions. */
+
+/** What one Event says. */
+export interface EventReason {
+  readonly type: 'Normal' | 'Warning'
+  readonly meaning: string
+}
+
+/** Every further reason; names are none of a condition's. */
+export const eventReasons = {
+  DriftCorrected: {
+    type: 'Warning',
+    meaning:
+      'Somebody had changed or deleted what belongs to the resource, and it was put back; the note says what: change the resource instead.',
+  },
+  FieldConflict: {
+    type: 'Warning',
+    meaning:
+      'Fields that somebody else had written were taken back; the note says who wrote which: let them leave these fields alone.',
+  },
+  StatefulSetRemoved: {
+    type: 'Normal',
+    meaning:
+      'The StatefulSet was removed and its pods run on: it is made anew with larger volumes, or when a lost keys claim is settled.',
+  },
+} as const

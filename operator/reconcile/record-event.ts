@@ -1,0 +1,24 @@
+/** Tells in an Event what was done about a resource. */
+import { eventReasons } from '../api/event-reasons.ts'
+import type { Resource } from '../api.ts'
+import type { ReconcileParts } from './reconcile-parts.ts'
+
+/** What an Event is recorded with. */
+export type EventParts = Pick<ReconcileParts<Resource>, 'events' | 'type'>
+
+/** The table says of which type an Event is. */
+export function recordEvent(
+  { events, type }: EventParts,
+  resource: Resource,
+  { reason, action, note }: EventText,
+): void {
+  events.record(type, resource, { type: eventReasons[reason].type, reason, action, note })
+}
+
+export interface EventText {
+  readonly reason: keyof typeof eventReasons
+  /** What was done: `Apply`, `Delete`. */
+  readonly action: string
+  /** A sentence; never a value of a Secret. */
+  readonly note: string
+}
