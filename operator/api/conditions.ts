@@ -126,6 +126,11 @@ export const conditions = {
         meaning:
           'The keys claim of a replica that already had an identity is gone: restore it from your backup, or delete the resource to begin with a new identity when it is created again.',
       },
+      DuplicateKey: {
+        status: 'True',
+        meaning:
+          'Two replicas have the same keyring key, and would have one peer ID: give one of them another key, as the message says.',
+      },
       ChainMismatch: {
         status: 'True',
         meaning:
@@ -175,6 +180,7 @@ export const conditions = {
       IdentityConflict: { status: 'False', meaning: 'See Stalled.' },
       KeyringMissing: { status: 'False', meaning: 'See Stalled.' },
       KeysClaimMissing: { status: 'False', meaning: 'See Stalled.' },
+      DuplicateKey: { status: 'False', meaning: 'See Stalled.', event: 'none' },
       PeerIDChanged: {
         status: 'False',
         meaning:

@@ -11,12 +11,14 @@
  * | there | gone, going or another one, and an identity was known | Stalled: KeysClaimMissing |
  * | missing | there, or gone though an identity was known | Stalled: KeyringMissing |
  * | missing | none, and no identity was known | a new identity begins |
+ * | the same as of another replica | any | Stalled: DuplicateKey |
  *
  * A mark that was edited on the very claim that the status remembers is put back.
  */
 import { records } from '../api/annotations.ts'
 import type { Resource } from '../api.ts'
 import { childNames, claimName, wantedReplicas } from '../resources/names.ts'
+import type { SharedKey } from './key-holders.ts'
 
 /** A `keys` claim, as far as identities go. */
 export interface KeysClaim {
@@ -40,7 +42,7 @@ export interface ReplicaIdentity {
 
 /** Why no pod may be touched. */
 export interface IdentityProblem {
-  readonly reason: 'IdentityConflict' | 'KeyringMissing' | 'KeysClaimMissing'
+  readonly reason: 'DuplicateKey' | 'IdentityConflict' | 'KeyringMissing' | 'KeysClaimMissing'
   readonly message: string
 }
 
@@ -57,7 +59,8 @@ export interface IdentityPlan {
   readonly lack: IdentityLack | null
 }
 
-type Verdict = 'go' | 'generate' | IdentityProblem['reason']
+type Loss = Exclude<IdentityProblem['reason'], 'DuplicateKey'>
+type Verdict = 'go' | 'generate' | Loss
 
 /**
  * Judges all wanted replicas. `secretExists` tells a missing Secret from one without a key, for the
@@ -72,9 +75,11 @@ export function planIdentity(
   const verdicts = wanted.map((replica) => ({ replica, verdict: verdictOn(replica) }))
   const bad = verdicts.find(({ verdict }) => verdict !== 'go' && verdict !== 'generate')
   if (bad !== undefined) {
-    const reason = bad.verdict as IdentityProblem['reason']
+    const reason = bad.verdict as Loss
     return { generate: [], problem: describe(resource, bad.replica, reason), lack: null }
   }
+  const duplicate = duplicateProblem(resource, wanted)
+  if (duplicate !== null) return { generate: [], problem: duplicate, lack: null }
   const without = verdicts
     .filter(({ verdict }) => verdict === 'generate')
     .map(({ replica }) => replica.ordinal)
@@ -96,7 +101,7 @@ function verdictOn({ key, claim, known }: ReplicaIdentity): Verdict {
 function describe(
   resource: Resource,
   { ordinal, key, claim, known }: ReplicaIdentity,
-  reason: IdentityProblem['reason'],
+  reason: Loss,
 ): IdentityProblem {
   const secret = `key "${ordinal}" of Secret ${childNames(resource).keyring}`
   const name = claimName(resource, 'keys', ordinal)
@@ -110,6 +115,46 @@ function describe(
       KeysClaimMissing: `Claim ${name} ${fateOf(claim)}, and with it the key directory of replica ${ordinal}, which opens with the ${secret}: restore the claim from your backup, with the annotation ${records.keyringFingerprint}: "${mark}"; ${renew}. No pod is touched meanwhile.`,
     }[reason],
   }
+}
+
+/** Two replicas of one resource with one key. */
+function duplicateProblem(
+  resource: Resource,
+  replicas: readonly ReplicaIdentity[],
+): IdentityProblem | null {
+  const first = new Map<string, number>()
+  for (const { ordinal, key } of replicas) {
+    if (key === null) continue
+    const other = first.get(key)
+    if (other !== undefined) {
+      const secret = childNames(resource).keyring
+      const message = `Keys "${other}" and "${ordinal}" of Secret ${secret} are equal, so replicas ${other} and ${ordinal} would have one peer ID: ${anotherKey(resource, ordinal)}. No pod is touched meanwhile.`
+      return { reason: 'DuplicateKey', message }
+    }
+    first.set(key, ordinal)
+  }
+  return null
+}
+
+/** A replica that has the key of one of another resource. */
+export function sharedKeyProblem(
+  resource: Resource,
+  replicas: readonly ReplicaIdentity[],
+  shared: readonly SharedKey[],
+): IdentityProblem | null {
+  for (const { holder, fingerprint } of shared) {
+    const ordinal = replicas.find(({ key }) => key === fingerprint)?.ordinal
+    if (ordinal === undefined) continue
+    const secret = childNames(resource).keyring
+    const message = `Key "${ordinal}" of Secret ${secret} is a key of ${resource.kind} ${holder} too, so replica ${ordinal} would have the peer ID of one there: ${anotherKey(resource, ordinal)}; or delete one of the two. No pod is touched meanwhile.`
+    return { reason: 'DuplicateKey', message }
+  }
+  return null
+}
+
+function anotherKey(resource: Resource, ordinal: number): string {
+  const claim = claimName(resource, 'keys', ordinal)
+  return `give "${ordinal}" a secret of its own, of at least 32 random characters; where claim ${claim} is there already, delete it and the ${resource.kind} too, and create the ${resource.kind} again`
 }
 
 function fateOf(claim: KeysClaim | null): string {

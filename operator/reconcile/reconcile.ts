@@ -8,13 +8,14 @@ import type { Resource } from '../api.ts'
 import { childNames } from '../resources/names.ts'
 import { hasCode } from '../runtime/api-error.ts'
 import type { Reconcile, ReconcileResult, ReconcileRun } from '../runtime/controller.ts'
-import { parseKey } from '../runtime/resource-type.ts'
+import { keyOf, parseKey } from '../runtime/resource-type.ts'
 import type { WantedStatus } from '../runtime/status-writer.ts'
 import { parkSet, planObjects, removeSet, settleAll } from './act.ts'
 import { claimChanges, settleClaims } from './claims-upkeep.ts'
 import { occurrencesOf } from './condition-list.ts'
 import { isPassing, problemOf } from './failures.ts'
-import { planIdentity } from './identity.ts'
+import { planIdentity, type ReplicaIdentity, sharedKeyProblem } from './identity.ts'
+import { createKeyHolders, type KeyHolders } from './key-holders.ts'
 import { type FingerprintCache, followPolicy, generateKeys, isToBeOwned } from './keyring.ts'
 import type { KindLogic } from './kind-logic.ts'
 import { createLook, type Look } from './look.ts'
@@ -32,6 +33,7 @@ interface Tools<R extends Resource, F> {
   readonly parts: ReconcileParts<R>
   readonly look: Look<R, F>
   readonly fingerprints: FingerprintCache
+  readonly holders: KeyHolders
 }
 
 /** One resource while it is worked on. */
@@ -55,13 +57,15 @@ export function createReconcile<R extends Resource, F>(
   const memories = createMemories<F>()
   const fingerprints: FingerprintCache = new Map()
   const look = createLook(logic, parts, fingerprints)
-  const tools: Tools<R, F> = { logic, parts, look, fingerprints }
+  const holders = createKeyHolders(() => [...parts.mirror.list()].map(({ value }) => value))
+  const tools: Tools<R, F> = { logic, parts, look, fingerprints, holders }
   return async (key, run) => {
     const { namespace, name } = parseKey(key)
     const resource = parts.mirror.get(namespace, name)?.value
     if (resource === undefined || resource.metadata.deletionTimestamp !== undefined) {
       parts.observer.watch(observedName({ kind: logic.kind, metadata: { namespace, name } }), [])
       memories.drop(key)
+      holders.release(key)
       return {}
     }
     const memory = memories.of(resource)
@@ -145,13 +149,24 @@ async function judge<R extends Resource, F>(work: Work<R, F>): Promise<Judged<F>
   const picture = takePicture(parts.view, parts.observer, resource)
   const looked = await work.look(resource, memory, picture, run.signal)
   const { keyring, facts } = looked
+  const { namespace, name } = resource.metadata
   const identities = identitiesOf(resource, picture, keyring)
-  const identity = planIdentity(resource, identities, keyring.exists)
+  const own = planIdentity(resource, identities, keyring.exists)
+  const shared = work.holders.hold(keyOf(namespace, name), keysOf(identities))
+  const problem = own.problem ?? sharedKeyProblem(resource, identities, shared)
+  const identity = { ...own, problem }
   const plan = planObjects(logic, parts, resource, { picture, facts })
   const changes = claimChanges(resource, picture.allClaims, keyring, () => true)
   Object.assign(findings, { looked, identity, plan })
   findings.problem = identity.problem ?? chainProblem(resource, picture.claims)
   return { picture, looked, identity, plan, changes }
+}
+
+/** Fingerprints of the keys that replicas have, or had when they were last seen. */
+function keysOf(replicas: readonly ReplicaIdentity[]): string[] {
+  return replicas
+    .flatMap(({ key, known }) => [key, known?.fingerprint ?? null])
+    .filter((one) => one !== null)
 }
 
 async function carryOut<R extends Resource, F>(work: Work<R, F>, judged: Judged<F>): Promise<void> {

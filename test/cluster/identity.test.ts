@@ -173,6 +173,20 @@ describe('the identity of a Host, on a real cluster', () => {
     await here.delete('Host', 'lacking')
   })
 
+  test('one key for two Hosts stops the later one, which names the other and goes on without it', async () => {
+    await writeSecret('shared', { '0': btoa('one secret of enough characters for both') })
+    const identity = { secretRef: { name: 'shared' } }
+    await here.write(hostOf('earlier', { ...parked, identity }))
+    await here.reason('Host', 'earlier', 'Ready', 'Unschedulable')
+    await here.write(hostOf('later', { ...parked, identity }))
+    const { message } = await here.reason('Host', 'later', 'Stalled', 'DuplicateKey')
+    assert.match(message, /Key "0" of Secret shared is a key of Host [^ ]+\/earlier too/)
+    assert.equal(await here.find('StatefulSet', 'later-host'), null)
+    await here.delete('Host', 'earlier')
+    await here.reason('Host', 'later', 'Ready', 'Unschedulable')
+    await here.delete('Host', 'later')
+  })
+
   test('a deleted keys claim stops everything; neither it nor its pod comes back empty', async () => {
     const pod = await podUID()
     await here.delete('PersistentVolumeClaim', claim)

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Host } from '../../../operator/api.ts'
-import { planIdentity, type ReplicaIdentity } from '../../../operator/reconcile/identity.ts'
+import {
+  planIdentity,
+  type ReplicaIdentity,
+  sharedKeyProblem,
+} from '../../../operator/reconcile/identity.ts'
 import { readHost } from '../../support/operator-cases.ts'
 
 const host = readHost('host-minimal')
@@ -75,6 +79,30 @@ test('a Secret of the user is never written: what it lacks is told', () => {
       'Secret mine of identity.secretRef does not exist: create it with "0", each a secret of at least 32 random characters.',
   })
   assert.equal(planIdentity(own, [fresh], true).lack?.reason, 'KeyMissing')
+})
+
+test('two replicas with one key are refused, with the names of both and the way out', () => {
+  const two: Host = { ...own, spec: { ...own.spec, replicas: 2 } }
+  const fresh: ReplicaIdentity = { ordinal: 0, key: 'abc', claim: null, known: null }
+  assert.deepEqual(planIdentity(two, [fresh, { ...fresh, ordinal: 1 }], true).problem, {
+    reason: 'DuplicateKey',
+    message:
+      'Keys "0" and "1" of Secret mine are equal, so replicas 0 and 1 would have one peer ID: give "1" a secret of its own, of at least 32 random characters; where claim keys-mainnet-host-1 is there already, delete it and the Host too, and create the Host again. No pod is touched meanwhile.',
+  })
+  const other = { ...fresh, ordinal: 1, key: 'other' }
+  assert.equal(planIdentity(two, [fresh, other], true).problem, null)
+})
+
+test('a key that another resource has is refused, with the name of that one and the way out', () => {
+  assert.deepEqual(
+    sharedKeyProblem(own, [replica], [{ holder: 'shop/main', fingerprint: 'abc' }]),
+    {
+      reason: 'DuplicateKey',
+      message:
+        'Key "0" of Secret mine is a key of Host shop/main too, so replica 0 would have the peer ID of one there: give "0" a secret of its own, of at least 32 random characters; where claim keys-mainnet-host-0 is there already, delete it and the Host too, and create the Host again; or delete one of the two. No pod is touched meanwhile.',
+    },
+  )
+  assert.equal(sharedKeyProblem(own, [replica], []), null)
 })
 
 test('whatever is known of an identity, no key is made while anything is left of it', () => {
