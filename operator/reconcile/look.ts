@@ -13,7 +13,7 @@ import { waitingSecrets } from './pause.ts'
 import type { Picture } from './picture.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
 import { recordEvent } from './record-event.ts'
-import type { Looked, ResourceMemory } from './resource-memory.ts'
+import { childKey, type Looked, type ResourceMemory } from './resource-memory.ts'
 import { ensureSecret } from './secrets.ts'
 
 export type Look<R extends Resource, F> = (
@@ -51,8 +51,8 @@ export function createLook<R extends Resource, F>(
     if (resource.spec.paused) {
       waiting = await waitingSecrets(parts, resource, secrets, signal)
     } else {
-      const changed = await ensureAll(parts, resource, secrets, signal)
-      if (before?.question === question) tellChanged(parts, resource, changed)
+      const isSameWish = before?.question === question
+      await ensureAll(parts, resource, { secrets, settled: memory.settled, isSameWish }, signal)
     }
     const looked = { facts, keyring, missing, waiting, atMs: parts.nowMs(), question }
     memory.looked = looked
@@ -65,29 +65,30 @@ function questionOf({ metadata }: Resource, watched: readonly unknown[]): string
   return shortHash(canonicalJson([metadata.generation, asked, watched]))
 }
 
-/** Names of Secrets that were there and had to be written. */
-async function ensureAll<R extends Resource>(
-  { api }: ReconcileParts<R>,
-  resource: R,
-  secrets: readonly V1Secret[],
-  signal: AbortSignal,
-): Promise<string[]> {
-  const changed: string[] = []
-  for (const secret of secrets) {
-    const outcome = await ensureSecret(api, resource, secret, signal)
-    if (outcome === 'changed') changed.push(secret.metadata?.name ?? '')
-  }
-  return changed
+interface Wish {
+  readonly secrets: readonly V1Secret[]
+  /** Objects that were seen as they should be, Secrets among them. */
+  readonly settled: Set<string>
+  /** Whether the same was wanted before, so that a change is somebody else's. */
+  readonly isSameWish: boolean
 }
 
-/** With the same question the same is wanted, so somebody else had changed them. */
-function tellChanged<R extends Resource>(
+/** Writes what differs, and tells what somebody else had changed or deleted. */
+async function ensureAll<R extends Resource>(
   parts: ReconcileParts<R>,
   resource: R,
-  names: readonly string[],
-): void {
-  for (const name of names) {
-    const note = `Secret ${name} had been changed.`
-    recordEvent(parts, resource, { reason: 'DriftCorrected', action: 'Apply', note })
+  { secrets, settled, isSameWish }: Wish,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const secret of secrets) {
+    const name = secret.metadata?.name ?? ''
+    const key = childKey('Secret', name)
+    const action = await ensureSecret(parts.api, resource, secret, signal)
+    const isDeleted = action === 'created' && settled.has(key)
+    if (isDeleted || (action === 'changed' && isSameWish)) {
+      const note = `Secret ${name} had been ${isDeleted ? 'deleted' : 'changed'}.`
+      recordEvent(parts, resource, { reason: 'DriftCorrected', action: 'Apply', note })
+    }
+    settled.add(key)
   }
 }

@@ -92,6 +92,13 @@ describe('what others do to the objects of a Host, on a real cluster', () => {
     return all.flat().filter(([, { metadata }]) => metadata.name.startsWith('owned-'))
   }
 
+  const driftNotes = async (): Promise<string[]> => {
+    const path = `/apis/events.k8s.io/v1/namespaces/${space.namespace}/events`
+    const { body } = await cluster.request('GET', path)
+    const { items = [] } = body as { items?: { reason: string; note: string }[] }
+    return items.filter(({ reason }) => reason === 'DriftCorrected').map(({ note }) => note)
+  }
+
   test('every deleted object is back within ten seconds, and an Event says so', async () => {
     for (const [kind, { metadata }] of await owned()) {
       await here.delete(kind, metadata.name)
@@ -101,13 +108,8 @@ describe('what others do to the objects of a Host, on a real cluster', () => {
         assert.notEqual(found.metadata.uid, metadata.uid)
       }, backWithinMs)
     }
-    const path = `/apis/events.k8s.io/v1/namespaces/${space.namespace}/events`
     await eventually(async () => {
-      const { body } = await cluster.request('GET', path)
-      const { items = [] } = body as { items?: { reason: string; note: string }[] }
-      const notes = items
-        .filter(({ reason }) => reason === 'DriftCorrected')
-        .map(({ note }) => note)
+      const notes = await driftNotes()
       assert.ok(notes.includes('StatefulSet owned-host had been deleted.'), notes.join('\n'))
     })
   })
@@ -117,6 +119,10 @@ describe('what others do to the objects of a Host, on a real cluster', () => {
     await eventually(async () => {
       assert.ok(await here.find('Secret', 'owned-host-connection'))
     }, 15_000)
+    await eventually(async () => {
+      const note = 'Secret owned-host-connection had been deleted.'
+      assert.ok((await driftNotes()).includes(note))
+    })
   })
 
   test('every edited field is back within ten seconds', async () => {
