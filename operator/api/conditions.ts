@@ -74,6 +74,11 @@ export const conditions = {
         status: 'False',
         meaning: 'The Service or the pods of the execution node do not exist: create them.',
       },
+      ExecutionNodeUnknown: {
+        status: 'False',
+        meaning:
+          'The Generator is required to run beside its execution node, and nobody says which pods that is: the message says what to change.',
+      },
       SecretMissing: {
         status: 'False',
         meaning:

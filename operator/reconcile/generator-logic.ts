@@ -11,7 +11,7 @@ import { builtinTypes } from '../runtime/resource-type.ts'
 import type { KindLogic } from './kind-logic.ts'
 import { upstreamStatement } from './observed-conditions.ts'
 import { readSecretValue } from './secrets.ts'
-import { executionNodeOf, upstreamAddress } from './upstream.ts'
+import { executionNodeOf, homelessStatement, upstreamAddress } from './upstream.ts'
 import { wrongChainStatement } from './wrong-chain.ts'
 
 export interface GeneratorFacts {
@@ -47,9 +47,9 @@ export const generatorLogic: KindLogic<Generator, GeneratorFacts> = {
   },
   objects: (generator, { executionNode }, context) =>
     generatorObjects(generator, { ...context, executionNode }),
-  hold: (_generator, { missingService }) =>
+  hold: (generator, { missingService, executionNode }) =>
     missingService === null
-      ? null
+      ? homelessStatement(generator, executionNode)
       : {
           reason: 'WaitingForUpstream',
           message: `Service ${missingService} of the execution node does not exist: create it, or correct spec.upstream.`,

@@ -4,7 +4,9 @@
  */
 import type { V1Service } from '@kubernetes/client-node'
 import type { Generator } from '../api.ts'
+import { colocationOf } from '../resources/affinity.ts'
 import type { ExecutionNode } from '../resources/context.ts'
+import type { Statement } from './problem.ts'
 
 /** The Service that stands for the execution node; null where the upstream is none. */
 export function upstreamAddress({
@@ -36,4 +38,17 @@ export function executionNodeOf(
   const labels = service?.spec?.selector ?? {}
   if (Object.keys(labels).length > 0) return { namespace: address.namespace, labels, service: name }
   return before?.service === name ? before : null
+}
+
+/** Why a Generator that has to run beside its execution node cannot: nobody says which pods that is. */
+export function homelessStatement(
+  generator: Generator,
+  node: ExecutionNode | null,
+): Statement<'ExecutionNodeUnknown'> | null {
+  const address = upstreamAddress(generator)
+  if (address === null || node !== null || colocationOf(generator) !== 'Required') return null
+  return {
+    reason: 'ExecutionNodeUnknown',
+    message: `spec.upstream.service.colocate is Required, and Service ${address.namespace}/${address.name} has no selector that says which pods the execution node is: give it one, name the pods in spec.upstream.podSelector, or set colocate to Preferred.`,
+  }
 }

@@ -4,18 +4,27 @@ import type {
   V1PodAffinityTerm,
   V1TopologySpreadConstraint,
 } from '@kubernetes/client-node'
+import type { Colocation } from '../api/generator-spec.ts'
 import type { Generator, Host } from '../api.ts'
 import type { ExecutionNode } from './context.ts'
 import { selectorLabels } from './metadata.ts'
 
 const hostname = 'kubernetes.io/hostname'
 
-/** Keeps a Generator on the machine of its execution node; nothing where that is not known. */
+/** How near to its execution node a Generator is to run. */
+export function colocationOf({ spec }: Generator): Colocation {
+  return (spec.upstream.service ?? spec.upstream.podSelector)?.colocate ?? 'None'
+}
+
+/**
+ * Keeps a Generator on the machine of its execution node; nothing where that is not known, which where
+ * it is required keeps the pod from being made (`../reconcile/upstream.ts`).
+ */
 export function generatorAffinity(
-  { spec }: Generator,
+  generator: Generator,
   node: ExecutionNode | null,
 ): V1Affinity | undefined {
-  const colocate = (spec.upstream.service ?? spec.upstream.podSelector)?.colocate ?? 'None'
+  const colocate = colocationOf(generator)
   if (node === null || colocate === 'None') return undefined
   const term: V1PodAffinityTerm = {
     topologyKey: hostname,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Upstream } from '../../../operator/api/generator-spec.ts'
 import type { Generator } from '../../../operator/api.ts'
-import { executionNodeOf } from '../../../operator/reconcile/upstream.ts'
+import { executionNodeOf, homelessStatement } from '../../../operator/reconcile/upstream.ts'
 import { learntAnnotations, readLearnt } from '../../../operator/resources/learnt.ts'
 import { readGenerator } from '../../support/operator-cases.ts'
 
@@ -44,4 +44,17 @@ test('pods of one Service are never taken for those of another, of a URL or of a
     namespace: minimal.metadata.namespace,
     labels,
   })
+})
+
+test('a Generator that must run beside pods nobody knows waits, and says what to change', () => {
+  const required = reading({
+    service: { name: 'geth', namespace: 'nodes', httpPort: 8545, colocate: 'Required' },
+  })
+  assert.deepEqual(homelessStatement(required, null), {
+    reason: 'ExecutionNodeUnknown',
+    message:
+      'spec.upstream.service.colocate is Required, and Service nodes/geth has no selector that says which pods the execution node is: give it one, name the pods in spec.upstream.podSelector, or set colocate to Preferred.',
+  })
+  assert.equal(homelessStatement(required, geth), null)
+  assert.equal(homelessStatement(reading(service('geth')), null), null)
 })
