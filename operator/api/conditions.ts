@@ -72,7 +72,8 @@ export const conditions = {
       },
       WaitingForUpstream: {
         status: 'False',
-        meaning: 'The Service or the pods of the execution node do not exist: create them.',
+        meaning:
+          'The Service of the execution node does not exist (for pods of a podSelector nobody waits): create it, or correct spec.upstream.',
       },
       ExecutionNodeUnknown: {
         status: 'False',

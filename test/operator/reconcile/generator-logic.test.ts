@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Generator } from '../../../operator/api.ts'
+import { generatorLogic } from '../../../operator/reconcile/generator-logic.ts'
+import type { Statement } from '../../../operator/reconcile/problem.ts'
+import {
+  type KubernetesServer,
+  openClient,
+  openKubernetesServer,
+} from '../../support/kubernetes-server.ts'
+import { generatorContext, readGenerator } from '../../support/operator-cases.ts'
+import { emptyPicture } from '../../support/operator-findings.ts'
+
+let server: KubernetesServer
+before(async () => {
+  server = await openKubernetesServer()
+})
+after(() => server.close())
+
+async function holdOf(generator: Generator): Promise<Statement | null> {
+  const { facts } = await generatorLogic.look(generator, {
+    api: openClient(server).api,
+    options: generatorContext,
+    recorded: emptyPicture.recordedLearnt,
+    addresses: [],
+    signal: new AbortController().signal,
+  })
+  return generatorLogic.hold(generator, facts)
+}
+
+test('pods wait for the Service of the execution node, and the message names it', async () => {
+  const generator = readGenerator('generator-minimal')
+  assert.deepEqual(await holdOf(generator), {
+    reason: 'WaitingForUpstream',
+    message:
+      'Service validators/geth of the execution node does not exist: create it, or correct spec.upstream.',
+  })
+  server.put('/api/v1/namespaces/validators/services/geth', { spec: {} } as never)
+  assert.equal(await holdOf(generator), null)
+})
+
+test('pods do not wait for those of a podSelector, nor for a URL', async () => {
+  assert.equal(await holdOf(readGenerator('generator-pods')), null)
+  assert.equal(await holdOf(readGenerator('generator-url')), null)
+})
