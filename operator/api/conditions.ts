@@ -294,6 +294,11 @@ export const conditions = {
         status: 'False',
         meaning: 'A Generator that generators names does not exist, or not yet.',
       },
+      GeneratorNotWatched: {
+        status: 'False',
+        meaning:
+          'A Generator that generators names is in a namespace that this operator does not look after: add the namespace to scope.namespaces of its chart, or use bootstrapPeers.',
+      },
       PeerIDMismatch: {
         status: 'False',
         meaning: 'Another peer than the expected one answers at an address: correct the address.',

@@ -7,16 +7,20 @@ import { peerAddress } from '../resources/addresses.ts'
 export interface Referred {
   readonly reference: Required<GeneratorReference>
   readonly generator: Generator | null
+  /** False where the operator does not look after that namespace, and so sees nothing there. */
+  readonly isWatched: boolean
 }
 
 /** The Generators of a Host in its order. */
 export function referredGenerators(
   { spec, metadata }: Host,
   find: (namespace: string, name: string) => Generator | null,
+  watches: (namespace: string) => boolean = () => true,
 ): Referred[] {
   return (spec.generators ?? []).map(({ name, namespace = metadata.namespace }) => ({
     reference: { name, namespace },
     generator: find(namespace, name),
+    isWatched: watches(namespace),
   }))
 }
 

@@ -22,7 +22,11 @@ export interface HostFacts {
 
 export function createHostLogic(generators: Mirror<Generator>): KindLogic<Host, HostFacts> {
   const referred = (host: Host): Referred[] =>
-    referredGenerators(host, (namespace, name) => generators.get(namespace, name)?.value ?? null)
+    referredGenerators(
+      host,
+      (namespace, name) => generators.get(namespace, name)?.value ?? null,
+      generators.watches,
+    )
   return {
     kind: 'Host',
     look: async (host, { api, recorded, addresses, options, signal }) => {

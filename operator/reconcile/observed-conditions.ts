@@ -63,11 +63,7 @@ export function peersStatement(
   const asked = [...views].flatMap(([ordinal, view]) => (view === null ? [] : [{ ordinal, view }]))
   const lonely = asked.filter(({ view }) => view.peers.length === 0)
   if (missing.length > 0 && (lonely.length > 0 || asked.length === 0)) {
-    const names = missing.map(({ reference }) => `${reference.namespace}/${reference.name}`)
-    return {
-      reason: 'GeneratorMissing',
-      message: `No such Generator: ${names.join(', ')}. Create it, or correct spec.generators.`,
-    }
+    return missingStatement(missing)
   }
   if (asked.length === 0) return unobserved
   const mismatch = mismatchText(host, referred, lonely.length === 0 ? asked : lonely)
@@ -75,6 +71,25 @@ export function peersStatement(
   return mismatch === null
     ? notConnectedStatement(lonely, referred)
     : { reason: 'PeerIDMismatch', message: mismatch }
+}
+
+/** A Generator that is not seen may be there all the same, where nobody looks. */
+function missingStatement(
+  missing: readonly Referred[],
+): Statement<'GeneratorMissing' | 'GeneratorNotWatched'> {
+  const unseen = missing.filter(({ isWatched }) => !isWatched)
+  const told = unseen.length > 0 ? unseen : missing
+  const names = told.map(({ reference }) => `${reference.namespace}/${reference.name}`).join(', ')
+  if (unseen.length === 0) {
+    return {
+      reason: 'GeneratorMissing',
+      message: `No such Generator: ${names}. Create it, or correct spec.generators.`,
+    }
+  }
+  return {
+    reason: 'GeneratorNotWatched',
+    message: `This operator does not look after the namespace of Generator ${names}: add it to the operator's namespaces (scope.namespaces of its chart), or write the address of the Generator into spec.bootstrapPeers.`,
+  }
 }
 
 interface Asked {

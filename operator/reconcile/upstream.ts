@@ -6,7 +6,45 @@ import type { V1Service } from '@kubernetes/client-node'
 import type { Generator } from '../api.ts'
 import { colocationOf } from '../resources/affinity.ts'
 import type { ExecutionNode } from '../resources/context.ts'
+import { hasCode } from '../runtime/api-error.ts'
+import { builtinTypes } from '../runtime/resource-type.ts'
+import type { LookParts } from './kind-logic.ts'
 import type { Statement } from './problem.ts'
+
+/** What was found of the execution node. */
+export interface UpstreamFacts {
+  readonly executionNode: ExecutionNode | null
+  /** `namespace/name` of the Service that is to be the upstream and does not exist. */
+  readonly missingService: string | null
+  /** The same of one that the operator may not look at; the Generator may reach it all the same. */
+  readonly hiddenService: string | null
+}
+
+/** Looks at the Service, if the upstream is one. */
+export async function findUpstream(
+  generator: Generator,
+  { api, recorded, signal }: Pick<LookParts, 'api' | 'recorded' | 'signal'>,
+): Promise<UpstreamFacts> {
+  const before = recorded.executionNode
+  const address = upstreamAddress(generator)
+  const nothing = { missingService: null, hiddenService: null }
+  if (address === null) {
+    return { ...nothing, executionNode: executionNodeOf(generator, null, before) }
+  }
+  const name = `${address.namespace}/${address.name}`
+  try {
+    const service = await api.find<V1Service>(
+      { type: builtinTypes.Service, ...address },
+      { signal },
+    )
+    const executionNode = executionNodeOf(generator, service, before)
+    return { ...nothing, executionNode, missingService: service === null ? name : null }
+  } catch (error) {
+    if (!hasCode(error, 'OPERATOR_API_FORBIDDEN')) throw error
+    const executionNode = executionNodeOf(generator, null, before)
+    return { ...nothing, executionNode, hiddenService: name }
+  }
+}
 
 /** The Service that stands for the execution node; null where the upstream is none. */
 export function upstreamAddress({
@@ -43,12 +81,26 @@ export function executionNodeOf(
 /** Why a Generator that has to run beside its execution node cannot: nobody says which pods that is. */
 export function homelessStatement(
   generator: Generator,
-  node: ExecutionNode | null,
+  { executionNode, hiddenService }: UpstreamFacts,
 ): Statement<'ExecutionNodeUnknown'> | null {
   const address = upstreamAddress(generator)
-  if (address === null || node !== null || colocationOf(generator) !== 'Required') return null
-  return {
-    reason: 'ExecutionNodeUnknown',
-    message: `spec.upstream.service.colocate is Required, and Service ${address.namespace}/${address.name} has no selector that says which pods the execution node is: give it one, name the pods in spec.upstream.podSelector, or set colocate to Preferred.`,
-  }
+  const isRequired = colocationOf(generator) === 'Required'
+  if (address === null || executionNode !== null || !isRequired) return null
+  const message =
+    hiddenService === null
+      ? `spec.upstream.service.colocate is Required, and Service ${address.namespace}/${address.name} has no selector that says which pods the execution node is: give it one, name the pods in spec.upstream.podSelector, or set colocate to Preferred.`
+      : `spec.upstream.service.colocate is Required, and the operator may not look at Service ${hiddenService}: ${waysOut}, or set colocate to None.`
+  return { reason: 'ExecutionNodeUnknown', message }
+}
+
+const waysOut = "add its namespace to the operator's (scope.namespaces of its chart)"
+
+/** That a Generator runs anywhere, though it would rather be near its execution node; null if it is not so. */
+export function apartRemark(
+  generator: Generator,
+  { executionNode, hiddenService }: UpstreamFacts,
+): string | null {
+  if (executionNode !== null || hiddenService === null) return null
+  if (colocationOf(generator) === 'None') return null
+  return `The Generator is not kept near its execution node, since the operator may not look at Service ${hiddenService}: ${waysOut}.`
 }

@@ -60,6 +60,19 @@ test('a Host without peers says what is missing', () => {
   })
 })
 
+test('a Generator where nobody looks is not called missing', () => {
+  const watched = referredGenerators(
+    host,
+    () => null,
+    (namespace) => namespace === 'apps',
+  )
+  assert.deepEqual(peersStatement(host, { referred: watched, views: new Map() }), {
+    reason: 'GeneratorNotWatched',
+    message:
+      "This operator does not look after the namespace of Generator validators/first: add it to the operator's namespaces (scope.namespaces of its chart), or write the address of the Generator into spec.bootstrapPeers.",
+  })
+})
+
 test('a lonely replica is explained', () => {
   const view = {
     peerID: 'me',

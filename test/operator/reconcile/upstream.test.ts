@@ -2,8 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Upstream } from '../../../operator/api/generator-spec.ts'
 import type { Generator } from '../../../operator/api.ts'
-import { executionNodeOf, homelessStatement } from '../../../operator/reconcile/upstream.ts'
+import {
+  apartRemark,
+  executionNodeOf,
+  findUpstream,
+  homelessStatement,
+  type UpstreamFacts,
+} from '../../../operator/reconcile/upstream.ts'
 import { learntAnnotations, readLearnt } from '../../../operator/resources/learnt.ts'
+import { openClient, openKubernetesServer, send, status } from '../../support/kubernetes-server.ts'
 import { readGenerator } from '../../support/operator-cases.ts'
 
 const minimal = readGenerator('generator-minimal')
@@ -19,6 +26,8 @@ const geth = executionNodeOf(
   { spec: { selector: { app: 'geth' } } },
   null,
 )
+
+const unknown: UpstreamFacts = { executionNode: null, missingService: null, hiddenService: null }
 
 test('pods behind a Service are remembered together with its name', () => {
   assert.deepEqual(geth, { namespace: 'nodes', labels: { app: 'geth' }, service: 'nodes/geth' })
@@ -50,11 +59,37 @@ test('a Generator that must run beside pods nobody knows waits, and says what to
   const required = reading({
     service: { name: 'geth', namespace: 'nodes', httpPort: 8545, colocate: 'Required' },
   })
-  assert.deepEqual(homelessStatement(required, null), {
+  assert.deepEqual(homelessStatement(required, unknown), {
     reason: 'ExecutionNodeUnknown',
     message:
       'spec.upstream.service.colocate is Required, and Service nodes/geth has no selector that says which pods the execution node is: give it one, name the pods in spec.upstream.podSelector, or set colocate to Preferred.',
   })
-  assert.equal(homelessStatement(required, geth), null)
-  assert.equal(homelessStatement(reading(service('geth')), null), null)
+  assert.equal(homelessStatement(required, { ...unknown, executionNode: geth }), null)
+  assert.equal(homelessStatement(reading(service('geth')), unknown), null)
+})
+
+test('a Service that the operator may not look at holds up nothing, and is told with the remedy', async () => {
+  const server = await openKubernetesServer()
+  const client = openClient(server)
+  const generator = reading(service('geth'))
+  const recorded = { executionNode: null, schemaSource: null }
+  const { signal } = new AbortController()
+  const look = async (): Promise<UpstreamFacts> =>
+    await findUpstream(generator, { api: client.api, recorded, signal })
+  try {
+    assert.deepEqual(await look(), { ...unknown, missingService: 'nodes/geth' })
+    server.faults.add((_, response) => {
+      send(response, 403, status(403, 'Forbidden'))
+      return true
+    })
+    const hidden = await look()
+    assert.deepEqual(hidden, { ...unknown, hiddenService: 'nodes/geth' })
+    assert.equal(
+      apartRemark(generator, hidden),
+      "The Generator is not kept near its execution node, since the operator may not look at Service nodes/geth: add its namespace to the operator's (scope.namespaces of its chart).",
+    )
+  } finally {
+    await client.api.close()
+    await server.close()
+  }
 })
