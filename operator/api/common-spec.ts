@@ -145,7 +145,9 @@ export interface NetworkPolicySwitch {
    * Makes a NetworkPolicy that lets in peers from everywhere, health and API from the pods of this
    * cluster (and from outside where a Service shows them there), and lets out DNS and what this
    * resource has to reach. Without effect where the cluster's network plugin enforces none; to be
-   * switched off where containers of podTemplate have to reach more.
+   * switched off where containers of podTemplate have to reach more. Who is in the network of a machine
+   * is no pod to it: a Generator may reach such an execution node at any address; such a client of the
+   * API, as some ingress controllers are, needs another NetworkPolicy that lets it in.
    * @default true
    */
   readonly enabled: boolean

@@ -2,7 +2,7 @@
  * The execution node of a Generator: which pods it is, so that the Generator can run beside them. What
  * was found once is kept, since another answer replaces the Generator's pod.
  */
-import type { V1Service } from '@kubernetes/client-node'
+import type { V1Pod, V1Service } from '@kubernetes/client-node'
 import type { Generator } from '../api.ts'
 import { colocationOf } from '../resources/affinity.ts'
 import type { ExecutionNode } from '../resources/context.ts'
@@ -20,10 +20,24 @@ export interface UpstreamFacts {
   readonly hiddenService: string | null
 }
 
-/** Looks at the Service, if the upstream is one. */
+type UpstreamLook = Pick<LookParts, 'api' | 'recorded' | 'signal'>
+
+/** Looks at the Service, if the upstream is one, and at the pods, if they are to be let out to. */
 export async function findUpstream(
   generator: Generator,
-  { api, recorded, signal }: Pick<LookParts, 'api' | 'recorded' | 'signal'>,
+  parts: UpstreamLook,
+): Promise<UpstreamFacts> {
+  const found = await findService(generator, parts)
+  const { executionNode: node } = found
+  if (node === null || !generator.spec.networkPolicy.enabled) return found
+  const isHostNetwork = await isInHostNetwork(node, parts)
+  const { isHostNetwork: _, ...rest } = node
+  return { ...found, executionNode: isHostNetwork ? { ...rest, isHostNetwork } : rest }
+}
+
+async function findService(
+  generator: Generator,
+  { api, recorded, signal }: UpstreamLook,
 ): Promise<UpstreamFacts> {
   const before = recorded.executionNode
   const address = upstreamAddress(generator)
@@ -43,6 +57,28 @@ export async function findUpstream(
     if (!hasCode(error, 'OPERATOR_API_FORBIDDEN')) throw error
     const executionNode = executionNodeOf(generator, null, before)
     return { ...nothing, executionNode, hiddenService: name }
+  }
+}
+
+/** Where there are no pods now it is as it was; pods that may not be looked at may be anywhere. */
+async function isInHostNetwork(
+  { namespace, labels }: ExecutionNode,
+  { api, recorded, signal }: UpstreamLook,
+): Promise<boolean> {
+  const labelSelector = Object.entries(labels)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(',')
+  try {
+    const { items } = await api.list<V1Pod, boolean>(
+      { type: builtinTypes.Pod, namespace, labelSelector },
+      { keep: ({ spec }) => spec?.hostNetwork === true, signal },
+    )
+    return items.length === 0
+      ? recorded.executionNode?.isHostNetwork === true
+      : items.includes(true)
+  } catch (error) {
+    if (hasCode(error, 'OPERATOR_API_FORBIDDEN')) return true
+    throw error
   }
 }
 

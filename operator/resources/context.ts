@@ -17,6 +17,8 @@ export interface ExecutionNode {
   readonly labels: Readonly<Record<string, string>>
   /** `namespace/name` of the Service they were found behind. */
   readonly service?: string
+  /** True where they are in the network of their machines, or may be: no policy can name them there. */
+  readonly isHostNetwork?: boolean
 }
 
 /** What builders of both kinds need. */

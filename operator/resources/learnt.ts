@@ -38,9 +38,15 @@ function readNode({
   namespace,
   labels,
   service,
+  isHostNetwork,
 }: Readonly<Record<string, unknown>>): ExecutionNode | null {
   if (typeof namespace !== 'string' || !isTexts(labels)) return null
-  return { namespace, labels, ...(typeof service === 'string' ? { service } : {}) }
+  return {
+    namespace,
+    labels,
+    ...(typeof service === 'string' ? { service } : {}),
+    ...(isHostNetwork === true ? { isHostNetwork } : {}),
+  }
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> {

@@ -12,7 +12,7 @@
  * | 53, DNS | anywhere |
  * | peers | anywhere, on 9171 and on the ports of the addresses |
  * | 8080, a Generator's schema | pods of the Generators a Host refers to |
- * | the execution node | its pods where they are known, else anywhere |
+ * | the execution node | its pods where they are known and in the network of pods, else anywhere |
  * | the registry chain | anywhere, on the ports of its addresses |
  *
  * Probes come from the machine that runs the pod, which policies always let in.
@@ -59,7 +59,7 @@ export function generatorNetworkPolicy(
   { executionNode }: Pick<GeneratorContext, 'executionNode'>,
 ): NetworkPolicy | null {
   const toNode: V1NetworkPolicyEgressRule =
-    executionNode === null
+    executionNode === null || executionNode.isHostNetwork === true
       ? { ports: [{ protocol: 'TCP' }] }
       : {
           ports: [{ protocol: 'TCP' }],

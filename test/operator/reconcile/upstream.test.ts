@@ -68,6 +68,41 @@ test('a Generator that must run beside pods nobody knows waits, and says what to
   assert.equal(homelessStatement(reading(service('geth')), unknown), null)
 })
 
+test('pods in the network of their machines are known as such, also while none is there', async () => {
+  const server = await openKubernetesServer()
+  const client = openClient(server)
+  const { signal } = new AbortController()
+  const generator = reading({
+    podSelector: { matchLabels: { app: 'geth' }, httpPort: 8545, colocate: 'None' },
+  })
+  const { namespace } = generator.metadata
+  const path = `/api/v1/namespaces/${namespace}/pods/geth-0`
+  const plain = { namespace, labels: { app: 'geth' } }
+  const look = async (before: UpstreamFacts['executionNode']): Promise<unknown> => {
+    const recorded = { executionNode: before, schemaSource: null }
+    return (await findUpstream(generator, { api: client.api, recorded, signal })).executionNode
+  }
+  try {
+    assert.deepEqual(await look(null), plain)
+    const pod: KubernetesObject & { readonly spec: object } = {
+      kind: 'Pod',
+      spec: { hostNetwork: true },
+    }
+    server.put(path, pod)
+    const found = { ...plain, isHostNetwork: true }
+    assert.deepEqual(await look(null), found)
+    const asked = server.requests.at(-1)?.query['labelSelector']
+    assert.equal(asked, 'app=geth')
+    const { executionNode } = readLearnt(learntAnnotations({ executionNode: found }))
+    assert.deepEqual(executionNode, found)
+    server.remove(path)
+    assert.deepEqual(await look(found), found)
+  } finally {
+    await client.api.close()
+    await server.close()
+  }
+})
+
 test('a Service that the operator may not look at holds up nothing, and is told with the remedy', async () => {
   const server = await openKubernetesServer()
   const client = openClient(server)

@@ -213,6 +213,32 @@ checkFlows('a Generator', beside, [
   { name: 'anything else outside', direction: 'out', other: outside, port: 443, passes: false },
 ])
 
+const inMachines = defined(
+  generatorNetworkPolicy(readGenerator('generator-minimal'), {
+    executionNode: { ...executionNode, isHostNetwork: true },
+  }),
+)
+checkFlows('a Generator whose execution node is in the network of its machine', inMachines, [
+  {
+    name: 'its execution node, which has the address of a machine',
+    direction: 'out',
+    other: machine,
+    port: 8545,
+    passes: true,
+  },
+  {
+    name: 'UDP to that machine',
+    direction: 'out',
+    other: machine,
+    port: 8545,
+    protocol: 'UDP',
+    passes: false,
+  },
+])
+checkFlows('a Generator whose execution node is in the network of pods', beside, [
+  { name: 'a machine', direction: 'out', other: machine, port: 8545, passes: false },
+])
+
 const byUrl = defined(
   generatorNetworkPolicy(readGenerator('generator-minimal'), { executionNode: null }),
 )
