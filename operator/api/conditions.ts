@@ -130,7 +130,7 @@ export const conditions = {
       KeysClaimMissing: {
         status: 'True',
         meaning:
-          'The keys claim of a replica that already had an identity is gone: restore it from your backup, or delete the resource to begin with a new identity when it is created again.',
+          'The keys claim of a replica that already had an identity is gone, and no replica is started again until that is mended, so that none begins with an empty claim: restore it from your backup, or delete the resource to begin with a new identity when it is created again.',
       },
       DuplicateKey: {
         status: 'True',

@@ -112,7 +112,7 @@ function describe(
     message: {
       IdentityConflict: `The ${secret} has the fingerprint ${key}, but the key directory on claim ${name} opens with ${mark}: put the original value back from your backup. No pod is touched meanwhile.`,
       KeyringMissing: `The ${secret} is missing, and the key directory on claim ${name} opens with nothing else (fingerprint ${mark}): put the value back from your backup; ${renew}. No pod is touched meanwhile.`,
-      KeysClaimMissing: `Claim ${name} ${fateOf(claim)}, and with it the key directory of replica ${ordinal}, which opens with the ${secret}: restore the claim from your backup, with the annotation ${records.keyringFingerprint}: "${mark}"; ${renew}. No pod is touched meanwhile.`,
+      KeysClaimMissing: `Claim ${name} ${fateOf(claim)}, and with it the key directory of replica ${ordinal}, which opens with the ${secret}: restore the claim from your backup, with the annotation ${records.keyringFingerprint}: "${mark}"; ${renew}. ${othersOf(resource)}`,
     }[reason],
   }
 }
@@ -155,6 +155,13 @@ export function sharedKeyProblem(
 function anotherKey(resource: Resource, ordinal: number): string {
   const claim = claimName(resource, 'keys', ordinal)
   return `give "${ordinal}" a secret of its own, of at least 32 random characters; where claim ${claim} is there already, delete it and the ${resource.kind} too, and create the ${resource.kind} again`
+}
+
+/** What it means for the others that there is no StatefulSet, which would make an empty claim. */
+function othersOf(resource: Resource): string {
+  return wantedReplicas(resource) === 1
+    ? 'No pod is touched meanwhile, and none is started again.'
+    : 'All pods that run go on meanwhile, but the StatefulSet is gone, since it would make an empty claim: until this is mended no replica is started again, moved, scaled or updated, and draining a machine with one of them may be refused.'
 }
 
 function fateOf(claim: KeysClaim | null): string {

@@ -60,6 +60,17 @@ test('a lost, dying or replaced keys claim stops everything', () => {
   assert.equal(reasonOf({ claim: empty }), 'KeysClaimMissing')
 })
 
+test('a lost keys claim says what becomes of the other replicas', () => {
+  const three: Host = { ...host, spec: { ...host.spec, replicas: 3 } }
+  const messageOf = (of: Host): string =>
+    planIdentity(of, [{ ...replica, claim: null }], true).problem?.message ?? ''
+  assert.match(messageOf(host), /No pod is touched meanwhile, and none is started again\.$/)
+  assert.match(
+    messageOf(three),
+    /All pods that run go on meanwhile, .* until this is mended no replica is started again, moved, scaled or updated, and draining a machine with one of them may be refused\.$/,
+  )
+})
+
 test('a claim restored from a backup with its mark goes on', () => {
   assert.equal(reasonOf({ claim: { ...claim, uid: 'restored' } }), null)
 })
