@@ -240,7 +240,16 @@ export const conditions = {
       LoadBalancer: { status: 'True', meaning: 'The addresses are those of load balancers.' },
       HostNetwork: { status: 'True', meaning: 'The addresses are those of the machines.' },
       Manual: { status: 'True', meaning: 'The addresses are those of the spec.' },
-      Pending: { status: 'False', meaning: 'A load balancer has no address yet.', event: 'none' },
+      NotNeeded: {
+        status: 'True',
+        meaning: 'No pods are wanted, so no addresses are.',
+        event: 'none',
+      },
+      Pending: {
+        status: 'False',
+        meaning: 'A load balancer has no address yet, or a pod no machine.',
+        event: 'none',
+      },
       AddressUnknown: {
         status: 'False',
         meaning:
@@ -248,7 +257,8 @@ export const conditions = {
       },
       PrivateAddress: {
         status: 'False',
-        meaning: 'A load balancer has an address that only private networks reach.',
+        meaning:
+          'A load balancer has an address that only private networks reach: ask for a public one by annotations of the Service, or write the outside address to p2p.announce (Generator).',
       },
     },
   },

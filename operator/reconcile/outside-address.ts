@@ -46,13 +46,28 @@ export function addressStatement(
 ): AddressStatement {
   const manual = resource.kind === 'Generator' ? (resource.spec.p2p.announce ?? []) : []
   const { type } = p2pExposure(resource)
+  if (wantedReplicas(resource) === 0) {
+    return { reason: 'NotNeeded', message: 'No pods are wanted.' }
+  }
   if (type === 'LoadBalancer') return balancerStatement(resource, learnt, manual)
   if (manual.length > 0) return { reason: 'Manual', message: `Told to peers: ${list(manual)}.` }
   if (resource.spec.podTemplate?.spec?.hostNetwork === true && type === 'None') {
-    return { reason: 'HostNetwork', message: `Those of the machines: ${list(learnt.flat())}.` }
+    return machineStatement(resource, learnt)
   }
   if (type === 'NodePort') return nodePortStatement(resource)
   return { reason: 'InCluster', message: 'Reached from within the cluster only.' }
+}
+
+function machineStatement(
+  resource: Resource,
+  learnt: readonly (readonly string[])[],
+): AddressStatement {
+  const waiting = unknownOrdinals(resource, learnt)
+  if (waiting.length === 0) {
+    return { reason: 'HostNetwork', message: `Those of the machines: ${list(learnt.flat())}.` }
+  }
+  const names = waiting.map((ordinal) => podName(resource, ordinal))
+  return { reason: 'Pending', message: `Not on a machine yet: ${list(names)}; see Ready.` }
 }
 
 function balancerStatement(
@@ -60,7 +75,7 @@ function balancerStatement(
   learnt: readonly (readonly string[])[],
   manual: readonly string[],
 ): AddressStatement {
-  const waiting = ordinalsOf(resource).filter((ordinal) => (learnt[ordinal] ?? []).length === 0)
+  const waiting = unknownOrdinals(resource, learnt)
   if (waiting.length > 0 && manual.length === 0) {
     const names = waiting.map((ordinal) => p2pServiceName(resource, ordinal))
     return {
@@ -69,10 +84,18 @@ function balancerStatement(
     }
   }
   const all = [...manual, ...learnt.flat()]
-  if (all.length > 0 && all.every(isPrivate)) {
-    return { reason: 'PrivateAddress', message: `Private networks only reach ${list(all)}.` }
-  }
+  if (all.every(isPrivate)) return privateStatement(resource, all)
   return { reason: 'LoadBalancer', message: `Told to peers: ${list(all)}.` }
+}
+
+function privateStatement({ kind }: Resource, addresses: readonly string[]): AddressStatement {
+  const ask = 'ask this cluster for a public load balancer by'
+  const remedy =
+    kind === 'Generator'
+      ? `${ask} spec.p2p.service.annotations, or write the outside address to spec.p2p.announce`
+      : `${ask} spec.services.p2p.annotations`
+  const message = `Private networks only reach ${list(addresses)}: ${remedy}.`
+  return { reason: 'PrivateAddress', message }
 }
 
 function nodePortStatement({ kind }: Resource): AddressStatement {
@@ -101,6 +124,14 @@ const privateAddress =
 
 function isPrivate(address: string): boolean {
   return privateAddress.test(address)
+}
+
+/** Replicas of which no address was learnt. */
+function unknownOrdinals(
+  resource: Resource,
+  learnt: readonly (readonly string[])[],
+): readonly number[] {
+  return ordinalsOf(resource).filter((ordinal) => (learnt[ordinal] ?? []).length === 0)
 }
 
 function ordinalsOf(resource: Resource): number[] {

@@ -63,6 +63,42 @@ test('what cannot be learnt is asked for', () => {
   assert.equal(addressStatement(withP2p('None'), [[]]).reason, 'InCluster')
 })
 
+test('of no address nothing is told: none is wanted, or its pod has no machine yet', () => {
+  const host = readHost('host-minimal')
+  const withSpec = (spec: object): typeof host => ({ ...host, spec: { ...host.spec, ...spec } })
+  const onMachines = { podTemplate: { spec: { hostNetwork: true } } }
+  assert.deepEqual(
+    addressStatement(withSpec({ ...onMachines, replicas: 2 }), [
+      ['/ip4/198.51.100.4/tcp/9171'],
+      [],
+    ]),
+    {
+      reason: 'Pending',
+      message: 'Not on a machine yet: mainnet-host-1; see Ready.',
+    },
+  )
+  for (const type of ['None', 'LoadBalancer'] as const) {
+    const services = { ...host.spec.services, p2p: { type, publicHealth: true } }
+    const none = withSpec({ ...onMachines, replicas: 0, services })
+    assert.equal(addressStatement(none, []).reason, 'NotNeeded')
+  }
+})
+
+test('a private address comes with what makes it a public one', () => {
+  const [balanced, host] = [withP2p('LoadBalancer'), readHost('host-minimal')]
+  const learnt = learn(balanced, [{ ip: '10.1.2.3' }])
+  assert.equal(
+    addressStatement(balanced, learnt).message,
+    'Private networks only reach /ip4/10.1.2.3/tcp/9171: ask this cluster for a public load balancer by spec.p2p.service.annotations, or write the outside address to spec.p2p.announce.',
+  )
+  const services = {
+    ...host.spec.services,
+    p2p: { type: 'LoadBalancer', publicHealth: true },
+  } as const
+  const told = addressStatement({ ...host, spec: { ...host.spec, services } }, learnt)
+  assert.match(told.message, /: ask this cluster .* by spec\.services\.p2p\.annotations\.$/)
+})
+
 test('in the network of the machine the address is the machine’s', () => {
   const host = readHost('host-minimal')
   const spec = { ...host.spec, podTemplate: { spec: { hostNetwork: true } } }
