@@ -10,7 +10,7 @@ import { type FingerprintCache, readKeyring } from './keyring.ts'
 import type { KindLogic } from './kind-logic.ts'
 import { missingKeys } from './named-secrets.ts'
 import { waitingSecrets } from './pause.ts'
-import type { Picture } from './picture.ts'
+import { observedName, type Picture } from './picture.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
 import { recordEvent } from './record-event.ts'
 import { childKey, type Looked, type ResourceMemory } from './resource-memory.ts'
@@ -34,8 +34,10 @@ export function createLook<R extends Resource, F>(
     const addresses = (resource.status?.nodes ?? []).flatMap((node) => node.addresses ?? [])
     const question = questionOf(resource, [addresses, logic.moves?.(resource)])
     const before = memory.looked
-    const isFresh = before !== null && parts.nowMs() - before.atMs < parts.lookIntervalMs() * 0.9
-    if (isFresh && before.question === question) return before
+    const occasion = occasionOf(picture)
+    const intervalMs = parts.lookIntervalMs(observedName(resource), memory.isWaiting)
+    const isFresh = before !== null && parts.nowMs() - before.atMs < intervalMs * 0.9
+    if (isFresh && before.question === question && before.occasion === occasion) return before
 
     const keyring = await readKeyring(api, resource, fingerprints, signal)
     const missing = await missingKeys(api, resource, signal)
@@ -54,7 +56,7 @@ export function createLook<R extends Resource, F>(
       const isSameWish = before?.question === question
       await ensureAll(parts, resource, { secrets, settled: memory.settled, isSameWish }, signal)
     }
-    const looked = { facts, keyring, missing, waiting, atMs: parts.nowMs(), question }
+    const looked = { facts, keyring, missing, waiting, atMs: parts.nowMs(), question, occasion }
     memory.looked = looked
     return looked
   }
@@ -63,6 +65,10 @@ export function createLook<R extends Resource, F>(
 function questionOf({ metadata }: Resource, watched: readonly unknown[]): string {
   const asked = metadata.annotations?.[requests.reconcileAt]
   return shortHash(canonicalJson([metadata.generation, asked, watched]))
+}
+
+function occasionOf({ pods }: Picture): string {
+  return JSON.stringify([...pods].map(([ordinal, { uid }]) => [ordinal, uid]))
 }
 
 interface Wish {

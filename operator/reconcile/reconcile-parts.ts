@@ -7,6 +7,7 @@ import type { StatusWriter } from '../runtime/status-writer.ts'
 import type { ClusterView } from './cluster-view.ts'
 import type { HealthObserver } from './health-observer.ts'
 import type { ReconcileOptions } from './kind-logic.ts'
+import type { LookPace } from './look-pace.ts'
 import type { Mirror } from './mirror.ts'
 
 export interface ReconcileParts<R extends Resource> {
@@ -22,5 +23,5 @@ export interface ReconcileParts<R extends Resource> {
   /** Milliseconds of a clock that never goes back. */
   readonly nowMs: () => number
   /** How often Secrets of a resource are looked at, since nothing tells of their changes. */
-  readonly lookIntervalMs: () => number
+  readonly lookIntervalMs: LookPace
 }

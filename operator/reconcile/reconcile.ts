@@ -46,7 +46,6 @@ interface Work<R extends Resource, F> extends Tools<R, F> {
 }
 
 /** How soon something is looked at again that nothing watched will tell of. */
-const holdMs = 5_000
 const passingMs = 1_000
 
 /** The reconcile of one kind. */
@@ -63,9 +62,11 @@ export function createReconcile<R extends Resource, F>(
     const { namespace, name } = parseKey(key)
     const resource = parts.mirror.get(namespace, name)?.value
     if (resource === undefined || resource.metadata.deletionTimestamp !== undefined) {
-      parts.observer.watch(observedName({ kind: logic.kind, metadata: { namespace, name } }), [])
+      const observed = observedName({ kind: logic.kind, metadata: { namespace, name } })
+      parts.observer.watch(observed, [])
       memories.drop(key)
       holders.release(key)
+      parts.lookIntervalMs(observed, false)
       return {}
     }
     const memory = memories.of(resource)
@@ -223,8 +224,10 @@ async function applyObjects<R extends Resource, F>(work: Work<R, F>, facts: F): 
 
 /** Writes status, tells Events, and says when to look again. */
 async function tell<R extends Resource, F>(work: Work<R, F>): Promise<ReconcileResult> {
-  const { resource, findings, logic, parts, run } = work
+  const { resource, memory, findings, logic, parts, run } = work
   const { namespace, name, uid } = resource.metadata
+  const { identity, hold } = findings
+  memory.isWaiting = [identity?.problem, identity?.lack, hold].some(Boolean)
   const latest = parts.mirror.get(namespace, name)
   if (latest?.uid !== uid) return {}
   const picture = takePicture(parts.view, parts.observer, resource)
@@ -236,8 +239,7 @@ async function tell<R extends Resource, F>(work: Work<R, F>): Promise<ReconcileR
   if (outcome.written) tellEvents(work, wanted)
   hurryIfAsked(work)
   const pauses = [
-    parts.lookIntervalMs(),
-    ...(findings.hold === null ? [] : [holdMs]),
+    parts.lookIntervalMs(observedName(resource), memory.isWaiting),
     ...(isPassing(findings.error) ? [passingMs] : []),
     ...(outcome.requeueAfterMs === undefined ? [] : [outcome.requeueAfterMs]),
   ]

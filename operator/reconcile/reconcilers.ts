@@ -12,6 +12,7 @@ import { generatorLogic } from './generator-logic.ts'
 import { openHealthObserver } from './health-observer.ts'
 import { createHostLogic } from './host-logic.ts'
 import type { ReconcileOptions } from './kind-logic.ts'
+import { createLookPace } from './look-pace.ts'
 import type { Mirror } from './mirror.ts'
 import { createReconcile } from './reconcile.ts'
 import { type Controllers, routeChanges } from './routes.ts'
@@ -33,11 +34,6 @@ export interface Reconcilers {
   route(controllers: Controllers): void
   close(): Promise<void>
 }
-
-/** Secrets of a resource are looked at so often at best ... */
-const minLookMs = 8_000
-/** ... and less often where there are many resources: ten requests a second all in all. */
-const lookMsPerResource = 400
 
 export function openReconcilers(
   options: ReconcileOptions,
@@ -65,7 +61,7 @@ export function openReconcilers(
     status,
     events,
     nowMs: () => performance.now(),
-    lookIntervalMs: () => Math.max(minLookMs, lookMsPerResource * count()),
+    lookIntervalMs: createLookPace(count),
   }
   return {
     reconcile: {

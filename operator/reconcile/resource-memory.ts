@@ -16,10 +16,14 @@ export interface Looked<F> {
   readonly atMs: number
   /** Changes when the question does. */
   readonly question: string
+  /** Changes when pods come and go: who starts reads Secrets. */
+  readonly occasion: string
 }
 
 export interface ResourceMemory<F> {
   looked: Looked<F> | null
+  /** Whether it waits for something that a look would find. */
+  isWaiting: boolean
   /** Objects that were seen as they should be. */
   readonly settled: Set<string>
   /** What was answered to claims that asked for more. */
@@ -40,7 +44,12 @@ export function createMemories<F>(): Memories<F> {
       const key = `${namespace}/${name}`
       const known = memories.get(key)
       if (known?.uid === uid) return known.memory
-      const memory = { looked: null, settled: new Set<string>(), refusedGrowth: null }
+      const memory = {
+        looked: null,
+        isWaiting: false,
+        settled: new Set<string>(),
+        refusedGrowth: null,
+      }
       memories.set(key, { uid, memory })
       return memory
     },

@@ -27,7 +27,7 @@ export const emptyPicture: Picture = {
 export function foundFacts<F>(facts: F): Findings<F> {
   const keyring = { exists: true, isOwned: false, fingerprints: new Map() }
   return {
-    looked: { facts, keyring, missing: [], waiting: [], atMs: 0, question: '' },
+    looked: { facts, keyring, missing: [], waiting: [], atMs: 0, question: '', occasion: '' },
     identity: null,
     problem: null,
     error: null,
