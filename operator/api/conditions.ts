@@ -59,11 +59,12 @@ export const conditions = {
       },
       PodsFailing: {
         status: 'False',
-        meaning: 'A pod crashes or cannot get its image; the message says which and why.',
+        meaning: 'A pod crashes or cannot get its image: do what the message says.',
       },
       Unschedulable: {
         status: 'False',
-        meaning: 'A pod fits on no machine; the message repeats what the scheduler says.',
+        meaning:
+          'A pod fits on no machine, as the scheduler says: make room, or change podTemplate.',
       },
       WaitingForStorage: {
         status: 'False',
@@ -101,7 +102,8 @@ export const conditions = {
       Progressing: { status: 'True', meaning: 'Changes are on their way.', event: 'none' },
       ProgressingWithRetry: {
         status: 'True',
-        meaning: 'A step failed and is tried again; the message says which and why.',
+        meaning:
+          'A step failed and is tried again; the message says which and why: act only if it stays.',
         event: 'Warning',
       },
       WaitingForRollout: { status: 'True', meaning: 'The StatefulSet is replacing pods.' },
@@ -190,7 +192,7 @@ export const conditions = {
       PeerIDChanged: {
         status: 'False',
         meaning:
-          'A replica says another peer ID than before, though its keyring key is the same: somebody replaced its keys.',
+          'A replica says another peer ID than before, though its keyring key is the same: see who replaced its keys or its image.',
       },
     },
   },
@@ -213,7 +215,8 @@ export const conditions = {
       Expanding: { status: 'False', meaning: 'A volume is being made larger.', event: 'Normal' },
       FileSystemResizePending: {
         status: 'False',
-        meaning: 'A volume is larger, its file system grows when the pod is next started.',
+        meaning:
+          'A volume is larger, its file system grows when the pod is next started: set the annotation viewmesh.io/roll-at to replace the pods now.',
         event: 'Normal',
       },
       ExpansionUnsupported: {
@@ -223,7 +226,8 @@ export const conditions = {
       },
       ExpansionFailed: {
         status: 'False',
-        meaning: 'The storage refused to make a volume larger; the message repeats what it says.',
+        meaning:
+          'The storage refused to make a volume larger, as the message repeats: free or add storage.',
       },
     },
   },
@@ -272,16 +276,21 @@ export const conditions = {
         status: 'True',
         meaning: 'New blocks are polled for over HTTP, which is slightly slower.',
       },
-      Unreachable: { status: 'False', meaning: 'The execution node does not answer.' },
+      Unreachable: {
+        status: 'False',
+        meaning:
+          'The execution node does not answer: see whether it runs where spec.upstream says.',
+      },
       Unauthorized: {
         status: 'False',
         meaning: 'The execution node refuses the API key: correct the Secret of upstream.auth.',
       },
       WrongChain: {
         status: 'False',
-        meaning: 'The execution node is on another chain than the stored blocks.',
+        meaning:
+          'The execution node is on another chain than the stored blocks: correct spec.upstream, or let go of these blocks.',
       },
-      Failing: { status: 'False', meaning: 'Its answers cannot be used; the message says why.' },
+      Failing: { status: 'False', meaning: 'It cannot be used: do what the message says.' },
       Unobserved: { status: 'Unknown', meaning: 'No pod could be asked.', event: 'none' },
     },
   },
@@ -302,7 +311,8 @@ export const conditions = {
       },
       GeneratorMissing: {
         status: 'False',
-        meaning: 'A Generator that generators names does not exist, or not yet.',
+        meaning:
+          'A Generator that generators names does not exist, or not yet: create it, or correct generators.',
       },
       GeneratorNotWatched: {
         status: 'False',
@@ -347,7 +357,8 @@ export const conditions = {
       },
       Unreachable: {
         status: 'False',
-        meaning: 'The Generator’s schema does not answer; the embedded one is used.',
+        meaning:
+          'The Generator’s schema does not answer, and the embedded one is used: see whether the Generator runs.',
       },
       Unobserved: { status: 'Unknown', meaning: 'No pod could be asked.', event: 'none' },
     },

@@ -57,7 +57,9 @@ export function keepPod({ metadata, spec, status }: V1Pod): KeptPod {
 function troubleOf(status: V1Pod['status']): PodTrouble | null {
   const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled')
   if (scheduled?.reason === 'Unschedulable') {
-    return { kind: 'unschedulable', message: scheduled.message ?? 'no machine fits' }
+    const why = withoutStop(scheduled.message ?? 'no machine fits')
+    const message = `${why}. Make room, or change what spec.podTemplate asks of machines.`
+    return { kind: 'unschedulable', message }
   }
   const message = statusesOf(status)
     .map(containerTrouble)
@@ -71,12 +73,14 @@ function statusesOf(status: V1Pod['status']): V1ContainerStatus[] {
 
 function containerTrouble(status: V1ContainerStatus): string | null {
   const { name, state, lastState } = status
-  const waiting = state?.waiting
-  if (!failures.includes(waiting?.reason ?? '')) return null
+  const { reason = '', message } = state?.waiting ?? {}
+  if (!failures.includes(reason)) return null
   const ended = lastState?.terminated
   const words = lastWordsOf(status)
-  const why = words === null ? detail(waiting?.message) : `: ${lastWordsText(words)}`
-  return `container ${name}: ${waiting?.reason}${ended === undefined ? '' : endText(ended)}${why}`
+  const said = words === null ? detail(reason, message) : lastWordsText(words)
+  const what = `container ${name}: ${reason}${ended === undefined ? '' : endText(ended)}`
+  const remedy = words?.remedy ? '' : `. ${remedyOf(reason, ended)}`
+  return `${what}${said === '' ? '' : `: ${withoutStop(said)}`}${remedy || '.'}`
 }
 
 /** What a container said that failed last time it ran and is not well since. */
@@ -90,6 +94,23 @@ function endText({ exitCode, reason = 'Error' }: V1ContainerStateTerminated): st
   return reason === 'Error' ? ` (ended with code ${exitCode})` : ` (${reason}, code ${exitCode})`
 }
 
-function detail(message: string | undefined): string {
-  return message ? `: ${message.slice(0, 300)}` : ''
+/** Of a crash Kubernetes says no more than how long it waits, which is another time each time. */
+function detail(reason: string, message: string | undefined): string {
+  return reason === 'CrashLoopBackOff' ? '' : (message ?? '').slice(0, 300)
+}
+
+function remedyOf(reason: string, ended: V1ContainerStateTerminated | undefined): string {
+  if (/Image/.test(reason)) {
+    return 'Correct spec.image, or name imagePullSecrets in spec.podTemplate.'
+  }
+  if (reason !== 'CrashLoopBackOff') {
+    return 'Correct spec.podTemplate, or make what it refers to.'
+  }
+  return ended?.reason === 'OOMKilled'
+    ? 'Raise the memory limit of the container in spec.podTemplate.'
+    : 'See its log with kubectl logs --previous.'
+}
+
+function withoutStop(text: string): string {
+  return text.replace(/\.$/, '')
 }

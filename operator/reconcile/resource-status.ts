@@ -132,8 +132,14 @@ function readiness<F>(
 
 function retrying({ ready }: Readiness, error: unknown): Statements {
   const message =
-    error instanceof ServiceError ? error.message : 'a mistake of the operator: see its log'
+    error instanceof ServiceError
+      ? sentence(error)
+      : 'A mistake of the operator: see its log, and report it.'
   return { Ready: ready, Reconciling: { reason: 'ProgressingWithRetry', message } }
+}
+
+function sentence({ message, remedy }: ServiceError): string {
+  return remedy === undefined ? message : `${message.replace(/\.$/, '')}. ${remedy}`
 }
 
 function identityStatement<F>(

@@ -114,7 +114,7 @@ function failedStatement(claims: readonly PlacedClaim[]): StorageStatement | nul
       claim.conditions['ControllerResizeError'] ?? claim.conditions['NodeResizeError'] ?? null
     const isInfeasible = claim.resizeStatus?.endsWith('Infeasible') === true
     if (told === null && !isInfeasible) continue
-    const message = `Claim ${claim.name} cannot grow to ${claim.requested}: ${told ?? claim.resizeStatus}`
+    const message = `Claim ${claim.name} cannot grow to ${claim.requested}: ${told ?? claim.resizeStatus}. Free or add storage; the storage’s own log may say more.`
     return { reason: 'ExpansionFailed', message }
   }
   return null
@@ -133,7 +133,7 @@ function growthStatement(
   return atRestart
     ? {
         reason: 'FileSystemResizePending',
-        message: `The file system grows when the pod is next started: ${names}.`,
+        message: `The file system grows when the pod is next started: ${names}. Set the annotation viewmesh.io/roll-at to any new value to replace the pods now.`,
       }
     : { reason: 'Expanding', message: `Being made larger: ${names}.` }
 }

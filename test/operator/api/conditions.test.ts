@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type ConditionDefinition, conditions } from '../../../operator/api/conditions.ts'
 import { eventReasons } from '../../../operator/api/event-reasons.ts'
+import { occurrencesOf } from '../../../operator/reconcile/condition-list.ts'
 import { readSourceFiles } from '../../support/source-files.ts'
 
 const table: Readonly<Record<string, ConditionDefinition>> = conditions
@@ -40,9 +41,14 @@ test('a condition whose True is good has reasons for both', () => {
   }
 })
 
-test('what stops the operator says what a person has to do', () => {
-  const silent = Object.entries(conditions.Stalled.reasons).filter(
-    ([, { meaning }]) => !meaning.includes(': '),
+test('every reason that is bad says what a person has to do, or where that is said', () => {
+  const bad = reasons.filter(({ type, name }) => {
+    const condition = { type, status: 'Unknown', reason: name, message: '' } as const
+    return occurrencesOf([], [condition]).some((event) => event.type === 'Warning')
+  })
+  assert.ok(bad.length > 20)
+  const silent = bad.filter(
+    ({ meaning }) => !meaning.includes(': ') && !/^See \w+\.$/.test(meaning),
   )
   assert.deepEqual(silent, [])
 })

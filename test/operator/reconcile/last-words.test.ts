@@ -61,9 +61,22 @@ test('a program that says nothing of its end is told as Kubernetes tells it', ()
   assert.equal(readLastWords(undefined), null)
   assert.equal(
     troubleOf({ terminated: { exitCode: 137, reason: 'OOMKilled', message: running } }),
-    `container generator: CrashLoopBackOff (OOMKilled, code 137): ${backOff}`,
+    'container generator: CrashLoopBackOff (OOMKilled, code 137). Raise the memory limit of the container in spec.podTemplate.',
   )
-  assert.equal(troubleOf(undefined), `container generator: CrashLoopBackOff: ${backOff}`)
+  assert.equal(
+    troubleOf(undefined),
+    'container generator: CrashLoopBackOff. See its log with kubectl logs --previous.',
+  )
+})
+
+test('a container that cannot be made says what lacks', () => {
+  const waiting = { reason: 'CreateContainerConfigError', message: 'secret "a" not found' }
+  const [container] = crashing(undefined).status?.containerStatuses ?? []
+  const pod = { status: { containerStatuses: [{ ...container, state: { waiting } }] } } as V1Pod
+  assert.equal(
+    keepPod(pod).trouble?.message,
+    'container generator: CreateContainerConfigError: secret "a" not found. Correct spec.podTemplate, or make what it refers to.',
+  )
 })
 
 test('a crash of the runtime says its last line', () => {

@@ -80,7 +80,8 @@ test('a pod that cannot get its image, crashes or fits nowhere says so in Ready'
   })
   assert.deepEqual(ready, {
     reason: 'PodsFailing',
-    message: '1 of 2 pods are ready. mainnet-host-1: container host: ErrImagePull: not found',
+    message:
+      '1 of 2 pods are ready. mainnet-host-1: container host: ErrImagePull: not found. Correct spec.image, or name imagePullSecrets in spec.podTemplate.',
   })
   const lost = keepPod({
     metadata: { name: 'mainnet-host-1' },

@@ -5,6 +5,7 @@ import { parseHealth } from '../../../operator/reconcile/health-view.ts'
 import type { Picture } from '../../../operator/reconcile/picture.ts'
 import { type Findings, wantedStatus } from '../../../operator/reconcile/resource-status.ts'
 import type { WantedCondition } from '../../../operator/runtime/status-writer.ts'
+import { ServiceError } from '../../../src/errors.ts'
 import { generatorContext, readGenerator } from '../../support/operator-cases.ts'
 import { boundClaims, emptyPicture, foundFacts, podWith } from '../../support/operator-findings.ts'
 
@@ -67,4 +68,18 @@ test('a Secret that is missing is told where no pod runs, where one waits, and w
   assert.equal(readyWith(0, false), 'SecretMissing')
   assert.equal(readyWith(1, true), 'SecretMissing')
   assert.equal(readyWith(1, false), 'AllReady')
+})
+
+test('a step that is tried again says what to do should it stay', () => {
+  const counts = { generation: 1, observedGeneration: 1, replicas: 1, readyReplicas: 1 }
+  const error = new ServiceError('OPERATOR_API_FAILED', 'apply failed', { remedy: 'See its log.' })
+  const settled = { counts: { ...counts, updatedReplicas: 1, isRolling: false } }
+  assert.equal(
+    conditionsOf(settled, { error }).get('Reconciling')?.message,
+    'apply failed. See its log.',
+  )
+  assert.equal(
+    conditionsOf(settled, { error: new Error('ours') }).get('Reconciling')?.message,
+    'A mistake of the operator: see its log, and report it.',
+  )
 })

@@ -82,7 +82,8 @@ test('what the storage refuses is repeated', () => {
   })
   assert.deepEqual(storageStatement(larger, [keys, refused], null), {
     reason: 'ExpansionFailed',
-    message: 'Claim data-mainnet-host-0 cannot grow to 200Gi: no space on the array',
+    message:
+      'Claim data-mainnet-host-0 cannot grow to 200Gi: no space on the array. Free or add storage; the storage’s own log may say more.',
   })
 })
 
