@@ -1,0 +1,135 @@
+/** The conditions that tools wait for, with every reason: what comes of the whole resource. */
+
+/** Part of the table in `conditions.ts`. */
+export const mainConditions = {
+  Ready: {
+    meaning:
+      'The pods run as the spec wants, with their identity and storage. The one to wait for; what observers of /health see is in the other conditions.',
+    polarity: 'normal-true',
+    kinds: ['Generator', 'Host'],
+    reasons: {
+      AllReady: { status: 'True', meaning: 'Every wanted pod is ready.' },
+      ScaledToZero: { status: 'True', meaning: 'No pods are wanted; keys and data are kept.' },
+      Pending: {
+        status: 'False',
+        meaning: 'The resource has not been looked at to the end yet.',
+        event: 'none',
+      },
+      Initializing: {
+        status: 'False',
+        meaning: 'Pods run, but /health does not answer 200 yet.',
+        event: 'none',
+      },
+      RollingOut: {
+        status: 'False',
+        meaning: 'Pods are being replaced, one after the other.',
+        event: 'Normal',
+      },
+      PodsFailing: {
+        status: 'False',
+        meaning: 'A pod crashes or cannot get its image: do what the message says.',
+      },
+      Unschedulable: {
+        status: 'False',
+        meaning:
+          'A pod fits on no machine, as the scheduler says: make room, or change podTemplate.',
+      },
+      WaitingForStorage: {
+        status: 'False',
+        meaning: 'A volume is not bound, or not of the size that is wanted; see StorageReady.',
+        event: 'none',
+      },
+      WaitingForUpstream: {
+        status: 'False',
+        meaning:
+          'The Service of the execution node does not exist (for pods of a podSelector nobody waits): create it, or correct spec.upstream.',
+      },
+      ExecutionNodeUnknown: {
+        status: 'False',
+        meaning:
+          'The Generator is required to run beside its execution node, and nobody says which pods that is: the message says what to change.',
+      },
+      SecretMissing: {
+        status: 'False',
+        meaning:
+          'A Secret that the spec names does not exist, or lacks the key: create it as the message says. Pods that run are left as they are meanwhile.',
+      },
+      IdentityNotReady: { status: 'False', meaning: 'See IdentityReady.', event: 'none' },
+      Stalled: {
+        status: 'False',
+        meaning: 'Nothing goes on until a person acts; see Stalled.',
+        event: 'none',
+      },
+    },
+  },
+  Reconciling: {
+    meaning: 'The operator is bringing the cluster to what the spec says.',
+    polarity: 'abnormal-true',
+    kinds: ['Generator', 'Host'],
+    reasons: {
+      Progressing: { status: 'True', meaning: 'Changes are on their way.', event: 'none' },
+      ProgressingWithRetry: {
+        status: 'True',
+        meaning:
+          'A step failed and is tried again; the message says which and why: act only if it stays.',
+        event: 'Warning',
+      },
+      WaitingForRollout: { status: 'True', meaning: 'The StatefulSet is replacing pods.' },
+      ExpandingStorage: { status: 'True', meaning: 'Volumes are being made larger.' },
+    },
+  },
+  Stalled: {
+    meaning: 'The operator stopped, touched no pod, and goes on when a person has acted.',
+    polarity: 'abnormal-true',
+    kinds: ['Generator', 'Host'],
+    reasons: {
+      InvalidSpec: {
+        status: 'True',
+        meaning: 'Kubernetes refuses what the spec asks for, mostly in podTemplate: correct it.',
+      },
+      IdentityConflict: {
+        status: 'True',
+        meaning:
+          'A keyring key is not the one with which a key directory opens: put the original value back into the named Secret, from your backup.',
+      },
+      KeyringMissing: {
+        status: 'True',
+        meaning:
+          'A replica already had an identity, but the keyring Secret or its key is gone: restore the named Secret, or delete the named claim and the resource to begin with a new identity.',
+      },
+      KeysClaimMissing: {
+        status: 'True',
+        meaning:
+          'The keys claim of a replica that already had an identity is gone, and no replica is started again until that is mended, so that none begins with an empty claim: restore it from your backup, or delete the resource to begin with a new identity when it is created again.',
+      },
+      DuplicateKey: {
+        status: 'True',
+        meaning:
+          'Two replicas have the same keyring key, and would have one peer ID: give one of them another key, as the message says.',
+      },
+      ChainMismatch: {
+        status: 'True',
+        meaning:
+          'The named claim holds another chain: delete the claim, or create the resource under another name.',
+      },
+      ImmutableFieldChange: {
+        status: 'True',
+        meaning: 'A field was changed that Kubernetes lets nobody change: put it back.',
+      },
+      NameTaken: {
+        status: 'True',
+        meaning:
+          'An object of a needed name exists and belongs to something else: delete or rename one of the two.',
+      },
+      Forbidden: {
+        status: 'True',
+        meaning:
+          'The API server does not let the operator do something; the message says what: extend its role.',
+      },
+      QuotaExceeded: {
+        status: 'True',
+        meaning: 'A ResourceQuota of the namespace leaves no room: raise it or free something.',
+      },
+    },
+  },
+} as const

@@ -1,0 +1,234 @@
+/** The conditions about parts of a resource and its surroundings, with every reason. */
+
+/** Part of the table in `conditions.ts`. */
+export const partConditions = {
+  IdentityReady: {
+    meaning: 'Each replica has its keyring key, and it is the one its key directory was made with.',
+    polarity: 'normal-true',
+    kinds: ['Generator', 'Host'],
+    reasons: {
+      KeyringGenerated: {
+        status: 'True',
+        meaning: 'The operator made the keyring Secret. Back it up.',
+      },
+      KeyringProvided: {
+        status: 'True',
+        meaning: 'The Secret of identity.secretRef has all keys.',
+      },
+      SecretMissing: {
+        status: 'False',
+        meaning: 'The Secret of identity.secretRef does not exist: create it.',
+      },
+      KeyMissing: {
+        status: 'False',
+        meaning: 'The Secret of identity.secretRef lacks the key of a replica: add it.',
+      },
+      IdentityConflict: { status: 'False', meaning: 'See Stalled.' },
+      KeyringMissing: { status: 'False', meaning: 'See Stalled.' },
+      KeysClaimMissing: { status: 'False', meaning: 'See Stalled.' },
+      DuplicateKey: { status: 'False', meaning: 'See Stalled.', event: 'none' },
+      PeerIDChanged: {
+        status: 'False',
+        meaning:
+          'A replica says another peer ID than before, though its keyring key is the same: see who replaced its keys or its image.',
+      },
+    },
+  },
+  StorageReady: {
+    meaning: 'The volumes are there, in the size that is asked for.',
+    polarity: 'normal-true',
+    kinds: ['Generator', 'Host'],
+    reasons: {
+      Bound: { status: 'True', meaning: 'All claims are bound.' },
+      NotNeeded: {
+        status: 'True',
+        meaning: 'No pods are wanted, so no volumes are.',
+        event: 'none',
+      },
+      Pending: {
+        status: 'False',
+        meaning: 'A claim is not bound; the message says which.',
+        event: 'none',
+      },
+      Expanding: { status: 'False', meaning: 'A volume is being made larger.', event: 'Normal' },
+      FileSystemResizePending: {
+        status: 'False',
+        meaning:
+          'A volume is larger, its file system grows when the pod is next started: set the annotation viewmesh.io/roll-at to replace the pods now.',
+        event: 'Normal',
+      },
+      ExpansionUnsupported: {
+        status: 'False',
+        meaning:
+          'The StorageClass does not allow larger volumes: put back the size that status.storage tells, or allow it in the class.',
+      },
+      ExpansionFailed: {
+        status: 'False',
+        meaning:
+          'The storage refused to make a volume larger, as the message repeats: free or add storage.',
+      },
+    },
+  },
+  AddressPublished: {
+    meaning: 'Peers are told where each replica is reached.',
+    polarity: 'normal-true',
+    kinds: ['Generator', 'Host'],
+    reasons: {
+      InCluster: {
+        status: 'True',
+        meaning: 'Reached from within the cluster only, as the spec asks.',
+        event: 'none',
+      },
+      LoadBalancer: { status: 'True', meaning: 'The addresses are those of load balancers.' },
+      HostNetwork: { status: 'True', meaning: 'The addresses are those of the machines.' },
+      Manual: { status: 'True', meaning: 'The addresses are those of the spec.' },
+      NotNeeded: {
+        status: 'True',
+        meaning: 'No pods are wanted, so no addresses are.',
+        event: 'none',
+      },
+      Pending: {
+        status: 'False',
+        meaning: 'A load balancer has no address yet, or a pod no machine.',
+        event: 'none',
+      },
+      AddressUnknown: {
+        status: 'False',
+        meaning:
+          'The outside address cannot be learnt with this kind of Service: write it to p2p.announce (Generator), or use LoadBalancer.',
+      },
+      PrivateAddress: {
+        status: 'False',
+        meaning:
+          'A load balancer has an address that only private networks reach: ask for a public one by annotations of the Service, or write the outside address to p2p.announce (Generator).',
+      },
+    },
+  },
+  UpstreamReachable: {
+    meaning: 'The execution node answers.',
+    polarity: 'normal-true',
+    kinds: ['Generator'],
+    reasons: {
+      WebSocket: { status: 'True', meaning: 'New blocks are told over WebSocket.' },
+      HttpOnly: {
+        status: 'True',
+        meaning: 'New blocks are polled for over HTTP, which is slightly slower.',
+      },
+      Unreachable: {
+        status: 'False',
+        meaning:
+          'The execution node does not answer: see whether it runs where spec.upstream says.',
+      },
+      Unauthorized: {
+        status: 'False',
+        meaning: 'The execution node refuses the API key: correct the Secret of upstream.auth.',
+      },
+      WrongChain: {
+        status: 'False',
+        meaning:
+          'The execution node is on another chain than the stored blocks: correct spec.upstream, or let go of these blocks.',
+      },
+      Failing: { status: 'False', meaning: 'It cannot be used: do what the message says.' },
+      Unobserved: { status: 'Unknown', meaning: 'No pod could be asked.', event: 'none' },
+    },
+  },
+  PeersConnected: {
+    meaning: 'Every ready replica has a peer.',
+    polarity: 'normal-true',
+    kinds: ['Host'],
+    reasons: {
+      Connected: { status: 'True', meaning: 'Every ready replica has a peer.' },
+      ConnectedInPart: {
+        status: 'True',
+        meaning:
+          'Every ready replica has a peer, but another one than expected answers at an address: correct it.',
+      },
+      NoPeersConfigured: {
+        status: 'False',
+        meaning: 'Neither generators nor bootstrapPeers name a peer: add one.',
+      },
+      GeneratorMissing: {
+        status: 'False',
+        meaning:
+          'A Generator that generators names does not exist, or not yet: create it, or correct generators.',
+      },
+      GeneratorNotWatched: {
+        status: 'False',
+        meaning:
+          'A Generator that generators names is in a namespace that this operator does not look after: add the namespace to scope.namespaces of its chart, or use bootstrapPeers.',
+      },
+      PeerIDMismatch: {
+        status: 'False',
+        meaning: 'Another peer than the expected one answers at an address: correct the address.',
+      },
+      NotConnected: {
+        status: 'False',
+        meaning: 'No peer could be reached: see whether they run and port 9171 is open.',
+      },
+      Unobserved: { status: 'Unknown', meaning: 'No pod could be asked.', event: 'none' },
+    },
+  },
+  SchemaInSync: {
+    meaning: 'The Host’s schema is that of its Generator.',
+    polarity: 'normal-true',
+    kinds: ['Host'],
+    reasons: {
+      Matched: { status: 'True', meaning: 'Both schemas are equal.' },
+      Embedded: {
+        status: 'True',
+        meaning: 'No Generator is named; the embedded schema is used.',
+        event: 'none',
+      },
+      Different: {
+        status: 'False',
+        meaning: 'The schemas differ: run one version of Generator and Host.',
+      },
+      NotAllowed: {
+        status: 'False',
+        meaning:
+          'No Generator lets this namespace have a schema key: add it to schemaAuth.allowedNamespaces there.',
+      },
+      Unauthorized: {
+        status: 'False',
+        meaning:
+          'The Generator refuses the key, and the embedded schema is used: where the Secret of its keys was changed since it started, set its annotation viewmesh.io/roll-at.',
+      },
+      Unreachable: {
+        status: 'False',
+        meaning:
+          'The Generator’s schema does not answer, and the embedded one is used: see whether the Generator runs.',
+      },
+      Unobserved: { status: 'Unknown', meaning: 'No pod could be asked.', event: 'none' },
+    },
+  },
+  UpdateAvailable: {
+    meaning: 'This operator would build the pods differently, and waits with it.',
+    polarity: 'information',
+    kinds: ['Generator', 'Host'],
+    reasons: {
+      NewTemplate: {
+        status: 'True',
+        meaning:
+          'Change the spec, or set the annotation viewmesh.io/roll-at, to take the new template; rollout: Auto would not have waited.',
+      },
+      UpToDate: {
+        status: 'False',
+        meaning: 'The pods have the template of this operator.',
+        event: 'none',
+      },
+    },
+  },
+  Paused: {
+    meaning: 'Nothing is written for the resource, because spec.paused is true.',
+    polarity: 'information',
+    kinds: ['Generator', 'Host'],
+    reasons: {
+      ChangesWaiting: { status: 'True', meaning: 'Changes wait; the message says which.' },
+      NothingWaiting: {
+        status: 'True',
+        meaning: 'The cluster is as the spec wants it.',
+        event: 'none',
+      },
+    },
+  },
+} as const
