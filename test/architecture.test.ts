@@ -16,6 +16,21 @@ const floors: readonly (readonly string[])[] = [
   ['main'],
 ]
 
+/**
+ * The rooms of `operator` and which others each may import: what people write lies below what is made of
+ * it, that below the work in a cluster, and the runtime knows nothing of either.
+ */
+const operatorRooms: Readonly<Record<string, readonly string[]>> = {
+  api: [],
+  crd: ['api'],
+  resources: ['api'],
+  runtime: [],
+  reconcile: ['api', 'resources', 'runtime'],
+  settings: [],
+  operator: ['reconcile', 'runtime', 'settings'],
+  main: ['operator', 'runtime', 'settings'],
+}
+
 /** Folders of `src` that hold no TypeScript of ours. */
 const foreignFolders: readonly string[] = ['lenses']
 
@@ -95,6 +110,12 @@ function roomOf(path: string): string {
   return top === 'src' ? second.replace(/\.ts$/, '') : top
 }
 
+/** The room of a path in `operator`, where `api.ts` and the folder `api` are one; else undefined. */
+function operatorRoomOf(path: string): string | undefined {
+  const [top, second = ''] = path.split('/')
+  return top === 'operator' ? second.replace(/\.ts$/, '') : undefined
+}
+
 function floorOf(room: string): number {
   return floors.findIndex((rooms) => rooms.includes(room))
 }
@@ -128,6 +149,21 @@ test('imports go downwards, never sideways', () => {
   assert.deepEqual(breaches, [])
 })
 
+test('every room of the operator has its place, and imports what lies below it only', () => {
+  const breaches = files.flatMap(({ path, imports }) => {
+    const from = operatorRoomOf(path)
+    if (from === undefined) return []
+    const allowed = [from, ...(operatorRooms[from] ?? [])]
+    return imports
+      .map(({ target }) => ({ target, to: operatorRoomOf(target) }))
+      .filter(({ to }) => to !== undefined && !allowed.includes(to))
+      .map(({ target }) => `${path} imports ${target}`)
+  })
+  assert.deepEqual(breaches, [])
+  const rooms = new Set(files.flatMap(({ path }) => operatorRoomOf(path) ?? []))
+  assert.deepEqual([...rooms].toSorted(), Object.keys(operatorRooms).toSorted())
+})
+
 test('no file imports itself by a detour', () => {
   assert.deepEqual(findCycles([...files, ...tests]), [])
 })
@@ -153,17 +189,14 @@ test('each dependency has a home and is used', () => {
 })
 
 test('the ground floor has no I/O, no clock and no chance', () => {
-  const allowed = ['node:buffer', 'node:crypto', 'node:zlib']
-  const impure =
-    /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bperformance\.now\b|\brandomBytes\b/
-  const breaches = files
-    .filter(({ path }) => floorOf(roomOf(path)) === 0)
-    .filter(
-      ({ text, imports }) =>
-        impure.test(text) ||
-        imports.some(({ target }) => target.startsWith('node:') && !allowed.includes(target)),
-    )
-  assert.deepEqual(pathsOf(breaches), [])
+  const ground = files.filter(({ path }) => floorOf(roomOf(path)) === 0)
+  assert.deepEqual(impure(ground, ['node:buffer', 'node:crypto', 'node:zlib']), [])
+})
+
+test('what is made of a resource depends on nothing but what is given', () => {
+  const pure = files.filter(({ path }) => /^operator\/(?:api|resources)\b/.test(path))
+  assert.ok(pure.length > 30)
+  assert.deepEqual(impure(pure, ['node:crypto', 'node:util']), [])
 })
 
 test('the environment, the arguments and the exit belong to main.ts and src/service', () => {
@@ -197,6 +230,18 @@ test(`no file is longer than ${maxLines} lines`, () => {
 test('every file says first what it is for', () => {
   assert.deepEqual(pathsOf(files.filter(({ text }) => !text.startsWith('/**'))), [])
 })
+
+/** Files with a clock, with chance, or with another module of Node than these. */
+function impure(sources: readonly SourceFile[], allowed: readonly string[]): string[] {
+  const moving =
+    /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bperformance\.now\b|\brandomBytes\b|\bset(?:Timeout|Interval)\b|\bfetch\(/
+  const breaches = sources.filter(
+    ({ text, imports }) =>
+      moving.test(text) ||
+      imports.some(({ target }) => target.startsWith('node:') && !allowed.includes(target)),
+  )
+  return pathsOf(breaches)
+}
 
 function pathsOf(found: readonly SourceFile[]): string[] {
   return found.map(({ path }) => path)
