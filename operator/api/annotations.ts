@@ -16,6 +16,8 @@ export const records = {
   podTemplate: 'viewmesh.io/pod-template',
   /** On a StatefulSet: what was learnt from the cluster and went into its pod template, in JSON. */
   learnt: 'viewmesh.io/learnt',
+  /** On a Secret with schema keys and on pods: when it was made anew with another key than before. */
+  schemaKeysRenewed: 'viewmesh.io/schema-keys-renewed',
   /** On a pod: hash of the ConfigMap that it was last told of. */
   configMap: 'viewmesh.io/config-map',
   /** On everything that is applied: hash of what was applied, which tells a changed wish. */

@@ -120,7 +120,10 @@ export interface SchemaAuth {
    * @listType set
    */
   readonly allowedNamespaces?: readonly LabelName[]
-  /** Keys of your own instead of a generated one: one Secret key, with commas between several. */
+  /**
+   * Keys of your own instead of a generated one: one Secret key, with commas between several. Where the
+   * Secret with the generated one is deleted, another is made and the pod replaced to take it.
+   */
   readonly keysSecretRef?: SecretKeyReference
 }
 

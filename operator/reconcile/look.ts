@@ -46,6 +46,7 @@ export function createLook<R extends Resource, F>(
       api,
       options,
       recorded,
+      hadPods: picture.recorded !== null,
       addresses,
       signal,
     })

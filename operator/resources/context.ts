@@ -39,6 +39,8 @@ export interface GeneratorContext extends BuildContext {
    * last ones known should be passed, since a change replaces the pod.
    */
   readonly executionNode: ExecutionNode | null
+  /** When the generated schema keys were last made anew; a pod that started before has others. */
+  readonly schemaKeysRenewed?: string | null
 }
 
 /** What builders of a Host need. */

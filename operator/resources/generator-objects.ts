@@ -29,7 +29,10 @@ export function generatorObjects(generator: Generator, context: GeneratorContext
     ...p2pServices(generator),
     upstreamService(generator),
     generatorNetworkPolicy(generator, context),
-    statefulSet(generator, choice, { executionNode: context.executionNode }),
+    statefulSet(generator, choice, {
+      executionNode: context.executionNode,
+      schemaKeysRenewed: context.schemaKeysRenewed ?? null,
+    }),
   ]
   return {
     objects: objects.filter((object) => object !== null),

@@ -10,11 +10,13 @@ import type { ExecutionNode } from './context.ts'
 export interface Learnt {
   readonly executionNode?: ExecutionNode | null
   readonly schemaSource?: Required<GeneratorReference> | null
+  /** When the generated schema keys were last made anew. */
+  readonly schemaKeysRenewed?: string | null
 }
 
 /** None where nothing was learnt. */
 export function learntAnnotations(learnt: Learnt): Record<string, string> {
-  const found = Object.entries(learnt).filter(([, value]) => value !== null)
+  const found = Object.entries(learnt).filter(([, value]) => value !== null && value !== undefined)
   if (found.length === 0) return {}
   return { [records.learnt]: canonicalJson(Object.fromEntries(found)) }
 }
@@ -23,7 +25,8 @@ export function learntAnnotations(learnt: Learnt): Record<string, string> {
 export function readLearnt(
   annotations: Readonly<Record<string, string>> | undefined,
 ): Required<Learnt> {
-  const { executionNode, schemaSource } = parseObject(annotations?.[records.learnt] ?? '')
+  const learnt = parseObject(annotations?.[records.learnt] ?? '')
+  const { executionNode, schemaSource, schemaKeysRenewed } = learnt
   const source = fieldsOf(schemaSource)
   return {
     executionNode: readNode(fieldsOf(executionNode)),
@@ -31,6 +34,7 @@ export function readLearnt(
       typeof source['namespace'] === 'string' && typeof source['name'] === 'string'
         ? { namespace: source['namespace'], name: source['name'] }
         : null,
+    schemaKeysRenewed: typeof schemaKeysRenewed === 'string' ? schemaKeysRenewed : null,
   }
 }
 

@@ -1,7 +1,7 @@
 /** The pod template of a resource: ours, with the user's `podTemplate` merged over it. */
 import type { V1PodSpec, V1PodTemplateSpec } from '@kubernetes/client-node'
 import { containerUser, stopTimeoutMs } from '../../src/service/contract.ts'
-import { requests } from '../api/annotations.ts'
+import { records, requests } from '../api/annotations.ts'
 import type { Generator, Host, Resource } from '../api.ts'
 import { generatorAffinity, hostSpread } from './affinity.ts'
 import { programContainer } from './container.ts'
@@ -26,10 +26,12 @@ export function generatorPodTemplate(
 ): V1PodTemplateSpec {
   const affinity = generatorAffinity(generator, context.executionNode)
   const { generatorPriorityClass: priorityClassName } = context.defaults
+  const renewed = context.schemaKeysRenewed ?? null
   return podTemplate(generator, {
     image: imageOf(generator.spec.image, context.defaults.images.generator),
     env: generatorEnvironment(generator, context),
     files: generatorSecretFiles(generator),
+    annotations: renewed === null ? {} : { [records.schemaKeysRenewed]: renewed },
     placement: {
       ...(affinity === undefined ? {} : { affinity }),
       ...(priorityClassName === null ? {} : { priorityClassName }),
@@ -43,6 +45,7 @@ export function hostPodTemplate(host: Host, context: HostContext): V1PodTemplate
     image: imageOf(host.spec.image, context.defaults.images.host),
     env: hostEnvironment(host, context),
     files: hostSecretFiles(host, context),
+    annotations: {},
     placement: { topologySpreadConstraints: hostSpread(host) },
   })
 }
@@ -51,6 +54,7 @@ interface TemplateParts {
   readonly image: string
   readonly env: ReturnType<typeof hostEnvironment>
   readonly files: readonly SecretFile[]
+  readonly annotations: Readonly<Record<string, string>>
   readonly placement: Partial<V1PodSpec>
 }
 
@@ -65,7 +69,10 @@ function podTemplate(resource: Resource, parts: TemplateParts): V1PodTemplateSpe
     mounts: mountsOf(resource, files),
   })
   const ours: V1PodTemplateSpec = {
-    metadata: { labels: selectorLabels(resource), annotations: templateAnnotations(resource) },
+    metadata: {
+      labels: selectorLabels(resource),
+      annotations: { ...templateAnnotations(resource), ...parts.annotations },
+    },
     spec: {
       ...podDefaults,
       serviceAccountName: childNames(resource).base,

@@ -1,5 +1,6 @@
 /** Secrets with keys to a Generator's schema: the Generator's own, and the copy a Host is handed. */
 import type { V1Secret } from '@kubernetes/client-node'
+import { records } from '../api/annotations.ts'
 import type { Generator, Host } from '../api.ts'
 import { childMetadata } from './metadata.ts'
 import { childNames } from './names.ts'
@@ -10,9 +11,17 @@ export const schemaKeysKey = 'keys'
 /** Key of a Host's Secret: the one schema key it was handed. */
 export const schemaTokenKey = 'token'
 
-/** The keys a Generator takes; generated once, then only read. */
-export function schemaKeysSecret(generator: Generator, keys: readonly string[]): V1Secret {
-  const metadata = childMetadata(generator, childNames(generator).schemaKeys)
+/**
+ * The keys a Generator takes; generated once, then only read. `renewed` is the time where the Generator
+ * had others before, which tells its pod from those.
+ */
+export function schemaKeysSecret(
+  generator: Generator,
+  keys: readonly string[],
+  renewed: string | null = null,
+): V1Secret {
+  const annotations = renewed === null ? {} : { [records.schemaKeysRenewed]: renewed }
+  const metadata = childMetadata(generator, childNames(generator).schemaKeys, { annotations })
   return opaqueSecret(metadata, { [schemaKeysKey]: keys.join(',') })
 }
 

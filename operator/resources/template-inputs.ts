@@ -14,7 +14,11 @@ import type { GeneratorContext, HostContext } from './context.ts'
 /** Hash for a Generator. */
 export function generatorTemplateInputs(
   generator: Generator,
-  { clusterDomain, executionNode }: Pick<GeneratorContext, 'clusterDomain' | 'executionNode'>,
+  {
+    clusterDomain,
+    executionNode,
+    schemaKeysRenewed,
+  }: Pick<GeneratorContext, 'clusterDomain' | 'executionNode' | 'schemaKeysRenewed'>,
 ): string {
   const { upstream, start, schemaAuth } = generator.spec
   const { url, service, podSelector, auth } = upstream
@@ -44,6 +48,7 @@ export function generatorTemplateInputs(
       secret: schemaAuth.keysSecretRef.name,
       key: schemaAuth.keysSecretRef.key,
     },
+    schemaKeysRenewed: schemaKeysRenewed ?? undefined,
   })
 }
 

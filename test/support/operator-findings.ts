@@ -19,7 +19,7 @@ export const emptyPicture: Picture = {
   views: new Map(),
   learnt: [],
   recorded: null,
-  recordedLearnt: { executionNode: null, schemaSource: null },
+  recordedLearnt: { executionNode: null, schemaSource: null, schemaKeysRenewed: null },
   isParked: false,
 }
 

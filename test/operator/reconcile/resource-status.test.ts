@@ -10,7 +10,12 @@ import { generatorContext, readGenerator } from '../../support/operator-cases.ts
 import { boundClaims, emptyPicture, foundFacts, podWith } from '../../support/operator-findings.ts'
 
 const generator = readGenerator('generator-minimal')
-const facts: GeneratorFacts = { executionNode: null, missingService: null, hiddenService: null }
+const facts: GeneratorFacts = {
+  executionNode: null,
+  missingService: null,
+  hiddenService: null,
+  schemaKeysRenewed: null,
+}
 const options = { clusterDomain: 'cluster.local', defaults: generatorContext.defaults }
 
 function conditionsOf(

@@ -79,7 +79,7 @@ test('pods in the network of their machines are known as such, also while none i
   const path = `/api/v1/namespaces/${namespace}/pods/geth-0`
   const plain = { namespace, labels: { app: 'geth' } }
   const look = async (before: UpstreamFacts['executionNode']): Promise<unknown> => {
-    const recorded = { executionNode: before, schemaSource: null }
+    const recorded = { executionNode: before, schemaSource: null, schemaKeysRenewed: null }
     return (await findUpstream(generator, { api: client.api, recorded, signal })).executionNode
   }
   try {
@@ -107,7 +107,7 @@ test('a Service that the operator may not look at holds up nothing, and is told 
   const server = await openKubernetesServer()
   const client = openClient(server)
   const generator = reading(service('geth'))
-  const recorded = { executionNode: null, schemaSource: null }
+  const recorded = { executionNode: null, schemaSource: null, schemaKeysRenewed: null }
   const { signal } = new AbortController()
   const look = async (): Promise<UpstreamFacts> =>
     await findUpstream(generator, { api: client.api, recorded, signal })

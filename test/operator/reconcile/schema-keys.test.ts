@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, test } from 'node:test'
+import type { V1StatefulSet } from '@kubernetes/client-node'
+import { findSchemaKeys, type SchemaKeys } from '../../../operator/reconcile/schema-keys.ts'
+import { generatorObjects } from '../../../operator/resources/generator-objects.ts'
+import { readLearnt } from '../../../operator/resources/learnt.ts'
+import { builtinTypes } from '../../../operator/runtime/resource-type.ts'
+import {
+  type Client,
+  type KubernetesServer,
+  openClient,
+  openKubernetesServer,
+} from '../../support/kubernetes-server.ts'
+import { generatorContext, readGenerator } from '../../support/operator-cases.ts'
+import { emptyPicture } from '../../support/operator-findings.ts'
+
+const generator = readGenerator('generator-minimal')
+const path = `/api/v1/namespaces/${generator.metadata.namespace}/secrets/mainnet-generator-schema-keys`
+const annotation = 'viewmesh.io/schema-keys-renewed'
+const { signal } = new AbortController()
+
+let server: KubernetesServer
+let client: Client
+
+beforeEach(async () => {
+  server = await openKubernetesServer()
+  client = openClient(server)
+})
+afterEach(async () => {
+  await client.api.close()
+  await server.close()
+})
+
+/** Looks, and writes what is to be made. */
+async function look(hadPods: boolean, recorded = emptyPicture.recordedLearnt): Promise<SchemaKeys> {
+  const found = await findSchemaKeys(generator, { api: client.api, recorded, hadPods, signal })
+  if (found.made !== null) await client.api.apply(builtinTypes.Secret, found.made)
+  return found
+}
+
+test('the first key is made without a word to the pods, and stays', async () => {
+  const first = await look(false)
+  assert.equal(first.renewed, null)
+  const again = await look(true)
+  assert.deepEqual(again, { keys: first.keys, made: null, renewed: null })
+})
+
+test('a deleted Secret gets another key and another pod, whenever that is noticed', async () => {
+  const first = await look(false)
+  server.remove(path)
+  const second = await look(true)
+  assert.notEqual(second.keys, first.keys)
+  assert.ok(second.renewed)
+  assert.equal(server.get(path)?.metadata?.annotations?.[annotation], second.renewed)
+
+  const later = await look(true)
+  assert.deepEqual(later, { keys: second.keys, made: null, renewed: second.renewed })
+  const context = { ...generatorContext, schemaKeysRenewed: second.renewed }
+  const { objects } = generatorObjects(generator, context)
+  const set = objects.find(({ kind }) => kind === 'StatefulSet') as V1StatefulSet | undefined
+  const annotations = set?.spec?.template.metadata?.annotations
+  assert.equal(annotations?.[annotation], second.renewed)
+
+  const recorded = readLearnt(set?.metadata?.annotations)
+  assert.equal(recorded.schemaKeysRenewed, second.renewed)
+  const { annotations: _, ...metadata } = server.get(path)?.metadata ?? {}
+  server.put(path, { ...server.get(path), metadata })
+  assert.equal((await look(true, recorded)).renewed, second.renewed)
+})
