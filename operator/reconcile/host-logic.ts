@@ -50,8 +50,10 @@ export function createHostLogic(generators: Mirror<Generator>): KindLogic<Host, 
       }
     },
     objects: (host, { schemaSource }, context) => {
-      const peers = peersOf(referred(host), context.clusterDomain)
-      return hostObjects(host, { ...context, peers, schemaSource })
+      const all = referred(host)
+      const peers = peersOf(all, context.clusterDomain)
+      const hasHostNetworkSource = all.some(isInHostNetwork)
+      return hostObjects(host, { ...context, peers, schemaSource, hasHostNetworkSource })
     },
     hold: () => null,
     statements: (host, facts, { views }) => ({
@@ -61,6 +63,10 @@ export function createHostLogic(generators: Mirror<Generator>): KindLogic<Host, 
     moves: (host) =>
       JSON.stringify([peersOf(referred(host), ''), allowances(host, referred(host))]),
   }
+}
+
+function isInHostNetwork({ generator }: Referred): boolean {
+  return generator?.spec.podTemplate?.spec?.hostNetwork === true
 }
 
 /** A key that was handed out and is no longer allowed is taken back. */

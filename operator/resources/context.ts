@@ -49,4 +49,6 @@ export interface HostContext extends BuildContext {
   readonly peers: readonly string[]
   /** The Generator whose schema is compared, once its key is in this namespace; null for none. */
   readonly schemaSource: Required<GeneratorReference> | null
+  /** Whether a Generator it refers to is in the network of its machine, where no policy can name it. */
+  readonly hasHostNetworkSource?: boolean
 }

@@ -11,7 +11,7 @@
  * |---|---|
  * | 53, DNS | anywhere |
  * | peers | anywhere, on 9171 and on the ports of the addresses |
- * | 8080, a Generator's schema | pods of the Generators a Host refers to |
+ * | 8080, a Generator's schema | pods of the Generators a Host refers to; anywhere where one is in the network of its machine |
  * | the execution node | its pods where they are known and in the network of pods, else anywhere |
  * | the registry chain | anywhere, on the ports of its addresses |
  *
@@ -71,7 +71,7 @@ export function generatorNetworkPolicy(
 /** Null where the spec wants none. */
 export function hostNetworkPolicy(
   host: Host,
-  { peers }: Pick<HostContext, 'peers'>,
+  { peers, hasHostNetworkSource }: Pick<HostContext, 'peers' | 'hasHostNetworkSource'>,
 ): NetworkPolicy | null {
   const { bootstrapPeers = [], generators = [], registry } = host.spec
   const peerPorts = [...bootstrapPeers, ...peers].map(portOfMultiaddr)
@@ -79,10 +79,14 @@ export function hostNetworkPolicy(
   const schemas = generators.map(({ name, namespace = host.metadata.namespace }) =>
     podsIn(namespace, { [labels.name]: 'generator', [labels.instance]: name }),
   )
+  const toSchemas: V1NetworkPolicyEgressRule = {
+    ports: tcp([ports.health]),
+    ...(hasHostNetworkSource === true ? {} : { to: schemas }),
+  }
   return networkPolicy(host, [
     dns,
     { ports: tcp([ports.p2p, ...peerPorts]) },
-    ...(schemas.length > 0 ? [{ ports: tcp([ports.health]), to: schemas }] : []),
+    ...(schemas.length > 0 ? [toSchemas] : []),
     ...(registry.rpcUrl || registry.lcdUrl ? [{ ports: tcp(registryPorts) }] : []),
   ])
 }

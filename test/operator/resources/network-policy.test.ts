@@ -158,6 +158,17 @@ checkFlows('a Host that is shown outside', isPublic, [
   { name: 'another port outside', direction: 'out', other: outside, port: 8443, passes: false },
 ])
 
+const besideMachine = defined(
+  hostNetworkPolicy(readHost('host-full'), { peers, hasHostNetworkSource: true }),
+)
+checkFlows('a Host whose Generator is in the network of its machine', besideMachine, [
+  { name: 'its schema there', direction: 'out', other: machine, port: 8080, passes: true },
+  { name: 'another port there', direction: 'out', other: machine, port: 8081, passes: false },
+])
+checkFlows('a Host whose Generators are in the network of pods', isPublic, [
+  { name: 'port 8080 of a machine', direction: 'out', other: machine, port: 8080, passes: false },
+])
+
 const executionNode = { namespace: 'nodes', labels: { app: 'geth' } }
 const beside = defined(
   generatorNetworkPolicy(readGenerator('generator-minimal'), { executionNode }),
