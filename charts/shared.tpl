@@ -42,6 +42,40 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if and (eq .Values.mode "standalone") .Values.spec.generators -}}
 {{- fail "\n\nspec.generators needs the operator, which learns peer IDs. With mode=standalone list the Generators in spec.bootstrapPeers, as /dns4/<name>-generator-nodes.<namespace>.svc.cluster.local/tcp/9171/p2p/<peer id>.\n" -}}
 {{- end -}}
+{{- if eq .Values.mode "standalone" -}}
+{{- include "viewmesh.checkStandalone" . -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Refuses fields that only the operator heeds, rather than ignore them. */ -}}
+{{- define "viewmesh.checkStandalone" -}}
+{{- $spec := .Values.spec -}}
+{{- $identity := $spec.identity | default dict -}}
+{{- $storage := $spec.storage | default dict -}}
+{{- $ignored := dict -}}
+{{- if $spec.paused -}}
+{{- $_ := set $ignored "paused" "leave it out; helm changes nothing by itself" -}}
+{{- end -}}
+{{- if ne ($spec.rollout | default "OnSpecChange") "OnSpecChange" -}}
+{{- $_ := set $ignored "rollout" "leave it out; each upgrade of the release replaces the pods that it changes" -}}
+{{- end -}}
+{{- range $path, $holder := dict "identity" $identity "storage.data" ($storage.data | default dict) -}}
+{{- if ne ($holder.deletionPolicy | default "Retain") "Retain" -}}
+{{- $_ := set $ignored (printf "%s.deletionPolicy" $path) "leave it out, and delete the Secret or the claims after an uninstall" -}}
+{{- end -}}
+{{- end -}}
+{{- if ($spec.schemaAuth | default dict).allowedNamespaces -}}
+{{- $_ := set $ignored "schemaAuth.allowedNamespaces" "leave it out, and give a key of the Secret to the Hosts" -}}
+{{- end -}}
+{{- with $identity.secretRef -}}
+{{- $_ := set $ignored "identity.secretRef" "leave it out, and set existingSecret" -}}
+{{- end -}}
+{{- range $field, $remedy := $ignored -}}
+{{- fail (printf "\n\nspec.%s has no effect without the operator: %s, or use mode=operator.\n" $field $remedy) -}}
+{{- end -}}
+{{- if .Values.annotations -}}
+{{- fail "\n\nannotations are those of the resource, which mode=standalone does not make: leave them out, or use mode=operator.\n" -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "viewmesh.secretCommand" -}}

@@ -126,6 +126,38 @@ for (const clusterWide of [true, false]) {
 const upstream = { service: { name: 'geth' } }
 const registry = { imageRegistry: 'localhost' }
 
+const alone = { mode: 'standalone', existingSecret: 'a', global: registry }
+
+/** Fields that only the operator heeds: chart, a spec that has one, and what to do instead. */
+const ignoredAlone: readonly (readonly [string, string, object, string])[] = [
+  ['paused', 'host', { paused: true }, 'leave it out'],
+  ['rollout', 'host', { rollout: 'Auto' }, 'leave it out; each upgrade of the release replaces'],
+  [
+    'identity.deletionPolicy',
+    'host',
+    { identity: { deletionPolicy: 'Delete' } },
+    'leave it out, and delete the Secret or the claims',
+  ],
+  [
+    'storage.data.deletionPolicy',
+    'host',
+    { storage: { data: { deletionPolicy: 'Delete' } } },
+    'leave it out, and delete the Secret or the claims',
+  ],
+  [
+    'schemaAuth.allowedNamespaces',
+    'generator',
+    { schemaAuth: { allowedNamespaces: ['apps'] } },
+    'leave it out, and give a key',
+  ],
+  [
+    'identity.secretRef',
+    'host',
+    { identity: { secretRef: { name: 'b' } } },
+    'leave it out, and set existingSecret',
+  ],
+]
+
 /** Values that are refused, with what helm says to it. */
 const refused: readonly (readonly [string, string, object, RegExp])[] = [
   ['no mode', 'host', { global: registry }, /Say who runs the host: --set mode=operator/],
@@ -170,6 +202,21 @@ const refused: readonly (readonly [string, string, object, RegExp])[] = [
       spec: { generators: [{ name: 'x' }] },
     },
     /spec.generators needs the operator/,
+  ],
+  ...ignoredAlone.map(
+    ([field, chart, spec, remedy]) =>
+      [
+        `${field} without the operator`,
+        chart,
+        { ...alone, spec: { ...(chart === 'generator' ? { upstream } : {}), ...spec } },
+        new RegExp(`spec\\.${field} has no effect without the operator: ${remedy}`),
+      ] as const,
+  ),
+  [
+    'annotations of a resource that is not made',
+    'host',
+    { ...alone, annotations: { 'viewmesh.io/roll-at': 'now' } },
+    /annotations are those of the resource, which mode=standalone does not make/,
   ],
   [
     'a name that is too long',
