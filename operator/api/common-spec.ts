@@ -87,7 +87,8 @@ export interface SecretKeyReference {
 export interface Identity {
   /**
    * A Secret of your own instead of a generated one, with the key "0" for the first replica, "1" for
-   * the second, and so on. Cannot be changed afterwards.
+   * the second, and so on, each a key that no other replica of a Generator or of a Host has. Cannot be
+   * changed afterwards.
    */
   readonly secretRef?: SecretReference
   /**

@@ -177,9 +177,11 @@ function lackOf(
   const name = childNames(resource).keyring
   const keys = without.map((ordinal) => `"${ordinal}"`).join(', ')
   if (secretExists) {
-    const message = `Secret ${name} of identity.secretRef lacks ${keys}: add a secret of at least 32 random characters for each.`
+    const message = `Secret ${name} of identity.secretRef lacks ${keys}: add a secret of at least 32 random characters for each, of its own.`
     return { reason: 'KeyMissing', message }
   }
-  const message = `Secret ${name} of identity.secretRef does not exist: create it with ${keys}, each a secret of at least 32 random characters.`
+  const { namespace } = resource.metadata
+  const values = without.map((ordinal) => `--from-literal=${ordinal}="$(openssl rand -base64 32)"`)
+  const message = `Secret ${name} of identity.secretRef does not exist: create it with ${keys}, each a secret of at least 32 random characters of its own, and keep a copy: kubectl create secret generic ${name} --namespace ${namespace} ${values.join(' ')}`
   return { reason: 'SecretMissing', message }
 }

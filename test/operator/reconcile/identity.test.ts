@@ -87,7 +87,7 @@ test('a Secret of the user is never written: what it lacks is told', () => {
   assert.deepEqual(plan.lack, {
     reason: 'SecretMissing',
     message:
-      'Secret mine of identity.secretRef does not exist: create it with "0", each a secret of at least 32 random characters.',
+      'Secret mine of identity.secretRef does not exist: create it with "0", each a secret of at least 32 random characters of its own, and keep a copy: kubectl create secret generic mine --namespace apps --from-literal=0="$(openssl rand -base64 32)"',
   })
   assert.equal(planIdentity(own, [fresh], true).lack?.reason, 'KeyMissing')
 })
