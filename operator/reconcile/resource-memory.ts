@@ -33,7 +33,6 @@ export interface ResourceMemory<F> {
 export interface Memories<F> {
   of(resource: Resource): ResourceMemory<F>
   drop(key: string): void
-  size(): number
 }
 
 /** A resource that is created again under its name begins with an empty memory. */
@@ -54,7 +53,6 @@ export function createMemories<F>(): Memories<F> {
       return memory
     },
     drop: (key) => void memories.delete(key),
-    size: () => memories.size,
   }
 }
 

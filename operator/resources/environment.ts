@@ -19,44 +19,6 @@ import {
   storePath,
 } from './paths.ts'
 
-/**
- * Variables that belong to the operator, whether it sets them or not; `podTemplate` may not set them
- * for the program (the rule is in `../api/pod-template.ts`).
- */
-export const reservedVariables: readonly string[] = [
-  'POD_INDEX',
-  'CHAIN_NAME',
-  'CHAIN_NETWORK',
-  'DB_KEY_PATH',
-  'DB_STORE_PATH',
-  'DB_KEYRING_SECRET',
-  'DB_KEYRING_SECRET_FILE',
-  'DB_API_ADDR',
-  'DB_P2P_LISTEN_ADDR',
-  'HEALTH_ADDR',
-  'BOOTSTRAP_PEERS_FILE',
-  'P2P_ANNOUNCE_FILE',
-  'PRUNER_ENABLED',
-  'PRUNER_MAX_BLOCKS',
-  'NODE_RPC_URL',
-  'NODE_WS_URL',
-  'NODE_API_KEY',
-  'NODE_API_KEY_FILE',
-  'NODE_API_KEY_TYPE',
-  'GENERATOR_START_HEIGHT',
-  'SCHEMA_AUTH_MODE',
-  'SCHEMA_API_KEYS',
-  'SCHEMA_API_KEYS_FILE',
-  'GENERATOR_SCHEMA_URL',
-  'GENERATOR_SCHEMA_AUTH_TOKEN',
-  'GENERATOR_SCHEMA_AUTH_TOKEN_FILE',
-  'REGISTRY_RPC_URL',
-  'REGISTRY_LCD_URL',
-  'HOST_ADMIN_TOKEN',
-  'HOST_ADMIN_TOKEN_FILE',
-  'HOST_TRUSTED_SIGNERS',
-]
-
 type Values = Readonly<Record<string, string | undefined>>
 
 /** The environment of a Generator. */

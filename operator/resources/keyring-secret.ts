@@ -8,8 +8,8 @@ import type { V1Secret } from '@kubernetes/client-node'
 import { labels } from '../api/annotations.ts'
 import type { Resource } from '../api.ts'
 import { keptMetadata, looseOwner } from './metadata.ts'
-import { childNames, wantedReplicas } from './names.ts'
-import { opaqueSecret, secretValue, toBase64 } from './secret.ts'
+import { childNames } from './names.ts'
+import { opaqueSecret, toBase64 } from './secret.ts'
 
 /** Keys by ordinal. */
 export type KeyringKeys = ReadonlyMap<number, string>
@@ -39,13 +39,6 @@ export function keyringSecret(resource: Resource, keys: KeyringKeys): V1Secret {
       ...(owned ? { ownerReferences: [looseOwner(resource)] } : {}),
     },
     Object.fromEntries([...keys].map(([ordinal, key]) => [String(ordinal), key])),
-  )
-}
-
-/** Ordinals of wanted replicas that have no key yet; an empty key counts as none. */
-export function missingOrdinals(resource: Resource, secret: Pick<V1Secret, 'data'>): number[] {
-  return Array.from({ length: wantedReplicas(resource) }, (_, ordinal) => ordinal).filter(
-    (ordinal) => secretValue(secret, String(ordinal)) === undefined,
   )
 }
 

@@ -27,7 +27,7 @@ export interface CallOptions {
 }
 
 export interface ApplyOptions extends CallOptions {
-  readonly subresource?: 'status' | 'scale'
+  readonly subresource?: 'status'
   /** Who applies; default is the manager that the API was opened with. */
   readonly fieldManager?: string
   /** Told what others wanted otherwise before it is taken from them; it is logged anyway. */
@@ -40,7 +40,6 @@ export interface PatchOptions extends CallOptions {
    * is now, it is a conflict (OPERATOR_API_CONFLICT).
    */
   readonly type: 'merge' | 'json'
-  readonly subresource?: 'status' | 'scale'
 }
 
 export interface DeleteOptions extends CallOptions {
@@ -56,8 +55,7 @@ export interface DeleteOptions extends CallOptions {
  * request sent again, a few times.
  */
 export interface KubernetesApi {
-  get<T extends KubernetesObject>(address: ObjectAddress, options?: CallOptions): Promise<T>
-  /** As `get`, but null where there is no such object. */
+  /** The object, or null where there is none. */
   find<T extends KubernetesObject>(address: ObjectAddress, options?: CallOptions): Promise<T | null>
   /** Page by page, all of one moment; where that moment is gone half way, all at once. */
   list<T extends KubernetesObject, C>(
@@ -159,8 +157,6 @@ export function openApi(options: ApiOptions, parts: ApiParts): KubernetesApi {
   }
 
   return {
-    get: async (address, { signal } = {}) =>
-      asGiven(await requests.send({ verb: 'get', ...address }, { signal })),
     find: async (address, { signal } = {}) => {
       try {
         return asGiven(await requests.send({ verb: 'get', ...address }, { signal }))
@@ -183,8 +179,8 @@ export function openApi(options: ApiOptions, parts: ApiParts): KubernetesApi {
     },
     dryRunApply: (type, object, given = {}) =>
       applied(type, object, given, { force: 'true', dryRun: 'All' }),
-    patch: async (address, body, { type, subresource, signal }) => {
-      const call: Call = { verb: 'patch', ...address, subresource }
+    patch: async (address, body, { type, signal }) => {
+      const call: Call = { verb: 'patch', ...address }
       const given = { query: strict, body, contentType: patchTypes[type], signal }
       try {
         return asGiven(await requests.send(call, given))

@@ -71,7 +71,7 @@ export function collectionPath(type: ResourceType, namespace?: string): string {
   return `${root}/${type.apiVersion}${scope}/${type.plural}`
 }
 
-/** The path of one object or of a subresource of it (`status`, `scale`). */
+/** The path of one object or of a subresource of it (`status`). */
 export function objectPath(address: ObjectAddress, subresource?: string): string {
   const path = `${collectionPath(address.type, address.namespace)}/${encodeURIComponent(address.name)}`
   return subresource === undefined ? path : `${path}/${subresource}`

@@ -18,7 +18,6 @@ export function writeThrough(
 ): WriteGuard {
   return {
     after(call, answer) {
-      if (call.subresource === 'scale') return
       const { kind, details }: Deleted = answer as Deleted
       for (const reflector of reflectors()) {
         if (reflector.type.kind !== call.type.kind) continue

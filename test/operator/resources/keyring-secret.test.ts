@@ -4,7 +4,6 @@ import {
   addKeys,
   keyringFingerprint,
   keyringSecret,
-  missingOrdinals,
 } from '../../../operator/resources/keyring-secret.ts'
 import { toBase64 } from '../../../operator/resources/secret.ts'
 import { readHost } from '../../support/operator-cases.ts'
@@ -21,12 +20,6 @@ test('the keyring stays when the resource goes, unless the spec says otherwise',
   assert.deepEqual(keyringSecret(host, keys).metadata?.ownerReferences, [
     { apiVersion: 'viewmesh.io/v1alpha1', kind: 'Host', name: 'public', uid: host.metadata.uid },
   ])
-})
-
-test('each wanted replica needs a key; an empty one counts as none', () => {
-  assert.deepEqual(missingOrdinals(host, {}), [0, 1, 2])
-  assert.deepEqual(missingOrdinals(host, { data: { 0: toBase64('one'), 1: '' } }), [1, 2])
-  assert.deepEqual(missingOrdinals(host, { data: { 0: 'YQ==', 1: 'YQ==', 2: 'YQ==' } }), [])
 })
 
 test('keys are added only to the Secret as it was read, so that none is ever written over', () => {

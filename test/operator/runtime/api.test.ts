@@ -57,9 +57,9 @@ test('each refusal of the API server has a code that says what to do next', asyn
   ] as const
   for (const [code, reason, expected] of codes) {
     answerNext([code, status(code, reason)])
-    await assert.rejects(client.api.get(address), {
+    await assert.rejects(client.api.patch(address, {}, { type: 'merge' }), {
       code: expected,
-      message: `get configmaps apps/a: ${code} ${reason} it is`,
+      message: `patch configmaps apps/a: ${code} ${reason} it is`,
     })
   }
 })
@@ -91,12 +91,12 @@ test('an object that is not there is null for find, but a kind that is not serve
 test('a busy API server is waited for as long as it asks, and asked again', async () => {
   const busy = [429, status(429, 'TooManyRequests'), { 'retry-after': '0' }] as const
   answerNext(busy, busy, [200, { kind: 'ConfigMap' }])
-  assert.deepEqual(await client.api.get(address), { kind: 'ConfigMap' })
+  assert.deepEqual(await client.api.find(address), { kind: 'ConfigMap' })
 })
 
 test('one that asks for more than half a minute is left alone, and the error says how long', async () => {
   answerNext([429, status(429, 'TooManyRequests'), { 'retry-after': '31' }])
-  await assert.rejects(client.api.get(address), (error: { code: string; facts: object }) => {
+  await assert.rejects(client.api.find(address), (error: { code: string; facts: object }) => {
     assert.equal(error.code, 'OPERATOR_API_BUSY')
     assert.equal(Reflect.get(error.facts, 'retryAfterMs'), 31_000)
     return true
@@ -128,22 +128,22 @@ test('an answer cut short is an error, whether the connection breaks or the JSON
     setImmediate(() => response.destroy())
     return true
   })
-  await assert.rejects(client.api.get(address), { code: 'OPERATOR_API_UNREACHABLE' })
+  await assert.rejects(client.api.find(address), { code: 'OPERATOR_API_UNREACHABLE' })
   server.faults.clear()
   server.faults.add((_, response) => {
     response.writeHead(200).end('{"kind":')
     return true
   })
-  await assert.rejects(client.api.get(address), { code: 'OPERATOR_API_ANSWER_MALFORMED' })
+  await assert.rejects(client.api.find(address), { code: 'OPERATOR_API_ANSWER_MALFORMED' })
 })
 
 test('an API server that does not answer in time is given up, and so is one on request', async () => {
   await client.api.close()
   client = openClient(server, { timeoutMs: 50 })
   server.faults.add(() => true)
-  await assert.rejects(client.api.get(address), { code: 'OPERATOR_API_TIMEOUT' })
+  await assert.rejects(client.api.find(address), { code: 'OPERATOR_API_TIMEOUT' })
   const reason = new Error('no longer needed')
-  await assert.rejects(client.api.get(address, { signal: AbortSignal.abort(reason) }), reason)
+  await assert.rejects(client.api.find(address, { signal: AbortSignal.abort(reason) }), reason)
 })
 
 test('lists come page by page, and only what is kept of each object', async () => {
@@ -214,7 +214,7 @@ test('nothing of a Secret is in an error, even where the API server repeats it',
     response.writeHead(200).end(`{"data":{"x":"${marker}`)
     return true
   })
-  await assert.rejects(client.api.get(secret), hides)
+  await assert.rejects(client.api.find(secret), hides)
 
   function hides(error: Error): boolean {
     const text = JSON.stringify([error.message, error.stack, error.cause ?? null, { ...error }])

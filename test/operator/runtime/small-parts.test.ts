@@ -30,7 +30,7 @@ test('label selectors select as the API server does', () => {
 
 test('paths are those of the API server', () => {
   const set = { type: builtinTypes.StatefulSet, namespace: 'apps', name: 'a' }
-  assert.equal(objectPath(set, 'scale'), '/apis/apps/v1/namespaces/apps/statefulsets/a/scale')
+  assert.equal(objectPath(set, 'status'), '/apis/apps/v1/namespaces/apps/statefulsets/a/status')
   const storageClass = { type: builtinTypes.StorageClass, name: 'fast' }
   assert.equal(objectPath(storageClass), '/apis/storage.k8s.io/v1/storageclasses/fast')
   assert.deepEqual(parseKey('apps/a'), { namespace: 'apps', name: 'a' })
