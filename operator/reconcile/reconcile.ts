@@ -217,7 +217,8 @@ async function applyObjects<R extends Resource, F>(work: Work<R, F>, facts: F): 
   findings.plan = plan
   const hold = findings.hold !== null
   findings.isHeld = await settleAll(parts, resource, { plan, memory, hold }, run)
-  if (!plan.isGrowing) return
+  // While pods have to wait it would not be made again.
+  if (!plan.isGrowing || hold) return
   await removeSet(parts, resource, picture, run)
   forgetSet(work)
 }
