@@ -2,7 +2,7 @@
  * Events (events.k8s.io/v1) about objects. One that happens again within ten minutes is the same Event
  * with a higher count, written once a minute at most.
  */
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { KubernetesApi } from './api.ts'
 import { hasCode } from './api-error.ts'
@@ -46,10 +46,12 @@ export interface EventRecorderParts {
 
 /** One Event, as far as it has to be known to count on. */
 interface Series {
+  readonly id: string
   readonly uid: string
   readonly namespace: string
   readonly name: string
-  readonly body: KubernetesObject
+  /** Null once it is written: of thousands of Events, bodies would take most of the memory. */
+  body: KubernetesObject | null
   count: number
   written: number
   lastAt: Date
@@ -75,17 +77,17 @@ export function openEventRecorder(
     writing = writing.then(() => write(series))
   }
   const write = async (series: Series): Promise<void> => {
-    const { count, lastAt, written } = series
+    const { body, count, id, lastAt, written } = series
     if (count === written) return
     try {
-      await (written === 0 ? create(series) : extend(series))
-      series.written = written === 0 ? 1 : count
+      await (body === null ? extend(series) : api.create(builtinTypes.Event, body))
+      series.written = body === null ? count : 1
+      series.body = null
     } catch (error) {
-      if (hasCode(error, 'OPERATOR_API_NOT_FOUND')) known.delete(idOf(series.body))
+      if (hasCode(error, 'OPERATOR_API_NOT_FOUND')) known.delete(id)
       log.warn({ err: error, event: series.name, lastAt }, 'an Event could not be written')
     }
   }
-  const create = (series: Series): Promise<unknown> => api.create(builtinTypes.Event, series.body)
   const extend = ({ namespace, name, count, lastAt }: Series): Promise<unknown> => {
     const patch = { series: { count, lastObservedTime: toMicroTime(lastAt) } }
     return api.patch({ type: builtinTypes.Event, namespace, name }, patch, { type: 'merge' })
@@ -107,18 +109,16 @@ export function openEventRecorder(
       const now = new Date()
       dropOld(now.getTime())
       const series = seriesOf(options, type, object, occurrence, now)
-      const id = idOf(series.body)
-      const before = known.get(id)
+      const before = known.get(series.id)
       if (before !== undefined) {
         repeat(before)
         return
       }
-      const others = [...known.values()].filter(({ uid }) => uid === series.uid)
-      if (others.length >= maxPerObject) {
+      if (countOf(known, series.uid) >= maxPerObject) {
         log.debug({ reason: occurrence.reason }, 'too many Events about one object')
         return
       }
-      known.set(id, series)
+      known.set(series.id, series)
       enqueue(series)
     },
     async close() {
@@ -158,10 +158,18 @@ function seriesOf(
     },
   }
   const uid = metadata?.uid ?? ''
-  return { uid, namespace, name, body, count: 1, written: 0, lastAt: at, timer: undefined }
+  const times = { count: 1, written: 0, lastAt: at, timer: undefined }
+  return { id: idOf(body), uid, namespace, name, body, ...times }
 }
 
-/** What makes two Events the same: everything but name and time. */
+/** What makes two Events the same: everything but name and time. Hashed, as it is kept for each. */
 function idOf(body: KubernetesObject): string {
-  return JSON.stringify({ ...body, metadata: undefined, eventTime: undefined })
+  return hash('sha256', JSON.stringify({ ...body, metadata: undefined, eventTime: undefined }))
+}
+
+/** How many different Events about one object are known. */
+function countOf(known: ReadonlyMap<string, Series>, uid: string): number {
+  let count = 0
+  for (const series of known.values()) if (series.uid === uid) count += 1
+  return count
 }
