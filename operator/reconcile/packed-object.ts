@@ -7,7 +7,8 @@ import type { KubernetesObject } from '../runtime/kubernetes-object.ts'
 
 /** An object without its status, deflated, and what is asked of it often. */
 export interface PackedObject {
-  readonly packed: Uint8Array
+  /** One character for each byte: a buffer would cost more than most objects take. */
+  readonly packed: string
   readonly ownerUIDs: readonly string[]
   /** True while it is being deleted. */
   readonly isGoing: boolean
@@ -26,8 +27,7 @@ const deflating = { level: 1, windowBits: 12, memLevel: 5, chunkSize: 4_096 }
 
 export function packObject({ status, ...rest }: AnyObject): PackedObject {
   return {
-    // A copy, since the result lies in a whole chunk that it would keep alive.
-    packed: new Uint8Array(deflateRawSync(JSON.stringify(rest), deflating)),
+    packed: deflateRawSync(JSON.stringify(rest), deflating).toString('latin1'),
     ownerUIDs: (rest.metadata?.ownerReferences ?? []).map(({ uid }) => uid),
     isGoing: rest.metadata?.deletionTimestamp !== undefined,
   }
@@ -48,5 +48,5 @@ export function unpackObject<T extends KubernetesObject>(object: PackedObject): 
 }
 
 function inflate({ packed }: PackedObject): KubernetesObject {
-  return JSON.parse(inflateRawSync(packed).toString('utf8'))
+  return JSON.parse(inflateRawSync(Buffer.from(packed, 'latin1')).toString('utf8'))
 }
