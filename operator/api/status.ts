@@ -72,7 +72,10 @@ export interface StorageStatus {
 export interface CommonStatus {
   /** The generation of the spec that all of this is about; -1 before the first look. */
   readonly observedGeneration?: number
-  /** Value of the annotation viewmesh.io/reconcile-at that was last acted upon. */
+  /**
+   * Value of the annotation viewmesh.io/reconcile-at that was last acted upon; while spec.paused is
+   * true, nothing is, and the value stays.
+   */
   readonly lastHandledReconcileAt?: string
   /**
    * What holds and what does not.
