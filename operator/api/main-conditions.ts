@@ -54,6 +54,11 @@ export const mainConditions = {
         meaning:
           'A Secret that the spec names does not exist, or lacks the key: create it as the message says. Pods that run are left as they are meanwhile.',
       },
+      Paused: {
+        status: 'False',
+        meaning: 'The pods are ready, but not as the spec wants, since changes wait; see Paused.',
+        event: 'none',
+      },
       IdentityNotReady: { status: 'False', meaning: 'See IdentityReady.', event: 'none' },
       Stalled: {
         status: 'False',

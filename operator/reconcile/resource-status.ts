@@ -126,8 +126,16 @@ function readiness<F>(
   if (hold !== null && isWaiting) {
     return { Ready: hold, Reconciling: { reason: 'Progressing', message: hold.message } }
   }
+  if (findings.waiting !== null && findings.waiting.length > 0 && isWell(ready)) {
+    const message = `${ready.message} Changes of the spec wait while it is paused; see Paused.`
+    return { Ready: { reason: 'Paused', message } }
+  }
   if (error !== null) return retrying({ ready, reconciling }, error)
   return { Ready: ready, ...(reconciling === null ? {} : { Reconciling: reconciling }) }
+}
+
+function isWell({ reason }: Readiness['ready']): boolean {
+  return reason === 'AllReady' || reason === 'ScaledToZero'
 }
 
 function retrying({ ready }: Readiness, error: unknown): Statements {

@@ -88,3 +88,16 @@ test('a step that is tried again says what to do should it stay', () => {
     'A mistake of the operator: see its log, and report it.',
   )
 })
+
+test('who waits for Ready is not told that a paused spec was carried out', () => {
+  const counts = { generation: 1, observedGeneration: 1, replicas: 1, readyReplicas: 1 }
+  const claims = boundClaims(generator)
+  const settled = { counts: { ...counts, updatedReplicas: 1, isRolling: false }, claims }
+  const readyWhile = (waiting: readonly string[] | null): string | undefined => {
+    const { status, reason } = conditionsOf(settled, { waiting }).get('Ready') ?? {}
+    return `${status} ${reason}`
+  }
+  assert.equal(readyWhile(['StatefulSet a changed']), 'False Paused')
+  assert.equal(readyWhile([]), 'True AllReady')
+  assert.equal(readyWhile(null), 'True AllReady')
+})
