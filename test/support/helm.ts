@@ -76,14 +76,15 @@ export async function gotFromHelm(
 
 const programs = 'app.kubernetes.io/name in (operator, generator, host)'
 
-/** What a person would look at first: resources, pods, volumes, Events, the end of the logs. */
+/** What a person would look at first: resources, pods, volumes, Events, and how the logs end. */
 export async function diagnostics(cluster: Cluster, namespace: string): Promise<string> {
   const looks = await Promise.all(
     [
       ['get', 'viewmesh', '-o', 'wide'],
       ['get', 'pods,pvc', '-o', 'wide'],
       ['get', 'events', '--sort-by=.lastTimestamp'],
-      ['logs', '--prefix', '--tail', '40', '--max-log-requests', '20', '--selector', programs],
+      ['logs', '--prefix', '--tail', '40', '--selector', programs],
+      ['logs', '--prefix', '--tail', '40', '--selector', 'app.kubernetes.io/part-of=viewmesh'],
     ].map((args) => cluster.kubectl(['--namespace', namespace, ...args])),
   )
   return looks.map(({ stdout, stderr }) => stdout || stderr).join('\n')

@@ -138,13 +138,14 @@ describe('an upgrade of the operator, which looks after the whole cluster', () =
   /** Edits over and over while that goes on, and once more after it. */
   const editDuring = async (goingOn: Promise<unknown>): Promise<void> => {
     let isOver = false
-    const editing = async (): Promise<void> => {
-      for (let number = 0; !isOver; number += 1) await edit(number)
-      await edit(1_000_000)
-    }
     const over = goingOn.finally(() => {
       isOver = true
     })
+    const editing = async (): Promise<void> => {
+      let edits = 0
+      for (; !isOver; edits += 1) await edit(edits)
+      await edit(edits)
+    }
     await Promise.all([over, editing()])
   }
   /** Runs helm, and waits until the operator's pod is another one. Gives the logs of both. */
