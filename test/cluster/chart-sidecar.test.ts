@@ -7,15 +7,18 @@ import type { V1Container, V1ContainerStatus, V1Pod, V1Volume } from '@kubernete
 import { parse, stringify } from 'yaml'
 import { type Cluster, openCluster } from '../support/cluster.ts'
 import { clusterImage } from '../support/cluster-image.ts'
+import { eventually } from '../support/cluster-resources.ts'
 import { repository } from '../support/repository.ts'
 
 interface Snippet {
+  readonly podLabels: Readonly<Record<string, string>>
   readonly extraContainers: [V1Container]
   readonly extraVolumes: V1Volume[]
 }
 
 const snippet: Snippet = parse(readFileSync(`${repository}/charts/sidecar/geth.yaml`, 'utf8'))
 const claims = readFileSync(`${repository}/charts/sidecar/claims.yaml`, 'utf8')
+const service = readFileSync(`${repository}/charts/sidecar/service.yaml`, 'utf8')
 
 /** The node's user and group, as the charts of execution clients have them. */
 const nodeUser = 10001
@@ -37,7 +40,8 @@ describe('a Generator in the pod of an execution node', { timeout: 300_000 }, ()
       ['0', 'schema-keys'].map((key) => [key, randomBytes(32).toString('base64url')]),
     )
     const metadata = { name: 'viewmesh-generator-keyring' }
-    await apply(claims, stringify({ apiVersion: 'v1', kind: 'Secret', metadata, stringData }))
+    const keyring = stringify({ apiVersion: 'v1', kind: 'Secret', metadata, stringData })
+    await apply(claims, service, keyring)
   })
   after(async () => {
     await cluster.deleteNamespace(namespace)
@@ -69,7 +73,7 @@ describe('a Generator in the pod of an execution node', { timeout: 300_000 }, ()
     const pod = {
       apiVersion: 'v1',
       kind: 'Pod',
-      metadata: { name },
+      metadata: { name, labels: snippet.podLabels },
       spec: {
         terminationGracePeriodSeconds: 1,
         securityContext: {
@@ -121,19 +125,75 @@ describe('a Generator in the pod of an execution node', { timeout: 300_000 }, ()
   const generatorOf = (pod: V1Pod): V1ContainerStatus | undefined =>
     statusOf(pod, 'viewmesh-generator')
 
-  test('at work, both containers run, the pod is Ready, and blocks are sealed', async () => {
+  interface Health {
+    readonly head?: number | null
+    readonly p2p?: {
+      readonly self?: { readonly id: string }
+      readonly peers: readonly { readonly id: string }[]
+    }
+  }
+
+  /** The health report of a pod, as soon as it is as wanted. */
+  async function healthThat(pod: string, isWanted: (health: Health) => boolean): Promise<Health> {
+    const path = `/api/v1/namespaces/${namespace}/pods/${pod}:8080/proxy/health`
+    return await eventually(async () => {
+      const health = (await cluster.request('GET', path)).body as Health
+      assert.ok(isWanted(health), JSON.stringify(health))
+      return health
+    }, 60_000)
+  }
+
+  /** A Host in a pod of its own, with a key that is gone with it. */
+  async function startHost(name: string, bootstrapPeer: string): Promise<void> {
+    const [{ env = [], securityContext, volumeMounts = [] }] = snippet.extraContainers
+    const settings = {
+      DB_KEYRING_SECRET_FILE: '/run/viewmesh/secrets/0',
+      BOOTSTRAP_PEERS: bootstrapPeer,
+    }
+    const container: V1Container = {
+      name: 'host',
+      image: clusterImage('host'),
+      env: [
+        ...env.filter((variable) => variable.name.startsWith('CHAIN_')),
+        ...Object.entries(settings).map(([variable, value]) => ({ name: variable, value })),
+      ],
+      securityContext,
+      volumeMounts: [
+        { name: 'home', mountPath: '/app/.viewmesh' },
+        ...volumeMounts.filter((mount) => mount.name === 'viewmesh-secrets'),
+      ],
+    }
+    const secrets = snippet.extraVolumes.filter((volume) => volume.name === 'viewmesh-secrets')
+    await apply(
+      stringify({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name },
+        spec: {
+          terminationGracePeriodSeconds: 1,
+          securityContext: { fsGroup: 1001 },
+          containers: [container],
+          volumes: [...secrets, { name: 'home', emptyDir: {} }],
+        },
+      }),
+    )
+  }
+
+  test('at work, both containers run, the pod is Ready, and a Host gets the blocks through the Service', async () => {
     const [{ env = [] }] = snippet.extraContainers
     await startPod('healthy', { env: [...env, { name: 'GENERATOR_START_HEIGHT', value: '0' }] })
     await podThat('healthy', isReady)
-    const path = `/api/v1/namespaces/${namespace}/pods/healthy:8080/proxy/health`
-    let head: unknown = null
-    for (let attempt = 0; attempt < 60 && !(Number(head) >= 1); attempt += 1) {
-      const { body } = await cluster.request('GET', path).catch(() => ({ body: {} }))
-      head = (body as { readonly head?: number | null }).head ?? null
-      await sleep(500)
-    }
-    assert.ok(Number(head) >= 1, `head is ${head}`)
+    const { p2p } = await healthThat('healthy', ({ head }) => Number(head) >= 1)
+    const id = `${p2p?.self?.id}`
+    const address = `/dns4/viewmesh-generator.${namespace}.svc.cluster.local/tcp/9171/p2p/${id}`
+    await startHost('host', address)
+    const host = await healthThat('host', ({ head }) => Number(head) >= 1)
+    assert.deepEqual(
+      host.p2p?.peers.map((peer) => peer.id),
+      [id],
+    )
     assertNodeUntouched(await readPod('healthy'))
+    await removePod('host')
     await removePod('healthy')
   })
 

@@ -1,8 +1,8 @@
 /**
  * Values that put a Generator as one more container into the pods of an execution client's chart. The
  * rules: never an init container, no readiness and no startup probe, so that the node's pod neither
- * waits for it nor becomes unready with it; a memory limit; user 1001; the API on loopback; claims and
- * Secret of its own.
+ * waits for it nor becomes unready with it; a memory limit; user 1001; the API on loopback; claims,
+ * Secret and a Service for peers of its own.
  */
 import { readFileSync } from 'node:fs'
 import { stringify } from 'yaml'
@@ -17,7 +17,7 @@ interface ExecutionClient {
   readonly note?: string
 }
 
-/** The clients whose ethpandaops chart takes `extraContainers` and `extraVolumes`. */
+/** The clients whose ethpandaops chart takes `podLabels`, `extraContainers` and `extraVolumes`. */
 export const executionClients: readonly ExecutionClient[] = [
   { name: 'geth', wsPort: 8545 },
   { name: 'reth', wsPort: 8546 },
@@ -34,6 +34,7 @@ export const executionClients: readonly ExecutionClient[] = [
 export function sidecarSnippet({ name, wsPort, note }: ExecutionClient): string {
   const { version } = JSON.parse(readFileSync(`${repository}/package.json`, 'utf8'))
   const values = {
+    podLabels: { 'viewmesh.io/sidecar': 'generator' },
     extraContainers: [container(version, wsPort)],
     extraVolumes: [
       { name: 'viewmesh-keys', persistentVolumeClaim: { claimName: 'viewmesh-generator-keys' } },
@@ -47,7 +48,8 @@ export function sidecarSnippet({ name, wsPort, note }: ExecutionClient): string 
   }
   const lines = [
     `A Generator in the pods of ${name}, as values for the chart ethpandaops/${name}.`,
-    'Before: kubectl apply -f charts/sidecar/claims.yaml, and the Secret as README says. One replica only.',
+    'Before: kubectl apply -f charts/sidecar/claims.yaml -f charts/sidecar/service.yaml, and the Secret as',
+    'README says. One replica only.',
     ...(note === undefined ? [] : [note]),
   ]
   return `${lines.map((line) => `# ${line}\n`).join('')}${stringify(values, { lineWidth: 0 })}`
