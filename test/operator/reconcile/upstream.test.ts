@@ -10,6 +10,7 @@ import {
   type UpstreamFacts,
 } from '../../../operator/reconcile/upstream.ts'
 import { learntAnnotations, readLearnt } from '../../../operator/resources/learnt.ts'
+import type { KubernetesObject } from '../../../operator/runtime/kubernetes-object.ts'
 import { openClient, openKubernetesServer, send, status } from '../../support/kubernetes-server.ts'
 import { readGenerator } from '../../support/operator-cases.ts'
 
