@@ -7,7 +7,6 @@ import type { Statements } from './kind-logic.ts'
 
 const definitions: Readonly<Record<string, ConditionDefinition>> = conditions
 const order = Object.keys(conditions) as ConditionType[]
-const maxMessage = 1_024
 
 /** The conditions in the order of the table; the table says which status a reason has. */
 export function conditionsOf(statements: Statements): WantedCondition[] {
@@ -16,7 +15,7 @@ export function conditionsOf(statements: Statements): WantedCondition[] {
     if (statement === undefined) return []
     const { reason, message } = statement
     const status = definitions[type]?.reasons[reason]?.status ?? 'Unknown'
-    return [{ type, status, reason, message: message.slice(0, maxMessage) }]
+    return [{ type, status, reason, message }]
   })
 }
 

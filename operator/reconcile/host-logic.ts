@@ -4,6 +4,7 @@ import type { GeneratorReference } from '../api/common-spec.ts'
 import type { Generator, Host } from '../api.ts'
 import { hostConnectionSecret } from '../resources/connection-secret.ts'
 import { hostObjects } from '../resources/host-objects.ts'
+import { childNames } from '../resources/names.ts'
 import { firstSchemaKey, schemaKeysKey, schemaTokenSecret } from '../resources/schema-secrets.ts'
 import type { KubernetesApi } from '../runtime/api.ts'
 import { peersOf, type Referred, referredGenerators, schemaGenerator } from './generator-peers.ts'
@@ -82,7 +83,7 @@ async function readToken(
   signal: AbortSignal,
 ): Promise<string | null> {
   if (generator === null) return null
-  const own = { name: `${reference.name}-generator-schema-keys`, key: schemaKeysKey }
+  const own = { name: childNames(generator).schemaKeys, key: schemaKeysKey }
   const { namespace } = reference
   const given = generator.spec.schemaAuth.keysSecretRef ?? own
   const keys = await readSecretValue(api, { namespace, ...given }, signal)

@@ -31,7 +31,7 @@ export interface LookParts {
 }
 
 /** What a look found. */
-export interface Looked<F> {
+export interface KindLook<F> {
   /** Kept until the next look; nothing secret is in it. */
   readonly facts: F
   /** Secrets that have to be there before the pods; not kept. */
@@ -51,7 +51,7 @@ export type Statements = Partial<Record<ConditionType, Statement>>
 export interface KindLogic<R extends Resource, F> {
   readonly kind: R['kind']
   /** Asks for what is not watched: Secrets, and Services of others. */
-  readonly look: (resource: R, parts: LookParts) => Promise<Looked<F>>
+  readonly look: (resource: R, parts: LookParts) => Promise<KindLook<F>>
   readonly objects: (resource: R, facts: F, context: BuildContext) => ResourceObjects
   /** Why pods are not to be created yet; those that are there are left as they are. */
   readonly hold: (resource: R, facts: F) => Statement<ReasonOf<'Ready'>> | null

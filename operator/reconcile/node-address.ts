@@ -1,7 +1,7 @@
 /** Addresses of one replica, from the outside and within the cluster. */
 import { ports } from '../../src/service/contract.ts'
 import type { Resource } from '../api.ts'
-import { serviceHost } from '../resources/addresses.ts'
+import { givenAddresses, serviceHost } from '../resources/addresses.ts'
 import { childNames } from '../resources/names.ts'
 
 /** Multiaddrs at which peers reach a replica, those of the outside first; none before its ID is known. */
@@ -25,6 +25,5 @@ export interface NodeAddressFacts {
 
 /** Addresses of the spec before those that were learnt, each once. */
 export function outsideAddresses(resource: Resource, learnt: readonly string[]): string[] {
-  const given = resource.kind === 'Generator' ? (resource.spec.p2p.announce ?? []) : []
-  return [...new Set([...given, ...learnt])]
+  return [...new Set([...givenAddresses(resource), ...learnt])]
 }

@@ -3,8 +3,10 @@ import type { V1Service } from '@kubernetes/client-node'
 import { ports } from '../../src/service/contract.ts'
 import type { ReasonOf } from '../api/conditions.ts'
 import type { Resource } from '../api.ts'
+import { givenAddresses } from '../resources/addresses.ts'
 import { p2pServiceName, podName, wantedReplicas } from '../resources/names.ts'
 import { p2pExposure } from '../resources/services.ts'
+import { listed } from './listed.ts'
 import type { KeptPod } from './pod.ts'
 import type { Statement } from './problem.ts'
 
@@ -44,13 +46,13 @@ export function addressStatement(
   resource: Resource,
   learnt: readonly (readonly string[])[],
 ): AddressStatement {
-  const manual = resource.kind === 'Generator' ? (resource.spec.p2p.announce ?? []) : []
+  const manual = givenAddresses(resource)
   const { type } = p2pExposure(resource)
   if (wantedReplicas(resource) === 0) {
     return { reason: 'NotNeeded', message: 'No pods are wanted.' }
   }
   if (type === 'LoadBalancer') return balancerStatement(resource, learnt, manual)
-  if (manual.length > 0) return { reason: 'Manual', message: `Told to peers: ${list(manual)}.` }
+  if (manual.length > 0) return { reason: 'Manual', message: `Told to peers: ${listed(manual)}.` }
   if (resource.spec.podTemplate?.spec?.hostNetwork === true && type === 'None') {
     return machineStatement(resource, learnt)
   }
@@ -64,10 +66,10 @@ function machineStatement(
 ): AddressStatement {
   const waiting = unknownOrdinals(resource, learnt)
   if (waiting.length === 0) {
-    return { reason: 'HostNetwork', message: `Those of the machines: ${list(learnt.flat())}.` }
+    return { reason: 'HostNetwork', message: `Those of the machines: ${listed(learnt.flat())}.` }
   }
   const names = waiting.map((ordinal) => podName(resource, ordinal))
-  return { reason: 'Pending', message: `Not on a machine yet: ${list(names)}; see Ready.` }
+  return { reason: 'Pending', message: `Not on a machine yet: ${listed(names)}; see Ready.` }
 }
 
 function balancerStatement(
@@ -80,12 +82,12 @@ function balancerStatement(
     const names = waiting.map((ordinal) => p2pServiceName(resource, ordinal))
     return {
       reason: 'Pending',
-      message: `No address yet from the load balancer of ${list(names)}: see whether this cluster has one for Services of type LoadBalancer.`,
+      message: `No address yet from the load balancer of ${listed(names)}: see whether this cluster has one for Services of type LoadBalancer.`,
     }
   }
   const all = [...manual, ...learnt.flat()]
   if (all.every(isPrivate)) return privateStatement(resource, all)
-  return { reason: 'LoadBalancer', message: `Told to peers: ${list(all)}.` }
+  return { reason: 'LoadBalancer', message: `Told to peers: ${listed(all)}.` }
 }
 
 function privateStatement({ kind }: Resource, addresses: readonly string[]): AddressStatement {
@@ -94,7 +96,7 @@ function privateStatement({ kind }: Resource, addresses: readonly string[]): Add
     kind === 'Generator'
       ? `${ask} spec.p2p.service.annotations, or write the outside address to spec.p2p.announce`
       : `${ask} spec.services.p2p.annotations`
-  const message = `Private networks only reach ${list(addresses)}: ${remedy}.`
+  const message = `Private networks only reach ${listed(addresses)}: ${remedy}.`
   return { reason: 'PrivateAddress', message }
 }
 
@@ -136,9 +138,4 @@ function unknownOrdinals(
 
 function ordinalsOf(resource: Resource): number[] {
   return Array.from({ length: wantedReplicas(resource) }, (_, ordinal) => ordinal)
-}
-
-function list(items: readonly string[]): string {
-  const shown = items.slice(0, 4).join(', ')
-  return items.length > 4 ? `${shown} and ${items.length - 4} more` : shown
 }

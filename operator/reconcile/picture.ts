@@ -5,7 +5,7 @@
 import type { V1ConfigMap, V1StatefulSet } from '@kubernetes/client-node'
 import type { Resource } from '../api.ts'
 import { type Learnt, readLearnt } from '../resources/learnt.ts'
-import { childNames, podName, wantedReplicas } from '../resources/names.ts'
+import { childNames, p2pServiceName, podName, wantedReplicas } from '../resources/names.ts'
 import { readTemplateRecord, type TemplateRecord } from '../resources/template-record.ts'
 import { keptChild, liveChild } from './children.ts'
 import { keysClaim, type PlacedClaim } from './claim.ts'
@@ -115,7 +115,7 @@ function askedViews(
 function ingressByName(view: ClusterView, resource: Resource): Map<string, Ingress> {
   const found = new Map<string, Ingress>()
   for (let ordinal = 0; ordinal < wantedReplicas(resource); ordinal += 1) {
-    const name = `${childNames(resource).base}-p2p-${ordinal}`
+    const name = p2pServiceName(resource, ordinal)
     const ingress = keptChild(view, resource, 'Service', name)?.ingress
     if (ingress !== undefined) found.set(name, ingress)
   }

@@ -12,6 +12,7 @@ import type { Resource } from '../api.ts'
 import { claimName, type Volume, wantedReplicas } from '../resources/names.ts'
 import { largerSize, parseQuantity } from '../resources/quantity.ts'
 import type { PlacedClaim } from './claim.ts'
+import { listed } from './listed.ts'
 import type { Problem, Statement } from './problem.ts'
 
 export const volumes: readonly Volume[] = ['keys', 'data']
@@ -105,7 +106,7 @@ function unboundStatement(
   const bound = claims.filter(({ claim }) => claim.isBound).map(({ claim }) => claim.name)
   const waiting = wanted.filter((name) => !bound.includes(name))
   if (waiting.length === 0) return null
-  return { reason: 'Pending', message: `Not bound: ${listOf(waiting)}.` }
+  return { reason: 'Pending', message: `Not bound: ${listed(waiting)}.` }
 }
 
 function failedStatement(claims: readonly PlacedClaim[]): StorageStatement | null {
@@ -128,7 +129,7 @@ function growthStatement(
     isSmaller(claim.capacity ?? '0', resource.spec.storage[volume].size),
   )
   if (small.length === 0) return null
-  const names = listOf(small.map(({ claim }) => `${claim.name} (${claim.capacity})`))
+  const names = listed(small.map(({ claim }) => `${claim.name} (${claim.capacity})`))
   const atRestart = small.every(({ claim }) => 'FileSystemResizePending' in claim.conditions)
   return atRestart
     ? {
@@ -140,9 +141,4 @@ function growthStatement(
 
 function isSmaller(size: string, than: string): boolean {
   return (parseQuantity(size) ?? 0) < (parseQuantity(than) ?? 0)
-}
-
-function listOf(names: readonly string[]): string {
-  const shown = names.slice(0, 4).join(', ')
-  return names.length > 4 ? `${shown} and ${names.length - 4} more` : shown
 }

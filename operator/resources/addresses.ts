@@ -1,7 +1,7 @@
 /** Addresses inside the cluster: names of Services, URLs and multiaddrs made from them. */
 import { paths, ports } from '../../src/service/contract.ts'
 import type { Resource } from '../api.ts'
-import { childNames } from './names.ts'
+import { baseName, childNames } from './names.ts'
 
 /** A Service's full name, which resolves without search domains. */
 export function serviceHost(name: string, namespace: string, clusterDomain: string): string {
@@ -14,12 +14,21 @@ export function peerAddress(resource: Resource, peerID: string, clusterDomain: s
   return `/dns4/${host}/tcp/${ports.p2p}/p2p/${peerID}`
 }
 
+/** Outside addresses that the spec gives. */
+export function givenAddresses(resource: Resource): readonly string[] {
+  return resource.kind === 'Generator' ? (resource.spec.p2p.announce ?? []) : []
+}
+
 /** Where a Generator of this name shows its schema. */
 export function schemaOrigin(
   generator: { readonly name: string; readonly namespace: string },
   clusterDomain: string,
 ): string {
-  const host = serviceHost(`${generator.name}-generator`, generator.namespace, clusterDomain)
+  const host = serviceHost(
+    baseName('Generator', generator.name),
+    generator.namespace,
+    clusterDomain,
+  )
   return `http://${host}:${ports.health}`
 }
 

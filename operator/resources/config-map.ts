@@ -4,6 +4,7 @@
  */
 import type { V1ConfigMap } from '@kubernetes/client-node'
 import type { Generator, Host, Resource } from '../api.ts'
+import { givenAddresses } from './addresses.ts'
 import type { BuildContext, HostContext } from './context.ts'
 import { childMetadata } from './metadata.ts'
 import { childNames, wantedReplicas } from './names.ts'
@@ -14,7 +15,7 @@ export function generatorConfigMap(
   generator: Generator,
   { announce }: Pick<BuildContext, 'announce'>,
 ): V1ConfigMap {
-  const own = [...(generator.spec.p2p.announce ?? []), ...(announce[0] ?? [])]
+  const own = [...givenAddresses(generator), ...(announce[0] ?? [])]
   return configMap(generator, { [announceKey(0)]: lines(own) })
 }
 

@@ -24,23 +24,23 @@ export function programOf({ kind }: Pick<Resource, 'kind'>): ProgramName {
   return kind === 'Generator' ? 'generator' : 'host'
 }
 
+/** What names of a resource's objects begin with. */
+export function baseName(kind: Resource['kind'], name: string): string {
+  return `${name}-${programOf({ kind })}`
+}
+
 /** A Generator and a Host may share a name, so the kind is part of their children's. */
 export function childNames(resource: Resource): ChildNames {
-  const base = `${resource.metadata.name}-${programOf(resource)}`
+  const base = baseName(resource.kind, resource.metadata.name)
   return {
     base,
     nodes: `${base}-nodes`,
     upstream: `${base}-upstream`,
     config: `${base}-config`,
-    keyring: keyringName(resource),
+    keyring: resource.spec.identity.secretRef?.name ?? `${base}-keyring`,
     schemaKeys: `${base}-schema-keys`,
     connection: `${base}-connection`,
   }
-}
-
-function keyringName(resource: Resource): string {
-  const { secretRef } = resource.spec.identity
-  return secretRef?.name ?? `${resource.metadata.name}-${programOf(resource)}-keyring`
 }
 
 /** The Service that shows one replica's peer-to-peer port. */
