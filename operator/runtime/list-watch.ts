@@ -16,7 +16,7 @@ export interface Selection {
 
 export interface ListOptions<T, C> {
   readonly signal?: AbortSignal | undefined
-  /** Objects in one answer. Default 200. */
+  /** Objects in one answer. Default 100. */
   readonly pageSize?: number
   /** What is kept of each object; the rest of a page is let go before the next is read. */
   readonly keep: (object: T) => C
@@ -41,7 +41,7 @@ export interface WatchEvent<T> {
   readonly object: T
 }
 
-const defaultPageSize = 200
+const defaultPageSize = 100
 /** Longest line of a watch; etcd holds objects of 1.5 MiB at most, and JSON is longer than what it stores. */
 const maxLineBytes = 16_777_216
 /** The API server ends a watch after five to ten minutes, as for client-go. */

@@ -27,7 +27,7 @@ export interface ReflectorOptions<T extends KubernetesObject, C> {
    * applied last.
    */
   readonly keep: (object: T) => C
-  /** Objects in one answer of a list. Default 200. */
+  /** Objects in one answer of a list. Default 100. */
   readonly pageSize?: number
   /** A watch on which nothing came for so long is opened again; bookmarks come once a minute. Default 150,000. */
   readonly silenceMs?: number
