@@ -134,7 +134,12 @@ function requestsOf(metrics: string): ReadonlyMap<string, number> {
   const found = metrics.matchAll(
     /^rest_client_requests_total\{code="(.*?)",method="(\w+)".*\} (\d+)$/gm,
   )
-  return new Map([...found].map(([, code, method, count]) => [`${method} ${code}`, Number(count)]))
+  return new Map(
+    [...found].map(([, code = '', method, count]) => {
+      const answer = code === '<error>' ? 'not sent or not answered' : code
+      return [`${method} ${answer}`, Number(count)]
+    }),
+  )
 }
 
 async function memoryFigure(
