@@ -6,7 +6,7 @@
   (list "LEASE_NAME" (include "operator.name" .))
   (list "GENERATOR_IMAGE" (include "operator.operandImage" (list . "generator")))
   (list "HOST_IMAGE" (include "operator.operandImage" (list . "host")))
-  (list "GENERATOR_PRIORITY_CLASS" .Values.operands.generatorPriorityClass)
+  (list "GENERATOR_PRIORITY_CLASS" (.Values.operands.generatorPriorityClass | default (include "operator.ownPriorityClass" .)))
   (list "CLUSTER_DOMAIN" .Values.clusterDomain)
   (list "LOG_LEVEL" .Values.logLevel)
 -}}

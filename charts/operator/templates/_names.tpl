@@ -54,6 +54,14 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end -}}
 {{- end -}}
 
+{{- /* Name of the priority class that the chart makes for Generators; empty where it makes none. */ -}}
+{{- define "operator.ownPriorityClass" -}}
+{{- $operands := .Values.operands -}}
+{{- if and .Values.scope.clusterWide $operands.createPriorityClass (not $operands.generatorPriorityClass) -}}
+{{ include "operator.name" . }}-{{ .Release.Namespace }}-generator
+{{- end -}}
+{{- end -}}
+
 {{- /* Refuses values that contradict each other. */ -}}
 {{- define "operator.check" -}}
 {{- if and (gt (int .Values.replicaCount) 1) (not .Values.leaderElection.enabled) -}}

@@ -67,6 +67,8 @@ describe('an upgrade of the operator, which looks after the whole cluster', () =
   })
   after(async () => {
     await helm(['uninstall', 'op', '--namespace', home, '--wait', '--ignore-not-found'])
+    const kept = ['priorityclass', `op-viewmesh-operator-${home}-generator`, '--ignore-not-found']
+    await cluster.kubectl(['delete', ...kept])
     await cluster.deleteNamespace(home)
     await cluster.deleteNamespace(place)
     await cluster.installDefinitions()
