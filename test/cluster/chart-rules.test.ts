@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type RenderedObject, renderChart } from '../support/helm.ts'
+import { type RenderedObject, refusalOf, renderChart } from '../support/helm.ts'
 
 interface Rule {
   readonly alert: string
   readonly expr: string
-  readonly annotations: { readonly runbook_url: string }
+  readonly annotations: { readonly runbook_url?: string }
 }
 
 /** The alerts of the operator's chart with these values. */
@@ -38,6 +38,14 @@ test('without election nobody is expected to lead', async () => {
   const names = (await rulesOf({ leaderElection: { enabled: false } })).map(({ alert }) => alert)
   assert.equal(names.includes('ViewmeshOperatorLeaderless'), false)
   assert.equal(names.includes('ViewmeshStalled'), true)
+})
+
+test('without the page of explanations no alert has a link, and one that leads nowhere is refused', async () => {
+  for (const { annotations } of await rulesOf({ metrics: { rules: { enabled: true } } })) {
+    assert.deepEqual(Object.keys(annotations), ['summary'])
+  }
+  const rules = { enabled: true, runbookUrl: 'README.md' }
+  assert.match(await refusalOf('operator', { metrics: { rules } }), /runbookUrl/)
 })
 
 test('every alert leads to its explanation', async () => {
