@@ -8,6 +8,8 @@
   (list "HOST_IMAGE" (include "operator.operandImage" (list . "host")))
   (list "GENERATOR_PRIORITY_CLASS" (.Values.operands.generatorPriorityClass | default (include "operator.ownPriorityClass" .)))
   (list "CLUSTER_DOMAIN" .Values.clusterDomain)
+  (list "WORKERS" (int .Values.controller.workers | toString))
+  (list "RESYNC_INTERVAL_MS" (int64 .Values.controller.resyncIntervalMs | toString))
   (list "LOG_LEVEL" .Values.logLevel)
 -}}
 {{- range $pairs }}
