@@ -59,6 +59,7 @@ function valuesSchema(kind: Kind, own: readonly string[]): string {
     properties: {
       global: {
         type: 'object',
+        additionalProperties: false,
         properties: {
           imageRegistry: text(),
           imagePullSecrets: { type: 'array', items: { type: 'object' } },
