@@ -196,6 +196,7 @@ describe('the operator’s chart', { timeout: 900_000 }, () => {
     await release(['uninstall', 'dev', 'apps', '--wait'])
     await gone()
     assert.deepEqual(await leftovers(), [
+      'Lease op-viewmesh-operator',
       'PersistentVolumeClaim data-apps-host-0',
       'PersistentVolumeClaim data-apps-host-1',
       'PersistentVolumeClaim data-dev-generator-0',
@@ -222,7 +223,8 @@ describe('the operator’s chart', { timeout: 900_000 }, () => {
   }
 
   async function leftovers(): Promise<string[]> {
-    const kinds = 'statefulset,service,configmap,secret,serviceaccount,pvc,pdb,networkpolicy,role'
+    const kinds =
+      'statefulset,service,configmap,secret,serviceaccount,pvc,pdb,networkpolicy,role,rolebinding,lease'
     const { stdout } = await cluster.kubectl([
       ...['--namespace', namespace, 'get', `${kinds},viewmesh`, '--output', 'json'],
     ])
