@@ -92,7 +92,7 @@ describe('the images', { timeout: 1_800_000 }, () => {
     assert.deepEqual(ofOurs(images['generator']), ofOurs(images['host']))
   })
 
-  test('Generator and Host show the ports of the contract', () => {
+  test('Generator and Host show the ports of the contract, the operator those of health and metrics', () => {
     const shown = (program: string): string[] =>
       Object.keys(images[program]?.config.ExposedPorts ?? {}).toSorted()
     const all = Object.values(ports).map((port) => `${port}/tcp`)
@@ -101,6 +101,7 @@ describe('the images', { timeout: 1_800_000 }, () => {
       shown('generator'),
       all.filter((port) => port !== `${ports.playground}/tcp`).toSorted(),
     )
+    assert.deepEqual(shown('operator'), ['8080/tcp', '8081/tcp'])
   })
 
   test('what we add to the base stays small', async (t) => {
