@@ -30,3 +30,9 @@ test('the operator’s chart has exactly the CRDs', () => {
     assert.equal(read(`${folder}/${name}`), read(`crds/${name}`))
   }
 })
+
+test('no template is longer than a file of ours may be', () => {
+  for (const path of chartFiles().keys()) {
+    if (path.endsWith('.tpl')) assert.ok(read(path).split('\n').length <= 400, path)
+  }
+})

@@ -6,6 +6,9 @@ import { repository } from './repository.ts'
 import { withDefaults } from './schema-defaults.ts'
 import { executionClients, sidecarSnippet } from './sidecar-snippet.ts'
 
+/** What both charts have a copy of. */
+const templates = ['shared', 'standalone', 'standalone-network', 'standalone-pod'] as const
+
 /** Text of each made file by its path in the repository. */
 export function chartFiles(): ReadonlyMap<string, string> {
   const programs = [
@@ -13,8 +16,10 @@ export function chartFiles(): ReadonlyMap<string, string> {
     { chart: 'host', kind: 'Host', own: ['announce'] },
   ] as const
   const files = programs.flatMap(({ chart, kind, own }): [string, string][] => [
-    [`charts/${chart}/templates/_shared.tpl`, read('charts/shared.tpl')],
-    [`charts/${chart}/templates/_standalone.tpl`, read('charts/standalone.tpl')],
+    ...templates.map((name): [string, string] => [
+      `charts/${chart}/templates/_${name}.tpl`,
+      read(`charts/${name}.tpl`),
+    ]),
     [`charts/${chart}/files/defaults.yaml`, defaults(kind)],
     [`charts/${chart}/values.schema.json`, valuesSchema(kind, own)],
   ])
