@@ -103,6 +103,14 @@ describe('an operator that may not, or shall not, on a real cluster', () => {
     await here.reason('Host', 'full', 'Ready', 'Unschedulable')
   })
 
+  test('a program that fails is told with its own words', async () => {
+    const containers = [{ name: 'host', env: [{ name: 'LOG_LEVEL', value: 'loud' }] }]
+    await here.write(hostOf('failing', { podTemplate: { spec: { containers } } }))
+    const { message } = await here.reason('Host', 'failing', 'Ready', 'PodsFailing')
+    assert.match(message, /container host: CrashLoopBackOff .*LOG_LEVEL.*\(CONFIG_INVALID\)\. /)
+    await here.delete('Host', 'failing')
+  })
+
   test('what Kubernetes refuses of a podTemplate is told with the field', async () => {
     const bad = {
       podTemplate: {
