@@ -37,6 +37,8 @@ const olderCommit = process.env['VIEWMESH_TEST_UPGRADE_FROM'] ?? ''
 const isNext = olderCommit === ''
 const skip = isNext ? false : 'only the next version is known to differ in it'
 
+await expectNobodyElse()
+
 /**
  * Two versions of the operator, one after the other, over the same Generator and Host. It looks after
  * every namespace, and its chart brings the definitions, so nothing else may be at work in the cluster.
@@ -261,6 +263,15 @@ describe('an upgrade of the operator, which looks after the whole cluster', () =
     assert.deepEqual(await lives(), running)
   })
 })
+
+/** Throws where there are Generators or Hosts, which the operator would look after as well. */
+async function expectNobodyElse(): Promise<void> {
+  const others = await openCluster()
+  const { stdout } = await others.kubectl(['get', 'generators,hosts', '-A', '-o', 'name'])
+  others.close()
+  if (stdout !== '')
+    throw new Error(`the cluster has to be free of Generators and Hosts:\n${stdout}`)
+}
 
 interface LogLine {
   readonly time: string
