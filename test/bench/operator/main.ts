@@ -13,10 +13,10 @@ import { type Cluster, openCluster } from '../../support/cluster.ts'
 import { openOperatorSpace } from '../../support/cluster-operator.ts'
 import { eventually } from '../../support/cluster-resources.ts'
 import { figureTable, summary } from '../figure.ts'
-import { openFakeNodes } from './fake-nodes.ts'
+import { type FakeNodes, openFakeNodes } from './fake-nodes.ts'
 import { openHostWatch } from './host-watch.ts'
 import { buildOperator, type MeasuredOperator } from './measured-operator.ts'
-import { openPremadeVolumes } from './premade-volumes.ts'
+import { openPremadeVolumes, type PremadeVolumes } from './premade-volumes.ts'
 import { scaleFigures } from './scale-figures.ts'
 
 const { values } = parseArgs({ options: { hosts: { type: 'string', default: '1000' } } })
@@ -39,7 +39,15 @@ function say(text: string): void {
   process.stdout.write(`${text}\n`)
 }
 
-async function bench(): Promise<void> {
+interface Room {
+  readonly cluster: Cluster
+  readonly namespace: string
+  readonly folder: string
+  readonly nodes: FakeNodes
+  readonly volumes: PremadeVolumes
+}
+
+async function openRoom(): Promise<Room> {
   const cluster = await openCluster()
   closers.push(async () => cluster.close())
   await cluster.installDefinitions()
@@ -48,25 +56,26 @@ async function bench(): Promise<void> {
   const name = `viewmesh-bench-${randomBytes(4).toString('hex')}`
   const nodeCount = Math.ceil(count / podsPerNode)
   const nodes = await openFakeNodes({ name, count: nodeCount, pods: 500, kubeconfig }, { cluster })
-  closers.push(() => nodes.close())
+  closers.push(nodes.close)
   const volumes = await openPremadeVolumes({ name }, { cluster, signal })
-  closers.push(() => volumes.close())
-  const { storageClassName } = volumes
+  closers.push(volumes.close)
   const space = await openOperatorSpace(cluster)
-  const { namespace } = space
   closers.push(async () => {
     await space.close()
-    await gone(cluster, `/api/v1/namespaces/${namespace}`)
+    await gone(cluster, `/api/v1/namespaces/${space.namespace}`)
   })
+  return { cluster, namespace: space.namespace, folder, nodes, volumes }
+}
 
+async function bench({ cluster, namespace, folder, nodes, volumes }: Room): Promise<void> {
   say(`${2 * count} volumes are made, the operator is compiled`)
-  const names = Array.from({ length: count }, (_, number) => `host-${number}`)
   for (const size of Object.values(sizes)) await volumes.make(size, count)
   const start = await buildOperator({ folder, namespace }, { cluster })
   const watch = await openHostWatch({ namespace, kubeconfig }, { signal })
-  closers.push(() => watch.close())
+  closers.push(watch.close)
   const closeLater = (operator: MeasuredOperator): void => void closers.push(operator.close)
-  const hosts = { names, namespace, spec: hostSpec(storageClassName, nodes.podSpec) }
+  const names = Array.from({ length: count }, (_, number) => `host-${number}`)
+  const hosts = { names, namespace, spec: hostSpec(volumes.storageClassName, nodes.podSpec) }
   const figures = await scaleFigures(hosts, { cluster, watch, start, say, signal, closeLater })
   say(figureTable(figures))
   say(summary(figures))
@@ -104,7 +113,7 @@ async function closeAll(): Promise<void> {
 }
 
 try {
-  await bench()
+  await bench(await openRoom())
 } finally {
   await closeAll()
 }
