@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type RenderedObject, refusalOf, renderChart } from '../support/helm.ts'
+import { isHook, type RenderedObject, refusalOf, renderChart } from '../support/helm.ts'
 
 const base = { global: { imageRegistry: 'localhost' } }
 
@@ -52,6 +52,47 @@ for (const [what, values, wanted] of [
     assert.equal(settingsOf(objects)['GENERATOR_PRIORITY_CLASS'], wanted)
   })
 }
+
+const objectsOf = {
+  operator: {},
+  generator: {
+    mode: 'standalone',
+    existingSecret: 'a',
+    spec: { upstream: { service: { name: 'geth' } } },
+  },
+  host: { mode: 'operator' },
+}
+
+for (const [chart, values] of Object.entries(objectsOf)) {
+  test(`${chart}: labels for all are on every object that stays, and replace none of its own`, async () => {
+    const global = { ...base.global, commonLabels: { team: 'chain' } }
+    const release = { name: 'a', namespace: 'apps' }
+    const objects = await renderChart(chart, release, { ...values, global })
+    for (const object of objects.filter((found) => !isHook(found))) {
+      assert.equal(object.metadata.labels?.['team'], 'chain', `${object.kind}`)
+    }
+    const commonLabels = { 'app.kubernetes.io/name': 'other' }
+    assert.match(
+      await refusalOf(chart, { ...values, global: { commonLabels } }),
+      /'app.kubernetes.io\/name'/,
+    )
+  })
+}
+
+test('a platform that chooses the user gets pods without one', async () => {
+  const podSecurityContext = { runAsUser: null, runAsGroup: null }
+  const objects = await operatorChart({ podSecurityContext })
+  const specs = objects.flatMap((object) => {
+    const { spec } = object as { readonly spec?: { template?: { spec: object } } }
+    if (object.kind === 'Pod') return [spec]
+    return object.kind === 'Deployment' ? [spec?.template?.spec] : []
+  })
+  assert.equal(specs.length, 2)
+  for (const spec of specs as readonly { readonly securityContext: object }[]) {
+    const seccompProfile = { type: 'RuntimeDefault' }
+    assert.deepEqual(spec.securityContext, { runAsNonRoot: true, seccompProfile })
+  }
+})
 
 test('workers and the interval of looking at everything again are values', async () => {
   const usual = settingsOf(await operatorChart({}))

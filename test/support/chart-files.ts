@@ -68,6 +68,13 @@ function valuesSchema(kind: Kind, own: readonly string[]): string {
         properties: {
           imageRegistry: text(),
           imagePullSecrets: { type: 'array', items: { type: 'object' } },
+          commonLabels: {
+            type: 'object',
+            additionalProperties: text(),
+            propertyNames: {
+              not: { pattern: '^(app\\.kubernetes\\.io|helm\\.sh|viewmesh\\.io)/' },
+            },
+          },
         },
       },
       mode: { enum: ['', 'operator', 'standalone'] },

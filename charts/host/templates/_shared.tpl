@@ -26,6 +26,9 @@ app.kubernetes.io/instance: {{ include "viewmesh.name" . }}
 {{ include "viewmesh.selector" . }}
 app.kubernetes.io/part-of: viewmesh
 app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- with .Values.global.commonLabels }}
+{{ toYaml . }}
+{{- end }}
 {{- end -}}
 
 {{- /* Refuses values that cannot become anything, with what to do. */ -}}
