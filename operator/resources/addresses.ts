@@ -1,5 +1,5 @@
 /** Addresses inside the cluster: names of Services, URLs and multiaddrs made from them. */
-import { paths, ports } from '../../src/service/contract.ts'
+import { ports } from '../../src/service/contract.ts'
 import type { Resource } from '../api.ts'
 import { baseName, childNames } from './names.ts'
 
@@ -32,23 +32,10 @@ export function schemaOrigin(
   return `http://${host}:${ports.health}`
 }
 
-/** Where a resource's API Service answers; the playground is a Host's, the schema a Generator's. */
-export interface ServiceUrls {
-  readonly graphql: string
-  readonly playground: string
-  readonly health: string
-  readonly schema: string
-}
-
-export function serviceUrls(resource: Resource, clusterDomain: string): ServiceUrls {
+/** Where a resource's API Service answers on a port. */
+export function serviceOrigin(resource: Resource, port: number, clusterDomain: string): string {
   const { base } = childNames(resource)
-  const host = serviceHost(base, resource.metadata.namespace, clusterDomain)
-  return {
-    graphql: `http://${host}:${ports.api}${paths.graphql}`,
-    playground: `http://${host}:${ports.playground}`,
-    health: `http://${host}:${ports.health}${paths.health}`,
-    schema: `http://${host}:${ports.health}${paths.schema}`,
-  }
+  return `http://${serviceHost(base, resource.metadata.namespace, clusterDomain)}:${port}`
 }
 
 /** The TCP port of a multiaddr; undefined where it has none. */

@@ -3,9 +3,9 @@
  * spares writing down names of Services.
  */
 import type { V1Secret } from '@kubernetes/client-node'
-import { ports } from '../../src/service/contract.ts'
+import { paths, ports } from '../../src/service/contract.ts'
 import type { Generator, Host, Resource } from '../api.ts'
-import { serviceHost, serviceUrls } from './addresses.ts'
+import { serviceHost, serviceOrigin } from './addresses.ts'
 import { childMetadata } from './metadata.ts'
 import { childNames } from './names.ts'
 import { opaqueSecret } from './secret.ts'
@@ -18,12 +18,12 @@ export interface ConnectionFacts {
 
 /** How to reach a Host: GraphQL, the playground, peers. */
 export function hostConnectionSecret(host: Host, facts: ConnectionFacts): V1Secret {
-  const urls = serviceUrls(host, facts.clusterDomain)
+  const origin = (port: number): string => serviceOrigin(host, port, facts.clusterDomain)
   return connectionSecret(host, {
     ...commonValues(host, facts),
-    'graphql-url': urls.graphql,
-    'playground-url': urls.playground,
-    'health-url': urls.health,
+    'graphql-url': `${origin(ports.api)}${paths.graphql}`,
+    'playground-url': origin(ports.playground),
+    'health-url': `${origin(ports.health)}${paths.health}`,
   })
 }
 
@@ -33,12 +33,12 @@ export function generatorConnectionSecret(
   facts: ConnectionFacts,
   schemaKey: string,
 ): V1Secret {
-  const urls = serviceUrls(generator, facts.clusterDomain)
+  const origin = (port: number): string => serviceOrigin(generator, port, facts.clusterDomain)
   return connectionSecret(generator, {
     ...commonValues(generator, facts),
-    'graphql-url': urls.graphql,
-    'health-url': urls.health,
-    'schema-url': urls.schema,
+    'graphql-url': `${origin(ports.api)}${paths.graphql}`,
+    'health-url': `${origin(ports.health)}${paths.health}`,
+    'schema-url': `${origin(ports.health)}${paths.schema}`,
     'schema-key': schemaKey,
   })
 }
