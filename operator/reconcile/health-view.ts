@@ -16,7 +16,7 @@ export interface HealthView {
   readonly upstreamMode: UpstreamMode | null
   readonly schema: SchemaState | null
   /** What a person should look at, the worst first. */
-  readonly errors: readonly Pick<FailureReport, 'code' | 'message'>[]
+  readonly errors: readonly FailureReport[]
 }
 
 const maxMessage = 512
@@ -42,10 +42,10 @@ export function parseHealth(text: string): HealthView | null {
   }
 }
 
-/** Whether something changed that conditions speak of; heights move all the time. */
+/** Whether something changed that conditions speak of; heights move all the time, and so do peers. */
 export function isSameState(a: HealthView | null, b: HealthView | null): boolean {
   const state = (view: HealthView | null): string =>
-    JSON.stringify(view && { ...view, head: null, lag: null, peers: view.peers.toSorted() })
+    JSON.stringify(view && { ...view, head: null, lag: null, peers: view.peers.length > 0 })
   return state(a) === state(b)
 }
 
@@ -53,9 +53,10 @@ export function isSameState(a: HealthView | null, b: HealthView | null): boolean
 function errorsOf({ error, errors }: Unchecked): HealthView['errors'] {
   const told: readonly unknown[] = Array.isArray(errors) ? errors : [error]
   return told.slice(0, maxErrors).flatMap((entry) => {
-    const { code, message } = Object(entry) as { code?: unknown; message?: unknown }
+    const { code, message, remedy } = Object(entry) as Readonly<Record<string, unknown>>
     if (typeof code !== 'string' || typeof message !== 'string') return []
-    return [{ code: code.slice(0, maxMessage), message: message.slice(0, maxMessage) }]
+    const told = { code: code.slice(0, maxMessage), message: message.slice(0, maxMessage) }
+    return [typeof remedy === 'string' ? { ...told, remedy: remedy.slice(0, maxMessage) } : told]
   })
 }
 

@@ -67,6 +67,7 @@ export function wantedStatus<R extends Resource, F>(
   const moved = hasNewIdentity(resource.status?.nodes ?? [], nodes)
   return {
     conditions: conditionsOf(statements),
+    moving: observedTypes,
     facts: { ...factsOf(resource, findings, picture), ...(moved ? { nodes } : {}) },
     figures: { ...(moved ? {} : { nodes }), ...totals(nodes.slice(0, wantedReplicas(resource))) },
   }
@@ -174,6 +175,9 @@ function identityStatement<F>(
   return { IdentityReady: { reason: isOwn ? 'KeyringGenerated' : 'KeyringProvided', message } }
 }
 
+/** Conditions about what replicas say at `/health`, in words that may hold figures. */
+const observedTypes = ['UpstreamReachable', 'PeersConnected', 'SchemaInSync'] as const
+
 /** Statements about what replicas say; those from before, until all of them have been asked. */
 function observedStatements<R extends Resource, F>(
   logic: KindLogic<R, F>,
@@ -181,7 +185,7 @@ function observedStatements<R extends Resource, F>(
   { findings, picture }: StatusInput<F>,
 ): Statements {
   if (findings.looked === null) {
-    return kept(resource, 'UpstreamReachable', 'PeersConnected', 'SchemaInSync')
+    return kept(resource, ...observedTypes)
   }
   const views = new Map<number, HealthView | null>()
   for (const [ordinal, view] of picture.views) views.set(ordinal, hasSettled(view) ? view : null)

@@ -22,6 +22,8 @@ export interface WantedCondition {
 export interface WantedStatus {
   /** Written as soon as they differ; those that are not named are taken away. */
   readonly conditions: readonly WantedCondition[]
+  /** Types of conditions whose messages move like figures: one that is new alone is written like them. */
+  readonly moving?: readonly string[]
   /** Further fields that are written as soon as they differ. */
   readonly facts: Readonly<Record<string, unknown>>
   /** Fields that move with every block: written with anything else, else once a minute at most. */
@@ -101,8 +103,12 @@ export function createStatusWriter(
       const { prompt, figures } = toStatus(live, wanted)
       const uid = live.metadata?.uid ?? ''
       const nowMs = performance.now()
-      if (isSame(withoutKeys(before, figures), prompt)) {
-        if (isDeepStrictEqual(withKeys(before, figures), figures)) return { written: false }
+      const rest = withoutKeys(before, figures)
+      if (isSame(rest, withOldMessages(rest, prompt, wanted.moving ?? []))) {
+        const isStill = isSame(rest, prompt)
+        if (isStill && isDeepStrictEqual(withKeys(before, figures), figures)) {
+          return { written: false }
+        }
         const dueMs = (writtenAtMs.get(uid) ?? Number.NEGATIVE_INFINITY) + intervalMs
         if (dueMs > nowMs) return { written: false, requeueAfterMs: Math.ceil(dueMs - nowMs) }
       }
@@ -132,6 +138,22 @@ function toStatus(
   })
   const prompt = defined({ ...wanted.facts, observedGeneration, conditions })
   return { prompt, figures: defined(wanted.figures) }
+}
+
+/** The status with the messages that these conditions had, where their reasons are the same. */
+function withOldMessages(
+  before: StatusFields,
+  after: StatusFields,
+  moving: readonly string[],
+): StatusFields {
+  const old = conditionsOf(before)
+  const conditions = conditionsOf(after).map((condition) => {
+    const known = moving.includes(condition.type)
+      ? old.find(({ type, reason }) => type === condition.type && reason === condition.reason)
+      : undefined
+    return known === undefined ? condition : { ...condition, message: known.message }
+  })
+  return { ...after, conditions }
 }
 
 function statusOf(live: KubernetesObject): StatusFields {

@@ -28,10 +28,20 @@ test('what a program says of itself is read', () => {
   })
 })
 
-test('blocks that come are no change of state, peers that go are', () => {
+test('an error keeps its remedy, which is cut like its message', () => {
+  const error = { code: 'CHAIN_TIMEOUT', message: 'no', remedy: 'x'.repeat(513) }
+  const view = parseHealth(JSON.stringify({ ...report, errors: [error, { ...error, remedy: 1 }] }))
+  assert.deepEqual(view?.errors, [
+    { ...error, remedy: 'x'.repeat(512) },
+    { code: 'CHAIN_TIMEOUT', message: 'no' },
+  ])
+})
+
+test('blocks that come and another peer are no change of state, the last peer that goes is', () => {
   const view = parseHealth(JSON.stringify(report))
   assert.ok(view)
   assert.equal(isSameState(view, { ...view, head: 121, lag: 2 }), true)
+  assert.equal(isSameState(view, { ...view, peers: [...view.peers, 'another'] }), true)
   assert.equal(isSameState(view, { ...view, peers: [] }), false)
   assert.equal(isSameState(view, null), false)
 })

@@ -133,6 +133,22 @@ test('nothing is written where nothing differs, whatever the order, and figures 
   assert.equal(writes().length, start)
 })
 
+test('a message that moves is written like a figure, a reason at once', async () => {
+  const writer = createStatusWriter({ fieldManager: 'tester-status' }, { api: client.api })
+  await writer.write(type, object, wanted)
+  const live = { ...object, status: lastBody<{ status: object }>().status }
+  const [first] = wanted.conditions
+  const changed = (more: object): WantedStatus =>
+    ({ ...wanted, conditions: [{ ...first, ...more }], moving: ['Ready'] }) as WantedStatus
+  const { written, requeueAfterMs = 0 } = await writer.write(type, live, changed({ message: '7' }))
+  assert.equal(written, false)
+  assert.ok(requeueAfterMs > 0 && requeueAfterMs <= 60_000)
+  const outcome = await writer.write(type, live, changed({ reason: 'Rolling', message: '8' }))
+  assert.deepEqual(outcome, { written: true })
+  const moved = { ...changed({ message: '9' }), moving: ['Another'] }
+  assert.deepEqual(await writer.write(type, live, moved), { written: true })
+})
+
 test('a condition is written at once, keeps its time while its status is the same, and takes figures along', async () => {
   const writer = createStatusWriter({ fieldManager: 'tester-status' }, { api: client.api })
   const past = '2020-01-01T00:00:00Z'
