@@ -179,6 +179,12 @@ export const partConditions = {
         meaning: 'No Generator is named; the embedded schema is used.',
         event: 'none',
       },
+      GeneratorMissing: {
+        status: 'False',
+        meaning:
+          'No Generator that generators names is seen, so the embedded schema is used: see PeersConnected.',
+        event: 'none',
+      },
       Different: {
         status: 'False',
         meaning: 'The schemas differ: run one version of Generator and Host.',

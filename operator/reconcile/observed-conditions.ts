@@ -8,12 +8,15 @@ import type { Referred } from './generator-peers.ts'
 import type { HealthView } from './health-view.ts'
 import type { Statement } from './problem.ts'
 
-const upstreamReasons: Readonly<Record<string, ReasonOf<'UpstreamReachable'>>> = {
+const upstreamReasons: Readonly<Record<string, 'Unreachable' | 'Unauthorized'>> = {
   CHAIN_UNREACHABLE: 'Unreachable',
   CHAIN_TIMEOUT: 'Unreachable',
   CHAIN_UNAUTHORIZED: 'Unauthorized',
-  GENERATOR_CHAIN_CHANGED: 'WrongChain',
 }
+const upstreamRemedies = {
+  Unreachable: 'See whether it runs, and whether spec.upstream says where.',
+  Unauthorized: 'Correct the Secret of spec.upstream.auth.',
+} as const
 const unobserved = {
   reason: 'Unobserved',
   message: 'No pod could be asked for its health.',
@@ -26,17 +29,25 @@ export function upstreamStatement(
   if (view === null) return unobserved
   const { errors, upstreamMode } = view
   const [error] = errors
-  if (error !== undefined) {
-    const message = `${error.message} (${error.code})`
-    return { reason: upstreamReasons[error.code] ?? 'Failing', message }
-  }
+  if (error !== undefined) return troubledStatement(error)
   if (upstreamMode === 'websocket') {
     return { reason: 'WebSocket', message: 'New blocks are told over WebSocket.' }
   }
   if (upstreamMode === 'http') {
     return { reason: 'HttpOnly', message: 'New blocks are polled for over HTTP.' }
   }
-  return { reason: 'Unreachable', message: 'The execution node does not answer.' }
+  const message = `The execution node does not answer. ${upstreamRemedies.Unreachable}`
+  return { reason: 'Unreachable', message }
+}
+
+function troubledStatement({
+  code,
+  message,
+  remedy = 'See the log of the pod.',
+}: HealthView['errors'][number]): Statement<ReasonOf<'UpstreamReachable'>> {
+  const reason = upstreamReasons[code] ?? 'Failing'
+  const what = `${message.replace(/\.$/, '')} (${code})`
+  return { reason, message: `${what}. ${reason === 'Failing' ? remedy : upstreamRemedies[reason]}` }
 }
 
 /** What is known of a Host's peers. */
@@ -67,7 +78,7 @@ export function peersStatement(
   }
   if (asked.length === 0) return unobserved
   const mismatch = mismatchText(host, referred, lonely.length === 0 ? asked : lonely)
-  if (lonely.length === 0) return connectedStatement(asked, mismatch)
+  if (lonely.length === 0) return connectedStatement(mismatch)
   return mismatch === null
     ? notConnectedStatement(lonely, referred)
     : { reason: 'PeerIDMismatch', message: mismatch }
@@ -97,12 +108,8 @@ interface Asked {
   readonly view: HealthView
 }
 
-function connectedStatement(
-  asked: readonly Asked[],
-  mismatch: string | null,
-): Statement<'Connected' | 'ConnectedInPart'> {
-  const fewest = Math.min(...asked.map(({ view }) => view.peers.length))
-  const message = `Each replica has ${fewest} or more.`
+function connectedStatement(mismatch: string | null): Statement<'Connected' | 'ConnectedInPart'> {
+  const message = 'Every replica that answers has a peer.'
   return mismatch === null
     ? { reason: 'Connected', message }
     : { reason: 'ConnectedInPart', message: `${message} ${mismatch}` }
@@ -161,14 +168,14 @@ export function schemaStatement(
   if (isRefused) {
     return {
       reason: 'NotAllowed',
-      message: `The embedded schema is used: no Generator of spec.generators has namespace ${host.metadata.namespace} in its spec.schemaAuth.allowedNamespaces.`,
+      message: `The embedded schema is used, since no Generator of spec.generators lets this namespace have a key: add ${host.metadata.namespace} to spec.schemaAuth.allowedNamespaces there.`,
     }
   }
   if (keyless !== null) {
-    const message = `Generator ${keyless.namespace}/${keyless.name} has no schema key yet, or none that the operator may read; the embedded schema is used.`
+    const message = `Generator ${keyless.namespace}/${keyless.name} has no schema key yet, or none that the operator may read, and the embedded schema is used: see whether the Secret with its keys is there.`
     return { reason: 'Unreachable', message }
   }
-  if (source === null) return { reason: 'Embedded', message: 'The embedded schema is used.' }
+  if (source === null) return embeddedStatement(host)
   const asked = [...views.values()].filter((view) => view !== null)
   const states = asked.flatMap(({ schema }) => schema ?? [])
   const name = `${source.namespace}/${source.name}`
@@ -193,6 +200,15 @@ export function schemaStatement(
   }
   return {
     reason: 'Unreachable',
-    message: `The schema of Generator ${name} could not be read; the embedded one is used.`,
+    message: `The schema of Generator ${name} could not be read, and the embedded one is used: see whether it runs and port 8080 is open to it.`,
   }
+}
+
+function embeddedStatement({ spec }: Host): Statement<'Embedded' | 'GeneratorMissing'> {
+  if ((spec.generators ?? []).length === 0) {
+    return { reason: 'Embedded', message: 'No Generator is named, so the embedded schema is used.' }
+  }
+  const message =
+    'No Generator of spec.generators is seen, so the embedded schema is used: see PeersConnected.'
+  return { reason: 'GeneratorMissing', message }
 }

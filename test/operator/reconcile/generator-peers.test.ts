@@ -96,7 +96,7 @@ test('a schema that nobody lets this namespace have is told with the remedy', ()
   assert.deepEqual(schemaStatement(host, facts), {
     reason: 'NotAllowed',
     message:
-      'The embedded schema is used: no Generator of spec.generators has namespace apps in its spec.schemaAuth.allowedNamespaces.',
+      'The embedded schema is used, since no Generator of spec.generators lets this namespace have a key: add apps to spec.schemaAuth.allowedNamespaces there.',
   })
 })
 

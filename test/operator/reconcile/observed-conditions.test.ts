@@ -5,7 +5,11 @@ import type { Generator, Host } from '../../../operator/api.ts'
 import { conditionsOf, occurrencesOf } from '../../../operator/reconcile/condition-list.ts'
 import { referredGenerators } from '../../../operator/reconcile/generator-peers.ts'
 import { type HealthView, parseHealth } from '../../../operator/reconcile/health-view.ts'
-import { peersStatement, schemaStatement } from '../../../operator/reconcile/observed-conditions.ts'
+import {
+  peersStatement,
+  schemaStatement,
+  upstreamStatement,
+} from '../../../operator/reconcile/observed-conditions.ts'
 import type { FailureReport } from '../../../src/service/contract.ts'
 import {
   type HealthState,
@@ -92,7 +96,10 @@ test('a wrong ID among several peers leaves the condition True, and is told with
   const statement = peersStatement(byAddress, { referred: [], views })
   const after = conditionsOf({ PeersConnected: statement })
   assert.deepEqual([after[0]?.status, after[0]?.reason], ['True', 'ConnectedInPart'])
-  assert.match(after[0]?.message ?? '', /^Each replica has 1 or more\. Replica 0: peer id mismatch/)
+  assert.match(
+    after[0]?.message ?? '',
+    /^Every replica that answers has a peer\. Replica 0: peer id mismatch/,
+  )
   const at = { lastTransitionTime: '2026-01-01T00:00:00Z', observedGeneration: 1 }
   const known = before.map((condition) => ({ ...condition, ...at }))
   assert.deepEqual(
@@ -125,4 +132,38 @@ test('a Host of an earlier version tells its one error, which is understood as w
   const { code, message } = refusal
   const body = { program: 'host', p2p: { self: { id: 'me' } }, error: { code, message } }
   assert.deepEqual(parseHealth(JSON.stringify(body))?.errors, [{ code, message }])
+})
+
+test('peers that come and go change no message, so that they cost no write of the status', () => {
+  const withPeers = (peers: readonly string[]): string =>
+    peersStatement(byAddress, { referred: [], views: new Map([[0, viewOf(peers, {})]]) }).message
+  assert.equal(withPeers([peerID]), withPeers([peerID, other]))
+})
+
+test('a Host whose Generators are not there says so of its schema, and one that names none does not', () => {
+  const none = { schemaSource: null, keyless: null, isRefused: false, views: new Map() }
+  assert.deepEqual(schemaStatement(byReference, none), {
+    reason: 'GeneratorMissing',
+    message:
+      'No Generator of spec.generators is seen, so the embedded schema is used: see PeersConnected.',
+  })
+  assert.equal(schemaStatement(byAddress, none).reason, 'Embedded')
+})
+
+test('trouble with an execution node comes with what to do about it', () => {
+  const told = (errors: readonly FailureReport[]): string => {
+    const { reason, message } = upstreamStatement(viewOf([], { errors }))
+    return `${reason}: ${message}`
+  }
+  const error = (code: string): FailureReport => ({ code, message: 'no.', remedy: 'Do it.' })
+  assert.equal(
+    told([error('CHAIN_TIMEOUT')]),
+    'Unreachable: no (CHAIN_TIMEOUT). See whether it runs, and whether spec.upstream says where.',
+  )
+  assert.equal(
+    told([error('CHAIN_UNAUTHORIZED')]),
+    'Unauthorized: no (CHAIN_UNAUTHORIZED). Correct the Secret of spec.upstream.auth.',
+  )
+  assert.equal(told([error('CHAIN_RPC_ERROR')]), 'Failing: no (CHAIN_RPC_ERROR). Do it.')
+  assert.match(told([]), /^Unreachable: The execution node does not answer\. See whether it runs/)
 })
