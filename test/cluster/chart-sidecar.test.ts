@@ -157,7 +157,7 @@ describe('a Generator in the pod of an execution node', { timeout: 300_000 }, ()
         ...env.filter((variable) => variable.name.startsWith('CHAIN_')),
         ...Object.entries(settings).map(([variable, value]) => ({ name: variable, value })),
       ],
-      securityContext,
+      ...(securityContext && { securityContext }),
       volumeMounts: [
         { name: 'home', mountPath: '/app/.viewmesh' },
         ...volumeMounts.filter((mount) => mount.name === 'viewmesh-secrets'),
