@@ -135,10 +135,8 @@ function startControllers(
     },
   })
   reconcilers.route(controllers)
-  for (const kind of ['Generator', 'Host'] as const) {
-    for (const key of reconcilers.keys(kind)) controllers[kind].add(key, 'resync')
-    controllers[kind].start()
-  }
+  controllers.Generator.start()
+  controllers.Host.start()
 }
 
 interface ElectionParts {

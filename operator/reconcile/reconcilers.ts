@@ -30,7 +30,7 @@ export interface Reconcilers {
   readonly reconcile: Readonly<Record<Resource['kind'], Reconcile>>
   /** All keys of a kind, for the resync. */
   keys(kind: Resource['kind']): Iterable<string>
-  /** Has these controllers told of changes from now on. */
+  /** Has these controllers told of all there is, and of changes from now on. */
   route(controllers: Controllers): void
   close(): Promise<void>
 }

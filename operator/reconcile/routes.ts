@@ -10,8 +10,12 @@ import type { Mirror } from './mirror.ts'
 
 export type Controllers = Readonly<Record<Resource['kind'], Pick<Controller, 'add'>>>
 
-/** Passes changes on to the controllers; returns the function that ends it. */
+/** Passes what is there and all changes on to the controllers; returns the function that ends it. */
 export function routeChanges(view: ClusterView, controllers: Controllers): () => void {
+  for (const { key, value } of view.generators.list()) {
+    controllers.Generator.add(key, urgencyOf(value))
+  }
+  for (const { key, value } of view.hosts.list()) controllers.Host.add(key, urgencyOf(value))
   const belongings: readonly Mirror<Belonging<unknown>>[] = [
     ...Object.values(view.children),
     view.pods,
@@ -37,9 +41,14 @@ function addResource(
   kind: Resource['kind'],
   { key, before, after, listed }: Change<Resource>,
 ): void {
-  const urgency: Urgency = listed ? 'resync' : 'user'
+  const urgency: Urgency = listed && after !== null ? urgencyOf(after.value) : 'user'
   const isWish = before === null || after === null || wishOf(before.value) !== wishOf(after.value)
   if (isWish) controllers[kind].add(key, urgency)
+}
+
+/** A wish that nobody has looked at yet does not wait behind a thousand resources that may need nothing. */
+function urgencyOf({ metadata, status }: Resource): Urgency {
+  return status?.observedGeneration === metadata.generation ? 'resync' : 'user'
 }
 
 function wishOf({ metadata }: Resource): string {
