@@ -92,11 +92,11 @@ describe('what others do to the objects of a Host, on a real cluster', () => {
     return all.flat().filter(([, { metadata }]) => metadata.name.startsWith('owned-'))
   }
 
-  const driftNotes = async (): Promise<string[]> => {
+  const notesOf = async (wanted: string): Promise<string[]> => {
     const path = `/apis/events.k8s.io/v1/namespaces/${space.namespace}/events`
     const { body } = await cluster.request('GET', path)
     const { items = [] } = body as { items?: { reason: string; note: string }[] }
-    return items.filter(({ reason }) => reason === 'DriftCorrected').map(({ note }) => note)
+    return items.filter(({ reason }) => reason === wanted).map(({ note }) => note)
   }
 
   test('every deleted object is back within ten seconds, and an Event says so', async () => {
@@ -109,7 +109,7 @@ describe('what others do to the objects of a Host, on a real cluster', () => {
       }, backWithinMs)
     }
     await eventually(async () => {
-      const notes = await driftNotes()
+      const notes = await notesOf('DriftCorrected')
       assert.ok(notes.includes('StatefulSet owned-host had been deleted.'), notes.join('\n'))
     })
   })
@@ -121,7 +121,7 @@ describe('what others do to the objects of a Host, on a real cluster', () => {
     }, 15_000)
     await eventually(async () => {
       const note = 'Secret owned-host-connection had been deleted.'
-      assert.ok((await driftNotes()).includes(note))
+      assert.ok((await notesOf('DriftCorrected')).includes(note))
     })
   })
 
@@ -139,6 +139,12 @@ describe('what others do to the objects of a Host, on a real cluster', () => {
       }
     }
     assert.ok(edited > 100, `${edited} fields could be edited`)
+    await eventually(async () => {
+      const notes = await notesOf('FieldConflict')
+      assert.ok(
+        notes.some((note) => /^Fields of ConfigMap owned-host-config .*conflict with "/.test(note)),
+      )
+    })
     await eventually(async () => {
       const set = await here.find('StatefulSet', 'owned-host')
       assert.ok(set)
