@@ -12,6 +12,7 @@ import type { ClaimChange } from './claims-upkeep.ts'
 import { problemOf } from './failures.ts'
 import type { IdentityPlan } from './identity.ts'
 import { isToBeOwned, type Keyring } from './keyring.ts'
+import type { Statement } from './problem.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
 import type { Looked } from './resource-memory.ts'
 import { secretAction } from './secrets.ts'
@@ -21,13 +22,15 @@ export interface PausedPlan {
   readonly changes: readonly ClaimChange[]
   readonly identity: IdentityPlan
   readonly looked: Pick<Looked<unknown>, 'keyring' | 'waiting'>
+  /** Why the StatefulSet would not be written even then; `Ready` says it. */
+  readonly hold: Statement | null
 }
 
 /** Each change in a few words; empty where nothing waits. Nothing is written. */
 export async function waitingChanges<R extends Resource>(
   parts: ReconcileParts<R>,
   resource: R,
-  { plan, changes, identity, looked }: PausedPlan,
+  { plan, changes, identity, looked, hold }: PausedPlan,
   signal: AbortSignal,
 ): Promise<string[]> {
   const owner = ownerChange(resource, looked.keyring)
@@ -36,8 +39,9 @@ export async function waitingChanges<R extends Resource>(
   }
   const keys = identity.generate.map((ordinal) => `keyring key "${ordinal}"`)
   const claims = changes.map(({ placed }) => `PersistentVolumeClaim ${placed.claim.name}`)
+  const wanted = plan.objects.filter(({ kind }) => kind !== 'StatefulSet' || hold === null)
   const found: string[] = []
-  for (const difference of differencesOf(parts.view, resource, plan.objects, () => false)) {
+  for (const difference of differencesOf(parts.view, resource, wanted, () => false)) {
     const told = await tryDifference(parts, resource, difference, signal)
     if (told !== null) found.push(told)
   }

@@ -158,9 +158,10 @@ async function judge<R extends Resource, F>(work: Work<R, F>): Promise<Judged<F>
   const identity = { ...own, problem }
   const plan = planObjects(logic, parts, resource, { picture, facts })
   const changes = claimChanges(resource, picture.allClaims, keyring, () => true)
-  Object.assign(findings, { looked, identity, plan })
+  const hold = missingStatement(resource, looked.missing) ?? logic.hold(resource, facts)
+  Object.assign(findings, { looked, identity, plan, hold })
   findings.problem = identity.problem ?? chainProblem(resource, picture.claims)
-  return { picture, looked, identity, plan, changes }
+  return { picture, looked, identity, plan, changes, hold }
 }
 
 /** Fingerprints of the keys that replicas have, or had when they were last seen. */
@@ -171,7 +172,7 @@ function keysOf(replicas: readonly ReplicaIdentity[]): string[] {
 }
 
 async function carryOut<R extends Resource, F>(work: Work<R, F>, judged: Judged<F>): Promise<void> {
-  const { resource, memory, findings, logic, parts, run } = work
+  const { resource, memory, findings, parts, run } = work
   const { picture } = judged
   const looked = await ensureKeys(work, judged)
   findings.looked = looked
@@ -183,7 +184,6 @@ async function carryOut<R extends Resource, F>(work: Work<R, F>, judged: Judged<
     run.signal,
   )
   findings.refusedGrowth = memory.refusedGrowth
-  findings.hold = missingStatement(resource, looked.missing) ?? logic.hold(resource, looked.facts)
   await applyObjects(work, looked.facts)
 }
 

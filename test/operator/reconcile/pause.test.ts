@@ -68,7 +68,7 @@ test('while paused the keyring’s deletion policy waits as well', async () => {
   ): Promise<string> => {
     const spec = { ...host.spec, identity: { ...host.spec.identity, deletionPolicy } }
     const looked = { keyring: { ...keyring, isOwned }, waiting: ['Secret a created'] }
-    const paused = { plan: { ...plan, objects: [] }, changes: [], identity, looked }
+    const paused = { plan: { ...plan, objects: [] }, changes: [], identity, looked, hold: null }
     const changes = await waitingChanges(partsWith([]), { ...host, spec }, paused, signal)
     return changes.join('; ')
   }
@@ -90,8 +90,20 @@ test('while paused the StatefulSet of a lost keys claim waits to be removed, and
     changes: [],
     identity: { ...identity, problem },
     looked: { keyring, waiting: [] },
+    hold: null,
   }
   const removed = 'StatefulSet mainnet-host removed without its pods'
   assert.deepEqual(await waitingChanges(partsWith(objects), host, paused, signal), [removed])
   assert.deepEqual(await waitingChanges(partsWith([]), host, paused, signal), [])
+})
+
+test('while paused a StatefulSet that would have to wait anyway is not among what waits', async () => {
+  const looked = { keyring, waiting: [] }
+  const paused = { plan, changes: [], identity, looked }
+  const told = async (hold: { reason: string; message: string } | null): Promise<string[]> =>
+    await waitingChanges(partsWith([]), host, { ...paused, hold }, signal)
+  const set = 'StatefulSet mainnet-host created'
+  assert.equal((await told(null)).at(-1), set)
+  const held = await told({ reason: 'SecretMissing', message: 'no' })
+  assert.ok(held.length > 0 && !held.includes(set))
 })
