@@ -83,8 +83,8 @@ describe('the identity of a Host, on a real cluster', () => {
     await here.reason('Host', 'kept', 'Ready', 'Stalled')
     assert.equal(await podUID(), pod)
 
-    await here.patch('Secret', secret, { data: { '0': key } })
     await here.patch('Host', 'kept', { spec: { pruning: { maxBlocks: 1_000 } } })
+    await here.patch('Secret', secret, { data: { '0': key } })
     await eventually(async () => {
       assert.equal(await here.condition('Host', 'kept', 'Stalled'), null)
     })
