@@ -82,17 +82,17 @@ export async function settleClaims(
 ): Promise<StorageStatement | null> {
   const small = growing(resource, claims)
   const fixed = await fixedClasses(api, small, signal)
-  for (const { object } of changes(({ claim }) => !fixed.includes(classOf(claim)))) {
+  const refusals = fixed.map((name) => fixedText(name, small))
+  for (const { placed, object } of changes(({ claim }) => !fixed.includes(classOf(claim)))) {
     try {
       await api.apply(builtinTypes.PersistentVolumeClaim, object, { signal })
     } catch (error) {
-      if (small.length === 0 || !hasCode(error, 'OPERATOR_API_FORBIDDEN', 'OPERATOR_API_INVALID')) {
-        throw error
-      }
-      return { reason: 'ExpansionUnsupported', message: `${error.message}. ${error.remedy ?? ''}` }
+      if (!small.includes(placed)) throw error
+      if (!hasCode(error, 'OPERATOR_API_FORBIDDEN', 'OPERATOR_API_INVALID')) throw error
+      refusals.push(`${error.message} (${placed.claim.name}, ${placed.claim.requested})`)
     }
   }
-  return fixed.length === 0 ? null : unsupported(fixed, small)
+  return refusals.length === 0 ? null : unsupported(refusals)
 }
 
 /** Classes of these claims that let no volume grow. Without the right to ask it is tried. */
@@ -108,13 +108,14 @@ async function fixedClasses(
   return fixed
 }
 
-function unsupported(fixed: readonly string[], small: readonly PlacedClaim[]): StorageStatement {
-  const refusals = fixed.map((name) => {
-    const held = small.filter(({ claim }) => classOf(claim) === name)
-    const names = held.map(({ claim }) => `${claim.name}, ${claim.requested}`)
-    const what = name === '' ? 'a volume without a StorageClass' : `StorageClass ${name}`
-    return `${what} does not allow larger volumes (${names.join('; ')})`
-  })
+function fixedText(name: string, small: readonly PlacedClaim[]): string {
+  const held = small.filter(({ claim }) => classOf(claim) === name)
+  const names = held.map(({ claim }) => `${claim.name}, ${claim.requested}`)
+  const what = name === '' ? 'a volume without a StorageClass' : `StorageClass ${name}`
+  return `${what} does not allow larger volumes (${names.join('; ')})`
+}
+
+function unsupported(refusals: readonly string[]): StorageStatement {
   return {
     reason: 'ExpansionUnsupported',
     message: `${refusals.join(', ')}: put the old size back, or set allowVolumeExpansion in the class if its storage can do it.`,

@@ -5,9 +5,12 @@ import { claimChanges, settleClaims } from '../../../operator/reconcile/claims-u
 import type { Volume } from '../../../operator/resources/names.ts'
 import {
   type Client,
+  type Fault,
   type KubernetesServer,
   openClient,
   openKubernetesServer,
+  send,
+  status,
 } from '../../support/kubernetes-server.ts'
 import { readHost } from '../../support/operator-cases.ts'
 
@@ -65,4 +68,28 @@ test('a class that lets no volume grow holds back its own claims only, and says 
   }
   assert.deepEqual(sizeOf('data-mainnet-host-0'), { requests: { storage: '200Gi' } })
   assert.deepEqual(sizeOf('keys-mainnet-host-0'), { requests: { storage: '1Gi' } })
+})
+
+test('what the API server refuses of one claim is told with the way back, and holds up no other', async () => {
+  const found = [placed('keys', '1Gi', 'growing'), placed('data', '100Gi', 'growing')]
+  server.remove(`${claims}/data-mainnet-host-0`)
+  const refuse: Fault = ({ path, method }, response) => {
+    if (method !== 'PATCH' || !path.includes('keys-')) return false
+    send(response, 403, status(403, 'Forbidden', 'the class must support resize'))
+    return true
+  }
+  server.faults.add(refuse)
+  const refused = await settleClaims(
+    client.api,
+    larger,
+    (mayGrow) => claimChanges(larger, found, { fingerprints: new Map() }, mayGrow),
+    found,
+    new AbortController().signal,
+  )
+  server.faults.delete(refuse)
+  assert.equal(
+    refused?.message,
+    'apply persistentvolumeclaims apps/keys-mainnet-host-0: 403 the class must support resize (keys-mainnet-host-0, 1Gi): put the old size back, or set allowVolumeExpansion in the class if its storage can do it.',
+  )
+  assert.ok(server.get(`${claims}/data-mainnet-host-0`))
 })
