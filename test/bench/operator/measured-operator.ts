@@ -19,6 +19,7 @@ import { parse } from 'yaml'
 import { type Cluster, expectStatus } from '../../support/cluster.ts'
 import { account, images } from '../../support/cluster-operator.ts'
 import { freePorts } from '../../support/free-port.ts'
+import { imageEnvironment } from '../../support/image-environment.ts'
 import { repository } from '../../support/repository.ts'
 
 export interface MeasuredOperator {
@@ -53,7 +54,10 @@ export async function buildOperator(
   ])
   cpSync(join(repository, 'package.json'), join(folder, 'package.json'))
   symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'))
-  const env = { ...imageEnvironment(), ...(await accountEnvironment(folder, namespace, cluster)) }
+  const env = {
+    ...imageEnvironment('operator'),
+    ...(await accountEnvironment(folder, namespace, cluster)),
+  }
   return async () => await start(join(dist, 'operator/main.js'), join(folder, 'operator.log'), env)
 }
 
@@ -84,15 +88,6 @@ async function start(
       await ended
     },
   }
-}
-
-/** ENV of the operator's stage. */
-function imageEnvironment(): Record<string, string> {
-  const stages = readFileSync(join(repository, 'images/Dockerfile'), 'utf8').split(/^FROM /m)
-  const stage = stages.find((text) => /^\S+ AS operator$/m.test(text)) ?? ''
-  const [, assignments = ''] = /^ENV ((?:.*\\\n)*.*)$/m.exec(stage) ?? []
-  const found = [...assignments.matchAll(/(\w+)=(\S+)/g)]
-  return Object.fromEntries(found.map(([, name = '', value = '']) => [name, value]))
 }
 
 /** What a pod has: where the API server is, and a folder with token, authority and namespace. */
