@@ -14,7 +14,8 @@ import { dieAt } from './runtime/die-at.ts'
 import type { WriteGuard } from './runtime/requests.ts'
 import { operatorSettings } from './settings.ts'
 
-// What lists and watches bring is garbage soon; left to itself V8 lets it pile up to several times what is kept.
+// What lists and watches bring is garbage soon; left to itself V8 lets it pile up to several times what is
+// kept. NODE_OPTIONS does not take this flag.
 setFlagsFromString('--memory-saver-mode')
 
 const argv = process.argv.slice(2)
