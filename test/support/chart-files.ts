@@ -62,9 +62,9 @@ function valuesSchema(kind: Kind, own: readonly string[]): string {
     type: 'object',
     additionalProperties: false,
     properties: {
+      // Open: Helm hands the globals of an umbrella chart to each of its charts.
       global: {
         type: 'object',
-        additionalProperties: false,
         properties: {
           imageRegistry: text(),
           imagePullSecrets: { type: 'array', items: { type: 'object' } },
