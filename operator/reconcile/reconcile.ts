@@ -79,7 +79,11 @@ export function createReconcile<R extends Resource, F>(
   }
 }
 
-function nothingFound<F>({ looked, refusedGrowth }: ResourceMemory<F>): Findings<F> {
+/** What a reconcile begins with: what is remembered of the one before, and nothing wrong. */
+export function nothingFound<F>({
+  looked,
+  refusedGrowth,
+}: Pick<ResourceMemory<F>, 'looked' | 'refusedGrowth'>): Findings<F> {
   return {
     looked,
     identity: null,

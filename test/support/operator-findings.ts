@@ -4,9 +4,13 @@ import type { Resource } from '../../operator/api.ts'
 import { keepClaim, type PlacedClaim } from '../../operator/reconcile/claim.ts'
 import type { Picture } from '../../operator/reconcile/picture.ts'
 import { type KeptPod, keepPod } from '../../operator/reconcile/pod.ts'
+import { nothingFound } from '../../operator/reconcile/reconcile.ts'
 import type { Findings } from '../../operator/reconcile/resource-status.ts'
 import { volumes } from '../../operator/reconcile/storage.ts'
 import { claimName, podName } from '../../operator/resources/names.ts'
+import { answerError } from '../../operator/runtime/api-error.ts'
+import { builtinTypes } from '../../operator/runtime/resource-type.ts'
+import type { ServiceError } from '../../src/errors.ts'
 
 /** Nothing was written yet, and nothing runs. */
 export const emptyPicture: Picture = {
@@ -26,17 +30,15 @@ export const emptyPicture: Picture = {
 /** A look that found these facts, and nothing wrong. */
 export function foundFacts<F>(facts: F): Findings<F> {
   const keyring = { exists: true, isOwned: false, fingerprints: new Map() }
-  return {
-    looked: { facts, keyring, missing: [], waiting: [], atMs: 0, question: '', occasion: '' },
-    identity: null,
-    problem: null,
-    error: null,
-    waiting: null,
-    hold: null,
-    isHeld: false,
-    plan: null,
-    refusedGrowth: null,
-  }
+  const looked = { facts, keyring, missing: [], waiting: [], atMs: 0, question: '', occasion: '' }
+  return nothingFound({ looked, refusedGrowth: null })
+}
+
+/** What the API server says where it refuses to apply a StatefulSet. */
+export function refusedApply(code: number, message: string, reason = ''): ServiceError {
+  const type = builtinTypes.StatefulSet
+  const body = JSON.stringify({ kind: 'Status', code, message, reason })
+  return answerError({ verb: 'apply', type, namespace: 'apps', name: 'a' }, code, body)
 }
 
 /** Pod 0 of a resource, whose only container is so. */

@@ -19,7 +19,7 @@ import {
   parked,
 } from '../../support/cluster-resources.ts'
 import { restartBeneath, restartCommand } from '../../support/cluster-restart.ts'
-import { helm } from '../../support/helm.ts'
+import { helm, imageValues } from '../../support/helm.ts'
 
 const kinds = [
   'ConfigMap',
@@ -139,9 +139,8 @@ interface PodOperator {
 async function openPodOperator(cluster: Cluster): Promise<PodOperator> {
   const namespace = await cluster.createNamespace()
   const here = inNamespace(cluster, namespace)
-  const [repository, tag] = clusterImage('operator').split(/:(?=[^/]*$)/)
   const values = {
-    image: { repository, tag },
+    image: imageValues(clusterImage('operator')),
     operands: { generator: clusterImage('generator'), host: clusterImage('host') },
     scope: { clusterWide: false },
     crds: { install: false },

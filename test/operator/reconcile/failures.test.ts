@@ -1,17 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isPassing, problemOf } from '../../../operator/reconcile/failures.ts'
-import { answerError } from '../../../operator/runtime/api-error.ts'
-import { builtinTypes } from '../../../operator/runtime/resource-type.ts'
-
-const call = {
-  verb: 'apply',
-  type: builtinTypes.StatefulSet,
-  namespace: 'apps',
-  name: 'a',
-} as const
-const refused = (code: number, message: string, reason = ''): Error =>
-  answerError(call, code, JSON.stringify({ kind: 'Status', code, message, reason }))
+import { refusedApply } from '../../support/operator-findings.ts'
 
 test('what only a person can mend stalls, with a reason of its own', () => {
   const cases: readonly (readonly [number, string, string])[] = [
@@ -23,7 +13,7 @@ test('what only a person can mend stalls, with a reason of its own', () => {
     [500, 'failed to create typed patch object: .spec.foo: field not declared', 'InvalidSpec'],
   ]
   for (const [code, message, reason] of cases) {
-    const problem = problemOf(refused(code, message))
+    const problem = problemOf(refusedApply(code, message))
     assert.equal(problem?.reason, reason, message)
     assert.ok(problem.message.includes(message))
   }
@@ -31,13 +21,13 @@ test('what only a person can mend stalls, with a reason of its own', () => {
 
 test('what passes by itself does not', () => {
   for (const code of [409, 429, 500, 503, 504]) {
-    assert.equal(problemOf(refused(code, 'try again')), null)
+    assert.equal(problemOf(refusedApply(code, 'try again')), null)
   }
   assert.equal(problemOf(new Error('a mistake of ours')), null)
 })
 
 test('a namespace on its way out is no problem of anybody', () => {
-  const error = refused(
+  const error = refusedApply(
     403,
     'unable to create new content in namespace a because it is being terminated',
   )

@@ -20,12 +20,16 @@ import { keepPod } from '../../../operator/reconcile/pod.ts'
 import { type Findings, wantedStatus } from '../../../operator/reconcile/resource-status.ts'
 import { nameTakenError } from '../../../operator/reconcile/secrets.ts'
 import { chainProblem } from '../../../operator/reconcile/storage.ts'
-import { answerError } from '../../../operator/runtime/api-error.ts'
-import { builtinTypes } from '../../../operator/runtime/resource-type.ts'
 import type { WantedCondition } from '../../../operator/runtime/status-writer.ts'
 import { ServiceError } from '../../../src/errors.ts'
 import { generatorContext, peerID, readGenerator, readHost } from '../../support/operator-cases.ts'
-import { boundClaims, emptyPicture, foundFacts, podWith } from '../../support/operator-findings.ts'
+import {
+  boundClaims,
+  emptyPicture,
+  foundFacts,
+  podWith,
+  refusedApply,
+} from '../../support/operator-findings.ts'
 import { viewOf } from '../../support/operator-view.ts'
 
 type Said = readonly WantedCondition[]
@@ -110,16 +114,8 @@ function identity(given: Partial<ReplicaIdentity>): Said {
   return ofHost({}, { identity: plan, problem: plan.problem })
 }
 
-function refused(code: number, message: string): Said {
-  const call = {
-    verb: 'apply',
-    type: builtinTypes.StatefulSet,
-    namespace: 'apps',
-    name: 'a',
-  } as const
-  const body = JSON.stringify({ kind: 'Status', code, message })
-  return ofHost({}, { problem: problemOf(answerError(call, code, body)) })
-}
+const refused = (code: number, message: string): Said =>
+  ofHost({}, { problem: problemOf(refusedApply(code, message)) })
 
 const own = withSpec(host, { identity: { ...host.spec.identity, secretRef: { name: 'mine' } } })
 const fresh = { key: null, claim: null, known: null }
