@@ -4,6 +4,7 @@ import type { Cluster } from './cluster.ts'
 /** A question such as `['list', 'secrets', '--all-namespaces']`. */
 export type Asking = (...question: readonly string[]) => Promise<boolean>
 
+/** Asks for a service account. Throws what kubectl says where it answers neither yes nor no. */
 export function canAccount(cluster: Cluster, namespace: string, account: string): Asking {
   const as = `--as=system:serviceaccount:${namespace}:${account}`
   return async (...question) => {

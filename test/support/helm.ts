@@ -127,6 +127,7 @@ export async function refusalOf(chart: string, values: object): Promise<string> 
   return stderr
 }
 
+/** Whether it is made for a moment only, as the pods of `helm test`, rather than part of the release. */
 export function isHook({ metadata }: RenderedObject): boolean {
   return metadata.annotations?.['helm.sh/hook'] !== undefined
 }
