@@ -31,9 +31,12 @@ export interface WantedStatus {
 }
 
 export interface StatusOutcome {
-  /** Also false where the resource changed meanwhile: the change itself asks for another reconcile. */
+  /** Also false where the resource is another than the one that is known. */
   readonly written: boolean
-  /** When figures that were held back are due. */
+  /**
+   * When figures that were held back are due, or what is known is likely to be the newest again: not
+   * every change that stands in the way of a write asks for a reconcile.
+   */
   readonly requeueAfterMs?: number
 }
 
@@ -63,6 +66,8 @@ type StatusFields = Readonly<Record<string, unknown>>
 
 const defaultFiguresIntervalMs = 60_000
 const maxMessageLength = 1_024
+/** Longer than a watch takes to tell of a change. */
+const conflictPauseMs = 1_000
 
 export function createStatusWriter(
   options: StatusWriterOptions,
@@ -113,7 +118,8 @@ export function createStatusWriter(
         if (dueMs > nowMs) return { written: false, requeueAfterMs: Math.ceil(dueMs - nowMs) }
       }
       const written = await apply(type, live, { ...prompt, ...figures }, signal)
-      if (written) remember(uid, nowMs)
+      if (!written) return { written, requeueAfterMs: conflictPauseMs }
+      remember(uid, nowMs)
       return { written }
     },
   }

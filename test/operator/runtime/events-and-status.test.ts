@@ -14,6 +14,7 @@ import {
 const type = builtinTypes.StatefulSet
 const path = '/apis/apps/v1/namespaces/apps/statefulsets/a'
 const other = '/apis/apps/v1/namespaces/apps/statefulsets/b'
+const labelled = '/apis/apps/v1/namespaces/apps/statefulsets/c'
 const object = { metadata: { name: 'a', namespace: 'apps', uid: 'uid-a', generation: 3 } }
 const occurrence = { type: 'Warning', reason: 'Late', action: 'Wait', note: 'it is late' } as const
 
@@ -176,6 +177,16 @@ test('a condition is written at once, keeps its time while its status is the sam
   })
 })
 
+const conflict = { written: false, requeueAfterMs: 1_000 }
+
+test('a change that asks for no reconcile, as of a label, keeps a status waiting no longer than a second', async () => {
+  const writer = createStatusWriter({ fieldManager: 'tester-status' }, { api: client.api })
+  const known = server.put(labelled, { metadata: { generation: 1 } })
+  const changed = server.put(labelled, { metadata: { generation: 1, labels: { team: 'data' } } })
+  assert.deepEqual(await writer.write(type, known, wanted), conflict)
+  assert.deepEqual(await writer.write(type, changed, wanted), { written: true })
+})
+
 test('what was found about a resource is not said of the next one of its name', async () => {
   const writer = createStatusWriter({ fieldManager: 'tester-status' }, { api: client.api })
   const known = server.put(other, {
@@ -186,7 +197,7 @@ test('what was found about a resource is not said of the next one of its name', 
     metadata: { name: 'b', namespace: 'apps', generation: 1 },
   })
   const start = writes().length
-  assert.deepEqual(await writer.write(type, known, wanted), { written: false })
+  assert.deepEqual(await writer.write(type, known, wanted), conflict)
   assert.equal(writes().length - start, 1)
   assert.deepEqual(client.log.messages('warn'), [])
   assert.deepEqual(await writer.write(type, next, wanted), { written: true })
