@@ -7,6 +7,7 @@ import { delimiter, join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { repository } from './support/repository.ts'
 
+const source = 'https://git.example.org/viewmesh/viewmesh'
 let folder: string
 
 beforeEach(() => {
@@ -53,5 +54,39 @@ for (const failing of ['docker', 'npx']) {
       calls().filter((call) => call.startsWith('kind create')),
       [],
     )
+  })
+}
+
+test('what is signed names the commit where everybody finds it, and who built it, by URIs', () => {
+  standIns({
+    git: 'case $1 in rev-parse) echo 0123abc ;; log) echo 0 ;; esac',
+    buildah: 'case "$*" in *--digestfile*) echo sha256:0 >"$3" ;; esac',
+    syft: '',
+    cosign: `case "$*" in *slsaprovenance1*) cp "$6" '${folder}/provenance.json' ;; esac`,
+  })
+  const { code, stderr } = run('images/publish', 'registry.example.org/viewmesh-', '0.1.0', source)
+  assert.deepEqual([code, stderr], [0, ''])
+  const { buildDefinition, runDetails } = JSON.parse(
+    readFileSync(join(folder, 'provenance.json'), 'utf8'),
+  )
+  const commit = `git+${source}@0123abc`
+  assert.deepEqual(buildDefinition.resolvedDependencies, [
+    { uri: commit, digest: { gitCommit: '0123abc' } },
+  ])
+  assert.deepEqual(runDetails, { builder: { id: `${commit}#images/publish` } })
+  assert.ok(URL.canParse(runDetails.builder.id))
+})
+
+for (const secret of [
+  'https://me:token@git.example.org/viewmesh',
+  'https://git.example.org/viewmesh?token=secret',
+  'git@git.example.org:viewmesh',
+]) {
+  test(`nothing is published with ${secret} as the place of the commit`, () => {
+    standIns({ git: '', buildah: '', syft: '', cosign: '' })
+    const { code, stderr } = run('images/publish', 'registry.example.org/', '0.1.0', secret)
+    assert.equal(code, 1)
+    assert.match(stderr, /SOURCE is a URL with https:\/\/ and nothing secret/)
+    assert.deepEqual(calls(), [''])
   })
 }
