@@ -34,9 +34,10 @@ const stepsOf = (file: string): readonly Step[] =>
 const scripts = ['images/publish', 'images/build', 'test/cluster/kind-versions']
 
 for (const file of files) {
-  test(`${file}: actions are pinned to a version`, () => {
+  test(`${file}: actions are named by a commit, or by the tag of one version`, () => {
     for (const { uses } of stepsOf(file)) {
-      if (uses !== undefined) assert.match(uses, /^[\w-]+(\/[\w-]+)+@v\d+\.\d+\.\d+$/)
+      if (uses !== undefined)
+        assert.match(uses, /^[\w-]+(\/[\w-]+)+@([0-9a-f]{40}|v\d+\.\d+\.\d+)$/)
     }
   })
 
