@@ -1,4 +1,4 @@
-/** Lists page by page, one page of all kinds at a time, and watches line by line. */
+/** Lists page by page, of large lists one page at a time whatever their kinds, and watches line by line. */
 import { ServiceError } from '../../src/errors.ts'
 import { answerError, type Call, describeCall, factsOf, hasCode, statusError } from './api-error.ts'
 import { decodeLines } from './line-decoder.ts'
@@ -18,6 +18,8 @@ export interface ListOptions<T, C> {
   readonly signal?: AbortSignal | undefined
   /** Objects in one answer. Default 100. */
   readonly pageSize?: number
+  /** Whether pages wait until no other large list reads one. Default false. */
+  readonly isLarge?: boolean
   /** What is kept of each object; the rest of a page is let go before the next is read. */
   readonly keep: (object: T) => C
 }
@@ -76,11 +78,16 @@ export async function listAll<T, C>(
 async function listPages<T, C>(
   requests: Requests,
   selection: Selection,
-  { keep, signal }: ListOptions<T, C>,
+  { keep, signal, isLarge = false }: ListOptions<T, C>,
   pageSize: number | null,
 ): Promise<Listing<C>> {
   const call: Call = { verb: 'list', type: selection.type, namespace: selection.namespace }
   const items: C[] = []
+  const take = (answer: unknown): ListBody<T>['metadata'] => {
+    const page = answer as ListBody<T>
+    for (const item of page.items ?? []) items.push(keep(item))
+    return page.metadata
+  }
   let next = ''
   for (;;) {
     const query = {
@@ -88,11 +95,9 @@ async function listPages<T, C>(
       ...(pageSize === null ? {} : { limit: String(pageSize) }),
       ...(next === '' ? {} : { continue: next }),
     }
-    const metadata = await requests.inTurn(async () => {
-      const page = (await requests.send(call, { query, signal })) as ListBody<T>
-      for (const item of page.items ?? []) items.push(keep(item))
-      return page.metadata
-    })
+    const metadata = isLarge
+      ? await requests.sendLarge(call, { query, signal }, take)
+      : take(await requests.send(call, { query, signal }))
     next = metadata?.continue ?? ''
     if (next === '') return { items, resourceVersion: metadata?.resourceVersion ?? '' }
   }

@@ -119,6 +119,7 @@ export function openReflector<T extends KubernetesObject, C>(
     const { pageSize } = options
     const { items, resourceVersion } = await api.list<T, Cached<C>>(selection, {
       keep: entryOf,
+      isLarge: true,
       signal,
       ...(pageSize === undefined ? {} : { pageSize }),
     })

@@ -16,9 +16,9 @@ import {
 import type { Connection } from './connection.ts'
 import type { KubernetesObject } from './kubernetes-object.ts'
 import type { RequestMetrics } from './metrics.ts'
+import { createMutex } from './mutex.ts'
 import { collectionPath, objectPath } from './resource-type.ts'
 import { type HttpRequest, type HttpStream, openTransport } from './transport.ts'
-import { createTurns, type InTurn } from './turns.ts'
 
 /** Looks at every write that is meant; dry runs are none. */
 export interface WriteGuard {
@@ -41,8 +41,11 @@ export interface Requests {
   send(call: Call, options?: RequestOptions): Promise<unknown>
   /** An answer without an end. */
   stream(call: Call, options: RequestOptions, silenceMs: number): Promise<HttpStream>
-  /** For answers that take so much memory that there is to be one of them at a time. */
-  readonly inTurn: InTurn
+  /**
+   * `send` for answers that take so much memory that there is to be one of them at a time: until `take`
+   * has taken out of one what is kept. While a busy API server is waited for, others have their turn.
+   */
+  sendLarge<T>(call: Call, options: RequestOptions, take: (answer: unknown) => T): Promise<T>
   close(): Promise<void>
 }
 
@@ -126,11 +129,15 @@ export function openRequests(options: RequestsOptions, parts: RequestsParts): Re
     return answer
   }
 
+  const inTurn = createMutex()
   return {
     send: (call, given = {}) => patiently(() => once(call, given), given.signal),
     stream: async (call, given, silenceMs) =>
       await counted(call, transport.stream(await prepare(call, given), silenceMs)),
-    inTurn: createTurns(),
+    sendLarge: (call, given, take) => {
+      const takeOnce = async () => take(await once(call, given))
+      return patiently(() => inTurn(takeOnce, given.signal), given.signal)
+    },
     close: () => transport.close(),
   }
 }

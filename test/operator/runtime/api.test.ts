@@ -94,6 +94,22 @@ test('a busy API server is waited for as long as it asks, and asked again', asyn
   assert.deepEqual(await client.api.find(address), { kind: 'ConfigMap' })
 })
 
+test('while one large list waits for a busy API server, those of other kinds are read', async () => {
+  const leaving = new AbortController()
+  const options = { keep: () => true, isLarge: true, signal: leaving.signal }
+  const busy = server.seen(({ path: seen }) => seen === '/api/v1/pods')
+  server.faults.add((request, response) => {
+    if (request.path !== '/api/v1/pods') return false
+    send(response, 429, status(429, 'TooManyRequests'), { 'retry-after': '30' })
+    return true
+  })
+  const waiting = client.api.list({ type: builtinTypes.Pod }, options)
+  await busy
+  assert.deepEqual((await client.api.list({ type: builtinTypes.Service }, options)).items, [])
+  leaving.abort()
+  await assert.rejects(waiting, { name: 'AbortError' })
+})
+
 test('one that asks for more than half a minute is left alone, and the error says how long', async () => {
   answerNext([429, status(429, 'TooManyRequests'), { 'retry-after': '31' }])
   await assert.rejects(client.api.find(address), (error: { code: string; facts: object }) => {

@@ -4,8 +4,8 @@ import { setImmediate } from 'node:timers/promises'
 import { dieAt } from '../../../operator/runtime/die-at.ts'
 import { isNewer } from '../../../operator/runtime/kubernetes-object.ts'
 import { isSelectedBy } from '../../../operator/runtime/label-selector.ts'
+import { createMutex } from '../../../operator/runtime/mutex.ts'
 import { builtinTypes, objectPath, parseKey } from '../../../operator/runtime/resource-type.ts'
-import { createTurns } from '../../../operator/runtime/turns.ts'
 
 test('resourceVersions are compared as numbers of any length; what is none counts as newer', () => {
   assert.ok(isNewer('100', '99'))
@@ -54,8 +54,8 @@ test('a test names the write at which the operator dies: before, after, which on
   assert.throws(() => dieAt('some time', die), { code: 'CONFIG_INVALID' })
 })
 
-test('what is done in turn begins when everything before it is over, also where that failed', async () => {
-  const inTurn = createTurns()
+test('what a mutex is asked for begins when everything before it is over, also where that failed', async () => {
+  const inTurn = createMutex()
   const told: string[] = []
   const work = (name: string) => async (): Promise<void> => {
     told.push(`${name} begins`)
@@ -66,4 +66,20 @@ test('what is done in turn begins when everything before it is over, also where 
   const [one, two] = await Promise.allSettled([inTurn(work('one')), inTurn(work('two'))])
   assert.deepEqual([one.status, two.status], ['rejected', 'fulfilled'])
   assert.deepEqual(told, ['one begins', 'one ends', 'two begins', 'two ends'])
+})
+
+test('who waits for a mutex leaves on its signal, and those behind it go on', async () => {
+  const inTurn = createMutex()
+  const told: string[] = []
+  const first = Promise.withResolvers<void>()
+  const leaving = new AbortController()
+  const holding = inTurn(() => first.promise)
+  const left = inTurn(async () => void told.push('two'), leaving.signal)
+  const behind = inTurn(async () => void told.push('three'))
+  leaving.abort(new Error('no time'))
+  await assert.rejects(left, /no time/)
+  assert.deepEqual(told, [])
+  first.resolve()
+  await Promise.all([holding, behind])
+  assert.deepEqual(told, ['three'])
 })
