@@ -249,3 +249,13 @@ for (const [what, chart, values, message] of refused) {
     assert.match(await refusalOf(chart, values), message)
   })
 }
+
+test('all that has no effect without the operator is told at once', async () => {
+  const spec = { paused: true, rollout: 'Auto', identity: { deletionPolicy: 'Delete' } }
+  const said = await refusalOf('host', { ...alone, spec, annotations: { a: 'b' } })
+  const told = said.split('\n').filter((line) => line.endsWith('or use mode=operator.'))
+  assert.deepEqual(
+    told.map((line) => line.split(' ')[0]),
+    ['spec.identity.deletionPolicy', 'spec.paused', 'spec.rollout', 'annotations'],
+  )
+})

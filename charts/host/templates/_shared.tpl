@@ -50,7 +50,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 {{- end -}}
 
-{{- /* Refuses fields that only the operator heeds, rather than ignore them. */ -}}
+{{- /* Refuses what only the operator heeds, all of it at once, rather than ignore it. */ -}}
 {{- define "viewmesh.checkStandalone" -}}
 {{- $spec := .Values.spec -}}
 {{- $identity := $spec.identity | default dict -}}
@@ -73,11 +73,15 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- with $identity.secretRef -}}
 {{- $_ := set $ignored "identity.secretRef" "leave it out, and set existingSecret" -}}
 {{- end -}}
+{{- $refusals := list -}}
 {{- range $field, $remedy := $ignored -}}
-{{- fail (printf "\n\nspec.%s has no effect without the operator: %s, or use mode=operator.\n" $field $remedy) -}}
+{{- $refusals = append $refusals (printf "spec.%s has no effect without the operator: %s, or use mode=operator." $field $remedy) -}}
 {{- end -}}
 {{- if .Values.annotations -}}
-{{- fail "\n\nannotations are those of the resource, which mode=standalone does not make: leave them out, or use mode=operator.\n" -}}
+{{- $refusals = append $refusals "annotations are those of the resource, which mode=standalone does not make: leave them out, or use mode=operator." -}}
+{{- end -}}
+{{- if $refusals -}}
+{{- fail (printf "\n\n%s\n" (join "\n" $refusals)) -}}
 {{- end -}}
 {{- end -}}
 
