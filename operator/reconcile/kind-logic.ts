@@ -23,6 +23,8 @@ export interface LookParts {
   readonly options: ReconcileOptions
   /** What went into the pod template that is there. */
   readonly recorded: Required<Learnt>
+  /** Values of Secrets that the spec names, by the field that names them, as far as they are there. */
+  readonly named: ReadonlyMap<string, string>
   /** Whether there is or was a pod template, so that pods may have read the Secrets there were. */
   readonly hadPods: boolean
   /** Addresses of all replicas, as multiaddrs that end in peer IDs. */

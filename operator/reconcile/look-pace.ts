@@ -1,29 +1,35 @@
 /**
  * How often Secrets are looked at, of whose changes nobody tells. With few resources each is looked at
- * every eight seconds. With many they take turns, so that the API server is asked no more than some
- * twenty times a second, however many there are: half of it for all, and half for those that wait.
+ * every eight seconds. With many they take turns, so that five looks are made in a second at most,
+ * however many there are: half of it for all, and half for those that wait. A look is two to six requests,
+ * most of them for Generators with an execution node's key and a network policy, so the API server is asked
+ * no more than thirty times a second.
  */
 
 const shortestMs = 8_000
 const shortestWaitingMs = 5_000
-/** A look is four requests or so. */
+/** Two and a half looks in a second. */
 const msPerResource = 400
 
-/**
- * Milliseconds between two looks at a resource. `isWaiting` says whether it waits for something that a
- * look would find, such as a Secret that is missing; one that is gone waits no more.
- */
-export type LookPace = (owner: string, isWaiting: boolean) => number
+/** How often each resource is looked at; an owner is named as in `observedName`. */
+export interface LookPace {
+  /** Milliseconds between two looks at a resource. */
+  intervalMs(owner: string): number
+  /** It waits for something that a look would find, such as a Secret that is missing. */
+  beginWaiting(owner: string): void
+  /** It waits no more, or is gone. */
+  endWaiting(owner: string): void
+}
 
 /** `count` says how many resources there are. */
 export function createLookPace(count: () => number): LookPace {
   const waiting = new Set<string>()
-  return (owner, isWaiting) => {
-    if (!isWaiting) {
-      waiting.delete(owner)
-      return Math.max(shortestMs, msPerResource * count())
-    }
-    waiting.add(owner)
-    return Math.max(shortestWaitingMs, msPerResource * waiting.size)
+  return {
+    intervalMs: (owner) =>
+      waiting.has(owner)
+        ? Math.max(shortestWaitingMs, msPerResource * waiting.size)
+        : Math.max(shortestMs, msPerResource * count()),
+    beginWaiting: (owner) => void waiting.add(owner),
+    endWaiting: (owner) => void waiting.delete(owner),
   }
 }

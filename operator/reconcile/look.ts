@@ -8,7 +8,7 @@ import type { Resource } from '../api.ts'
 import { canonicalJson, shortHash } from '../resources/canonical-json.ts'
 import { type FingerprintCache, readKeyring } from './keyring.ts'
 import type { KindLogic } from './kind-logic.ts'
-import { missingKeys } from './named-secrets.ts'
+import { findNamedKeys } from './named-secrets.ts'
 import { waitingSecrets } from './pause.ts'
 import { observedName, type Picture } from './picture.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
@@ -35,17 +35,18 @@ export function createLook<R extends Resource, F>(
     const question = questionOf(resource, [addresses, logic.moves?.(resource)])
     const before = memory.looked
     const occasion = occasionOf(picture)
-    const intervalMs = parts.lookIntervalMs(observedName(resource), memory.isWaiting)
+    const intervalMs = parts.pace.intervalMs(observedName(resource))
     const isFresh = before !== null && parts.nowMs() - before.atMs < intervalMs * 0.9
     if (isFresh && before.question === question && before.occasion === occasion) return before
 
     const keyring = await readKeyring(api, resource, fingerprints, signal)
-    const missing = await missingKeys(api, resource, signal)
+    const { missing, values: named } = await findNamedKeys(api, resource, signal)
     const recorded = picture.recordedLearnt
     const { facts, secrets } = await logic.look(resource, {
       api,
       options,
       recorded,
+      named,
       hadPods: picture.recorded !== null,
       addresses,
       signal,

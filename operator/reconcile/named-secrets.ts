@@ -2,6 +2,7 @@
 import type { V1Secret } from '@kubernetes/client-node'
 import type { SecretKeyReference } from '../api/common-spec.ts'
 import type { Resource } from '../api.ts'
+import { secretValue } from '../resources/secret.ts'
 import type { KubernetesApi } from '../runtime/api.ts'
 import { hasCode } from '../runtime/api-error.ts'
 import { builtinTypes } from '../runtime/resource-type.ts'
@@ -11,6 +12,9 @@ import type { Statement } from './problem.ts'
 export interface NamedKey extends SecretKeyReference {
   readonly field: string
 }
+
+/** The field of a Generator that names schema keys of the user's own. */
+export const schemaKeysField = 'spec.schemaAuth.keysSecretRef'
 
 /** A named key that is not there. */
 export interface MissingKey extends NamedKey {
@@ -25,7 +29,7 @@ export function namedKeys({ kind, spec }: Resource): NamedKey[] {
   }
   return [
     ...named('spec.upstream.auth.secretRef', spec.upstream.auth?.secretRef),
-    ...named('spec.schemaAuth.keysSecretRef', spec.schemaAuth.keysSecretRef),
+    ...named(schemaKeysField, spec.schemaAuth.keysSecretRef),
   ]
 }
 
@@ -33,29 +37,40 @@ function named(field: string, reference: SecretKeyReference | undefined): NamedK
   return reference === undefined ? [] : [{ field, name: reference.name, key: reference.key }]
 }
 
-/** The named keys that are not there. What may not be read is taken to be there. */
-export async function missingKeys(
+/** What a look found of the named keys. */
+export interface FoundKeys {
+  /** What may not be read is taken to be there. */
+  readonly missing: readonly MissingKey[]
+  /** Values by field, of those that are there and not empty; only for as long as the look takes. */
+  readonly values: ReadonlyMap<string, string>
+}
+
+/** Reads the Secret of each named key. */
+export async function findNamedKeys(
   api: KubernetesApi,
   resource: Resource,
   signal: AbortSignal,
-): Promise<MissingKey[]> {
+): Promise<FoundKeys> {
   const { namespace } = resource.metadata
   const missing: MissingKey[] = []
+  const values = new Map<string, string>()
   for (const wanted of namedKeys(resource)) {
     const address = { type: builtinTypes.Secret, namespace, name: wanted.name }
     try {
       const secret = await api.find<V1Secret>(address, { signal })
+      const value = secret === null ? undefined : secretValue(secret, wanted.key)
+      if (value !== undefined) values.set(wanted.field, value)
       if (secret?.data?.[wanted.key] !== undefined) continue
       missing.push({ ...wanted, hasSecret: secret !== null })
     } catch (error) {
       if (!hasCode(error, 'OPERATOR_API_FORBIDDEN')) throw error
     }
   }
-  return missing
+  return { missing, values }
 }
 
 /** Why no pod can start; null where nothing is missing. */
-export function missingStatement(
+export function missingSecretStatement(
   { metadata: { namespace } }: Resource,
   missing: readonly MissingKey[],
 ): Statement<'SecretMissing'> | null {

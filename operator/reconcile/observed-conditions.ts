@@ -74,7 +74,7 @@ export function peersStatement(
   const asked = [...views].flatMap(([ordinal, view]) => (view === null ? [] : [{ ordinal, view }]))
   const lonely = asked.filter(({ view }) => view.peers.length === 0)
   if (missing.length > 0 && (lonely.length > 0 || asked.length === 0)) {
-    return missingStatement(missing)
+    return missingGeneratorStatement(missing)
   }
   if (asked.length === 0) return unobserved
   const mismatch = mismatchText(host, referred, lonely.length === 0 ? asked : lonely)
@@ -85,7 +85,7 @@ export function peersStatement(
 }
 
 /** A Generator that is not seen may be there all the same, where nobody looks. */
-function missingStatement(
+function missingGeneratorStatement(
   missing: readonly Referred[],
 ): Statement<'GeneratorMissing' | 'GeneratorNotWatched'> {
   const unseen = missing.filter(({ isWatched }) => !isWatched)

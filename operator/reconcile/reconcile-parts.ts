@@ -23,5 +23,5 @@ export interface ReconcileParts<R extends Resource> {
   /** Milliseconds of a clock that never goes back. */
   readonly nowMs: () => number
   /** How often Secrets of a resource are looked at, since nothing tells of their changes. */
-  readonly lookIntervalMs: LookPace
+  readonly pace: LookPace
 }

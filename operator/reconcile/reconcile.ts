@@ -19,7 +19,7 @@ import { createKeyHolders, type KeyHolders } from './key-holders.ts'
 import { type FingerprintCache, followPolicy, generateKeys, isToBeOwned } from './keyring.ts'
 import type { KindLogic } from './kind-logic.ts'
 import { createLook, type Look } from './look.ts'
-import { missingStatement } from './named-secrets.ts'
+import { missingSecretStatement } from './named-secrets.ts'
 import { type PausedPlan, waitingChanges } from './pause.ts'
 import { identitiesOf, observedName, type Picture, takePicture } from './picture.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
@@ -66,7 +66,7 @@ export function createReconcile<R extends Resource, F>(
       parts.observer.watch(observed, [])
       memories.drop(key)
       holders.release(key)
-      parts.lookIntervalMs(observed, false)
+      parts.pace.endWaiting(observed)
       return {}
     }
     const memory = memories.of(resource)
@@ -162,7 +162,7 @@ async function judge<R extends Resource, F>(work: Work<R, F>): Promise<Judged<F>
   const identity = { ...own, problem }
   const plan = planObjects(logic, parts, resource, { picture, facts })
   const changes = claimChanges(resource, picture.allClaims, keyring, () => true)
-  const hold = missingStatement(resource, looked.missing) ?? logic.hold(resource, facts)
+  const hold = missingSecretStatement(resource, looked.missing) ?? logic.hold(resource, facts)
   Object.assign(findings, { looked, identity, plan, hold })
   findings.problem = identity.problem ?? chainProblem(resource, picture.claims)
   return { picture, looked, identity, plan, changes, hold }
@@ -229,12 +229,13 @@ async function applyObjects<R extends Resource, F>(work: Work<R, F>, facts: F): 
 
 /** Writes status, tells Events, and says when to look again. */
 async function tell<R extends Resource, F>(work: Work<R, F>): Promise<ReconcileResult> {
-  const { resource, memory, findings, logic, parts, run } = work
+  const { resource, findings, logic, parts, run } = work
   const { namespace, name, uid } = resource.metadata
-  const { identity, hold } = findings
-  memory.isWaiting = [identity?.problem, identity?.lack, hold].some(Boolean)
   const latest = parts.mirror.get(namespace, name)
   if (latest?.uid !== uid) return {}
+  const observed = observedName(resource)
+  if (isWaiting(findings)) parts.pace.beginWaiting(observed)
+  else parts.pace.endWaiting(observed)
   const picture = takePicture(parts.view, parts.observer, resource)
   const wanted = wantedStatus(logic, parts, resource, { findings, picture })
   const { resourceVersion, value } = latest
@@ -244,11 +245,16 @@ async function tell<R extends Resource, F>(work: Work<R, F>): Promise<ReconcileR
   if (outcome.written) tellEvents(work, wanted)
   hurryIfAsked(work)
   const pauses = [
-    parts.lookIntervalMs(observedName(resource), memory.isWaiting),
+    parts.pace.intervalMs(observed),
     ...(isPassing(findings.error) ? [passingMs] : []),
     ...(outcome.requeueAfterMs === undefined ? [] : [outcome.requeueAfterMs]),
   ]
   return { requeueAfterMs: Math.min(...pauses) }
+}
+
+/** Whether it waits for something that a look would find. */
+function isWaiting<F>({ identity, hold }: Findings<F>): boolean {
+  return [identity?.problem, identity?.lack, hold].some(Boolean)
 }
 
 function tellEvents<R extends Resource, F>(

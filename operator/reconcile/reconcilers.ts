@@ -61,7 +61,7 @@ export function openReconcilers(
     status,
     events,
     nowMs: () => performance.now(),
-    lookIntervalMs: createLookPace(count),
+    pace: createLookPace(count),
   }
   return {
     reconcile: {

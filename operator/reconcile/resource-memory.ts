@@ -22,8 +22,6 @@ export interface Looked<F> {
 
 export interface ResourceMemory<F> {
   looked: Looked<F> | null
-  /** Whether it waits for something that a look would find. */
-  isWaiting: boolean
   /** Objects that were seen as they should be. */
   readonly settled: Set<string>
   /** What was answered to claims that asked for more. */
@@ -45,7 +43,6 @@ export function createMemories<F>(): Memories<F> {
       if (known?.uid === uid) return known.memory
       const memory = {
         looked: null,
-        isWaiting: false,
         settled: new Set<string>(),
         refusedGrowth: null,
       }

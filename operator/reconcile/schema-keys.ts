@@ -12,8 +12,9 @@ import { secretValue } from '../resources/secret.ts'
 import { hasCode } from '../runtime/api-error.ts'
 import { builtinTypes } from '../runtime/resource-type.ts'
 import type { LookParts } from './kind-logic.ts'
-import { readSecretValue } from './secrets.ts'
+import { schemaKeysField } from './named-secrets.ts'
 
+/** The keys that a Generator takes, and what has to be done for it to have some. */
 export interface SchemaKeys {
   /** With commas between several; empty where a Secret of the user's own is not there yet. */
   readonly keys: string
@@ -23,15 +24,12 @@ export interface SchemaKeys {
   readonly renewed: string | null
 }
 
-type KeysLook = Pick<LookParts, 'api' | 'recorded' | 'hadPods' | 'signal'>
+type KeysLook = Pick<LookParts, 'api' | 'recorded' | 'named' | 'hadPods' | 'signal'>
 
 /** Looks for the keys; where generated ones are missing, they are made, and not written yet. */
 export async function findSchemaKeys(generator: Generator, parts: KeysLook): Promise<SchemaKeys> {
-  const { namespace } = generator.metadata
-  const { keysSecretRef } = generator.spec.schemaAuth
-  if (keysSecretRef !== undefined) {
-    const keys = await readSecretValue(parts.api, { namespace, ...keysSecretRef }, parts.signal)
-    return { keys: keys ?? '', made: null, renewed: null }
+  if (generator.spec.schemaAuth.keysSecretRef !== undefined) {
+    return { keys: parts.named.get(schemaKeysField) ?? '', made: null, renewed: null }
   }
   const secret = await findOwn(generator, parts)
   const keys = secret === null ? undefined : secretValue(secret, schemaKeysKey)

@@ -22,6 +22,7 @@ async function holdOf(generator: Generator): Promise<Statement | null> {
     api: openClient(server).api,
     options: generatorContext,
     recorded: emptyPicture.recordedLearnt,
+    named: new Map(),
     hadPods: false,
     addresses: [],
     signal: new AbortController().signal,

@@ -3,15 +3,18 @@ import { test } from 'node:test'
 import { createLookPace } from '../../../operator/reconcile/look-pace.ts'
 
 test('Secrets of up to twenty resources are looked at every eight seconds, those of more in turns', () => {
-  const intervalOf = (count: number): number => createLookPace(() => count)('Host apps/a', false)
+  const intervalOf = (count: number): number =>
+    createLookPace(() => count).intervalMs('Host apps/a')
   assert.deepEqual([1, 20, 25, 1_000].map(intervalOf), [8_000, 8_000, 10_000, 400_000])
 })
 
 test('who waits for a Secret is looked at often also among a thousand, unless all of them wait', () => {
   const pace = createLookPace(() => 1_000)
-  assert.equal(pace('Host apps/a', true), 5_000)
-  for (let number = 0; number < 999; number += 1) pace(`Host apps/b${number}`, true)
-  assert.equal(pace('Host apps/a', true), 400_000)
-  for (let number = 0; number < 999; number += 1) pace(`Host apps/b${number}`, false)
-  assert.equal(pace('Host apps/a', true), 5_000)
+  pace.beginWaiting('Host apps/a')
+  assert.equal(pace.intervalMs('Host apps/a'), 5_000)
+  assert.equal(pace.intervalMs('Host apps/b'), 400_000)
+  for (let number = 0; number < 999; number += 1) pace.beginWaiting(`Host apps/b${number}`)
+  assert.equal(pace.intervalMs('Host apps/a'), 400_000)
+  for (let number = 0; number < 999; number += 1) pace.endWaiting(`Host apps/b${number}`)
+  assert.equal(pace.intervalMs('Host apps/a'), 5_000)
 })

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Host } from '../../../operator/api.ts'
+import type { Generator, Host, Resource } from '../../../operator/api.ts'
+import { type GeneratorFacts, generatorLogic } from '../../../operator/reconcile/generator-logic.ts'
 import { createHostLogic, type HostFacts } from '../../../operator/reconcile/host-logic.ts'
 import { createLook } from '../../../operator/reconcile/look.ts'
+import { createLookPace } from '../../../operator/reconcile/look-pace.ts'
 import type { ReconcileParts } from '../../../operator/reconcile/reconcile-parts.ts'
 import { createMemories } from '../../../operator/reconcile/resource-memory.ts'
 import type { Occurrence } from '../../../operator/runtime/event-recorder.ts'
@@ -11,7 +13,7 @@ import {
   openClient,
   openKubernetesServer,
 } from '../../support/kubernetes-server.ts'
-import { hostContext, readHost } from '../../support/operator-cases.ts'
+import { hostContext, readGenerator, readHost } from '../../support/operator-cases.ts'
 import { emptyPicture, podWith } from '../../support/operator-findings.ts'
 import { viewOf } from '../../support/operator-view.ts'
 
@@ -30,16 +32,23 @@ function lookEvery(
   intervalMs: number,
   told: string[] = [],
 ): ReturnType<typeof createLook<Host, HostFacts>> {
+  return createLook(
+    createHostLogic(viewOf([]).generators),
+    partsOf<Host>(intervalMs, told),
+    new Map(),
+  )
+}
+
+function partsOf<R extends Resource>(intervalMs: number, told: string[]): ReconcileParts<R> {
   const events = { record: (_type: unknown, _of: unknown, { note }: Occurrence) => told.push(note) }
   const { clusterDomain, defaults } = hostContext
-  const parts = {
+  return {
     api: openClient(server).api,
     options: { clusterDomain, defaults },
     events,
     nowMs: () => 0,
-    lookIntervalMs: () => intervalMs,
-  } as unknown as ReconcileParts<Host>
-  return createLook(createHostLogic(viewOf([]).generators), parts, new Map())
+    pace: { ...createLookPace(() => 1), intervalMs: () => intervalMs },
+  } as unknown as ReconcileParts<R>
 }
 
 test('between two looks nothing is asked, unless the wish changes or a pod comes', async () => {
@@ -72,4 +81,31 @@ test('a Secret that was there and is made again is told in an Event, a new one i
   server.put(path, { ...server.get(path), data: {} } as never)
   await look(host, memory, emptyPicture, signal)
   assert.equal(told.at(-1), 'Secret mainnet-host-connection had been changed.')
+})
+
+test('no Secret is read twice in a look, and one of a Generator with everything is six requests', async () => {
+  const minimal = readGenerator('generator-minimal')
+  const { namespace, name } = minimal.metadata
+  const secrets = `/api/v1/namespaces/${namespace}/secrets`
+  const upstream = {
+    ...minimal.spec.upstream,
+    auth: { header: 'Authorization', secretRef: { name: 'node', key: 'token' } },
+  }
+  const schemaAuth = { keysSecretRef: { name: 'schema', key: 'keys' } }
+  const generator = { ...minimal, spec: { ...minimal.spec, upstream, schemaAuth } }
+  server.put('/api/v1/namespaces/validators/services/geth', {
+    spec: { selector: { app: 'geth' } },
+  } as never)
+  server.put(`${secrets}/schema`, { data: { keys: btoa('own key') } } as never)
+  const look = createLook(generatorLogic, partsOf<Generator>(0, []), new Map())
+  const memory = createMemories<GeneratorFacts>().of(generator)
+  await look(generator, memory, emptyPicture, signal)
+
+  const before = server.requests.length
+  await look(generator, memory, emptyPicture, signal)
+  const asked = server.requests.slice(before).map(({ path: seen }) => seen)
+  assert.equal(asked.length, 6, asked.join('\n'))
+  assert.equal(new Set(asked).size, 6, asked.join('\n'))
+  const connection = server.get(`${secrets}/${name}-generator-connection`)
+  assert.ok(Object.values(Reflect.get(connection ?? {}, 'data')).includes(btoa('own key')))
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Generator, Host } from '../../../operator/api.ts'
-import { missingKeys, missingStatement } from '../../../operator/reconcile/named-secrets.ts'
+import { findNamedKeys, missingSecretStatement } from '../../../operator/reconcile/named-secrets.ts'
 import type { KubernetesObject } from '../../../operator/runtime/kubernetes-object.ts'
 import {
   type Client,
@@ -52,25 +52,28 @@ after(async () => {
 })
 
 test('each Secret that the spec names and that is missing is told with the line that makes it', async () => {
-  const missing = await missingKeys(client.api, generator, signal)
-  assert.deepEqual(missingStatement(generator, missing), {
+  const { missing } = await findNamedKeys(client.api, generator, signal)
+  assert.deepEqual(missingSecretStatement(generator, missing), {
     reason: 'SecretMissing',
     message: `No pod can start. Secret node of spec.upstream.auth.secretRef does not exist: kubectl create secret generic node --namespace ${namespace} --from-file=token=FILE. Secret schema of spec.schemaAuth.keysSecretRef does not exist: kubectl create secret generic schema --namespace ${namespace} --from-file=keys=FILE`,
   })
-  const ofHost = missingStatement(host, await missingKeys(client.api, host, signal))
+  const found = await findNamedKeys(client.api, host, signal)
+  const ofHost = missingSecretStatement(host, found.missing)
   assert.match(ofHost?.message ?? '', /Secret admin of spec.registry.adminTokenSecretRef does not/)
 })
 
 test('a Secret without the key is told with the line that adds it; nothing is told of those that are there', async () => {
   server.put(`${secrets}/node`, secret({ other: 'YQ==' }))
   server.put(`${secrets}/schema`, secret({ keys: 'YQ==' }))
-  const missing = await missingKeys(client.api, generator, signal)
-  assert.deepEqual(missingStatement(generator, missing), {
+  const { missing } = await findNamedKeys(client.api, generator, signal)
+  assert.deepEqual(missingSecretStatement(generator, missing), {
     reason: 'SecretMissing',
     message: `No pod can start. Secret node of spec.upstream.auth.secretRef lacks the key token: kubectl patch secret node --namespace ${namespace} --type merge --patch '{"stringData":{"token":"..."}}'`,
   })
   server.put(`${secrets}/node`, secret({ token: 'YQ==' }))
-  assert.equal(missingStatement(generator, await missingKeys(client.api, generator, signal)), null)
+  const found = await findNamedKeys(client.api, generator, signal)
+  assert.equal(missingSecretStatement(generator, found.missing), null)
+  assert.equal(found.values.get('spec.upstream.auth.secretRef'), 'a')
 })
 
 test('a Secret that the operator may not read is not called missing', async () => {
@@ -79,6 +82,6 @@ test('a Secret that the operator may not read is not called missing', async () =
     return true
   }
   server.faults.add(refuse)
-  assert.deepEqual(await missingKeys(client.api, host, signal), [])
+  assert.deepEqual((await findNamedKeys(client.api, host, signal)).missing, [])
   server.faults.delete(refuse)
 })

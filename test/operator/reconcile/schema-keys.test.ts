@@ -33,7 +33,9 @@ afterEach(async () => {
 
 /** Looks, and writes what is to be made. */
 async function look(hadPods: boolean, recorded = emptyPicture.recordedLearnt): Promise<SchemaKeys> {
-  const found = await findSchemaKeys(generator, { api: client.api, recorded, hadPods, signal })
+  const named = new Map<string, string>()
+  const parts = { api: client.api, recorded, named, hadPods, signal }
+  const found = await findSchemaKeys(generator, parts)
   if (found.made !== null) await client.api.apply(builtinTypes.Secret, found.made)
   return found
 }
