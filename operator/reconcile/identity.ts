@@ -15,8 +15,9 @@
  *
  * A mark that was edited on the very claim that the status remembers is put back.
  */
-import { records } from '../api/annotations.ts'
+import { labels, records } from '../api/annotations.ts'
 import type { Resource } from '../api.ts'
+import { selectorLabels } from '../resources/metadata.ts'
 import { childNames, claimName, wantedReplicas } from '../resources/names.ts'
 import type { SharedKey } from './key-holders.ts'
 
@@ -106,15 +107,23 @@ function describe(
   const secret = `key "${ordinal}" of Secret ${childNames(resource).keyring}`
   const name = claimName(resource, 'keys', ordinal)
   const mark = known?.fingerprint ?? claim?.fingerprint ?? 'unknown'
-  const renew = `to begin with a new identity, delete this claim and the ${resource.kind} and create the ${resource.kind} again`
+  const rest = claim === null ? '' : 'this claim and '
+  const renew = `to begin with a new identity, delete ${rest}the ${resource.kind} and create the ${resource.kind} again`
   return {
     reason,
     message: {
       IdentityConflict: `The ${secret} has the fingerprint ${key}, but the key directory on claim ${name} opens with ${mark}: put the original value back from your backup. No pod is touched meanwhile.`,
       KeyringMissing: `The ${secret} is missing, and the key directory on claim ${name} opens with nothing else (fingerprint ${mark}): put the value back from your backup; ${renew}. No pod is touched meanwhile.`,
-      KeysClaimMissing: `Claim ${name} ${fateOf(claim)}, and with it the key directory of replica ${ordinal}, which opens with the ${secret}: restore the claim from your backup, with the annotation ${records.keyringFingerprint}: "${mark}"; ${renew}. ${othersOf(resource)}`,
+      KeysClaimMissing: `Claim ${name} ${fateOf(claim)}, and with it the key directory of replica ${ordinal}, which opens with the ${secret}: restore the claim from your backup, with the labels ${claimLabels(resource)} and the annotation ${records.keyringFingerprint}: "${mark}"; ${renew}. ${othersOf(resource)}`,
     }[reason],
   }
+}
+
+/** By which a keys claim is found; a backup may have lost them. */
+function claimLabels(resource: Resource): string {
+  return Object.entries({ [labels.holds]: 'keys', ...selectorLabels(resource) })
+    .map(([name, value]) => `${name}: ${value}`)
+    .join(', ')
 }
 
 /** Two replicas of one resource with one key. */

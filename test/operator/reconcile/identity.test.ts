@@ -60,6 +60,20 @@ test('a lost, dying or replaced keys claim stops everything', () => {
   assert.equal(reasonOf({ claim: empty }), 'KeysClaimMissing')
 })
 
+test('a lost keys claim says by which labels and annotation a restored one is found', () => {
+  const messageOf = (given: Partial<ReplicaIdentity>): string =>
+    planIdentity(host, [{ ...replica, ...given }], true).problem?.message ?? ''
+  const gone = messageOf({ claim: null })
+  assert.ok(
+    gone.includes(
+      'with the labels viewmesh.io/holds: keys, app.kubernetes.io/name: host, app.kubernetes.io/instance: mainnet and the annotation viewmesh.io/keyring-fingerprint: "abc"; to begin with a new identity, delete the Host and create the Host again.',
+    ),
+    gone,
+  )
+  const going = messageOf({ claim: { ...claim, isGoing: true } })
+  assert.ok(going.includes('delete this claim and the Host and create'), going)
+})
+
 test('a lost keys claim says what becomes of the other replicas', () => {
   const three: Host = { ...host, spec: { ...host.spec, replicas: 3 } }
   const messageOf = (of: Host): string =>
