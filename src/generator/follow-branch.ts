@@ -6,6 +6,11 @@ import { findCommonHeight } from './common-height.ts'
 import type { IngestMetrics } from './ingest-metrics.ts'
 import type { OwnChain } from './own-chain.ts'
 
+export interface FollowBranchOptions {
+  /** Hash of block 0 of the chain that is stored; null where the node has not told it. */
+  readonly genesisHash: string | null
+}
+
 export interface FollowBranchParts {
   readonly feed: Pick<BlockFeed, 'head' | 'header'>
   readonly own: OwnChain
@@ -15,9 +20,11 @@ export interface FollowBranchParts {
 
 /**
  * Removes our blocks that the node has others for; answers whether there were any. A node that is
- * merely behind has none. Throws GENERATOR_CHAIN_CHANGED when no block is common to both.
+ * merely behind has none. Throws GENERATOR_CHAIN_CHANGED when no block is common to both; of a node that
+ * is below everything stored, block 0 tells.
  */
 export async function followBranch(
+  { genesisHash }: FollowBranchOptions,
   parts: FollowBranchParts,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -28,6 +35,10 @@ export async function followBranch(
   const head = await feed.head(signal)
   const heights = own.heights(Math.min(tip.number, head.number))
   if (heights.length === 0) {
+    const genesis = genesisHash === null ? null : await feed.header(0, signal)
+    if (genesis !== null && genesis.hash !== genesisHash) {
+      throw chainChanged(own.heights(tip.number), tip)
+    }
     const facts = { head: head.number, height: tip.number }
     log.warn(facts, 'execution node is behind everything stored, waits until it has caught up')
     return false

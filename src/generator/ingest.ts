@@ -11,13 +11,13 @@ import type { BlockFeed } from './block-feed.ts'
 import type { EncodedBlock } from './encode-block.ts'
 import { createFetchAhead } from './fetch-ahead.ts'
 import { firstHeight, type StartHeight } from './first-height.ts'
-import { followBranch } from './follow-branch.ts'
+import { type FollowBranchOptions, followBranch } from './follow-branch.ts'
 import type { IngestMetrics } from './ingest-metrics.ts'
 import { createNodeHead } from './node-head.ts'
 import { type OwnChainOptions, type OwnChainParts, openOwnChain } from './own-chain.ts'
 import { prepareBlock } from './prepare-block.ts'
 
-export interface IngestOptions extends OwnChainOptions {
+export interface IngestOptions extends OwnChainOptions, FollowBranchOptions {
   /** Where an empty store begins. */
   readonly startHeight: StartHeight
   /** Heights read ahead of the one that is stored. */
@@ -82,12 +82,13 @@ async function ingest(state: Ingesting): Promise<void> {
   if (first === null) return
   const start = await begin(state, first)
   let misfits = 0
+  let wasBelow = false
   while (!stop.aborted) {
     const head = node.latest() ?? first
     const tip = own.tip()
     const next = tip === null ? start : tip.number + 1
     if (head.number < next) {
-      await waitForHead(state, head)
+      wasBelow = await waitForHead(state, head, wasBelow)
       continue
     }
     const block = await ahead.take(next, head.number)
@@ -133,14 +134,20 @@ async function begin(state: Ingesting, head: Head): Promise<number> {
   return height
 }
 
-/** A head that is not above us may still be of another branch; then our end is cut off. */
-async function waitForHead(state: Ingesting, head: Head): Promise<void> {
+/**
+ * A head that is not above us may still be of another branch; then our end is cut off. Answers whether it
+ * is below everything stored: then the first such head is a reason to look.
+ */
+async function waitForHead(state: Ingesting, head: Head, wasBelow: boolean): Promise<boolean> {
   const ours = state.own.hashAt(head.number)
-  if (ours !== undefined && ours !== head.hash && (await changeBranch(state))) return
+  const isBelow = ours === undefined && state.own.tip() !== null
+  const mayDiffer = isBelow ? !wasBelow : ours !== undefined && ours !== head.hash
+  if (mayDiffer && (await changeBranch(state))) return isBelow
   await state.node.after(head)
+  return isBelow
 }
 
-function changeBranch({ parts, own, stop }: Ingesting): Promise<boolean> {
+function changeBranch({ options, parts, own, stop }: Ingesting): Promise<boolean> {
   const { feed, log, metrics } = parts
-  return followBranch({ feed, own, log, metrics }, stop)
+  return followBranch(options, { feed, own, log, metrics }, stop)
 }

@@ -78,7 +78,7 @@ await serveThread<WriterRequests, WriterEvents, WriterData>(async ({ data, emit,
   const ingest = (signerKey: SignerKey): void => {
     const signer = createSigner(signerKey)
     ingesting = runIngest(
-      { startHeight, identity: signer.identity, fetchAhead, maxCommits, backoff },
+      { startHeight, identity: signer.identity, genesisHash, fetchAhead, maxCommits, backoff },
       {
         feed,
         store,

@@ -206,6 +206,28 @@ test('a node with none of the stored blocks ends ingest: Genesis changed, and wh
   assertStored(store, chain)
 })
 
+test('a node that begins again below everything stored is waited for where block 0 is the same, and ends ingest where it is another', async (t) => {
+  const chain = createChain({ from: 0, count: 30 })
+  const { store, node, run } = await set(t, chain)
+  const startHeight = { kind: 'at', height: 20 } as const
+  const running = run({ startHeight, genesisHash: chain[0]?.hash ?? null })
+  await running.sealed(chain[29]?.hash)
+  node.show(chain.slice(0, 5))
+  await running.log.line('execution node is behind everything stored, waits until it has caught up')
+  const longer = [
+    ...chain,
+    ...createChain({ seed: 'on', count: 1, parent: chain[29] as ChainBlock }),
+  ]
+  node.show(longer)
+  await running.sealed(longer[30]?.hash)
+  node.show(createChain({ seed: 'another', from: 0, count: 5 }))
+  await assert.rejects(running.ended, {
+    code: 'GENERATOR_CHAIN_CHANGED',
+    message: /^Genesis changed: .*20 to 30/,
+  })
+  assertStored(store, longer.slice(20))
+})
+
 test('an answer no documents can be made of is asked for again', async (t) => {
   const chain = createChain({ count: 3 })
   const { store, node, run } = await set(t, chain)

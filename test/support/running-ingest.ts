@@ -49,6 +49,7 @@ export function runIngestOn(
     {
       startHeight: { kind: 'at', height: 1 },
       identity: signer.identity,
+      genesisHash: null,
       fetchAhead: 3,
       maxCommits: 4,
       backoff,
