@@ -17,7 +17,15 @@ describe('an operator that may not, or shall not, on a real cluster', () => {
     await space.close()
     cluster.close()
   })
-  const kinds = ['ConfigMap', 'Service', 'StatefulSet', 'Secret', 'NetworkPolicy'] as const
+  const kinds = [
+    'ConfigMap',
+    'NetworkPolicy',
+    'PodDisruptionBudget',
+    'Secret',
+    'Service',
+    'ServiceAccount',
+    'StatefulSet',
+  ] as const
   const versions = async (prefix: string): Promise<string[]> => {
     const all = await Promise.all(kinds.map((kind) => here.list(kind)))
     return all
@@ -28,7 +36,7 @@ describe('an operator that may not, or shall not, on a real cluster', () => {
       )
   }
 
-  test('while paused nothing is written, and the condition says what waits', async () => {
+  test('while paused no object is written, and the condition says what waits', async () => {
     await here.write(hostOf('held', parked))
     await here.reason('Host', 'held', 'Ready', 'Unschedulable')
     await here.write(hostOf('held', { ...parked, paused: true }))
@@ -111,7 +119,7 @@ describe('an operator that may not, or shall not, on a real cluster', () => {
     await here.delete('Host', 'failing')
   })
 
-  test('what Kubernetes refuses of a podTemplate is told with the field', async () => {
+  test('what Kubernetes refuses of a podTemplate is told in its words, and passes when it is corrected', async () => {
     const bad = {
       podTemplate: {
         spec: { containers: [{ name: 'host', resources: { limits: { cpu: 'x' } } }] },
