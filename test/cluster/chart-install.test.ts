@@ -127,7 +127,7 @@ describe('the standalone charts', { timeout: 600_000 }, () => {
     })
   })
 
-  test('another peer address upgrades without a restart; a setting replaces pods; rollback brings it back', async () => {
+  test('another peer address upgrades without a restart; a setting replaces pods; it and a rollback keep the peer IDs', async () => {
     const before = await podUid('hosts-host-0')
     const values = hostValues(2, generatorId)
     const more = structuredClone(values) as {

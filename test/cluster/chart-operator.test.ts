@@ -180,7 +180,7 @@ describe('the operator’s chart', { timeout: 900_000 }, () => {
     await ready('host/apps')
   })
 
-  test('upgrading and rolling back the operator restarts no pod of a Generator or Host', async () => {
+  test('upgrading and rolling back the operator replaces no pod of a Generator or Host', async () => {
     const before = await podUids()
     const values = operatorValues({ logLevel: 'info' })
     await release(['upgrade', 'op', 'charts/operator', ...untilReady], values)

@@ -210,7 +210,7 @@ describe('a Generator in the pod of an execution node', { timeout: 300_000 }, ()
     await removePod('missing')
   })
 
-  test('where it crashes again and again the node is never restarted; the pod is not Ready meanwhile', async () => {
+  test('where it crashes and crashes again the node is not restarted; the pod is not Ready meanwhile', async () => {
     await startPod('crashing', { env: [{ name: 'NODE_RPC_URL', value: 'not a URL' }] })
     const pod = await podThat('crashing', (found) => (generatorOf(found)?.restartCount ?? 0) >= 2)
     assertNodeUntouched(pod)
@@ -218,7 +218,7 @@ describe('a Generator in the pod of an execution node', { timeout: 300_000 }, ()
     await removePod('crashing')
   })
 
-  test('where it is unready, here without its node, the pod stays Ready', async () => {
+  test('where it does not reach the node, the pod becomes Ready all the same', async () => {
     const [{ env = [] }] = snippet.extraContainers
     const elsewhere = env.filter(({ name }) => !name.startsWith('NODE_'))
     await startPod('unready', {

@@ -99,7 +99,7 @@ describe('what others do to the objects of a Host, on a real cluster', () => {
     return items.filter(({ reason }) => reason === wanted).map(({ note }) => note)
   }
 
-  test('every deleted object is back within ten seconds, and an Event says so', async () => {
+  test('every deleted object is back within ten seconds; of the StatefulSet an Event says so', async () => {
     for (const [kind, { metadata }] of await owned()) {
       await here.delete(kind, metadata.name)
       await eventually(async () => {
@@ -114,7 +114,7 @@ describe('what others do to the objects of a Host, on a real cluster', () => {
     })
   })
 
-  test('a deleted Secret that can be made again is back as well', async () => {
+  test('a deleted Secret that can be made again is back as well, and an Event says so', async () => {
     await here.delete('Secret', 'owned-host-connection')
     await eventually(async () => {
       assert.ok(await here.find('Secret', 'owned-host-connection'))
@@ -125,7 +125,7 @@ describe('what others do to the objects of a Host, on a real cluster', () => {
     })
   })
 
-  test('every edited field is back within ten seconds', async () => {
+  test('every field of ours that Kubernetes lets be edited is back within ten seconds; of the ConfigMap an Event says so', async () => {
     let edited = 0
     for (const [kind, { metadata }] of await owned()) {
       const first = (await here.find(kind, metadata.name)) as LiveObject & {

@@ -61,7 +61,7 @@ describe('keys and their claims, on a real API server', () => {
     )
   })
 
-  test('a claim takes its records and its owner, and loses the owner again', async () => {
+  test('a claim takes an owner and loses it again; a later claim of its name takes nothing', async () => {
     const [template = {}] = claimTemplates(host)
     const name = claimName(host, 'keys', 0)
     const body = { ...template, metadata: { ...template.metadata, name } }

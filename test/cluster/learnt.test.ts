@@ -32,7 +32,7 @@ describe('what is learnt from the cluster, on a real one', () => {
   const fileOf = async (here: Namespaced, map: string, file: string): Promise<string | undefined> =>
     (await here.find('ConfigMap', map))?.data?.[file]
 
-  test('the address that a load balancer got is told to peers, without a new pod template', async () => {
+  test('the address that a load balancer got reaches the pod’s file for it, without a new pod template', async () => {
     const p2p = { service: { type: 'LoadBalancer' } }
     await validators.write(generatorOf('outside', { ...url, ...parked, p2p }))
     await validators.reason('Generator', 'outside', 'AddressPublished', 'Pending')
@@ -98,7 +98,7 @@ describe('what is learnt from the cluster, on a real one', () => {
   const templateOf = async (here: Namespaced, name: string): Promise<string> =>
     JSON.stringify((await here.find('StatefulSet', name))?.spec)
 
-  test('an operator with another default image changes no pods until somebody asks', async () => {
+  test('an operator with another default image changes no pod template until somebody asks', async () => {
     await apps.write(hostOf('waiting', parked))
     await apps.reason('Host', 'waiting', 'UpdateAvailable', 'UpToDate')
     const before = await templateOf(apps, 'waiting-host')

@@ -208,7 +208,7 @@ describe('the runtime of the operator, on a real API server', () => {
     assert.match(shown.stdout, /Warning +Tested +.*x3 over.*again/)
   })
 
-  test('a status is written once, and again only where it differs', async () => {
+  test('a status that says what is there already is not written again', async () => {
     const spec = { upstream: { url: { http: ['http://node:8545'] } } }
     await api.create(generators, {
       metadata: { name: 'stated', namespace },
@@ -242,7 +242,7 @@ describe('the runtime of the operator, on a real API server', () => {
     assert.deepEqual(await writer.write(generators, second, wanted), { written: true })
   })
 
-  test('of two electors one leads; the other follows when the Lease is given back', async () => {
+  test('an elector leads when the other gave the Lease back, and says so when somebody takes it away', async () => {
     const compete = (identity: string): { elector: Elector; lost: Promise<ServiceError> } => {
       const lost = Promise.withResolvers<ServiceError>()
       const options = { namespace, name: 'tested', identity, retryMs: 100 }

@@ -36,14 +36,14 @@ describe('the samples of README, on a real cluster: a Generator beside an execut
     assert.equal(code, 0, stderr)
   }
 
-  test('the operator can read Secrets it knows by name, and neither list nor watch them', async () => {
+  test('the operator may get, create and patch Secrets, and neither list, watch, update nor delete them', async () => {
     const can = canAccount(cluster, space.namespace, 'operator')
     const verbs = ['get', 'create', 'patch', 'list', 'watch', 'delete', 'update']
     const answers = verbs.map((verb) => can(verb, 'secrets', '--namespace', space.namespace))
     assert.deepEqual(await Promise.all(answers), [true, true, true, false, false, false, false])
   })
 
-  test('applied in any order all become Ready, and each replica has a peer ID of its own', async () => {
+  test('applied in the wrong order, the execution node last, all become Ready, and each replica has a peer ID of its own', async () => {
     const [generator = '', host = ''] = sample('devnet').split('\n---\n')
     await apply(host)
     await here.reason('Host', 'devnet', 'PeersConnected', 'GeneratorMissing')
@@ -63,7 +63,7 @@ describe('the samples of README, on a real cluster: a Generator beside an execut
     })
   })
 
-  test('the Host learns its peer and the schema without a restart, and answers blocks of the chain', async () => {
+  test('the Host learns its peer and the schema, and answers blocks of the chain', async () => {
     await here.reason('Host', 'devnet', 'SchemaInSync', 'Matched')
     await here.reason('Host', 'devnet', 'PeersConnected', 'Connected')
     await here.reason('Generator', 'devnet', 'UpstreamReachable', 'WebSocket')
@@ -76,7 +76,7 @@ describe('the samples of README, on a real cluster: a Generator beside an execut
     })
   })
 
-  test('pods run restricted, as 1001, with the identity in place', async () => {
+  test('pods run where only restricted ones may, as 1001, with the identity in place', async () => {
     for (const pod of await here.list('Pod')) {
       if (pod.metadata.name.startsWith('anvil-')) continue
       const ask = '[process.getuid(), process.getgid(), process.getgroups().includes(1001)].join()'

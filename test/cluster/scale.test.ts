@@ -70,7 +70,7 @@ describe('replicas of a Host, on a real cluster', () => {
     })
   })
 
-  test('scaled to zero it is ready, and its keys are kept', async () => {
+  test('scaled to zero it is ready, its claims are kept, and its replicas are remembered', async () => {
     await scale(0)
     await here.reason('Host', 'wide', 'Ready', 'ScaledToZero')
     assert.equal((await here.list('PersistentVolumeClaim')).length, 6)
