@@ -5,6 +5,7 @@
 import type { V1Pod, V1Service } from '@kubernetes/client-node'
 import type { Generator } from '../api.ts'
 import { colocationOf } from '../resources/affinity.ts'
+import { canonicalJson } from '../resources/canonical-json.ts'
 import type { ExecutionNode } from '../resources/context.ts'
 import { hasCode } from '../runtime/api-error.ts'
 import { builtinTypes } from '../runtime/resource-type.ts'
@@ -60,11 +61,15 @@ async function findService(
   }
 }
 
-/** Where there are no pods now it is as it was; pods that may not be looked at may be anywhere. */
+/**
+ * Where there are no pods now it is as it was of those with the same labels; pods that may not be looked at
+ * may be anywhere.
+ */
 async function isInHostNetwork(
-  { namespace, labels }: ExecutionNode,
-  { api, recorded, signal }: UpstreamLook,
+  node: ExecutionNode,
+  { api, recorded: { executionNode: before }, signal }: UpstreamLook,
 ): Promise<boolean> {
+  const { namespace, labels } = node
   const labelSelector = Object.entries(labels)
     .map(([name, value]) => `${name}=${value}`)
     .join(',')
@@ -73,13 +78,18 @@ async function isInHostNetwork(
       { type: builtinTypes.Pod, namespace, labelSelector },
       { keep: ({ spec }) => spec?.hostNetwork === true, signal },
     )
-    return items.length === 0
-      ? recorded.executionNode?.isHostNetwork === true
-      : items.includes(true)
+    if (items.length > 0) return items.includes(true)
+    return before?.isHostNetwork === true && isSamePods(before, node)
   } catch (error) {
     if (hasCode(error, 'OPERATOR_API_FORBIDDEN')) return true
     throw error
   }
+}
+
+function isSamePods(a: ExecutionNode, b: ExecutionNode): boolean {
+  const selection = ({ namespace, labels, service }: ExecutionNode): string =>
+    canonicalJson([namespace, labels, service ?? null])
+  return selection(a) === selection(b)
 }
 
 /** The Service that stands for the execution node; null where the upstream is none. */

@@ -98,6 +98,8 @@ test('pods in the network of their machines are known as such, also while none i
     assert.deepEqual(executionNode, found)
     server.remove(path)
     assert.deepEqual(await look(found), found)
+    assert.deepEqual(await look({ ...found, labels: { app: 'besu' } }), plain)
+    assert.deepEqual(await look({ ...found, service: 'nodes/geth' }), plain)
   } finally {
     await client.api.close()
     await server.close()
