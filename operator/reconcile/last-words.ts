@@ -11,10 +11,13 @@ export interface LastWords {
   readonly message: string
   /** What to do; null where nothing is told. */
   readonly remedy: string | null
+  /** What the program has and what it should have, where its failure tells both; else null. */
+  readonly difference: { readonly found: string; readonly expected: string } | null
 }
 
 const maxMessage = 400
 const maxRemedy = 300
+const maxFact = 128
 
 /**
  * What the last line about a failure says; the last line where that is not of the program's log, as
@@ -27,7 +30,7 @@ export function readLastWords(log: string | undefined): LastWords | null {
   const last = lines.at(-1)?.trim() ?? ''
   return last === '' || last.startsWith('{')
     ? null
-    : { code: null, message: last.slice(-maxMessage), remedy: null }
+    : { code: null, message: last.slice(-maxMessage), remedy: null, difference: null }
 }
 
 /** As one text: what happened, its code, what to do. */
@@ -38,13 +41,22 @@ export function lastWordsText({ code, message, remedy }: LastWords): string {
 /** A container can write what it likes, so nothing is trusted to have its shape. */
 function parseFailure(line: string): LastWords | null {
   const { level, err } = fieldsOf(parseJson(line))
-  const { code, message, remedy } = fieldsOf(err)
+  const { code, message, remedy, facts } = fieldsOf(err)
   if (level !== 'fatal' || typeof message !== 'string') return null
   return {
     code: typeof code === 'string' && /^[A-Z_]{1,64}$/.test(code) ? code : null,
     message: message.replace(/\.$/, '').slice(0, maxMessage),
     remedy: typeof remedy === 'string' ? remedy.slice(0, maxRemedy) : null,
+    difference: differenceOf(fieldsOf(facts)),
   }
+}
+
+function differenceOf({
+  found,
+  expected,
+}: Readonly<Record<string, unknown>>): LastWords['difference'] {
+  if (typeof found !== 'string' || typeof expected !== 'string') return null
+  return { found: found.slice(0, maxFact), expected: expected.slice(0, maxFact) }
 }
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {

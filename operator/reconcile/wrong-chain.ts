@@ -5,16 +5,25 @@ import { claimName, podName } from '../resources/names.ts'
 import type { LastWords } from './last-words.ts'
 import type { Statement } from './problem.ts'
 
-/** How a Generator ends: none of its blocks is the node's, or the two have another genesis block. */
-const codes: readonly (string | null)[] = ['GENERATOR_CHAIN_CHANGED', 'STORE_FOREIGN']
+const blockHash = /^0x[0-9a-f]{64}$/
 
 /** What its last words say of the execution node; null where they are about something else. */
 export function wrongChainStatement(
   generator: Generator,
   words: LastWords | null,
 ): Statement<ReasonOf<'UpstreamReachable'>> | null {
-  if (words === null || !codes.includes(words.code)) return null
+  if (words === null || !isOfOtherChain(words)) return null
   const claim = claimName(generator, 'data', 0)
   const remedy = `Correct spec.upstream; or, to store the other chain from now on, delete claim ${claim} and then pod ${podName(generator, 0)}.`
   return { reason: 'WrongChain', message: `${words.message} (${words.code}). ${remedy}` }
+}
+
+/**
+ * Whether none of its blocks is the node's, or the two have another genesis block. A store can also be
+ * foreign by its network or its program, of which the node knows nothing: then names differ, not hashes.
+ */
+function isOfOtherChain({ code, difference }: LastWords): boolean {
+  if (code === 'GENERATOR_CHAIN_CHANGED') return true
+  if (code !== 'STORE_FOREIGN' || difference === null) return false
+  return blockHash.test(difference.found) && blockHash.test(difference.expected)
 }

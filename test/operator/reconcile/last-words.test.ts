@@ -10,6 +10,8 @@ const locked = new ServiceError('IDENTITY_LOCKED', 'the key file does not open',
   facts: { path: '/app/.viewmesh/keys' },
   remedy: 'Put the old keyring secret back.',
 })
+/** What is known of an end beside its message, where the program told no more. */
+const silent = { code: null, remedy: null, difference: null }
 const backOff = 'back-off 5m0s restarting failed container=generator'
 
 /** The end of a program's log in a pipe: it says why it fails, then closes its parts. */
@@ -43,6 +45,7 @@ test('a program that fails says in its condition what happened, with its code an
     code: 'IDENTITY_LOCKED',
     message: 'the key file does not open',
     remedy: 'Put the old keyring secret back.',
+    difference: null,
   })
   assert.equal(
     troubleOf({ terminated: { exitCode: 1, reason: 'Error', message } }),
@@ -52,7 +55,7 @@ test('a program that fails says in its condition what happened, with its code an
 
 test('a mistake of the program says its message alone', () => {
   const words = readLastWords(endOfLog(new TypeError('x is not a function')))
-  assert.deepEqual(words, { code: null, message: 'x is not a function', remedy: null })
+  assert.deepEqual(words, { ...silent, message: 'x is not a function' })
 })
 
 test('a program that says nothing of its end is told as Kubernetes tells it', () => {
@@ -81,7 +84,7 @@ test('a container that cannot be made says what lacks', () => {
 
 test('a crash of the runtime says its last line', () => {
   const words = readLastWords('{"level":"info"}\nFatal error: out of memory\n\n')
-  assert.deepEqual(words, { code: null, message: 'Fatal error: out of memory', remedy: null })
+  assert.deepEqual(words, { ...silent, message: 'Fatal error: out of memory' })
 })
 
 test('what is told of a failure has a bound, and no shape is trusted', () => {
@@ -104,8 +107,8 @@ test('what is told of a failure has a bound, and no shape is trusted', () => {
     assert.equal(readLastWords(text), null, text)
   }
   const odd = readLastWords(tell({ message: 'x', code: 'not a code', remedy: 1 }))
-  assert.deepEqual(odd, { code: null, message: 'x', remedy: null })
-  assert.equal(lastWordsText({ code: null, message: 'x', remedy: null }), 'x')
+  assert.deepEqual(odd, { ...silent, message: 'x' })
+  assert.equal(lastWordsText({ ...silent, message: 'x' }), 'x')
 })
 
 test('of an end that is over nothing is told', () => {

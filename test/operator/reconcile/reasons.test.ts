@@ -154,7 +154,8 @@ const ended = podWith(generator, {
   lastState: {
     terminated: {
       exitCode: 1,
-      message: '{"level":"fatal","err":{"code":"STORE_FOREIGN","message":"It is another."}}',
+      message:
+        '{"level":"fatal","err":{"code":"GENERATOR_CHAIN_CHANGED","message":"It is another."}}',
     },
   },
 })

@@ -51,6 +51,22 @@ test('a Generator that ended because its node is on another chain says so of the
   assert.equal(answering.get('UpstreamReachable')?.reason, 'HttpOnly')
 })
 
+test('a store is of another chain where it has another genesis block, not another network or program', () => {
+  const upstreamOf = (found: string, expected: string) => {
+    const facts = { path: '/data', found, expected }
+    const err = { code: 'STORE_FOREIGN', message: 'It belongs to another.', facts }
+    const message = JSON.stringify({ level: 'fatal', err })
+    const pod = podWith(generator, { lastState: { terminated: { exitCode: 1, message } } })
+    const ended = { pods: new Map([[0, pod]]), views: new Map([[0, null]]) }
+    return conditionsOf(ended).get('UpstreamReachable')
+  }
+  const genesis = upstreamOf(`0x${'a'.repeat(64)}`, `0x${'b'.repeat(64)}`)
+  assert.equal(genesis?.reason, 'WrongChain')
+  assert.match(genesis.message, /Correct spec\.upstream; or/)
+  assert.equal(upstreamOf('Local__Devnet', 'Ethereum__Mainnet')?.reason, 'Unobserved')
+  assert.equal(upstreamOf('host', 'generator')?.reason, 'Unobserved')
+})
+
 test('a Generator that ended for another reason says nothing of its node', () => {
   const message = '{"level":"fatal","err":{"code":"IDENTITY_LOCKED","message":"no"}}'
   const pod = podWith(generator, { state: { terminated: { exitCode: 1, message } } })
