@@ -99,11 +99,21 @@ export async function settleAll<R extends Resource, F>(
       await nudgePods(parts, resource, markOf(difference.object) ?? '', run)
     }
   }
-  for (const { kind, metadata } of wanted) {
-    memory.settled.add(childKey(kind as Difference['kind'], metadata?.name ?? ''))
-  }
+  for (const object of wanted) memory.settled.add(keyOfObject(object))
+  forgetUnwanted(memory.settled, plan.objects)
   const sets = plan.objects.filter(({ kind }) => kind === 'StatefulSet')
   return hold && sets.some((set) => differenceOf(parts.view, resource, set, wasSettled) !== null)
+}
+
+/** What a spec wants no longer is taken away by the operator itself, and new when it is wanted again. */
+function forgetUnwanted(settled: Set<string>, objects: readonly ChildObject[]): void {
+  const wanted = new Set(objects.map(keyOfObject))
+  const secrets = childKey('Secret', '')
+  for (const key of settled) if (!wanted.has(key) && !key.startsWith(secrets)) settled.delete(key)
+}
+
+function keyOfObject({ kind, metadata }: ChildObject): string {
+  return childKey(kind as Difference['kind'], metadata?.name ?? '')
 }
 
 function tellDrift<R extends Resource>(
