@@ -49,14 +49,14 @@ export function createLook<R extends Resource, F>(
       named,
       hadPods: picture.recorded !== null,
       addresses,
+      now: parts.now,
       signal,
     })
     let waiting: string[] = []
     if (resource.spec.paused) {
       waiting = await waitingSecrets(parts, resource, secrets, signal)
     } else {
-      const isSameWish = before?.question === question
-      await ensureAll(parts, resource, { secrets, settled: memory.settled, isSameWish }, signal)
+      await ensureAll(parts, resource, { secrets, memory }, signal)
     }
     const looked = { facts, keyring, missing, waiting, atMs: parts.nowMs(), question, occasion }
     memory.looked = looked
@@ -73,30 +73,29 @@ function occasionOf({ pods }: Picture): string {
   return JSON.stringify([...pods].map(([ordinal, { uid }]) => [ordinal, uid]))
 }
 
-interface Wish {
+interface Wish<F> {
   readonly secrets: readonly V1Secret[]
-  /** Objects that were seen as they should be, Secrets among them. */
-  readonly settled: Set<string>
-  /** Whether the same was wanted before, so that a change is somebody else's. */
-  readonly isSameWish: boolean
+  readonly memory: ResourceMemory<F>
 }
 
 /** Writes what differs, and tells what somebody else had changed or deleted. */
-async function ensureAll<R extends Resource>(
+async function ensureAll<R extends Resource, F>(
   parts: ReconcileParts<R>,
   resource: R,
-  { secrets, settled, isSameWish }: Wish,
+  { secrets, memory: { settled, secretWishes } }: Wish<F>,
   signal: AbortSignal,
 ): Promise<void> {
   for (const secret of secrets) {
     const name = secret.metadata?.name ?? ''
     const key = childKey('Secret', name)
+    const wish = shortHash(canonicalJson(secret))
     const action = await ensureSecret(parts.api, resource, secret, signal)
     const isDeleted = action === 'created' && settled.has(key)
-    if (isDeleted || (action === 'changed' && isSameWish)) {
+    if (isDeleted || (action === 'changed' && secretWishes.get(name) === wish)) {
       const note = `Secret ${name} had been ${isDeleted ? 'deleted' : 'changed'}.`
       recordEvent(parts, resource, { reason: 'DriftCorrected', action: 'Apply', note })
     }
     settled.add(key)
+    secretWishes.set(name, wish)
   }
 }

@@ -24,6 +24,8 @@ export interface ResourceMemory<F> {
   looked: Looked<F> | null
   /** Objects that were seen as they should be. */
   readonly settled: Set<string>
+  /** Hashes of what was last wanted of Secrets, by name, which tell a new wish from drift. */
+  readonly secretWishes: Map<string, string>
   /** What was answered to claims that asked for more. */
   refusedGrowth: StorageStatement | null
 }
@@ -44,6 +46,7 @@ export function createMemories<F>(): Memories<F> {
       const memory = {
         looked: null,
         settled: new Set<string>(),
+        secretWishes: new Map<string, string>(),
         refusedGrowth: null,
       }
       memories.set(key, { uid, memory })

@@ -46,6 +46,7 @@ function partsOf<R extends Resource>(intervalMs: number, told: string[]): Reconc
     api: openClient(server).api,
     options: { clusterDomain, defaults },
     events,
+    now: () => new Date(0),
     nowMs: () => 0,
     pace: { ...createLookPace(() => 1), intervalMs: () => intervalMs },
   } as unknown as ReconcileParts<R>
@@ -81,6 +82,27 @@ test('a Secret that was there and is made again is told in an Event, a new one i
   server.put(path, { ...server.get(path), data: {} } as never)
   await look(host, memory, emptyPicture, signal)
   assert.equal(told.at(-1), 'Secret mainnet-host-connection had been changed.')
+})
+
+test('a Secret that follows other schema keys is no drift', async () => {
+  const told: string[] = []
+  const minimal = readGenerator('generator-minimal')
+  const schemaAuth = { keysSecretRef: { name: 'followed', key: 'keys' } }
+  const generator = { ...minimal, spec: { ...minimal.spec, schemaAuth } }
+  const { namespace, name } = generator.metadata
+  const secrets = `/api/v1/namespaces/${namespace}/secrets`
+  const look = createLook(generatorLogic, partsOf<Generator>(0, told), new Map())
+  const memory = createMemories<GeneratorFacts>().of(generator)
+
+  for (const keys of ['one', 'two']) {
+    server.put(`${secrets}/followed`, { data: { keys: btoa(keys) } } as never)
+    await look(generator, memory, emptyPicture, signal)
+  }
+  assert.deepEqual(told, [])
+  const connection = `${secrets}/${name}-generator-connection`
+  server.put(connection, { ...server.get(connection), data: {} } as never)
+  await look(generator, memory, emptyPicture, signal)
+  assert.deepEqual(told, [`Secret ${name}-generator-connection had been changed.`])
 })
 
 test('no Secret is read twice in a look, and one of a Generator with everything is six requests', async () => {
