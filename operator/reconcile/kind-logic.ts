@@ -29,6 +29,8 @@ export interface LookParts {
   readonly hadPods: boolean
   /** Addresses of all replicas, as multiaddrs that end in peer IDs. */
   readonly addresses: readonly string[]
+  /** The time of day. */
+  readonly now: () => Date
   readonly signal: AbortSignal
 }
 

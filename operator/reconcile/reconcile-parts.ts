@@ -20,6 +20,8 @@ export interface ReconcileParts<R extends Resource> {
   readonly observer: HealthObserver
   readonly status: StatusWriter
   readonly events: EventRecorder
+  /** The time of day. */
+  readonly now: () => Date
   /** Milliseconds of a clock that never goes back. */
   readonly nowMs: () => number
   /** How often Secrets of a resource are looked at, since nothing tells of their changes. */

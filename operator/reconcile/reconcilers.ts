@@ -60,6 +60,7 @@ export function openReconcilers(
     observer,
     status,
     events,
+    now: () => new Date(),
     nowMs: () => performance.now(),
     pace: createLookPace(count),
   }

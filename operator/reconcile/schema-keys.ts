@@ -16,17 +16,21 @@ import { schemaKeysField } from './named-secrets.ts'
 
 /** The keys that a Generator takes, and what has to be done for it to have some. */
 export interface SchemaKeys {
-  /** With commas between several; empty where a Secret of the user's own is not there yet. */
+  /** With commas between several; empty where there are none yet. */
   readonly keys: string
-  /** The Secret that has to be made; null where there is one. */
+  /** The Secret that has to be made, while paused without a key; null where there is one. */
   readonly made: V1Secret | null
   /** When generated keys were last made anew; null for never. */
   readonly renewed: string | null
 }
 
-type KeysLook = Pick<LookParts, 'api' | 'recorded' | 'named' | 'hadPods' | 'signal'>
+/** What of a look the keys are found with. */
+export type KeysLook = Pick<LookParts, 'api' | 'recorded' | 'named' | 'hadPods' | 'now' | 'signal'>
 
-/** Looks for the keys; where generated ones are missing, they are made, and not written yet. */
+/**
+ * Looks for the keys; where generated ones are missing, they are made, and not written yet. While paused
+ * none is made: that one would be is all that is told then.
+ */
 export async function findSchemaKeys(generator: Generator, parts: KeysLook): Promise<SchemaKeys> {
   if (generator.spec.schemaAuth.keysSecretRef !== undefined) {
     return { keys: parts.named.get(schemaKeysField) ?? '', made: null, renewed: null }
@@ -37,8 +41,8 @@ export async function findSchemaKeys(generator: Generator, parts: KeysLook): Pro
     const said = secret?.metadata?.annotations?.[records.schemaKeysRenewed]
     return { keys, made: null, renewed: said ?? parts.recorded.schemaKeysRenewed }
   }
-  const key = randomBytes(32).toString('base64url')
-  const renewed = parts.hadPods ? new Date().toISOString() : null
+  const key = generator.spec.paused ? '' : randomBytes(32).toString('base64url')
+  const renewed = parts.hadPods ? parts.now().toISOString() : null
   return { keys: key, made: schemaKeysSecret(generator, [key], renewed), renewed }
 }
 

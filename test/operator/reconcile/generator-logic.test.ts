@@ -25,6 +25,7 @@ async function holdOf(generator: Generator): Promise<Statement | null> {
     named: new Map(),
     hadPods: false,
     addresses: [],
+    now: () => new Date(0),
     signal: new AbortController().signal,
   })
   return generatorLogic.hold(generator, facts)

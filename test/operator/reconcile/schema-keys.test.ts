@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import type { V1StatefulSet } from '@kubernetes/client-node'
-import { findSchemaKeys, type SchemaKeys } from '../../../operator/reconcile/schema-keys.ts'
+import {
+  findSchemaKeys,
+  type KeysLook,
+  type SchemaKeys,
+} from '../../../operator/reconcile/schema-keys.ts'
 import { generatorObjects } from '../../../operator/resources/generator-objects.ts'
 import { readLearnt } from '../../../operator/resources/learnt.ts'
 import { builtinTypes } from '../../../operator/runtime/resource-type.ts'
@@ -17,6 +21,7 @@ import { emptyPicture } from '../../support/operator-findings.ts'
 const generator = readGenerator('generator-minimal')
 const path = `/api/v1/namespaces/${generator.metadata.namespace}/secrets/mainnet-generator-schema-keys`
 const annotation = 'viewmesh.io/schema-keys-renewed'
+const noon = new Date('2026-01-01T12:00:00Z')
 const { signal } = new AbortController()
 
 let server: KubernetesServer
@@ -31,11 +36,14 @@ afterEach(async () => {
   await server.close()
 })
 
+/** What a look at this time goes by. */
+function partsOf(hadPods: boolean, recorded = emptyPicture.recordedLearnt): KeysLook {
+  return { api: client.api, recorded, named: new Map(), hadPods, now: () => noon, signal }
+}
+
 /** Looks, and writes what is to be made. */
 async function look(hadPods: boolean, recorded = emptyPicture.recordedLearnt): Promise<SchemaKeys> {
-  const named = new Map<string, string>()
-  const parts = { api: client.api, recorded, named, hadPods, signal }
-  const found = await findSchemaKeys(generator, parts)
+  const found = await findSchemaKeys(generator, partsOf(hadPods, recorded))
   if (found.made !== null) await client.api.apply(builtinTypes.Secret, found.made)
   return found
 }
@@ -52,7 +60,7 @@ test('a deleted Secret gets another key and another pod, whenever that is notice
   server.remove(path)
   const second = await look(true)
   assert.notEqual(second.keys, first.keys)
-  assert.ok(second.renewed)
+  assert.equal(second.renewed, noon.toISOString())
   assert.equal(server.get(path)?.metadata?.annotations?.[annotation], second.renewed)
 
   const later = await look(true)
@@ -68,4 +76,12 @@ test('a deleted Secret gets another key and another pod, whenever that is notice
   const { annotations: _, ...metadata } = server.get(path)?.metadata ?? {}
   server.put(path, { ...server.get(path), metadata })
   assert.equal((await look(true, recorded)).renewed, second.renewed)
+})
+
+test('while paused no key is made, and the Secret is told as one that would be', async () => {
+  const paused = { ...generator, spec: { ...generator.spec, paused: true } }
+  const { keys, made } = await findSchemaKeys(paused, partsOf(true))
+  assert.equal(keys, '')
+  assert.deepEqual(made?.data, { keys: '' })
+  assert.equal(server.get(path), undefined)
 })
