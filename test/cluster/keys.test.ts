@@ -27,7 +27,13 @@ describe('keys and their claims, on a real API server', () => {
     secrets = `/api/v1/namespaces/${namespace}/secrets`
     claims = `/api/v1/namespaces/${namespace}/persistentvolumeclaims`
     const { metadata, ...rest } = readHost('host-minimal')
-    host = { ...rest, metadata: { ...metadata, namespace } }
+    const { name } = metadata
+    // A real one: what an owner that does not exist owns is soon deleted.
+    const made = await cluster.apply(
+      `/apis/viewmesh.io/v1alpha1/namespaces/${namespace}/hosts/${name}`,
+      { apiVersion: rest.apiVersion, kind: rest.kind, metadata: { name }, spec: rest.spec },
+    )
+    host = { ...rest, metadata: { ...metadata, namespace, uid: String(made.metadata?.['uid']) } }
   })
   after(async () => {
     await cluster.deleteNamespace(namespace)
