@@ -51,13 +51,20 @@ export function isSameState(a: HealthView | null, b: HealthView | null): boolean
 
 /** Programs of earlier versions tell one error alone. */
 function errorsOf({ error, errors }: Unchecked): HealthView['errors'] {
-  const told: readonly unknown[] = Array.isArray(errors) ? errors : [error]
-  return told.slice(0, maxErrors).flatMap((entry) => {
-    const { code, message, remedy } = Object(entry) as Readonly<Record<string, unknown>>
-    if (typeof code !== 'string' || typeof message !== 'string') return []
-    const told = { code: code.slice(0, maxMessage), message: message.slice(0, maxMessage) }
-    return [typeof remedy === 'string' ? { ...told, remedy: remedy.slice(0, maxMessage) } : told]
-  })
+  const entries: readonly unknown[] = Array.isArray(errors) ? errors : [error]
+  return entries.slice(0, maxErrors).flatMap((entry) => parseFailure(Object(entry)) ?? [])
+}
+
+function parseFailure(entry: Readonly<Record<string, unknown>>): FailureReport | null {
+  const { code, message, remedy, expected_peer: expected } = entry
+  const peer = textOf(expected)
+  if (typeof code !== 'string' || typeof message !== 'string') return null
+  return {
+    code: code.slice(0, maxMessage),
+    message: message.slice(0, maxMessage),
+    ...(typeof remedy === 'string' && { remedy: remedy.slice(0, maxMessage) }),
+    ...(peer !== null && { expected_peer: peer }),
+  }
 }
 
 type Unchecked = {

@@ -125,7 +125,7 @@ function mismatchText(
     const error = view.errors.find(({ code }) => code === 'P2P_PEER_ID_MISMATCH')
     if (error === undefined) continue
     const learnt = referred.flatMap(({ generator }) => generator?.status?.nodes?.[0]?.peerID ?? [])
-    const isLearnt = learnt.some((id) => error.message.includes(`expected ${id},`))
+    const isLearnt = learnt.some((id) => id === error.expected_peer)
     const remedy =
       isLearnt || bootstrapPeers.length === 0
         ? 'The expected ID was learnt from a Generator, and is learnt anew once that one answers.'

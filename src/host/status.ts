@@ -113,7 +113,8 @@ function toReport({ code, message, remedy }: ServiceError): FailureReport {
 /** Both IDs are in the message; where it was is not. */
 function mismatchReport(error: ServiceError): FailureReport {
   const report = toReport(error)
-  return { ...report, message: `${report.message}, at ${error.facts['address']}` }
+  const { peer, address } = error.facts
+  return { ...report, message: `${report.message}, at ${address}`, expected_peer: `${peer}` }
 }
 
 function countBlocks(gaps: readonly GapReport[]): number {

@@ -75,6 +75,8 @@ export interface FailureReport {
   readonly message: string
   /** What to do, in one sentence; left out where the message says it. */
   readonly remedy?: string
+  /** P2P_PEER_ID_MISMATCH: the peer ID in whose place another one answers. */
+  readonly expected_peer?: string
 }
 
 /** Heights that are missing between stored ones, both ends included. */

@@ -38,6 +38,7 @@ test('a wrong peer ID and a token that is refused are told at /health until they
     message: `peer id mismatch: expected ${stranger}, but remote key matches ${id}, at ${addresses[0]}`,
     remedy:
       "Take the current ID from the Generator's health endpoint (.p2p.self.id) and set BOOTSTRAP_PEERS.",
+    expected_peer: stranger,
   })
   assert.deepEqual(refusal, {
     code: 'HOST_SCHEMA_UNAUTHORIZED',

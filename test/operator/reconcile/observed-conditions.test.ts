@@ -37,6 +37,7 @@ const mismatch = (expected: string, actual: string): FailureReport => ({
   code: 'P2P_PEER_ID_MISMATCH',
   message: `peer id mismatch: expected ${expected}, but remote key matches ${actual}, at ${address}`,
   remedy: 'Set BOOTSTRAP_PEERS.',
+  expected_peer: expected,
 })
 const refusal: FailureReport = {
   code: 'HOST_SCHEMA_UNAUTHORIZED',
@@ -85,6 +86,14 @@ test('an ID that was learnt from a Generator is nobody’s to write', () => {
   const { reason, message } = peersStatement(host, { referred: referredOf(host), views })
   assert.equal(reason, 'PeerIDMismatch')
   assert.match(message, /The expected ID was learnt from a Generator, and is learnt anew/)
+})
+
+test('an ID of one’s own is one’s own to correct, also where a Generator answers in its place', () => {
+  const views = new Map([[0, viewOf([], { errors: [mismatch(other, peerID)] })]])
+  const { bootstrapPeers = [] } = byAddress.spec
+  const host = { ...byReference, spec: { ...byReference.spec, bootstrapPeers } }
+  const { message } = peersStatement(host, { referred: referredOf(host), views })
+  assert.match(message, /write its ID into spec\.bootstrapPeers/)
 })
 
 test('a wrong ID among several peers leaves the condition True, and is told with an Event', () => {
