@@ -42,8 +42,9 @@ export const generatorLogic: KindLogic<Generator, GeneratorFacts> = {
   statements: (generator, facts, { views, lastWords }) => {
     const view = views.get(0) ?? null
     const ended = view === null ? wrongChainStatement(generator, lastWords.get(0) ?? null) : null
-    const { reason, message } = ended ?? upstreamStatement(view)
+    const statement = ended ?? upstreamStatement(view)
     const remark = apartRemark(generator, facts)
-    return { UpstreamReachable: { reason, message: [message, remark ?? []].flat().join(' ') } }
+    if (remark === null) return { UpstreamReachable: statement }
+    return { UpstreamReachable: { ...statement, message: `${statement.message} ${remark}` } }
   },
 }

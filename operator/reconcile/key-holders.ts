@@ -12,6 +12,7 @@ export interface SharedKey {
   readonly fingerprint: string
 }
 
+/** Keeps which resource has which keys, by fingerprint; `owner` is `namespace/name`. */
 export interface KeyHolders {
   /**
    * Says which keys a resource has now, by fingerprint; keys it had before are free again. Answers those

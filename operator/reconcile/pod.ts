@@ -78,9 +78,11 @@ function containerTrouble(status: V1ContainerStatus): string | null {
   const ended = lastState?.terminated
   const words = lastWordsOf(status)
   const said = words === null ? detail(reason, message) : lastWordsText(words)
-  const what = `container ${name}: ${reason}${ended === undefined ? '' : endText(ended)}`
-  const remedy = words?.remedy ? '' : `. ${remedyOf(reason, ended)}`
-  return `${what}${said === '' ? '' : `: ${withoutStop(said)}`}${remedy || '.'}`
+  const end = ended === undefined ? '' : endText(ended)
+  const what = [`container ${name}`, `${reason}${end}`, withoutStop(said)]
+  const sentences = [what.filter((part) => part !== '').join(': ')]
+  if (!words?.remedy) sentences.push(withoutStop(remedyOf(reason, ended)))
+  return `${sentences.join('. ')}.`
 }
 
 /** What a container said that failed last time it ran and is not well since. */

@@ -15,6 +15,7 @@ export function recordEvent(
   events.record(type, resource, { type: eventReasons[reason].type, reason, action, note })
 }
 
+/** What an Event says; its type follows from the reason. */
 export interface EventText {
   readonly reason: keyof typeof eventReasons
   /** What was done: `Apply`, `Delete`. */
