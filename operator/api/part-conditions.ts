@@ -47,7 +47,7 @@ export const partConditions = {
       },
       Pending: {
         status: 'False',
-        meaning: 'A claim is not bound; the message says which.',
+        meaning: 'A claim is not bound, or not there yet; the message says which.',
         event: 'none',
       },
       Expanding: { status: 'False', meaning: 'A volume is being made larger.', event: 'Normal' },

@@ -5,7 +5,7 @@
 import type { V1StatefulSet } from '@kubernetes/client-node'
 import type { ReasonOf } from '../api/conditions.ts'
 import type { Resource } from '../api.ts'
-import { podName, wantedReplicas } from '../resources/names.ts'
+import { childNames, podName, wantedReplicas } from '../resources/names.ts'
 import type { KeptPod } from './pod.ts'
 import type { Statement } from './problem.ts'
 import type { StorageStatement } from './storage.ts'
@@ -74,6 +74,7 @@ function readyStatement(
 ): Statement<ReasonOf<'Ready'>> {
   const wanted = wantedReplicas(resource)
   const counted = `${set.readyReplicas} of ${wanted} pods are ready`
+  const shortage = set.replicas < wanted ? ` ${shortageText(resource)}` : ''
   const troubled = pods.find(({ trouble, isReady }) => trouble !== null && !isReady)
   if (wanted === 0 && set.replicas === 0) {
     return { reason: 'ScaledToZero', message: 'No pods are wanted; keys and data are kept.' }
@@ -86,18 +87,18 @@ function readyStatement(
     }
   }
   if (wanted > 0 && storage.reason !== 'Bound') {
-    return { reason: 'WaitingForStorage', message: storage.message }
+    return { reason: 'WaitingForStorage', message: `${storage.message}${shortage}` }
   }
   if (set.replicas > wanted) {
     return { reason: 'RollingOut', message: `${set.replicas - wanted} pods are being removed.` }
   }
   if (set.isRolling && set.updatedReplicas < wanted) {
-    const message = `${set.updatedReplicas} of ${wanted} pods have the new template.`
+    const message = `${set.updatedReplicas} of ${wanted} pods have the new template.${shortage}`
     return { reason: 'RollingOut', message }
   }
   if (set.readyReplicas < wanted) {
     const unready = unreadyNames(resource, pods)
-    return { reason: 'Initializing', message: `${counted}; not yet: ${unready}.` }
+    return { reason: 'Initializing', message: `${counted}; not yet: ${unready}.${shortage}` }
   }
   return { reason: 'AllReady', message: `${counted}.` }
 }
@@ -110,6 +111,12 @@ function reconcilingStatement(
   if (ready.reason === 'RollingOut') return { reason: 'WaitingForRollout', message }
   const isGrowing = ['Expanding', 'FileSystemResizePending'].includes(storage.reason)
   return { reason: isGrowing ? 'ExpandingStorage' : 'Progressing', message }
+}
+
+/** Why the StatefulSet cannot make a pod or its claims, such as a quota, only its own events say. */
+function shortageText(resource: Resource): string {
+  const { namespace } = resource.metadata
+  return `Not all pods were made: where that stays so, kubectl describe statefulset ${childNames(resource).base} --namespace ${namespace} says why.`
 }
 
 function unreadyNames(resource: Resource, pods: readonly KeptPod[]): string {

@@ -103,10 +103,14 @@ function unboundStatement(
   const wanted = Array.from({ length: wantedReplicas(resource) }, (_, ordinal) =>
     volumes.map((volume) => claimName(resource, volume, ordinal)),
   ).flat()
-  const bound = claims.filter(({ claim }) => claim.isBound).map(({ claim }) => claim.name)
-  const waiting = wanted.filter((name) => !bound.includes(name))
-  if (waiting.length === 0) return null
-  return { reason: 'Pending', message: `Not bound: ${listed(waiting)}.` }
+  const there = claims.map(({ claim }) => claim.name)
+  const missing = wanted.filter((name) => !there.includes(name))
+  const unbound = claims.filter(({ claim }) => !claim.isBound).map(({ claim }) => claim.name)
+  const told = [
+    ...(unbound.length === 0 ? [] : [`Not bound: ${listed(unbound)}.`]),
+    ...(missing.length === 0 ? [] : [`Not made yet: ${listed(missing)}.`]),
+  ]
+  return told.length === 0 ? null : { reason: 'Pending', message: told.join(' ') }
 }
 
 function failedStatement(claims: readonly PlacedClaim[]): StorageStatement | null {

@@ -57,6 +57,22 @@ test('storage that is not as wanted is waited for', () => {
   assert.deepEqual(reasons({ storage: growing }), ['WaitingForStorage', 'ExpandingStorage'])
 })
 
+test('where pods were not made, whatever is waited for, the message says who knows why', () => {
+  const messageOf = (given: Partial<ReadinessFacts>, counts: Partial<SetCounts>): string =>
+    readinessOf(host, { ...facts, ...given, set: { ...set, replicas: 1, ...counts } }).ready.message
+  const hint =
+    ' Not all pods were made: where that stays so, kubectl describe statefulset mainnet-host --namespace apps says why.'
+  const storage = { reason: 'Pending', message: 'Not made yet: data-mainnet-host-1.' } as const
+  assert.equal(messageOf({ storage }, {}), `${storage.message}${hint}`)
+  assert.equal(
+    messageOf({}, { isRolling: true, updatedReplicas: 1 }),
+    `1 of 2 pods have the new template.${hint}`,
+  )
+  const pods = { readyReplicas: 1 }
+  assert.ok(messageOf({}, pods).endsWith(hint))
+  assert.ok(!messageOf({}, { ...pods, replicas: 2 }).includes('describe'))
+})
+
 test('a pod that cannot get its image, crashes or fits nowhere says so in Ready', () => {
   const waiting = keepPod({
     metadata: { name: 'mainnet-host-1' },

@@ -38,10 +38,10 @@ test('bound claims of the wanted size are ready', () => {
   assert.equal(storageStatement(host, [keys, placed('data')], null).reason, 'Bound')
 })
 
-test('claims that are missing or not bound are named', () => {
+test('claims that are not bound are named, and apart from them those that are not there', () => {
   assert.deepEqual(storageStatement(host, [placed('data', { isBound: false })], null), {
     reason: 'Pending',
-    message: 'Not bound: keys-mainnet-host-0, data-mainnet-host-0.',
+    message: 'Not bound: data-mainnet-host-0. Not made yet: keys-mainnet-host-0.',
   })
 })
 
