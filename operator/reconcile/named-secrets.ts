@@ -69,7 +69,7 @@ export async function findNamedKeys(
   return { missing, values }
 }
 
-/** Why no pod can start; null where nothing is missing. */
+/** Why no new pod can start; null where nothing is missing. */
 export function missingSecretStatement(
   { metadata: { namespace } }: Resource,
   missing: readonly MissingKey[],
@@ -80,5 +80,8 @@ export function missingSecretStatement(
       : `Secret ${name} of ${field} does not exist: kubectl create secret generic ${name} --namespace ${namespace} --from-file=${key}=FILE`,
   )
   if (told.length === 0) return null
-  return { reason: 'SecretMissing', message: `No pod can start. ${told.join('. ')}` }
+  return {
+    reason: 'SecretMissing',
+    message: `No new pod can start; what runs is left alone. ${told.join('. ')}`,
+  }
 }
