@@ -12,6 +12,7 @@ import type { ClaimChange } from './claims-upkeep.ts'
 import { problemOf } from './failures.ts'
 import type { IdentityPlan } from './identity.ts'
 import { isToBeOwned, type Keyring } from './keyring.ts'
+import { listed } from './listed.ts'
 import type { Statement } from './problem.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
 import type { Looked } from './resource-memory.ts'
@@ -87,7 +88,7 @@ function ownerChange(resource: Resource, { exists, isOwned }: Keyring): string[]
 async function tryDifference<R extends Resource>(
   { api, view }: ReconcileParts<R>,
   resource: R,
-  { kind, name, object }: Difference,
+  { kind, name, fields, object }: Difference,
   signal: AbortSignal,
 ): Promise<string | null> {
   if (object === null) return `${kind} ${name} deleted`
@@ -99,10 +100,16 @@ async function tryDifference<R extends Resource>(
     )
     const live = liveChild<ChildObject>(view, resource, kind, name)
     if (live !== null && contentOf(live) === contentOf(result)) return null
-    return `${kind} ${name} ${live === null ? 'created' : 'changed'}`
+    return `${kind} ${name} ${live === null ? 'created' : `changed${fieldsText(fields)}`}`
   } catch (error) {
     return refusedText(`${kind} ${name}`, error)
   }
+}
+
+/** Which fields differ, but for the records of ours, which change with them. */
+function fieldsText(fields: readonly string[]): string {
+  const told = fields.filter((field) => !field.startsWith('metadata.'))
+  return told.length === 0 ? '' : ` (${listed(told)})`
 }
 
 /** Throws on what passes by itself. */

@@ -232,7 +232,8 @@ function pausedStatement(waiting: readonly string[]): Statement<ReasonOf<'Paused
   }
   const told = waiting.slice(0, maxTold).join('; ')
   const more = waiting.length > maxTold ? `; and ${waiting.length - maxTold} more` : ''
-  return { reason: 'ChangesWaiting', message: `${waiting.length} changes wait: ${told}${more}.` }
+  const count = waiting.length === 1 ? '1 change waits' : `${waiting.length} changes wait`
+  return { reason: 'ChangesWaiting', message: `${count}: ${told}${more}.` }
 }
 
 /** Whether more than figures changed. */

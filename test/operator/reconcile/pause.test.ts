@@ -107,3 +107,14 @@ test('while paused a StatefulSet that would have to wait anyway is not among wha
   const held = await told({ reason: 'SecretMissing', message: 'no' })
   assert.ok(held.length > 0 && !held.includes(set))
 })
+
+test('while paused a changed object is told with the fields that would change', async () => {
+  const live = objects.map((object) => {
+    if (object.kind !== 'StatefulSet') return object
+    return { ...object, spec: { ...Reflect.get(object, 'spec'), replicas: 7 } }
+  })
+  const looked = { keyring, waiting: [] }
+  const paused = { plan, changes: [], identity, looked, hold: null }
+  const told = await waitingChanges(partsWith(live), host, paused, signal)
+  assert.ok(told.includes('StatefulSet mainnet-host changed (spec.replicas)'), told.join('; '))
+})
