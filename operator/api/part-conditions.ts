@@ -9,7 +9,8 @@ export const partConditions = {
     reasons: {
       KeyringGenerated: {
         status: 'True',
-        meaning: 'The operator made the keyring Secret. Back it up.',
+        meaning:
+          'The operator makes the keyring Secret, or found the one of an earlier resource of this name. Back it up.',
       },
       KeyringProvided: {
         status: 'True',

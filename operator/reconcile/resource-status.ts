@@ -169,7 +169,7 @@ function identityStatement<F>(
   const isOwn = resource.spec.identity.secretRef === undefined
   const made = looked.keyring.exists || wantedReplicas(resource) > 0
   const own = made
-    ? `Secret ${keyring} was generated: keep a copy of it.`
+    ? `Secret ${keyring} has the keys of all replicas: keep a copy of it.`
     : 'No replica needs a key.'
   const message = isOwn ? own : `Secret ${keyring} has the keys of all replicas.`
   return { IdentityReady: { reason: isOwn ? 'KeyringGenerated' : 'KeyringProvided', message } }

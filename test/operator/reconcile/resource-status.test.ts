@@ -117,3 +117,18 @@ test('who waits for Ready is not told that a paused spec was carried out', () =>
   assert.equal(readyWhile([]), 'True AllReady')
   assert.equal(readyWhile(null), 'True AllReady')
 })
+
+test('what waits while paused is counted in words that fit', () => {
+  const told = (waiting: readonly string[]): string | undefined =>
+    conditionsOf({}, { waiting }).get('Paused')?.message
+  assert.equal(told(['Secret a created']), '1 change waits: Secret a created.')
+  assert.equal(told(['Secret a created', 'b']), '2 changes wait: Secret a created; b.')
+})
+
+test('of a keyring nothing is said of when it was made, since it may be an earlier resource’s', () => {
+  const { message } = conditionsOf({}).get('IdentityReady') ?? {}
+  assert.equal(
+    message,
+    'Secret mainnet-generator-keyring has the keys of all replicas: keep a copy of it.',
+  )
+})
