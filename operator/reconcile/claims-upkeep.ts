@@ -11,6 +11,7 @@ import { builtinTypes } from '../runtime/resource-type.ts'
 import type { KeptClaim, PlacedClaim } from './claim.ts'
 import { keysClaim } from './claim.ts'
 import type { Keyring } from './keyring.ts'
+import { listed } from './listed.ts'
 import { growing, type StorageStatement, sizeOf } from './storage.ts'
 
 /** What one claim is to be. */
@@ -89,7 +90,7 @@ export async function settleClaims(
     } catch (error) {
       if (!small.includes(placed)) throw error
       if (!hasCode(error, 'OPERATOR_API_FORBIDDEN', 'OPERATOR_API_INVALID')) throw error
-      refusals.push(`${error.message} (${placed.claim.name}, ${placed.claim.requested})`)
+      refusals.push(`${error.message} (${claimText(placed)})`)
     }
   }
   return refusals.length === 0 ? null : unsupported(refusals)
@@ -110,15 +111,19 @@ async function fixedClasses(
 
 function fixedText(name: string, small: readonly PlacedClaim[]): string {
   const held = small.filter(({ claim }) => classOf(claim) === name)
-  const names = held.map(({ claim }) => `${claim.name}, ${claim.requested}`)
   const what = name === '' ? 'a volume without a StorageClass' : `StorageClass ${name}`
-  return `${what} does not allow larger volumes (${names.join('; ')})`
+  return `${what} does not allow larger volumes (${listed(held.map(claimText))})`
+}
+
+/** A claim with the size to go back to. */
+function claimText({ claim }: PlacedClaim): string {
+  return `${claim.name} with ${claim.requested}`
 }
 
 function unsupported(refusals: readonly string[]): StorageStatement {
   return {
     reason: 'ExpansionUnsupported',
-    message: `${refusals.join(', ')}: put the old size back, or set allowVolumeExpansion in the class if its storage can do it.`,
+    message: `${listed(refusals, '; ')}: put the old size back, or set allowVolumeExpansion in the class if its storage can do it.`,
   }
 }
 

@@ -60,7 +60,7 @@ test('a class that lets no volume grow holds back its own claims only, and says 
   assert.deepEqual(refused, {
     reason: 'ExpansionUnsupported',
     message:
-      'StorageClass fixed does not allow larger volumes (keys-mainnet-host-0, 1Gi): put the old size back, or set allowVolumeExpansion in the class if its storage can do it.',
+      'StorageClass fixed does not allow larger volumes (keys-mainnet-host-0 with 1Gi): put the old size back, or set allowVolumeExpansion in the class if its storage can do it.',
   })
   const sizeOf = (name: string): unknown => {
     const claim = server.get(`${claims}/${name}`) as { spec?: { resources?: unknown } } | undefined
@@ -68,6 +68,20 @@ test('a class that lets no volume grow holds back its own claims only, and says 
   }
   assert.deepEqual(sizeOf('data-mainnet-host-0'), { requests: { storage: '200Gi' } })
   assert.deepEqual(sizeOf('keys-mainnet-host-0'), { requests: { storage: '1Gi' } })
+})
+
+test('of many claims that may not grow a few are named, and how many more there are', async () => {
+  const found = Array.from({ length: 6 }, (_, ordinal): PlacedClaim => {
+    const { claim, ...one } = placed('keys', '1Gi', 'fixed')
+    return { ...one, ordinal, claim: { ...claim, name: `keys-mainnet-host-${ordinal}` } }
+  })
+  const { signal } = new AbortController()
+  const refused = await settleClaims(client.api, larger, () => [], found, signal)
+  const names = [0, 1, 2, 3].map((ordinal) => `keys-mainnet-host-${ordinal} with 1Gi`)
+  assert.equal(
+    refused?.message,
+    `StorageClass fixed does not allow larger volumes (${names.join(', ')} and 2 more): put the old size back, or set allowVolumeExpansion in the class if its storage can do it.`,
+  )
 })
 
 test('what the API server refuses of one claim is told with the way back, and holds up no other', async () => {
@@ -89,7 +103,7 @@ test('what the API server refuses of one claim is told with the way back, and ho
   server.faults.delete(refuse)
   assert.equal(
     refused?.message,
-    'apply persistentvolumeclaims apps/keys-mainnet-host-0: 403 the class must support resize (keys-mainnet-host-0, 1Gi): put the old size back, or set allowVolumeExpansion in the class if its storage can do it.',
+    'apply persistentvolumeclaims apps/keys-mainnet-host-0: 403 the class must support resize (keys-mainnet-host-0 with 1Gi): put the old size back, or set allowVolumeExpansion in the class if its storage can do it.',
   )
   assert.ok(server.get(`${claims}/data-mainnet-host-0`))
 })
