@@ -74,14 +74,18 @@ export function missingSecretStatement(
   { metadata: { namespace } }: Resource,
   missing: readonly MissingKey[],
 ): Statement<'SecretMissing'> | null {
-  const told = missing.map(({ field, name, key, hasSecret }) =>
-    hasSecret
-      ? `Secret ${name} of ${field} lacks the key ${key}: kubectl patch secret ${name} --namespace ${namespace} --type merge --patch '{"stringData":{"${key}":"..."}}'`
-      : `Secret ${name} of ${field} does not exist: kubectl create secret generic ${name} --namespace ${namespace} --from-file=${key}=FILE`,
-  )
-  if (told.length === 0) return null
+  if (missing.length === 0) return null
+  const told = missing.map((one) => missingText(namespace, one)).join(' ')
   return {
     reason: 'SecretMissing',
-    message: `No new pod can start; what runs is left alone. ${told.join('. ')}`,
+    message: `No new pod can start; what runs is left alone. ${told}`,
   }
+}
+
+/** With commands in quotes of their own, into which nobody has to write the secret. */
+function missingText(namespace: string, { field, name, key, hasSecret }: MissingKey): string {
+  const place = `${name} --namespace ${namespace}`
+  return hasSecret
+    ? `Secret ${name} of ${field} lacks the key ${key}: write \`stringData: {"${key}": VALUE}\` into a FILE and run \`kubectl patch secret ${place} --patch-file FILE\`.`
+    : `Secret ${name} of ${field} does not exist: run \`kubectl create secret generic ${place} --from-file=${key}=FILE\`.`
 }

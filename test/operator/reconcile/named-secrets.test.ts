@@ -55,20 +55,20 @@ test('each Secret that the spec names and that is missing is told with the line 
   const { missing } = await findNamedKeys(client.api, generator, signal)
   assert.deepEqual(missingSecretStatement(generator, missing), {
     reason: 'SecretMissing',
-    message: `No new pod can start; what runs is left alone. Secret node of spec.upstream.auth.secretRef does not exist: kubectl create secret generic node --namespace ${namespace} --from-file=token=FILE. Secret schema of spec.schemaAuth.keysSecretRef does not exist: kubectl create secret generic schema --namespace ${namespace} --from-file=keys=FILE`,
+    message: `No new pod can start; what runs is left alone. Secret node of spec.upstream.auth.secretRef does not exist: run \`kubectl create secret generic node --namespace ${namespace} --from-file=token=FILE\`. Secret schema of spec.schemaAuth.keysSecretRef does not exist: run \`kubectl create secret generic schema --namespace ${namespace} --from-file=keys=FILE\`.`,
   })
   const found = await findNamedKeys(client.api, host, signal)
   const ofHost = missingSecretStatement(host, found.missing)
   assert.match(ofHost?.message ?? '', /Secret admin of spec.registry.adminTokenSecretRef does not/)
 })
 
-test('a Secret without the key is told with the line that adds it; nothing is told of those that are there', async () => {
+test('a Secret without the key is told with the line that adds it, in which no secret has to stand; nothing is told of those that are there', async () => {
   server.put(`${secrets}/node`, secret({ other: 'YQ==' }))
   server.put(`${secrets}/schema`, secret({ keys: 'YQ==' }))
   const { missing } = await findNamedKeys(client.api, generator, signal)
   assert.deepEqual(missingSecretStatement(generator, missing), {
     reason: 'SecretMissing',
-    message: `No new pod can start; what runs is left alone. Secret node of spec.upstream.auth.secretRef lacks the key token: kubectl patch secret node --namespace ${namespace} --type merge --patch '{"stringData":{"token":"..."}}'`,
+    message: `No new pod can start; what runs is left alone. Secret node of spec.upstream.auth.secretRef lacks the key token: write \`stringData: {"token": VALUE}\` into a FILE and run \`kubectl patch secret node --namespace ${namespace} --patch-file FILE\`.`,
   })
   server.put(`${secrets}/node`, secret({ token: 'YQ==' }))
   const found = await findNamedKeys(client.api, generator, signal)
