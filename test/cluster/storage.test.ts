@@ -116,7 +116,7 @@ describe('volumes that grow, on a real cluster', () => {
   test('a class that does not: a condition says so, and the old size brings it back', async () => {
     await here.write(sized('fixed', '20Mi'))
     const { message } = await here.reason('Host', 'fixed', 'StorageReady', 'ExpansionUnsupported')
-    assert.match(message, /data-fixed-host-0, 10Mi.*put the old size back/)
+    assert.match(message, /data-fixed-host-0 with 10Mi.*put the old size back/)
     assert.equal(await requested('fixed'), '10Mi')
     await assert.rejects(here.write(sized('fixed', '9Mi')), /data.size cannot shrink below/)
     await here.write(sized('fixed', '10Mi'))
