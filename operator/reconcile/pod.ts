@@ -19,7 +19,10 @@ export interface KeptPod {
 
 export interface PodTrouble {
   readonly kind: 'failing' | 'unschedulable'
+  /** What happened, and what to do. */
   readonly message: string
+  /** Where the program itself said why it ended: its words, and the message without what to do. */
+  readonly ended?: { readonly words: LastWords; readonly what: string }
 }
 
 /** Reasons of waiting containers that do not go away by themselves. */
@@ -61,28 +64,30 @@ function troubleOf(status: V1Pod['status']): PodTrouble | null {
     const message = `${why}. Make room, or change what spec.podTemplate asks of machines.`
     return { kind: 'unschedulable', message }
   }
-  const message = statusesOf(status)
-    .map(containerTrouble)
-    .find((text) => text !== null)
-  return message === undefined ? null : { kind: 'failing', message }
+  return (
+    statusesOf(status)
+      .map(containerTrouble)
+      .find((trouble) => trouble !== null) ?? null
+  )
 }
 
 function statusesOf(status: V1Pod['status']): V1ContainerStatus[] {
   return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
 }
 
-function containerTrouble(status: V1ContainerStatus): string | null {
+function containerTrouble(status: V1ContainerStatus): PodTrouble | null {
   const { name, state, lastState } = status
   const { reason = '', message } = state?.waiting ?? {}
   if (!failures.includes(reason)) return null
   const ended = lastState?.terminated
   const words = lastWordsOf(status)
-  const said = words === null ? detail(reason, message) : lastWordsText(words)
+  const said = words === null ? detail(reason, message) : lastWordsText({ ...words, remedy: null })
   const end = ended === undefined ? '' : endText(ended)
-  const what = [`container ${name}`, `${reason}${end}`, withoutStop(said)]
-  const sentences = [what.filter((part) => part !== '').join(': ')]
-  if (!words?.remedy) sentences.push(withoutStop(remedyOf(reason, ended)))
-  return `${sentences.join('. ')}.`
+  const parts = [`container ${name}`, `${reason}${end}`, withoutStop(said)]
+  const what = `${parts.filter((part) => part !== '').join(': ')}.`
+  const remedy = withoutStop(words?.remedy || remedyOf(reason, ended))
+  const trouble: PodTrouble = { kind: 'failing', message: `${what} ${remedy}.` }
+  return words === null ? trouble : { ...trouble, ended: { words, what } }
 }
 
 /** What a container said that failed last time it ran and is not well since. */

@@ -18,6 +18,7 @@ import type { LastWords } from './last-words.ts'
 import { changedPeerID, nodeStatuses, totals } from './node-status.ts'
 import { addressStatement } from './outside-address.ts'
 import type { Picture } from './picture.ts'
+import { advisedPods } from './pod-advice.ts'
 import type { Problem, Statement } from './problem.ts'
 import { type Readiness, readinessOf } from './readiness.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
@@ -118,7 +119,7 @@ function readiness<F>(
   }
   const facts = {
     set: picture.counts,
-    pods: [...picture.pods.values()],
+    pods: advisedPods(resource, picture.pods, identity),
     storage,
     isExpanding: plan?.isSetLeaving === true || picture.isParked,
   }

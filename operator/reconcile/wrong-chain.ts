@@ -12,10 +12,16 @@ export function wrongChainStatement(
   generator: Generator,
   words: LastWords | null,
 ): Statement<ReasonOf<'UpstreamReachable'>> | null {
-  if (words === null || !isOfOtherChain(words)) return null
-  const claim = claimName(generator, 'data', 0)
-  const remedy = `Correct spec.upstream; or, to store the other chain from now on, delete claim ${claim} and then pod ${podName(generator, 0)}.`
+  const remedy = words === null ? null : wrongChainRemedy(generator, words)
+  if (words === null || remedy === null) return null
   return { reason: 'WrongChain', message: `${words.message} (${words.code}). ${remedy}` }
+}
+
+/** What to do about it in a cluster, where the program's own advice does not help; null as above. */
+export function wrongChainRemedy(generator: Generator, words: LastWords): string | null {
+  if (!isOfOtherChain(words)) return null
+  const claim = claimName(generator, 'data', 0)
+  return `Correct spec.upstream; or, to store the other chain from now on, delete claim ${claim} and then pod ${podName(generator, 0)}.`
 }
 
 /**

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Resource } from '../../../operator/api.ts'
+import type { IdentityPlan } from '../../../operator/reconcile/identity.ts'
+import { advisedPods } from '../../../operator/reconcile/pod-advice.ts'
+import { readGenerator, readHost } from '../../support/operator-cases.ts'
+import { podWith } from '../../support/operator-findings.ts'
+
+const host = readHost('host-minimal')
+const generator = readGenerator('generator-minimal')
+const fine: IdentityPlan = { generate: [], problem: null, lack: null }
+
+/** What is said of pod 0 that crashed with these words. */
+function adviceFor(resource: Resource, code: string, identity: IdentityPlan | null): string {
+  const err = { code, message: 'It ended.', remedy: 'Set a variable.' }
+  const message = JSON.stringify({ level: 'fatal', err })
+  const pod = podWith(resource, {
+    state: { waiting: { reason: 'CrashLoopBackOff' } },
+    lastState: { terminated: { exitCode: 1, message } },
+  })
+  const [advised] = advisedPods(resource, new Map([[0, pod]]), identity)
+  return advised?.trouble?.message ?? ''
+}
+
+const crash = (code: string): string =>
+  `container program: CrashLoopBackOff (ended with code 1): It ended (${code}).`
+
+test('a pod that crashed with a wrong key says how to go on once the key is right again', () => {
+  assert.equal(
+    adviceFor(host, 'IDENTITY_LOCKED', fine),
+    `${crash('IDENTITY_LOCKED')} By its fingerprint, key "0" of Secret mainnet-host-keyring is now the one for claim keys-mainnet-host-0: the pod starts by itself within five minutes, and kubectl delete pod mainnet-host-0 --namespace apps hastens it. Where it still ends so, restore the key files on that claim from your backup.`,
+  )
+  const own = `${crash('IDENTITY_LOCKED')} Set a variable.`
+  const problem = { reason: 'IdentityConflict', message: 'No.' } as const
+  assert.equal(adviceFor(host, 'IDENTITY_LOCKED', { ...fine, problem }), own)
+  assert.equal(adviceFor(host, 'IDENTITY_LOCKED', null), own)
+})
+
+test('a Generator of another chain than its node says what to change in the cluster', () => {
+  const code = 'GENERATOR_CHAIN_CHANGED'
+  assert.equal(
+    adviceFor(generator, code, fine),
+    `${crash(code)} Correct spec.upstream; or, to store the other chain from now on, delete claim data-mainnet-generator-0 and then pod mainnet-generator-0.`,
+  )
+})
+
+test('any other pod says what its program advises', () => {
+  const code = 'STORE_LOCKED'
+  assert.equal(adviceFor(generator, code, fine), `${crash(code)} Set a variable.`)
+})
