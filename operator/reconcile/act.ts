@@ -108,8 +108,7 @@ export async function settleAll<R extends Resource, F>(
 /** What a spec wants no longer is taken away by the operator itself, and new when it is wanted again. */
 function forgetUnwanted(settled: Set<string>, objects: readonly ChildObject[]): void {
   const wanted = new Set(objects.map(keyOfObject))
-  const secrets = childKey('Secret', '')
-  for (const key of settled) if (!wanted.has(key) && !key.startsWith(secrets)) settled.delete(key)
+  for (const key of settled) if (!wanted.has(key)) settled.delete(key)
 }
 
 function keyOfObject({ kind, metadata }: ChildObject): string {

@@ -13,7 +13,7 @@ import { waitingSecrets } from './pause.ts'
 import { observedName, type Picture } from './picture.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
 import { recordEvent } from './record-event.ts'
-import { childKey, type Looked, type ResourceMemory } from './resource-memory.ts'
+import type { Looked, ResourceMemory } from './resource-memory.ts'
 import { ensureSecret } from './secrets.ts'
 
 export type Look<R extends Resource, F> = (
@@ -82,20 +82,17 @@ interface Wish<F> {
 async function ensureAll<R extends Resource, F>(
   parts: ReconcileParts<R>,
   resource: R,
-  { secrets, memory: { settled, secretWishes } }: Wish<F>,
+  { secrets, memory: { secretWishes } }: Wish<F>,
   signal: AbortSignal,
 ): Promise<void> {
   for (const secret of secrets) {
     const name = secret.metadata?.name ?? ''
-    const key = childKey('Secret', name)
     const wish = shortHash(canonicalJson(secret))
     const action = await ensureSecret(parts.api, resource, secret, signal)
-    const isDeleted = action === 'created' && settled.has(key)
-    if (isDeleted || (action === 'changed' && secretWishes.get(name) === wish)) {
-      const note = `Secret ${name} had been ${isDeleted ? 'deleted' : 'changed'}.`
+    if (action !== 'kept' && secretWishes.get(name) === wish) {
+      const note = `Secret ${name} had been ${action === 'created' ? 'deleted' : 'changed'}.`
       recordEvent(parts, resource, { reason: 'DriftCorrected', action: 'Apply', note })
     }
-    settled.add(key)
     secretWishes.set(name, wish)
   }
 }

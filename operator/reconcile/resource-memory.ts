@@ -56,6 +56,6 @@ export function createMemories<F>(): Memories<F> {
   }
 }
 
-export function childKey(kind: ChildKind | 'Secret', name: string): string {
+export function childKey(kind: ChildKind, name: string): string {
   return `${kind} ${name}`
 }

@@ -105,6 +105,24 @@ test('a Secret that follows other schema keys is no drift', async () => {
   assert.deepEqual(told, [`Secret ${name}-generator-connection had been changed.`])
 })
 
+test('a Secret of generated keys that was deleted to renew them is no drift', async () => {
+  const told: string[] = []
+  const generator = readGenerator('generator-minimal')
+  const { namespace, name } = generator.metadata
+  const keys = `/api/v1/namespaces/${namespace}/secrets/${name}-generator-schema-keys`
+  const look = createLook(generatorLogic, partsOf<Generator>(0, told), new Map())
+  const memory = createMemories<GeneratorFacts>().of(generator)
+  await look(generator, memory, emptyPicture, signal)
+  const before = server.get(keys)
+  server.remove(keys)
+  await look(generator, memory, emptyPicture, signal)
+  assert.notDeepEqual(
+    Reflect.get(server.get(keys) ?? {}, 'data'),
+    Reflect.get(before ?? {}, 'data'),
+  )
+  assert.deepEqual(told, [])
+})
+
 test('no Secret is read twice in a look, and one of a Generator with everything is six requests', async () => {
   const minimal = readGenerator('generator-minimal')
   const { namespace, name } = minimal.metadata
