@@ -206,4 +206,22 @@ describe('the identity of a Host, on a real cluster', () => {
     assert.equal(await here.find('PersistentVolumeClaim', claim), null)
     assert.equal(await here.find('Pod', 'kept-host-0'), null)
   })
+
+  test('a keys claim that is restored as the message says is found, and all goes on', async () => {
+    const { message } = await here.reason('Host', 'kept', 'Stalled', 'KeysClaimMissing')
+    const [, labels = '', mark = ''] =
+      /with the labels (.*) and the annotation \S+: "(\w+)"/.exec(message) ?? []
+    await cluster.apply(`/api/v1/namespaces/${space.namespace}/persistentvolumeclaims/${claim}`, {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: {
+        name: claim,
+        labels: Object.fromEntries(labels.split(', ').map((label) => label.split(': '))),
+        annotations: { 'viewmesh.io/keyring-fingerprint': mark },
+      },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+    })
+    assert.equal(await peerIDOf(), peerID)
+    assert.equal(await here.condition('Host', 'kept', 'Stalled'), null)
+  })
 })
