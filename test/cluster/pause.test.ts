@@ -95,20 +95,37 @@ describe('an operator that may not, or shall not, on a real cluster', () => {
     await here.reason('Host', 'blind', 'Ready', 'Unschedulable')
   })
 
-  test('a quota that is used up is told as such', async () => {
+  /** Allows no objects of a kind in the namespace; answers where the quota is. */
+  const forbidMore = async (counted: string): Promise<string> => {
     const path = `/api/v1/namespaces/${space.namespace}/resourcequotas/none`
-    const metadata = { name: 'none' }
-    const hard = { 'count/configmaps': '0' }
-    await cluster.apply(path, { apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec: { hard } })
+    const quota = { metadata: { name: 'none' }, spec: { hard: { [counted]: '0' } } }
+    await cluster.apply(path, { apiVersion: 'v1', kind: 'ResourceQuota', ...quota })
     await eventually(async () => {
       const { body } = await cluster.request('GET', path)
       assert.ok((body.status as { hard?: object }).hard)
     })
+    return path
+  }
+
+  test('a quota that is used up is told as such', async () => {
+    const path = await forbidMore('count/configmaps')
     await here.write(hostOf('full', parked))
     const { message } = await here.reason('Host', 'full', 'Stalled', 'QuotaExceeded')
     assert.match(message, /exceeded quota: none/)
     await cluster.request('DELETE', path)
     await here.reason('Host', 'full', 'Ready', 'Unschedulable')
+  })
+
+  test('a quota of claims, which only the StatefulSet meets, is found where the message points', async () => {
+    const path = await forbidMore('persistentvolumeclaims')
+    await here.write(hostOf('crowded', parked))
+    await eventually(async () => {
+      const { message } = await here.reason('Host', 'crowded', 'Ready', 'WaitingForStorage')
+      assert.match(message, /^Not made yet: keys-crowded-host-0, data-crowded-host-0\. /)
+      assert.match(message, /kubectl describe statefulset crowded-host --namespace \S+ says why\.$/)
+    })
+    await cluster.request('DELETE', path)
+    await here.delete('Host', 'crowded')
   })
 
   test('a program that fails is told with its own words', async () => {
