@@ -82,7 +82,7 @@ async function ingest(state: Ingesting): Promise<void> {
   if (first === null) return
   const start = await begin(state, first)
   let misfits = 0
-  let wasBelow = false
+  let wasBelow = isBelow(own, first)
   while (!stop.aborted) {
     const head = node.latest() ?? first
     const tip = own.tip()
@@ -140,11 +140,17 @@ async function begin(state: Ingesting, head: Head): Promise<number> {
  */
 async function waitForHead(state: Ingesting, head: Head, wasBelow: boolean): Promise<boolean> {
   const ours = state.own.hashAt(head.number)
-  const isBelow = ours === undefined && state.own.tip() !== null
-  const mayDiffer = isBelow ? !wasBelow : ours !== undefined && ours !== head.hash
-  if (mayDiffer && (await changeBranch(state))) return isBelow
+  const below = isBelow(state.own, head)
+  const mayDiffer = below ? !wasBelow : ours !== undefined && ours !== head.hash
+  if (mayDiffer && (await changeBranch(state))) return below
   await state.node.after(head)
-  return isBelow
+  return below
+}
+
+/** Whether a head is below everything stored. */
+function isBelow(own: Ingesting['own'], { number }: Head): boolean {
+  const tip = own.tip()
+  return tip !== null && number < tip.number && own.hashAt(number) === undefined
 }
 
 function changeBranch({ options, parts, own, stop }: Ingesting): Promise<boolean> {

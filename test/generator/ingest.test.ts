@@ -191,6 +191,33 @@ test('a node that is behind is waited for; nothing is removed', async (t) => {
   assertStored(store, chain)
 })
 
+test('a node that is below everything stored at the start is told of once', async (t) => {
+  const chain = createChain({ from: 0, count: 30 })
+  const { node, run } = await set(t, chain)
+  const startHeight = { kind: 'at', height: 20 } as const
+  const first = run({ startHeight })
+  await first.sealed(chain[29]?.hash)
+  await first.stop()
+  node.show(chain.slice(0, 5))
+  const second = run({ startHeight })
+  await second.log.line('goes on after the last stored block')
+  await askedForHead(node, 10)
+  assert.deepEqual(second.log.messages('warn'), [
+    'execution node is behind everything stored, waits until it has caught up',
+  ])
+})
+
+/** Resolves when a node was asked for its head so many times more. */
+async function askedForHead(node: GeneratedNode, times: number): Promise<void> {
+  let left = times
+  await new Promise<void>((resolve) => {
+    node.change((_, param) => {
+      if (param === 'latest' && --left === 0) resolve()
+      return undefined
+    })
+  })
+}
+
 test('a node with none of the stored blocks ends ingest: Genesis changed, and what to do', async (t) => {
   const chain = createChain({ count: 5 })
   const { store, node, run } = await set(t, chain)
