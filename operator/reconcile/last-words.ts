@@ -2,6 +2,8 @@
  * Why a program ended, from the end of its log, which Kubernetes keeps as the message of a container
  * that failed (`terminationMessagePolicy`): at most 2,048 bytes, so lines may begin in their middle.
  */
+import { fieldsOf, parseFields } from '../resources/unchecked-json.ts'
+import { withoutStop } from './sentences.ts'
 
 /** What a program said before it ended; secrets are taken out of its log before it is written. */
 export interface LastWords {
@@ -40,12 +42,12 @@ export function lastWordsText({ code, message, remedy }: LastWords): string {
 
 /** A container can write what it likes, so nothing is trusted to have its shape. */
 function parseFailure(line: string): LastWords | null {
-  const { level, err } = fieldsOf(parseJson(line))
+  const { level, err } = parseFields(line)
   const { code, message, remedy, facts } = fieldsOf(err)
   if (level !== 'fatal' || typeof message !== 'string') return null
   return {
     code: typeof code === 'string' && /^[A-Z_]{1,64}$/.test(code) ? code : null,
-    message: message.replace(/\.$/, '').slice(0, maxMessage),
+    message: withoutStop(message).slice(0, maxMessage),
     remedy: typeof remedy === 'string' ? remedy.slice(0, maxRemedy) : null,
     difference: differenceOf(fieldsOf(facts)),
   }
@@ -57,16 +59,4 @@ function differenceOf({
 }: Readonly<Record<string, unknown>>): LastWords['difference'] {
   if (typeof found !== 'string' || typeof expected !== 'string') return null
   return { found: found.slice(0, maxFact), expected: expected.slice(0, maxFact) }
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }

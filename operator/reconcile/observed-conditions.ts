@@ -7,6 +7,7 @@ import { p2pExposure } from '../resources/services.ts'
 import type { Referred } from './generator-peers.ts'
 import type { HealthView } from './health-view.ts'
 import type { Statement } from './problem.ts'
+import { withoutStop } from './sentences.ts'
 
 const upstreamReasons: Readonly<Record<string, 'Unreachable' | 'Unauthorized'>> = {
   CHAIN_UNREACHABLE: 'Unreachable',
@@ -46,7 +47,7 @@ function troubledStatement({
   remedy = 'See the log of the pod.',
 }: HealthView['errors'][number]): Statement<ReasonOf<'UpstreamReachable'>> {
   const reason = upstreamReasons[code] ?? 'Failing'
-  const what = `${message.replace(/\.$/, '')} (${code})`
+  const what = `${withoutStop(message)} (${code})`
   return { reason, message: `${what}. ${reason === 'Failing' ? remedy : upstreamRemedies[reason]}` }
 }
 

@@ -1,6 +1,7 @@
 /** What is kept of a pod: where it is, how it is, and why it is not well. */
 import type { V1ContainerStateTerminated, V1ContainerStatus, V1Pod } from '@kubernetes/client-node'
 import { type LastWords, lastWordsText, readLastWords } from './last-words.ts'
+import { withoutStop } from './sentences.ts'
 
 export interface KeptPod {
   readonly name: string
@@ -116,8 +117,4 @@ function remedyOf(reason: string, ended: V1ContainerStateTerminated | undefined)
   return ended?.reason === 'OOMKilled'
     ? 'Raise the memory limit of the container in spec.podTemplate.'
     : 'See its log with kubectl logs --previous.'
-}
-
-function withoutStop(text: string): string {
-  return text.replace(/\.$/, '')
 }

@@ -23,6 +23,7 @@ import type { Problem, Statement } from './problem.ts'
 import { type Readiness, readinessOf } from './readiness.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
 import type { Looked } from './resource-memory.ts'
+import { withoutStop } from './sentences.ts'
 import { keptSizes, type StorageStatement, storageStatement } from './storage.ts'
 
 /** What a reconcile found out; what it did not get to is null. */
@@ -149,7 +150,7 @@ function retrying({ ready }: Readiness, error: unknown): Statements {
 }
 
 function sentence({ message, remedy }: ServiceError): string {
-  return remedy === undefined ? message : `${message.replace(/\.$/, '')}. ${remedy}`
+  return remedy === undefined ? message : `${withoutStop(message)}. ${remedy}`
 }
 
 function identityStatement<F>(

@@ -6,6 +6,7 @@ import { records } from '../api/annotations.ts'
 import type { GeneratorReference } from '../api/common-spec.ts'
 import { canonicalJson } from './canonical-json.ts'
 import type { ExecutionNode } from './context.ts'
+import { fieldsOf, parseFields } from './unchecked-json.ts'
 
 export interface Learnt {
   readonly executionNode?: ExecutionNode | null
@@ -25,7 +26,7 @@ export function learntAnnotations(learnt: Learnt): Record<string, string> {
 export function readLearnt(
   annotations: Readonly<Record<string, string>> | undefined,
 ): Required<Learnt> {
-  const learnt = parseObject(annotations?.[records.learnt] ?? '')
+  const learnt = parseFields(annotations?.[records.learnt] ?? '')
   const { executionNode, schemaSource, schemaKeysRenewed } = learnt
   const source = fieldsOf(schemaSource)
   return {
@@ -51,20 +52,6 @@ function readNode({
     ...(typeof service === 'string' ? { service } : {}),
     ...(isHostNetwork === true ? { isHostNetwork } : {}),
   }
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> {
-  try {
-    return fieldsOf(JSON.parse(text))
-  } catch {
-    return {}
-  }
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
-    ? Object.fromEntries(Object.entries(value))
-    : {}
 }
 
 function isTexts(value: unknown): value is Readonly<Record<string, string>> {
