@@ -67,10 +67,9 @@ function filesOf(folder: string): string[] {
 
 /** Readable by everybody, writable by the owner alone; one time for all. */
 function normalise(folder: string): void {
-  const seconds = Number(process.env['SOURCE_DATE_EPOCH'] ?? 0)
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name)
     chmodSync(path, entry.isDirectory() ? 0o755 : 0o644)
-    utimesSync(path, seconds, seconds)
+    utimesSync(path, 0, 0)
   }
 }
