@@ -210,9 +210,12 @@ describe('a Generator in the pod of an execution node', { timeout: 300_000 }, ()
     await removePod('missing')
   })
 
-  test('where it crashes and crashes again the node is not restarted; the pod is not Ready meanwhile', async () => {
+  test('where it crashes and crashes again the node is not restarted; until the next try the pod is not Ready', async () => {
     await startPod('crashing', { env: [{ name: 'NODE_RPC_URL', value: 'not a URL' }] })
-    const pod = await podThat('crashing', (found) => (generatorOf(found)?.restartCount ?? 0) >= 2)
+    const pod = await podThat('crashing', (found) => {
+      const { restartCount = 0, state } = generatorOf(found) ?? {}
+      return restartCount >= 2 && state?.waiting?.reason === 'CrashLoopBackOff'
+    })
     assertNodeUntouched(pod)
     assert.equal(isReady(pod), false)
     await removePod('crashing')
