@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Cluster } from '../support/cluster.ts'
+import { madeKinds } from '../support/cluster-objects.ts'
 import { chartRules, type OperatorSpace } from '../support/cluster-operator.ts'
 import { eventually, hostOf, type Namespaced, parked } from '../support/cluster-resources.ts'
 import { openOperatedCluster } from '../support/operated-cluster.ts'
@@ -17,15 +18,8 @@ describe('an operator that may not, or shall not, on a real cluster', () => {
     await space.close()
     cluster.close()
   })
-  const kinds = [
-    'ConfigMap',
-    'NetworkPolicy',
-    'PodDisruptionBudget',
-    'Secret',
-    'Service',
-    'ServiceAccount',
-    'StatefulSet',
-  ] as const
+  // Claims are bound or not whatever the operator does.
+  const kinds = madeKinds.filter((kind) => kind !== 'PersistentVolumeClaim')
   const versions = async (prefix: string): Promise<string[]> => {
     const all = await Promise.all(kinds.map((kind) => here.list(kind)))
     return all

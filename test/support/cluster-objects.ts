@@ -1,7 +1,8 @@
 /** Everything that an operator made for a Host, without what differs from one Host to the next. */
 import type { LiveObject, Namespaced } from './cluster-resources.ts'
 
-const kinds = [
+/** Kinds of what is made for a resource, but for its pods. */
+export const madeKinds = [
   'ConfigMap',
   'NetworkPolicy',
   'PersistentVolumeClaim',
@@ -33,7 +34,7 @@ const varying: readonly string[] = [
 /** By kind and name, with `NAME` for the Host's name. */
 export async function normalObjects(here: Namespaced, name: string): Promise<unknown> {
   const all = await Promise.all(
-    kinds.map(async (kind) =>
+    madeKinds.map(async (kind) =>
       (await here.list(kind))
         .filter(({ metadata }) => isOf(metadata.name, name))
         .map((object) => [`${kind} ${object.metadata.name}`, normal(object)]),

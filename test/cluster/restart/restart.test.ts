@@ -10,6 +10,7 @@ import type { V1ContainerStatus } from '@kubernetes/client-node'
 import type { ChildProgram } from '../../support/child-program.ts'
 import { type Cluster, openCluster } from '../../support/cluster.ts'
 import { clusterImage } from '../../support/cluster-image.ts'
+import { madeKinds } from '../../support/cluster-objects.ts'
 import { type OperatorSpace, openOperatorSpace } from '../../support/cluster-operator.ts'
 import {
   eventually,
@@ -20,18 +21,6 @@ import {
 } from '../../support/cluster-resources.ts'
 import { restartBeneath, restartCommand } from '../../support/cluster-restart.ts'
 import { helm, imageValues } from '../../support/helm.ts'
-
-const kinds = [
-  'ConfigMap',
-  'NetworkPolicy',
-  'PersistentVolumeClaim',
-  'Pod',
-  'PodDisruptionBudget',
-  'Secret',
-  'Service',
-  'ServiceAccount',
-  'StatefulSet',
-] as const
 
 describe('an operator beneath which the cluster restarts', { timeout: 900_000 }, () => {
   let cluster: Cluster
@@ -69,7 +58,7 @@ describe('an operator beneath which the cluster restarts', { timeout: 900_000 },
   /** What must neither go nor come twice, and keys as they are. */
   const belongings = async (): Promise<unknown> =>
     await Promise.all(
-      kinds.map(async (kind) =>
+      ([...madeKinds, 'Pod'] as const).map(async (kind) =>
         (await here.list(kind)).map(({ metadata: { name, uid }, data }) => [
           kind,
           name,
