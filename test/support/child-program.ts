@@ -57,7 +57,7 @@ export function startChild(path: string, options: ChildOptions = {}): ChildProgr
     async says(wanted) {
       while (!text.stdout.includes(wanted)) {
         const event = await Promise.race([once(child.stdout, 'data'), closed])
-        const ended = child.exitCode !== null && event.length === 2
+        const ended = event.length === 2
         if (ended && !text.stdout.includes(wanted)) {
           throw new Error(`ended without saying ${wanted}: ${text.stdout}${text.stderr}`)
         }

@@ -9,6 +9,7 @@ import { parse, stringify } from 'yaml'
 import { type ChildProgram, startChild } from './child-program.ts'
 import { type Cluster, expectStatus } from './cluster.ts'
 import { clusterImage } from './cluster-image.ts'
+import { eventually } from './cluster-resources.ts'
 import { repository } from './repository.ts'
 
 /** A rule of a Role. */
@@ -29,7 +30,7 @@ export interface OperatorSpace {
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
   /** Everything that all operators started here have written. */
   output(): string
-  /** Gives the ServiceAccount other rights. */
+  /** Gives the ServiceAccount other rights, and waits until the API server goes by them. */
   grant(rules: readonly Rule[]): Promise<void>
   /** Stops the operator and takes the namespace away. */
   close(): Promise<void>
@@ -42,10 +43,9 @@ export interface OperatorStart {
   readonly expectDeath?: boolean
 }
 
-export const images: Readonly<Record<'generator' | 'host' | 'anvil', string>> = {
+export const images: Readonly<Record<'generator' | 'host', string>> = {
   generator: clusterImage('generator'),
   host: clusterImage('host'),
-  anvil: clusterImage('anvil'),
 }
 
 /** Name of the ServiceAccount. */
@@ -72,14 +72,21 @@ export async function openOperatorSpace(cluster: Cluster, count = 1): Promise<Op
   const started: ChildProgram[] = []
   let running: ChildProgram | null = null
 
+  let grants = 0
   const grant = async (rules: readonly Rule[]): Promise<void> => {
+    grants += 1
+    const mark = markRule(grants)
     for (const place of namespaces) {
       await cluster.apply(`${rbac}/${place}/roles/${account}`, {
         apiVersion: 'rbac.authorization.k8s.io/v1',
         kind: 'Role',
         metadata: { name: account, namespace: place },
-        rules,
+        rules: [...rules, mark],
       })
+    }
+    const user = `system:serviceaccount:${namespace}:${account}`
+    for (const place of namespaces) {
+      await eventually(async () => await expectAllowed(cluster, user, place, mark))
     }
   }
   const stop = async (signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> => {
@@ -115,6 +122,30 @@ export async function openOperatorSpace(cluster: Cluster, count = 1): Promise<Op
       rmSync(folder, { recursive: true })
     },
   }
+}
+
+/** A right to what does not exist: whoever has it has the other rules of its Role as well. */
+function markRule(number: number): Rule {
+  return { apiGroups: ['test.viewmesh.io'], resources: [`grant-${number}`], verbs: ['get'] }
+}
+
+/** Throws where the API server does not know yet that a user has this right. */
+async function expectAllowed(
+  cluster: Cluster,
+  user: string,
+  namespace: string,
+  { apiGroups: [group], resources: [resource], verbs: [verb] }: Rule,
+): Promise<void> {
+  const resourceAttributes = { namespace, group, resource, verb }
+  const body = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SubjectAccessReview',
+    spec: { user, resourceAttributes },
+  }
+  const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
+  const { body: review } = await expectStatus(cluster.request('POST', path, { body }), 201)
+  const { allowed } = review.status as { readonly allowed: boolean }
+  if (!allowed) throw new Error(`${user} does not have the rights of its Role in ${namespace} yet`)
 }
 
 function settingsOf(

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Condition, HostStatus } from '../../operator/api/status.ts'
 import { builtinTypes, collectionPath } from '../../operator/runtime/resource-type.ts'
 import type { Cluster, ClusterObject } from './cluster.ts'
-import { images } from './cluster-operator.ts'
+import { clusterImage } from './cluster-image.ts'
 
 /** A Generator or Host as tests write it. */
 export interface Written {
@@ -22,6 +22,7 @@ export interface LiveObject extends ClusterObject {
     readonly labels?: Readonly<Record<string, string>>
     readonly annotations?: Readonly<Record<string, string>>
     readonly deletionTimestamp?: string
+    readonly ownerReferences?: readonly { readonly uid: string }[]
   }
   readonly data?: Readonly<Record<string, string>>
 }
@@ -38,7 +39,7 @@ export interface Namespaced {
   write(resource: Written): Promise<void>
   status(kind: Written['kind'], name: string): Promise<HostStatus>
   condition(kind: Written['kind'], name: string, type: string): Promise<Condition | null>
-  /** Waits until the condition has this reason. */
+  /** Waits until the condition has this reason, for the newest spec. */
   reason(kind: Written['kind'], name: string, type: string, reason: string): Promise<Condition>
 }
 
@@ -93,9 +94,14 @@ export function inNamespace(cluster: Cluster, namespace: string): Namespaced {
     },
     reason: async (kind, name, type, reason) =>
       await eventually(async () => {
-        const found = await condition(kind, name, type)
-        if (found?.reason === reason) return found
-        throw new Error(`${type} of ${kind} ${name} is ${JSON.stringify(found)}, not ${reason}`)
+        const object = await find(kind, name)
+        const { conditions = [] } = (object?.status ?? {}) as HostStatus
+        const found = conditions.find((one) => one.type === type)
+        const generation = object?.metadata.generation
+        if (found?.reason === reason && found.observedGeneration === generation) return found
+        throw new Error(
+          `${type} of ${kind} ${name} is ${JSON.stringify(found)}, not ${reason} of generation ${generation}`,
+        )
       }),
   }
 }
@@ -116,16 +122,23 @@ export async function eventually<T>(check: () => Promise<T>, maxMs = 180_000): P
 const small = { keys: { size: '1Mi' }, data: { size: '10Mi' } }
 export const chain = { name: 'Ethereum', network: 'Devnet' }
 
+/** Requests with which the pods of several suites at once fit on a machine of two cores. */
+function modest(name: 'generator' | 'host'): object {
+  const requests = { cpu: '50m', memory: '128Mi' }
+  return { podTemplate: { spec: { containers: [{ name, resources: { requests } }] } } }
+}
+
 /** A Generator that reads the node of `writeNode`. */
 export function generatorOf(name: string, more: object = {}): Written {
   const upstream = { service: { name: 'node', httpPort: 8545, wsPort: 8545 } }
-  const spec = { chain, upstream, start: { height: 0 }, storage: small, ...more }
+  const start = { height: 0 }
+  const spec = { chain, upstream, start, storage: small, ...modest('generator'), ...more }
   return { kind: 'Generator', name, spec }
 }
 
-/** A Host with small volumes. */
+/** A Host with small volumes and requests. */
 export function hostOf(name: string, more: object = {}): Written {
-  return { kind: 'Host', name, spec: { chain, storage: small, ...more } }
+  return { kind: 'Host', name, spec: { chain, storage: small, ...modest('host'), ...more } }
 }
 
 /** Makes pods that fit on no machine: everything is made but running pods. */
@@ -158,7 +171,7 @@ const nodePod = {
   containers: [
     {
       name: 'node',
-      image: images.anvil,
+      image: clusterImage('anvil'),
       imagePullPolicy: 'IfNotPresent',
       securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
     },

@@ -9,6 +9,7 @@ import type { IncomingMessage } from 'node:http'
 import { Agent, type RequestOptions, request as startRequest } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { KubeConfig } from '@kubernetes/client-node'
 import { parse } from 'yaml'
 import { repository } from './repository.ts'
@@ -58,10 +59,10 @@ export interface Cluster {
   kubectl(args: readonly string[], input?: string): Promise<KubectlResult>
   /** Server-side apply, strict, as the test itself. Throws what the API server refuses. */
   apply(path: string, object: object): Promise<ClusterObject>
-  /** A namespace of a new name; `deleteNamespace` takes it away again. */
+  /** A namespace of a new name, as soon as pods can be made there; `deleteNamespace` takes it away again. */
   createNamespace(labels?: Readonly<Record<string, string>>): Promise<string>
   deleteNamespace(name: string): Promise<void>
-  /** Applies `crds/` and waits until the kinds are served. */
+  /** Applies `crds/` and waits until the kinds are served as they are there. */
   installDefinitions(): Promise<void>
   close(): void
 }
@@ -103,6 +104,10 @@ export async function openCluster(): Promise<Cluster> {
       const name = `viewmesh-test-${randomBytes(4).toString('hex')}`
       const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }
       await expectStatus(cluster.request('POST', '/api/v1/namespaces', { body }), 201)
+      await until(`namespace ${name} has an account for pods`, async () => {
+        const path = `/api/v1/namespaces/${name}/serviceaccounts/default`
+        return (await cluster.request('GET', path)).status === 200
+      })
       return name
     },
     deleteNamespace: async (name) => {
@@ -178,16 +183,45 @@ async function installDefinitions(cluster: Pick<Cluster, 'request' | 'apply'>): 
   for (const file of ['generator', 'host']) {
     const body = parse(readFileSync(`${repository}/crds/${file}.yaml`, 'utf8'))
     await cluster.apply(`${definitionsPath}/${body.metadata.name}`, body)
-    await served(cluster, body.spec.names.plural)
+    await until(`${body.metadata.name} is served`, async () => await isServed(cluster, body))
   }
 }
 
-/** A kind is served some moments after its definition is accepted. */
-async function served(cluster: Pick<Cluster, 'request'>, plural: string): Promise<void> {
-  for (let attempt = 0; attempt < 100; attempt += 1) {
-    const { status } = await cluster.request('GET', `/apis/viewmesh.io/v1alpha1/${plural}`)
-    if (status === 200) return
+interface Definition {
+  readonly spec: {
+    readonly names: { readonly kind: string; readonly plural: string }
+    readonly versions: readonly {
+      readonly schema: { readonly openAPIV3Schema: { readonly properties: { spec: unknown } } }
+    }[]
+  }
+}
+
+/**
+ * A kind is served some moments after its definition is accepted, and the one before is served until
+ * then. Its schema is published after that.
+ */
+async function isServed(
+  cluster: Pick<Cluster, 'request'>,
+  { spec: { names, versions } }: Definition,
+): Promise<boolean> {
+  const { status } = await cluster.request('GET', `/apis/viewmesh.io/v1alpha1/${names.plural}`)
+  if (status !== 200) return false
+  const { body } = await cluster.request('GET', '/openapi/v3/apis/viewmesh.io/v1alpha1')
+  const { components } = body as { components?: { schemas?: Record<string, JsonSchema> } }
+  const { properties } = components?.schemas?.[`io.viewmesh.v1alpha1.${names.kind}`] ?? {}
+  const wanted = versions[0]?.schema.openAPIV3Schema.properties.spec
+  return isDeepStrictEqual(properties?.spec, wanted)
+}
+
+interface JsonSchema {
+  readonly properties?: { readonly spec?: unknown }
+}
+
+/** Throws where it does not hold within two minutes. */
+async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  const endMs = performance.now() + 120_000
+  while (!(await holds())) {
+    if (performance.now() > endMs) throw new Error(`not within two minutes: ${what}`)
     await sleep(100)
   }
-  throw new Error(`${plural} are not served`)
 }

@@ -91,7 +91,7 @@ export async function diagnostics(cluster: Cluster, namespace: string): Promise<
 }
 
 /** How helm waits for what it installs. */
-export const untilReady: readonly string[] = ['--wait', '--timeout', '3m']
+export const untilReady: readonly string[] = ['--wait', '--timeout', '5m']
 
 /** An image as the values of the charts name it. */
 export function imageValues(image: string): { readonly repository: string; readonly tag: string } {

@@ -135,7 +135,7 @@ async function available(cluster: Cluster): Promise<void> {
     if (found?.status !== 'True') {
       throw new Error(`the cluster does not reach this process: ${found?.message}`)
     }
-  }, 30_000)
+  })
 }
 
 /** The address of any machine of the cluster. */
