@@ -61,6 +61,10 @@ function pointerTo(object: unknown, leaf: Leaf): string {
   return `/${steps.join('/')}`
 }
 
+function replacing(path: string, value: unknown): object {
+  return { op: 'replace', path, value }
+}
+
 function otherValue(value: unknown): unknown {
   if (typeof value === 'boolean') return !value
   if (typeof value === 'number') return value + 1
@@ -118,7 +122,7 @@ describe('what others do to the objects of a Host, on a real cluster', () => {
     await here.delete('Secret', 'owned-host-connection')
     await eventually(async () => {
       assert.ok(await here.find('Secret', 'owned-host-connection'))
-    }, 15_000)
+    })
     await eventually(async () => {
       const note = 'Secret owned-host-connection had been deleted.'
       assert.ok((await notesOf('DriftCorrected')).includes(note))
@@ -135,7 +139,7 @@ describe('what others do to the objects of a Host, on a real cluster', () => {
         ({ manager }) => manager === 'viewmesh-operator',
       )
       for (const leaf of ownedLeaves(ours?.fieldsV1 ?? {}, first)) {
-        if (await edit(kind, metadata.name, leaf)) edited += 1
+        if (await edit(first, kind, leaf)) edited += 1
       }
     }
     assert.ok(edited > 100, `${edited} fields could be edited`)
@@ -156,19 +160,28 @@ describe('what others do to the objects of a Host, on a real cluster', () => {
     }, backWithinMs)
   })
 
-  /** Changes one field and waits until it is as before; false where Kubernetes refuses the change. */
-  const edit = async (kind: Kind, name: string, leaf: Leaf): Promise<boolean> => {
-    const live = await here.find(kind, name)
-    const before = valueAt(live, leaf)
-    const path = pointerTo(live, leaf)
-    const { status } = await cluster.request('PATCH', here.path(kind, name), {
-      body: [{ op: 'replace', path, value: otherValue(before) }],
-      type: 'application/json-patch+json',
+  /** Changes one field and waits until it is as at first; false where Kubernetes refuses the change. */
+  const edit = async (first: LiveObject, kind: Kind, leaf: Leaf): Promise<boolean> => {
+    const { name } = first.metadata
+    const wanted = valueAt(first, leaf)
+    const isTaken = await eventually(async () => {
+      const live = await here.find(kind, name)
+      assert.deepEqual(valueAt(live, leaf), wanted)
+      const { status } = await cluster.request('PATCH', here.path(kind, name), {
+        // Where items of lists are holds for this version alone.
+        body: [
+          replacing('/metadata/resourceVersion', live?.metadata.resourceVersion),
+          replacing(pointerTo(live, leaf), otherValue(wanted)),
+        ],
+        type: 'application/json-patch+json',
+      })
+      assert.notEqual(status, 409)
+      return status === 200
     })
-    if (status !== 200) return false
+    if (!isTaken) return false
     await eventually(async () => {
       const now = await here.find(kind, name)
-      assert.deepEqual(valueAt(now, leaf), before, `${kind} ${name} ${path}`)
+      assert.deepEqual(valueAt(now, leaf), wanted, `${kind} ${name} ${leaf.join(' ')}`)
     }, backWithinMs)
     return true
   }
@@ -210,6 +223,6 @@ describe('what others do to the objects of a Host, on a real cluster', () => {
     await here.delete('ConfigMap', 'theirs-host-config')
     await eventually(async () => {
       assert.ok(await here.find('StatefulSet', 'theirs-host'))
-    }, 30_000)
+    })
   })
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
-import type { Cluster } from '../support/cluster.ts'
+import { type HealthReport, paths, ports } from '../../src/service/contract.ts'
+import { type Cluster, expectStatus } from '../support/cluster.ts'
 import type { OperatorSpace } from '../support/cluster-operator.ts'
 import {
   eventually,
@@ -37,13 +38,17 @@ describe('the identity of a Host, on a real cluster', () => {
     assert.ok(!space.output().includes(Buffer.from(key, 'base64').toString()))
   })
 
-  /** The peer ID once the pod is ready and says it. */
+  /** The peer ID, once the pod is ready and says what the status does. */
   const peerIDOf = async (): Promise<string> => {
     await here.reason('Host', 'kept', 'Ready', 'AllReady')
+    const pod = `${here.path('Pod', 'kept-host-0')}:${ports.health}/proxy${paths.health}`
     return await eventually(async () => {
+      const { body } = await expectStatus(cluster.request('GET', pod), 200)
+      const { p2p } = body as unknown as HealthReport
       const { nodes = [] } = await here.status('Host', 'kept')
       assert.ok(nodes[0]?.peerID)
       assert.ok(nodes[0].keyringFingerprint)
+      assert.equal(p2p.self?.id, nodes[0].peerID)
       return nodes[0].peerID
     })
   }

@@ -103,12 +103,15 @@ describe('who of several operators writes, on a real cluster', () => {
     const second = await start()
     await second.program.says('health and metrics are served')
 
+    const beginMs = performance.now()
     const amid = first.proxy.wrote(
-      ({ path, method }) => method === 'POST' && /\/secrets$/.test(path),
+      ({ path, method, receivedMs }) =>
+        receivedMs > beginMs && method === 'POST' && /\/secrets$/.test(path),
     )
-    await write('begun', 2)
+    const begin = write('begun', 2)
     await amid
     first.program.process.kill('SIGSTOP')
+    await begin
     await write('kept', 2)
     await write('fresh', 1)
     const begun = await second.proxy.wrote(isWork)

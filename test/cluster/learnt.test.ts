@@ -141,10 +141,14 @@ describe('what is learnt from the cluster, on a real one', () => {
     await apps.write(hostOf('brief', { ...parked, identity, storage }))
     await apps.write(hostOf('lasting', parked))
     await eventually(async () => {
-      for (const name of ['brief', 'lasting']) {
-        const { nodes = [] } = await apps.status('Host', name)
-        assert.ok(nodes[0]?.keyringFingerprint)
-      }
+      const { nodes = [] } = await apps.status('Host', 'lasting')
+      assert.ok(nodes[0]?.keyringFingerprint)
+      const owned = [
+        await apps.find('Secret', 'brief-host-keyring'),
+        await apps.find('PersistentVolumeClaim', 'keys-brief-host-0'),
+        await apps.find('PersistentVolumeClaim', 'data-brief-host-0'),
+      ]
+      for (const object of owned) assert.equal(object?.metadata.ownerReferences?.length, 1)
     })
     await apps.delete('Host', 'brief')
     await apps.delete('Host', 'lasting')

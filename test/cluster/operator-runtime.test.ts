@@ -18,7 +18,7 @@ import { captureLog } from '../support/captured-log.ts'
 import { type Cluster, openCluster } from '../support/cluster.ts'
 import { eventually } from '../support/cluster-resources.ts'
 
-const signal = AbortSignal.timeout(120_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const { ConfigMap, Event, Lease, StatefulSet } = builtinTypes
 const generators = { apiVersion: 'viewmesh.io/v1alpha1', kind: 'Generator', plural: 'generators' }
 
@@ -98,7 +98,7 @@ describe('the runtime of the operator, on a real API server', () => {
       await api.create(ConfigMap, configMap(name, name, labels))
     await api.create(ConfigMap, configMap('other', 'other'))
     const reflector = follow('follow in (yes),follow')
-    await reflector.settled(signal)
+    await reflector.settled(soon())
     const values = [...reflector.list()].map(({ value }) => value)
     assert.deepEqual(values.toSorted(), ['a', 'b', 'c', 'd', 'e'])
 
@@ -252,10 +252,10 @@ describe('the runtime of the operator, on a real API server', () => {
       return { elector, lost: lost.promise }
     }
     const first = compete('first')
-    await first.elector.elected(signal)
+    await first.elector.elected(soon())
     const second = compete('second')
     await first.elector.close()
-    await second.elector.elected(signal)
+    await second.elector.elected(soon())
     const address = { type: Lease, namespace, name: 'tested' }
     const lease = await api.find<KubernetesObject & { spec?: object }>(address)
     assert.equal(Reflect.get(lease?.spec ?? {}, 'holderIdentity'), 'second')
