@@ -12,7 +12,7 @@ import { loadSettings } from '../src/service/settings.ts'
 import { readVersion } from '../src/service/version.ts'
 import { dieAt } from './runtime/die-at.ts'
 import type { WriteGuard } from './runtime/requests.ts'
-import { operatorSettings } from './settings.ts'
+import { contradictions, operatorSettings } from './settings.ts'
 
 // What lists and watches bring is garbage soon; left to itself V8 lets it pile up to several times what is
 // kept. NODE_OPTIONS does not take this flag.
@@ -35,8 +35,13 @@ if (argv.some((flag) => ['--help', '-h'].includes(flag))) {
 
 async function start(running: Running): Promise<void> {
   const { env } = process
-  const settings = loadSettings(operatorSettings, { argv, env })
-  const log = openLog({ name: 'operator', level: settings.logLevel })
+  const settings = loadSettings(operatorSettings, { argv, env }, { check: contradictions })
+  const { logLevel, logFormat } = settings
+  const log = openLog({
+    name: 'operator',
+    level: logLevel,
+    ...(logFormat === null ? {} : { pretty: logFormat === 'text' }),
+  })
   running.useLog(log)
   const { openOperator } = await import('./operator.ts')
   await openOperator(settings, {

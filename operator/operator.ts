@@ -40,7 +40,7 @@ interface State {
 
 const fieldManager = 'viewmesh-operator'
 const maxLagMs = 5_000
-const maxElectorIdleMs = 30_000
+const minElectorIdleMs = 30_000
 const maxSilenceMs = 600_000
 
 /** Resolves once the controllers work; a stand-by waits here for its turn. */
@@ -101,6 +101,7 @@ export async function openOperator(
       defaults: {
         images: { generator: settings.generatorImage, host: settings.hostImage },
         generatorPriorityClass: settings.generatorPriorityClass,
+        imagePullSecrets: settings.imagePullSecrets,
       },
     },
     {
@@ -153,8 +154,9 @@ function openOwnElector(
   { api, fence, identity, connection, metrics }: ElectionParts,
 ): Elector {
   const namespace = settings.leaseNamespace ?? connection.namespace
+  const { leaseName: name, leaseMs, renewDeadlineMs, retryMs } = settings
   const elector = openElector(
-    { namespace, name: settings.leaseName, identity },
+    { namespace, name, identity, leaseMs, renewDeadlineMs, retryMs },
     { api, fence, log, metrics, onLost: (error) => running.fail(error) },
   )
   return running.own('elector', elector)
@@ -170,6 +172,8 @@ async function openServers(
   const loop = running.own('loop watch', watchLoop())
   const late = (ms: number, maxMs: number): string | null =>
     ms <= maxMs ? null : `nothing happened for ${Math.round(ms / 1_000)} s`
+  // An attempt takes half of the deadline at most, and the pause after it is shorter than that.
+  const maxElectorIdleMs = Math.max(minElectorIdleMs, 2 * settings.renewDeadlineMs)
   const checks: HealthChecks = {
     live: {
       'event-loop': () => (loop.lagMs() < maxLagMs ? null : 'it is blocked'),

@@ -18,9 +18,16 @@ export interface OperatorSettings {
   readonly leaderElect: boolean
   readonly leaseName: string
   readonly leaseNamespace: string | null
+  /** How long others wait for a renewal of the Lease. */
+  readonly leaseMs: number
+  /** How long after a renewal the leader still writes. */
+  readonly renewDeadlineMs: number
+  /** Pause between attempts at the Lease. */
+  readonly retryMs: number
   readonly generatorImage: string
   readonly hostImage: string
   readonly generatorPriorityClass: string | null
+  readonly imagePullSecrets: readonly string[]
   readonly clusterDomain: string
   /** Resources of each kind that are worked on at once. */
   readonly workers: number
@@ -28,10 +35,15 @@ export interface OperatorSettings {
   readonly healthAddress: Address
   readonly metricsAddress: Address
   readonly logLevel: LogLevel
+  /** Null follows the terminal. */
+  readonly logFormat: LogFormat | null
   /** Null in a pod. */
   readonly kubeconfig: string | null
   readonly serviceAccount: string
 }
+
+const logFormats = ['json', 'text'] as const
+type LogFormat = (typeof logFormats)[number]
 
 const label = text(
   'a DNS label, as names of namespaces are',
@@ -72,6 +84,30 @@ export const operatorSettings: SettingsTable<OperatorSettings> = {
     kind: label,
     doc: 'Namespace of the Lease; without it the namespace of the pod.',
   },
+  leaseMs: {
+    key: 'leader.lease_duration',
+    env: 'LEASE_DURATION_MS',
+    kind: integer(1_000, 3_600_000),
+    unit: 'ms',
+    default: 15_000,
+    doc: 'How long the others wait for the leader to renew the Lease before one of them takes it.',
+  },
+  renewDeadlineMs: {
+    key: 'leader.renew_deadline',
+    env: 'RENEW_DEADLINE_MS',
+    kind: integer(500, 3_600_000),
+    unit: 'ms',
+    default: 10_000,
+    doc: 'How long after its last renewal the leader still writes; shorter than the Lease lasts.',
+  },
+  retryMs: {
+    key: 'leader.retry_period',
+    env: 'RETRY_PERIOD_MS',
+    kind: integer(100, 3_600_000),
+    unit: 'ms',
+    default: 2_000,
+    doc: 'Pause between attempts to have or renew the Lease; half of the renew deadline at most.',
+  },
   generatorImage: {
     key: 'images.generator',
     env: 'GENERATOR_IMAGE',
@@ -91,6 +127,13 @@ export const operatorSettings: SettingsTable<OperatorSettings> = {
     env: 'GENERATOR_PRIORITY_CLASS',
     kind: objectName,
     doc: 'Priority class of Generators whose spec names none; should be below that of execution nodes.',
+  },
+  imagePullSecrets: {
+    key: 'images.pull_secrets',
+    env: 'IMAGE_PULL_SECRETS',
+    kind: list(objectName),
+    default: [],
+    doc: 'Secrets for pulling the images of Generators and Hosts, beside those of podTemplate; each namespace of theirs has to have them.',
   },
   clusterDomain: {
     key: 'cluster.domain',
@@ -135,6 +178,12 @@ export const operatorSettings: SettingsTable<OperatorSettings> = {
     default: 'info',
     doc: 'The least serious line that is written.',
   },
+  logFormat: {
+    key: 'log.format',
+    env: 'LOG_FORMAT',
+    kind: choice(logFormats),
+    doc: 'How lines are written; without it as text on a terminal, and as JSON elsewhere.',
+  },
   kubeconfig: {
     key: 'kubeconfig',
     env: 'KUBECONFIG',
@@ -148,4 +197,24 @@ export const operatorSettings: SettingsTable<OperatorSettings> = {
     default: '/var/run/secrets/kubernetes.io/serviceaccount',
     doc: 'Folder with token, ca.crt and namespace of the service account.',
   },
+}
+
+/** What is wrong with settings that are right each by itself. */
+export function contradictions({
+  leaseMs,
+  renewDeadlineMs,
+  retryMs,
+}: OperatorSettings): readonly string[] {
+  return [
+    ...(renewDeadlineMs < leaseMs
+      ? []
+      : [
+          `leader.renew_deadline (${renewDeadlineMs} ms) has to be shorter than leader.lease_duration (${leaseMs} ms): else two operators could write at once`,
+        ]),
+    ...(2 * retryMs <= renewDeadlineMs
+      ? []
+      : [
+          `leader.retry_period (${retryMs} ms) has to be half of leader.renew_deadline (${renewDeadlineMs} ms) at most: else one failed attempt would stop all writing`,
+        ]),
+  ]
 }

@@ -9,6 +9,8 @@ export interface OperatorDefaults {
   readonly images: Readonly<Record<ProgramName, string>>
   /** Priority class of Generators, below that of execution nodes; null leaves it to the cluster. */
   readonly generatorPriorityClass: string | null
+  /** Names of Secrets for pulling images, in the namespace of each resource. */
+  readonly imagePullSecrets: readonly string[]
 }
 
 /** The pods of an execution node, as found behind a Service or by a selector. */

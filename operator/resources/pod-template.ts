@@ -28,6 +28,7 @@ export function generatorPodTemplate(
   const { generatorPriorityClass: priorityClassName } = context.defaults
   const renewed = context.schemaKeysRenewed ?? null
   return podTemplate(generator, {
+    pullSecrets: context.defaults.imagePullSecrets,
     image: imageOf(generator.spec.image, context.defaults.images.generator),
     env: generatorEnvironment(generator, context),
     files: generatorSecretFiles(generator),
@@ -42,6 +43,7 @@ export function generatorPodTemplate(
 /** The pod template this operator would give a Host. */
 export function hostPodTemplate(host: Host, context: HostContext): V1PodTemplateSpec {
   return podTemplate(host, {
+    pullSecrets: context.defaults.imagePullSecrets,
     image: imageOf(host.spec.image, context.defaults.images.host),
     env: hostEnvironment(host, context),
     files: hostSecretFiles(host, context),
@@ -51,6 +53,7 @@ export function hostPodTemplate(host: Host, context: HostContext): V1PodTemplate
 }
 
 interface TemplateParts {
+  readonly pullSecrets: readonly string[]
   readonly image: string
   readonly env: ReturnType<typeof hostEnvironment>
   readonly files: readonly SecretFile[]
@@ -59,7 +62,7 @@ interface TemplateParts {
 }
 
 function podTemplate(resource: Resource, parts: TemplateParts): V1PodTemplateSpec {
-  const { image, env, files, placement } = parts
+  const { pullSecrets, image, env, files, placement } = parts
   const program = programOf(resource)
   const container = programContainer({
     program,
@@ -76,6 +79,9 @@ function podTemplate(resource: Resource, parts: TemplateParts): V1PodTemplateSpe
     spec: {
       ...podDefaults,
       serviceAccountName: childNames(resource).base,
+      ...(pullSecrets.length === 0
+        ? {}
+        : { imagePullSecrets: pullSecrets.map((name) => ({ name })) }),
       ...placement,
       containers: [container],
       volumes: volumesOf(resource, files),

@@ -25,12 +25,12 @@ export interface ElectorOptions {
   readonly name: string
   /** Another one for each process. */
   readonly identity: string
-  /** How long others wait for a renewal. Default 15,000. */
-  readonly leaseMs?: number
-  /** How long after a renewal we still write; less than the lease. Default 10,000. */
-  readonly renewDeadlineMs?: number
-  /** Pause between attempts. Default 2,000. */
-  readonly retryMs?: number
+  /** How long others wait for a renewal. */
+  readonly leaseMs: number
+  /** How long after a renewal we still write; less than the lease. */
+  readonly renewDeadlineMs: number
+  /** Pause between attempts. */
+  readonly retryMs: number
 }
 
 export interface ElectorParts {
@@ -66,18 +66,12 @@ interface Seen {
   readonly sinceMs: number
 }
 
-const defaultLeaseMs = 15_000
-const defaultRenewDeadlineMs = 10_000
-const defaultRetryMs = 2_000
 const jitter = 0.2
 
 /** Begins to compete at once. */
 export function openElector(options: ElectorOptions, parts: ElectorParts): Elector {
-  const { identity } = options
+  const { identity, leaseMs, renewDeadlineMs, retryMs } = options
   const { api, fence, log, metrics } = parts
-  const leaseMs = options.leaseMs ?? defaultLeaseMs
-  const renewDeadlineMs = options.renewDeadlineMs ?? defaultRenewDeadlineMs
-  const retryMs = options.retryMs ?? defaultRetryMs
   const address: ObjectAddress = {
     type: builtinTypes.Lease,
     namespace: options.namespace,

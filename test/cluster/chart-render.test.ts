@@ -237,6 +237,30 @@ const refused: readonly (readonly [string, string, object, RegExp])[] = [
     /Several replicas without leader election would write against each other/,
   ],
   [
+    'a Lease that ends before its leader stops writing',
+    'operator',
+    { global: registry, leaderElection: { leaseDuration: '10s' } },
+    /renewDeadline \(10s\) has to be shorter than leaseDuration \(10s\)/,
+  ],
+  [
+    'pauses between attempts that leave time for one only',
+    'operator',
+    { global: registry, leaderElection: { retryPeriod: '6s' } },
+    /retryPeriod \(6s\) half of renewDeadline at most/,
+  ],
+  [
+    'a time without its unit',
+    'operator',
+    { global: registry, leaderElection: { retryPeriod: '2' } },
+    /retryPeriod/,
+  ],
+  [
+    'a pull secret that has no name',
+    'operator',
+    { global: { ...registry, imagePullSecrets: ['pull'] } },
+    /imagePullSecrets/,
+  ],
+  [
     'namespaces that would have no effect',
     'operator',
     { global: registry, scope: { namespaces: ['apps'] } },

@@ -12,20 +12,28 @@ async function operatorChart(values: object): Promise<RenderedObject[]> {
   )
 }
 
+interface PodSpec {
+  readonly automountServiceAccountToken: boolean
+  readonly volumes: readonly { readonly name: string }[]
+  readonly containers: readonly [
+    {
+      readonly args?: readonly string[]
+      readonly env: readonly { readonly name: string; readonly value: string }[]
+      readonly volumeMounts: readonly { readonly name: string }[]
+    },
+  ]
+}
+
+function podOf(objects: readonly RenderedObject[]): PodSpec {
+  const { spec } = objects.find(({ kind }) => kind === 'Deployment') as unknown as {
+    readonly spec: { readonly template: { readonly spec: PodSpec } }
+  }
+  return spec.template.spec
+}
+
 /** The settings that the operator's container is given. */
 function settingsOf(objects: readonly RenderedObject[]): Readonly<Record<string, string>> {
-  const { spec } = objects.find(({ kind }) => kind === 'Deployment') as unknown as {
-    readonly spec: {
-      readonly template: {
-        readonly spec: {
-          readonly containers: readonly [
-            { readonly env: readonly { readonly name: string; readonly value: string }[] },
-          ]
-        }
-      }
-    }
-  }
-  const [{ env }] = spec.template.spec.containers
+  const [{ env }] = podOf(objects).containers
   return Object.fromEntries(env.map(({ name, value }) => [name, value]))
 }
 
@@ -101,6 +109,115 @@ test('workers and the interval of looking at everything again are values', async
   const given = settingsOf(await operatorChart({ controller }))
   assert.deepEqual([given['WORKERS'], given['RESYNC_INTERVAL_MS']], ['16', '86400000'])
 })
+
+/** Settings of the operator that a value becomes, as it is without that value and as it is with it. */
+for (const [what, names, values, usual, given] of [
+  [
+    'the times of the Lease',
+    ['LEASE_DURATION_MS', 'RENEW_DEADLINE_MS', 'RETRY_PERIOD_MS'],
+    { leaderElection: { leaseDuration: '35s', renewDeadline: '30s', retryPeriod: '5s' } },
+    ['15000', '10000', '2000'],
+    ['35000', '30000', '5000'],
+  ],
+  ['the format of the log', ['LOG_FORMAT'], { logFormat: 'text' }, ['json'], ['text']],
+  [
+    'the pull secrets of Generators and Hosts',
+    ['IMAGE_PULL_SECRETS'],
+    { global: { ...base.global, imagePullSecrets: [{ name: 'a' }, { name: 'b' }] } },
+    [undefined],
+    ['a,b'],
+  ],
+] as const) {
+  test(`${what}: what values say is what the operator is told`, async () => {
+    const found = async (more: object): Promise<unknown[]> => {
+      const settings = settingsOf(await operatorChart(more))
+      return names.map((name) => settings[name])
+    }
+    assert.deepEqual([await found({}), await found(values)], [usual, given])
+  })
+}
+
+test('flags, volumes and another way to authenticate are values', async () => {
+  const pod = podOf(
+    await operatorChart({
+      extraArgs: ['--workers=8'],
+      extraVolumes: [{ name: 'kubeconfig', secret: { secretName: 'kubeconfig' } }],
+      extraVolumeMounts: [{ name: 'kubeconfig', mountPath: '/etc/kubeconfig' }],
+      serviceAccount: { automount: false },
+    }),
+  )
+  const [{ args, volumeMounts }] = pod.containers
+  assert.equal(pod.automountServiceAccountToken, false)
+  assert.deepEqual(args, ['--workers=8'])
+  assert.deepEqual(
+    [pod.volumes, volumeMounts].map((all) => all.map(({ name }) => name)),
+    [
+      ['tmp', 'kubeconfig'],
+      ['tmp', 'kubeconfig'],
+    ],
+  )
+})
+
+test('what the operator may reach besides is added to its network policy', async () => {
+  const rule = { to: [{ ipBlock: { cidr: '192.0.2.0/24' } }], ports: [{ port: 3128 }] }
+  const egressOf = async (more: object): Promise<readonly unknown[]> => {
+    const objects = await operatorChart({ networkPolicy: { enabled: true, ...more } })
+    const policy = objects.find(({ kind }) => kind === 'NetworkPolicy')
+    return (policy as unknown as { readonly spec: { readonly egress: unknown[] } }).spec.egress
+  }
+  assert.deepEqual(await egressOf({ egress: [rule] }), [...(await egressOf({})), rule])
+})
+
+test('the dashboard goes into the folder that is named', async () => {
+  const annotationsOf = async (dashboard: object): Promise<unknown> => {
+    const objects = await operatorChart({ metrics: { dashboard: { enabled: true, ...dashboard } } })
+    const found = objects.find(({ metadata }) => metadata.name.endsWith('-dashboard'))
+    return found?.metadata.annotations
+  }
+  assert.equal(await annotationsOf({}), undefined)
+  const annotations = { team: 'chain' }
+  assert.deepEqual(await annotationsOf({ annotations, folder: 'Chains' }), {
+    team: 'chain',
+    grafana_folder: 'Chains',
+  })
+})
+
+for (const [chart, values] of [
+  ['operator', { metrics: { serviceMonitor: {}, podMonitor: {} } }],
+  ['host', { mode: 'operator', podMonitor: {} }],
+  [
+    'generator',
+    {
+      mode: 'operator',
+      spec: { upstream: { service: { name: 'geth' } } },
+      podMonitor: {},
+    },
+  ],
+] as const) {
+  test(`${chart}: a monitor leaves to Prometheus what values do not say`, async () => {
+    const endpoints = async (monitor: object): Promise<unknown[]> => {
+      const filled = JSON.parse(JSON.stringify(values), (key, value) =>
+        key.endsWith('Monitor') ? { enabled: true, ...monitor } : value,
+      )
+      const release = { name: 'a', namespace: 'apps' }
+      const objects = await renderChart(chart, release, { ...base, ...filled })
+      return objects
+        .filter(({ kind }) => kind.endsWith('Monitor'))
+        .flatMap((object) => {
+          const { spec } = object as unknown as { readonly spec: Record<string, unknown> }
+          const [endpoint] = (spec['endpoints'] ?? spec['podMetricsEndpoints']) as object[]
+          return [endpoint]
+        })
+    }
+    const usual = await endpoints({})
+    const given = { scrapeTimeout: '10s', honorLabels: true }
+    assert.ok(usual.length > 0)
+    assert.deepEqual(
+      await endpoints(given),
+      usual.map((endpoint) => ({ ...(endpoint as object), ...given })),
+    )
+  })
+}
 
 for (const [chart, values] of [
   ['operator', {}],

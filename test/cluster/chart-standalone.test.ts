@@ -20,7 +20,8 @@ const images = {
   generator: 'images.example/viewmesh-generator:0.1.0',
   host: 'images.example/viewmesh-host:0.1.0',
 }
-const shared = { mode: 'standalone', existingSecret, global: { imageRegistry: 'images.example' } }
+const global = { imageRegistry: 'images.example', imagePullSecrets: [{ name: 'pull' }] }
+const shared = { mode: 'standalone', existingSecret, global }
 
 type Loose = Record<string, unknown>
 
@@ -71,7 +72,7 @@ for (const [name, context] of Object.entries(generatorCases)) {
         },
       },
     }
-    const defaults = { images, generatorPriorityClass: null }
+    const defaults = { images, generatorPriorityClass: null, imagePullSecrets: ['pull'] }
     const { objects } = generatorObjects(generator, { ...context, announce: [], defaults })
     const { executionNode } = context
     const rendered = await renderChart('generator', metadata, {
@@ -92,7 +93,7 @@ for (const [name, context] of Object.entries(hostCases)) {
       spec: { ...alone, identity: { ...spec.identity, secretRef: { name: existingSecret } } },
     }
     const { announce } = context
-    const defaults = { images, generatorPriorityClass: null }
+    const defaults = { images, generatorPriorityClass: null, imagePullSecrets: ['pull'] }
     const { objects } = hostObjects(host, { ...hostContext, announce, defaults })
     const values = { ...shared, announce, spec: heededAlone(name) }
     const rendered = await renderChart('host', metadata, values)

@@ -246,7 +246,8 @@ describe('the runtime of the operator, on a real API server', () => {
   test('an elector leads when the other gave the Lease back, and says so when somebody takes it away', async () => {
     const compete = (identity: string): { elector: Elector; lost: Promise<ServiceError> } => {
       const lost = Promise.withResolvers<ServiceError>()
-      const options = { namespace, name: 'tested', identity, retryMs: 100 }
+      const times = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 100 }
+      const options = { namespace, name: 'tested', identity, ...times }
       const onLost = lost.resolve
       const elector = openElector(options, { api, fence: createFence(), log, metrics, onLost })
       return { elector, lost: lost.promise }

@@ -35,6 +35,30 @@ test('every mistake in the settings is told in one message, and the exit code is
   ])
 })
 
+test('times of the Lease that contradict each other are refused before anything starts', async () => {
+  const result = await run(['--leader-lease-duration', '10000', '--leader-retry-period', '6000'], {
+    ...images,
+  })
+  assert.equal(result.code, 1)
+  assert.deepEqual(lastError(result).message.split('\n'), [
+    '2 mistakes in the configuration:',
+    '  - leader.renew_deadline (10000 ms) has to be shorter than leader.lease_duration (10000 ms): else two operators could write at once',
+    '  - leader.retry_period (6000 ms) has to be half of leader.renew_deadline (10000 ms) at most: else one failed attempt would stop all writing',
+  ])
+})
+
+test('the log is text where that is asked for, and JSON in a pipe otherwise', async () => {
+  const asked = await run([], {
+    ...images,
+    LOG_FORMAT: 'text',
+    HEALTH_ADDR: '127.0.0.1:0',
+    METRICS_ADDR: '127.0.0.1:0',
+  })
+  assert.equal(asked.code, 1)
+  assert.match(asked.stdout, /operator: health and metrics are served/)
+  assert.doesNotMatch(asked.stdout, /^{/m)
+})
+
 test('outside of a cluster it says so and ends with 1', async () => {
   const addresses = { HEALTH_ADDR: '127.0.0.1:0', METRICS_ADDR: '127.0.0.1:0' }
   const result = await run([], { ...images, ...addresses })

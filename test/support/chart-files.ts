@@ -67,7 +67,15 @@ function valuesSchema(kind: Kind, own: readonly string[]): string {
         type: 'object',
         properties: {
           imageRegistry: text(),
-          imagePullSecrets: { type: 'array', items: { type: 'object' } },
+          imagePullSecrets: {
+            type: 'array',
+            items: {
+              type: 'object',
+              additionalProperties: false,
+              required: ['name'],
+              properties: { name: text() },
+            },
+          },
           commonLabels: {
             type: 'object',
             additionalProperties: text(),
@@ -88,6 +96,8 @@ function valuesSchema(kind: Kind, own: readonly string[]): string {
         properties: {
           enabled: { type: 'boolean' },
           interval: text(),
+          scrapeTimeout: text(),
+          honorLabels: { type: 'boolean' },
           labels: { type: 'object', additionalProperties: text() },
           relabelings: { type: 'array', items: { type: 'object' } },
           metricRelabelings: { type: 'array', items: { type: 'object' } },

@@ -31,6 +31,7 @@ const common = {
       host: 'registry.example.org/viewmesh/host:0.1.0',
     },
     generatorPriorityClass: null,
+    imagePullSecrets: [],
   },
   announce: [],
   recorded: null,
@@ -64,6 +65,7 @@ export const hostCases: Readonly<Record<string, HostContext>> = {
   'host-minimal': hostContext,
   'host-full': {
     ...hostContext,
+    defaults: { ...common.defaults, imagePullSecrets: ['pull'] },
     announce: [['/ip4/203.0.113.10/tcp/9171'], ['/ip4/203.0.113.11/tcp/9171']],
     peers: [`/dns4/sepolia-generator-nodes.validators.svc.cluster.local/tcp/9171/p2p/${peerID}`],
     schemaSource: { name: 'sepolia', namespace: 'validators' },

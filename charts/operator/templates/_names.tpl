@@ -70,6 +70,13 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- if and (gt (int .Values.replicaCount) 1) (not .Values.leaderElection.enabled) -}}
 {{- fail "\n\nSeveral replicas without leader election would write against each other: set leaderElection.enabled=true, or replicaCount=1.\n" -}}
 {{- end -}}
+{{- $election := .Values.leaderElection -}}
+{{- $lease := include "operator.milliseconds" $election.leaseDuration | int -}}
+{{- $deadline := include "operator.milliseconds" $election.renewDeadline | int -}}
+{{- $retry := include "operator.milliseconds" $election.retryPeriod | int -}}
+{{- if or (ge $deadline $lease) (gt (mul 2 $retry) $deadline) -}}
+{{- fail (printf "\n\nleaderElection.renewDeadline (%s) has to be shorter than leaseDuration (%s), and retryPeriod (%s) half of renewDeadline at most: else two operators could write at once, or one failed attempt would stop all writing.\n" $election.renewDeadline $election.leaseDuration $election.retryPeriod) -}}
+{{- end -}}
 {{- if and .Values.scope.clusterWide .Values.scope.namespaces -}}
 {{- fail "\n\nscope.namespaces has no effect while scope.clusterWide is true: set scope.clusterWide=false to watch those namespaces alone.\n" -}}
 {{- end -}}

@@ -53,6 +53,7 @@ test('a newer operator with other defaults changes nothing of an unchanged resou
       host: fc.string({ minLength: 1 }),
     }),
     generatorPriorityClass: fc.option(fc.string()),
+    imagePullSecrets: fc.array(fc.string()),
   })
   fc.assert(
     fc.property(defaults, (found) => {
