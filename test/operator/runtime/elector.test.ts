@@ -23,7 +23,10 @@ interface Candidate {
 }
 
 const path = '/apis/coordination.k8s.io/v1/namespaces/apps/leases/operator'
-const signal = AbortSignal.timeout(60_000)
+/** A leader that is slow to be given the processor keeps its Lease all the same. */
+const unhurried = { leaseMs: 15_000, renewDeadlineMs: 10_000 }
+/** One that is soon late where it cannot renew. */
+const hurried = { leaseMs: 6_000, renewDeadlineMs: 2_000 }
 const call = { verb: 'apply', type: builtinTypes.ConfigMap } as const
 
 let server: KubernetesServer
@@ -41,7 +44,10 @@ afterEach(async () => {
   await server.close()
 })
 
-function compete(identity: string, nowMs?: () => number): Candidate {
+function compete(
+  identity: string,
+  { times = unhurried, nowMs }: { times?: typeof unhurried; nowMs?: () => number } = {},
+): Candidate {
   const fence = createFence(nowMs)
   const lost = Promise.withResolvers<ServiceError>()
   const elector = openElector(
@@ -49,9 +55,8 @@ function compete(identity: string, nowMs?: () => number): Candidate {
       namespace: 'apps',
       name: 'operator',
       identity,
-      leaseMs: 1_000,
-      renewDeadlineMs: 600,
       retryMs: 20,
+      ...times,
     },
     {
       api: client.api,
@@ -72,7 +77,7 @@ function holder(): unknown {
 
 test('one leads, the other waits; what is given back is taken over at once', async () => {
   const first = compete('first')
-  await first.elector.elected(signal)
+  await first.elector.elected(AbortSignal.timeout(60_000))
   const second = compete('second')
   const before = server.requests.length
   await server.seen((request) => server.requests.indexOf(request) > before + 5)
@@ -80,13 +85,13 @@ test('one leads, the other waits; what is given back is taken over at once', asy
   assert.throws(() => second.fence.guard.before?.(call), { code: 'OPERATOR_FENCED' })
   await first.elector.close()
   assert.throws(() => first.fence.guard.before?.(call), { code: 'OPERATOR_FENCED' })
-  await second.elector.elected(signal)
+  await second.elector.elected(AbortSignal.timeout(60_000))
   const { spec } = server.get(path) as Lease
   assert.deepEqual([spec?.['holderIdentity'], spec?.['leaseTransitions']], ['second', 1])
 })
 
 test('the Lease carries times with six decimals, as Kubernetes demands', async () => {
-  await compete('first').elector.elected(signal)
+  await compete('first').elector.elected(AbortSignal.timeout(60_000))
   const { spec } = server.get(path) as Lease
   for (const field of ['acquireTime', 'renewTime'])
     assert.match(String(spec?.[field]), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
@@ -100,13 +105,13 @@ test('who died without giving it back is followed once its Lease has not changed
   }
   server.put(path, { spec } as Lease)
   const heir = compete('heir')
-  await heir.elector.elected(signal)
+  await heir.elector.elected(AbortSignal.timeout(60_000))
   assert.equal(holder(), 'heir')
 })
 
 test('a Lease that somebody else took ends the leadership, and nothing is written any more', async () => {
   const { elector, fence, lost } = compete('first')
-  await elector.elected(signal)
+  await elector.elected(AbortSignal.timeout(60_000))
   fence.guard.before?.(call)
   server.put(path, { spec: { holderIdentity: 'thief', leaseDurationSeconds: 15 } } as Lease)
   assert.equal((await lost).code, 'OPERATOR_LEADERSHIP_LOST')
@@ -120,7 +125,7 @@ test('a Lease that somebody else took ends the leadership, and nothing is writte
 
 test('a renewal that arrived without its answer is recognised as our own', async () => {
   const { elector, fence } = compete('first')
-  await elector.elected(signal)
+  await elector.elected(AbortSignal.timeout(60_000))
   const { spec } = server.get(path) as Lease
   server.put(path, { spec } as Lease)
   const version = server.get(path)?.metadata?.resourceVersion
@@ -133,7 +138,7 @@ test('a renewal that arrived without its answer is recognised as our own', async
 
 test('a Lease that somebody deleted is made anew', async () => {
   const { elector, fence } = compete('first')
-  await elector.elected(signal)
+  await elector.elected(AbortSignal.timeout(60_000))
   server.remove(path)
   while (server.get(path) === undefined) await new Promise(setImmediate)
   assert.equal(holder(), 'first')
@@ -141,8 +146,8 @@ test('a Lease that somebody deleted is made anew', async () => {
 })
 
 test('a leader that cannot renew in time holds its writes back, and goes on once it has renewed', async () => {
-  const { elector, fence } = compete('first')
-  await elector.elected(signal)
+  const { elector, fence } = compete('first', { times: hurried })
+  await elector.elected(AbortSignal.timeout(60_000))
   server.faults.add((_, response) => {
     response.destroy()
     return true
@@ -156,8 +161,8 @@ test('a leader that cannot renew in time holds its writes back, and goes on once
 })
 
 test('one whose Lease was taken meanwhile does not go on', async () => {
-  const { elector, fence, lost } = compete('first')
-  await elector.elected(signal)
+  const { elector, fence, lost } = compete('first', { times: hurried })
+  await elector.elected(AbortSignal.timeout(60_000))
   server.faults.add((_, response) => {
     response.destroy()
     return true
@@ -171,9 +176,9 @@ test('one whose Lease was taken meanwhile does not go on', async () => {
 
 test('a process that was stopped and goes on finds the fence shut before it has learnt anything', async () => {
   let pauseMs = 0
-  const { elector, fence } = compete('first', () => performance.now() + pauseMs)
-  await elector.elected(signal)
+  const { elector, fence } = compete('first', { nowMs: () => performance.now() + pauseMs })
+  await elector.elected(AbortSignal.timeout(60_000))
   fence.guard.before?.(call)
-  pauseMs = 700
+  pauseMs = unhurried.renewDeadlineMs
   assert.throws(() => fence.guard.before?.(call), { code: 'OPERATOR_FENCED' })
 })
