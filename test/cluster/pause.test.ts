@@ -89,20 +89,33 @@ describe('an operator that may not, or shall not, on a real cluster', () => {
     await here.reason('Host', 'blind', 'Ready', 'Unschedulable')
   })
 
-  /** Allows no objects of a kind in the namespace; answers where the quota is. */
-  const forbidMore = async (counted: string): Promise<string> => {
+  /** Allows no objects of a kind in the namespace, once it is so; answers where the quota is. */
+  const forbidMore = async (
+    kind: 'ConfigMap' | 'PersistentVolumeClaim',
+    counted: string,
+  ): Promise<string> => {
     const path = `/api/v1/namespaces/${space.namespace}/resourcequotas/none`
     const quota = { metadata: { name: 'none' }, spec: { hard: { [counted]: '0' } } }
     await cluster.apply(path, { apiVersion: 'v1', kind: 'ResourceQuota', ...quota })
+    const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Mi' } } }
     await eventually(async () => {
-      const { body } = await cluster.request('GET', path)
-      assert.ok((body.status as { hard?: object }).hard)
+      const { status } = await cluster.request('PATCH', here.path(kind, 'tried'), {
+        body: {
+          apiVersion: 'v1',
+          kind,
+          metadata: { name: 'tried' },
+          ...(kind === 'ConfigMap' ? {} : { spec: claim }),
+        },
+        query: { fieldManager: 'viewmesh-test', dryRun: 'All' },
+        type: 'application/apply-patch+yaml',
+      })
+      assert.equal(status, 403)
     })
     return path
   }
 
   test('a quota that is used up is told as such', async () => {
-    const path = await forbidMore('count/configmaps')
+    const path = await forbidMore('ConfigMap', 'count/configmaps')
     await here.write(hostOf('full', parked))
     const { message } = await here.reason('Host', 'full', 'Stalled', 'QuotaExceeded')
     assert.match(message, /exceeded quota: none/)
@@ -111,7 +124,7 @@ describe('an operator that may not, or shall not, on a real cluster', () => {
   })
 
   test('a quota of claims, which only the StatefulSet meets, is found where the message points', async () => {
-    const path = await forbidMore('persistentvolumeclaims')
+    const path = await forbidMore('PersistentVolumeClaim', 'persistentvolumeclaims')
     await here.write(hostOf('crowded', parked))
     await eventually(async () => {
       const { message } = await here.reason('Host', 'crowded', 'Ready', 'WaitingForStorage')
@@ -125,8 +138,10 @@ describe('an operator that may not, or shall not, on a real cluster', () => {
   test('a program that fails is told with its own words', async () => {
     const containers = [{ name: 'host', env: [{ name: 'LOG_LEVEL', value: 'loud' }] }]
     await here.write(hostOf('failing', { podTemplate: { spec: { containers } } }))
-    const { message } = await here.reason('Host', 'failing', 'Ready', 'PodsFailing')
-    assert.match(message, /container host: CrashLoopBackOff .*LOG_LEVEL.*\(CONFIG_INVALID\)\. /)
+    await eventually(async () => {
+      const { message } = await here.reason('Host', 'failing', 'Ready', 'PodsFailing')
+      assert.match(message, /container host: CrashLoopBackOff .*LOG_LEVEL.*\(CONFIG_INVALID\)\. /)
+    })
     await here.delete('Host', 'failing')
   })
 
