@@ -20,7 +20,7 @@ import {
   parked,
 } from '../../support/cluster-resources.ts'
 import { restartBeneath, restartCommand } from '../../support/cluster-restart.ts'
-import { helm, imageValues } from '../../support/helm.ts'
+import { helm, imageValues, untilReady } from '../../support/helm.ts'
 
 describe('an operator beneath which the cluster restarts', { timeout: 900_000 }, () => {
   let cluster: Cluster
@@ -134,7 +134,7 @@ async function openPodOperator(cluster: Cluster): Promise<PodOperator> {
     scope: { clusterWide: false },
     crds: { install: false },
   }
-  const release = ['op', '--namespace', namespace, '--wait', '--timeout', '3m']
+  const release = ['op', '--namespace', namespace, ...untilReady]
   const { code, stderr } = await helm(['install', ...release, 'charts/operator'], values)
   const close = async (): Promise<void> => {
     await helm(['uninstall', ...release])
