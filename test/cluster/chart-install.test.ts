@@ -5,6 +5,7 @@ import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import { anvilPort, deployAnvil } from '../support/anvil-pod.ts'
 import { type Cluster, openCluster } from '../support/cluster.ts'
 import { clusterImage } from '../support/cluster-image.ts'
+import { eventually } from '../support/cluster-resources.ts'
 import {
   gotFromHelm,
   imageValues,
@@ -18,7 +19,7 @@ import { expectHidden, secretValues, shownIn } from '../support/secret-values.ts
  * The standalone charts from install to uninstall and back, in a namespace of the restricted Pod
  * Security level: real images, a running chain, the same peer IDs afterwards.
  */
-describe('the standalone charts', { timeout: 600_000 }, () => {
+describe('the standalone charts', { timeout: 900_000 }, () => {
   let cluster: Cluster
   let namespace: string
   let release: ReleaseCommand
@@ -112,10 +113,11 @@ describe('the standalone charts', { timeout: 600_000 }, () => {
   test('the Hosts answer blocks of the running chain through their Service', async () => {
     const query = encodeURIComponent('{ Block(order: {number: DESC}, limit: 1) { number hash } }')
     const path = `/api/v1/namespaces/${namespace}/services/hosts-host:9181/proxy/api/v0/graphql?query=${query}`
-    const { status, body } = await cluster.request('GET', path)
-    assert.equal(status, 200)
-    const { data } = body as unknown as { readonly data: { readonly Block: readonly object[] } }
-    assert.equal(data.Block.length, 1)
+    await eventually(async () => {
+      const { body } = await cluster.request('GET', path)
+      const { data } = body as { readonly data?: { readonly Block: readonly object[] } }
+      assert.equal(data?.Block.length, 1)
+    })
   })
 
   test('no value of a Secret is in a log, an Event, a ConfigMap or helm get', async () => {
