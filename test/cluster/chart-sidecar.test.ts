@@ -27,7 +27,7 @@ const nodeUser = 10001
  * A Generator as one more container beside the node: whatever becomes of it, the node's container runs
  * on and is not restarted.
  */
-describe('a Generator in the pod of an execution node', { timeout: 300_000 }, () => {
+describe('a Generator in the pod of an execution node', { timeout: 600_000 }, () => {
   let cluster: Cluster
   let namespace: string
 
@@ -140,7 +140,7 @@ describe('a Generator in the pod of an execution node', { timeout: 300_000 }, ()
       const health = (await cluster.request('GET', path)).body as Health
       assert.ok(isWanted(health), JSON.stringify(health))
       return health
-    }, 60_000)
+    })
   }
 
   /** A Host in a pod of its own, with a key that is gone with it. */

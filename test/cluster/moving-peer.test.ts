@@ -121,12 +121,12 @@ describe('a Generator that is not who or where its Hosts think, on a real cluste
     await here.delete('Generator', 'moving')
     await here.delete('Secret', 'moving-generator-keyring')
     await eventually(async () => assert.equal(await here.find('Pod', 'moving-generator-0'), null))
-    for (const volume of ['keys', 'data']) {
-      await here.delete('PersistentVolumeClaim', `${volume}-moving-generator-0`)
+    for (const claim of ['keys-moving-generator-0', 'data-moving-generator-0']) {
+      await here.delete('PersistentVolumeClaim', claim)
+      await eventually(async () => {
+        assert.equal(await here.find('PersistentVolumeClaim', claim), null)
+      })
     }
-    await eventually(async () => {
-      assert.equal(await here.find('PersistentVolumeClaim', 'keys-moving-generator-0'), null)
-    })
     await told('staying', 'PeersConnected', 'GeneratorMissing')
     await here.write(generatorOf('moving'))
     await eventually(async () => assert.ok(await peerID()))
