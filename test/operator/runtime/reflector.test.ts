@@ -21,7 +21,7 @@ interface Data extends KubernetesObject {
 
 const type = builtinTypes.ConfigMap
 const path = '/api/v1/namespaces/apps/configmaps'
-const signal = AbortSignal.timeout(60_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const isWatch = ({ query }: SeenRequest): boolean => query['watch'] === 'true'
 
 let server: KubernetesServer
@@ -77,7 +77,7 @@ async function watching(): Promise<void> {
 test('it holds what a list found and what watches tell of afterwards', async () => {
   for (const name of ['a', 'b', 'c']) server.put(`${path}/${name}`, { data: { x: name } } as Data)
   open({ pageSize: 2 })
-  await reflector.settled(signal)
+  await reflector.settled(soon())
   assert.deepEqual(contents(), { 'apps/a': 'a', 'apps/b': 'b', 'apps/c': 'c' })
   await watching()
   const gone = changed(({ after }) => after === null)
@@ -163,7 +163,7 @@ test('failing lists are tried again and again; the log tells of the first and of
     return true
   })
   open()
-  await reflector.settled(signal)
+  await reflector.settled(soon())
   assert.deepEqual(client.log.messages('warn'), ['the API server cannot be followed'])
   assert.deepEqual(client.log.messages('info'), ['the API server answers again'])
   assert.equal(reflector.failure(), null)
@@ -177,7 +177,7 @@ test('a watch that is refused again and again is given up for a new list', async
     return true
   })
   open()
-  await reflector.settled(signal)
+  await reflector.settled(soon())
   const isList = ({ query }: SeenRequest): boolean => query['watch'] === undefined
   const first = await server.seen(isList)
   await server.seen((request) => isList(request) && request !== first)
@@ -191,7 +191,7 @@ test('a kind that may not be listed settles with the failure, and recovers with 
     return true
   })
   open()
-  await reflector.settled(signal)
+  await reflector.settled(soon())
   assert.equal(reflector.isSynced(), false)
   assert.equal(reflector.failure()?.code, 'OPERATOR_API_FORBIDDEN')
   isAllowed = true
