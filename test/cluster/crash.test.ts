@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Cluster } from '../support/cluster.ts'
-import { normalObjects } from '../support/cluster-objects.ts'
+import { markedClaims, normalObjects } from '../support/cluster-objects.ts'
 import type { OperatorSpace } from '../support/cluster-operator.ts'
 import { eventually, hostOf, type Namespaced, parked } from '../support/cluster-resources.ts'
 import { openOperatedCluster } from '../support/operated-cluster.ts'
@@ -32,6 +32,7 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
     await eventually(async () => {
       const { nodes = [] } = await here.status('Host', name)
       assert.equal(nodes.filter(({ keyringFingerprint }) => keyringFingerprint).length, 2)
+      assert.equal(await markedClaims(here, name), 4)
     })
   }
   const keysOf = async (name: string): Promise<Readonly<Record<string, string>>> =>
@@ -85,15 +86,20 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
       await here.write(running(1))
       await here.reason('Host', name, 'Ready', 'AllReady')
       const pod = (await here.find('Pod', `${name}-host-0`))?.metadata.uid
-      const [first] = (await here.status('Host', name)).nodes ?? []
+      const first = await eventually(async () => {
+        const [node] = (await here.status('Host', name)).nodes ?? []
+        assert.ok(node?.keyringFingerprint && node.peerID)
+        return node
+      })
       const { 0: key } = await keysOf(name)
       await dieAt(moment, async () => await here.write(running(2)))
       await space.start({ env: alone })
       await eventually(async () => {
         const { nodes = [], pods } = await here.status('Host', name)
         assert.equal(pods, '2/2')
-        assert.deepEqual(nodes[0]?.keyringFingerprint, first?.keyringFingerprint)
-        assert.notEqual(nodes[1]?.peerID ?? nodes[0]?.peerID, nodes[0]?.peerID)
+        assert.equal(nodes[0]?.keyringFingerprint, first.keyringFingerprint)
+        assert.equal(nodes[0]?.peerID, first.peerID)
+        assert.notEqual(nodes[1]?.peerID ?? first.peerID, first.peerID)
       })
       assert.equal((await here.find('Pod', `${name}-host-0`))?.metadata.uid, pod)
       assert.equal((await keysOf(name))['0'], key)

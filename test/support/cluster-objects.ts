@@ -1,4 +1,5 @@
 /** Everything that an operator made for a Host, without what differs from one Host to the next. */
+import { records } from '../../operator/api/annotations.ts'
 import type { LiveObject, Namespaced } from './cluster-resources.ts'
 
 /** Kinds of what is made for a resource, but for its pods. */
@@ -42,6 +43,14 @@ export async function normalObjects(here: Namespaced, name: string): Promise<unk
   )
   const text = JSON.stringify(Object.fromEntries(all.flat()))
   return JSON.parse(text.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), 'NAME'))
+}
+
+/** How many claims of a Host are marked as its own, which is the last that is done about them. */
+export async function markedClaims(here: Namespaced, name: string): Promise<number> {
+  const claims = (await here.list('PersistentVolumeClaim')).filter(({ metadata }) =>
+    isOf(metadata.name, name),
+  )
+  return claims.filter(({ metadata }) => metadata.annotations?.[records.network]).length
 }
 
 function isOf(object: string, host: string): boolean {

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { openCluster } from '../../support/cluster.ts'
-import { normalObjects } from '../../support/cluster-objects.ts'
+import { markedClaims, normalObjects } from '../../support/cluster-objects.ts'
 import { openOperatorSpace } from '../../support/cluster-operator.ts'
 import { eventually, hostOf, inNamespace, parked } from '../../support/cluster-resources.ts'
 import { createSeededRandom } from '../../support/seeded-random.ts'
@@ -103,6 +103,7 @@ async function marked(name: string, replicas: number): Promise<void> {
     const host = await here.find('Host', name)
     assert.equal(observedGeneration, host?.metadata.generation)
     assert.equal(await here.condition('Host', name, 'Stalled'), null)
+    assert.equal(await markedClaims(here, name), 2 * replicas)
   })
 }
 
