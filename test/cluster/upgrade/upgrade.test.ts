@@ -107,6 +107,8 @@ describe('an upgrade of the operator, which looks after the whole cluster', () =
     await release(args, valuesOf(old))
     await here.write(generatorOf('kept'))
     await here.write(hostOf('kept', { generators: [{ name: 'kept' }] }))
+    // Its pod is replaced once, when the Generator has a key to the schema.
+    await here.reason('Host', 'kept', 'SchemaInSync', 'Matched')
     await allReady()
   })
 
@@ -264,9 +266,18 @@ describe('an upgrade of the operator, which looks after the whole cluster', () =
   })
 })
 
-/** Throws where there are Generators or Hosts, which the operator would look after as well. */
+/**
+ * Throws where there are Generators or Hosts, which the operator would look after as well. Those of tests
+ * that have just ended are waited for: a namespace goes some time after it was deleted.
+ */
 async function expectNobodyElse(): Promise<void> {
   const others = await openCluster()
+  const terminating = ['namespaces', '--field-selector=status.phase=Terminating', '-o', 'name']
+  const { stdout: going } = await others.kubectl(['get', ...terminating])
+  if (going !== '') {
+    const names = going.trim().split('\n')
+    await others.kubectl(['wait', '--for=delete', '--timeout=180s', ...names])
+  }
   const { stdout } = await others.kubectl(['get', 'generators,hosts', '-A', '-o', 'name'])
   others.close()
   if (stdout !== '')
