@@ -31,6 +31,29 @@ test('the operator’s chart has exactly the CRDs', () => {
   }
 })
 
+test('catalogues of charts are told of the definitions as they are, with an example of each', () => {
+  const { annotations } = parse(read('charts/operator/Chart.yaml'))
+  const told: readonly { kind: string; version: string; name: string }[] = parse(
+    annotations['artifacthub.io/crds'],
+  )
+  const definitions = readdirSync(`${repository}/crds`).map((file) => parse(read(`crds/${file}`)))
+  assert.deepEqual(
+    told.map(({ kind, version, name }) => [kind, version, name]),
+    definitions.map(({ metadata, spec }) => [
+      spec.names.kind,
+      spec.versions[0].name,
+      metadata.name,
+    ]),
+  )
+  const examples: readonly { apiVersion: string; kind: string }[] = parse(
+    annotations['artifacthub.io/crdsExamples'],
+  )
+  assert.deepEqual(
+    examples.map(({ apiVersion, kind }) => [kind, apiVersion]),
+    told.map(({ kind, version }) => [kind, `viewmesh.io/${version}`]),
+  )
+})
+
 test('no template is longer than a file of ours may be', () => {
   for (const path of chartFiles().keys()) {
     if (path.endsWith('.tpl')) assert.ok(read(path).split('\n').length <= 400, path)

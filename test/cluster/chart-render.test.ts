@@ -65,6 +65,16 @@ describe('the API server, asked strictly and without storing anything', () => {
       }
     })
   }
+
+  test('definitions that are there already are taken over where that is said, and refused otherwise', async () => {
+    const [namespace = ''] = namespaces
+    const values = { global: { imageRegistry: 'localhost' }, scope: { clusterWide: false } }
+    const install = ['install', 'another', 'charts/operator', '--namespace', namespace]
+    const refused = await helm([...install, '--dry-run=server'], values)
+    assert.match(refused.stderr, /generators\.viewmesh\.io.* cannot be imported.* ownership/)
+    const taken = await helm([...install, '--dry-run=server', '--take-ownership'], values)
+    assert.equal(taken.code, 0, taken.stderr)
+  })
 })
 
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isHook, type RenderedObject, refusalOf, renderChart } from '../support/helm.ts'
+import { helm, isHook, type RenderedObject, refusalOf, renderChart } from '../support/helm.ts'
 
 const base = { global: { imageRegistry: 'localhost' } }
 
@@ -60,6 +60,30 @@ for (const [what, values, wanted] of [
     assert.equal(settingsOf(objects)['GENERATOR_PRIORITY_CLASS'], wanted)
   })
 }
+
+test('where Generators give way to nobody, the notes say what to set', async () => {
+  const notesOf = async (chart: string, values: object): Promise<string> => {
+    const all = { ...base, ...values }
+    const { code, stdout, stderr } = await helm(
+      ['install', 'a', `charts/${chart}`, '--namespace', 'apps', '--dry-run=client'],
+      all,
+    )
+    assert.equal(code, 0, stderr)
+    return stdout.slice(stdout.indexOf('NOTES:'))
+  }
+  const wanted = /priority of other pods.*set\s+operands.generatorPriorityClass/s
+  const crds = { install: false }
+  const scope = { clusterWide: false }
+  const operands = { generatorPriorityClass: 'given' }
+  assert.doesNotMatch(await notesOf('operator', { crds }), wanted)
+  assert.match(await notesOf('operator', { crds, scope }), wanted)
+  assert.doesNotMatch(await notesOf('operator', { crds, scope, operands }), wanted)
+  const { generator } = objectsOf
+  assert.match(
+    await notesOf('generator', generator),
+    /set\s+spec.podTemplate.spec.priorityClassName/,
+  )
+})
 
 const objectsOf = {
   operator: {},

@@ -29,6 +29,7 @@ interface KubernetesObject {
 
 interface Container {
   readonly image: string
+  readonly livenessProbe?: object
   readonly securityContext: { readonly readOnlyRootFilesystem: boolean }
 }
 
@@ -161,6 +162,7 @@ describe('the Tiltfile, evaluated in Starlark with stand-ins for Tilt', () => {
       const [container] = operator?.spec?.template?.spec.containers ?? []
       assert.match(container?.image ?? '', /^viewmesh-operator:/)
       assert.equal(container?.securityContext.readOnlyRootFilesystem, false)
+      assert.equal(container?.livenessProbe, undefined)
     },
   )
 

@@ -2,9 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { stringify } from 'yaml'
 import { readSchema } from './crd-schema.ts'
+import { withSection } from './readme-sections.ts'
 import { repository } from './repository.ts'
 import { withDefaults } from './schema-defaults.ts'
 import { executionClients, sidecarSnippet } from './sidecar-snippet.ts'
+import { valuesTable } from './values-table.ts'
 
 /** What both charts have a copy of. */
 const templates = ['shared', 'standalone', 'standalone-network', 'standalone-pod'] as const
@@ -27,7 +29,11 @@ export function chartFiles(): ReadonlyMap<string, string> {
     `charts/sidecar/${client.name}.yaml`,
     sidecarSnippet(client),
   ])
-  return new Map([...files, ...snippets])
+  const readmes = ['operator', 'generator', 'host'].map((chart): [string, string] => {
+    const path = `charts/${chart}/README.md`
+    return [path, withSection(read(path), 'values', valuesTable(chart))]
+  })
+  return new Map([...files, ...snippets, ...readmes])
 }
 
 function read(path: string): string {

@@ -42,17 +42,23 @@ export function readSection(text: string, name: string): string {
 
 /** README with all sections as the code has them now. */
 export function renderReadme(text: string): string {
-  return Object.entries(readmeSections()).reduce((rendered, [name, section]) => {
-    const { from, to } = findSection(rendered, name)
-    return rendered.slice(0, from) + section + rendered.slice(to)
-  }, text)
+  return Object.entries(readmeSections()).reduce(
+    (rendered, [name, section]) => withSection(rendered, name, section),
+    text,
+  )
+}
+
+/** The text with another section `name`. Throws where a marker is missing. */
+export function withSection(text: string, name: string, section: string): string {
+  const { from, to } = findSection(text, name)
+  return text.slice(0, from) + section + text.slice(to)
 }
 
 function findSection(text: string, name: string): { from: number; to: number } {
   const begin = `<!-- begin ${name} -->\n`
   const from = text.indexOf(begin) + begin.length
   const to = text.indexOf(`\n<!-- end ${name} -->`, from - 1)
-  if (!text.includes(begin) || to < 0) throw new Error(`README.md has no section "${name}"`)
+  if (!text.includes(begin) || to < 0) throw new Error(`the text has no section "${name}"`)
   return { from, to }
 }
 

@@ -264,6 +264,13 @@ describe('an upgrade of the operator, which looks after the whole cluster', () =
     for (const kind of ['Generator', 'Host'] as const) assert.ok(await here.find(kind, 'kept'))
     assert.deepEqual(await lives(), running)
   })
+
+  test('installed again under its name, it finds them', async () => {
+    const running = await lives()
+    await release(['install', 'op', chartOf(old), ...untilReady], valuesOf(old))
+    await allReady()
+    assert.deepEqual(await lives(), running)
+  })
 })
 
 /**
