@@ -182,10 +182,43 @@ describe('the operator’s chart', { timeout: 900_000 }, () => {
     await ready('host/apps')
   })
 
-  test('upgrading and rolling back the operator replaces no pod of a Generator or Host', async () => {
+  /** What Kubernetes mounts into pods where serviceAccount.automount is true. */
+  const ownToken = {
+    name: 'own-token',
+    projected: {
+      sources: [
+        { serviceAccountToken: { path: 'token', expirationSeconds: 600 } },
+        { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+        {
+          downwardAPI: {
+            items: [{ path: 'namespace', fieldRef: { fieldPath: 'metadata.namespace' } }],
+          },
+        },
+      ],
+    },
+  }
+
+  test('upgrading to other values and rolling back replaces no pod of a Generator or Host', async () => {
     const before = await podUids()
-    const values = operatorValues({ logLevel: 'info' })
+    const values = operatorValues({
+      global: { imagePullSecrets: [{ name: 'given' }] },
+      logLevel: 'info',
+      logFormat: 'text',
+      leaderElection: { leaseDuration: '35s', renewDeadline: '30s', retryPeriod: '5s' },
+      serviceAccount: { automount: false },
+      extraArgs: ['--service-account=/etc/own'],
+      extraVolumes: [ownToken],
+      extraVolumeMounts: [{ name: 'own-token', mountPath: '/etc/own', readOnly: true }],
+    })
     await release(['upgrade', 'op', 'charts/operator', ...untilReady], values)
+    for (const [kind, name] of [
+      ['Generator', 'dev'],
+      ['Host', 'apps'],
+    ] as const) {
+      await here.reason(kind, name, 'UpdateAvailable', 'NewTemplate')
+    }
+    const lease = await here.find('Lease', 'op-viewmesh-operator')
+    assert.equal(Reflect.get(lease?.spec ?? {}, 'leaseDurationSeconds'), 35)
     await release(['rollback', 'op', '1', ...untilReady])
     await ready('generator/dev', 'host/apps')
     assert.deepEqual(await podUids(), before)
