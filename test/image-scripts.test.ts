@@ -27,7 +27,7 @@ function standIns(programs: Readonly<Record<string, string>>): void {
 function run(script: string, ...args: readonly string[]): { code: number | null; stderr: string } {
   const path = `${folder}${delimiter}${process.env['PATH']}`
   const { status, stderr } = spawnSync(join(repository, script), args, {
-    env: { ...process.env, PATH: path },
+    env: { ...process.env, PATH: path, OUT: folder },
     encoding: 'utf8',
   })
   return { code: status, stderr }
@@ -57,12 +57,49 @@ for (const failing of ['docker', 'npx']) {
   })
 }
 
+const helm = { helm: `case $1 in push) echo "Digest: sha256:1" >&2 ;; esac` }
+
+test('charts and the file for kubectl are signed as well, and name images by what they are', () => {
+  standIns({
+    git: '',
+    buildah: 'case "$*" in *--digestfile*) echo sha256:0 >"$3" ;; esac',
+    syft: '',
+    cosign: '',
+    helm: `case $1 in package) cat "$2/Chart.yaml" >>'${folder}/charts' ;; esac\n${helm.helm}`,
+  })
+  const prefix = 'registry.example.org/viewmesh/viewmesh-'
+  const { code, stderr } = run('images/publish', prefix, '0.1.0', source)
+  assert.deepEqual([code, stderr], [0, ''])
+  const images = ['generator', 'host', 'operator'].map((name) => `${prefix}${name}@sha256:0`)
+  const signed = ['operator', 'generator', 'host'].map(
+    (chart) => `registry.example.org/viewmesh/charts/${chart}@sha256:1`,
+  )
+  assert.deepEqual(
+    calls().filter((call) => /^cosign sign/.test(call)),
+    [
+      ...[...images, ...signed].map((name) => `cosign sign --yes ${name}`),
+      `cosign sign-blob --yes --bundle ${folder}/install.yaml.bundle ${folder}/install.yaml`,
+    ],
+  )
+  const told = readFileSync(join(folder, 'charts'), 'utf8').match(/image: .*/g)
+  const [generator, host, operator] = images
+  assert.deepEqual(
+    told,
+    [operator, generator, host, generator, host].map((image) => `image: ${image}`),
+  )
+  const rendered = calls().find((call) => call.startsWith('helm template'))
+  for (const image of [generator, host, operator?.split('@')[0]]) {
+    assert.ok(rendered?.includes(`=${image}`), rendered)
+  }
+})
+
 test('what is signed names the commit where everybody finds it, and who built it, by URIs', () => {
   standIns({
     git: 'case $1 in rev-parse) echo 0123abc ;; log) echo 0 ;; esac',
     buildah: 'case "$*" in *--digestfile*) echo sha256:0 >"$3" ;; esac',
     syft: '',
     cosign: `case "$*" in *slsaprovenance1*) cp "$6" '${folder}/provenance.json' ;; esac`,
+    ...helm,
   })
   const { code, stderr } = run('images/publish', 'registry.example.org/viewmesh-', '0.1.0', source)
   assert.deepEqual([code, stderr], [0, ''])
@@ -83,7 +120,7 @@ for (const secret of [
   'git@git.example.org:viewmesh',
 ]) {
   test(`nothing is published with ${secret} as the place of the commit`, () => {
-    standIns({ git: '', buildah: '', syft: '', cosign: '' })
+    standIns({ git: '', buildah: '', syft: '', cosign: '', helm: '' })
     const { code, stderr } = run('images/publish', 'registry.example.org/', '0.1.0', secret)
     assert.equal(code, 1)
     assert.match(stderr, /SOURCE is a URL with https:\/\/ and nothing secret/)
