@@ -1,5 +1,5 @@
 {{- /*
-What the charts of Generator and Host share; `node test/charts/write-files.ts` copies it into both as
+What the charts of Generator and Host share; `npx node test/charts/write-files.ts` copies it into both as
 templates/_shared.tpl. In standalone mode it makes of a spec what operator/resources makes of it, which
 test/cluster/chart-standalone.test.ts compares object by object.
 */ -}}

@@ -1,6 +1,6 @@
 {{- /*
 The pod template of mode=standalone, shared by the charts of Generator and Host; copied into both by
-`node test/charts/write-files.ts`.
+`npx node test/charts/write-files.ts`.
 */ -}}
 
 {{- define "viewmesh.podTemplate" -}}

@@ -1,7 +1,7 @@
 /**
  * Writes the answers of a real execution node to test/fixtures/chain: a block with a blob transaction
  * (EIP-4844) and a block with a delegation (EIP-7702) beside a legacy, an access list and a dynamic fee
- * transaction. Run by hand, `node test/chain/record-blocks.ts <path of geth>`, when nodes come to
+ * transaction. Run by hand, `npx node test/chain/record-blocks.ts <path of geth>`, when nodes come to
  * answer something new. mainnet-46147.json is not made here: it is the first transaction of
  * Ethereum's main chain, as nodes answer it.
  */

@@ -1,6 +1,6 @@
 /**
  * Writes test/fixtures/primitives/vectors.json: for each case a node's answer and everything that
- * must follow from it. Run by hand (`node test/primitives/make-vectors.ts`) when a case is added; a
+ * must follow from it. Run by hand (`npx node test/primitives/make-vectors.ts`) when a case is added; a
  * change of an existing case breaks every node that runs today.
  */
 import { createHash } from 'node:crypto'

@@ -2,7 +2,7 @@
  * Builds the images of another version, with its own `images/build`: `next`, which differs from this
  * checkout as one release may from the one before, or those of a commit, which is then their tag.
  *
- *     node test/cluster/upgrade/build-images.ts next|COMMIT [OPTION of images/build...]
+ *     npx node test/cluster/upgrade/build-images.ts next|COMMIT [OPTION of images/build...]
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

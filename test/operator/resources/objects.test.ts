@@ -15,7 +15,7 @@ import {
   renderHost,
 } from '../../support/operator-cases.ts'
 
-/** `node test/operator/resources/write-objects.ts` writes the files anew. */
+/** `npx node test/operator/resources/write-objects.ts` writes the files anew. */
 for (const name of Object.keys(generatorCases)) {
   test(`${name}: everything that is made is as in its file`, () => {
     assert.equal(renderGenerator(name), readFileSync(objectsFile(name), 'utf8'))
