@@ -50,7 +50,7 @@ export interface Image {
 export interface Pruning {
   /**
    * Whether old blocks are removed. Without pruning a store grows by roughly 10 GB for every 1,000
-   * full blocks.
+   * full blocks, so storage.data.size has to be said.
    * @default true
    */
   readonly enabled: boolean

@@ -132,7 +132,7 @@ export interface GeneratorDataVolume extends DataVolume {
   /**
    * Size. It can grow where the class allows, and shrinks to no less than the volumes have. With
    * pruning a mainnet store takes 50 to 100 GB; without, it grows by roughly 10 GB for every 1,000
-   * full blocks.
+   * full blocks, and the default is not accepted.
    * @default "300Gi"
    */
   readonly size: Size
@@ -181,7 +181,15 @@ export interface GeneratorP2p {
   readonly announce?: readonly NodeAddress[]
 }
 
-/** What a Generator should be: exactly one pod that reads an execution node, signs and sends out blocks. */
+/**
+ * What a Generator should be: exactly one pod that reads an execution node, signs and sends out blocks.
+ * @rule self.pruning.enabled || self.storage.data.size != '300Gi'
+ * @message without pruning the default of 300Gi does not last: set storage.data.size to what the blocks need, roughly 10 GB for every 1,000 full ones, or leave pruning enabled
+ * @fieldPath .storage.data.size
+ * @rule !has(self.podTemplate) || !has(self.podTemplate.spec) || !has(self.podTemplate.spec.containers) || !self.podTemplate.spec.containers.exists(c, c.name == 'host')
+ * @message the container of a Generator's program is named generator, and host is that of a Host: give the container another name
+ * @fieldPath .podTemplate.spec.containers
+ */
 export interface GeneratorSpec extends CommonSpec {
   /** The execution node that blocks are read from: exactly one of url, service and podSelector. */
   readonly upstream: Upstream

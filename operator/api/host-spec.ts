@@ -22,7 +22,8 @@ export interface Registry {
 export interface HostDataVolume extends DataVolume {
   /**
    * Size. It can grow where the class allows, and shrinks to no less than the volumes have. Without
-   * pruning a mainnet store grows by roughly 10 GB for every 1,000 full blocks.
+   * pruning a mainnet store grows by roughly 10 GB for every 1,000 full blocks, and the default is not
+   * accepted.
    * @default "100Gi"
    */
   readonly size: Size
@@ -90,6 +91,12 @@ export interface HostServices {
  * @rule self.replicas <= 1 || !has(self.podTemplate) || !has(self.podTemplate.spec) || !has(self.podTemplate.spec.hostNetwork) || !self.podTemplate.spec.hostNetwork
  * @message podTemplate.spec.hostNetwork allows one replica only, because the ports 8080, 9171, 9181 and 9182 are then the machine's: set replicas to 1 and create another Host for another machine
  * @fieldPath .replicas
+ * @rule self.pruning.enabled || self.storage.data.size != '100Gi'
+ * @message without pruning the default of 100Gi does not last: set storage.data.size to what the blocks need, roughly 10 GB for every 1,000 full ones, or leave pruning enabled
+ * @fieldPath .storage.data.size
+ * @rule !has(self.podTemplate) || !has(self.podTemplate.spec) || !has(self.podTemplate.spec.containers) || !self.podTemplate.spec.containers.exists(c, c.name == 'generator')
+ * @message the container of a Host's program is named host, and generator is that of a Generator: give the container another name
+ * @fieldPath .podTemplate.spec.containers
  */
 export interface HostSpec extends CommonSpec {
   /**

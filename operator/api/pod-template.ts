@@ -132,6 +132,9 @@ export interface PodTemplateSecurityContext {
  * @rule !(self.name in ['generator', 'host']) || !has(self.env) || !self.env.exists(e, e.name in ['POD_INDEX', 'CHAIN_NAME', 'CHAIN_NETWORK', 'DB_KEY_PATH', 'DB_STORE_PATH', 'DB_KEYRING_SECRET', 'DB_KEYRING_SECRET_FILE', 'DB_API_ADDR', 'DB_P2P_LISTEN_ADDR', 'HEALTH_ADDR', 'BOOTSTRAP_PEERS_FILE', 'P2P_ANNOUNCE_FILE', 'PRUNER_ENABLED', 'PRUNER_MAX_BLOCKS', 'NODE_RPC_URL', 'NODE_WS_URL', 'NODE_API_KEY', 'NODE_API_KEY_FILE', 'NODE_API_KEY_TYPE', 'GENERATOR_START_HEIGHT', 'SCHEMA_AUTH_MODE', 'SCHEMA_API_KEYS', 'SCHEMA_API_KEYS_FILE', 'GENERATOR_SCHEMA_URL', 'GENERATOR_SCHEMA_AUTH_TOKEN', 'GENERATOR_SCHEMA_AUTH_TOKEN_FILE', 'REGISTRY_RPC_URL', 'REGISTRY_LCD_URL', 'HOST_ADMIN_TOKEN', 'HOST_ADMIN_TOKEN_FILE', 'HOST_TRUSTED_SIGNERS'])
  * @message the operator sets this variable itself: use the field of the spec that stands for it (kubectl explain generator.spec, kubectl explain host.spec)
  * @fieldPath .env
+ * @rule !(self.name in ['generator', 'host']) || !has(self.envFrom)
+ * @message envFrom of the program could set variables that the operator decides: name each variable in env, with valueFrom
+ * @fieldPath .envFrom
  * @rule !(self.name in ['generator', 'host']) || !has(self.volumeMounts) || !self.volumeMounts.exists(m, m.mountPath.matches('^/(app|etc/viewmesh|run/viewmesh|tmp)(/|$)'))
  * @message /app, /etc/viewmesh, /run/viewmesh and /tmp of the program belong to the operator: mount elsewhere
  * @fieldPath .volumeMounts
@@ -174,6 +177,8 @@ export interface PodTemplateContainer {
    * @maxItems 128
    */
   readonly env?: readonly PodTemplateVariable[]
+  /** Environment variables of a container beside the program, all those of a ConfigMap or Secret. */
+  readonly envFrom?: readonly OpenObject[]
   /**
    * More mounts.
    * @listMapKey mountPath

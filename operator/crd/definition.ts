@@ -39,6 +39,7 @@ function versionOf(resource: ResourceKind, declarations: Declarations): object {
     served: true,
     storage: true,
     additionalPrinterColumns: resource.columns.map(columnOf),
+    selectableFields: [{ jsonPath: '.spec.chain.network' }],
     subresources: {
       status: {},
       ...(resource.scale

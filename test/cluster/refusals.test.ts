@@ -165,6 +165,21 @@ describe('what the API server refuses', () => {
     assert.deepEqual([answer.status, answer.warnings], [201, []])
   })
 
+  test('resources of one network are found by a field selector', async () => {
+    await create('Host', { spec: { chain: { network: 'Selected' } } })
+    const selector = ['--field-selector', 'spec.chain.network=Selected']
+    const { stdout } = await cluster.kubectl([
+      '--namespace',
+      namespace,
+      'get',
+      'hosts',
+      ...selector,
+      '--output',
+      'name',
+    ])
+    assert.equal(stdout, `host.viewmesh.io/number-${created}\n`)
+  })
+
   test('volumes may grow', async () => {
     const path = await create('Host', { spec: { storage: { data: { size: '10Gi' } } } })
     const body = { spec: { storage: { data: { size: '20Gi' } } } }
