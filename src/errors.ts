@@ -13,6 +13,7 @@ export const errorCodes = {
   CHAIN_BLOCK_UNAVAILABLE: 'A node does not have a block, or not yet.',
   CHAIN_HEADER_MISMATCH: 'A block’s hash is not the hash of its header.',
   CHAIN_HTTP_STATUS: 'A node answered with an HTTP status that is a failure.',
+  CHAIN_METHOD_MISSING: 'A node does not have a method that is needed.',
   CHAIN_RPC_ERROR: 'A node answered a JSON-RPC error.',
   CHAIN_TIMEOUT: 'A node did not answer in time.',
   CHAIN_UNAUTHORIZED: 'A node refuses the API key, or wants one.',

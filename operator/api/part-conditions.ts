@@ -124,6 +124,11 @@ export const partConditions = {
         status: 'False',
         meaning: 'The execution node refuses the API key: correct the Secret of upstream.auth.',
       },
+      MethodMissing: {
+        status: 'False',
+        meaning:
+          'The execution node does not have a method that is needed: correct spec.upstream, or switch on the eth methods of that node for HTTP and WebSocket.',
+      },
       WrongChain: {
         status: 'False',
         meaning:

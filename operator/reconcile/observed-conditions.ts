@@ -9,14 +9,17 @@ import type { HealthView } from './health-view.ts'
 import type { Statement } from './problem.ts'
 import { withoutStop } from './sentences.ts'
 
-const upstreamReasons: Readonly<Record<string, 'Unreachable' | 'Unauthorized'>> = {
+const upstreamReasons: Readonly<Record<string, keyof typeof upstreamRemedies>> = {
   CHAIN_UNREACHABLE: 'Unreachable',
   CHAIN_TIMEOUT: 'Unreachable',
   CHAIN_UNAUTHORIZED: 'Unauthorized',
+  CHAIN_METHOD_MISSING: 'MethodMissing',
 }
 const upstreamRemedies = {
   Unreachable: 'See whether it runs, and whether spec.upstream says where.',
   Unauthorized: 'Correct the Secret of spec.upstream.auth.',
+  MethodMissing:
+    'Correct spec.upstream, or switch on the eth methods of that node for HTTP and WebSocket.',
 } as const
 const unobserved = {
   reason: 'Unobserved',

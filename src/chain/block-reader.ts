@@ -16,9 +16,9 @@ import {
   incomplete,
   receiptProblem,
 } from './block-check.ts'
-import type { Endpoint } from './endpoint.ts'
+import { type Endpoint, methodMissing } from './endpoint.ts'
 import { checkHeaderHash } from './header-hash.ts'
-import type { RpcOutcome } from './json-rpc.ts'
+import { methodNotFound, type RpcOutcome } from './json-rpc.ts'
 import type { ChainMetrics } from './metrics.ts'
 
 export interface BlockReaderOptions {
@@ -50,10 +50,9 @@ export interface BlockReader {
   head(endpoint: Endpoint, at: number | 'latest', signal: AbortSignal): Promise<Head | null>
 }
 
+const receiptMethod = 'eth_getTransactionReceipt'
 /** Times that asking for receipts may bring none before the block itself is read again. */
 const stallsAllowed = 2
-/** JSON-RPC 2.0, chapter 5.1. */
-const methodNotFound = -32601
 
 export function createBlockReader(
   options: BlockReaderOptions,
@@ -88,6 +87,10 @@ export function createBlockReader(
         wanted.map((index) => receiptCall(block, index)),
         signal,
       )
+      const lacksMethod = outcomes.some(
+        (one) => one.kind === 'error' && one.code === methodNotFound,
+      )
+      if (lacksMethod) throw methodMissing(endpoint.label, receiptMethod)
       let problem = ''
       const still = wanted.filter((index, place) => {
         const found = receiptOf(outcomes[place], block, index)
@@ -171,7 +174,7 @@ function blockCall(at: number | 'latest', whole: boolean): { method: string; par
 }
 
 function receiptCall(block: CheckedBlock, index: number): { method: string; params: unknown[] } {
-  return { method: 'eth_getTransactionReceipt', params: [block.transactions[index]?.hash] }
+  return { method: receiptMethod, params: [block.transactions[index]?.hash] }
 }
 
 /** The receipt, or what is wrong with it. */

@@ -5,7 +5,14 @@
 import { ServiceError } from '../errors.ts'
 import { createBatchLimit } from './batch-limit.ts'
 import { type HttpAnswer, openHttpPost } from './http-post.ts'
-import { decodeAnswer, encodeCalls, missing, type RpcCall, type RpcOutcome } from './json-rpc.ts'
+import {
+  decodeAnswer,
+  encodeCalls,
+  methodNotFound,
+  missing,
+  type RpcCall,
+  type RpcOutcome,
+} from './json-rpc.ts'
 import type { ChainMetrics } from './metrics.ts'
 
 export interface EndpointOptions {
@@ -22,7 +29,7 @@ export interface Endpoint {
   readonly label: string
   /** One outcome per call, in their order. Throws a ServiceError when no request was answered. */
   calls(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly RpcOutcome[]>
-  /** The result of one call; an error answer throws CHAIN_RPC_ERROR. */
+  /** The result of one call; an error answer throws CHAIN_RPC_ERROR or CHAIN_METHOD_MISSING. */
   call(call: RpcCall, signal: AbortSignal): Promise<unknown>
   close(): Promise<void>
 }
@@ -32,7 +39,7 @@ const batchesInFlight = 4
 /** Statuses that tell about the server's state and nothing about the size of the request. */
 const passingStatuses: ReadonlySet<number> = new Set([401, 403, 408, 425, 429, 500, 502, 503, 504])
 /** Invalid request, method not found, parse error: what servers without batches answer to one. */
-const refusingCodes: ReadonlySet<number> = new Set([-32600, -32601, -32700])
+const refusingCodes: ReadonlySet<number> = new Set([-32600, methodNotFound, -32700])
 const refusingWords = /batch|too large|too many (requests|calls) in/i
 
 export function openEndpoint(
@@ -130,7 +137,10 @@ export function openEndpoint(
       metrics.calls.inc({ method: call.method })
       const [outcome] = await send([call], signal)
       if (outcome?.kind === 'result') return outcome.value
-      throw outcome?.kind === 'error' ? rpcError(label, outcome) : noAnswer(label)
+      if (outcome?.kind !== 'error') throw noAnswer(label)
+      throw outcome.code === methodNotFound
+        ? methodMissing(label, call.method)
+        : rpcError(label, outcome)
     },
     close: () => http.close(),
   }
@@ -186,6 +196,14 @@ function rpcError(
       facts: { endpoint, rpcCode: code },
     },
   )
+}
+
+/** CHAIN_METHOD_MISSING: asking again brings nothing, until the node is started otherwise. */
+export function methodMissing(endpoint: string, method: string): ServiceError {
+  return new ServiceError('CHAIN_METHOD_MISSING', `${endpoint} does not have ${method}`, {
+    facts: { endpoint, method },
+    remedy: 'Switch on the eth methods of the node for HTTP and WebSocket, or use another node.',
+  })
 }
 
 function noAnswer(endpoint: string): ServiceError {

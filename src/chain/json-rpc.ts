@@ -23,6 +23,8 @@ export type RpcAnswer =
   | { readonly kind: 'outcomes'; readonly outcomes: readonly RpcOutcome[] }
   | { readonly kind: 'refused'; readonly code: number; readonly message: string }
 
+/** The code of an error about a method that a node does not have (chapter 5.1). */
+export const methodNotFound = -32601
 /** The outcome of a call without an answer. */
 export const missing: RpcOutcome = { kind: 'missing' }
 const maxShownCharacters = 120

@@ -140,6 +140,11 @@ const failures: readonly [string, Respond, string][] = [
     'CHAIN_RPC_ERROR',
   ],
   [
+    'lacks the method',
+    (_, response) => json(response, { id: 1, error: { code: -32601, message: 'no' } }),
+    'CHAIN_METHOD_MISSING',
+  ],
+  [
     'answers an error with status 500',
     (_, response) => json(response, { id: 1, error: { code: -32000, message: 'no' } }, 500),
     'CHAIN_RPC_ERROR',

@@ -4,7 +4,7 @@ import { Registry } from 'prom-client'
 import { type Chain, type ChainOptions, openChain } from '../../src/chain/chain.ts'
 import { createChain } from '../support/block-factory.ts'
 import { type CapturedLog, captureLog } from '../support/captured-log.ts'
-import { startGeneratedNode } from '../support/generated-node.ts'
+import { type GeneratedNode, startGeneratedNode } from '../support/generated-node.ts'
 import { metricValue } from '../support/metric-value.ts'
 
 const never = new AbortController().signal
@@ -20,6 +20,7 @@ async function openBefore(
   chain: Chain
   log: CapturedLog
   asked: readonly string[]
+  change: GeneratedNode['change']
   unverified(): Promise<number>
 }> {
   const node = await startGeneratedNode(
@@ -35,7 +36,7 @@ async function openBefore(
     await node.close()
   })
   const unverified = () => metricValue(registry, 'viewmesh_chain_unverified_headers_total')
-  return { chain, log, asked: node.asked, unverified }
+  return { chain, log, asked: node.asked, change: node.change, unverified }
 }
 
 const read = async (chain: Chain): Promise<number[]> => {
@@ -90,4 +91,21 @@ test('a node without eth_getBlockReceipts is asked for receipts one by one', asy
   assert.deepEqual(await read(chain), [1, 2, 3])
   assert.equal(asked.filter((method) => method === 'eth_getBlockReceipts').length, 1)
   assert.equal(log.messages('warn').length, 1)
+})
+
+test('a node without eth_getTransactionReceipt is said to lack it, and read as soon as it has it', async (t) => {
+  const { chain, log, change } = await openBefore(t, {})
+  change((method) =>
+    method === 'eth_getTransactionReceipt'
+      ? {
+          error: { code: -32601, message: 'the method eth_getTransactionReceipt is not available' },
+        }
+      : undefined,
+  )
+  const reading = read(chain)
+  const line = await log.line('execution node fails, will try again until it answers')
+  assert.equal(line['code'], 'CHAIN_METHOD_MISSING')
+  assert.match(String(line['reason']), /^127\.0\.0\.1:\d+ does not have eth_getTransactionReceipt$/)
+  change(() => undefined)
+  assert.deepEqual(await reading, [1, 2, 3])
 })

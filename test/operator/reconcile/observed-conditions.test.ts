@@ -173,6 +173,10 @@ test('trouble with an execution node comes with what to do about it', () => {
     told([error('CHAIN_UNAUTHORIZED')]),
     'Unauthorized: no (CHAIN_UNAUTHORIZED). Correct the Secret of spec.upstream.auth.',
   )
+  assert.equal(
+    told([error('CHAIN_METHOD_MISSING')]),
+    'MethodMissing: no (CHAIN_METHOD_MISSING). Correct spec.upstream, or switch on the eth methods of that node for HTTP and WebSocket.',
+  )
   assert.equal(told([error('CHAIN_RPC_ERROR')]), 'Failing: no (CHAIN_RPC_ERROR). Do it.')
   assert.match(told([]), /^Unreachable: The execution node does not answer\. See whether it runs/)
 })

@@ -250,6 +250,7 @@ const situations: Readonly<Record<string, () => Said>> = {
   'blocks over HTTP': () => ofGenerator(saying('generator', { upstream_mode: 'http' })),
   'no answer of the node': () => ofGenerator(failing('CHAIN_UNREACHABLE')),
   'a refused API key': () => ofGenerator(failing('CHAIN_UNAUTHORIZED')),
+  'a method that the node lacks': () => ofGenerator(failing('CHAIN_METHOD_MISSING')),
   'answers of no use': () => ofGenerator(failing('CHAIN_RPC_ERROR')),
   'another chain': () => ofGenerator({ pods: new Map([[0, ended]]), views: new Map([[0, null]]) }),
   'peers are there': () => ofHost(connectedTo(['a']), {}, addressed),
