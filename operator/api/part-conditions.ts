@@ -147,7 +147,7 @@ export const partConditions = {
       ConnectedInPart: {
         status: 'True',
         meaning:
-          'Every ready replica has a peer, but another one than expected answers at an address: correct it.',
+          'Every ready replica has a peer, but another one than expected answers at an address, or a Generator that generators names is of another chain: correct it.',
       },
       NoPeersConfigured: {
         status: 'False',
@@ -166,6 +166,11 @@ export const partConditions = {
       PeerIDMismatch: {
         status: 'False',
         meaning: 'Another peer than the expected one answers at an address: correct the address.',
+      },
+      PrefixMismatch: {
+        status: 'False',
+        meaning:
+          'A replica has no peer but Generators of another chain, from which no block comes: correct generators, or use a Host of that chain.',
       },
       NotConnected: {
         status: 'False',
@@ -190,6 +195,11 @@ export const partConditions = {
         meaning:
           'No Generator that generators names is seen, so the embedded schema is used: see PeersConnected.',
         event: 'none',
+      },
+      PrefixMismatch: {
+        status: 'False',
+        meaning:
+          'The Generator is of another chain than the Host, so nothing of it fits: correct generators, or use a Host of that chain.',
       },
       Different: {
         status: 'False',

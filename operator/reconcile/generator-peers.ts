@@ -2,6 +2,7 @@
 import type { GeneratorReference } from '../api/common-spec.ts'
 import type { Generator, Host } from '../api.ts'
 import { peerAddress } from '../resources/addresses.ts'
+import { networkOf } from '../resources/names.ts'
 
 /** A Generator that a Host refers to; null where there is none of that name. */
 export interface Referred {
@@ -22,6 +23,12 @@ export function referredGenerators(
     generator: find(namespace, name),
     isWatched: watches(namespace),
   }))
+}
+
+/** Those of another chain than the Host: they have no block for it, and another schema. */
+export function foreignGenerators(host: Host, referred: readonly Referred[]): Referred[] {
+  const network = networkOf(host)
+  return referred.filter(({ generator }) => generator !== null && networkOf(generator) !== network)
 }
 
 /** Addresses of those whose peer ID is known. */

@@ -59,7 +59,7 @@ export function createHostLogic(generators: Mirror<Generator>): KindLogic<Host, 
     hold: () => null,
     statements: (host, facts, { views }) => ({
       PeersConnected: peersStatement(host, { referred: referred(host), views }),
-      SchemaInSync: schemaStatement(host, { ...facts, views }),
+      SchemaInSync: schemaStatement(host, { ...facts, referred: referred(host), views }),
     }),
     moves: (host) =>
       JSON.stringify([peersOf(referred(host), ''), allowances(host, referred(host))]),

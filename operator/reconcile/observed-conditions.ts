@@ -3,9 +3,11 @@
 import type { GeneratorReference } from '../api/common-spec.ts'
 import type { ReasonOf } from '../api/conditions.ts'
 import type { Host } from '../api.ts'
+import { networkOf } from '../resources/names.ts'
 import { p2pExposure } from '../resources/services.ts'
-import type { Referred } from './generator-peers.ts'
+import { foreignGenerators, type Referred } from './generator-peers.ts'
 import type { HealthView } from './health-view.ts'
+import { listed } from './listed.ts'
 import type { Statement } from './problem.ts'
 import { withoutStop } from './sentences.ts'
 
@@ -75,17 +77,32 @@ export function peersStatement(
     }
   }
   const missing = referred.filter(({ generator }) => generator === null)
+  const foreign = foreignGenerators(host, referred)
+  const useless = foreign.map(({ generator }) => generator?.status?.nodes?.[0]?.peerID)
   const asked = [...views].flatMap(([ordinal, view]) => (view === null ? [] : [{ ordinal, view }]))
-  const lonely = asked.filter(({ view }) => view.peers.length === 0)
+  const lonely = asked.filter(({ view }) => view.peers.every((id) => useless.includes(id)))
   if (missing.length > 0 && (lonely.length > 0 || asked.length === 0)) {
     return missingGeneratorStatement(missing)
   }
   if (asked.length === 0) return unobserved
   const mismatch = mismatchText(host, referred, lonely.length === 0 ? asked : lonely)
-  if (lonely.length === 0) return connectedStatement(mismatch)
-  return mismatch === null
+  const other = foreignText(host, foreign)
+  if (lonely.length === 0) return connectedStatement([mismatch, other])
+  if (mismatch !== null) return { reason: 'PeerIDMismatch', message: mismatch }
+  return other === null
     ? notConnectedStatement(lonely, referred)
-    : { reason: 'PeerIDMismatch', message: mismatch }
+    : { reason: 'PrefixMismatch', message: `No peer of its chain at ${placesOf(lonely)}. ${other}` }
+}
+
+/** Which Generators are of another chain, and what to do; null for none. */
+function foreignText(host: Host, foreign: readonly Referred[]): string | null {
+  const names = foreign.flatMap(({ reference, generator }) =>
+    generator === null
+      ? []
+      : [`${reference.namespace}/${reference.name} (${networkOf(generator)})`],
+  )
+  if (names.length === 0) return null
+  return `Of another chain than this Host (${networkOf(host)}): Generator ${listed(names)}. Correct spec.generators, or create another Host for that chain.`
 }
 
 /** A Generator that is not seen may be there all the same, where nobody looks. */
@@ -112,11 +129,16 @@ interface Asked {
   readonly view: HealthView
 }
 
-function connectedStatement(mismatch: string | null): Statement<'Connected' | 'ConnectedInPart'> {
-  const message = 'Every replica that answers has a peer.'
-  return mismatch === null
-    ? { reason: 'Connected', message }
-    : { reason: 'ConnectedInPart', message: `${message} ${mismatch}` }
+function connectedStatement(
+  remarks: readonly (string | null)[],
+): Statement<'Connected' | 'ConnectedInPart'> {
+  const told = remarks.filter((remark) => remark !== null)
+  const reason = told.length === 0 ? 'Connected' : 'ConnectedInPart'
+  return { reason, message: ['Every replica that answers has a peer.', ...told].join(' ') }
+}
+
+function placesOf(asked: readonly Asked[]): string {
+  return `replica ${asked.map(({ ordinal }) => ordinal).join(', ')}`
 }
 
 /** Of the first replica that meets somebody else in the place of a peer, and what to do; null of none. */
@@ -143,7 +165,6 @@ function notConnectedStatement(
   lonely: readonly Asked[],
   referred: readonly Referred[],
 ): Statement<'NotConnected'> {
-  const ordinals = lonely.map(({ ordinal }) => ordinal).join(', ')
   const unknown = referred
     .filter(({ generator }) => generator?.status?.nodes?.[0]?.peerID === undefined)
     .map(({ reference }) => `${reference.namespace}/${reference.name}`)
@@ -151,7 +172,7 @@ function notConnectedStatement(
     unknown.length > 0
       ? `the peer ID of ${unknown.join(', ')} is not known yet, see whether it runs`
       : 'see whether its peers run and port 9171 is open between them'
-  return { reason: 'NotConnected', message: `No peer at replica ${ordinals}: ${hint}.` }
+  return { reason: 'NotConnected', message: `No peer at ${placesOf(lonely)}: ${hint}.` }
 }
 
 /** What is known of where a Host has its schema from. */
@@ -161,14 +182,17 @@ export interface SchemaFacts {
   readonly keyless: Required<GeneratorReference> | null
   /** Whether Generators are named, but none lets this namespace have a key. */
   readonly isRefused: boolean
+  readonly referred: readonly Referred[]
   readonly views: ReadonlyMap<number, HealthView | null>
 }
 
 /** Whether a Host's schema is its Generator's. */
 export function schemaStatement(
   host: Host,
-  { schemaSource: source, keyless, isRefused, views }: SchemaFacts,
+  { schemaSource: source, keyless, isRefused, referred, views }: SchemaFacts,
 ): Statement<ReasonOf<'SchemaInSync'>> {
+  const other = foreignText(host, foreignSources(host, referred, source ?? keyless))
+  if (other !== null) return { reason: 'PrefixMismatch', message: other }
   if (isRefused) {
     return {
       reason: 'NotAllowed',
@@ -206,6 +230,19 @@ export function schemaStatement(
     reason: 'Unreachable',
     message: `The schema of Generator ${name} could not be read, and the embedded one is used: see whether it runs and port 8080 is open to it.`,
   }
+}
+
+/** The Generator to read the schema from, or where there is none all that are seen, if of another chain. */
+function foreignSources(
+  host: Host,
+  referred: readonly Referred[],
+  chosen: Required<GeneratorReference> | null,
+): Referred[] {
+  const judged = referred.filter(({ generator, reference: { namespace, name } }) =>
+    chosen === null ? generator !== null : namespace === chosen.namespace && name === chosen.name,
+  )
+  const foreign = foreignGenerators(host, judged)
+  return foreign.length === judged.length ? foreign : []
 }
 
 function embeddedStatement({ spec }: Host): Statement<'Embedded' | 'GeneratorMissing'> {

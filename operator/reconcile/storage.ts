@@ -9,7 +9,7 @@ import { records } from '../api/annotations.ts'
 import type { ReasonOf } from '../api/conditions.ts'
 import type { StorageStatus } from '../api/status.ts'
 import type { Resource } from '../api.ts'
-import { claimName, type Volume, wantedReplicas } from '../resources/names.ts'
+import { claimName, networkOf, type Volume, wantedReplicas } from '../resources/names.ts'
 import { largerSize, parseQuantity } from '../resources/quantity.ts'
 import type { PlacedClaim } from './claim.ts'
 import { listed } from './listed.ts'
@@ -63,11 +63,9 @@ export function keptSizes(resource: Resource, claims: readonly PlacedClaim[]): S
 }
 
 /** The claim of another chain, if there is one. */
-export function chainProblem(
-  { spec, metadata, kind }: Resource,
-  claims: readonly PlacedClaim[],
-): Problem | null {
-  const network = `${spec.chain.name}__${spec.chain.network}`
+export function chainProblem(resource: Resource, claims: readonly PlacedClaim[]): Problem | null {
+  const { metadata, kind } = resource
+  const network = networkOf(resource)
   const foreign = claims.filter(
     ({ claim }) => (claim.annotations[records.network] ?? network) !== network,
   )

@@ -6,7 +6,7 @@ import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import { labels, records } from '../api/annotations.ts'
 import type { Resource } from '../api.ts'
 import { looseOwner, selectorLabels } from './metadata.ts'
-import { claimName, type Volume } from './names.ts'
+import { claimName, networkOf, type Volume } from './names.ts'
 
 /** `keys` and `data`, in this order. */
 export function claimTemplates(resource: Resource): V1PersistentVolumeClaim[] {
@@ -48,7 +48,7 @@ export function claimApplied(
   ordinal: number,
   { uid, size, keyringFingerprint }: ClaimFacts,
 ): V1PersistentVolumeClaim {
-  const { chain, identity, storage } = resource.spec
+  const { identity, storage } = resource.spec
   const policy = volume === 'keys' ? identity.deletionPolicy : storage.data.deletionPolicy
   return {
     apiVersion: 'v1',
@@ -58,7 +58,7 @@ export function claimApplied(
       namespace: resource.metadata.namespace,
       uid,
       annotations: {
-        [records.network]: `${chain.name}__${chain.network}`,
+        [records.network]: networkOf(resource),
         ...(keyringFingerprint === null
           ? {}
           : { [records.keyringFingerprint]: keyringFingerprint }),

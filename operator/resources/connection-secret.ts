@@ -7,7 +7,7 @@ import { paths, ports } from '../../src/service/contract.ts'
 import type { Generator, Host, Resource } from '../api.ts'
 import { serviceHost, serviceOrigin } from './addresses.ts'
 import { childMetadata } from './metadata.ts'
-import { childNames } from './names.ts'
+import { childNames, networkOf } from './names.ts'
 import { opaqueSecret } from './secret.ts'
 
 export interface ConnectionFacts {
@@ -47,11 +47,10 @@ function commonValues(
   resource: Resource,
   { clusterDomain, peers }: ConnectionFacts,
 ): Record<string, string> {
-  const { chain } = resource.spec
   return {
     host: serviceHost(childNames(resource).base, resource.metadata.namespace, clusterDomain),
     port: String(ports.api),
-    network: `${chain.name}__${chain.network}`,
+    network: networkOf(resource),
     peers: peers.map((peer) => `${peer}\n`).join(''),
   }
 }

@@ -61,3 +61,8 @@ export function claimName(resource: Resource, volume: Volume, ordinal: number): 
 export function wantedReplicas(resource: Resource): number {
   return resource.kind === 'Generator' ? 1 : resource.spec.replicas
 }
+
+/** Name of the chain that a resource is for, as every collection begins with: `Ethereum__Mainnet`. */
+export function networkOf({ spec: { chain } }: Resource): string {
+  return `${chain.name}__${chain.network}`
+}

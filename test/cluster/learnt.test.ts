@@ -98,6 +98,19 @@ describe('what is learnt from the cluster, on a real one', () => {
   const templateOf = async (here: Namespaced, name: string): Promise<string> =>
     JSON.stringify((await here.find('StatefulSet', name))?.spec)
 
+  test('a Host that names a Generator of another chain says which is of which, and what to correct', async () => {
+    const [first = ''] = space.namespaces
+    const chain = { network: 'Astray' }
+    await validators.write(
+      hostOf('astray', { ...parked, chain, generators: [{ name: 'outside' }] }),
+    )
+    const { message } = await validators.reason('Host', 'astray', 'SchemaInSync', 'PrefixMismatch')
+    assert.equal(
+      message,
+      `Of another chain than this Host (Ethereum__Astray): Generator ${first}/outside (Ethereum__Mainnet). Correct spec.generators, or create another Host for that chain.`,
+    )
+  })
+
   test('an operator with another default image changes no pod template until somebody asks', async () => {
     await apps.write(hostOf('waiting', parked))
     await apps.reason('Host', 'waiting', 'UpdateAvailable', 'UpToDate')

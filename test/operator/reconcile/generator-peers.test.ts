@@ -92,7 +92,13 @@ test('a lonely replica is explained', () => {
 })
 
 test('a schema that nobody lets this namespace have is told with the remedy', () => {
-  const facts = { schemaSource: null, keyless: null, isRefused: true, views: new Map() }
+  const facts = {
+    schemaSource: null,
+    keyless: null,
+    isRefused: true,
+    referred: [],
+    views: new Map(),
+  }
   assert.deepEqual(schemaStatement(host, facts), {
     reason: 'NotAllowed',
     message:
@@ -102,6 +108,6 @@ test('a schema that nobody lets this namespace have is told with the remedy', ()
 
 test('a Generator whose key is not there yet is named', () => {
   const keyless = { name: 'second', namespace: 'apps' }
-  const facts = { schemaSource: null, keyless, isRefused: false, views: new Map() }
+  const facts = { schemaSource: null, keyless, isRefused: false, referred: [], views: new Map() }
   assert.match(schemaStatement(host, facts).message, /Generator apps\/second has no schema key yet/)
 })

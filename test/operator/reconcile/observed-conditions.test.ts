@@ -118,7 +118,7 @@ test('a wrong ID among several peers leaves the condition True, and is told with
 })
 
 test('a Generator that refuses the key: why, and what has it read its keys again, also behind a worse error', () => {
-  const facts = { schemaSource: reference, keyless: null, isRefused: false }
+  const facts = { schemaSource: reference, keyless: null, isRefused: false, referred: [] }
   const fork = { code: 'HOST_FORK_TOO_DEEP', message: 'peers are on another branch' }
   const views = new Map([[0, viewOf([peerID], { errors: [fork, refusal] })]])
   const statement = schemaStatement(byReference, { ...facts, views })
@@ -143,6 +143,43 @@ test('a Host of an earlier version tells its one error, which is understood as w
   assert.deepEqual(parseHealth(JSON.stringify(body))?.errors, [{ code, message }])
 })
 
+/** The Generator if it were of another chain, as a Host sees it that names it. */
+const elsewhere: Generator = {
+  ...generator,
+  spec: { ...generator.spec, chain: { name: 'Ethereum', network: 'Sepolia' } },
+}
+const foreign = referredGenerators(byReference, () => elsewhere)
+const otherChain = `Of another chain than this Host (Ethereum__Mainnet): Generator ${namespace}/${name} (Ethereum__Sepolia). Correct spec.generators, or create another Host for that chain.`
+
+test('a Generator of another chain is said to be that, whoever allows what, and is no peer', () => {
+  const different = viewOf([peerID], { schema: { state: 'different', differing: ['network'] } })
+  const facts = { referred: foreign, views: new Map([[0, different]]) }
+  const prefix = { reason: 'PrefixMismatch', message: otherChain }
+  for (const found of [
+    { schemaSource: reference, keyless: null, isRefused: false },
+    { schemaSource: null, keyless: reference, isRefused: false },
+    { schemaSource: null, keyless: null, isRefused: true },
+  ]) {
+    assert.deepEqual(schemaStatement(byReference, { ...found, ...facts }), prefix)
+  }
+  assert.deepEqual(peersStatement(byReference, facts), {
+    reason: 'PrefixMismatch',
+    message: `No peer of its chain at replica 0. ${otherChain}`,
+  })
+})
+
+test('beside a Generator of its own chain one of another chain is told as something to correct', () => {
+  const views = new Map([[0, viewOf([peerID, other], {})]])
+  assert.deepEqual(peersStatement(byReference, { referred: foreign, views }), {
+    reason: 'ConnectedInPart',
+    message: `Every replica that answers has a peer. ${otherChain}`,
+  })
+  const own = { name: 'own', namespace }
+  const both = [...foreign, { reference: own, generator, isWatched: true }]
+  const facts = { schemaSource: own, keyless: null, isRefused: false, referred: both, views }
+  assert.equal(schemaStatement(byReference, facts).reason, 'Unreachable')
+})
+
 test('peers that come and go change no message, so that they cost no write of the status', () => {
   const withPeers = (peers: readonly string[]): string =>
     peersStatement(byAddress, { referred: [], views: new Map([[0, viewOf(peers, {})]]) }).message
@@ -150,7 +187,8 @@ test('peers that come and go change no message, so that they cost no write of th
 })
 
 test('a Host whose Generators are not there says so of its schema, and one that names none does not', () => {
-  const none = { schemaSource: null, keyless: null, isRefused: false, views: new Map() }
+  const nothing = { schemaSource: null, keyless: null, isRefused: false }
+  const none = { ...nothing, referred: [], views: new Map() }
   assert.deepEqual(schemaStatement(byReference, none), {
     reason: 'GeneratorMissing',
     message:

@@ -67,13 +67,13 @@ function ofGenerator(
   }).conditions
 }
 
-/** The same for a Host, in a cluster without Generators. */
+/** The same for a Host, in a cluster without Generators but those that are `seen`. */
 function ofHost(
   picture: Partial<Picture>,
-  { facts = hostFacts, isWatched = true, ...findings }: HostFindings = {},
+  { facts = hostFacts, isWatched = true, seen = [], ...findings }: HostFindings = {},
   of: Host = host,
 ): Said {
-  const logic = createHostLogic({ ...viewOf([]).generators, watches: () => isWatched })
+  const logic = createHostLogic({ ...viewOf(seen).generators, watches: () => isWatched })
   return wantedStatus(logic, { options }, of, {
     findings: { ...foundFacts(facts), ...findings },
     picture: { ...emptyPicture, counts, claims: boundClaims(of), ...picture },
@@ -83,6 +83,7 @@ function ofHost(
 type HostFindings = Partial<Findings<HostFacts>> & {
   readonly facts?: HostFacts
   readonly isWatched?: boolean
+  readonly seen?: readonly Generator[]
 }
 
 function withSpec<T extends Resource>(resource: T, spec: object): T {
@@ -262,6 +263,16 @@ const situations: Readonly<Record<string, () => Said>> = {
   'the Generator is missing': () => ofHost(connectedTo([]), {}, referring),
   'the Generator is where nobody looks': () =>
     ofHost(connectedTo([]), { isWatched: false }, referring),
+  'the Generator is of another chain': () => {
+    const { namespace, name } = source
+    const chain = { name: 'Ethereum', network: 'Other' }
+    const metadata = { ...generator.metadata, namespace, name }
+    return ofHost(
+      connectedTo([]),
+      { seen: [withSpec({ ...generator, metadata }, { chain })] },
+      referring,
+    )
+  },
   'a schema of nobody': () => ofHost(withSchema('embedded')),
   'a schema of the Generator': () =>
     ofHost(withSchema('current'), { facts: { ...hostFacts, schemaSource: source } }, referring),
