@@ -1,4 +1,4 @@
-/** Keeps the records, owners and sizes of a resource's claims. */
+/** Keeps the labels, records, owners and sizes of a resource's claims. */
 import type { V1StorageClass } from '@kubernetes/client-node'
 import type { Resource } from '../api.ts'
 import { claimApplied } from '../resources/claims.ts'
@@ -64,11 +64,14 @@ function wantedClaim(
 }
 
 /** A kept claim in the shape of a real one, without its owners. */
-function asClaim(resource: Resource, { name, uid, annotations, requested }: KeptClaim): object {
+function asClaim(
+  resource: Resource,
+  { name, uid, labels, annotations, requested }: KeptClaim,
+): object {
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
-    metadata: { name, namespace: resource.metadata.namespace, uid, annotations },
+    metadata: { name, namespace: resource.metadata.namespace, uid, labels, annotations },
     spec: { resources: { requests: { storage: requested } } },
   }
 }

@@ -13,11 +13,11 @@
  * | missing | none, and no identity was known | a new identity begins |
  * | the same as of another replica | any | Stalled: DuplicateKey |
  *
- * A mark that was edited on the very claim that the status remembers is put back.
+ * A mark that was edited on the very claim that the status remembers is put back. A claim that lost its
+ * labels is not gone (`unseen-claims.ts`).
  */
-import { labels, records } from '../api/annotations.ts'
+import { records } from '../api/annotations.ts'
 import type { Resource } from '../api.ts'
-import { selectorLabels } from '../resources/metadata.ts'
 import { childNames, claimName, wantedReplicas } from '../resources/names.ts'
 import type { SharedKey } from './key-holders.ts'
 
@@ -114,16 +114,9 @@ function describe(
     message: {
       IdentityConflict: `The ${secret} has the fingerprint ${key}, but the key directory on claim ${name} opens with ${mark}: put the original value back from your backup. No pod is touched meanwhile.`,
       KeyringMissing: `The ${secret} is missing, and the key directory on claim ${name} opens with nothing else (fingerprint ${mark}): put the value back from your backup; ${renew}. No pod is touched meanwhile.`,
-      KeysClaimMissing: `Claim ${name} ${fateOf(claim)}, and with it the key directory of replica ${ordinal}, which opens with the ${secret}: restore the claim from your backup, with the labels ${claimLabels(resource)} and the annotation ${records.keyringFingerprint}: "${mark}"; ${renew}. ${othersOf(resource)}`,
+      KeysClaimMissing: `Claim ${name} ${fateOf(claim)}, and with it the key directory of replica ${ordinal}, which opens with the ${secret}: restore the claim from your backup, with the annotation ${records.keyringFingerprint}: "${mark}"; ${renew}. ${othersOf(resource)}`,
     }[reason],
   }
-}
-
-/** By which a keys claim is found; a backup may have lost them. */
-function claimLabels(resource: Resource): string {
-  return Object.entries({ [labels.holds]: 'keys', ...selectorLabels(resource) })
-    .map(([name, value]) => `${name}: ${value}`)
-    .join(', ')
 }
 
 /** Two replicas of one resource with one key. */

@@ -37,17 +37,23 @@ export interface Picture {
   readonly isParked: boolean
 }
 
-/** Looks at what is watched; the observer is told which pods to ask. */
+/**
+ * Looks at what is watched; the observer is told which pods to ask. `unseen` are claims that were found by
+ * name, and count while they are not watched.
+ */
 export function takePicture(
   view: ClusterView,
   observer: HealthObserver,
   resource: Resource,
+  unseen: readonly PlacedClaim[] = [],
 ): Picture {
   const { base, config } = childNames(resource)
   const set = liveChild<V1StatefulSet>(view, resource, 'StatefulSet', base)
   const kept = keptChild(view, resource, 'StatefulSet', base)
   const pods = podsOf(view, resource)
-  const allClaims = claimsOf(view, resource, maxReplicas)
+  const watched = claimsOf(view, resource, maxReplicas)
+  const names = watched.map(({ claim }) => claim.name)
+  const allClaims = [...watched, ...unseen.filter(({ claim }) => !names.includes(claim.name))]
   const parked = liveChild<V1ConfigMap>(view, resource, 'ConfigMap', config)?.metadata?.annotations
   const annotations = set === null ? parked : set.metadata?.annotations
   return {

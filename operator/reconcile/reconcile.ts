@@ -26,6 +26,7 @@ import type { ReconcileParts } from './reconcile-parts.ts'
 import { childKey, createMemories, type Looked, type ResourceMemory } from './resource-memory.ts'
 import { type Findings, wantedStatus } from './resource-status.ts'
 import { chainProblem } from './storage.ts'
+import { findUnseenClaims } from './unseen-claims.ts'
 
 /** What all resources of a kind are worked on with. */
 interface Tools<R extends Resource, F> {
@@ -87,6 +88,7 @@ export function nothingFound<F>({
   return {
     looked,
     identity: null,
+    unseen: [],
     problem: null,
     error: null,
     waiting: null,
@@ -151,10 +153,13 @@ interface Judged<F> extends PausedPlan {
 
 async function judge<R extends Resource, F>(work: Work<R, F>): Promise<Judged<F>> {
   const { resource, memory, findings, logic, parts, run } = work
-  const picture = takePicture(parts.view, parts.observer, resource)
-  const looked = await work.look(resource, memory, picture, run.signal)
+  const seen = takePicture(parts.view, parts.observer, resource)
+  const looked = await work.look(resource, memory, seen, run.signal)
   const { keyring, facts } = looked
   const { namespace, name } = resource.metadata
+  const replicas = identitiesOf(resource, seen, keyring)
+  findings.unseen = await findUnseenClaims(parts.api, resource, { seen, replicas }, run.signal)
+  const picture = pictureOf(work)
   const identities = identitiesOf(resource, picture, keyring)
   const own = planIdentity(resource, identities, keyring.exists)
   const shared = work.holders.hold(keyOf(namespace, name), keysOf(identities))
@@ -166,6 +171,10 @@ async function judge<R extends Resource, F>(work: Work<R, F>): Promise<Judged<F>
   Object.assign(findings, { looked, identity, plan, hold })
   findings.problem = identity.problem ?? chainProblem(resource, picture.claims)
   return { picture, looked, identity, plan, changes, hold }
+}
+
+function pictureOf<R extends Resource, F>({ resource, parts, findings }: Work<R, F>): Picture {
+  return takePicture(parts.view, parts.observer, resource, findings.unseen)
 }
 
 /** Fingerprints of the keys that replicas have, or had when they were last seen. */
@@ -216,7 +225,7 @@ async function ensureKeys<R extends Resource, F>(
 /** Claims may just have been written, so what there is is looked at once more. */
 async function applyObjects<R extends Resource, F>(work: Work<R, F>, facts: F): Promise<void> {
   const { resource, memory, findings, logic, parts, run } = work
-  const picture = takePicture(parts.view, parts.observer, resource)
+  const picture = pictureOf(work)
   const plan = planObjects(logic, parts, resource, { picture, facts })
   findings.plan = plan
   const hold = findings.hold !== null
@@ -236,7 +245,7 @@ async function tell<R extends Resource, F>(work: Work<R, F>): Promise<ReconcileR
   const observed = observedName(resource)
   if (isWaiting(findings)) parts.pace.beginWaiting(observed)
   else parts.pace.endWaiting(observed)
-  const picture = takePicture(parts.view, parts.observer, resource)
+  const picture = pictureOf(work)
   const wanted = wantedStatus(logic, parts, resource, { findings, picture })
   const { resourceVersion, value } = latest
   const metadata = { ...resource.metadata, resourceVersion }

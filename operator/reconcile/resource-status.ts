@@ -10,6 +10,7 @@ import { selectorText } from '../resources/metadata.ts'
 import { childNames, programOf, wantedReplicas } from '../resources/names.ts'
 import type { WantedStatus } from '../runtime/status-writer.ts'
 import type { ObjectPlan } from './act.ts'
+import type { PlacedClaim } from './claim.ts'
 import { conditionsOf } from './condition-list.ts'
 import type { HealthView } from './health-view.ts'
 import type { IdentityPlan } from './identity.ts'
@@ -30,6 +31,8 @@ import { keptSizes, type StorageStatement, storageStatement } from './storage.ts
 export interface Findings<F> {
   looked: Looked<F> | null
   identity: IdentityPlan | null
+  /** Claims that were found by name. */
+  unseen: readonly PlacedClaim[]
   problem: Problem | null
   /** A step that failed and is tried again. */
   error: unknown

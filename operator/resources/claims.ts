@@ -18,7 +18,7 @@ function claimTemplate(resource: Resource, volume: Volume): V1PersistentVolumeCl
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
-    metadata: { name: volume, labels: { ...selectorLabels(resource), [labels.holds]: volume } },
+    metadata: { name: volume, labels: claimLabels(resource, volume) },
     spec: {
       accessModes: ['ReadWriteOnce'],
       volumeMode: 'Filesystem',
@@ -26,6 +26,11 @@ function claimTemplate(resource: Resource, volume: Volume): V1PersistentVolumeCl
       resources: { requests: { storage: size } },
     },
   }
+}
+
+/** By which claims are found, and told apart by people. */
+function claimLabels(resource: Resource, volume: Volume): Record<string, string> {
+  return { ...selectorLabels(resource), [labels.holds]: volume }
 }
 
 /** What is applied to a claim that exists. */
@@ -39,8 +44,8 @@ export interface ClaimFacts {
 }
 
 /**
- * What the operator wants of a claim the StatefulSet made, for server-side apply: its size, the record
- * of chain and keyring, and an owner where the spec has it deleted together with the resource.
+ * What the operator wants of a claim the StatefulSet made, for server-side apply: its size, its labels,
+ * the record of chain and keyring, and an owner where the spec has it deleted together with the resource.
  */
 export function claimApplied(
   resource: Resource,
@@ -57,6 +62,7 @@ export function claimApplied(
       name: claimName(resource, volume, ordinal),
       namespace: resource.metadata.namespace,
       uid,
+      labels: claimLabels(resource, volume),
       annotations: {
         [records.network]: networkOf(resource),
         ...(keyringFingerprint === null

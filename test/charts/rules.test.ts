@@ -42,7 +42,7 @@ test('in a watched namespace the operator may do what it does, and nothing else'
     'poddisruptionbudgets.policy': removed,
     'networkpolicies.networking.k8s.io': removed,
     'pods.': 'list watch patch',
-    'persistentvolumeclaims.': 'list watch patch',
+    'persistentvolumeclaims.': 'get list watch patch',
     'secrets.': 'get create patch',
     'events.events.k8s.io': 'create patch',
   })

@@ -107,7 +107,7 @@ describe('what is learnt from the cluster, on a real one', () => {
     const { message } = await validators.reason('Host', 'astray', 'SchemaInSync', 'PrefixMismatch')
     assert.equal(
       message,
-      `Of another chain than this Host (Ethereum__Astray): Generator ${first}/outside (Ethereum__Mainnet). Correct spec.generators, or create another Host for that chain.`,
+      `Of another chain than this Host (Ethereum__Astray): Generator ${first}/outside (Ethereum__Devnet). Correct spec.generators, or create another Host for that chain.`,
     )
   })
 

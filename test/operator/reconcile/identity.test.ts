@@ -60,13 +60,13 @@ test('a lost, dying or replaced keys claim stops everything', () => {
   assert.equal(reasonOf({ claim: empty }), 'KeysClaimMissing')
 })
 
-test('a lost keys claim says by which labels and annotation a restored one is found', () => {
+test('a lost keys claim says by which annotation a restored one is known', () => {
   const messageOf = (given: Partial<ReplicaIdentity>): string =>
     planIdentity(host, [{ ...replica, ...given }], true).problem?.message ?? ''
   const gone = messageOf({ claim: null })
   assert.ok(
     gone.includes(
-      'with the labels viewmesh.io/holds: keys, app.kubernetes.io/name: host, app.kubernetes.io/instance: mainnet and the annotation viewmesh.io/keyring-fingerprint: "abc"; to begin with a new identity, delete the Host and create the Host again.',
+      'restore the claim from your backup, with the annotation viewmesh.io/keyring-fingerprint: "abc"; to begin with a new identity, delete the Host and create the Host again.',
     ),
     gone,
   )

@@ -11,7 +11,7 @@ test('claim templates hold nothing but the size that could ever change', () => {
   assert.deepEqual(claimTemplates(other), claimTemplates(host))
 })
 
-test('a claim records its chain and its keyring, and nobody owns it', () => {
+test('a claim is labelled, records its chain and its keyring, and nobody owns it', () => {
   assert.deepEqual(claimApplied(host, 'keys', 1, { ...facts, keyringFingerprint: 'ab' }), {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
@@ -19,6 +19,11 @@ test('a claim records its chain and its keyring, and nobody owns it', () => {
       name: 'keys-mainnet-host-1',
       namespace: 'apps',
       uid: 'u1',
+      labels: {
+        'app.kubernetes.io/name': 'host',
+        'app.kubernetes.io/instance': 'mainnet',
+        'viewmesh.io/holds': 'keys',
+      },
       annotations: {
         'viewmesh.io/network': 'Ethereum__Mainnet',
         'viewmesh.io/keyring-fingerprint': 'ab',

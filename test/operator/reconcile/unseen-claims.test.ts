@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import type { PlacedClaim } from '../../../operator/reconcile/claim.ts'
+import { claimChanges, settleClaims } from '../../../operator/reconcile/claims-upkeep.ts'
+import { planIdentity, type ReplicaIdentity } from '../../../operator/reconcile/identity.ts'
+import { identitiesOf } from '../../../operator/reconcile/picture.ts'
+import { findUnseenClaims } from '../../../operator/reconcile/unseen-claims.ts'
+import { statefulSet } from '../../../operator/resources/stateful-set.ts'
+import type { KubernetesObject } from '../../../operator/runtime/kubernetes-object.ts'
+import {
+  type Client,
+  type KubernetesServer,
+  openClient,
+  openKubernetesServer,
+  send,
+  status,
+} from '../../support/kubernetes-server.ts'
+import { readHost } from '../../support/operator-cases.ts'
+import { emptyPicture, podWith } from '../../support/operator-findings.ts'
+
+const host = readHost('host-minimal')
+const claims = '/api/v1/namespaces/apps/persistentvolumeclaims'
+const known = { fingerprint: 'abc', claimUID: 'claim' }
+const lost: ReplicaIdentity = { ordinal: 0, key: 'abc', claim: null, known }
+const fresh: ReplicaIdentity = { ...lost, key: null, known: null }
+const begun: ReplicaIdentity = { ...fresh, key: 'abc' }
+const running = { ...podWith(host, { ready: true }), ip: '10.0.0.7' }
+const set = statefulSet(host, { inputs: '', template: {} }, {})
+const { signal } = new AbortController()
+
+let server: KubernetesServer
+let client: Client
+
+before(async () => {
+  server = await openKubernetesServer()
+  client = openClient(server)
+})
+after(async () => {
+  await client.api.close()
+  await server.close()
+})
+beforeEach(() => {
+  for (const volume of ['keys', 'data']) server.remove(`${claims}/${volume}-mainnet-host-0`)
+})
+
+/** Puts a claim there that has lost its labels. */
+function putClaim(volume: string, annotations: Record<string, string> = {}): void {
+  const metadata = { name: `${volume}-mainnet-host-0`, uid: 'claim', annotations }
+  server.put(`${claims}/${volume}-mainnet-host-0`, {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata,
+    spec: { resources: { requests: { storage: '1Gi' } } },
+  } as KubernetesObject)
+}
+
+const find = async (
+  replica: ReplicaIdentity,
+  seen: Partial<typeof emptyPicture> = { set },
+): Promise<PlacedClaim[]> =>
+  await findUnseenClaims(
+    client.api,
+    host,
+    { seen: { ...emptyPicture, ...seen }, replicas: [replica] },
+    signal,
+  )
+const namesOf = (found: readonly PlacedClaim[]): string[] => found.map(({ claim }) => claim.name)
+
+test('a keys claim whose labels were edited off is not lost: it is found by its name and gets them back', async () => {
+  putClaim('keys', { 'viewmesh.io/keyring-fingerprint': 'abc' })
+  assert.equal(planIdentity(host, [lost], true).problem?.reason, 'KeysClaimMissing')
+  const found = await find(lost)
+  const keyring = { fingerprints: new Map([[0, 'abc']]) }
+  const nodes = [{ ordinal: 0, keyringFingerprint: 'abc', keysClaimUID: 'claim' }]
+  const remembered = { ...host, status: { nodes } }
+  const replicas = identitiesOf(remembered, { allClaims: found }, keyring)
+  assert.equal(planIdentity(host, replicas, true).problem, null)
+
+  const changes = () => claimChanges(host, found, keyring, () => true)
+  await settleClaims(client.api, host, changes, found, signal)
+  const live = server.get(`${claims}/keys-mainnet-host-0`) as KubernetesObject
+  assert.deepEqual(live.metadata?.labels, {
+    'app.kubernetes.io/name': 'host',
+    'app.kubernetes.io/instance': 'mainnet',
+    'viewmesh.io/holds': 'keys',
+  })
+})
+
+test('a claim with an identity is found before another key is made, also by a new resource', async () => {
+  putClaim('keys', { 'viewmesh.io/keyring-fingerprint': 'abc' })
+  assert.deepEqual(namesOf(await find(fresh)), ['keys-mainnet-host-0'])
+  assert.deepEqual(namesOf(await find(begun, { set: null })), ['keys-mainnet-host-0'])
+})
+
+test('a claim of that name that was never ours, made by a user for instance, is no identity', async () => {
+  putClaim('keys')
+  assert.deepEqual(await find(fresh), [])
+  assert.deepEqual(await find(begun, { set: null }), [])
+})
+
+test('the claims of a pod that runs are there, whoever edited what of them', async () => {
+  putClaim('keys')
+  putClaim('data')
+  const pods = new Map([[0, running]])
+  assert.deepEqual(namesOf(await find(begun, { set, pods })), [
+    'keys-mainnet-host-0',
+    'data-mainnet-host-0',
+  ])
+})
+
+test('a claim that is gone is gone', async () => {
+  assert.deepEqual(await find(lost), [])
+})
+
+test('nobody is asked for claims that are seen, or that a new StatefulSet is about to make', async () => {
+  putClaim('keys', { 'viewmesh.io/keyring-fingerprint': 'abc' })
+  const allClaims = await find(lost)
+  const before = server.requests.length
+  assert.deepEqual(await find(lost, { set, allClaims }), [])
+  assert.deepEqual(await find(begun), [])
+  assert.equal(server.requests.length, before)
+})
+
+test('without the right to ask nothing follows from the absence of a claim', async () => {
+  const refuse: Parameters<typeof server.faults.add>[0] = ({ path }, response) => {
+    if (!path.startsWith(claims)) return false
+    send(response, 403, status(403, 'Forbidden', 'cannot get'))
+    return true
+  }
+  server.faults.add(refuse)
+  await assert.rejects(find(lost), { code: 'OPERATOR_API_FORBIDDEN' })
+  server.faults.delete(refuse)
+})
