@@ -8,6 +8,7 @@
 
 import { requests } from '../api/annotations.ts'
 import type { Generator, Host, Resource } from '../api.ts'
+import { colocationOf } from './affinity.ts'
 import { canonicalJson, shortHash } from './canonical-json.ts'
 import type { GeneratorContext, HostContext } from './context.ts'
 
@@ -25,10 +26,10 @@ export function generatorTemplateInputs(
   return hashOf({
     ...commonInputs(generator),
     clusterDomain,
-    executionNode: executionNode && {
-      namespace: executionNode.namespace,
-      labels: executionNode.labels,
-    },
+    executionNode:
+      colocationOf(generator) === 'None'
+        ? null
+        : executionNode && { namespace: executionNode.namespace, labels: executionNode.labels },
     url: url && { http: url.http, ws: url.ws },
     service: service && {
       name: service.name,

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { Generator, Host } from '../../../operator/api.ts'
 import type { GeneratorContext, HostContext } from '../../../operator/resources/context.ts'
 import { hostObjects } from '../../../operator/resources/host-objects.ts'
-import { hostPodTemplate } from '../../../operator/resources/pod-template.ts'
+import { generatorPodTemplate, hostPodTemplate } from '../../../operator/resources/pod-template.ts'
 import {
   generatorTemplateInputs,
   hostTemplateInputs,
@@ -187,4 +187,17 @@ test('peers and addresses that are learnt replace no pod', () => {
   const learnt = { ...hostContext, peers, announce }
   assert.equal(inputsOf(host, learnt), inputsOf(host))
   assert.deepEqual(hostPodTemplate(host, learnt), hostPodTemplate(host, hostContext))
+})
+
+test('what is learnt of the execution node replaces the pod where it is to be near it, and nowhere else', () => {
+  const moved = { namespace: 'validators', labels: { app: 'besu' } }
+  const learnt: GeneratorContext = { ...generatorContext, executionNode: moved }
+  const near = changedGenerator({ upstream: { service: { colocate: 'Preferred' } } })
+  assert.notEqual(generatorInputsOf(near, learnt), generatorInputsOf(near))
+  const anywhere = changedGenerator({ upstream: { service: { colocate: 'None' } } })
+  assert.equal(generatorInputsOf(anywhere, learnt), generatorInputsOf(anywhere))
+  assert.deepEqual(
+    generatorPodTemplate(anywhere, learnt),
+    generatorPodTemplate(anywhere, generatorContext),
+  )
 })
