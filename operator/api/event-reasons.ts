@@ -18,6 +18,11 @@ export const eventReasons = {
     meaning:
       'Fields that somebody else had written were taken back; the note says who wrote which: let them leave these fields alone.',
   },
+  PodsReplaced: {
+    type: 'Normal',
+    meaning:
+      'Pods are replaced, one after the other, because their template changed; the note says which fields of it did.',
+  },
   StatefulSetRemoved: {
     type: 'Normal',
     meaning:

@@ -1,8 +1,10 @@
 /** Plans and writes the objects of a resource; the StatefulSet comes last, and goes without its pods. */
+import type { V1StatefulSet } from '@kubernetes/client-node'
 import type { Resource } from '../api.ts'
 import type { ChildObject, ResourceObjects } from '../resources/child-object.ts'
 import { learntAnnotations } from '../resources/learnt.ts'
 import { childNames } from '../resources/names.ts'
+import { templateChanges } from '../resources/template-changes.ts'
 import { recordAnnotations } from '../resources/template-record.ts'
 import type { ReconcileRun } from '../runtime/controller.ts'
 import { builtinTypes } from '../runtime/resource-type.ts'
@@ -15,6 +17,7 @@ import {
   settle,
 } from './children.ts'
 import type { KindLogic } from './kind-logic.ts'
+import { listed } from './listed.ts'
 import type { Picture } from './picture.ts'
 import { nudgePods } from './pod-nudge.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
@@ -70,6 +73,7 @@ function withRecord<T extends ChildObject>(object: T, { recorded, recordedLearnt
 interface Settling<F> {
   readonly plan: ObjectPlan
   readonly memory: ResourceMemory<F>
+  readonly picture: Pick<Picture, 'recorded' | 'pods'>
   /** Whether pods have to wait. */
   readonly hold: boolean
 }
@@ -81,7 +85,7 @@ interface Settling<F> {
 export async function settleAll<R extends Resource, F>(
   parts: ReconcileParts<R>,
   resource: R,
-  { plan, memory, hold }: Settling<F>,
+  { plan, memory, picture, hold }: Settling<F>,
   run: ReconcileRun,
 ): Promise<boolean> {
   const isSetLeft = hold || plan.isSetLeaving
@@ -95,6 +99,7 @@ export async function settleAll<R extends Resource, F>(
     await settle(parts, resource, difference, run.signal)
     run.log.info({ kind, object: name, action, fields }, 'object written')
     if (action === 'correct') tellDrift(parts, resource, difference)
+    if (kind === 'StatefulSet') tellReplacement(parts, resource, difference, picture)
     if (kind === 'ConfigMap' && action !== 'create') {
       await nudgePods(parts, resource, markOf(difference.object) ?? '', run)
     }
@@ -123,6 +128,21 @@ function tellDrift<R extends Resource>(
   const what = fields.length === 0 ? 'had been deleted' : `had other ${fields.join(', ')}`
   const note = `${kind} ${name} ${what}.`
   recordEvent(parts, resource, { reason: 'DriftCorrected', action: 'Apply', note })
+}
+
+/** Why pods are replaced, where there are any. */
+function tellReplacement<R extends Resource>(
+  parts: ReconcileParts<R>,
+  resource: R,
+  { object }: Difference,
+  { recorded, pods }: Settling<unknown>['picture'],
+): void {
+  const after = (object as V1StatefulSet | null)?.spec?.template
+  if (recorded === null || after === undefined || pods.size === 0) return
+  const changes = templateChanges(recorded.template, after)
+  if (changes.length === 0) return
+  const note = `Pods are replaced, since their template changed: ${listed(changes)}.`
+  recordEvent(parts, resource, { reason: 'PodsReplaced', action: 'Apply', note })
 }
 
 /** Takes the StatefulSet away and leaves its pods running. Another one of its name is left alone. */

@@ -229,7 +229,7 @@ async function applyObjects<R extends Resource, F>(work: Work<R, F>, facts: F): 
   const plan = planObjects(logic, parts, resource, { picture, facts })
   findings.plan = plan
   const hold = findings.hold !== null
-  findings.isHeld = await settleAll(parts, resource, { plan, memory, hold }, run)
+  findings.isHeld = await settleAll(parts, resource, { plan, memory, picture, hold }, run)
   // While pods have to wait it would not be made again.
   if (!plan.isGrowing || hold) return
   await removeSet(parts, resource, picture, run)

@@ -4,9 +4,12 @@ import { pino } from 'pino'
 import type { Host } from '../../../operator/api.ts'
 import { settleAll } from '../../../operator/reconcile/act.ts'
 import type { HostFacts } from '../../../operator/reconcile/host-logic.ts'
+import type { Picture } from '../../../operator/reconcile/picture.ts'
 import type { ReconcileParts } from '../../../operator/reconcile/reconcile-parts.ts'
 import { createMemories } from '../../../operator/reconcile/resource-memory.ts'
+import type { ChildObject } from '../../../operator/resources/child-object.ts'
 import { hostObjects } from '../../../operator/resources/host-objects.ts'
+import { readTemplateRecord } from '../../../operator/resources/template-record.ts'
 import type { Occurrence } from '../../../operator/runtime/event-recorder.ts'
 import type { KubernetesObject } from '../../../operator/runtime/kubernetes-object.ts'
 import {
@@ -15,6 +18,7 @@ import {
   openKubernetesServer,
 } from '../../support/kubernetes-server.ts'
 import { hostContext, readHost } from '../../support/operator-cases.ts'
+import { emptyPicture, podWith } from '../../support/operator-findings.ts'
 import { viewOf } from '../../support/operator-view.ts'
 
 const host = readHost('host-minimal')
@@ -45,7 +49,7 @@ test('what the operator itself took away is no drift when it is wanted again', a
       isGrowing: false,
       isSetLeaving: false,
     }
-    await settleAll(parts, scaled, { plan, memory, hold: false }, run)
+    await settleAll(parts, scaled, { plan, memory, picture: emptyPicture, hold: false }, run)
   }
   const isThere: boolean[] = []
   for (const replicas of [2, 1, 2]) {
@@ -57,4 +61,47 @@ test('what the operator itself took away is no drift when it is wanted again', a
   server.remove(path)
   await scaleTo(2)
   assert.deepEqual(told, ['PodDisruptionBudget mainnet-host had been deleted.'])
+})
+
+test('who replaces pods says what of their template changed, and no value of it', async () => {
+  const told: unknown[] = []
+  const events = {
+    record: (_type: unknown, _of: unknown, occurrence: Occurrence) => told.push(occurrence),
+  }
+  const memory = createMemories<HostFacts>().of(host)
+  const setOf = (of: Host): KubernetesObject => {
+    const { objects } = hostObjects(of, hostContext)
+    return objects.find(({ kind }) => kind === 'StatefulSet') as KubernetesObject
+  }
+  const change = async (from: Host, to: Host, pods: Picture['pods']): Promise<void> => {
+    const live = setOf(from)
+    const parts = { api: openClient(server).api, view: viewOf([live]), events }
+    const picture = { recorded: readTemplateRecord(live.metadata?.annotations), pods }
+    const plan = {
+      objects: [setOf(to) as ChildObject],
+      updateAvailable: false,
+      isGrowing: false,
+      isSetLeaving: false,
+    }
+    const settling = { plan, memory, picture, hold: false }
+    await settleAll(parts as unknown as ReconcileParts<Host>, to, settling, run)
+  }
+  const withVariables = (names: readonly string[], more: Partial<Host['spec']> = {}): Host => {
+    const env = names.map((name) => ({ name, value: 'secret' }))
+    const podTemplate = { spec: { containers: [{ name: 'host', env }] } }
+    return { ...host, spec: { ...host.spec, podTemplate, ...more } }
+  }
+  const one = new Map([[0, podWith(host, {})]])
+  const image = { ...host.spec.image, tag: '2' }
+  await change(withVariables(['LOG_LEVEL']), withVariables(['GRAPHQL_MAX_ROWS'], { image }), one)
+  await change(host, { ...host, spec: { ...host.spec, replicas: 3 } }, one)
+  await change(host, withVariables(['LOG_LEVEL']), new Map())
+  assert.deepEqual(told, [
+    {
+      type: 'Normal',
+      reason: 'PodsReplaced',
+      action: 'Apply',
+      note: 'Pods are replaced, since their template changed: spec.containers[host].image, spec.containers[host].env[GRAPHQL_MAX_ROWS], spec.containers[host].env[LOG_LEVEL].',
+    },
+  ])
 })
