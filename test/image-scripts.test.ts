@@ -45,6 +45,12 @@ test('images are built with buildah where it is there, or with what is asked for
   assert.deepEqual([code, stderr], [1, '--with is buildah or docker.\n'])
 })
 
+test('where no target is named, the image that comes of it is one that is published', () => {
+  const dockerfile = readFileSync(join(repository, 'images/Dockerfile'), 'utf8')
+  const stages = [...dockerfile.matchAll(/^FROM .* AS (\S+)$/gm)].map(([, name]) => name)
+  assert.equal(stages.at(-1), 'host')
+})
+
 for (const failing of ['docker', 'npx']) {
   test(`no cluster is made where images cannot be built, here for want of ${failing}`, () => {
     standIns({ docker: '', npx: '', kind: '', npm: '', [failing]: 'exit 3' })
