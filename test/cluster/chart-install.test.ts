@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import { anvilPort, deployAnvil } from '../support/anvil-pod.ts'
 import { type Cluster, openCluster } from '../support/cluster.ts'
+import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { clusterImage } from '../support/cluster-image.ts'
 import { eventually } from '../support/cluster-resources.ts'
 import {
@@ -24,12 +25,13 @@ describe('the standalone charts', { timeout: 900_000 }, () => {
   let namespace: string
   let release: ReleaseCommand
 
+  diagnoseFailures(() => ({ cluster }))
   before(async () => {
     cluster = await openCluster()
     namespace = await cluster.createNamespace({
       'pod-security.kubernetes.io/enforce': 'restricted',
     })
-    release = releasesIn(cluster, namespace)
+    release = releasesIn(namespace)
     await deployAnvil(cluster, namespace)
     await createSecret('gen-generator-keyring', ['0', 'schema-keys'])
     await createSecret('hosts-host-keyring', ['0', '1'])

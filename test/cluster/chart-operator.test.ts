@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { anvilPort, deployAnvil } from '../support/anvil-pod.ts'
 import { canAccount } from '../support/can-i.ts'
 import { type Cluster, openCluster } from '../support/cluster.ts'
+import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { clusterImage } from '../support/cluster-image.ts'
 import {
   eventually,
@@ -11,7 +12,6 @@ import {
   type Namespaced,
 } from '../support/cluster-resources.ts'
 import {
-  diagnostics,
   gotFromHelm,
   imageValues,
   type ReleaseCommand,
@@ -30,13 +30,14 @@ describe('the operator’s chart', { timeout: 900_000 }, () => {
   let here: Namespaced
   let release: ReleaseCommand
 
+  diagnoseFailures(() => ({ cluster }))
   before(async () => {
     cluster = await openCluster()
     namespace = await cluster.createNamespace({
       'pod-security.kubernetes.io/enforce': 'restricted',
     })
     here = inNamespace(cluster, namespace)
-    release = releasesIn(cluster, namespace)
+    release = releasesIn(namespace)
     await cluster.installDefinitions()
     await deployAnvil(cluster, namespace)
     await cluster.apply(here.path('Secret', 'given'), {
@@ -103,7 +104,7 @@ describe('the operator’s chart', { timeout: 900_000 }, () => {
       ...['--namespace', namespace, 'wait', '--for=condition=Ready', '--timeout=300s'],
       ...resources,
     ])
-    if (code !== 0) assert.fail(`${stderr}\n${await diagnostics(cluster, namespace)}`)
+    assert.equal(code, 0, stderr)
   }
 
   const pods = ['dev-generator-0', 'apps-host-0', 'apps-host-1']

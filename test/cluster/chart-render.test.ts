@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { parse } from 'yaml'
 import { type Cluster, openCluster } from '../support/cluster.ts'
+import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { helm, type RenderedObject, refusalOf, renderChart } from '../support/helm.ts'
 import { repository } from '../support/repository.ts'
 
@@ -36,6 +37,7 @@ describe('the API server, asked strictly and without storing anything', () => {
   let cluster: Cluster
   let namespaces: string[]
 
+  diagnoseFailures(() => ({ cluster }))
   before(async () => {
     cluster = await openCluster()
     await cluster.installDefinitions()

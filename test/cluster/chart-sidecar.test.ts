@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { V1Container, V1ContainerStatus, V1Pod, V1Volume } from '@kubernetes/client-node'
 import { parse, stringify } from 'yaml'
 import { type Cluster, openCluster } from '../support/cluster.ts'
+import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { clusterImage } from '../support/cluster-image.ts'
 import { eventually } from '../support/cluster-resources.ts'
 import { repository } from '../support/repository.ts'
@@ -31,6 +32,7 @@ describe('a Generator in the pod of an execution node', { timeout: 600_000 }, ()
   let cluster: Cluster
   let namespace: string
 
+  diagnoseFailures(() => ({ cluster }))
   before(async () => {
     cluster = await openCluster()
     namespace = await cluster.createNamespace({

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Cluster } from '../support/cluster.ts'
+import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { markedClaims, normalObjects } from '../support/cluster-objects.ts'
 import type { OperatorSpace } from '../support/cluster-operator.ts'
 import { eventually, hostOf, type Namespaced, parked } from '../support/cluster-resources.ts'
@@ -14,6 +15,7 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
   let here: Namespaced
   let expected: unknown
 
+  diagnoseFailures(() => ({ cluster, space }))
   before(async () => {
     ;({ cluster, space, here } = await openOperatedCluster({ env: alone }))
     await here.write(pair('model'))

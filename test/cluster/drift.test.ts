@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Cluster } from '../support/cluster.ts'
+import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import type { OperatorSpace } from '../support/cluster-operator.ts'
 import {
   eventually,
@@ -76,6 +77,7 @@ describe('what others do to the objects of a Host, on a real cluster', () => {
   let space: OperatorSpace
   let here: Namespaced
 
+  diagnoseFailures(() => ({ cluster, space }))
   before(async () => {
     ;({ cluster, space, here } = await openOperatedCluster())
     const p2p = { type: 'ClusterIP', annotations: { 'example.org/a': 'b' } }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { type HealthReport, paths, ports } from '../../src/service/contract.ts'
 import { type Cluster, expectStatus } from '../support/cluster.ts'
+import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import type { OperatorSpace } from '../support/cluster-operator.ts'
 import {
   eventually,
@@ -22,6 +23,7 @@ describe('the identity of a Host, on a real cluster', () => {
   let peerID: string
   let key: string
 
+  diagnoseFailures(() => ({ cluster, space }))
   before(async () => {
     ;({ cluster, space, here } = await openOperatedCluster())
     await here.write(hostOf('kept'))

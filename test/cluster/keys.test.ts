@@ -11,6 +11,7 @@ import {
 import { claimName } from '../../operator/resources/names.ts'
 import { secretValue } from '../../operator/resources/secret.ts'
 import { type Cluster, type ClusterAnswer, expectStatus, openCluster } from '../support/cluster.ts'
+import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { readHost } from '../support/operator-cases.ts'
 
 describe('keys and their claims, on a real API server', () => {
@@ -20,6 +21,7 @@ describe('keys and their claims, on a real API server', () => {
   let secrets: string
   let claims: string
 
+  diagnoseFailures(() => ({ cluster }))
   before(async () => {
     cluster = await openCluster()
     await cluster.installDefinitions()

@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import type { V1LeaseSpec, V1StatefulSetSpec } from '@kubernetes/client-node'
 import { type ChildProgram, startChild } from '../support/child-program.ts'
 import { type Cluster, openCluster } from '../support/cluster.ts'
+import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import {
   eventually,
   hostOf,
@@ -33,7 +34,9 @@ describe('who of several operators writes, on a real cluster', () => {
   let here: Namespaced
   let folder: string
   const opened: Audited[] = []
+  const output = (): string => opened.map(({ program }) => program.stdout()).join('\n')
 
+  diagnoseFailures(() => ({ cluster, space: { output } }))
   before(async () => {
     cluster = await openCluster()
     await cluster.installDefinitions()

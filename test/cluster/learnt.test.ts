@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type Cluster, expectStatus } from '../support/cluster.ts'
+import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import type { OperatorSpace } from '../support/cluster-operator.ts'
 import {
   eventually,
@@ -19,6 +20,7 @@ describe('what is learnt from the cluster, on a real one', () => {
   let validators: Namespaced
   let apps: Namespaced
 
+  diagnoseFailures(() => ({ cluster, space }))
   before(async () => {
     ;({ cluster, space, here: validators } = await openOperatedCluster({ namespaces: 2 }))
     apps = inNamespace(cluster, space.namespaces[1] ?? '')

@@ -4,6 +4,7 @@ import { requests } from '../../operator/api/annotations.ts'
 import type { Condition } from '../../operator/api/status.ts'
 import { paths, ports } from '../../src/service/contract.ts'
 import type { Cluster } from '../support/cluster.ts'
+import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import type { OperatorSpace } from '../support/cluster-operator.ts'
 import {
   eventually,
@@ -24,6 +25,7 @@ describe('a Generator that is not who or where its Hosts think, on a real cluste
   /** Of the pods of both Hosts, as they were at first. */
   let lives: string
 
+  diagnoseFailures(() => ({ cluster, space }))
   before(async () => {
     ;({ cluster, space, here } = await openOperatedCluster())
     await writeNode(cluster, space.namespace)

@@ -9,6 +9,7 @@ import { generatorObjects } from '../../operator/resources/generator-objects.ts'
 import { hostObjects } from '../../operator/resources/host-objects.ts'
 import { keyringSecret } from '../../operator/resources/keyring-secret.ts'
 import { type Cluster, type ClusterAnswer, expectStatus, openCluster } from '../support/cluster.ts'
+import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { clusterImage } from '../support/cluster-image.ts'
 import { eventually } from '../support/cluster-resources.ts'
 import {
@@ -65,6 +66,7 @@ describe('what the builders make, on a real API server', () => {
       type: applyType,
     })
 
+  diagnoseFailures(() => ({ cluster }))
   before(async () => {
     cluster = await openCluster()
     await cluster.installDefinitions()

@@ -16,6 +16,7 @@ import { writeThrough } from '../../operator/runtime/write-through.ts'
 import type { ServiceError } from '../../src/errors.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { type Cluster, openCluster } from '../support/cluster.ts'
+import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { eventually } from '../support/cluster-resources.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(120_000)
@@ -31,6 +32,7 @@ describe('the runtime of the operator, on a real API server', () => {
   const registry = new Registry()
   const metrics = openRuntimeMetrics(registry)
 
+  diagnoseFailures(() => ({ cluster }))
   before(async () => {
     cluster = await openCluster()
     await cluster.installDefinitions()

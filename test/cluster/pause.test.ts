@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Cluster } from '../support/cluster.ts'
+import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { madeKinds } from '../support/cluster-objects.ts'
 import { chartRules, type OperatorSpace } from '../support/cluster-operator.ts'
 import { eventually, hostOf, type Namespaced, parked } from '../support/cluster-resources.ts'
@@ -11,6 +12,7 @@ describe('an operator that may not, or shall not, on a real cluster', () => {
   let space: OperatorSpace
   let here: Namespaced
 
+  diagnoseFailures(() => ({ cluster, space }))
   before(async () => {
     ;({ cluster, space, here } = await openOperatedCluster())
   })

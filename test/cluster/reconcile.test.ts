@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { canAccount } from '../support/can-i.ts'
 import { type Cluster, expectStatus } from '../support/cluster.ts'
+import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { clusterImage } from '../support/cluster-image.ts'
 import { madeKinds } from '../support/cluster-objects.ts'
 import type { OperatorSpace } from '../support/cluster-operator.ts'
@@ -16,6 +17,7 @@ describe('the samples of README, on a real cluster: a Generator beside an execut
   let space: OperatorSpace
   let here: Namespaced
 
+  diagnoseFailures(() => ({ cluster, space }))
   before(async () => {
     ;({ cluster, space, here } = await openOperatedCluster())
   })

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { parse } from 'yaml'
 import { type Cluster, type ClusterAnswer, expectStatus, openCluster } from '../support/cluster.ts'
+import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { type JsonObject, mergePatch } from '../support/merge-patch.ts'
 import { repository } from '../support/repository.ts'
 
@@ -80,6 +81,7 @@ describe('what the API server refuses', () => {
     return `${pathOf(kind)}/${name}`
   }
 
+  diagnoseFailures(() => ({ cluster }))
   before(async () => {
     cluster = await openCluster()
     await cluster.installDefinitions()

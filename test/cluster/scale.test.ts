@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type Cluster, expectStatus } from '../support/cluster.ts'
+import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import type { OperatorSpace } from '../support/cluster-operator.ts'
 import { eventually, hostOf, type Namespaced } from '../support/cluster-resources.ts'
 import { openLoadMetrics, reasonAgainstLoadMetrics } from '../support/load-metrics.ts'
@@ -11,6 +12,7 @@ describe('replicas of a Host, on a real cluster', () => {
   let space: OperatorSpace
   let here: Namespaced
 
+  diagnoseFailures(() => ({ cluster, space }))
   before(async () => {
     ;({ cluster, space, here } = await openOperatedCluster())
   })

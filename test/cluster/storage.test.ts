@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type Cluster, expectStatus } from '../support/cluster.ts'
+import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import type { OperatorSpace } from '../support/cluster-operator.ts'
 import { eventually, hostOf, type Namespaced } from '../support/cluster-resources.ts'
 import { openOperatedCluster } from '../support/operated-cluster.ts'
@@ -15,6 +16,7 @@ describe('volumes that grow, on a real cluster', () => {
   let here: Namespaced
   let className: string
 
+  diagnoseFailures(() => ({ cluster, space }))
   before(async () => {
     ;({ cluster, space, here } = await openOperatedCluster({ env: alone }))
     className = `${space.namespace}-growing`

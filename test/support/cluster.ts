@@ -62,6 +62,8 @@ export interface Cluster {
   /** A namespace of a new name, as soon as pods can be made there; `deleteNamespace` takes it away again. */
   createNamespace(labels?: Readonly<Record<string, string>>): Promise<string>
   deleteNamespace(name: string): Promise<void>
+  /** Those that were made here and are not deleted. */
+  namespaces(): readonly string[]
   /** Applies `crds/` and waits until the kinds are served as they are there. */
   installDefinitions(): Promise<void>
   close(): void
@@ -84,6 +86,7 @@ export async function openCluster(): Promise<Cluster> {
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),
   })
+  const namespaces = new Set<string>()
   const cluster: Omit<Cluster, 'installDefinitions'> = {
     apply: async (path, body) => {
       const query = { fieldManager: 'viewmesh-test', force: 'true', fieldValidation: 'Strict' }
@@ -104,6 +107,7 @@ export async function openCluster(): Promise<Cluster> {
       const name = `viewmesh-test-${randomBytes(4).toString('hex')}`
       const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }
       await expectStatus(cluster.request('POST', '/api/v1/namespaces', { body }), 201)
+      namespaces.add(name)
       await until(`namespace ${name} has an account for pods`, async () => {
         const path = `/api/v1/namespaces/${name}/serviceaccounts/default`
         return (await cluster.request('GET', path)).status === 200
@@ -112,7 +116,9 @@ export async function openCluster(): Promise<Cluster> {
     },
     deleteNamespace: async (name) => {
       await expectStatus(cluster.request('DELETE', `/api/v1/namespaces/${name}`), 200)
+      namespaces.delete(name)
     },
+    namespaces: () => [...namespaces],
     close: () => agent.destroy(),
   }
   return { ...cluster, installDefinitions: () => installDefinitions(cluster) }

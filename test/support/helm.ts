@@ -1,7 +1,6 @@
 /** Helm, for tests of the charts; it is asked for Kubernetes 1.34 where no cluster tells it the version. */
 import { execFile } from 'node:child_process'
 import { parseAllDocuments, stringify } from 'yaml'
-import type { Cluster } from './cluster.ts'
 import { repository } from './repository.ts'
 
 export interface HelmResult {
@@ -43,22 +42,15 @@ export function helm(args: readonly string[], values?: object): Promise<HelmResu
   })
 }
 
-/** Runs helm in one namespace. Throws what helm says, and what a person would look at first. */
+/** Runs helm in one namespace. Throws what helm says. */
 export type ReleaseCommand = (args: readonly string[], values?: object) => Promise<HelmResult>
 
-/** For the releases of a namespace; `others` are namespaces to look at as well where helm fails. */
-export function releasesIn(
-  cluster: Cluster,
-  namespace: string,
-  others: readonly string[] = [],
-): ReleaseCommand {
+/** For the releases of a namespace. */
+export function releasesIn(namespace: string): ReleaseCommand {
   return async (args, values) => {
     const result = await helm([...args, '--namespace', namespace], values)
-    if (result.code === 0) return result
-    const looks = await Promise.all(
-      [namespace, ...others].map((place) => diagnostics(cluster, place)),
-    )
-    throw new Error([result.stderr, ...looks].join('\n'))
+    if (result.code !== 0) throw new Error(result.stderr)
+    return result
   }
 }
 
@@ -72,22 +64,6 @@ export async function gotFromHelm(
     return [`helm get all ${name}`, stdout] as const
   })
   return Object.fromEntries(await Promise.all(all))
-}
-
-const programs = 'app.kubernetes.io/name in (operator, generator, host)'
-
-/** What a person would look at first: resources, pods, volumes, Events, and how the logs end. */
-export async function diagnostics(cluster: Cluster, namespace: string): Promise<string> {
-  const looks = await Promise.all(
-    [
-      ['get', 'viewmesh', '-o', 'wide'],
-      ['get', 'pods,pvc', '-o', 'wide'],
-      ['get', 'events', '--sort-by=.lastTimestamp'],
-      ['logs', '--prefix', '--tail', '40', '--selector', programs],
-      ['logs', '--prefix', '--tail', '40', '--selector', 'app.kubernetes.io/part-of=viewmesh'],
-    ].map((args) => cluster.kubectl(['--namespace', namespace, ...args])),
-  )
-  return looks.map(({ stdout, stderr }) => stdout || stderr).join('\n')
 }
 
 /** How helm waits for what it installs. */

@@ -1,5 +1,6 @@
 /** A real cluster with the definitions and an operator at work, as most suites about it begin. */
 import { type Cluster, openCluster } from './cluster.ts'
+import { writeDiagnostics } from './cluster-diagnostics.ts'
 import { type OperatorSpace, type OperatorStart, openOperatorSpace } from './cluster-operator.ts'
 import { inNamespace, type Namespaced } from './cluster-resources.ts'
 
@@ -26,6 +27,7 @@ export async function openOperatedCluster({
   try {
     await space.start(settings)
   } catch (error) {
+    await writeDiagnostics('the start of the operator', { cluster, space })
     await space.close()
     cluster.close()
     throw error

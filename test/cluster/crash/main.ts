@@ -7,6 +7,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { openCluster } from '../../support/cluster.ts'
+import { writeDiagnostics } from '../../support/cluster-diagnostics.ts'
 import { markedClaims, normalObjects } from '../../support/cluster-objects.ts'
 import { openOperatorSpace } from '../../support/cluster-operator.ts'
 import { eventually, hostOf, inNamespace, parked } from '../../support/cluster-resources.ts'
@@ -37,6 +38,9 @@ const here = inNamespace(cluster, space.namespace)
 try {
   await crash()
   process.stdout.write(`${rounds} rounds: nothing was lost, doubled or replaced\n`)
+} catch (error) {
+  await writeDiagnostics('kills at random moments', { cluster, space })
+  throw error
 } finally {
   await space.close()
   cluster.close()

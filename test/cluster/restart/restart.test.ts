@@ -4,11 +4,13 @@
  * machine knows: VIEWMESH_TEST_RESTART_API and VIEWMESH_TEST_RESTART_CLUSTER are shell commands that end
  * when the cluster answers again.
  */
+
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { V1ContainerStatus } from '@kubernetes/client-node'
 import type { ChildProgram } from '../../support/child-program.ts'
 import { type Cluster, openCluster } from '../../support/cluster.ts'
+import { diagnoseFailures } from '../../support/cluster-diagnostics.ts'
 import { clusterImage } from '../../support/cluster-image.ts'
 import { madeKinds } from '../../support/cluster-objects.ts'
 import { type OperatorSpace, openOperatorSpace } from '../../support/cluster-operator.ts'
@@ -29,6 +31,7 @@ describe('an operator beneath which the cluster restarts', { timeout: 900_000 },
   let operator: ChildProgram
   let replicas = 1
 
+  diagnoseFailures(() => ({ cluster, space }))
   before(async () => {
     cluster = await openCluster()
     await cluster.installDefinitions()

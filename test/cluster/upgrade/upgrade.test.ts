@@ -5,6 +5,7 @@ import type { V1LeaseSpec } from '@kubernetes/client-node'
 import { requests } from '../../../operator/api/annotations.ts'
 import { canAccount } from '../../support/can-i.ts'
 import { type Cluster, openCluster } from '../../support/cluster.ts'
+import { diagnoseFailures } from '../../support/cluster-diagnostics.ts'
 import { clusterImage } from '../../support/cluster-image.ts'
 import {
   eventually,
@@ -15,7 +16,6 @@ import {
   writeNode,
 } from '../../support/cluster-resources.ts'
 import {
-  diagnostics,
   helm,
   imageValues,
   type ReleaseCommand,
@@ -53,6 +53,7 @@ describe('an upgrade of the operator, which looks after the whole cluster', () =
   let old: Version
   let young: Version
 
+  diagnoseFailures(() => ({ cluster }))
   before(async () => {
     const checkout = { folder: repository, tag: undefined }
     const tag = isNext ? 'next' : olderCommit
@@ -64,7 +65,7 @@ describe('an upgrade of the operator, which looks after the whole cluster', () =
     home = await cluster.createNamespace(restricted)
     place = await cluster.createNamespace(restricted)
     here = inNamespace(cluster, place)
-    release = releasesIn(cluster, home, [place])
+    release = releasesIn(home)
     await writeNode(cluster, place)
   })
   after(async () => {
@@ -86,7 +87,7 @@ describe('an upgrade of the operator, which looks after the whole cluster', () =
   })
   const kubectl = async (...args: string[]): Promise<string> => {
     const { code, stdout, stderr } = await cluster.kubectl(['--namespace', home, ...args])
-    if (code !== 0) assert.fail(`${stderr}\n${await diagnostics(cluster, home)}`)
+    assert.equal(code, 0, stderr)
     return stdout
   }
   const allReady = async (): Promise<void> => {
