@@ -1,13 +1,12 @@
 /**
  * How often Secrets are looked at, of whose changes nobody tells. With few resources each is looked at
- * every eight seconds. With many they take turns, so that five looks are made in a second at most,
+ * every five seconds. With many they take turns, so that five looks are made in a second at most,
  * however many there are: half of it for all, and half for those that wait. A look is two to six requests,
  * most of them for Generators with an execution node's key and a network policy, so the API server is asked
  * no more than thirty times a second.
  */
 
-const shortestMs = 8_000
-const shortestWaitingMs = 5_000
+const shortestMs = 5_000
 /** Two and a half looks in a second. */
 const msPerResource = 400
 
@@ -26,9 +25,7 @@ export function createLookPace(count: () => number): LookPace {
   const waiting = new Set<string>()
   return {
     intervalMs: (owner) =>
-      waiting.has(owner)
-        ? Math.max(shortestWaitingMs, msPerResource * waiting.size)
-        : Math.max(shortestMs, msPerResource * count()),
+      Math.max(shortestMs, msPerResource * (waiting.has(owner) ? waiting.size : count())),
     beginWaiting: (owner) => void waiting.add(owner),
     endWaiting: (owner) => void waiting.delete(owner),
   }

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { records } from '../../operator/api/annotations.ts'
 import type { Cluster } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import type { OperatorSpace } from '../support/cluster-operator.ts'
 import {
   eventually,
+  generatorOf,
   hostOf,
   type LiveObject,
   type Namespaced,
@@ -66,13 +68,17 @@ function replacing(path: string, value: unknown): object {
   return { op: 'replace', path, value }
 }
 
+function mapValues<T>(record: Readonly<Record<string, T>>, change: (value: T) => unknown): object {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]))
+}
+
 function otherValue(value: unknown): unknown {
   if (typeof value === 'boolean') return !value
   if (typeof value === 'number') return value + 1
   return `${value}x`
 }
 
-describe('what others do to the objects of a Host, on a real cluster', () => {
+describe('what others do to the objects of a Generator and a Host, on a real cluster', () => {
   let cluster: Cluster
   let space: OperatorSpace
   let here: Namespaced
@@ -80,9 +86,26 @@ describe('what others do to the objects of a Host, on a real cluster', () => {
   diagnoseFailures(() => ({ cluster, space }))
   before(async () => {
     ;({ cluster, space, here } = await openOperatedCluster())
+    const upstream = { podSelector: { matchLabels: { app: 'node' } } }
+    await here.write(generatorOf('owned', { upstream, ...parked }))
     const p2p = { type: 'ClusterIP', annotations: { 'example.org/a': 'b' } }
-    await here.write(hostOf('owned', { replicas: 2, services: { p2p }, ...parked }))
+    const generators = [{ name: 'owned' }]
+    await here.write(hostOf('owned', { replicas: 2, services: { p2p }, generators, ...parked }))
+    await here.reason('Generator', 'owned', 'Ready', 'Unschedulable')
     await here.reason('Host', 'owned', 'Ready', 'Unschedulable')
+    await eventually(async () => {
+      const claims = await here.list('PersistentVolumeClaim')
+      const marked = claims.filter(({ metadata }) => metadata.annotations?.[records.network])
+      assert.equal(marked.length, 6)
+      const statuses = await Promise.all(
+        (['Generator', 'Host'] as const).map((kind) => here.status(kind, 'owned')),
+      )
+      const known = statuses.flatMap(({ nodes = [] }) => nodes)
+      assert.equal(known.filter(({ keyringFingerprint }) => keyringFingerprint).length, 3)
+      assert.ok((await dataOf('owned-host-schema-keys'))['token'])
+      const set = await here.find('StatefulSet', 'owned-host')
+      assert.match(JSON.stringify(set?.spec), /GENERATOR_SCHEMA_URL/)
+    })
   })
   after(async () => {
     await space.close()
@@ -97,6 +120,9 @@ describe('what others do to the objects of a Host, on a real cluster', () => {
     )
     return all.flat().filter(([, { metadata }]) => metadata.name.startsWith('owned-'))
   }
+
+  const dataOf = async (secret: string): Promise<Readonly<Record<string, string>>> =>
+    (await here.find('Secret', secret))?.data ?? {}
 
   const notesOf = async (wanted: string): Promise<string[]> => {
     const path = `/apis/events.k8s.io/v1/namespaces/${space.namespace}/events`
@@ -120,20 +146,47 @@ describe('what others do to the objects of a Host, on a real cluster', () => {
     })
   })
 
-  test('a deleted Secret that can be made again is back as well, and an Event says so', async () => {
-    await here.delete('Secret', 'owned-host-connection')
+  test('every Secret but a keyring is back within ten seconds, edited or deleted; an Event says so', async () => {
+    const names = ['owned-generator-connection', 'owned-host-connection', 'owned-host-schema-keys']
+    await Promise.all(names.map(backAsItWas))
     await eventually(async () => {
-      assert.ok(await here.find('Secret', 'owned-host-connection'))
-    })
-    await eventually(async () => {
-      const note = 'Secret owned-host-connection had been deleted.'
-      assert.ok((await notesOf('DriftCorrected')).includes(note))
+      const notes = await notesOf('DriftCorrected')
+      for (const what of ['changed', 'deleted'])
+        assert.ok(notes.includes(`Secret owned-generator-connection had been ${what}.`))
     })
   })
 
+  const backAsItWas = async (name: string): Promise<void> => {
+    const first = await here.find('Secret', name)
+    const { metadata: { uid, labels = {} } = { uid: '' }, data = {} } = first ?? {}
+    const isBack = async (): Promise<LiveObject> => {
+      const found = await here.find('Secret', name)
+      assert.deepEqual([found?.metadata.labels, found?.data], [labels, data], name)
+      assert.ok(found)
+      return found
+    }
+    await here.patch('Secret', name, {
+      metadata: { labels: mapValues(labels, otherValue) },
+      data: mapValues(data, () => btoa('another value')),
+    })
+    await eventually(isBack, backWithinMs)
+    await here.delete('Secret', name)
+    await eventually(async () => assert.notEqual((await isBack()).metadata.uid, uid), backWithinMs)
+  }
+
   test('every field of ours that Kubernetes lets be edited is back within ten seconds; of the ConfigMap an Event says so', async () => {
     let edited = 0
-    for (const [kind, { metadata }] of await owned()) {
+    const all = await owned()
+    // A Generator has the same kinds, and one Service that a Host does not have.
+    const tried = all.filter(
+      ([
+        ,
+        {
+          metadata: { name },
+        },
+      ]) => /^owned-(host|.*-upstream$)/.test(name),
+    )
+    for (const [kind, { metadata }] of tried) {
       const first = (await here.find(kind, metadata.name)) as LiveObject & {
         metadata: { managedFields: { manager: string; fieldsV1: object }[] }
       }
@@ -188,6 +241,36 @@ describe('what others do to the objects of a Host, on a real cluster', () => {
     return true
   }
 
+  test('generated keys to a schema that were deleted are others within ten seconds, and their readers get them', async () => {
+    const { keys } = await dataOf('owned-generator-schema-keys')
+    await here.delete('Secret', 'owned-generator-schema-keys')
+    const renewed = await eventually(async () => {
+      const { keys: found } = await dataOf('owned-generator-schema-keys')
+      assert.ok(found)
+      assert.notEqual(found, keys)
+      return found
+    }, backWithinMs)
+    await eventually(async () => {
+      assert.equal((await dataOf('owned-host-schema-keys'))['token'], renewed)
+      assert.equal((await dataOf('owned-generator-connection'))['schema-key'], renewed)
+    })
+  })
+
+  test('marks of claims, edited or taken off, are back within ten seconds', async () => {
+    for (const { metadata } of await here.list('PersistentVolumeClaim')) {
+      const { name, annotations = {} } = metadata
+      const fingerprint = annotations[records.keyringFingerprint]
+      const others = fingerprint === undefined ? {} : { [records.keyringFingerprint]: 'another' }
+      await here.patch('PersistentVolumeClaim', name, {
+        metadata: { annotations: { [records.network]: null, ...others } },
+      })
+      await eventually(async () => {
+        const found = await here.find('PersistentVolumeClaim', name)
+        assert.deepEqual(found?.metadata.annotations, annotations, name)
+      }, backWithinMs)
+    }
+  })
+
   test('what others add is left alone, what is no longer wanted goes', async () => {
     await here.patch('Service', 'owned-host', {
       metadata: { annotations: { 'example.org/mine': 'x' } },
@@ -198,14 +281,17 @@ describe('what others do to the objects of a Host, on a real cluster', () => {
     )
     await eventually(async () => {
       const names = (await owned()).map(([kind, { metadata }]) => `${kind} ${metadata.name}`)
-      assert.deepEqual(names, [
-        'ConfigMap owned-host-config',
-        'Service owned-host',
-        'Service owned-host-nodes',
-        'Service owned-host-p2p-0',
-        'ServiceAccount owned-host',
-        'StatefulSet owned-host',
-      ])
+      assert.deepEqual(
+        names.filter((name) => name.includes('owned-host')),
+        [
+          'ConfigMap owned-host-config',
+          'Service owned-host',
+          'Service owned-host-nodes',
+          'Service owned-host-p2p-0',
+          'ServiceAccount owned-host',
+          'StatefulSet owned-host',
+        ],
+      )
       const service = await here.find('Service', 'owned-host-p2p-0')
       assert.equal(service?.metadata.annotations?.['example.org/a'], undefined)
     }, backWithinMs)

@@ -39,16 +39,16 @@ describe('replicas of a Host, on a real cluster', () => {
   const replicasOf = async (kind: 'Host' | 'StatefulSet', name: string): Promise<unknown> =>
     Reflect.get((await here.find(kind, name))?.spec ?? {}, 'replicas')
 
-  test('scaled from 1 to 3 to 1 to 3 they come back as who they were', async () => {
-    const p2p = { type: 'ClusterIP' }
-    await here.write(hostOf('wide', { services: { p2p } }))
+  test('by the spec from 1 to 3 to 1, and by the scale subresource to 3, they come back as who they were', async () => {
+    const services = { p2p: { type: 'ClusterIP' } }
+    await here.write(hostOf('wide', { services }))
     await peerIDs(1)
-    await scale(3)
+    await here.write(hostOf('wide', { services, replicas: 3 }))
     const ids = await peerIDs(3)
     assert.equal(new Set(ids).size, 3)
     assert.equal((await here.find('PodDisruptionBudget', 'wide-host'))?.kind, 'PodDisruptionBudget')
 
-    await scale(1)
+    await here.write(hostOf('wide', { services, replicas: 1 }))
     await here.reason('Host', 'wide', 'Ready', 'AllReady')
     assert.deepEqual(await peerIDs(1), ids.slice(0, 1))
     const names = async (): Promise<string[]> =>

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLookPace } from '../../../operator/reconcile/look-pace.ts'
 
-test('Secrets of up to twenty resources are looked at every eight seconds, those of more in turns', () => {
+test('Secrets of up to twelve resources are looked at every five seconds, those of more in turns', () => {
   const intervalOf = (count: number): number =>
     createLookPace(() => count).intervalMs('Host apps/a')
-  assert.deepEqual([1, 20, 25, 1_000].map(intervalOf), [8_000, 8_000, 10_000, 400_000])
+  assert.deepEqual([1, 12, 25, 1_000].map(intervalOf), [5_000, 5_000, 10_000, 400_000])
 })
 
 test('who waits for a Secret is looked at often also among a thousand, unless all of them wait', () => {
