@@ -231,6 +231,12 @@ const refused: readonly (readonly [string, string, object, RegExp])[] = [
     /annotations are those of the resource, which mode=standalone does not make/,
   ],
   [
+    'a store that is never pruned on the default volume',
+    'host',
+    { ...alone, spec: { pruning: { enabled: false } } },
+    /Without pruning the default volume does not last: set spec\.storage\.data\.size/,
+  ],
+  [
     'a name that is too long',
     'host',
     { mode: 'operator', global: registry, nameOverride: 'a'.repeat(41) },

@@ -50,7 +50,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 {{- end -}}
 
-{{- /* Refuses what only the operator heeds, all of it at once, rather than ignore it. */ -}}
+{{- /* Refuses what only the operator heeds, rather than ignore it, and what only the API server would check. */ -}}
 {{- define "viewmesh.checkStandalone" -}}
 {{- $spec := .Values.spec -}}
 {{- $identity := $spec.identity | default dict -}}
@@ -79,6 +79,9 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 {{- if .Values.annotations -}}
 {{- $refusals = append $refusals "annotations are those of the resource, which mode=standalone does not make: leave them out, or use mode=operator." -}}
+{{- end -}}
+{{- if and (eq (toString ($spec.pruning | default dict).enabled) "false") (not ($storage.data | default dict).size) -}}
+{{- $refusals = append $refusals "Without pruning the default volume does not last: set spec.storage.data.size, or leave spec.pruning.enabled at true." -}}
 {{- end -}}
 {{- if $refusals -}}
 {{- fail (printf "\n\n%s\n" (join "\n" $refusals)) -}}
