@@ -124,13 +124,6 @@ describe('what others do to the objects of a Generator and a Host, on a real clu
   const dataOf = async (secret: string): Promise<Readonly<Record<string, string>>> =>
     (await here.find('Secret', secret))?.data ?? {}
 
-  const notesOf = async (wanted: string): Promise<string[]> => {
-    const path = `/apis/events.k8s.io/v1/namespaces/${space.namespace}/events`
-    const { body } = await cluster.request('GET', path)
-    const { items = [] } = body as { items?: { reason: string; note: string }[] }
-    return items.filter(({ reason }) => reason === wanted).map(({ note }) => note)
-  }
-
   test('every deleted object is back within ten seconds; of the StatefulSet an Event says so', async () => {
     for (const [kind, { metadata }] of await owned()) {
       await here.delete(kind, metadata.name)
@@ -141,7 +134,7 @@ describe('what others do to the objects of a Generator and a Host, on a real clu
       }, backWithinMs)
     }
     await eventually(async () => {
-      const notes = await notesOf('DriftCorrected')
+      const notes = await here.notes('DriftCorrected')
       assert.ok(notes.includes('StatefulSet owned-host had been deleted.'), notes.join('\n'))
     })
   })
@@ -150,7 +143,7 @@ describe('what others do to the objects of a Generator and a Host, on a real clu
     const names = ['owned-generator-connection', 'owned-host-connection', 'owned-host-schema-keys']
     await Promise.all(names.map(backAsItWas))
     await eventually(async () => {
-      const notes = await notesOf('DriftCorrected')
+      const notes = await here.notes('DriftCorrected')
       for (const what of ['changed', 'deleted'])
         assert.ok(notes.includes(`Secret owned-generator-connection had been ${what}.`))
     })
@@ -199,7 +192,7 @@ describe('what others do to the objects of a Generator and a Host, on a real clu
     }
     assert.ok(edited > 100, `${edited} fields could be edited`)
     await eventually(async () => {
-      const notes = await notesOf('FieldConflict')
+      const notes = await here.notes('FieldConflict')
       assert.ok(
         notes.some((note) => /^Fields of ConfigMap owned-host-config .*conflict with "/.test(note)),
       )

@@ -127,6 +127,14 @@ describe('what is learnt from the cluster, on a real one', () => {
     await apps.reason('Host', 'waiting', 'UpdateAvailable', 'UpToDate')
     assert.match(await templateOf(apps, 'waiting-host'), /localhost\/viewmesh-host:next/)
     assert.equal((await apps.status('Host', 'waiting')).image, 'localhost/viewmesh-host:next')
+    await eventually(async () => {
+      assert.deepEqual(
+        (await apps.notes('PodsReplaced')).filter((note) => note.includes('roll-at')),
+        [
+          'Pods are replaced, since their template changed: metadata.annotations.viewmesh.io/roll-at, spec.containers[host].image.',
+        ],
+      )
+    })
   })
 
   test('the execution node’s pods, once found, stay what they were while their Service is away', async () => {

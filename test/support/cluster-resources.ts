@@ -33,6 +33,8 @@ export interface Namespaced {
   /** The object, or null. */
   find(kind: Kind, name: string): Promise<LiveObject | null>
   list(kind: Kind): Promise<LiveObject[]>
+  /** Notes of all Events of a reason. */
+  notes(reason: string): Promise<string[]>
   delete(kind: Kind, name: string, query?: Readonly<Record<string, string>>): Promise<void>
   /** A merge patch, as `kubectl patch --type merge` sends it. */
   patch(kind: Kind, name: string, patch: object): Promise<LiveObject>
@@ -74,6 +76,11 @@ export function inNamespace(cluster: Cluster, namespace: string): Namespaced {
       return ((body as { items?: LiveObject[] }).items ?? []).toSorted((a, b) =>
         a.metadata.name < b.metadata.name ? -1 : 1,
       )
+    },
+    notes: async (wanted) => {
+      const { body } = await cluster.request('GET', collectionPath(builtinTypes.Event, namespace))
+      const { items = [] } = body as { items?: { reason: string; note: string }[] }
+      return items.filter(({ reason }) => reason === wanted).map(({ note }) => note)
     },
     delete: async (kind, name, query = {}) => {
       await cluster.request('DELETE', pathOf(kind, name), { query })
