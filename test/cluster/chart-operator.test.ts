@@ -81,7 +81,7 @@ describe('the operator’s chart', { timeout: 900_000 }, () => {
       image: imageValues(clusterImage('generator')),
       ...talkative('generator'),
       upstream: {
-        service: { name: 'anvil', httpPort: anvilPort, wsPort: anvilPort },
+        url: { http: [`http://anvil:${anvilPort}`], ws: `ws://anvil:${anvilPort}` },
         auth: { secretRef: { name: 'given', key: 'node' } },
       },
       start: { height: 0 },
@@ -151,6 +151,10 @@ describe('the operator’s chart', { timeout: 900_000 }, () => {
     assert.equal(new Set(ids).size, 3)
     await release(['test', 'dev'])
     await release(['test', 'apps'])
+  })
+
+  test('the Generator hears of blocks from the execution node at the address that it is given', async () => {
+    await here.reason('Generator', 'dev', 'UpstreamReachable', 'WebSocket')
   })
 
   test('the Hosts answer blocks of the running chain through their Service', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
+import { records } from '../../operator/api/annotations.ts'
 import { type HealthReport, paths, ports } from '../../src/service/contract.ts'
 import { type Cluster, expectStatus } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
@@ -16,7 +17,7 @@ import { openOperatedCluster } from '../support/operated-cluster.ts'
 const secret = 'kept-host-keyring'
 const claim = 'keys-kept-host-0'
 
-describe('the identity of a Host, on a real cluster', () => {
+describe('the identity of a Host or Generator, on a real cluster', () => {
   let cluster: Cluster
   let space: OperatorSpace
   let here: Namespaced
@@ -205,6 +206,31 @@ describe('the identity of a Host, on a real cluster', () => {
     assert.equal(await here.condition('Host', 'kept', 'Stalled'), null)
     assert.equal(await podUID(), pod)
     assert.equal((await here.find('StatefulSet', 'kept-host'))?.metadata.uid, set)
+  })
+
+  test('a changed key of a Generator, or a missing one, stops it as well until it is put back', async () => {
+    const upstream = { url: { http: ['http://node:8545'] } }
+    await here.write(generatorOf('minded', { ...parked, upstream }))
+    await here.reason('Generator', 'minded', 'Ready', 'Unschedulable')
+    await eventually(async () => {
+      const found = await here.find('PersistentVolumeClaim', 'keys-minded-generator-0')
+      assert.ok(found?.metadata.annotations?.[records.keyringFingerprint])
+      const { nodes = [] } = await here.status('Generator', 'minded')
+      assert.ok(nodes[0]?.keyringFingerprint)
+    })
+    const name = 'minded-generator-keyring'
+    const { data = {} } = (await here.find('Secret', name)) ?? {}
+    await here.patch('Secret', name, { data: { '0': btoa('another secret of enough characters') } })
+    const conflict = await here.reason('Generator', 'minded', 'Stalled', 'IdentityConflict')
+    assert.match(conflict.message, /key "0" of Secret minded-generator-keyring /)
+    await here.delete('Secret', name)
+    await here.reason('Generator', 'minded', 'Stalled', 'KeyringMissing')
+    assert.equal(await here.find('Secret', name), null)
+    await writeSecret(name, data)
+    await eventually(async () => {
+      assert.equal(await here.condition('Generator', 'minded', 'Stalled'), null)
+    })
+    await here.delete('Generator', 'minded')
   })
 
   test('a deleted keys claim stops everything; neither it nor its pod comes back empty', async () => {

@@ -18,6 +18,9 @@ import { podLife } from '../support/pod-life.ts'
 
 const stranger = '12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5'
 
+const podSelector = { matchLabels: { app: 'node' }, httpPort: 8545, wsPort: 8545 }
+const moving = generatorOf('moving', { upstream: { podSelector } })
+
 describe('a Generator that is not who or where its Hosts think, on a real cluster', () => {
   let cluster: Cluster
   let space: OperatorSpace
@@ -29,7 +32,7 @@ describe('a Generator that is not who or where its Hosts think, on a real cluste
   before(async () => {
     ;({ cluster, space, here } = await openOperatedCluster())
     await writeNode(cluster, space.namespace)
-    await here.write(generatorOf('moving'))
+    await here.write(moving)
     await here.reason('Generator', 'moving', 'Ready', 'AllReady')
     await eventually(async () => assert.ok(await peerID()))
     await changeSchemaKey()
@@ -83,6 +86,10 @@ describe('a Generator that is not who or where its Hosts think, on a real cluste
     })
   }
 
+  test('it hears of blocks from the execution node whose pods have the labels it is given', async () => {
+    await here.reason('Generator', 'moving', 'UpstreamReachable', 'WebSocket')
+  })
+
   test('an address with a wrong peer ID: PeerIDMismatch says both and what to do, the Host is Ready, and the right one needs no restart', async () => {
     const id = await peerID()
     const { status, message } = await told('mistaken', 'PeersConnected', 'PeerIDMismatch')
@@ -130,11 +137,12 @@ describe('a Generator that is not who or where its Hosts think, on a real cluste
       })
     }
     await told('staying', 'PeersConnected', 'GeneratorMissing')
-    await here.write(generatorOf('moving'))
+    await here.write(moving)
     await eventually(async () => assert.ok(await peerID()))
     assert.notEqual(await peerID(), id)
     await told('staying', 'PeersConnected', 'Connected')
     await headMoves()
+    await told('staying', 'SchemaInSync', 'Matched')
     await told('mistaken', 'PeersConnected', 'PeerIDMismatch')
     assert.equal(await hostLives(), lives)
   })

@@ -172,7 +172,7 @@ describe('the runtime of the operator, on a real API server', () => {
         selector: { matchLabels: labels },
         template: {
           metadata: { labels },
-          spec: { containers: [{ name: 'none', image: 'localhost/busybox:1' }] },
+          spec: { containers: [{ name: 'none', image: 'localhost/none:none' }] },
         },
       },
     }

@@ -24,6 +24,8 @@ export interface OperatorSpace {
   readonly namespace: string
   /** All watched namespaces, that one first. */
   readonly namespaces: readonly string[]
+  /** File with which the account signs in; its folder goes when this is closed. */
+  readonly kubeconfig: string
   /** Starts an operator; one that was started before is stopped first. */
   start(settings?: OperatorStart): Promise<ChildProgram>
   /** Ends it in order, or at once. */
@@ -103,6 +105,7 @@ export async function openOperatorSpace(cluster: Cluster, count = 1): Promise<Op
   return {
     namespace,
     namespaces,
+    kubeconfig,
     grant,
     stop,
     async start({ env = {}, expectDeath = false } = {}) {
