@@ -64,8 +64,8 @@ export interface HostP2pService {
   /** Annotations of the Services, as load balancers read them. */
   readonly annotations?: Readonly<Record<string, string>>
   /**
-   * Whether the Services also show port 8080, on the same address. Registry dashboards ask it for
-   * /health and show the Host offline without; /metrics can then be read from outside as well.
+   * Whether the Services also show port 8080, on the same address, with /health and nothing else.
+   * Registry dashboards ask it there, and show the Host offline without.
    * @default true
    */
   readonly publicHealth: boolean
@@ -89,7 +89,7 @@ export interface HostServices {
 /**
  * What a Host should be: replicas that fetch and verify blocks from Generators and answer GraphQL.
  * @rule self.replicas <= 1 || !has(self.podTemplate) || !has(self.podTemplate.spec) || !has(self.podTemplate.spec.hostNetwork) || !self.podTemplate.spec.hostNetwork
- * @message podTemplate.spec.hostNetwork allows one replica only, because the ports 8080, 9171, 9181 and 9182 are then the machine's: set replicas to 1 and create another Host for another machine
+ * @message podTemplate.spec.hostNetwork allows one replica only, because the ports 8080, 9171, 9181, 9182 and 9183 are then the machine's: set replicas to 1 and create another Host for another machine
  * @fieldPath .replicas
  * @rule self.pruning.enabled || self.storage.data.size != '100Gi'
  * @message without pruning the default of 100Gi does not last: set storage.data.size to what the blocks need, roughly 10 GB for every 1,000 full ones, or leave pruning enabled

@@ -58,7 +58,7 @@ export interface PodTemplateMetadata {
  * @fieldPath .volumes
  */
 export interface PodTemplatePodSpec {
-  /** The pods use the node's network: one pod a node, with the ports 8080, 9171, 9181 and 9182 of the node. */
+  /** The pods use the node's network: one pod a node, with the ports 8080, 9171, 9181, 9182 and 9183 of the node. */
   readonly hostNetwork?: boolean
   /** Not accepted: it would show the keyring to other processes. */
   readonly hostPID?: boolean
@@ -122,14 +122,14 @@ export interface PodTemplateSecurityContext {
  * @rule !(self.name in ['generator', 'host']) || !(has(self.command) || has(self.args))
  * @message command and args of the program belong to its image: leave them out, settings are environment variables
  * @rule !(self.name in ['generator', 'host']) || !has(self.ports)
- * @message the ports of the program are fixed (8080, 9171, 9181, 9182): leave ports out
+ * @message the ports of the program are fixed (8080, 9171, 9181, 9182, 9183): leave ports out
  * @fieldPath .ports
  * @rule !(self.name in ['generator', 'host']) || !(has(self.startupProbe) || has(self.livenessProbe) || has(self.readinessProbe))
  * @message the probes of the program are fixed, so that a program that catches up is not killed: leave them out
  * @rule !(self.name in ['generator', 'host']) || !has(self.securityContext)
  * @message the security context of the program is fixed to the restricted level: leave it out
  * @fieldPath .securityContext
- * @rule !(self.name in ['generator', 'host']) || !has(self.env) || !self.env.exists(e, e.name in ['POD_INDEX', 'CHAIN_NAME', 'CHAIN_NETWORK', 'DB_KEY_PATH', 'DB_STORE_PATH', 'DB_KEYRING_SECRET', 'DB_KEYRING_SECRET_FILE', 'DB_API_ADDR', 'DB_P2P_LISTEN_ADDR', 'HEALTH_ADDR', 'BOOTSTRAP_PEERS_FILE', 'P2P_ANNOUNCE_FILE', 'PRUNER_ENABLED', 'PRUNER_MAX_BLOCKS', 'NODE_RPC_URL', 'NODE_WS_URL', 'NODE_API_KEY', 'NODE_API_KEY_FILE', 'NODE_API_KEY_TYPE', 'GENERATOR_START_HEIGHT', 'SCHEMA_AUTH_MODE', 'SCHEMA_API_KEYS', 'SCHEMA_API_KEYS_FILE', 'GENERATOR_SCHEMA_URL', 'GENERATOR_SCHEMA_AUTH_TOKEN', 'GENERATOR_SCHEMA_AUTH_TOKEN_FILE', 'REGISTRY_RPC_URL', 'REGISTRY_LCD_URL', 'HOST_ADMIN_TOKEN', 'HOST_ADMIN_TOKEN_FILE', 'HOST_TRUSTED_SIGNERS'])
+ * @rule !(self.name in ['generator', 'host']) || !has(self.env) || !self.env.exists(e, e.name in ['POD_INDEX', 'CHAIN_NAME', 'CHAIN_NETWORK', 'DB_KEY_PATH', 'DB_STORE_PATH', 'DB_KEYRING_SECRET', 'DB_KEYRING_SECRET_FILE', 'DB_API_ADDR', 'DB_P2P_LISTEN_ADDR', 'HEALTH_ADDR', 'HEALTH_PUBLIC_ADDR', 'BOOTSTRAP_PEERS_FILE', 'P2P_ANNOUNCE_FILE', 'PRUNER_ENABLED', 'PRUNER_MAX_BLOCKS', 'NODE_RPC_URL', 'NODE_WS_URL', 'NODE_API_KEY', 'NODE_API_KEY_FILE', 'NODE_API_KEY_TYPE', 'GENERATOR_START_HEIGHT', 'SCHEMA_AUTH_MODE', 'SCHEMA_API_KEYS', 'SCHEMA_API_KEYS_FILE', 'GENERATOR_SCHEMA_URL', 'GENERATOR_SCHEMA_AUTH_TOKEN', 'GENERATOR_SCHEMA_AUTH_TOKEN_FILE', 'REGISTRY_RPC_URL', 'REGISTRY_LCD_URL', 'HOST_ADMIN_TOKEN', 'HOST_ADMIN_TOKEN_FILE', 'HOST_TRUSTED_SIGNERS'])
  * @message the operator sets this variable itself: use the field of the spec that stands for it (kubectl explain generator.spec, kubectl explain host.spec)
  * @fieldPath .env
  * @rule !(self.name in ['generator', 'host']) || !has(self.envFrom)
@@ -141,8 +141,8 @@ export interface PodTemplateSecurityContext {
  * @rule self.name in ['generator', 'host'] || !has(self.volumeMounts) || !self.volumeMounts.exists(m, has(m.name) && m.name in ['keyring', 'secrets'])
  * @message no other container may mount the volumes keyring and secrets: leave them out
  * @fieldPath .volumeMounts
- * @rule self.name in ['generator', 'host'] || !has(self.ports) || !self.ports.exists(p, p.containerPort in [8080, 9171, 9181, 9182])
- * @message the ports 8080, 9171, 9181 and 9182 of the pod belong to the program: let the other container listen elsewhere
+ * @rule self.name in ['generator', 'host'] || !has(self.ports) || !self.ports.exists(p, p.containerPort in [8080, 9171, 9181, 9182, 9183])
+ * @message the ports 8080, 9171, 9181, 9182 and 9183 of the pod belong to the program: let the other container listen elsewhere
  * @fieldPath .ports
  */
 export interface PodTemplateContainer {
@@ -193,8 +193,8 @@ export interface PodTemplateContainer {
  * @rule !has(self.volumeMounts) || !self.volumeMounts.exists(m, has(m.name) && m.name in ['keyring', 'secrets'])
  * @message no other container may mount the volumes keyring and secrets: leave them out
  * @fieldPath .volumeMounts
- * @rule !has(self.ports) || !self.ports.exists(p, p.containerPort in [8080, 9171, 9181, 9182])
- * @message the ports 8080, 9171, 9181 and 9182 of the pod belong to the program: let the other container listen elsewhere
+ * @rule !has(self.ports) || !self.ports.exists(p, p.containerPort in [8080, 9171, 9181, 9182, 9183])
+ * @message the ports 8080, 9171, 9181, 9182 and 9183 of the pod belong to the program: let the other container listen elsewhere
  * @fieldPath .ports
  */
 export interface PodTemplateInitContainer {

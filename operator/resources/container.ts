@@ -3,6 +3,7 @@ import type {
   V1Container,
   V1ContainerPort,
   V1EnvVar,
+  V1PodTemplateSpec,
   V1Probe,
   V1ResourceRequirements,
   V1VolumeMount,
@@ -81,6 +82,22 @@ function containerPorts(program: ProgramName): V1ContainerPort[] {
     { name: 'health', containerPort: ports.health },
   ]
   return program === 'host'
-    ? [...both, { name: 'playground', containerPort: ports.playground }]
+    ? [
+        ...both,
+        { name: 'playground', containerPort: ports.playground },
+        { name: publicHealthName, containerPort: ports.publicHealth },
+      ]
     : both
+}
+
+const publicHealthName = 'public-health'
+
+/**
+ * The port of these pods that answers /health to everybody. Pods that an older operator made have none
+ * for health alone, and keep the one they had.
+ */
+export function publicHealthPort({ spec }: V1PodTemplateSpec): number {
+  const all = spec?.containers.flatMap((container) => container.ports ?? []) ?? []
+  const alone = all.find(({ name }) => name === publicHealthName)
+  return alone?.containerPort ?? ports.health
 }

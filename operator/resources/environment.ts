@@ -1,7 +1,7 @@
 /** The environment of the containers: what a spec says, as the programs' settings. */
 import type { V1EnvVar } from '@kubernetes/client-node'
 import { invariant } from '../../src/errors.ts'
-import { environment } from '../../src/service/contract.ts'
+import { environment, ports } from '../../src/service/contract.ts'
 import { labels } from '../api/annotations.ts'
 import type { Start } from '../api/generator-spec.ts'
 import type { Generator, Host, Resource } from '../api.ts'
@@ -45,6 +45,7 @@ export function hostEnvironment(host: Host, context: HostContext): V1EnvVar[] {
   return [
     ...commonEnvironment(host),
     ...variables({
+      [environment.publicHealthAddress]: `0.0.0.0:${ports.publicHealth}`,
       [environment.bootstrapPeersFile]: `${configPath}/${bootstrapPeersKey}`,
       GENERATOR_SCHEMA_URL: schemaSource ? schemaOrigin(schemaSource, clusterDomain) : undefined,
       GENERATOR_SCHEMA_AUTH_TOKEN_FILE: schemaSource

@@ -1,4 +1,5 @@
 /** Everything that is applied for a Generator, but Secrets. */
+import { ports } from '../../src/service/contract.ts'
 import type { Generator } from '../api.ts'
 import type { ChildObject, ResourceObjects } from './child-object.ts'
 import { generatorConfigMap } from './config-map.ts'
@@ -26,7 +27,7 @@ export function generatorObjects(generator: Generator, context: GeneratorContext
     generatorConfigMap(generator, context),
     nodesService(generator),
     apiService(generator),
-    ...p2pServices(generator),
+    ...p2pServices(generator, ports.health),
     upstreamService(generator),
     generatorNetworkPolicy(generator, context),
     statefulSet(generator, choice, {

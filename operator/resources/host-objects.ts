@@ -2,6 +2,7 @@
 import type { Host } from '../api.ts'
 import type { ChildObject, ResourceObjects } from './child-object.ts'
 import { hostConfigMap } from './config-map.ts'
+import { publicHealthPort } from './container.ts'
 import type { HostContext } from './context.ts'
 import { disruptionBudget } from './disruption-budget.ts'
 import { hostNetworkPolicy } from './network-policy.ts'
@@ -19,13 +20,14 @@ export function hostObjects(host: Host, context: HostContext): ResourceObjects {
     context.recorded,
     host.spec.rollout,
   )
+  const publicHealth = publicHealthPort(choice.template)
   const objects: (ChildObject | null)[] = [
     serviceAccount(host),
     hostConfigMap(host, context),
     nodesService(host),
     apiService(host),
-    ...p2pServices(host),
-    hostNetworkPolicy(host, context),
+    ...p2pServices(host, publicHealth),
+    hostNetworkPolicy(host, context, publicHealth),
     disruptionBudget(host),
     statefulSet(host, choice, { schemaSource: context.schemaSource }),
   ]

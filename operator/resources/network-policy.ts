@@ -5,7 +5,8 @@
  * |---|---|
  * | 9171, peers | anywhere |
  * | 9181 and 9182, API and playground | pods of this cluster; anywhere where its Service goes outside |
- * | 8080, health, metrics, schema | pods of this cluster; anywhere where P2P Services show it outside |
+ * | 8080, health, metrics, schema | pods of this cluster |
+ * | 9183, health alone, of a Host | anywhere where P2P Services show it outside |
  *
  * | Out | To |
  * |---|---|
@@ -32,7 +33,6 @@ import { portOfMultiaddr, portOfUrl } from './addresses.ts'
 import type { GeneratorContext, HostContext } from './context.ts'
 import { childMetadata, selectorLabels } from './metadata.ts'
 import { childNames } from './names.ts'
-import { p2pExposure } from './services.ts'
 
 /** The client's type calls this field `_from`. */
 export type IngressRule = Omit<V1NetworkPolicyIngressRule, '_from'> & {
@@ -72,6 +72,7 @@ export function generatorNetworkPolicy(
 export function hostNetworkPolicy(
   host: Host,
   { peers, hasHostNetworkSource }: Pick<HostContext, 'peers' | 'hasHostNetworkSource'>,
+  publicHealth: number,
 ): NetworkPolicy | null {
   const { bootstrapPeers = [], generators = [], registry } = host.spec
   const peerPorts = [...bootstrapPeers, ...peers].map(portOfMultiaddr)
@@ -83,17 +84,25 @@ export function hostNetworkPolicy(
     ports: tcp([ports.health]),
     ...(hasHostNetworkSource === true ? {} : { to: schemas }),
   }
-  return networkPolicy(host, [
+  const egress = [
     dns,
     { ports: tcp([ports.p2p, ...peerPorts]) },
     ...(schemas.length > 0 ? [toSchemas] : []),
     ...(registry.rpcUrl || registry.lcdUrl ? [{ ports: tcp(registryPorts) }] : []),
-  ])
+  ]
+  return networkPolicy(host, egress, isHealthShown(host) ? [publicHealth] : [])
+}
+
+/** Whether somebody outside the cluster may ask for health by a P2P Service. */
+function isHealthShown(host: Host): boolean {
+  const { type, publicHealth } = host.spec.services.p2p
+  return publicHealth && type !== 'None' && type !== 'ClusterIP'
 }
 
 function networkPolicy(
   resource: Resource,
   egress: V1NetworkPolicyEgressRule[],
+  shown: readonly number[] = [],
 ): NetworkPolicy | null {
   if (!resource.spec.networkPolicy.enabled) return null
   return {
@@ -103,21 +112,20 @@ function networkPolicy(
     spec: {
       podSelector: { matchLabels: selectorLabels(resource) },
       policyTypes: ['Ingress', 'Egress'],
-      ingress: ingressRules(resource),
+      ingress: ingressRules(resource, shown),
       egress,
     },
   }
 }
 
-function ingressRules(resource: Resource): IngressRule[] {
-  const { type, publicHealth } = p2pExposure(resource)
-  const isHealthPublic = publicHealth && type !== 'None' && type !== 'ClusterIP'
+/** What is `shown` is open to everybody, besides the peer-to-peer port. */
+function ingressRules(resource: Resource, shown: readonly number[]): IngressRule[] {
   const isApiPublic = resource.kind === 'Host' && resource.spec.services.api.type !== 'ClusterIP'
   const api = resource.kind === 'Host' ? [ports.api, ports.playground] : [ports.api]
   return [
-    { ports: tcp([ports.p2p]) },
+    { ports: tcp([ports.p2p, ...shown]) },
     ingressRule(api, isApiPublic),
-    ingressRule([ports.health], isHealthPublic),
+    ingressRule([ports.health], false),
   ]
 }
 

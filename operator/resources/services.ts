@@ -36,12 +36,15 @@ export function apiService(resource: Resource): V1Service {
   return service(resource, childNames(resource).base, spec, annotations)
 }
 
-/** Show each replica's peer-to-peer port at an address of its own; none where the spec says None. */
-export function p2pServices(resource: Resource): V1Service[] {
+/**
+ * Show each replica's peer-to-peer port at an address of its own; none where the spec says None. Health
+ * is the port of that name there, whichever port of the pods answers it to everybody.
+ */
+export function p2pServices(resource: Resource, publicHealth: number): V1Service[] {
   const { type } = p2pExposure(resource)
   if (type === 'None') return []
   return Array.from({ length: wantedReplicas(resource) }, (_, ordinal) =>
-    p2pService(resource, ordinal),
+    p2pService(resource, ordinal, publicHealth),
   )
 }
 
@@ -76,7 +79,7 @@ export function p2pExposure(resource: Generator | Host): P2pExposure {
 }
 
 /** `Local` keeps a load balancer's traffic and health checks on the machine that has the one pod. */
-function p2pService(resource: Resource, ordinal: number): V1Service {
+function p2pService(resource: Resource, ordinal: number, healthPort: number): V1Service {
   const { type, annotations, nodePort, publicHealth } = p2pExposure(resource)
   const spec: V1ServiceSpec = {
     type,
@@ -85,7 +88,7 @@ function p2pService(resource: Resource, ordinal: number): V1Service {
     selector: { ...selectorLabels(resource), [labels.podIndex]: String(ordinal) },
     ports: [
       { ...portOf('p2p'), ...(nodePort === undefined ? {} : { nodePort }) },
-      ...(publicHealth ? [portOf('health')] : []),
+      ...(publicHealth ? [{ ...portOf('health'), targetPort: healthPort }] : []),
     ],
   }
   return service(resource, p2pServiceName(resource, ordinal), spec, annotations)

@@ -128,7 +128,12 @@ function openHealth(
   if (auth.mode === 'token' && auth.keys.length === 0)
     log.warn('schema endpoint refuses everybody: SCHEMA_API_KEYS is empty')
   return openHealthServer(
-    { address: settings.healthAddress, program: 'generator', version: readVersion() },
+    {
+      address: settings.healthAddress,
+      publicAddress: settings.publicHealthAddress,
+      program: 'generator',
+      version: readVersion(),
+    },
     {
       log,
       metrics,

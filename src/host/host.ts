@@ -50,7 +50,12 @@ export async function openHost(
   const health = running.own(
     'health server',
     await openHealthServer(
-      { address: settings.healthAddress, program: 'host', version: readVersion() },
+      {
+        address: settings.healthAddress,
+        publicAddress: settings.publicHealthAddress,
+        program: 'host',
+        version: readVersion(),
+      },
       { log, metrics, state: status.state, counters: hostMetrics.counters },
     ),
   )

@@ -37,6 +37,8 @@ export interface CommonSettings {
   /** File with one bootstrap peer a line, read again when it changes. */
   readonly bootstrapPeersFile: string | null
   readonly healthAddress: Address
+  /** Where `/health` is served and nothing else; null for nowhere. */
+  readonly publicHealthAddress: Address | null
   readonly prunerEnabled: boolean
   /** Newest blocks that stay when pruning. */
   readonly prunerMaxBlocks: number
@@ -140,6 +142,12 @@ const common: SettingsTable<Omit<CommonSettings, 'storePath'>> = {
     kind: address,
     default: '0.0.0.0:8080',
     doc: 'Where health and metrics are served.',
+  },
+  publicHealthAddress: {
+    key: 'health.public_addr',
+    env: 'HEALTH_PUBLIC_ADDR',
+    kind: address,
+    doc: 'Where /health is served once more and nothing beside it, for an address that everybody may reach.',
   },
   prunerEnabled: {
     key: 'pruner.enabled',

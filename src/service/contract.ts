@@ -3,8 +3,17 @@
  * `/health`. The programs, the operator, the charts and the images all read these constants.
  */
 
-/** Default ports of both programs; the playground is the Host's only. */
-export const ports = { health: 8080, api: 9181, playground: 9182, p2p: 9171 } as const
+/**
+ * Default ports of both programs; the playground is the Host's only. Health alone, without metrics, is
+ * served where a setting asks for it, as the operator does on a Host.
+ */
+export const ports = {
+  health: 8080,
+  api: 9181,
+  playground: 9182,
+  publicHealth: 9183,
+  p2p: 9171,
+} as const
 
 /** Paths of the HTTP surfaces. */
 export const paths = {
@@ -25,6 +34,7 @@ export const environment = {
   keyringSecretFile: 'DB_KEYRING_SECRET_FILE',
   bootstrapPeersFile: 'BOOTSTRAP_PEERS_FILE',
   announceFile: 'P2P_ANNOUNCE_FILE',
+  publicHealthAddress: 'HEALTH_PUBLIC_ADDR',
   keyPath: 'DB_KEY_PATH',
   storePath: 'DB_STORE_PATH',
 } as const

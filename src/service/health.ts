@@ -1,10 +1,11 @@
 /**
  * The health server: opened before anything else, it answers 503 until the program says it is
- * ready. The Generator's schema endpoints are routes on it.
+ * ready. The Generator's schema endpoints are routes on it. A second address, if there is one, has the
+ * same `/health` and nothing else, so that it can be shown to everybody.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Logger } from 'pino'
-import { type ProgramName, paths } from './contract.ts'
+import { environment, type ProgramName, paths } from './contract.ts'
 import {
   type Counters,
   type HealthState,
@@ -18,6 +19,8 @@ import type { Address } from './setting-kinds.ts'
 
 export interface HealthServerOptions {
   readonly address: Address
+  /** Where `/health` is served alone as well; null for nowhere. */
+  readonly publicAddress: Address | null
   readonly program: ProgramName
   readonly version: string
 }
@@ -32,11 +35,16 @@ export interface HealthServerParts {
   readonly routes?: (server: FastifyInstance) => void | Promise<void>
 }
 
-/** Listens on the health port. Throws SERVICE_PORT_UNAVAILABLE. */
-export function openHealthServer(
+export interface HealthServer extends HttpServer {
+  /** The port with `/health` alone that was really taken; null where none was asked for. */
+  readonly publicPort: number | null
+}
+
+/** Listens on the health port, and on the public one if there is one. Throws SERVICE_PORT_UNAVAILABLE. */
+export async function openHealthServer(
   options: HealthServerOptions,
   parts: HealthServerParts,
-): Promise<HttpServer> {
+): Promise<HealthServer> {
   const startedMs = Date.now()
   const context = (): ReportContext => ({
     program: options.program,
@@ -44,13 +52,16 @@ export function openHealthServer(
     startedMs,
     nowMs: Date.now(),
   })
-  const routes = async (server: FastifyInstance): Promise<void> => {
+  const healthRoute = (server: FastifyInstance): void => {
     server.get(paths.health, (_request, reply) => {
       const report = toHealthReport(parts.state(), context())
       return uncached(reply)
         .code(report.status === 'healthy' ? 200 : 503)
         .send(report)
     })
+  }
+  const routes = async (server: FastifyInstance): Promise<void> => {
+    healthRoute(server)
     server.get(paths.metrics, async (request, reply) => {
       if (wantsJson(request.headers.accept)) {
         return uncached(reply).send(
@@ -76,10 +87,21 @@ export function openHealthServer(
     })
     await parts.routes?.(server)
   }
-  return openHttpServer(
-    { address: options.address, setting: 'HEALTH_ADDR' },
-    { log: parts.log, routes },
-  )
+  const { address, publicAddress } = options
+  const { log } = parts
+  const inner = await openHttpServer({ address, setting: 'HEALTH_ADDR' }, { log, routes })
+  if (publicAddress === null) return { ...inner, publicPort: null }
+  const outer = await openHttpServer(
+    { address: publicAddress, setting: environment.publicHealthAddress },
+    { log, routes: healthRoute },
+  ).catch(async (error: unknown) => {
+    await inner.close()
+    throw error
+  })
+  const close = async (): Promise<void> => {
+    await Promise.all([inner.close(), outer.close()])
+  }
+  return { port: inner.port, publicPort: outer.port, close }
 }
 
 function uncached(reply: FastifyReply): FastifyReply {

@@ -9,10 +9,14 @@ export type Listener = readonly [name: string, address: Address]
 
 /** What every program listens on. */
 export function commonListeners(settings: CommonSettings): readonly Listener[] {
+  const { publicHealthAddress } = settings
   return [
     ['db.url (DB_API_ADDR)', settings.apiAddress],
     ['db.p2p.listen_addr (DB_P2P_LISTEN_ADDR)', tcpAddress(settings.p2pListen)],
     ['health.addr (HEALTH_ADDR)', settings.healthAddress],
+    ...(publicHealthAddress === null
+      ? []
+      : [['health.public_addr (HEALTH_PUBLIC_ADDR)', publicHealthAddress] as const]),
   ]
 }
 

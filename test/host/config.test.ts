@@ -60,6 +60,7 @@ describe('settings', () => {
     for (const [env, names] of [
       [{ HEALTH_ADDR: '127.0.0.1:9181' }, [/DB_API_ADDR/, /HEALTH_ADDR\) at 127\.0\.0\.1:9181/]],
       [{ HEALTH_ADDR: ':9182' }, [playground, /HEALTH_ADDR/]],
+      [{ HEALTH_PUBLIC_ADDR: ':8080' }, [/\(HEALTH_ADDR\)/, /\(HEALTH_PUBLIC_ADDR\) at/]],
       [{ DB_P2P_LISTEN_ADDR: '/ip4/0.0.0.0/tcp/9182' }, [playground, /DB_P2P_LISTEN_ADDR/]],
       [{ DB_API_ADDR: '[::]:8079' }, [/HEALTH_ADDR/, /the playground .* at \[::\]:8080/]],
     ] as const)

@@ -28,6 +28,7 @@ test('service page: "Pruning | enabled by default; retains the last 1,000 blocks
     bootstrapPeers: [],
     bootstrapPeersFile: null,
     healthAddress: { host: '0.0.0.0', port: ports.health },
+    publicHealthAddress: null,
     prunerEnabled: true,
     prunerMaxBlocks: 1_000,
     logLevel: 'info',

@@ -45,8 +45,9 @@ let state: HealthState = readyState
 const counters: Counters = { blocks_processed: 12, logs_processed: 34 }
 const metrics = openMetrics({ thread: 'main' })
 const { log, lines } = captureLog()
+const anyPort = { host: '127.0.0.1', port: 0 }
 const health = await openHealthServer(
-  { address: { host: '127.0.0.1', port: 0 }, program: 'host', version: '1.2.3' },
+  { address: anyPort, publicAddress: anyPort, program: 'host', version: '1.2.3' },
   {
     log,
     metrics,
@@ -70,6 +71,11 @@ const base = `http://127.0.0.1:${health.port}`
 async function json(path: string, init: RequestInit = {}): Promise<Record<string, unknown>> {
   const response = await fetch(base + path, init)
   return (await response.json()) as Record<string, unknown>
+}
+
+/** A report without what the moment of asking decides. */
+function timeless(report: unknown): object {
+  return { ...(report as object), timestamp: '', uptime: '', uptime_seconds: 0 }
 }
 
 test('service page: /health answers 503 and status "unhealthy" during initialization, then 200 "healthy"', async (t) => {
@@ -246,12 +252,56 @@ test('what is not HTTP gets a 400 and hurts nobody', async () => {
   assert.equal((await fetch(`${base}/health`)).status, 200)
 })
 
+test('the public address answers /health as the other one does, and has nothing else', async (t) => {
+  t.after(() => {
+    state = readyState
+  })
+  const outside = `http://127.0.0.1:${health.publicPort}`
+  for (const now of [startingState('Ethereum', 'Mainnet'), readyState]) {
+    state = now
+    const [inner, outer] = await Promise.all([fetch(`${base}/health`), fetch(`${outside}/health`)])
+    assert.equal(outer.status, inner.status)
+    assert.deepEqual(timeless(await outer.json()), timeless(await inner.json()))
+  }
+  for (const path of ['/metrics', '/', '/api/v1/example', '/api/v1/schema']) {
+    const response = await fetch(outside + path)
+    assert.equal(response.status, 404, path)
+    assert.deepEqual(await response.json(), {
+      error: 'not_found',
+      message: `there is nothing at ${path}`,
+    })
+  }
+  assert.equal((await fetch(`${outside}/health`, { method: 'HEAD' })).status, 200)
+  assert.equal((await fetch(`${outside}/health`, { method: 'POST' })).status, 405)
+})
+
+test('a public port that is taken is told with its setting, and the other one is given back', async () => {
+  const free = await openHealthServer(
+    { address: anyPort, publicAddress: null, program: 'host', version: '1.2.3' },
+    { log, metrics, state: () => state },
+  )
+  await free.close()
+  const address = { host: '127.0.0.1', port: free.port }
+  const publicAddress = { host: '127.0.0.1', port: health.port }
+  const options = { address, program: 'host', version: '1.2.3' } as const
+  const parts = { log, metrics, state: () => state }
+  await assert.rejects(openHealthServer({ ...options, publicAddress }, parts), {
+    message: `HEALTH_PUBLIC_ADDR: the address 127.0.0.1:${health.port} is taken by another program`,
+  })
+  await (await openHealthServer({ ...options, publicAddress: null }, parts)).close()
+})
+
 test('a port that is taken is told with its setting and address', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   const { port } = other.address() as { port: number }
   const opening = openHealthServer(
-    { address: { host: '127.0.0.1', port }, program: 'host', version: '1.2.3' },
+    {
+      address: { host: '127.0.0.1', port },
+      publicAddress: null,
+      program: 'host',
+      version: '1.2.3',
+    },
     { log, metrics, state: () => state },
   )
   await assert.rejects(opening, (error) => {
@@ -269,7 +319,12 @@ test('a port that is taken is told with its setting and address', async () => {
 
 test('an address of another machine is told as such', async () => {
   const opening = openHealthServer(
-    { address: { host: '192.0.2.1', port: 0 }, program: 'host', version: '1.2.3' },
+    {
+      address: { host: '192.0.2.1', port: 0 },
+      publicAddress: null,
+      program: 'host',
+      version: '1.2.3',
+    },
     { log, metrics, state: () => state },
   )
   await assert.rejects(opening, {

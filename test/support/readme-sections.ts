@@ -98,6 +98,7 @@ function portTable(): string {
     [ports.playground, 'Host', 'playground'],
     [ports.p2p, 'both', 'libp2p; the one that other machines must reach'],
     [ports.health, 'both', 'health and metrics; the schema endpoint of the Generator'],
+    [ports.publicHealth, 'both', '/health alone, where `HEALTH_PUBLIC_ADDR` asks for it'],
   ]
   const lines = rows.map((cells) => `| ${cells.join(' | ')} |`)
   return ['| Port | Program | Serves |', '| --- | --- | --- |', ...lines].join('\n')

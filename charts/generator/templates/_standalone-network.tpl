@@ -25,7 +25,7 @@ spec:
     - Egress
   ingress:
     - ports:
-        {{- include "viewmesh.tcpPorts" (list 9171) | nindent 8 }}
+        {{- include "viewmesh.tcpPorts" ($isHealthPublic | ternary (list 9171 9183) (list 9171)) | nindent 8 }}
     - ports:
         {{- include "viewmesh.tcpPorts" ($isHost | ternary (list 9181 9182) (list 9181)) | nindent 8 }}
       {{- if not $isApiPublic }}
@@ -34,10 +34,8 @@ spec:
       {{- end }}
     - ports:
         {{- include "viewmesh.tcpPorts" (list 8080) | nindent 8 }}
-      {{- if not $isHealthPublic }}
       from:
         - namespaceSelector: {}
-      {{- end }}
   egress:
     - ports:
         - protocol: UDP

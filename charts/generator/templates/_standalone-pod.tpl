@@ -44,6 +44,8 @@ spec:
         {{- if eq $program "host" }}
         - name: playground
           containerPort: 9182
+        - name: public-health
+          containerPort: 9183
         {{- end }}
       env:
         - name: POD_INDEX
@@ -204,6 +206,7 @@ affinity:
 ) -}}
 {{- else -}}
 {{- $pairs = concat $pairs (list
+  (list "HEALTH_PUBLIC_ADDR" "0.0.0.0:9183")
   (list "BOOTSTRAP_PEERS_FILE" "/etc/viewmesh/bootstrap-peers")
   (list "REGISTRY_RPC_URL" $spec.registry.rpcUrl)
   (list "REGISTRY_LCD_URL" $spec.registry.lcdUrl)

@@ -126,7 +126,7 @@ spec:
     {{- if and $isHost $p2p.publicHealth }}
     - name: health
       port: 8080
-      targetPort: 8080
+      targetPort: 9183
       protocol: TCP
     {{- end }}
 {{- end }}

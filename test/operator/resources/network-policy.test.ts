@@ -5,6 +5,7 @@ import {
   hostNetworkPolicy,
   type NetworkPolicy,
 } from '../../../operator/resources/network-policy.ts'
+import { ports } from '../../../src/service/contract.ts'
 import { type Endpoint, lets } from '../../support/network-policy.ts'
 import {
   generatorContext,
@@ -53,7 +54,9 @@ function checkFlows(title: string, policy: NetworkPolicy, flows: readonly Flow[]
   }
 }
 
-const inCluster = defined(hostNetworkPolicy(readHost('host-minimal'), hostContext))
+const inCluster = defined(
+  hostNetworkPolicy(readHost('host-minimal'), hostContext, ports.publicHealth),
+)
 checkFlows('a Host inside the cluster', inCluster, [
   { name: 'a probe', direction: 'in', other: machine, port: 8080, passes: true },
   {
@@ -75,7 +78,8 @@ checkFlows('a Host inside the cluster', inCluster, [
   },
   { name: 'a peer from outside', direction: 'in', other: outside, port: 9171, passes: true },
   { name: 'a query from outside', direction: 'in', other: outside, port: 9181, passes: false },
-  { name: 'health from outside', direction: 'in', other: outside, port: 8080, passes: false },
+  { name: 'metrics from outside', direction: 'in', other: outside, port: 8080, passes: false },
+  { name: 'health from outside', direction: 'in', other: outside, port: 9183, passes: false },
   { name: 'another port from a pod', direction: 'in', other: app, port: 9229, passes: false },
   {
     name: 'UDP to the peer-to-peer port',
@@ -107,15 +111,17 @@ checkFlows('a Host inside the cluster', inCluster, [
 ])
 
 const peers = [`/dns4/far.example.org/tcp/29171/p2p/${peerID}`]
-const isPublic = defined(hostNetworkPolicy(readHost('host-full'), { peers }))
+const isPublic = defined(hostNetworkPolicy(readHost('host-full'), { peers }, ports.publicHealth))
 checkFlows('a Host that is shown outside', isPublic, [
   {
     name: 'a dashboard asking for health',
     direction: 'in',
     other: outside,
-    port: 8080,
+    port: 9183,
     passes: true,
   },
+  { name: 'metrics from outside', direction: 'in', other: outside, port: 8080, passes: false },
+  { name: 'Prometheus', direction: 'in', other: prometheus, port: 8080, passes: true },
   { name: 'a query from outside', direction: 'in', other: outside, port: 9181, passes: true },
   { name: 'another port from outside', direction: 'in', other: outside, port: 9229, passes: false },
   {
@@ -159,7 +165,11 @@ checkFlows('a Host that is shown outside', isPublic, [
 ])
 
 const besideMachine = defined(
-  hostNetworkPolicy(readHost('host-full'), { peers, hasHostNetworkSource: true }),
+  hostNetworkPolicy(
+    readHost('host-full'),
+    { peers, hasHostNetworkSource: true },
+    ports.publicHealth,
+  ),
 )
 checkFlows('a Host whose Generator is in the network of its machine', besideMachine, [
   { name: 'its schema there', direction: 'out', other: machine, port: 8080, passes: true },

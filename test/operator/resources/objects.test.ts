@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import type { V1Service } from '@kubernetes/client-node'
+import type { HostContext } from '../../../operator/resources/context.ts'
 import { generatorObjects } from '../../../operator/resources/generator-objects.ts'
 import { hostObjects } from '../../../operator/resources/host-objects.ts'
+import { hostPodTemplate } from '../../../operator/resources/pod-template.ts'
+import { hostTemplateInputs } from '../../../operator/resources/template-inputs.ts'
 import {
   generatorCases,
   generatorContext,
@@ -50,6 +54,23 @@ test('every object says what it belongs to, and the StatefulSet comes last', () 
       assert.equal(metadata?.ownerReferences?.[0]?.name, resource)
     }
   }
+})
+
+test('health stays reachable at pods that an older operator made, which have it on one port with metrics', () => {
+  const host = readHost('host-full')
+  const template = hostPodTemplate(host, hostContext)
+  const [program] = template.spec?.containers ?? []
+  assert.ok(program)
+  program.ports = (program.ports ?? []).filter(({ name }) => name !== 'public-health')
+  const targetOf = (context: HostContext): unknown => {
+    const { objects } = hostObjects(host, context)
+    const service = objects.find(({ metadata }) => metadata?.name === 'public-host-p2p-0')
+    assert.equal(service?.kind, 'Service')
+    return (service as V1Service).spec?.ports?.find(({ port }) => port === 8080)?.targetPort
+  }
+  const recorded = { inputs: hostTemplateInputs(host, hostContext), template }
+  assert.equal(targetOf({ ...hostContext, recorded }), 8080)
+  assert.equal(targetOf(hostContext), 9183)
 })
 
 test('no object holds a version of ours, so that an upgrade changes none', () => {
