@@ -102,6 +102,8 @@ export async function openOperator(
         images: { generator: settings.generatorImage, host: settings.hostImage },
         generatorPriorityClass: settings.generatorPriorityClass,
         imagePullSecrets: settings.imagePullSecrets,
+        generateNetworkPolicy: settings.generateNetworkPolicy,
+        generatePodDisruptionBudget: settings.generatePodDisruptionBudget,
       },
     },
     {

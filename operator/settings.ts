@@ -28,6 +28,8 @@ export interface OperatorSettings {
   readonly hostImage: string
   readonly generatorPriorityClass: string | null
   readonly imagePullSecrets: readonly string[]
+  readonly generateNetworkPolicy: boolean
+  readonly generatePodDisruptionBudget: boolean
   readonly clusterDomain: string
   /** Resources of each kind that are worked on at once. */
   readonly workers: number
@@ -134,6 +136,20 @@ export const operatorSettings: SettingsTable<OperatorSettings> = {
     kind: list(objectName),
     default: [],
     doc: 'Secrets for pulling the images of Generators and Hosts, beside those of podTemplate; each namespace of theirs has to have them.',
+  },
+  generateNetworkPolicy: {
+    key: 'generate.network_policy',
+    env: 'GENERATE_NETWORK_POLICY',
+    kind: boolean,
+    default: true,
+    doc: 'Whether NetworkPolicies are made where specs want them; false takes away those that were made.',
+  },
+  generatePodDisruptionBudget: {
+    key: 'generate.pod_disruption_budget',
+    env: 'GENERATE_POD_DISRUPTION_BUDGET',
+    kind: boolean,
+    default: true,
+    doc: 'Whether Hosts of several replicas get a PodDisruptionBudget; false takes away those that were made.',
   },
   clusterDomain: {
     key: 'cluster.domain',

@@ -11,6 +11,10 @@ export interface OperatorDefaults {
   readonly generatorPriorityClass: string | null
   /** Names of Secrets for pulling images, in the namespace of each resource. */
   readonly imagePullSecrets: readonly string[]
+  /** False makes no NetworkPolicies, whatever specs say. */
+  readonly generateNetworkPolicy: boolean
+  /** False makes no PodDisruptionBudgets. */
+  readonly generatePodDisruptionBudget: boolean
 }
 
 /** The pods of an execution node, as found behind a Service or by a selector. */

@@ -29,7 +29,7 @@ export function generatorObjects(generator: Generator, context: GeneratorContext
     apiService(generator),
     ...p2pServices(generator, ports.health),
     upstreamService(generator),
-    generatorNetworkPolicy(generator, context),
+    context.defaults.generateNetworkPolicy ? generatorNetworkPolicy(generator, context) : null,
     statefulSet(generator, choice, {
       executionNode: context.executionNode,
       schemaKeysRenewed: context.schemaKeysRenewed ?? null,

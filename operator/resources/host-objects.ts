@@ -20,6 +20,7 @@ export function hostObjects(host: Host, context: HostContext): ResourceObjects {
     context.recorded,
     host.spec.rollout,
   )
+  const { generateNetworkPolicy, generatePodDisruptionBudget } = context.defaults
   const publicHealth = publicHealthPort(choice.template)
   const objects: (ChildObject | null)[] = [
     serviceAccount(host),
@@ -27,8 +28,8 @@ export function hostObjects(host: Host, context: HostContext): ResourceObjects {
     nodesService(host),
     apiService(host),
     ...p2pServices(host, publicHealth),
-    hostNetworkPolicy(host, context, publicHealth),
-    disruptionBudget(host),
+    generateNetworkPolicy ? hostNetworkPolicy(host, context, publicHealth) : null,
+    generatePodDisruptionBudget ? disruptionBudget(host) : null,
     statefulSet(host, choice, { schemaSource: context.schemaSource }),
   ]
   return {

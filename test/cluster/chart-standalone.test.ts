@@ -72,7 +72,7 @@ for (const [name, context] of Object.entries(generatorCases)) {
         },
       },
     }
-    const defaults = { images, generatorPriorityClass: null, imagePullSecrets: ['pull'] }
+    const defaults = { ...hostContext.defaults, images, imagePullSecrets: ['pull'] }
     const { objects } = generatorObjects(generator, { ...context, announce: [], defaults })
     const { executionNode } = context
     const rendered = await renderChart('generator', metadata, {
@@ -84,7 +84,7 @@ for (const [name, context] of Object.entries(generatorCases)) {
   })
 }
 
-for (const [name, context] of Object.entries(hostCases)) {
+for (const name of Object.keys(hostCases)) {
   test(`${name}: the standalone chart makes the same objects as the operator, pod template included`, async () => {
     const { metadata, spec } = readHost(name)
     const { generators: _, ...alone } = spec
@@ -92,10 +92,9 @@ for (const [name, context] of Object.entries(hostCases)) {
       ...readHost(name),
       spec: { ...alone, identity: { ...spec.identity, secretRef: { name: existingSecret } } },
     }
-    const { announce } = context
-    const defaults = { images, generatorPriorityClass: null, imagePullSecrets: ['pull'] }
-    const { objects } = hostObjects(host, { ...hostContext, announce, defaults })
-    const values = { ...shared, announce, spec: heededAlone(name) }
+    const defaults = { ...hostContext.defaults, images, imagePullSecrets: ['pull'] }
+    const { objects } = hostObjects(host, { ...hostContext, defaults })
+    const values = { ...shared, spec: heededAlone(name) }
     const rendered = await renderChart('host', metadata, values)
     assert.deepEqual(byName(rendered.filter((object) => !isHook(object))), byName(objects))
   })

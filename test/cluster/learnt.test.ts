@@ -137,6 +137,21 @@ describe('what is learnt from the cluster, on a real one', () => {
     })
   })
 
+  test('an operator that is to make no NetworkPolicies and budgets takes away those that were made', async () => {
+    await apps.write(hostOf('guarded', { ...parked, replicas: 2 }))
+    const guards = async (): Promise<boolean[]> => {
+      const kinds = ['NetworkPolicy', 'PodDisruptionBudget'] as const
+      const found = kinds.map((kind) => apps.find(kind, 'guarded-host'))
+      return (await Promise.all(found)).map((object) => object !== null)
+    }
+    await eventually(async () => assert.deepEqual(await guards(), [true, true]))
+    const env = { GENERATE_NETWORK_POLICY: 'false', GENERATE_POD_DISRUPTION_BUDGET: 'false' }
+    await space.start({ env })
+    await eventually(async () => assert.deepEqual(await guards(), [false, false]))
+    await space.start()
+    await eventually(async () => assert.deepEqual(await guards(), [true, true]))
+  })
+
   test('the execution node’s pods, once found, stay what they were while their Service is away', async () => {
     const service = { kind: 'Service', apiVersion: 'v1', metadata: { name: 'geth' } }
     const spec = { selector: { app: 'geth' }, ports: [{ port: 8545 }] }

@@ -32,6 +32,8 @@ const common = {
     },
     generatorPriorityClass: null,
     imagePullSecrets: [],
+    generateNetworkPolicy: true,
+    generatePodDisruptionBudget: true,
   },
   announce: [],
   recorded: null,

@@ -11,6 +11,8 @@
   (list "HOST_IMAGE" (include "operator.operandImage" (list . "host")))
   (list "GENERATOR_PRIORITY_CLASS" (.Values.operands.generatorPriorityClass | default (include "operator.ownPriorityClass" .)))
   (list "IMAGE_PULL_SECRETS" (include "operator.pullSecretNames" . | fromJsonArray | join ","))
+  (list "GENERATE_NETWORK_POLICY" (toString .Values.operands.generateNetworkPolicy))
+  (list "GENERATE_POD_DISRUPTION_BUDGET" (toString .Values.operands.generatePodDisruptionBudget))
   (list "CLUSTER_DOMAIN" .Values.clusterDomain)
   (list "WORKERS" (int .Values.controller.workers | toString))
   (list "RESYNC_INTERVAL_MS" (int64 .Values.controller.resyncIntervalMs | toString))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import type { V1Service } from '@kubernetes/client-node'
-import type { HostContext } from '../../../operator/resources/context.ts'
+import type { HostContext, OperatorDefaults } from '../../../operator/resources/context.ts'
 import { generatorObjects } from '../../../operator/resources/generator-objects.ts'
 import { hostObjects } from '../../../operator/resources/host-objects.ts'
 import { hostPodTemplate } from '../../../operator/resources/pod-template.ts'
@@ -71,6 +71,33 @@ test('health stays reachable at pods that an older operator made, which have it 
   const recorded = { inputs: hostTemplateInputs(host, hostContext), template }
   assert.equal(targetOf({ ...hostContext, recorded }), 8080)
   assert.equal(targetOf(hostContext), 9183)
+})
+
+test('an operator that is told to make no NetworkPolicies or budgets wants none, whatever the spec says', () => {
+  const kindsOf = (switches: Partial<OperatorDefaults>): string[] => {
+    const defaults = { ...hostContext.defaults, ...switches }
+    const { objects } = hostObjects(readHost('host-full'), { ...hostContext, defaults })
+    const generator = generatorObjects(readGenerator('generator-full'), {
+      ...generatorContext,
+      defaults,
+    })
+    return [...objects, ...generator.objects].map(({ kind }) => String(kind))
+  }
+  const isSwitched = (kind: string): boolean => /NetworkPolicy|PodDisruptionBudget/.test(kind)
+  const all = kindsOf({})
+  assert.deepEqual(all.filter(isSwitched), [
+    'NetworkPolicy',
+    'PodDisruptionBudget',
+    'NetworkPolicy',
+  ])
+  const none = kindsOf({ generateNetworkPolicy: false, generatePodDisruptionBudget: false })
+  assert.deepEqual(
+    none,
+    all.filter((kind) => !isSwitched(kind)),
+  )
+  assert.deepEqual(kindsOf({ generateNetworkPolicy: false }).filter(isSwitched), [
+    'PodDisruptionBudget',
+  ])
 })
 
 test('no object holds a version of ours, so that an upgrade changes none', () => {

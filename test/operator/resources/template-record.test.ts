@@ -54,6 +54,8 @@ test('a newer operator with other defaults changes nothing of an unchanged resou
     }),
     generatorPriorityClass: fc.option(fc.string()),
     imagePullSecrets: fc.array(fc.string()),
+    generateNetworkPolicy: fc.constant(true),
+    generatePodDisruptionBudget: fc.constant(true),
   })
   fc.assert(
     fc.property(defaults, (found) => {
