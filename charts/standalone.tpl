@@ -42,8 +42,9 @@ data:
   {{- range $ordinal := until $r.replicas }}
   {{- $own := list }}
   {{- if $isHost }}
-  {{- if gt (len $.Values.announce) $ordinal }}
-  {{- $own = index $.Values.announce $ordinal }}
+  {{- $given := $p2p.announce | default list }}
+  {{- if gt (len $given) $ordinal }}
+  {{- $own = index $given $ordinal }}
   {{- end }}
   {{- else }}
   {{- $own = $spec.p2p.announce | default list }}
@@ -110,6 +111,9 @@ spec:
   type: {{ $p2p.type }}
   {{- if eq $p2p.type "LoadBalancer" }}
   externalTrafficPolicy: Local
+  {{- end }}
+  {{- with $p2p.loadBalancerClass }}
+  loadBalancerClass: {{ . }}
   {{- end }}
   publishNotReadyAddresses: true
   selector:
@@ -189,6 +193,8 @@ spec:
   podManagementPolicy: Parallel
   updateStrategy:
     type: RollingUpdate
+    rollingUpdate:
+      partition: {{ int ($spec.updatePartition | default 0) }}
   minReadySeconds: 10
   revisionHistoryLimit: 5
   persistentVolumeClaimRetentionPolicy:

@@ -1,6 +1,14 @@
 /** The spec of a Generator, field by field. */
 import type { CommonSpec, DataVolume, SecretKeyReference, Storage } from './common-spec.ts'
-import type { HttpUrl, LabelName, NodeAddress, Port, Size, WebSocketUrl } from './scalars.ts'
+import type {
+  HttpUrl,
+  LabelName,
+  LoadBalancerClass,
+  NodeAddress,
+  Port,
+  Size,
+  WebSocketUrl,
+} from './scalars.ts'
 
 /**
  * Where blocks are read from.
@@ -152,6 +160,9 @@ export interface GeneratorStorage extends Storage {
  * @rule !has(self.nodePort) || self.type == 'NodePort'
  * @message nodePort needs type NodePort: set it, or leave nodePort out
  * @fieldPath .nodePort
+ * @rule !has(self.loadBalancerClass) || self.type == 'LoadBalancer'
+ * @message loadBalancerClass needs type LoadBalancer: set it, or leave loadBalancerClass out
+ * @fieldPath .loadBalancerClass
  */
 export interface GeneratorP2pService {
   /**
@@ -161,6 +172,11 @@ export interface GeneratorP2pService {
   readonly type: 'None' | 'ClusterIP' | 'NodePort' | 'LoadBalancer'
   /** Annotations of the Service, as load balancers read them. */
   readonly annotations?: Readonly<Record<string, string>>
+  /**
+   * Who makes the load balancer, with type LoadBalancer; left out, the cluster's own does. Kubernetes
+   * lets nobody change it while the Service is there: leave type and class out once, then set both.
+   */
+  readonly loadBalancerClass?: LoadBalancerClass
   /** The port of the nodes, with type NodePort; left out, the cluster chooses one. */
   readonly nodePort?: Port
 }

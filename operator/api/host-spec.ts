@@ -6,7 +6,15 @@ import type {
   SecretKeyReference,
   Storage,
 } from './common-spec.ts'
-import type { HttpUrl, PeerAddress, RpcUrl, SignerIdentity, Size } from './scalars.ts'
+import type {
+  HttpUrl,
+  LoadBalancerClass,
+  PeerAddress,
+  ReplicaAddresses,
+  RpcUrl,
+  SignerIdentity,
+  Size,
+} from './scalars.ts'
 
 /** The registry chain, on which Views are registered. Without effect until Views are served. */
 export interface Registry {
@@ -51,6 +59,9 @@ export interface HostApiService {
 
 /**
  * The Services, one for each replica, that show its peer-to-peer port (9171) outside the cluster.
+ * @rule !has(self.loadBalancerClass) || self.type == 'LoadBalancer'
+ * @message loadBalancerClass needs type LoadBalancer: set it, or leave loadBalancerClass out
+ * @fieldPath .loadBalancerClass
  * @rule self.type != 'NodePort' || !self.publicHealth
  * @message a NodePort cannot be 8080, where registry dashboards look for /health: use LoadBalancer, or set publicHealth to false
  * @fieldPath .publicHealth
@@ -63,6 +74,18 @@ export interface HostP2pService {
   readonly type: 'None' | 'ClusterIP' | 'NodePort' | 'LoadBalancer'
   /** Annotations of the Services, as load balancers read them. */
   readonly annotations?: Readonly<Record<string, string>>
+  /**
+   * Who makes the load balancers, with type LoadBalancer; left out, the cluster's own does. Kubernetes
+   * lets nobody change it while the Services are there: leave type and class out once, then set both.
+   */
+  readonly loadBalancerClass?: LoadBalancerClass
+  /**
+   * By ordinal, a list for each replica: addresses told to peers where the operator cannot know them:
+   * behind a NAT, with a NodePort, with a name of your own. Those of load balancers are learnt.
+   * @maxItems 16
+   * @listType atomic
+   */
+  readonly announce?: readonly ReplicaAddresses[]
   /**
    * Whether the Services also show port 8080, on the same address, with /health and nothing else.
    * Registry dashboards ask it there, and show the Host offline without.
@@ -107,6 +130,13 @@ export interface HostSpec extends CommonSpec {
    * @maximum 16
    */
   readonly replicas: number
+  /**
+   * Pods with a lower ordinal than this keep the template they have when it changes, so that the last
+   * ones can be tried first: one below replicas replaces one pod, and 0, as when left out, the rest.
+   * @minimum 0
+   * @maximum 16
+   */
+  readonly updatePartition?: number
   /**
    * Generators of this cluster to connect to. Their addresses and peer IDs are learnt, and followed
    * when they change; the first one that lets this namespace have a key also gives the schema.

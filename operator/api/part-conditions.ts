@@ -96,12 +96,12 @@ export const partConditions = {
       AddressUnknown: {
         status: 'False',
         meaning:
-          'The outside address cannot be learnt with this kind of Service: write it to p2p.announce (Generator), or use LoadBalancer.',
+          'The outside address cannot be learnt with this kind of Service: write it to p2p.announce (Generator) or services.p2p.announce (Host), or use LoadBalancer.',
       },
       PrivateAddress: {
         status: 'False',
         meaning:
-          'A load balancer has an address that only private networks reach: ask for a public one by annotations of the Service, or write the outside address to p2p.announce (Generator).',
+          'A load balancer has an address that only private networks reach: ask for a public one by annotations of the Service, or write the outside address to p2p.announce (Generator) or services.p2p.announce (Host).',
       },
     },
   },

@@ -100,6 +100,22 @@ export type RpcUrl = string
 export type NodeAddress = string
 
 /**
+ * The addresses of one replica.
+ * @maxItems 16
+ * @listType set
+ */
+export type ReplicaAddresses = readonly NodeAddress[]
+
+/**
+ * The name of a kind of load balancer.
+ * @minLength 1
+ * @maxLength 316
+ * @rule self.matches('^([a-z0-9][-a-z0-9.]{0,252}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')
+ * @message must be a name such as example.org/internal, of letters, digits, "-", "_" and "."
+ */
+export type LoadBalancerClass = string
+
+/**
  * An address of a peer, as a multiaddr.
  * @maxLength 512
  * @rule self.matches(r'/p2p/(12D3KooW[1-9A-HJ-NP-Za-km-z]{44}|16Uiu2HA[1-9A-HJ-NP-Za-km-z]{45})$')

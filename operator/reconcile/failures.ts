@@ -3,7 +3,8 @@ import { ServiceError } from '../../src/errors.ts'
 import type { Problem } from './problem.ts'
 
 /** How the API server words refusals that need words of our own. */
-const immutable = /updates to statefulset spec for fields other than|field is immutable/i
+const immutable =
+  /updates to statefulset spec for fields other than|field is immutable|may not change once set/i
 const quota = /exceeded quota|insufficient quota/i
 /** A server-side apply of something that is no such object is answered with status 500. */
 const unreadable = /failed to create typed patch object|unable to convert unstructured object/i

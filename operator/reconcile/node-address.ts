@@ -23,7 +23,11 @@ export interface NodeAddressFacts {
   readonly clusterDomain: string
 }
 
-/** Addresses of the spec before those that were learnt, each once. */
-export function outsideAddresses(resource: Resource, learnt: readonly string[]): string[] {
-  return [...new Set([...givenAddresses(resource), ...learnt])]
+/** Of one replica: addresses of the spec before those that were learnt, each once. */
+export function outsideAddresses(
+  resource: Resource,
+  ordinal: number,
+  learnt: readonly (readonly string[])[],
+): string[] {
+  return [...new Set([...givenAddresses(resource, ordinal), ...(learnt[ordinal] ?? [])])]
 }

@@ -42,7 +42,7 @@ function nodeStatus(
   const addresses = peerAddressesOf(resource, {
     ordinal,
     peerID: identity.peerID ?? null,
-    outside: outsideAddresses(resource, learnt[ordinal] ?? []),
+    outside: outsideAddresses(resource, ordinal, learnt),
     clusterDomain,
   })
   return {

@@ -7,6 +7,7 @@ import { givenAddresses } from '../resources/addresses.ts'
 import { p2pServiceName, podName, wantedReplicas } from '../resources/names.ts'
 import { p2pExposure } from '../resources/services.ts'
 import { listed } from './listed.ts'
+import { outsideAddresses } from './node-address.ts'
 import type { KeptPod } from './pod.ts'
 import type { Statement } from './problem.ts'
 
@@ -39,32 +40,31 @@ export function learntAddresses(resource: Resource, sources: AddressSources): st
   })
 }
 
+/** By ordinal. */
+type Addresses = readonly (readonly string[])[]
+
 export type AddressStatement = Statement<ReasonOf<'AddressPublished'>>
 
 /** What to say about addresses, given those that `learntAddresses` found. */
-export function addressStatement(
-  resource: Resource,
-  learnt: readonly (readonly string[])[],
-): AddressStatement {
-  const manual = givenAddresses(resource)
+export function addressStatement(resource: Resource, learnt: Addresses): AddressStatement {
   const { type } = p2pExposure(resource)
   if (wantedReplicas(resource) === 0) {
     return { reason: 'NotNeeded', message: 'No pods are wanted.' }
   }
-  if (type === 'LoadBalancer') return balancerStatement(resource, learnt, manual)
-  if (manual.length > 0) return { reason: 'Manual', message: `Told to peers: ${listed(manual)}.` }
-  if (resource.spec.podTemplate?.spec?.hostNetwork === true && type === 'None') {
+  const told = ordinalsOf(resource).map((ordinal) => outsideAddresses(resource, ordinal, learnt))
+  if (type === 'LoadBalancer') return balancerStatement(resource, told)
+  if (type === 'NodePort' && told.some(isEmpty)) return nodePortStatement(resource, told)
+  if (ordinalsOf(resource).some((ordinal) => givenAddresses(resource, ordinal).length > 0)) {
+    return { reason: 'Manual', message: toldMessage(told) }
+  }
+  if (resource.spec.podTemplate?.spec?.hostNetwork === true && type !== 'ClusterIP') {
     return machineStatement(resource, learnt)
   }
-  if (type === 'NodePort') return nodePortStatement(resource)
   return { reason: 'InCluster', message: 'Reached from within the cluster only.' }
 }
 
-function machineStatement(
-  resource: Resource,
-  learnt: readonly (readonly string[])[],
-): AddressStatement {
-  const waiting = unknownOrdinals(resource, learnt)
+function machineStatement(resource: Resource, learnt: Addresses): AddressStatement {
+  const waiting = unknownOrdinals(ordinalsOf(resource).map((ordinal) => learnt[ordinal] ?? []))
   if (waiting.length === 0) {
     return { reason: 'HostNetwork', message: `Those of the machines: ${listed(learnt.flat())}.` }
   }
@@ -72,40 +72,39 @@ function machineStatement(
   return { reason: 'Pending', message: `Not on a machine yet: ${listed(names)}; see Ready.` }
 }
 
-function balancerStatement(
-  resource: Resource,
-  learnt: readonly (readonly string[])[],
-  manual: readonly string[],
-): AddressStatement {
-  const waiting = unknownOrdinals(resource, learnt)
-  if (waiting.length > 0 && manual.length === 0) {
+function balancerStatement(resource: Resource, told: Addresses): AddressStatement {
+  const waiting = unknownOrdinals(told)
+  if (waiting.length > 0) {
     const names = waiting.map((ordinal) => p2pServiceName(resource, ordinal))
     return {
       reason: 'Pending',
       message: `No address yet from the load balancer of ${listed(names)}: see whether this cluster has one for Services of type LoadBalancer.`,
     }
   }
-  const all = [...manual, ...learnt.flat()]
+  const all = told.flat()
   if (all.every(isPrivate)) return privateStatement(resource, all)
-  return { reason: 'LoadBalancer', message: `Told to peers: ${listed(all)}.` }
+  return { reason: 'LoadBalancer', message: toldMessage(told) }
 }
 
-function privateStatement({ kind }: Resource, addresses: readonly string[]): AddressStatement {
-  const ask = 'ask this cluster for a public load balancer by'
-  const remedy =
-    kind === 'Generator'
-      ? `${ask} spec.p2p.service.annotations, or write the outside address to spec.p2p.announce`
-      : `${ask} spec.services.p2p.annotations`
+function privateStatement(resource: Resource, addresses: readonly string[]): AddressStatement {
+  const service = resource.kind === 'Generator' ? 'p2p.service' : 'services.p2p'
+  const remedy = `ask this cluster for a public load balancer by spec.${service}.annotations, or write the outside address to spec.${announceField(resource)}`
   const message = `Private networks only reach ${listed(addresses)}: ${remedy}.`
   return { reason: 'PrivateAddress', message }
 }
 
-function nodePortStatement({ kind }: Resource): AddressStatement {
-  const message =
-    kind === 'Generator'
-      ? 'A Service of type NodePort does not tell the address of the machines: write it to p2p.announce, or use LoadBalancer.'
-      : 'A Service of type NodePort does not tell the address of the machines, so peers are not told one: use LoadBalancer.'
+function nodePortStatement(resource: Resource, told: Addresses): AddressStatement {
+  const names = unknownOrdinals(told).map((ordinal) => podName(resource, ordinal))
+  const message = `A Service of type NodePort does not tell the address of the machines: write that of ${listed(names)} to ${announceField(resource)}, or use LoadBalancer.`
   return { reason: 'AddressUnknown', message }
+}
+
+function announceField({ kind }: Resource): string {
+  return kind === 'Generator' ? 'p2p.announce' : 'services.p2p.announce'
+}
+
+function toldMessage(told: Addresses): string {
+  return `Told to peers: ${listed(told.flat())}.`
 }
 
 function addressOfIngress({ ip, hostname }: Ingress[number]): string[] {
@@ -128,12 +127,13 @@ function isPrivate(address: string): boolean {
   return privateAddress.test(address)
 }
 
-/** Replicas of which no address was learnt. */
-function unknownOrdinals(
-  resource: Resource,
-  learnt: readonly (readonly string[])[],
-): readonly number[] {
-  return ordinalsOf(resource).filter((ordinal) => (learnt[ordinal] ?? []).length === 0)
+/** Replicas of which no address is known. */
+function unknownOrdinals(addresses: Addresses): number[] {
+  return addresses.flatMap((known, ordinal) => (isEmpty(known) ? [ordinal] : []))
+}
+
+function isEmpty(addresses: readonly string[]): boolean {
+  return addresses.length === 0
 }
 
 function ordinalsOf(resource: Resource): number[] {

@@ -5,7 +5,7 @@
 import type { V1StatefulSet } from '@kubernetes/client-node'
 import type { ReasonOf } from '../api/conditions.ts'
 import type { Resource } from '../api.ts'
-import { childNames, podName, wantedReplicas } from '../resources/names.ts'
+import { childNames, podName, updatePartition, wantedReplicas } from '../resources/names.ts'
 import type { KeptPod } from './pod.ts'
 import type { Statement } from './problem.ts'
 import type { StorageStatement } from './storage.ts'
@@ -92,15 +92,23 @@ function readyStatement(
   if (set.replicas > wanted) {
     return { reason: 'RollingOut', message: `${set.replicas - wanted} pods are being removed.` }
   }
-  if (set.isRolling && set.updatedReplicas < wanted) {
-    const message = `${set.updatedReplicas} of ${wanted} pods have the new template.${shortage}`
+  const toUpdate = Math.max(0, wanted - updatePartition(resource))
+  if (set.isRolling && set.updatedReplicas < toUpdate) {
+    const message = `${set.updatedReplicas} of ${toUpdate} pods have the new template.${shortage}`
     return { reason: 'RollingOut', message }
   }
   if (set.readyReplicas < wanted) {
     const unready = unreadyNames(resource, pods)
     return { reason: 'Initializing', message: `${counted}; not yet: ${unready}.${shortage}` }
   }
-  return { reason: 'AllReady', message: `${counted}.` }
+  return { reason: 'AllReady', message: `${counted}${heldText(resource, set)}.` }
+}
+
+/** How many pods have the template from before, where the spec wants it so. */
+function heldText(resource: Resource, { isRolling, updatedReplicas }: SetCounts): string {
+  const held = isRolling ? wantedReplicas(resource) - updatedReplicas : 0
+  if (held <= 0) return ''
+  return `, ${held} of them with the template from before, as spec.updatePartition ${updatePartition(resource)} wants it`
 }
 
 function reconcilingStatement(

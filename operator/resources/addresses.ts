@@ -14,9 +14,13 @@ export function peerAddress(resource: Resource, peerID: string, clusterDomain: s
   return `/dns4/${host}/tcp/${ports.p2p}/p2p/${peerID}`
 }
 
-/** Outside addresses that the spec gives. */
-export function givenAddresses(resource: Resource): readonly string[] {
-  return resource.kind === 'Generator' ? (resource.spec.p2p.announce ?? []) : []
+/** Outside addresses that the spec gives a replica. */
+export function givenAddresses(resource: Resource, ordinal: number): readonly string[] {
+  const given =
+    resource.kind === 'Generator'
+      ? [resource.spec.p2p.announce]
+      : (resource.spec.services.p2p.announce ?? [])
+  return given[ordinal] ?? []
 }
 
 /** Where a Generator of this name shows its schema. */

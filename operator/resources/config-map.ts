@@ -10,13 +10,12 @@ import { childMetadata } from './metadata.ts'
 import { childNames, wantedReplicas } from './names.ts'
 import { announceKey, bootstrapPeersKey } from './paths.ts'
 
-/** A Generator's: its own addresses, those of the spec before those that were learnt. */
+/** A Generator's: its own addresses. */
 export function generatorConfigMap(
   generator: Generator,
   { announce }: Pick<BuildContext, 'announce'>,
 ): V1ConfigMap {
-  const own = [...givenAddresses(generator), ...(announce[0] ?? [])]
-  return configMap(generator, { [announceKey(0)]: lines(own) })
+  return configMap(generator, ownAddresses(generator, announce))
 }
 
 /** A Host's: its peers, those of the spec before those that were learnt, and its own addresses. */
@@ -24,12 +23,20 @@ export function hostConfigMap(
   host: Host,
   { announce, peers }: Pick<HostContext, 'announce' | 'peers'>,
 ): V1ConfigMap {
-  const own = Array.from({ length: wantedReplicas(host) }, (_, ordinal): [string, string] => [
-    announceKey(ordinal),
-    lines(announce[ordinal] ?? []),
-  ])
   const all = [...(host.spec.bootstrapPeers ?? []), ...peers]
-  return configMap(host, { [bootstrapPeersKey]: lines(all), ...Object.fromEntries(own) })
+  return configMap(host, { [bootstrapPeersKey]: lines(all), ...ownAddresses(host, announce) })
+}
+
+/** By key: those of the spec before those that were learnt. */
+function ownAddresses(
+  resource: Resource,
+  learnt: readonly (readonly string[])[],
+): Record<string, string> {
+  const entries = Array.from({ length: wantedReplicas(resource) }, (_, ordinal) => [
+    announceKey(ordinal),
+    lines([...givenAddresses(resource, ordinal), ...(learnt[ordinal] ?? [])]),
+  ])
+  return Object.fromEntries(entries)
 }
 
 function configMap(resource: Resource, data: Record<string, string>): V1ConfigMap {

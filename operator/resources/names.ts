@@ -66,3 +66,8 @@ export function wantedReplicas(resource: Resource): number {
 export function networkOf({ spec: { chain } }: Resource): string {
   return `${chain.name}__${chain.network}`
 }
+
+/** Pods below this ordinal keep their template when it changes. */
+export function updatePartition(resource: Resource): number {
+  return resource.kind === 'Generator' ? 0 : (resource.spec.updatePartition ?? 0)
+}

@@ -67,6 +67,7 @@ export function upstreamService(generator: Generator): V1Service | null {
 interface P2pExposure {
   readonly type: 'None' | 'ClusterIP' | 'NodePort' | 'LoadBalancer'
   readonly annotations?: Readonly<Record<string, string>>
+  readonly loadBalancerClass?: string
   readonly nodePort?: number
   readonly publicHealth: boolean
 }
@@ -80,10 +81,11 @@ export function p2pExposure(resource: Generator | Host): P2pExposure {
 
 /** `Local` keeps a load balancer's traffic and health checks on the machine that has the one pod. */
 function p2pService(resource: Resource, ordinal: number, healthPort: number): V1Service {
-  const { type, annotations, nodePort, publicHealth } = p2pExposure(resource)
+  const { type, annotations, loadBalancerClass, nodePort, publicHealth } = p2pExposure(resource)
   const spec: V1ServiceSpec = {
     type,
     ...(type === 'LoadBalancer' ? { externalTrafficPolicy: 'Local' } : {}),
+    ...(loadBalancerClass === undefined ? {} : { loadBalancerClass }),
     publishNotReadyAddresses: true,
     selector: { ...selectorLabels(resource), [labels.podIndex]: String(ordinal) },
     ports: [

@@ -4,7 +4,7 @@ import type { Resource } from '../api.ts'
 import { claimTemplates } from './claims.ts'
 import { type Learnt, learntAnnotations } from './learnt.ts'
 import { childMetadata, selectorLabels } from './metadata.ts'
-import { childNames, wantedReplicas } from './names.ts'
+import { childNames, updatePartition, wantedReplicas } from './names.ts'
 import { recordAnnotations, type TemplateRecord } from './template-record.ts'
 
 /** How long a pod has to be ready before the next one is replaced. */
@@ -32,7 +32,10 @@ export function statefulSet(
       replicas: wantedReplicas(resource),
       selector: { matchLabels: selectorLabels(resource) },
       podManagementPolicy: 'Parallel',
-      updateStrategy: { type: 'RollingUpdate' },
+      updateStrategy: {
+        type: 'RollingUpdate',
+        rollingUpdate: { partition: updatePartition(resource) },
+      },
       minReadySeconds,
       revisionHistoryLimit: 5,
       persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },

@@ -81,6 +81,73 @@ describe('the samples of README, on a real cluster: a Generator beside an execut
     })
   })
 
+  test('who comes by the peer-to-peer Service finds /health on 8080 and no metrics; the pod’s own 8080 has both', async () => {
+    const { nodes = [] } = await here.status('Host', 'devnet')
+    await here.patch('Host', 'devnet', { spec: { services: { p2p: { type: 'ClusterIP' } } } })
+    const core = `/api/v1/namespaces/${space.namespace}`
+    for (const { ordinal, peerID } of nodes) {
+      const outside = `${core}/services/http:devnet-host-p2p-${ordinal}:8080/proxy`
+      await eventually(async () => {
+        const { body } = await expectStatus(cluster.request('GET', `${outside}/health`), 200)
+        const { p2p } = body as { p2p?: { self?: { id: string } } }
+        assert.equal(p2p?.self?.id, peerID)
+      })
+      await expectStatus(cluster.request('GET', `${outside}/metrics`), 404)
+      const inside = `${core}/pods/http:devnet-host-${ordinal}:8080/proxy`
+      assert.match(await kubectl('get', '--raw', `${inside}/metrics`), /"blocks_received":\d/)
+      await expectStatus(cluster.request('GET', `${inside}/health`), 200)
+    }
+  })
+
+  test('addresses that the spec gives the replicas are told to peers, each its own', async () => {
+    const announce = ['/ip4/203.0.113.7/tcp/9171', '/ip4/203.0.113.8/tcp/9171']
+    const give = async (given: readonly string[][] | null): Promise<unknown> =>
+      await here.patch('Host', 'devnet', { spec: { services: { p2p: { announce: given } } } })
+    await give(announce.map((address) => [address]))
+    await here.reason('Host', 'devnet', 'AddressPublished', 'Manual')
+    await eventually(async () => {
+      const { nodes = [] } = await here.status('Host', 'devnet')
+      assert.deepEqual(
+        nodes.map(({ addresses = [], peerID }) => addresses[0]?.replace(`/p2p/${peerID}`, '')),
+        announce,
+      )
+    })
+    for (const [ordinal, address] of announce.entries()) {
+      const path = `/api/v1/namespaces/${space.namespace}/pods/http:devnet-host-${ordinal}:8080/proxy/health`
+      await eventually(async () => {
+        const { body } = await expectStatus(cluster.request('GET', path), 200)
+        const { p2p } = body as { p2p?: { self?: { addresses: readonly string[] } } }
+        assert.deepEqual(p2p?.self?.addresses, [address])
+      })
+    }
+    await give(null)
+    await here.reason('Host', 'devnet', 'AddressPublished', 'InCluster')
+  })
+
+  test('a roll-out is held after the first replica, which Ready tells, and goes on when it may', async () => {
+    const uids = async (): Promise<(string | undefined)[]> => {
+      const pods = ['devnet-host-0', 'devnet-host-1'].map((name) => here.find('Pod', name))
+      return (await Promise.all(pods)).map((pod) => pod?.metadata.uid)
+    }
+    const before = await uids()
+    const podTemplate = { metadata: { annotations: { 'example.org/tried': 'yes' } } }
+    await here.patch('Host', 'devnet', { spec: { updatePartition: 1, podTemplate } })
+    await eventually(async () => {
+      const { reason, message } = (await here.condition('Host', 'devnet', 'Ready')) ?? {}
+      assert.equal(reason, 'AllReady')
+      assert.match(message ?? '', /, 1 of them with the template from before, as spec.update/)
+    }, 120_000)
+    const [first, second] = await uids()
+    assert.equal(first, before[0])
+    assert.notEqual(second, before[1])
+    await here.patch('Host', 'devnet', { spec: { updatePartition: 0 } })
+    await eventually(async () => {
+      const { message } = (await here.condition('Host', 'devnet', 'Ready')) ?? {}
+      assert.equal(message, '2 of 2 pods are ready.')
+      assert.notEqual((await uids())[0], before[0])
+    }, 120_000)
+  })
+
   test('pods run where only restricted ones may, as 1001, with the identity in place', async () => {
     for (const pod of await here.list('Pod')) {
       if (pod.metadata.name.startsWith('anvil-')) continue

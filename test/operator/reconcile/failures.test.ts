@@ -8,6 +8,7 @@ test('what only a person can mend stalls, with a reason of its own', () => {
     [403, 'statefulsets.apps is forbidden: User "op" cannot patch resource', 'Forbidden'],
     [403, 'exceeded quota: none, requested: pods=1', 'QuotaExceeded'],
     [422, 'updates to statefulset spec for fields other than replicas', 'ImmutableFieldChange'],
+    [422, 'spec.loadBalancerClass: may not change once set', 'ImmutableFieldChange'],
     [422, 'spec.template.spec.containers[0].image: Required value', 'InvalidSpec'],
     [400, 'strict decoding error: unknown field "spec.foo"', 'InvalidSpec'],
     [500, 'failed to create typed patch object: .spec.foo: field not declared', 'InvalidSpec'],

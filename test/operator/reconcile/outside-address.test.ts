@@ -63,6 +63,28 @@ test('what cannot be learnt is asked for', () => {
   assert.equal(addressStatement(withP2p('None'), [[]]).reason, 'InCluster')
 })
 
+test('a Host says the address of each replica; the ones without are named', () => {
+  const host = readHost('host-minimal')
+  const withAnnounce = (announce: readonly (readonly string[])[]): typeof host => {
+    const p2p = { type: 'NodePort', publicHealth: false, announce } as const
+    return {
+      ...host,
+      spec: { ...host.spec, replicas: 2, services: { ...host.spec.services, p2p } },
+    }
+  }
+  const first = '/ip4/203.0.113.7/tcp/30171'
+  assert.deepEqual(addressStatement(withAnnounce([[first]]), [[], []]), {
+    reason: 'AddressUnknown',
+    message:
+      'A Service of type NodePort does not tell the address of the machines: write that of mainnet-host-1 to services.p2p.announce, or use LoadBalancer.',
+  })
+  const second = '/ip4/203.0.113.8/tcp/30171'
+  assert.deepEqual(addressStatement(withAnnounce([[first], [second]]), [[], []]), {
+    reason: 'Manual',
+    message: `Told to peers: ${first}, ${second}.`,
+  })
+})
+
 test('of no address nothing is told: none is wanted, or its pod has no machine yet', () => {
   const host = readHost('host-minimal')
   const withSpec = (spec: object): typeof host => ({ ...host, spec: { ...host.spec, ...spec } })
@@ -96,7 +118,10 @@ test('a private address comes with what makes it a public one', () => {
     p2p: { type: 'LoadBalancer', publicHealth: true },
   } as const
   const told = addressStatement({ ...host, spec: { ...host.spec, services } }, learnt)
-  assert.match(told.message, /: ask this cluster .* by spec\.services\.p2p\.annotations\.$/)
+  assert.match(
+    told.message,
+    /: ask this cluster .* by spec\.services\.p2p\.annotations, or .* to spec\.services\.p2p\.announce\.$/,
+  )
 })
 
 test('in the network of the machine the address is the machine’s', () => {

@@ -50,6 +50,25 @@ test('pods that are replaced are rolling out', () => {
   assert.deepEqual(reasons({}, rolling), ['RollingOut', 'WaitingForRollout'])
 })
 
+test('pods that updatePartition holds back are not waited for, and Ready says so', () => {
+  const held = { ...host, spec: { ...host.spec, replicas: 3, updatePartition: 2 } }
+  const readyOf = (updatedReplicas: number, readyReplicas: number): object =>
+    readinessOf(held, {
+      ...facts,
+      set: { ...set, replicas: 3, readyReplicas, updatedReplicas, isRolling: true },
+    }).ready
+  assert.deepEqual(readyOf(0, 3), {
+    reason: 'RollingOut',
+    message: '0 of 1 pods have the new template.',
+  })
+  assert.match(JSON.stringify(readyOf(1, 2)), /Initializing.*2 of 3 pods are ready/)
+  assert.deepEqual(readyOf(1, 3), {
+    reason: 'AllReady',
+    message:
+      '3 of 3 pods are ready, 2 of them with the template from before, as spec.updatePartition 2 wants it.',
+  })
+})
+
 test('storage that is not as wanted is waited for', () => {
   const pending = { reason: 'Pending', message: 'Not bound: data-mainnet-host-1.' } as const
   const growing = { reason: 'Expanding', message: 'Being made larger.' } as const
