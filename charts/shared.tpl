@@ -45,8 +45,30 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if and (eq .Values.mode "standalone") .Values.spec.generators -}}
 {{- fail "\n\nspec.generators needs the operator, which learns peer IDs. With mode=standalone list the Generators in spec.bootstrapPeers, as /dns4/<name>-generator-nodes.<namespace>.svc.cluster.local/tcp/9171/p2p/<peer id>.\n" -}}
 {{- end -}}
+{{- if and .Values.announce ((($.Values.spec.services | default dict).p2p | default dict).announce) -}}
+{{- fail "\n\nannounce and spec.services.p2p.announce both say what is told to peers: leave one of them out.\n" -}}
+{{- end -}}
 {{- if eq .Values.mode "standalone" -}}
 {{- include "viewmesh.checkStandalone" . -}}
+{{- else -}}
+{{- include "viewmesh.checkOperator" . -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Refuses what the operator knows or is told elsewhere. */ -}}
+{{- define "viewmesh.checkOperator" -}}
+{{- $refusals := list -}}
+{{- if .Values.executionNode -}}
+{{- $refusals = append $refusals "executionNode has no effect with the operator, which finds the execution node's pods behind spec.upstream.service or by spec.upstream.podSelector: leave it out, or use mode=standalone." -}}
+{{- end -}}
+{{- if ne .Values.clusterDomain "cluster.local" -}}
+{{- $refusals = append $refusals "clusterDomain has no effect with the operator, to whose own release it belongs: set clusterDomain there, or use mode=standalone." -}}
+{{- end -}}
+{{- if and .Values.existingSecret (.Values.spec.identity | default dict).secretRef -}}
+{{- $refusals = append $refusals "existingSecret and spec.identity.secretRef both name the Secret with the keyring keys: leave one of them out." -}}
+{{- end -}}
+{{- if $refusals -}}
+{{- fail (printf "\n\n%s\n" (join "\n" $refusals)) -}}
 {{- end -}}
 {{- end -}}
 
@@ -111,6 +133,17 @@ kubectl create secret generic {{ include "viewmesh.name" . }}-{{ .Chart.Name }}-
 {{- $keys := dict "keysSecretRef" (dict "name" .Values.existingSecret "key" "schema-keys") -}}
 {{- $_ := set $spec "schemaAuth" (mergeOverwrite $keys ($spec.schemaAuth | default dict)) -}}
 {{- end -}}
+{{- end -}}
+{{- with .Values.announce -}}
+{{- $services := $spec.services | default dict -}}
+{{- $_ := set $services "p2p" (mergeOverwrite (dict) ($services.p2p | default dict) (dict "announce" .)) -}}
+{{- $_ := set $spec "services" $services -}}
+{{- end -}}
+{{- if and (eq .Values.mode "operator") .Values.global.imagePullSecrets -}}
+{{- $template := $spec.podTemplate | default dict -}}
+{{- $pod := $template.spec | default dict -}}
+{{- $pod = set $pod "imagePullSecrets" (concat .Values.global.imagePullSecrets ($pod.imagePullSecrets | default list) | uniq) -}}
+{{- $_ := set $spec "podTemplate" (set $template "spec" $pod) -}}
 {{- end -}}
 {{- toJson $spec -}}
 {{- end -}}

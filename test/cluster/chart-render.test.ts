@@ -170,6 +170,41 @@ const ignoredAlone: readonly (readonly [string, string, object, string])[] = [
   ],
 ]
 
+const release = { name: 'mainnet', namespace: 'apps' }
+const address = '/ip4/203.0.113.7/tcp/9171'
+
+test('host: addresses of replicas and Secrets for images are handed on to the operator', async () => {
+  const [host] = await renderChart('host', release, {
+    mode: 'operator',
+    announce: [[address]],
+    global: { imagePullSecrets: [{ name: 'registry' }] },
+    spec: {
+      services: { p2p: { type: 'NodePort', publicHealth: false } },
+      podTemplate: { spec: { nodeSelector: { disk: 'fast' } } },
+    },
+  })
+  assert.deepEqual(host?.['spec'], {
+    services: { p2p: { type: 'NodePort', publicHealth: false, announce: [[address]] } },
+    podTemplate: {
+      spec: { nodeSelector: { disk: 'fast' }, imagePullSecrets: [{ name: 'registry' }] },
+    },
+  })
+})
+
+test('host: standalone, each replica is told its own addresses', async () => {
+  const objects = await renderChart('host', release, {
+    ...alone,
+    announce: [[], [address]],
+    spec: { replicas: 2 },
+  })
+  const config = objects.find(({ kind }) => kind === 'ConfigMap')
+  assert.deepEqual(config?.['data'], {
+    'bootstrap-peers': '',
+    'announce-0': '',
+    'announce-1': `${address}\n`,
+  })
+})
+
 /** Values that are refused, with what helm says to it. */
 const refused: readonly (readonly [string, string, object, RegExp])[] = [
   ['no mode', 'host', { global: registry }, /Say who runs the host: --set mode=operator/],
@@ -235,6 +270,30 @@ const refused: readonly (readonly [string, string, object, RegExp])[] = [
     'host',
     { ...alone, spec: { pruning: { enabled: false } } },
     /Without pruning the default volume does not last: set spec\.storage\.data\.size/,
+  ],
+  [
+    'the execution node’s pods, which the operator finds,',
+    'generator',
+    { mode: 'operator', spec: { upstream }, executionNode: { labels: { app: 'geth' } } },
+    /executionNode has no effect with the operator, .* by spec\.upstream\.podSelector/,
+  ],
+  [
+    'an end of names, which is the operator’s,',
+    'host',
+    { mode: 'operator', clusterDomain: 'example.org' },
+    /clusterDomain has no effect with the operator, .*: set clusterDomain there/,
+  ],
+  [
+    'a second name of the Secret with keys',
+    'host',
+    { mode: 'operator', existingSecret: 'a', spec: { identity: { secretRef: { name: 'b' } } } },
+    /existingSecret and spec\.identity\.secretRef both name the Secret/,
+  ],
+  [
+    'a second list of addresses',
+    'host',
+    { ...alone, announce: [[address]], spec: { services: { p2p: { announce: [[address]] } } } },
+    /announce and spec\.services\.p2p\.announce both say/,
   ],
   [
     'a name that is too long',
