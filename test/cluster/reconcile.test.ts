@@ -117,7 +117,7 @@ describe('the samples of README, on a real cluster: a Generator beside an execut
       await eventually(async () => {
         const { body } = await expectStatus(cluster.request('GET', path), 200)
         const { p2p } = body as { p2p?: { self?: { addresses: readonly string[] } } }
-        assert.deepEqual(p2p?.self?.addresses, [address])
+        assert.equal(p2p?.self?.addresses[0], address)
       })
     }
     await give(null)
