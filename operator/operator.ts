@@ -84,7 +84,8 @@ export async function openOperator(
   )
   declareResourceCounts(metrics.registry, [view.generators, view.hosts])
   if (settings.leaderElect) {
-    const leaseApi = running.own('lease api', openApi({ fieldManager, userAgent }, apiParts))
+    const leaseParts = { ...apiParts, guards: parts.guards }
+    const leaseApi = running.own('lease api', openApi({ fieldManager, userAgent }, leaseParts))
     const elect = { api: leaseApi, fence, identity, connection, metrics: runtimeMetrics }
     state.elector = openOwnElector(settings, parts, elect)
     await state.elector.elected(running.signal)

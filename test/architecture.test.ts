@@ -231,6 +231,13 @@ test('every file says first what it is for', () => {
   assert.deepEqual(pathsOf(files.filter(({ text }) => !text.startsWith('/**'))), [])
 })
 
+test('every suite on a cluster has its failures looked into before its namespaces go', () => {
+  const suites = tests.filter(({ path }) => /^test\/cluster\/.*\.test\.ts$/.test(path))
+  const making = suites.filter(({ text }) => /\bopen(?:Operated)?Cluster\(/.test(text))
+  assert.ok(making.length > 10)
+  assert.deepEqual(pathsOf(making.filter(({ text }) => !text.includes('  diagnoseFailures('))), [])
+})
+
 /** Files with a clock, with chance, or with another module of Node than these. */
 function impure(sources: readonly SourceFile[], allowed: readonly string[]): string[] {
   const moving =

@@ -1,4 +1,4 @@
-/** Everything that an operator made for a Host, without what differs from one Host to the next. */
+/** Everything that an operator made for a resource, without what differs from one of its kind to the next. */
 import { records } from '../../operator/api/annotations.ts'
 import type { LiveObject, Namespaced } from './cluster-resources.ts'
 
@@ -32,7 +32,7 @@ const varying: readonly string[] = [
   'viewmesh.io/template-inputs',
 ]
 
-/** By kind and name, with `NAME` for the Host's name. */
+/** By kind and name, with `NAME` for the name of the Generator or Host. */
 export async function normalObjects(here: Namespaced, name: string): Promise<unknown> {
   const all = await Promise.all(
     madeKinds.map(async (kind) =>
@@ -45,7 +45,7 @@ export async function normalObjects(here: Namespaced, name: string): Promise<unk
   return JSON.parse(text.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), 'NAME'))
 }
 
-/** How many claims of a Host are marked as its own, which is the last that is done about them. */
+/** How many claims of a Generator or Host are marked as its own, which is the last that is done about them. */
 export async function markedClaims(here: Namespaced, name: string): Promise<number> {
   const claims = (await here.list('PersistentVolumeClaim')).filter(({ metadata }) =>
     isOf(metadata.name, name),
@@ -53,8 +53,8 @@ export async function markedClaims(here: Namespaced, name: string): Promise<numb
   return claims.filter(({ metadata }) => metadata.annotations?.[records.network]).length
 }
 
-function isOf(object: string, host: string): boolean {
-  return object.replace(/^(keys|data)-/, '').startsWith(`${host}-host`)
+function isOf(object: string, name: string): boolean {
+  return new RegExp(`^((keys|data)-)?${name}-(generator|host)\\b`).test(object)
 }
 
 /** Of Secrets and ConfigMaps only the names of keys are the same. */

@@ -111,8 +111,12 @@ async function marked(name: string, replicas: number): Promise<void> {
   })
 }
 
+/** Which pod runs, and who it is. */
 async function podOf(): Promise<unknown> {
-  const pod = await here.find('Pod', 'running-host-0')
-  const { nodes = [] } = await here.status('Host', 'running')
-  return JSON.stringify([pod?.metadata.uid, nodes[0]?.keyringFingerprint])
+  return await eventually(async () => {
+    const pod = await here.find('Pod', 'running-host-0')
+    const { nodes = [] } = await here.status('Host', 'running')
+    assert.ok(nodes[0]?.peerID)
+    return JSON.stringify([pod?.metadata.uid, nodes[0].keyringFingerprint, nodes[0].peerID])
+  })
 }
