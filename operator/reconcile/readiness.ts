@@ -14,21 +14,32 @@ import type { StorageStatement } from './storage.ts'
 export interface SetCounts {
   readonly generation: number
   readonly observedGeneration: number
+  /** What its own spec says, which is another number than the resource's while changes wait. */
+  readonly wantedReplicas: number
   readonly replicas: number
   readonly readyReplicas: number
   readonly updatedReplicas: number
   readonly isRolling: boolean
 }
 
-export function countsOf({ metadata, status }: V1StatefulSet): SetCounts {
+export function countsOf({ metadata, spec, status }: V1StatefulSet): SetCounts {
   return {
     generation: metadata?.generation ?? 0,
     observedGeneration: status?.observedGeneration ?? 0,
+    wantedReplicas: spec?.replicas ?? 1,
     replicas: status?.replicas ?? 0,
     readyReplicas: status?.readyReplicas ?? 0,
     updatedReplicas: status?.updatedReplicas ?? 0,
     isRolling: status?.updateRevision !== status?.currentRevision,
   }
+}
+
+/** Whether all pods are ready that the StatefulSet wants, and the resource wants another number of them. */
+export function isOtherwiseReady(
+  resource: Resource,
+  { wantedReplicas: held, replicas, readyReplicas }: SetCounts,
+): boolean {
+  return held !== wantedReplicas(resource) && replicas === held && readyReplicas === held
 }
 
 /** What readiness follows from, once everything that is wanted was written. */

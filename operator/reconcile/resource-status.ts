@@ -21,7 +21,7 @@ import { addressStatement } from './outside-address.ts'
 import type { Picture } from './picture.ts'
 import { advisedPods } from './pod-advice.ts'
 import type { Problem, Statement } from './problem.ts'
-import { type Readiness, readinessOf } from './readiness.ts'
+import { isOtherwiseReady, type Readiness, readinessOf, type SetCounts } from './readiness.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
 import type { Looked } from './resource-memory.ts'
 import { withoutStop } from './sentences.ts'
@@ -132,12 +132,25 @@ function readiness<F>(
   if (hold !== null && isWaiting) {
     return { Ready: hold, Reconciling: { reason: 'Progressing', message: hold.message } }
   }
-  if (findings.waiting !== null && findings.waiting.length > 0 && isWell(ready)) {
-    const message = `${ready.message} Changes of the spec wait while it is paused; see Paused.`
-    return { Ready: { reason: 'Paused', message } }
+  if (findings.waiting !== null && findings.waiting.length > 0) {
+    const paused = pausedReady(resource, ready, picture.counts)
+    if (paused !== null) return { Ready: paused }
   }
   if (error !== null) return retrying({ ready, reconciling }, error)
   return { Ready: ready, ...(reconciling === null ? {} : { Reconciling: reconciling }) }
+}
+
+/** Where changes wait and the pods are as well as without them; null where they are not. */
+function pausedReady(
+  resource: Resource,
+  ready: Readiness['ready'],
+  counts: SetCounts | null,
+): Statement<'Paused'> | null {
+  const wait = 'Changes of the spec wait while it is paused; see Paused.'
+  if (isWell(ready)) return { reason: 'Paused', message: `${ready.message} ${wait}` }
+  if (counts === null || !isOtherwiseReady(resource, counts)) return null
+  const message = `Pods that are ready: ${counts.readyReplicas}, wanted: ${wantedReplicas(resource)}. ${wait}`
+  return { reason: 'Paused', message }
 }
 
 function isWell({ reason }: Readiness['ready']): boolean {

@@ -13,6 +13,7 @@ const host = { ...minimal, spec: { ...minimal.spec, replicas: 2 } }
 const set: SetCounts = {
   generation: 3,
   observedGeneration: 3,
+  wantedReplicas: 2,
   replicas: 2,
   readyReplicas: 2,
   updatedReplicas: 2,

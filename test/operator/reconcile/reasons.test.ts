@@ -49,6 +49,7 @@ const source = { name: 'mainnet', namespace: 'validators' }
 const counts = {
   generation: 1,
   observedGeneration: 1,
+  wantedReplicas: 1,
   replicas: 1,
   readyReplicas: 1,
   updatedReplicas: 1,
@@ -161,6 +162,22 @@ const ended = podWith(generator, {
   },
 })
 const plan = { objects: [], isGrowing: false, isSetLeaving: false, updateAvailable: false }
+/** What the Ready of a Host with two replicas says that is paused while its StatefulSet has three. */
+function readyWhileScaled(three: object): string | undefined {
+  const picture = { counts: { ...counts, wantedReplicas: 3, replicas: 3, ...three } }
+  const said = ofHost(
+    picture,
+    { waiting: ['StatefulSet a changed'] },
+    withSpec(host, { replicas: 2 }),
+  )
+  return said.find(({ type }) => type === 'Ready')?.reason
+}
+
+test('a scale that waits while paused does not read as pods that come or go', () => {
+  assert.equal(readyWhileScaled({ readyReplicas: 3, updatedReplicas: 3 }), 'Paused')
+  assert.notEqual(readyWhileScaled({ readyReplicas: 2, updatedReplicas: 3 }), 'Paused')
+})
+
 const foreign = boundClaims(host).map((placed) => ({
   ...placed,
   claim: { ...placed.claim, annotations: { 'viewmesh.io/network': 'Ethereum__Other' } },

@@ -16,6 +16,15 @@ const facts: GeneratorFacts = {
   hiddenService: null,
   schemaKeysRenewed: null,
 }
+const counts = {
+  generation: 1,
+  observedGeneration: 1,
+  wantedReplicas: 1,
+  replicas: 1,
+  readyReplicas: 1,
+  updatedReplicas: 1,
+  isRolling: false,
+}
 const options = { clusterDomain: 'cluster.local', defaults: generatorContext.defaults }
 
 function conditionsOf(
@@ -77,10 +86,9 @@ test('a Generator that ended for another reason says nothing of its node', () =>
 test('a Secret that is missing is told where no pod runs, where one waits, and where a change waits', () => {
   const hold = { reason: 'SecretMissing', message: 'Secret node does not exist.' } as const
   const readyWith = (readyReplicas: number, isHeld: boolean): string | undefined => {
-    const counts = { generation: 1, observedGeneration: 1, replicas: 1, readyReplicas }
     const picture = {
       set: {},
-      counts: { ...counts, updatedReplicas: 1, isRolling: false },
+      counts: { ...counts, readyReplicas },
       claims: boundClaims(generator),
     }
     return conditionsOf(picture, { hold, isHeld }).get('Ready')?.reason
@@ -92,9 +100,8 @@ test('a Secret that is missing is told where no pod runs, where one waits, and w
 })
 
 test('a step that is tried again says what to do should it stay', () => {
-  const counts = { generation: 1, observedGeneration: 1, replicas: 1, readyReplicas: 1 }
   const error = new ServiceError('OPERATOR_API_FAILED', 'apply failed', { remedy: 'See its log.' })
-  const settled = { counts: { ...counts, updatedReplicas: 1, isRolling: false } }
+  const settled = { counts }
   assert.equal(
     conditionsOf(settled, { error }).get('Reconciling')?.message,
     'apply failed. See its log.',
@@ -106,9 +113,8 @@ test('a step that is tried again says what to do should it stay', () => {
 })
 
 test('who waits for Ready is not told that a paused spec was carried out', () => {
-  const counts = { generation: 1, observedGeneration: 1, replicas: 1, readyReplicas: 1 }
   const claims = boundClaims(generator)
-  const settled = { counts: { ...counts, updatedReplicas: 1, isRolling: false }, claims }
+  const settled = { counts, claims }
   const readyWhile = (waiting: readonly string[] | null): string | undefined => {
     const { status, reason } = conditionsOf(settled, { waiting }).get('Ready') ?? {}
     return `${status} ${reason}`
