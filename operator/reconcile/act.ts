@@ -3,7 +3,7 @@ import type { V1StatefulSet } from '@kubernetes/client-node'
 import type { Resource } from '../api.ts'
 import type { ChildObject, ResourceObjects } from '../resources/child-object.ts'
 import { learntAnnotations } from '../resources/learnt.ts'
-import { childNames } from '../resources/names.ts'
+import { childNames, updatePartition } from '../resources/names.ts'
 import { templateChanges } from '../resources/template-changes.ts'
 import { recordAnnotations } from '../resources/template-record.ts'
 import type { ReconcileRun } from '../runtime/controller.ts'
@@ -141,7 +141,9 @@ function tellReplacement<R extends Resource>(
   if (recorded === null || after === undefined || pods.size === 0) return
   const changes = templateChanges(recorded.template, after)
   if (changes.length === 0) return
-  const note = `Pods are replaced, since their template changed: ${listed(changes)}.`
+  const held = updatePartition(resource)
+  const which = held === 0 ? 'Pods' : `Pods from ordinal ${held} on`
+  const note = `${which} are replaced, since their template changed: ${listed(changes)}.`
   recordEvent(parts, resource, { reason: 'PodsReplaced', action: 'Apply', note })
 }
 

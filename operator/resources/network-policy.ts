@@ -6,7 +6,7 @@
  * | 9171, peers | anywhere |
  * | 9181 and 9182, API and playground | pods of this cluster; anywhere where its Service goes outside |
  * | 8080, health, metrics, schema | pods of this cluster |
- * | 9183, health alone, of a Host | anywhere where P2P Services show it outside |
+ * | 9183, health alone, of a Host | pods of this cluster; anywhere where P2P Services show it outside |
  *
  * | Out | To |
  * |---|---|
@@ -90,11 +90,12 @@ export function hostNetworkPolicy(
     ...(schemas.length > 0 ? [toSchemas] : []),
     ...(registry.rpcUrl || registry.lcdUrl ? [{ ports: tcp(registryPorts) }] : []),
   ]
-  return networkPolicy(host, egress, isHealthShown(host) ? [publicHealth] : [])
+  const shown = isHealthShownOutside(host) ? [publicHealth] : []
+  return networkPolicy(host, egress, { outside: shown, inside: [ports.health, publicHealth] })
 }
 
 /** Whether somebody outside the cluster may ask for health by a P2P Service. */
-function isHealthShown(host: Host): boolean {
+function isHealthShownOutside(host: Host): boolean {
   const { type, publicHealth } = host.spec.services.p2p
   return publicHealth && type !== 'None' && type !== 'ClusterIP'
 }
@@ -102,7 +103,7 @@ function isHealthShown(host: Host): boolean {
 function networkPolicy(
   resource: Resource,
   egress: V1NetworkPolicyEgressRule[],
-  shown: readonly number[] = [],
+  health: HealthPorts = { outside: [], inside: [ports.health] },
 ): NetworkPolicy | null {
   if (!resource.spec.networkPolicy.enabled) return null
   return {
@@ -112,20 +113,25 @@ function networkPolicy(
     spec: {
       podSelector: { matchLabels: selectorLabels(resource) },
       policyTypes: ['Ingress', 'Egress'],
-      ingress: ingressRules(resource, shown),
+      ingress: ingressRules(resource, health),
       egress,
     },
   }
 }
 
-/** What is `shown` is open to everybody, besides the peer-to-peer port. */
-function ingressRules(resource: Resource, shown: readonly number[]): IngressRule[] {
+/** Ports at which everybody, and pods of this cluster, may ask for health. */
+interface HealthPorts {
+  readonly outside: readonly number[]
+  readonly inside: readonly number[]
+}
+
+function ingressRules(resource: Resource, { outside, inside }: HealthPorts): IngressRule[] {
   const isApiPublic = resource.kind === 'Host' && resource.spec.services.api.type !== 'ClusterIP'
   const api = resource.kind === 'Host' ? [ports.api, ports.playground] : [ports.api]
   return [
-    { ports: tcp([ports.p2p, ...shown]) },
+    { ports: tcp([ports.p2p, ...outside]) },
     ingressRule(api, isApiPublic),
-    ingressRule([ports.health], false),
+    ingressRule(inside, false),
   ]
 }
 

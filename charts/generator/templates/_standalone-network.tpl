@@ -33,7 +33,7 @@ spec:
         - namespaceSelector: {}
       {{- end }}
     - ports:
-        {{- include "viewmesh.tcpPorts" (list 8080) | nindent 8 }}
+        {{- include "viewmesh.tcpPorts" ($isHost | ternary (list 8080 9183) (list 8080)) | nindent 8 }}
       from:
         - namespaceSelector: {}
   egress:

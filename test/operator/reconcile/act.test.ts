@@ -96,12 +96,19 @@ test('who replaces pods says what of their template changed, and no value of it'
   await change(withVariables(['LOG_LEVEL']), withVariables(['GRAPHQL_MAX_ROWS'], { image }), one)
   await change(host, { ...host, spec: { ...host.spec, replicas: 3 } }, one)
   await change(host, withVariables(['LOG_LEVEL']), new Map())
+  await change(host, withVariables(['LOG_LEVEL'], { replicas: 2, updatePartition: 1 }), one)
   assert.deepEqual(told, [
     {
       type: 'Normal',
       reason: 'PodsReplaced',
       action: 'Apply',
       note: 'Pods are replaced, since their template changed: spec.containers[host].image, spec.containers[host].env[GRAPHQL_MAX_ROWS], spec.containers[host].env[LOG_LEVEL].',
+    },
+    {
+      type: 'Normal',
+      reason: 'PodsReplaced',
+      action: 'Apply',
+      note: 'Pods from ordinal 1 on are replaced, since their template changed: spec.containers[host].env[LOG_LEVEL].',
     },
   ])
 })

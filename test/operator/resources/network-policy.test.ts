@@ -80,6 +80,13 @@ checkFlows('a Host inside the cluster', inCluster, [
   { name: 'a query from outside', direction: 'in', other: outside, port: 9181, passes: false },
   { name: 'metrics from outside', direction: 'in', other: outside, port: 8080, passes: false },
   { name: 'health from outside', direction: 'in', other: outside, port: 9183, passes: false },
+  {
+    name: 'a pod asking for health by a P2P Service of type ClusterIP',
+    direction: 'in',
+    other: app,
+    port: 9183,
+    passes: true,
+  },
   { name: 'another port from a pod', direction: 'in', other: app, port: 9229, passes: false },
   {
     name: 'UDP to the peer-to-peer port',
