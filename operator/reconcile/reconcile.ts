@@ -159,8 +159,9 @@ async function judge<R extends Resource, F>(work: Work<R, F>): Promise<Judged<F>
   const { namespace, name } = resource.metadata
   const replicas = identitiesOf(resource, seen, keyring)
   findings.unseen = await findUnseenClaims(parts.api, resource, { seen, replicas }, run.signal)
-  const picture = pictureOf(work)
-  const identities = identitiesOf(resource, picture, keyring)
+  const picture = findings.unseen.length === 0 ? seen : pictureOf(work)
+  const identities =
+    findings.unseen.length === 0 ? replicas : identitiesOf(resource, picture, keyring)
   const own = planIdentity(resource, identities, keyring.exists)
   const shared = work.holders.hold(keyOf(namespace, name), keysOf(identities))
   const problem = own.problem ?? sharedKeyProblem(resource, identities, shared)
