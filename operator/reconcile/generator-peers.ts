@@ -31,10 +31,16 @@ export function foreignGenerators(host: Host, referred: readonly Referred[]): Re
   return referred.filter(({ generator }) => generator !== null && networkOf(generator) !== network)
 }
 
+/** Undefined while it is not known. */
+export function peerIDOf({ generator }: Referred): string | undefined {
+  return generator?.status?.nodes?.[0]?.peerID
+}
+
 /** Addresses of those whose peer ID is known. */
 export function peersOf(referred: readonly Referred[], clusterDomain: string): string[] {
-  return referred.flatMap(({ generator }) => {
-    const peerID = generator?.status?.nodes?.[0]?.peerID
+  return referred.flatMap((one) => {
+    const { generator } = one
+    const peerID = peerIDOf(one)
     if (generator === null || peerID === undefined) return []
     return [peerAddress(generator, peerID, clusterDomain)]
   })

@@ -5,7 +5,7 @@ import type { ReasonOf } from '../api/conditions.ts'
 import type { Host } from '../api.ts'
 import { networkOf } from '../resources/names.ts'
 import { p2pExposure } from '../resources/services.ts'
-import { foreignGenerators, type Referred } from './generator-peers.ts'
+import { foreignGenerators, peerIDOf, type Referred } from './generator-peers.ts'
 import type { HealthView } from './health-view.ts'
 import { listed } from './listed.ts'
 import type { Statement } from './problem.ts'
@@ -78,7 +78,7 @@ export function peersStatement(
   }
   const missing = referred.filter(({ generator }) => generator === null)
   const foreign = foreignGenerators(host, referred)
-  const useless = foreign.map(({ generator }) => generator?.status?.nodes?.[0]?.peerID)
+  const useless = foreign.map(peerIDOf)
   const asked = [...views].flatMap(([ordinal, view]) => (view === null ? [] : [{ ordinal, view }]))
   const lonely = asked.filter(({ view }) => view.peers.every((id) => useless.includes(id)))
   if (missing.length > 0 && (lonely.length > 0 || asked.length === 0)) {
@@ -150,7 +150,7 @@ function mismatchText(
   for (const { ordinal, view } of asked) {
     const error = view.errors.find(({ code }) => code === 'P2P_PEER_ID_MISMATCH')
     if (error === undefined) continue
-    const learnt = referred.flatMap(({ generator }) => generator?.status?.nodes?.[0]?.peerID ?? [])
+    const learnt = referred.flatMap((one) => peerIDOf(one) ?? [])
     const isLearnt = learnt.some((id) => id === error.expected_peer)
     const remedy =
       isLearnt || bootstrapPeers.length === 0
@@ -166,7 +166,7 @@ function notConnectedStatement(
   referred: readonly Referred[],
 ): Statement<'NotConnected'> {
   const unknown = referred
-    .filter(({ generator }) => generator?.status?.nodes?.[0]?.peerID === undefined)
+    .filter((one) => peerIDOf(one) === undefined)
     .map(({ reference }) => `${reference.namespace}/${reference.name}`)
   const hint =
     unknown.length > 0

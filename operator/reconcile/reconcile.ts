@@ -16,6 +16,7 @@ import { occurrencesOf } from './condition-list.ts'
 import { isPassing, problemOf } from './failures.ts'
 import { planIdentity, type ReplicaIdentity, sharedKeyProblem } from './identity.ts'
 import { createKeyHolders, type KeyHolders } from './key-holders.ts'
+import type { Keyring } from './keyring.ts'
 import { type FingerprintCache, followPolicy, generateKeys, isToBeOwned } from './keyring.ts'
 import type { KindLogic } from './kind-logic.ts'
 import { createLook, type Look } from './look.ts'
@@ -157,11 +158,7 @@ async function judge<R extends Resource, F>(work: Work<R, F>): Promise<Judged<F>
   const looked = await work.look(resource, memory, seen, run.signal)
   const { keyring, facts } = looked
   const { namespace, name } = resource.metadata
-  const replicas = identitiesOf(resource, seen, keyring)
-  findings.unseen = await findUnseenClaims(parts.api, resource, { seen, replicas }, run.signal)
-  const picture = findings.unseen.length === 0 ? seen : pictureOf(work)
-  const identities =
-    findings.unseen.length === 0 ? replicas : identitiesOf(resource, picture, keyring)
+  const { picture, identities } = await withUnseenClaims(work, seen, keyring)
   const own = planIdentity(resource, identities, keyring.exists)
   const shared = work.holders.hold(keyOf(namespace, name), keysOf(identities))
   const problem = own.problem ?? sharedKeyProblem(resource, identities, shared)
@@ -172,6 +169,25 @@ async function judge<R extends Resource, F>(work: Work<R, F>): Promise<Judged<F>
   Object.assign(findings, { looked, identity, plan, hold })
   findings.problem = identity.problem ?? chainProblem(resource, picture.claims)
   return { picture, looked, identity, plan, changes, hold }
+}
+
+interface Identified {
+  readonly picture: Picture
+  readonly identities: readonly ReplicaIdentity[]
+}
+
+/** The picture and the identities in it, looked at once more where a claim was out of sight. */
+async function withUnseenClaims<R extends Resource, F>(
+  work: Work<R, F>,
+  seen: Picture,
+  keyring: Keyring,
+): Promise<Identified> {
+  const { resource, findings, parts, run } = work
+  const replicas = identitiesOf(resource, seen, keyring)
+  findings.unseen = await findUnseenClaims(parts.api, resource, { seen, replicas }, run.signal)
+  if (findings.unseen.length === 0) return { picture: seen, identities: replicas }
+  const picture = pictureOf(work)
+  return { picture, identities: identitiesOf(resource, picture, keyring) }
 }
 
 function pictureOf<R extends Resource, F>({ resource, parts, findings }: Work<R, F>): Picture {
