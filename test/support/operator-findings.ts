@@ -4,6 +4,7 @@ import type { Resource } from '../../operator/api.ts'
 import { keepClaim, type PlacedClaim } from '../../operator/reconcile/claim.ts'
 import type { Picture } from '../../operator/reconcile/picture.ts'
 import { type KeptPod, keepPod } from '../../operator/reconcile/pod.ts'
+import type { SetCounts } from '../../operator/reconcile/readiness.ts'
 import { nothingFound } from '../../operator/reconcile/reconcile.ts'
 import type { Findings } from '../../operator/reconcile/resource-status.ts'
 import { volumes } from '../../operator/reconcile/storage.ts'
@@ -25,6 +26,17 @@ export const emptyPicture: Picture = {
   recorded: null,
   recordedLearnt: { executionNode: null, schemaSource: null, schemaKeysRenewed: null },
   isParked: false,
+}
+
+/** Of a StatefulSet with one pod, which is ready. */
+export const readyCounts: SetCounts = {
+  generation: 1,
+  observedGeneration: 1,
+  wantedReplicas: 1,
+  replicas: 1,
+  readyReplicas: 1,
+  updatedReplicas: 1,
+  isRolling: false,
 }
 
 /** A look that found these facts, and nothing wrong. */

@@ -28,6 +28,7 @@ import {
   emptyPicture,
   foundFacts,
   podWith,
+  readyCounts,
   refusedApply,
 } from '../../support/operator-findings.ts'
 import { viewOf } from '../../support/operator-view.ts'
@@ -46,15 +47,6 @@ const generatorFacts: GeneratorFacts = {
 }
 const hostFacts: HostFacts = { schemaSource: null, keyless: null, isRefused: false }
 const source = { name: 'mainnet', namespace: 'validators' }
-const counts = {
-  generation: 1,
-  observedGeneration: 1,
-  wantedReplicas: 1,
-  replicas: 1,
-  readyReplicas: 1,
-  updatedReplicas: 1,
-  isRolling: false,
-}
 
 /** What the status of a Generator says; without more, all is well with it. */
 function ofGenerator(
@@ -64,7 +56,7 @@ function ofGenerator(
 ): Said {
   return wantedStatus(generatorLogic, { options }, of, {
     findings: { ...foundFacts(generatorFacts), ...findings },
-    picture: { ...emptyPicture, counts, claims: boundClaims(of), ...picture },
+    picture: { ...emptyPicture, counts: readyCounts, claims: boundClaims(of), ...picture },
   }).conditions
 }
 
@@ -77,7 +69,7 @@ function ofHost(
   const logic = createHostLogic({ ...viewOf(seen).generators, watches: () => isWatched })
   return wantedStatus(logic, { options }, of, {
     findings: { ...foundFacts(facts), ...findings },
-    picture: { ...emptyPicture, counts, claims: boundClaims(of), ...picture },
+    picture: { ...emptyPicture, counts: readyCounts, claims: boundClaims(of), ...picture },
   }).conditions
 }
 
@@ -132,7 +124,7 @@ const referring = withSpec(host, { generators: [source] })
 const addressed = withSpec(host, { bootstrapPeers: [`/ip4/203.0.113.9/tcp/9171/p2p/${peerID}`] })
 const mismatch = { errors: [{ code: 'P2P_PEER_ID_MISMATCH', message: `expected ${peerID}` }] }
 const waiting = (reason: string): Partial<Picture> => ({
-  counts: { ...counts, readyReplicas: 0 },
+  counts: { ...readyCounts, readyReplicas: 0 },
   pods: new Map([[0, podWith(host, { state: { waiting: { reason } } })]]),
 })
 const claimSaying = (status: object, size = '100Gi'): PlacedClaim[] =>
@@ -164,7 +156,7 @@ const ended = podWith(generator, {
 const plan = { objects: [], isGrowing: false, isSetLeaving: false, updateAvailable: false }
 /** What the Ready of a Host with two replicas says that is paused while its StatefulSet has three. */
 function readyWhileScaled(three: object): string | undefined {
-  const picture = { counts: { ...counts, wantedReplicas: 3, replicas: 3, ...three } }
+  const picture = { counts: { ...readyCounts, wantedReplicas: 3, replicas: 3, ...three } }
   const said = ofHost(
     picture,
     { waiting: ['StatefulSet a changed'] },
@@ -188,13 +180,15 @@ const situations: Readonly<Record<string, () => Said>> = {
   'all is well': () => ofHost({}, { plan }),
   'a Generator of all is well': () =>
     ofGenerator(saying('generator', { upstream_mode: 'websocket' })),
-  'no pods are wanted': () => ofHost({ counts: { ...counts, replicas: 0 }, claims: [] }, {}, none),
+  'no pods are wanted': () =>
+    ofHost({ counts: { ...readyCounts, replicas: 0 }, claims: [] }, {}, none),
   'nothing is there yet': () => ofHost({ counts: null, claims: [] }),
-  'a pod starts': () => ofHost({ counts: { ...counts, readyReplicas: 0 } }),
-  'pods are replaced': () => ofHost({ counts: { ...counts, isRolling: true, updatedReplicas: 0 } }),
+  'a pod starts': () => ofHost({ counts: { ...readyCounts, readyReplicas: 0 } }),
+  'pods are replaced': () =>
+    ofHost({ counts: { ...readyCounts, isRolling: true, updatedReplicas: 0 } }),
   'a pod crashes': () => ofHost(waiting('CrashLoopBackOff')),
   'a pod fits nowhere': () =>
-    ofHost({ counts: { ...counts, readyReplicas: 0 }, pods: new Map([[0, unscheduled]]) }),
+    ofHost({ counts: { ...readyCounts, readyReplicas: 0 }, pods: new Map([[0, unscheduled]]) }),
   'the StatefulSet is made anew': () =>
     ofHost({ counts: null }, { plan: { ...plan, isSetLeaving: true } }),
   'the Service of the node is missing': () => {

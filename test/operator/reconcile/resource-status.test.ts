@@ -7,7 +7,13 @@ import { type Findings, wantedStatus } from '../../../operator/reconcile/resourc
 import type { WantedCondition } from '../../../operator/runtime/status-writer.ts'
 import { ServiceError } from '../../../src/errors.ts'
 import { generatorContext, readGenerator } from '../../support/operator-cases.ts'
-import { boundClaims, emptyPicture, foundFacts, podWith } from '../../support/operator-findings.ts'
+import {
+  boundClaims,
+  emptyPicture,
+  foundFacts,
+  podWith,
+  readyCounts,
+} from '../../support/operator-findings.ts'
 
 const generator = readGenerator('generator-minimal')
 const facts: GeneratorFacts = {
@@ -15,15 +21,6 @@ const facts: GeneratorFacts = {
   missingService: null,
   hiddenService: null,
   schemaKeysRenewed: null,
-}
-const counts = {
-  generation: 1,
-  observedGeneration: 1,
-  wantedReplicas: 1,
-  replicas: 1,
-  readyReplicas: 1,
-  updatedReplicas: 1,
-  isRolling: false,
 }
 const options = { clusterDomain: 'cluster.local', defaults: generatorContext.defaults }
 
@@ -88,7 +85,7 @@ test('a Secret that is missing is told where no pod runs, where one waits, and w
   const readyWith = (readyReplicas: number, isHeld: boolean): string | undefined => {
     const picture = {
       set: {},
-      counts: { ...counts, readyReplicas },
+      counts: { ...readyCounts, readyReplicas },
       claims: boundClaims(generator),
     }
     return conditionsOf(picture, { hold, isHeld }).get('Ready')?.reason
@@ -101,7 +98,7 @@ test('a Secret that is missing is told where no pod runs, where one waits, and w
 
 test('a step that is tried again says what to do should it stay', () => {
   const error = new ServiceError('OPERATOR_API_FAILED', 'apply failed', { remedy: 'See its log.' })
-  const settled = { counts }
+  const settled = { counts: readyCounts }
   assert.equal(
     conditionsOf(settled, { error }).get('Reconciling')?.message,
     'apply failed. See its log.',
@@ -114,7 +111,7 @@ test('a step that is tried again says what to do should it stay', () => {
 
 test('who waits for Ready is not told that a paused spec was carried out', () => {
   const claims = boundClaims(generator)
-  const settled = { counts, claims }
+  const settled = { counts: readyCounts, claims }
   const readyWhile = (waiting: readonly string[] | null): string | undefined => {
     const { status, reason } = conditionsOf(settled, { waiting }).get('Ready') ?? {}
     return `${status} ${reason}`
