@@ -1,4 +1,4 @@
-/** Follows the Hosts of a namespace as anybody can, by a watch of their statuses. */
+/** Follows the Hosts of some namespaces as anybody can, by a watch of their statuses. */
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { hostKind } from '../../../operator/api/resource-kinds.ts'
@@ -11,6 +11,7 @@ import { openReflector } from '../../../operator/runtime/reflector.ts'
 
 /** How far a Host is. */
 export interface HostState {
+  readonly namespace: string
   readonly name: string
   /** Whether the condition Ready is True, and speaks of the spec there is now. */
   readonly isReady: boolean
@@ -24,12 +25,12 @@ export interface HostWatch {
 }
 
 export interface HostWatchOptions {
-  readonly namespace: string
+  readonly namespaces: readonly string[]
   readonly kubeconfig: string
 }
 
 export async function openHostWatch(
-  { namespace, kubeconfig }: HostWatchOptions,
+  { namespaces, kubeconfig }: HostWatchOptions,
   { signal }: { readonly signal: AbortSignal },
 ): Promise<HostWatch> {
   const log = pino({ level: 'silent' })
@@ -39,10 +40,13 @@ export async function openHostWatch(
   const name = 'viewmesh-bench'
   const api = openApi({ fieldManager: name, userAgent: name }, { connection, log, metrics })
   const reflector = openReflector<Host, HostState>(
-    { type: resourceType(hostKind), namespace, keep: stateOf },
+    { type: resourceType(hostKind), keep: stateOf },
     { api, log, metrics },
   )
-  const states = (): HostState[] => [...reflector.list()].map(({ value }) => value)
+  const states = (): HostState[] =>
+    [...reflector.list()].flatMap(({ value }) =>
+      namespaces.includes(value.namespace) ? [value] : [],
+    )
   return {
     until: (holds, maxMs) =>
       new Promise((resolve, reject) => {
@@ -77,7 +81,8 @@ function stateOf({ metadata, status }: Host): HostState {
   const observedGeneration = status?.observedGeneration ?? -1
   const ready = (status?.conditions ?? []).find(({ type }) => type === 'Ready')
   const isCurrent = observedGeneration >= (metadata.generation ?? 0)
-  return { name: metadata.name, isReady: isCurrent && ready?.status === 'True', observedGeneration }
+  const isReady = isCurrent && ready?.status === 'True'
+  return { namespace: metadata.namespace, name: metadata.name, isReady, observedGeneration }
 }
 
 function tooLate(hosts: readonly HostState[], maxMs: number): Error {

@@ -1,6 +1,7 @@
 /**
  * `npm run bench:operator`: what the operator takes for 1,000 Hosts with a pod and both volumes each,
- * on the real API server of the cluster that KUBECONFIG names; their pods are on nodes of kwok.
+ * in ten namespaces, on the real API server of the cluster that KUBECONFIG names; their pods are on
+ * nodes of kwok.
  * `-- --hosts 100` for fewer. Takes about ten minutes, and everything away again.
  */
 import assert from 'node:assert/strict'
@@ -24,6 +25,8 @@ const count = Number(values.hosts)
 assert.ok(Number.isSafeInteger(count) && count > 0, '--hosts takes a number above 0')
 
 const podsPerNode = 400
+/** Kubernetes' own controllers look through a whole namespace for what belongs to one StatefulSet. */
+const namespaceCount = 10
 const sizes = { keys: '1Mi', data: '10Mi' } as const
 const goneMs = 900_000
 const peerId = '12D3KooWDpJ7As7BWAwRMfu1VU2WCqNjvq387JEYKDBj4kx6nXTN'
@@ -41,7 +44,7 @@ function say(text: string): void {
 
 interface Room {
   readonly cluster: Cluster
-  readonly namespace: string
+  readonly namespaces: readonly string[]
   readonly folder: string
   readonly nodes: FakeNodes
   readonly volumes: PremadeVolumes
@@ -59,23 +62,27 @@ async function openRoom(): Promise<Room> {
   closers.push(nodes.close)
   const volumes = await openPremadeVolumes({ name }, { cluster, signal })
   closers.push(volumes.close)
-  const space = await openOperatorSpace(cluster)
+  const space = await openOperatorSpace(cluster, namespaceCount)
+  const { namespaces } = space
   closers.push(async () => {
     await space.close()
-    await gone(cluster, `/api/v1/namespaces/${space.namespace}`)
+    for (const namespace of namespaces) await gone(cluster, `/api/v1/namespaces/${namespace}`)
   })
-  return { cluster, namespace: space.namespace, folder, nodes, volumes }
+  return { cluster, namespaces, folder, nodes, volumes }
 }
 
-async function bench({ cluster, namespace, folder, nodes, volumes }: Room): Promise<void> {
+async function bench({ cluster, namespaces, folder, nodes, volumes }: Room): Promise<void> {
   say(`${2 * count} volumes are made, the operator is compiled`)
   for (const size of Object.values(sizes)) await volumes.make(size, count)
-  const start = await buildOperator({ folder, namespace }, { cluster })
-  const watch = await openHostWatch({ namespace, kubeconfig }, { signal })
+  const start = await buildOperator({ folder, namespaces }, { cluster })
+  const watch = await openHostWatch({ namespaces, kubeconfig }, { signal })
   closers.push(watch.close)
   const closeLater = (operator: MeasuredOperator): void => void closers.push(operator.close)
-  const names = Array.from({ length: count }, (_, number) => `host-${number}`)
-  const hosts = { names, namespace, spec: hostSpec(volumes.storageClassName, nodes.podSpec) }
+  const places = Array.from({ length: count }, (_, number) => ({
+    namespace: namespaces[number % namespaces.length] ?? '',
+    name: `host-${number}`,
+  }))
+  const hosts = { places, spec: hostSpec(volumes.storageClassName, nodes.podSpec) }
   const figures = await scaleFigures(hosts, { cluster, watch, start, say, signal, closeLater })
   say(figureTable(figures))
   say(summary(figures))

@@ -38,9 +38,12 @@ export type StartOperator = () => Promise<MeasuredOperator>
 
 const run = promisify(execFile)
 
-/** Compiles it into `folder` and gives it an account there; several can be started one after another. */
+/**
+ * Compiles it into `folder`, for the account in the first of these namespaces, of which it watches all;
+ * several can be started one after another.
+ */
 export async function buildOperator(
-  { folder, namespace }: { readonly folder: string; readonly namespace: string },
+  { folder, namespaces }: { readonly folder: string; readonly namespaces: readonly string[] },
   { cluster }: { readonly cluster: Cluster },
 ): Promise<StartOperator> {
   const tsc = join(repository, 'node_modules/typescript/bin/tsc')
@@ -56,7 +59,7 @@ export async function buildOperator(
   symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'))
   const env = {
     ...imageEnvironment('operator'),
-    ...(await accountEnvironment(folder, namespace, cluster)),
+    ...(await accountEnvironment(folder, namespaces, cluster)),
   }
   return async () => await start(join(dist, 'operator/main.js'), join(folder, 'operator.log'), env)
 }
@@ -93,10 +96,11 @@ async function start(
 /** What a pod has: where the API server is, and a folder with token, authority and namespace. */
 async function accountEnvironment(
   folder: string,
-  namespace: string,
+  namespaces: readonly string[],
   cluster: Cluster,
 ): Promise<Record<string, string>> {
   const serviceAccount = join(folder, 'account')
+  const [namespace = ''] = namespaces
   const { stdout } = await cluster.kubectl(['config', 'view', '--raw', '--minify', '--flatten'])
   const [{ cluster: found }] = parse(stdout).clusters
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`
@@ -112,7 +116,7 @@ async function accountEnvironment(
     KUBERNETES_SERVICE_HOST: hostname.replaceAll(/[[\]]/g, ''),
     KUBERNETES_SERVICE_PORT: port === '' ? '443' : port,
     SERVICE_ACCOUNT_DIR: serviceAccount,
-    WATCH_NAMESPACES: namespace,
+    WATCH_NAMESPACES: namespaces.join(','),
     GENERATOR_IMAGE: images.generator,
     HOST_IMAGE: images.host,
     HEALTH_ADDR: '127.0.0.1:0',

@@ -11,9 +11,14 @@ import type { HostWatch } from './host-watch.ts'
 import { inParallel } from './in-parallel.ts'
 import type { MeasuredOperator, StartOperator } from './measured-operator.ts'
 
-export interface Hosts {
-  readonly names: readonly string[]
+/** Names are told apart without their namespaces. */
+export interface Place {
   readonly namespace: string
+  readonly name: string
+}
+
+export interface Hosts {
+  readonly places: readonly Place[]
   readonly spec: object
 }
 
@@ -44,7 +49,7 @@ export async function scaleFigures(hosts: Hosts, parts: ScaleParts): Promise<Fig
   await first.operator.close()
 
   const before = await countWrites(parts.cluster)
-  const second = await startOperator(parts, hosts.names.length)
+  const second = await startOperator(parts, hosts.places.length)
   say(`level again after ${show(second.seconds)} s, load: ${loadText()}`)
   const memoryAgain = await memoryFigure(', restarted', parts, second.operator)
   const writes = writesSince(before, await countWrites(parts.cluster))
@@ -99,22 +104,23 @@ function isLevel(metrics: string, hosts: number): boolean {
 }
 
 async function createdFigures(
-  { names, namespace, spec }: Hosts,
+  { places, spec }: Hosts,
   { cluster, watch, signal }: ScaleParts,
   operator: MeasuredOperator,
 ): Promise<Figure[]> {
-  const here = inNamespace(cluster, namespace)
   let appliedMs = 0
   const readyMs = await timed(async () => {
     appliedMs = await timed(() =>
-      inParallel(names, signal, (name) => here.write({ kind: 'Host', name, spec })),
+      inParallel(places, signal, ({ namespace, name }) =>
+        inNamespace(cluster, namespace).write({ kind: 'Host', name, spec }),
+      ),
     )
-    await watch.until((all) => all.filter(({ isReady }) => isReady).length === names.length, maxMs)
+    await watch.until((all) => all.filter(({ isReady }) => isReady).length === places.length, maxMs)
   })
   const requests = requestsOf(await operator.metrics())
   return [
     {
-      name: `All Hosts Ready, applied at once: ${names.length}`,
+      name: `All Hosts Ready, applied at once: ${places.length}`,
       value: readyMs / 1_000,
       unit: 's',
       goal: 300,
@@ -122,9 +128,9 @@ async function createdFigures(
     },
     {
       name: 'API requests of the operator per Host until then',
-      value: total(requests) / names.length,
+      value: total(requests) / places.length,
       unit: 'requests',
-      from: listed(requests, names.length),
+      from: listed(requests, places.length),
     },
   ]
 }
@@ -177,18 +183,14 @@ function writesFigure(writes: WriteCounts, requests: ReadonlyMap<string, number>
 }
 
 /** The slowest of some changes, one after another, each of another Host. */
-async function changeFigure(
-  { names, namespace }: Hosts,
-  { cluster, watch }: ScaleParts,
-): Promise<Figure> {
-  const here = inNamespace(cluster, namespace)
+async function changeFigure({ places }: Hosts, { cluster, watch }: ScaleParts): Promise<Figure> {
   const times: number[] = []
-  const step = Math.max(1, Math.floor(names.length / changes))
-  for (const name of names.filter((_, index) => index % step === 0).slice(0, changes)) {
+  const step = Math.max(1, Math.floor(places.length / changes))
+  for (const { namespace, name } of places.filter((_, i) => i % step === 0).slice(0, changes)) {
     const body = { spec: { services: { api: { annotations: { 'example.org/changed': 'true' } } } } }
     times.push(
       await timed(async () => {
-        const { metadata } = await here.patch('Host', name, body)
+        const { metadata } = await inNamespace(cluster, namespace).patch('Host', name, body)
         const wanted = metadata.generation ?? 0
         await watch.until(
           (all) => all.some((host) => host.name === name && host.observedGeneration >= wanted),
@@ -198,7 +200,7 @@ async function changeFigure(
     )
   }
   return {
-    name: `One changed Host reconciled, among ${names.length}`,
+    name: `One changed Host reconciled, among ${places.length}`,
     value: Math.max(...times) / 1_000,
     unit: 's',
     goal: 1,
