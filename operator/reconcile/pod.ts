@@ -86,7 +86,7 @@ function containerTrouble(status: V1ContainerStatus): PodTrouble | null {
   const end = ended === undefined ? '' : endText(ended)
   const parts = [`container ${name}`, `${reason}${end}`, withoutStop(said)]
   const what = `${parts.filter((part) => part !== '').join(': ')}.`
-  const remedy = withoutStop(words?.remedy || remedyOf(reason, ended))
+  const remedy = withoutStop(words?.remedy || remedyOf(status, reason))
   const trouble: PodTrouble = { kind: 'failing', message: `${what} ${remedy}.` }
   return words === null ? trouble : { ...trouble, ended: { words, what } }
 }
@@ -107,14 +107,21 @@ function detail(reason: string, message: string | undefined): string {
   return reason === 'CrashLoopBackOff' ? '' : (message ?? '').slice(0, 300)
 }
 
-function remedyOf(reason: string, ended: V1ContainerStateTerminated | undefined): string {
-  if (/Image/.test(reason)) {
-    return 'Correct spec.image, or name imagePullSecrets in spec.podTemplate.'
-  }
+function remedyOf({ name, lastState }: V1ContainerStatus, reason: string): string {
+  const ended = lastState?.terminated
+  if (/Image/.test(reason)) return imageRemedy(name, reason)
   if (reason !== 'CrashLoopBackOff') {
     return 'Correct spec.podTemplate, or make what it refers to.'
   }
   return ended?.reason === 'OOMKilled'
     ? 'Raise the memory limit of the container in spec.podTemplate.'
     : 'See its log with kubectl logs --previous.'
+}
+
+/** A login helps where the image is asked for at a registry. */
+function imageRemedy(container: string, reason: string): string {
+  const isOurs = container === 'generator' || container === 'host'
+  const correct = `Correct ${isOurs ? 'spec.image' : 'its image in spec.podTemplate'}`
+  if (reason !== 'ErrImagePull' && reason !== 'ImagePullBackOff') return `${correct}.`
+  return `${correct}, or where its registry wants a login, name a Secret for it in spec.podTemplate.spec.imagePullSecrets, or for all pods in global.imagePullSecrets of the operator’s chart.`
 }

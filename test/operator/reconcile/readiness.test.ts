@@ -117,7 +117,7 @@ test('a pod that cannot get its image, crashes or fits nowhere says so in Ready'
   assert.deepEqual(ready, {
     reason: 'PodsFailing',
     message:
-      '1 of 2 pods are ready. mainnet-host-1: container host: ErrImagePull: not found. Correct spec.image, or name imagePullSecrets in spec.podTemplate.',
+      '1 of 2 pods are ready. mainnet-host-1: container host: ErrImagePull: not found. Correct spec.image, or where its registry wants a login, name a Secret for it in spec.podTemplate.spec.imagePullSecrets, or for all pods in global.imagePullSecrets of the operator’s chart.',
   })
   const lost = keepPod({
     metadata: { name: 'mainnet-host-1' },
