@@ -21,7 +21,7 @@ export const eventReasons = {
   PodsReplaced: {
     type: 'Normal',
     meaning:
-      'Pods are replaced, one after the other, because their template changed; the note says which fields of it did.',
+      'Pods are replaced, one after the other, because their template changed, or because updatePartition, which held them back, was lowered; the note says which, and what changed.',
   },
   StatefulSetRemoved: {
     type: 'Normal',

@@ -20,6 +20,7 @@ import type { KindLogic } from './kind-logic.ts'
 import { listed } from './listed.ts'
 import type { Picture } from './picture.ts'
 import { nudgePods } from './pod-nudge.ts'
+import type { SetCounts } from './readiness.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
 import { recordEvent } from './record-event.ts'
 import { childKey, type ResourceMemory } from './resource-memory.ts'
@@ -73,7 +74,7 @@ function withRecord<T extends ChildObject>(object: T, { recorded, recordedLearnt
 interface Settling<F> {
   readonly plan: ObjectPlan
   readonly memory: ResourceMemory<F>
-  readonly picture: Pick<Picture, 'recorded' | 'pods'>
+  readonly picture: Pick<Picture, 'set' | 'counts' | 'recorded' | 'pods'>
   /** Whether pods have to wait. */
   readonly hold: boolean
 }
@@ -135,16 +136,28 @@ function tellReplacement<R extends Resource>(
   parts: ReconcileParts<R>,
   resource: R,
   { object }: Difference,
-  { recorded, pods }: Settling<unknown>['picture'],
+  { set, counts, recorded, pods }: Settling<unknown>['picture'],
 ): void {
   const after = (object as V1StatefulSet | null)?.spec?.template
-  if (recorded === null || after === undefined || pods.size === 0) return
-  const changes = templateChanges(recorded.template, after)
-  if (changes.length === 0) return
   const held = updatePartition(resource)
+  if (recorded === null || after === undefined) return
+  if (![...pods.keys()].some((ordinal) => ordinal >= held)) return
+  const changes = templateChanges(recorded.template, after)
+  const heldBefore = set?.spec?.updateStrategy?.rollingUpdate?.partition ?? 0
+  const isLetGo = held < heldBefore && counts !== null && isHoldingPods(counts)
+  if (changes.length === 0 && !isLetGo) return
   const which = held === 0 ? 'Pods' : `Pods from ordinal ${held} on`
-  const note = `${which} are replaced, since their template changed: ${listed(changes)}.`
+  const why =
+    changes.length > 0
+      ? `are replaced, since their template changed: ${listed(changes)}`
+      : `that have the template from before are replaced, since spec.updatePartition is ${held} now, and was ${heldBefore}`
+  const note = `${which} ${why}.`
   recordEvent(parts, resource, { reason: 'PodsReplaced', action: 'Apply', note })
+}
+
+/** Whether some pods have not been given the newest template. */
+function isHoldingPods({ isRolling, updatedReplicas, replicas }: SetCounts): boolean {
+  return isRolling && updatedReplicas < replicas
 }
 
 /** Takes the StatefulSet away and leaves its pods running. Another one of its name is left alone. */

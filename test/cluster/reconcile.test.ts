@@ -146,6 +146,14 @@ describe('the samples of README, on a real cluster: a Generator beside an execut
       assert.equal(message, '2 of 2 pods are ready.')
       assert.notEqual((await uids())[0], before[0])
     }, 120_000)
+    await eventually(async () => {
+      assert.deepEqual(
+        (await here.notes('PodsReplaced')).filter((note) => note.includes('updatePartition')),
+        [
+          'Pods that have the template from before are replaced, since spec.updatePartition is 0 now, and was 1.',
+        ],
+      )
+    })
   })
 
   test('pods run where only restricted ones may, as 1001, with the identity in place', async () => {

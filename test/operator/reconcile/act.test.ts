@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import type { V1StatefulSet } from '@kubernetes/client-node'
 import { pino } from 'pino'
 import type { Host } from '../../../operator/api.ts'
 import { settleAll } from '../../../operator/reconcile/act.ts'
@@ -18,7 +19,7 @@ import {
   openKubernetesServer,
 } from '../../support/kubernetes-server.ts'
 import { hostContext, readHost } from '../../support/operator-cases.ts'
-import { emptyPicture, podWith } from '../../support/operator-findings.ts'
+import { emptyPicture, podWith, readyCounts } from '../../support/operator-findings.ts'
 import { viewOf } from '../../support/operator-view.ts'
 
 const host = readHost('host-minimal')
@@ -73,10 +74,16 @@ test('who replaces pods says what of their template changed, and no value of it'
     const { objects } = hostObjects(of, hostContext)
     return objects.find(({ kind }) => kind === 'StatefulSet') as KubernetesObject
   }
-  const change = async (from: Host, to: Host, pods: Picture['pods']): Promise<void> => {
+  const change = async (
+    from: Host,
+    to: Host,
+    pods: Picture['pods'],
+    counts: Picture['counts'] = null,
+  ): Promise<void> => {
     const live = setOf(from)
     const parts = { api: openClient(server).api, view: viewOf([live]), events }
-    const picture = { recorded: readTemplateRecord(live.metadata?.annotations), pods }
+    const recorded = readTemplateRecord(live.metadata?.annotations)
+    const picture = { set: live as V1StatefulSet, counts, recorded, pods }
     const plan = {
       objects: [setOf(to) as ChildObject],
       updateAvailable: false,
@@ -91,12 +98,22 @@ test('who replaces pods says what of their template changed, and no value of it'
     const podTemplate = { spec: { containers: [{ name: 'host', env }] } }
     return { ...host, spec: { ...host.spec, podTemplate, ...more } }
   }
+  const withPartition = (updatePartition: number): Host => ({
+    ...host,
+    spec: { ...host.spec, replicas: 2, updatePartition },
+  })
   const one = new Map([[0, podWith(host, {})]])
+  const two = new Map([...one, [1, podWith(host, {})]])
   const image = { ...host.spec.image, tag: '2' }
   await change(withVariables(['LOG_LEVEL']), withVariables(['GRAPHQL_MAX_ROWS'], { image }), one)
   await change(host, { ...host, spec: { ...host.spec, replicas: 3 } }, one)
   await change(host, withVariables(['LOG_LEVEL']), new Map())
-  await change(host, withVariables(['LOG_LEVEL'], { replicas: 2, updatePartition: 1 }), one)
+  await change(host, withVariables(['LOG_LEVEL'], { replicas: 2, updatePartition: 1 }), two)
+  await change(host, withVariables(['LOG_LEVEL'], { replicas: 2, updatePartition: 2 }), two)
+  const held = { ...readyCounts, replicas: 2, updatedReplicas: 1, isRolling: true }
+  await change(withPartition(1), withPartition(0), two, held)
+  await change(withPartition(1), withPartition(0), two, { ...held, isRolling: false })
+  await change(withPartition(0), withPartition(1), two, held)
   assert.deepEqual(told, [
     {
       type: 'Normal',
@@ -109,6 +126,12 @@ test('who replaces pods says what of their template changed, and no value of it'
       reason: 'PodsReplaced',
       action: 'Apply',
       note: 'Pods from ordinal 1 on are replaced, since their template changed: spec.containers[host].env[LOG_LEVEL].',
+    },
+    {
+      type: 'Normal',
+      reason: 'PodsReplaced',
+      action: 'Apply',
+      note: 'Pods that have the template from before are replaced, since spec.updatePartition is 0 now, and was 1.',
     },
   ])
 })
