@@ -88,7 +88,8 @@ export interface HostP2pService {
   readonly announce?: readonly ReplicaAddresses[]
   /**
    * Whether the Services also show port 8080, on the same address, with /health and nothing else.
-   * Registry dashboards ask it there, and show the Host offline without.
+   * Registry dashboards ask it there, and show the Host offline without; so does the operator, of the
+   * public IP address that a load balancer has, but of none that announce has.
    * @default true
    */
   readonly publicHealth: boolean

@@ -103,6 +103,16 @@ export const partConditions = {
         meaning:
           'A load balancer has an address that only private networks reach: ask for a public one by annotations of the Service, or write the outside address to p2p.announce (Generator) or services.p2p.announce (Host).',
       },
+      HostnameOnly: {
+        status: 'False',
+        meaning:
+          'A load balancer has a name and no IP address. Peers reach it, registry dashboards ask for health by IP address: ask for fixed ones by annotations of the Service, and write those that it does not tell to services.p2p.announce.',
+      },
+      HealthPortUnreachable: {
+        status: 'False',
+        meaning:
+          'A ready replica is not what answers /health on port 8080 of its load balancer, three times in a row and asked from within the cluster, so registry dashboards may show it offline: open that port. Where it answers from outside, write the address to services.p2p.announce, and it is asked no more.',
+      },
     },
   },
   UpstreamReachable: {

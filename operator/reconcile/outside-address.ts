@@ -6,8 +6,10 @@ import type { Resource } from '../api.ts'
 import { givenAddresses } from '../resources/addresses.ts'
 import { p2pServiceName, podName, wantedReplicas } from '../resources/names.ts'
 import { p2pExposure } from '../resources/services.ts'
+import { hasIP, isPrivate } from './ip-address.ts'
 import { listed } from './listed.ts'
 import { outsideAddresses } from './node-address.ts'
+import { isHealthBalanced, type OutsideFinding, outsideHealthStatement } from './outside-health.ts'
 import type { KeptPod } from './pod.ts'
 import type { Statement } from './problem.ts'
 
@@ -45,17 +47,29 @@ type Addresses = readonly (readonly string[])[]
 
 export type AddressStatement = Statement<ReasonOf<'AddressPublished'>>
 
-/** What to say about addresses, given those that `learntAddresses` found. */
-export function addressStatement(resource: Resource, learnt: Addresses): AddressStatement {
+/** What to say about addresses, given those that `learntAddresses` found, and who answers there. */
+export function addressStatement(
+  resource: Resource,
+  learnt: Addresses,
+  outside: ReadonlyMap<number, OutsideFinding> = new Map(),
+): AddressStatement {
   const { type } = p2pExposure(resource)
   if (wantedReplicas(resource) === 0) {
     return { reason: 'NotNeeded', message: 'No pods are wanted.' }
   }
   const told = ordinalsOf(resource).map((ordinal) => outsideAddresses(resource, ordinal, learnt))
-  if (type === 'LoadBalancer') return balancerStatement(resource, told)
+  if (type === 'LoadBalancer') {
+    return (
+      balancerProblem(resource, told) ??
+      outsideHealthStatement(resource, learnt, outside) ?? {
+        reason: 'LoadBalancer',
+        message: toldMessage(told),
+      }
+    )
+  }
   if (type === 'NodePort' && told.some(isEmpty)) return nodePortStatement(resource, told)
   if (ordinalsOf(resource).some((ordinal) => givenAddresses(resource, ordinal).length > 0)) {
-    return { reason: 'Manual', message: toldMessage(told) }
+    return manualStatement(resource, told)
   }
   if (resource.spec.podTemplate?.spec?.hostNetwork === true && type !== 'ClusterIP') {
     return machineStatement(resource, learnt)
@@ -72,7 +86,14 @@ function machineStatement(resource: Resource, learnt: Addresses): AddressStateme
   return { reason: 'Pending', message: `Not on a machine yet: ${listed(names)}; see Ready.` }
 }
 
-function balancerStatement(resource: Resource, told: Addresses): AddressStatement {
+function manualStatement(resource: Resource, told: Addresses): AddressStatement {
+  const names = unknownOrdinals(told).map((ordinal) => podName(resource, ordinal))
+  const rest = names.length === 0 ? '' : ` From within the cluster only: ${listed(names)}.`
+  return { reason: 'Manual', message: `${toldMessage(told)}${rest}` }
+}
+
+/** Null where each replica has an address that the outside can use. */
+function balancerProblem(resource: Resource, told: Addresses): AddressStatement | null {
   const waiting = unknownOrdinals(told)
   if (waiting.length > 0) {
     const names = waiting.map((ordinal) => p2pServiceName(resource, ordinal))
@@ -81,9 +102,15 @@ function balancerStatement(resource: Resource, told: Addresses): AddressStatemen
       message: `No address yet from the load balancer of ${listed(names)}: see whether this cluster has one for Services of type LoadBalancer.`,
     }
   }
-  const all = told.flat()
-  if (all.every(isPrivate)) return privateStatement(resource, all)
-  return { reason: 'LoadBalancer', message: toldMessage(told) }
+  const named = told.filter((addresses) => !addresses.some(hasIP))
+  if (isHealthBalanced(resource) && named.length > 0) return hostnameStatement(named)
+  const hidden = told.filter((addresses) => addresses.every(isPrivate))
+  return hidden.length === 0 ? null : privateStatement(resource, hidden.flat())
+}
+
+function hostnameStatement(told: Addresses): AddressStatement {
+  const message = `Registry dashboards ask for health by IP address, and there are only names in ${listed(told.flat())}: give the load balancer fixed IP addresses, mostly by spec.services.p2p.annotations, and write those that it does not tell to spec.services.p2p.announce. Where no dashboard asks, set spec.services.p2p.publicHealth to false.`
+  return { reason: 'HostnameOnly', message }
 }
 
 function privateStatement(resource: Resource, addresses: readonly string[]): AddressStatement {
@@ -114,17 +141,6 @@ function addressOfIngress({ ip, hostname }: Ingress[number]): string[] {
 
 function ipAddress(ip: string): string {
   return `/${ip.includes(':') ? 'ip6' : 'ip4'}/${ip}/tcp/${ports.p2p}`
-}
-
-/**
- * Addresses of RFC 1918, RFC 6598, RFC 3927 and loopback, of IPv6 unique local (RFC 4193) and
- * link-local.
- */
-const privateAddress =
-  /^\/(ip4\/(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|169\.254\.|127\.)|ip6\/(f[cd]|fe[89ab]|::1\/))/i
-
-function isPrivate(address: string): boolean {
-  return privateAddress.test(address)
 }
 
 /** Replicas of which no address is known. */

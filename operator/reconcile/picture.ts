@@ -15,6 +15,7 @@ import type { HealthView } from './health-view.ts'
 import type { ReplicaIdentity } from './identity.ts'
 import type { Keyring } from './keyring.ts'
 import { type Ingress, learntAddresses } from './outside-address.ts'
+import { type OutsideFinding, outsideFinding, outsideTargets } from './outside-health.ts'
 import type { KeptPod } from './pod.ts'
 import type { SetCounts } from './readiness.ts'
 
@@ -30,6 +31,8 @@ export interface Picture {
   /** By ordinal of running pods: undefined before it was asked. */
   readonly views: ReadonlyMap<number, HealthView | null | undefined>
   readonly learnt: readonly (readonly string[])[]
+  /** By ordinal: what was found at outside addresses, where that is known. */
+  readonly outside: ReadonlyMap<number, OutsideFinding>
   /** What the last pod template was, from the StatefulSet, or where that is gone from the ConfigMap. */
   readonly recorded: TemplateRecord | null
   readonly recordedLearnt: Required<Learnt>
@@ -56,6 +59,10 @@ export function takePicture(
   const allClaims = [...watched, ...unseen.filter(({ claim }) => !names.includes(claim.name))]
   const parked = liveChild<V1ConfigMap>(view, resource, 'ConfigMap', config)?.metadata?.annotations
   const annotations = set === null ? parked : set.metadata?.annotations
+  const learnt = learntAddresses(resource, {
+    ingress: ingressByName(view, resource),
+    pods: new Map([...pods].map(([ordinal, pod]) => [podName(resource, ordinal), pod])),
+  })
   return {
     set,
     counts: kept?.counts ?? null,
@@ -63,11 +70,8 @@ export function takePicture(
     allClaims,
     claims: allClaims.filter(({ ordinal }) => ordinal < wantedReplicas(resource)),
     pods,
-    views: askedViews(observer, resource, pods),
-    learnt: learntAddresses(resource, {
-      ingress: ingressByName(view, resource),
-      pods: new Map([...pods].map(([ordinal, pod]) => [podName(resource, ordinal), pod])),
-    }),
+    ...askedViews(observer, resource, { pods, learnt }),
+    learnt,
     recorded: readTemplateRecord(annotations),
     recordedLearnt: readLearnt(annotations),
     isParked: set === null && readTemplateRecord(parked) !== null,
@@ -108,14 +112,20 @@ export function identitiesOf(
 function askedViews(
   observer: HealthObserver,
   resource: Resource,
-  pods: ReadonlyMap<number, KeptPod>,
-): Map<number, HealthView | null | undefined> {
+  { pods, learnt }: Pick<Picture, 'pods' | 'learnt'>,
+): Pick<Picture, 'views' | 'outside'> {
   const name = observedName(resource)
-  const targets = [...pods].flatMap(([ordinal, { ip, uid, isGoing }]): Target[] =>
+  const inside = [...pods].flatMap(([ordinal, { ip, uid, isGoing }]): Target[] =>
     ip === null || isGoing || ordinal >= wantedReplicas(resource) ? [] : [{ ordinal, uid, ip }],
   )
-  observer.watch(name, targets)
-  return new Map(targets.map(({ ordinal }) => [ordinal, observer.view(name, ordinal)]))
+  const views = new Map(inside.map((target) => [target.ordinal, observer.view(name, target)]))
+  const outside = outsideTargets(resource, { pods, views, learnt })
+  observer.watch(name, [...inside, ...outside])
+  const findings = outside.flatMap((target): [number, OutsideFinding][] => {
+    const view = observer.view(name, target)
+    return view === undefined ? [] : [[target.ordinal, outsideFinding(target, view)]]
+  })
+  return { views, outside: new Map(findings) }
 }
 
 function ingressByName(view: ClusterView, resource: Resource): Map<string, Ingress> {

@@ -56,7 +56,7 @@ export function wantedStatus<R extends Resource, F>(
   resource: R,
   { findings, picture }: StatusInput<F>,
 ): WantedStatus {
-  const { claims, views, learnt } = picture
+  const { claims, views, learnt, outside } = picture
   const { clusterDomain } = options
   const nodes = nodeStatuses(resource, { claims, views, learnt, clusterDomain })
   const storage = storageStatement(resource, claims, findings.refusedGrowth)
@@ -64,7 +64,7 @@ export function wantedStatus<R extends Resource, F>(
     ...readiness(resource, { findings, picture }, storage),
     ...identityStatement(resource, findings, changedPeerID(nodes, views)),
     StorageReady: storage,
-    AddressPublished: addressStatement(resource, learnt),
+    AddressPublished: addressStatement(resource, learnt, outside),
     ...observedStatements(logic, resource, { findings, picture }),
     ...(findings.plan === null ? {} : { UpdateAvailable: updateStatement(findings.plan) }),
     ...(findings.waiting === null ? {} : { Paused: pausedStatement(findings.waiting) }),

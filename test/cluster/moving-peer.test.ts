@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { requests } from '../../operator/api/annotations.ts'
 import type { Condition } from '../../operator/api/status.ts'
 import { paths, ports } from '../../src/service/contract.ts'
 import type { Cluster } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import type { OperatorSpace } from '../support/cluster-operator.ts'
 import {
+  askedReason,
   eventually,
   generatorOf,
   hostOf,
@@ -58,15 +58,8 @@ describe('a Generator that is not who or where its Hosts think, on a real cluste
   const hostLives = async (): Promise<string> =>
     (await podLife(here, 'staying-host-0')) + (await podLife(here, 'mistaken-host-0'))
 
-  /** Waits until a Host's condition has this reason; its replicas are asked every second meanwhile. */
   const told = async (name: string, type: string, reason: string): Promise<Condition> =>
-    await eventually(async () => {
-      const now = `${Math.floor(Date.now() / 1_000)}`
-      await here.patch('Host', name, { metadata: { annotations: { [requests.reconcileAt]: now } } })
-      const found = await here.condition('Host', name, type)
-      assert.equal(found?.reason, reason, JSON.stringify(found))
-      return found
-    })
+    await askedReason(here, 'Host', name, [type, reason])
   const head = async (): Promise<number> => {
     const pod = `${here.path('Pod', 'staying-host-0')}:${ports.health}/proxy${paths.health}`
     const { body } = await cluster.request('GET', pod)

@@ -1,5 +1,6 @@
 /** What tests on a real cluster create, look at and wait for. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { requests } from '../../operator/api/annotations.ts'
 import type { Condition, HostStatus } from '../../operator/api/status.ts'
 import { builtinTypes, collectionPath } from '../../operator/runtime/resource-type.ts'
 import type { Cluster, ClusterObject } from './cluster.ts'
@@ -111,6 +112,22 @@ export function inNamespace(cluster: Cluster, namespace: string): Namespaced {
         )
       }),
   }
+}
+
+/** Waits until a condition has this reason; the replicas are asked every second meanwhile. */
+export async function askedReason(
+  here: Namespaced,
+  kind: Written['kind'],
+  name: string,
+  [type, reason]: readonly [type: string, reason: string],
+): Promise<Condition> {
+  return await eventually(async () => {
+    const now = `${Math.floor(Date.now() / 1_000)}`
+    await here.patch(kind, name, { metadata: { annotations: { [requests.reconcileAt]: now } } })
+    const found = await here.condition(kind, name, type)
+    if (found?.reason === reason) return found
+    throw new Error(`${type} of ${kind} ${name} is ${JSON.stringify(found)}, not ${reason}`)
+  })
 }
 
 /** What a check answers, as soon as it does not throw. */

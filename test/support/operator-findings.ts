@@ -23,6 +23,7 @@ export const emptyPicture: Picture = {
   pods: new Map(),
   views: new Map(),
   learnt: [],
+  outside: new Map(),
   recorded: null,
   recordedLearnt: { executionNode: null, schemaSource: null, schemaKeysRenewed: null },
   isParked: false,

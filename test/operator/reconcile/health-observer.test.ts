@@ -5,6 +5,7 @@ import { pino } from 'pino'
 import {
   type HealthObserver,
   openHealthObserver,
+  type Target,
 } from '../../../operator/reconcile/health-observer.ts'
 
 const body = (id: string): string =>
@@ -15,6 +16,8 @@ afterEach(async () => {
   await observer?.close()
   observer = null
 })
+
+const first: Target = { ordinal: 0, uid: 'pod', ip: '10.0.0.1' }
 
 /** An observer of replicas that answer what `answers` says, by URL; others do not answer. */
 function observe(answers: Map<string, string>): {
@@ -40,32 +43,33 @@ function observe(answers: Map<string, string>): {
 
 test('a replica is asked at once, and what it says is told and kept', async () => {
   const { changes, seen } = observe(new Map([['http://10.0.0.1:8080/health', body('one')]]))
-  seen.watch('Host a/b', [{ ordinal: 0, uid: 'pod', ip: '10.0.0.1' }])
-  assert.equal(seen.view('Host a/b', 0), undefined)
+  seen.watch('Host a/b', [first])
+  assert.equal(seen.view('Host a/b', first), undefined)
   const [owner] = await once(changes, 'change')
   assert.equal(owner, 'Host a/b')
-  assert.equal(seen.view('Host a/b', 0)?.peerID, 'one')
+  assert.equal(seen.view('Host a/b', first)?.peerID, 'one')
 })
 
 test('an IPv6 address is asked as well', async () => {
   const { changes, seen } = observe(new Map([['http://[fd00::1]:8080/health', body('six')]]))
-  seen.watch('Host a/b', [{ ordinal: 0, uid: 'pod', ip: 'fd00::1' }])
+  const six = { ordinal: 0, uid: 'pod', ip: 'fd00::1' }
+  seen.watch('Host a/b', [six])
   await once(changes, 'change')
-  assert.equal(seen.view('Host a/b', 0)?.peerID, 'six')
+  assert.equal(seen.view('Host a/b', six)?.peerID, 'six')
 })
 
 test('a change is told, the same answer is not', async () => {
   const answers = new Map([['http://10.0.0.1:8080/health', body('one')]])
   const { changes, seen } = observe(answers)
-  seen.watch('Host a/b', [{ ordinal: 0, uid: 'pod', ip: '10.0.0.1' }])
+  seen.watch('Host a/b', [first])
   await once(changes, 'change')
   const next = once(changes, 'change')
   answers.set('http://10.0.0.1:8080/health', body('two'))
   await next
-  assert.equal(seen.view('Host a/b', 0)?.peerID, 'two')
+  assert.equal(seen.view('Host a/b', first)?.peerID, 'two')
   answers.clear()
   await once(changes, 'change')
-  assert.equal(seen.view('Host a/b', 0), null)
+  assert.equal(seen.view('Host a/b', first), null)
 })
 
 test('another pod under the same ordinal is another replica, and nobody asks the old one', async () => {
@@ -74,12 +78,66 @@ test('another pod under the same ordinal is another replica, and nobody asks the
     ['http://10.0.0.2:8080/health', body('two')],
   ])
   const { changes, seen } = observe(answers)
-  seen.watch('Host a/b', [{ ordinal: 0, uid: 'old', ip: '10.0.0.1' }])
+  seen.watch('Host a/b', [first])
   await once(changes, 'change')
-  seen.watch('Host a/b', [{ ordinal: 0, uid: 'new', ip: '10.0.0.2' }])
-  assert.equal(seen.view('Host a/b', 0), undefined)
+  const second = { ordinal: 0, uid: 'new', ip: '10.0.0.2' }
+  seen.watch('Host a/b', [second])
+  assert.equal(seen.view('Host a/b', second), undefined)
   await once(changes, 'change')
-  assert.equal(seen.view('Host a/b', 0)?.peerID, 'two')
+  assert.equal(seen.view('Host a/b', second)?.peerID, 'two')
+  assert.equal(seen.view('Host a/b', first), undefined)
   seen.watch('Host a/b', [])
-  assert.equal(seen.view('Host a/b', 0), undefined)
+  assert.equal(seen.view('Host a/b', second), undefined)
+})
+
+/** What an observer tells of an outside address where `answers` come one after the other, then the last again. */
+async function lookOutside(answers: readonly (string | null)[]): Promise<(string | null)[]> {
+  const told: (string | null)[] = []
+  const asked = new EventEmitter()
+  let looks = 0
+  const seen = openHealthObserver(
+    { intervalMs: 5 },
+    {
+      log: pino({ level: 'silent' }),
+      fetchText: async () => {
+        const answer = answers[Math.min(looks, answers.length - 1)] ?? null
+        looks += 1
+        if (looks > answers.length + 3) asked.emit('enough')
+        if (answer === null) throw new Error('nothing answers')
+        return answer
+      },
+      onChange: () => told.push(seen.view('Host a/b', outside)?.peerID ?? null),
+    },
+  )
+  observer = seen
+  const outside = { ordinal: 0, uid: 'pod', ip: '203.0.113.7', expected: 'one' }
+  const enough = once(asked, 'enough')
+  seen.watch('Host a/b', [outside])
+  await enough
+  return told
+}
+
+test('of an outside address bad news counts when it came three times in a row, good news at once', async () => {
+  const [one, two] = [body('one'), body('two')]
+  assert.deepEqual(await lookOutside([one]), ['one'])
+  assert.deepEqual(await lookOutside([one, null, null, one, two, null, one]), ['one'])
+  assert.deepEqual(await lookOutside([one, null, null, null]), ['one', null])
+  assert.deepEqual(await lookOutside([null, null, two, one]), ['two', 'one'])
+  assert.deepEqual(await lookOutside([null, two, two]), ['two'])
+})
+
+test('an outside address is asked beside the pod, which goes on being told as before', async () => {
+  const answers = new Map([
+    ['http://10.0.0.1:8080/health', body('one')],
+    ['http://203.0.113.7:8080/health', body('one')],
+  ])
+  const { changes, seen } = observe(answers)
+  const outside = { ...first, ip: '203.0.113.7', expected: 'one' }
+  seen.watch('Host a/b', [first])
+  await once(changes, 'change')
+  seen.watch('Host a/b', [first, outside])
+  assert.equal(seen.view('Host a/b', first)?.peerID, 'one')
+  assert.equal(seen.view('Host a/b', outside), undefined)
+  await once(changes, 'change')
+  assert.equal(seen.view('Host a/b', outside)?.peerID, 'one')
 })

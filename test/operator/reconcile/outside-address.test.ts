@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Generator } from '../../../operator/api.ts'
+import type { Generator, Host } from '../../../operator/api.ts'
 import {
   addressStatement,
   type Ingress,
@@ -10,6 +10,7 @@ import { keepPod } from '../../../operator/reconcile/pod.ts'
 import { readGenerator, readHost } from '../../support/operator-cases.ts'
 
 const minimal = readGenerator('generator-minimal')
+const host = readHost('host-minimal')
 const withP2p = (
   type: 'None' | 'ClusterIP' | 'NodePort' | 'LoadBalancer',
   announce?: readonly string[],
@@ -64,7 +65,6 @@ test('what cannot be learnt is asked for', () => {
 })
 
 test('a Host says the address of each replica; the ones without are named', () => {
-  const host = readHost('host-minimal')
   const withAnnounce = (announce: readonly (readonly string[])[]): typeof host => {
     const p2p = { type: 'NodePort', publicHealth: false, announce } as const
     return {
@@ -86,7 +86,6 @@ test('a Host says the address of each replica; the ones without are named', () =
 })
 
 test('of no address nothing is told: none is wanted, or its pod has no machine yet', () => {
-  const host = readHost('host-minimal')
   const withSpec = (spec: object): typeof host => ({ ...host, spec: { ...host.spec, ...spec } })
   const onMachines = { podTemplate: { spec: { hostNetwork: true } } }
   assert.deepEqual(
@@ -107,7 +106,7 @@ test('of no address nothing is told: none is wanted, or its pod has no machine y
 })
 
 test('a private address comes with what makes it a public one', () => {
-  const [balanced, host] = [withP2p('LoadBalancer'), readHost('host-minimal')]
+  const balanced = withP2p('LoadBalancer')
   const learnt = learn(balanced, [{ ip: '10.1.2.3' }])
   assert.equal(
     addressStatement(balanced, learnt).message,
@@ -125,7 +124,6 @@ test('a private address comes with what makes it a public one', () => {
 })
 
 test('in the network of the machine the address is the machine’s', () => {
-  const host = readHost('host-minimal')
   const spec = { ...host.spec, podTemplate: { spec: { hostNetwork: true } } }
   const pod = keepPod({
     metadata: { name: 'mainnet-host-0' },
@@ -138,4 +136,47 @@ test('in the network of the machine the address is the machine’s', () => {
   )
   assert.deepEqual(learnt, [['/ip4/198.51.100.4/tcp/9171']])
   assert.equal(addressStatement({ ...host, spec }, learnt).reason, 'HostNetwork')
+})
+
+const hostWith = (p2p: object, more: object = {}): typeof host => {
+  const services = { ...host.spec.services, p2p: { publicHealth: true, ...p2p } }
+  return {
+    ...host,
+    spec: { ...host.spec, services: services as Host['spec']['services'], ...more },
+  }
+}
+
+test('a Host’s load balancer without an IP address hides it from dashboards; nobody asks a Generator', () => {
+  const names = [['/dns4/lb.example.org/tcp/9171']]
+  const of = (p2p: object): ReturnType<typeof addressStatement> =>
+    addressStatement(hostWith({ type: 'LoadBalancer', ...p2p }), names)
+  assert.deepEqual(of({}), {
+    reason: 'HostnameOnly',
+    message:
+      'Registry dashboards ask for health by IP address, and there are only names in /dns4/lb.example.org/tcp/9171: give the load balancer fixed IP addresses, mostly by spec.services.p2p.annotations, and write those that it does not tell to spec.services.p2p.announce. Where no dashboard asks, set spec.services.p2p.publicHealth to false.',
+  })
+  const [ip, name] = ['/ip4/203.0.113.7/tcp/9171', '/dns4/host.example.org/tcp/9171']
+  assert.equal(of({ announce: [[name]] }).reason, 'HostnameOnly')
+  assert.equal(of({ announce: [[name, ip]] }).reason, 'LoadBalancer')
+  assert.equal(of({ publicHealth: false }).reason, 'LoadBalancer')
+  assert.equal(addressStatement(withP2p('LoadBalancer'), names).reason, 'LoadBalancer')
+  const two = hostWith({ type: 'LoadBalancer', announce: [[ip]] }, { replicas: 2 })
+  assert.match(addressStatement(two, [[], ...names]).message, / names in \/dns4\/lb\.example\.org/)
+})
+
+test('one replica behind a private load balancer is named, whatever the others have', () => {
+  const two = hostWith({ type: 'LoadBalancer' }, { replicas: 2 })
+  const told = addressStatement(two, [['/ip4/203.0.113.7/tcp/9171'], ['/ip4/10.1.2.3/tcp/9171']])
+  assert.equal(told.reason, 'PrivateAddress')
+  assert.match(told.message, /^Private networks only reach \/ip4\/10\.1\.2\.3\/tcp\/9171:/)
+})
+
+test('where the spec gives some replicas an address, those without are named', () => {
+  const announce = [['/ip4/203.0.113.7/tcp/9171']]
+  const two = hostWith({ type: 'None', announce }, { replicas: 2 })
+  assert.deepEqual(addressStatement(two, [[], []]), {
+    reason: 'Manual',
+    message:
+      'Told to peers: /ip4/203.0.113.7/tcp/9171. From within the cluster only: mainnet-host-1.',
+  })
 })

@@ -249,6 +249,14 @@ const situations: Readonly<Record<string, () => Said>> = {
     ofHost({ learnt: [['/ip4/203.0.113.9/tcp/9171']] }, {}, p2p('LoadBalancer')),
   'a private load balancer': () =>
     ofHost({ learnt: [['/ip4/10.0.0.9/tcp/9171']] }, {}, p2p('LoadBalancer')),
+  'a load balancer with a name': () =>
+    ofHost({ learnt: [['/dns4/lb.example.org/tcp/9171']] }, {}, p2p('LoadBalancer')),
+  'a load balancer that does not lead to the replica': () =>
+    ofHost(
+      { learnt: [['/ip4/203.0.113.9/tcp/9171']], outside: new Map([[0, 'nobody']]) },
+      {},
+      p2p('LoadBalancer'),
+    ),
   'ports of machines': () => ofHost({}, {}, p2p('NodePort')),
   'the network of machines': () => {
     const on = withSpec(host, { podTemplate: { spec: { hostNetwork: true } } })
