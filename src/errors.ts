@@ -91,6 +91,7 @@ export const errorCodes = {
   STORE_FORMAT_UNKNOWN: 'The store’s file is not one of ours, or of another version’s layout.',
   STORE_FULL: 'There is no space left for the store.',
   STORE_LOCKED: 'Another program has the store open.',
+  STORE_NEARLY_FULL: 'The volume of the store has little space left; the store works on.',
   STORE_NOT_OPEN: 'A store was to be read that no writer of the process has open.',
   STORE_PATH_UNUSABLE: 'The store’s directory cannot be made, read, written or locked.',
   STORE_SNAPSHOT_EXPIRED:

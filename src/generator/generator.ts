@@ -16,6 +16,7 @@ import type { Running } from '../service/run.ts'
 import { openThread, type Thread, threadUrl } from '../service/thread.ts'
 import { readVersion } from '../service/version.ts'
 import { openReader } from '../store/reader.ts'
+import { openVolumeWatch } from '../store/volume-watch.ts'
 import { openApi } from './api.ts'
 import { createBlockSource } from './block-source.ts'
 import type { GeneratorSettings } from './config.ts'
@@ -83,6 +84,9 @@ export async function openGenerator(
   })
   const reader = running.own('reader', openReader({ path: settings.storePath }, { log, registry }))
   status.parts.reader = reader
+  const volumeOf = { path: settings.storePath }
+  const volume = running.own('volume watch', await openVolumeWatch(volumeOf, { log, registry }))
+  status.parts.volume = volume
   api.serve(reader)
   running.own('queries', api)
   const blocks = createBlockSource(reader)

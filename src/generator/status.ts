@@ -2,14 +2,17 @@
 import type { Registry } from 'prom-client'
 import type { P2p } from '../p2p/p2p.ts'
 import { declareScrapedGauge } from '../scraped-gauge.ts'
+import type { FailureReport } from '../service/contract.ts'
 import {
   blocksBehind,
   type Counters,
   type HealthState,
   startingState,
+  toFailureReport,
 } from '../service/health-report.ts'
 import { newestSealMs } from '../store/sealed-blocks.ts'
 import type { BlockHeader, Snapshot, StoreReader } from '../store/store.ts'
+import type { VolumeWatch } from '../store/volume-watch.ts'
 import type { GeneratorSettings } from './config.ts'
 import type { UpstreamState } from './upstream-state.ts'
 
@@ -21,7 +24,11 @@ export interface Status {
   onSealed(header: BlockHeader): void
   onUpstream(state: UpstreamState): void
   /** Parts that are known while they are open. */
-  readonly parts: { reader: StoreReader | null; p2p: Pick<P2p, 'self' | 'peers'> | null }
+  readonly parts: {
+    reader: StoreReader | null
+    p2p: Pick<P2p, 'self' | 'peers'> | null
+    volume: Pick<VolumeWatch, 'failure'> | null
+  }
   setReady(isReady: boolean): void
   /** Called before the parts are closed: `/health` is asked until the very end. */
   close(): void
@@ -36,7 +43,7 @@ export function createStatus(
   settings: Pick<GeneratorSettings, 'chainName' | 'chainNetwork'>,
   nowMs: () => number = Date.now,
 ): Status {
-  const parts: Status['parts'] = { reader: null, p2p: null }
+  const parts: Status['parts'] = { reader: null, p2p: null, volume: null }
   const totals = { blocks: 0, transactions: 0, logs: 0, entries: 0, lastMs: 0 }
   const lately: number[] = []
   let upstream: UpstreamState | null = null
@@ -47,6 +54,14 @@ export function createStatus(
     parts.reader === null ? otherwise : parts.reader.read(read)
 
   const sourceHead = (): number | null => upstream?.head ?? null
+
+  const errors = (): FailureReport[] => {
+    const filling = parts.volume?.failure() ?? null
+    return [
+      ...(upstream?.error ? [upstream.error] : []),
+      ...(filling === null ? [] : [toFailureReport(filling)]),
+    ]
+  }
 
   return {
     parts,
@@ -63,7 +78,7 @@ export function createStatus(
         sourceHead: sourceHead(),
         upstreamMode: upstream?.mode ?? 'offline',
         gaps: look((snapshot) => snapshot.gaps(maxGaps), []),
-        errors: upstream?.error ? [upstream.error] : [],
+        errors: errors(),
         p2p: { self: parts.p2p?.self() ?? null, peers: parts.p2p?.peers() ?? [] },
       }
     },

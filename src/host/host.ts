@@ -13,6 +13,7 @@ import type { Running } from '../service/run.ts'
 import type { LoadedSettings } from '../service/settings.ts'
 import { readVersion } from '../service/version.ts'
 import { openReader } from '../store/reader.ts'
+import { openVolumeWatch } from '../store/volume-watch.ts'
 import { openApi } from './api.ts'
 import { type HostSettings, playgroundListen } from './config.ts'
 import { openMesh } from './mesh.ts'
@@ -93,6 +94,9 @@ export async function openHost(
   const reader = openReader({ path: settings.storePath }, { log, registry })
   running.own('reader', reader)
   status.parts.reader = reader
+  const volumeOf = { path: settings.storePath }
+  const volume = running.own('volume watch', await openVolumeWatch(volumeOf, { log, registry }))
+  status.parts.volume = volume
   running.own('status', {
     close: () => {
       status.parts.reader = null

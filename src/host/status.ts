@@ -2,9 +2,15 @@
 import type { ServiceError } from '../errors.ts'
 import type { P2p } from '../p2p/p2p.ts'
 import type { FailureReport, GapReport } from '../service/contract.ts'
-import { blocksBehind, type HealthState, startingState } from '../service/health-report.ts'
+import {
+  blocksBehind,
+  type HealthState,
+  startingState,
+  toFailureReport,
+} from '../service/health-report.ts'
 import { newestSealMs } from '../store/sealed-blocks.ts'
 import type { Snapshot, StoreReader } from '../store/store.ts'
+import type { VolumeWatch } from '../store/volume-watch.ts'
 import type { HostSettings } from './config.ts'
 import type { HostGauges } from './metrics.ts'
 import type { SchemaSync } from './schema-sync.ts'
@@ -15,6 +21,7 @@ export interface StatusParts {
   schema: SchemaSync | null
   reader: StoreReader | null
   p2p: P2p | null
+  volume: Pick<VolumeWatch, 'failure'> | null
 }
 
 export interface Status {
@@ -38,7 +45,7 @@ const maxMismatches = 10
 
 /** The status of a Host that is starting. */
 export function createStatus(settings: HostSettings, nowMs: () => number = Date.now): Status {
-  const parts: StatusParts = { schema: null, reader: null, p2p: null }
+  const parts: StatusParts = { schema: null, reader: null, p2p: null, volume: null }
   let names = { chain: settings.chainName, network: settings.chainNetwork }
   let ready = false
   let error: FailureReport | null = null
@@ -55,11 +62,11 @@ export function createStatus(settings: HostSettings, nowMs: () => number = Date.
   const sourceHead = (): number | null => parts.p2p?.highestAnnounced() ?? null
 
   const errors = (): FailureReport[] => {
-    const refusal = parts.schema?.refusal() ?? null
+    const standing = [parts.schema?.refusal() ?? null, parts.volume?.failure() ?? null]
     return [
       ...(error === null ? [] : [error]),
       ...(parts.p2p?.mismatches() ?? []).slice(0, maxMismatches).map(mismatchReport),
-      ...(refusal === null ? [] : [toReport(refusal)]),
+      ...standing.filter((failure) => failure !== null).map(toFailureReport),
     ]
   }
 
@@ -106,13 +113,9 @@ export function createStatus(settings: HostSettings, nowMs: () => number = Date.
   }
 }
 
-function toReport({ code, message, remedy }: ServiceError): FailureReport {
-  return { code, message, ...(remedy === undefined ? {} : { remedy }) }
-}
-
 /** Both IDs are in the message; where it was is not. */
 function mismatchReport(error: ServiceError): FailureReport {
-  const report = toReport(error)
+  const report = toFailureReport(error)
   const { peer, address } = error.facts
   return { ...report, message: `${report.message}, at ${address}`, expected_peer: `${peer}` }
 }

@@ -1,4 +1,5 @@
 /** What a program knows about itself, and the `/health` and JSON `/metrics` bodies made from it. */
+import type { ServiceError } from '../errors.ts'
 import type {
   FailureReport,
   GapReport,
@@ -57,6 +58,11 @@ export function startingState(chain: string, network: string): HealthState {
     errors: [],
     p2p: { self: null, peers: [] },
   }
+}
+
+/** A failure as `/health` tells it. */
+export function toFailureReport({ code, message, remedy }: ServiceError): FailureReport {
+  return { code, message, ...(remedy === undefined ? {} : { remedy }) }
 }
 
 export interface ReportContext {

@@ -31,6 +31,23 @@ export interface WriterFigures {
   blocks(): number
 }
 
+/** Gauges of the volume that a store lies on; `read` answers null while that is not known. */
+export function declareVolumeMetrics(
+  registry: Registry,
+  read: () => { readonly bytes: number; readonly freeBytes: number } | null,
+): void {
+  declareScrapedGauge(registry, {
+    name: 'viewmesh_store_volume_bytes',
+    help: 'Size of the volume that the store lies on in bytes, without what is kept back for root.',
+    read: () => read()?.bytes ?? null,
+  })
+  declareScrapedGauge(registry, {
+    name: 'viewmesh_store_volume_free_bytes',
+    help: 'Bytes that are free on the volume that the store lies on.',
+    read: () => read()?.freeBytes ?? null,
+  })
+}
+
 const declared = new WeakMap<Registry, ReaderMetrics>()
 
 /** The readers' metrics in this registry, the same for each of them; without one, nobody asks. */

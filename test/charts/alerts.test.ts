@@ -4,8 +4,6 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'yaml'
 import { conditions } from '../../operator/api/conditions.ts'
-import { claimName, podName, type Volume } from '../../operator/resources/names.ts'
-import { readGenerator, readHost } from '../support/operator-cases.ts'
 import { repository } from '../support/repository.ts'
 
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8')
@@ -72,18 +70,6 @@ test('conditions that an alert asks for are in the table', () => {
 test('no alert counts failures over a while: pauses between them grow to a quarter of an hour', () => {
   const counting = alerts.filter(({ expr }) => /reconcile_errors|workqueue_retries/.test(expr))
   assert.deepEqual(counting, [])
-})
-
-test('the alert about volumes finds the pod of a claim, and with it whether the claim is ours', () => {
-  const { expr = '' } = alerts.find(({ alert }) => alert === 'ViewmeshVolumeFilling') ?? {}
-  const [, pattern = ''] = /"persistentvolumeclaim", "([^"]+)"/.exec(expr) ?? []
-  for (const resource of [readGenerator('generator-minimal'), readHost('host-minimal')]) {
-    const podOf = (volume: Volume): string | undefined =>
-      new RegExp(`^(?:${pattern})$`).exec(claimName(resource, volume, 1))?.[1]
-    assert.equal(podOf('data'), podName(resource, 1))
-    assert.equal(podOf('keys'), undefined)
-  }
-  assert.match(expr, / and on \(namespace, pod\) last_over_time\(viewmesh_/)
 })
 
 test('README explains every alert under its name, and no other', () => {
