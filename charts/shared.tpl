@@ -89,6 +89,9 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- $_ := set $ignored (printf "%s.deletionPolicy" $path) "leave it out, and delete the Secret or the claims after an uninstall" -}}
 {{- end -}}
 {{- end -}}
+{{- if $storage.restartToResize -}}
+{{- $_ := set $ignored "storage.restartToResize" "leave it out, and delete the pod of a volume that has grown" -}}
+{{- end -}}
 {{- if ($spec.schemaAuth | default dict).allowedNamespaces -}}
 {{- $_ := set $ignored "schemaAuth.allowedNamespaces" "leave it out, and give a key of the Secret to the Hosts" -}}
 {{- end -}}

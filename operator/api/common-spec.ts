@@ -138,6 +138,13 @@ export interface Storage {
   readonly keys: KeysVolume
   /** The volume with the store. What is on it can be fetched again; keys are not on it. */
   readonly data: DataVolume
+  /**
+   * Whether the operator replaces the pod of a volume that was made larger, where its file system grows
+   * only when the pod is next started (StorageReady says FileSystemResizePending then): one pod at a time,
+   * while all others are ready, and once for each such change.
+   * @default false
+   */
+  readonly restartToResize: boolean
 }
 
 /** Whether a NetworkPolicy is made for the pods. */

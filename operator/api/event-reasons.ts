@@ -18,6 +18,11 @@ export const eventReasons = {
     meaning:
       'Fields that somebody else had written were taken back; the note says who wrote which: let them leave these fields alone.',
   },
+  PodRestarted: {
+    type: 'Normal',
+    meaning:
+      'A pod was deleted, for Kubernetes to make it anew, because the file system of a larger volume grows when the pod is started (storage.restartToResize); the note names the claim.',
+  },
   PodsReplaced: {
     type: 'Normal',
     meaning:

@@ -3,6 +3,7 @@ import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import { records } from '../api/annotations.ts'
 import type { Volume } from '../resources/names.ts'
 import type { KeysClaim } from './identity.ts'
+import { timeOf } from './time-of.ts'
 
 /** A claim without what nobody looks at. */
 export interface KeptClaim {
@@ -19,6 +20,8 @@ export interface KeptClaim {
   readonly capacity: string | null
   /** Types of conditions that are True, with their messages. */
   readonly conditions: Readonly<Record<string, string>>
+  /** Since when the file system waits for the pod to be started; null where it does not. */
+  readonly startWantedMs: number | null
   /** `ControllerResizeInfeasible` and the like; null while nothing is resized. */
   readonly resizeStatus: string | null
 }
@@ -29,6 +32,9 @@ export interface PlacedClaim {
   readonly ordinal: number
   readonly claim: KeptClaim
 }
+
+/** The condition of a claim whose file system grows when a pod is next started with it. */
+export const startWanted = 'FileSystemResizePending'
 
 export function keepClaim({ metadata, spec, status }: V1PersistentVolumeClaim): KeptClaim {
   const isTrue = (status?.conditions ?? []).filter((condition) => condition.status === 'True')
@@ -44,6 +50,7 @@ export function keepClaim({ metadata, spec, status }: V1PersistentVolumeClaim): 
     requested: spec?.resources?.requests?.['storage'] ?? '0',
     capacity: status?.capacity?.['storage'] ?? null,
     conditions: Object.fromEntries(isTrue.map(({ type, message }) => [type, message ?? ''])),
+    startWantedMs: timeOf(isTrue.find(({ type }) => type === startWanted)?.lastTransitionTime),
     resizeStatus: status?.allocatedResourceStatuses?.['storage'] || null,
   }
 }

@@ -42,6 +42,11 @@ export function parseHealth(text: string): HealthView | null {
   }
 }
 
+/** A program that does not know its own peer ID yet is still starting, and what it says means little. */
+export function hasSettled(view: HealthView | null | undefined): view is HealthView {
+  return view !== null && view !== undefined && view.peerID !== null
+}
+
 /** Whether something changed that conditions speak of; heights move all the time, and so do peers. */
 export function isSameState(a: HealthView | null, b: HealthView | null): boolean {
   const state = (view: HealthView | null): string =>

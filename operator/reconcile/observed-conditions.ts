@@ -8,6 +8,7 @@ import { p2pExposure } from '../resources/services.ts'
 import { foreignGenerators, peerIDOf, type Referred } from './generator-peers.ts'
 import type { HealthView } from './health-view.ts'
 import { listed } from './listed.ts'
+import { nearlyFullCode } from './nearly-full.ts'
 import type { Statement } from './problem.ts'
 import { withoutStop } from './sentences.ts'
 
@@ -34,7 +35,7 @@ export function upstreamStatement(
 ): Statement<ReasonOf<'UpstreamReachable'>> {
   if (view === null) return unobserved
   const { errors, upstreamMode } = view
-  const [error] = errors
+  const error = errors.find(({ code }) => code !== nearlyFullCode)
   if (error !== undefined) return troubledStatement(error)
   if (upstreamMode === 'websocket') {
     return { reason: 'WebSocket', message: 'New blocks are told over WebSocket.' }

@@ -15,6 +15,7 @@ import { isToBeOwned, type Keyring } from './keyring.ts'
 import { listed } from './listed.ts'
 import type { Statement } from './problem.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
+import { podToRestart, type RestartFacts } from './resize-restart.ts'
 import type { Looked } from './resource-memory.ts'
 import { secretAction } from './secrets.ts'
 
@@ -23,6 +24,7 @@ export interface PausedPlan {
   readonly changes: readonly ClaimChange[]
   readonly identity: IdentityPlan
   readonly looked: Pick<Looked<unknown>, 'keyring' | 'waiting'>
+  readonly picture: RestartFacts
   /** Why the StatefulSet would not be written even then; `Ready` says it. */
   readonly hold: Statement | null
 }
@@ -31,7 +33,7 @@ export interface PausedPlan {
 export async function waitingChanges<R extends Resource>(
   parts: ReconcileParts<R>,
   resource: R,
-  { plan, changes, identity, looked, hold }: PausedPlan,
+  { plan, changes, identity, looked, picture, hold }: PausedPlan,
   signal: AbortSignal,
 ): Promise<string[]> {
   const owner = ownerChange(resource, looked.keyring)
@@ -47,7 +49,9 @@ export async function waitingChanges<R extends Resource>(
     if (told !== null) found.push(told)
   }
   const anew = plan.isGrowing ? ['StatefulSet made anew for larger volumes'] : []
-  return [...looked.waiting, ...keys, ...owner, ...claims, ...found, ...anew]
+  const restart = hold === null && !plan.isGrowing ? podToRestart(resource, picture) : null
+  const pods = restart === null ? [] : [`Pod ${restart.pod.name} made anew, to grow a file system`]
+  return [...looked.waiting, ...keys, ...owner, ...claims, ...found, ...anew, ...pods]
 }
 
 /** Secrets that would be written, other than the keyring; their values are compared and not kept. */

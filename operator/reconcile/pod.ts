@@ -2,10 +2,12 @@
 import type { V1ContainerStateTerminated, V1ContainerStatus, V1Pod } from '@kubernetes/client-node'
 import { type LastWords, lastWordsText, readLastWords } from './last-words.ts'
 import { withoutStop } from './sentences.ts'
+import { timeOf } from './time-of.ts'
 
 export interface KeptPod {
   readonly name: string
   readonly uid: string
+  readonly createdMs: number | null
   readonly isGoing: boolean
   readonly isReady: boolean
   readonly ip: string | null
@@ -45,6 +47,7 @@ export function keepPod({ metadata, spec, status }: V1Pod): KeptPod {
   return {
     name: metadata?.name ?? '',
     uid: metadata?.uid ?? '',
+    createdMs: timeOf(metadata?.creationTimestamp),
     isGoing: metadata?.deletionTimestamp !== undefined,
     isReady: isReady === true,
     ip: status?.podIP || null,

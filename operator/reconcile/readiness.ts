@@ -79,6 +79,9 @@ interface KnownSet extends ReadinessFacts {
   readonly set: SetCounts
 }
 
+/** What StorageReady says where pods have the volumes that they should. */
+const enough: readonly StorageStatement['reason'][] = ['Bound', 'NearlyFull']
+
 function readyStatement(
   resource: Resource,
   { set, pods, storage }: KnownSet,
@@ -97,14 +100,14 @@ function readyStatement(
       message,
     }
   }
-  if (wanted > 0 && storage.reason !== 'Bound') {
+  if (wanted > 0 && !enough.includes(storage.reason)) {
     return { reason: 'WaitingForStorage', message: `${storage.message}${shortage}` }
   }
   if (set.replicas > wanted) {
     return { reason: 'RollingOut', message: `${set.replicas - wanted} pods are being removed.` }
   }
-  const toUpdate = Math.max(0, wanted - updatePartition(resource))
-  if (set.isRolling && set.updatedReplicas < toUpdate) {
+  if (isRollingOut(resource, set)) {
+    const toUpdate = replicasToUpdate(resource)
     const message = `${set.updatedReplicas} of ${toUpdate} pods have the new template.${shortage}`
     return { reason: 'RollingOut', message }
   }
@@ -113,6 +116,18 @@ function readyStatement(
     return { reason: 'Initializing', message: `${counted}; not yet: ${unready}.${shortage}` }
   }
   return { reason: 'AllReady', message: `${counted}${heldText(resource, set)}.` }
+}
+
+/** Whether pods are being replaced by ones with a new template. */
+export function isRollingOut(
+  resource: Resource,
+  { isRolling, updatedReplicas }: Pick<SetCounts, 'isRolling' | 'updatedReplicas'>,
+): boolean {
+  return isRolling && updatedReplicas < replicasToUpdate(resource)
+}
+
+function replicasToUpdate(resource: Resource): number {
+  return Math.max(0, wantedReplicas(resource) - updatePartition(resource))
 }
 
 /** How many pods have the template from before, where the spec wants it so. */

@@ -24,6 +24,7 @@ import { missingSecretStatement } from './named-secrets.ts'
 import { type PausedPlan, waitingChanges } from './pause.ts'
 import { identitiesOf, observedName, type Picture, takePicture } from './picture.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
+import { restartToResize } from './resize-restart.ts'
 import { childKey, createMemories, type Looked, type ResourceMemory } from './resource-memory.ts'
 import { type Findings, wantedStatus } from './resource-status.ts'
 import { chainProblem } from './storage.ts'
@@ -247,10 +248,12 @@ async function applyObjects<R extends Resource, F>(work: Work<R, F>, facts: F): 
   findings.plan = plan
   const hold = findings.hold !== null
   findings.isHeld = await settleAll(parts, resource, { plan, memory, picture, hold }, run)
-  // While pods have to wait it would not be made again.
-  if (!plan.isGrowing || hold) return
-  await removeSet(parts, resource, picture, run)
-  forgetSet(work)
+  // While pods have to wait neither they nor the StatefulSet would be made again.
+  if (hold) return
+  if (plan.isGrowing) {
+    await removeSet(parts, resource, picture, run)
+    forgetSet(work)
+  } else await restartToResize(parts, resource, pictureOf(work), run)
 }
 
 /** Writes status, tells Events, and says when to look again. */

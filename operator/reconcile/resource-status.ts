@@ -12,7 +12,7 @@ import type { WantedStatus } from '../runtime/status-writer.ts'
 import type { ObjectPlan } from './act.ts'
 import type { PlacedClaim } from './claim.ts'
 import { conditionsOf } from './condition-list.ts'
-import type { HealthView } from './health-view.ts'
+import { type HealthView, hasSettled } from './health-view.ts'
 import type { IdentityPlan } from './identity.ts'
 import type { KindLogic, Statements } from './kind-logic.ts'
 import type { LastWords } from './last-words.ts'
@@ -56,10 +56,10 @@ export function wantedStatus<R extends Resource, F>(
   resource: R,
   { findings, picture }: StatusInput<F>,
 ): WantedStatus {
-  const { claims, views, learnt, outside } = picture
+  const { claims, pods, views, learnt, outside } = picture
   const { clusterDomain } = options
   const nodes = nodeStatuses(resource, { claims, views, learnt, clusterDomain })
-  const storage = storageStatement(resource, claims, findings.refusedGrowth)
+  const storage = storageStatement(resource, { claims, pods, views }, findings.refusedGrowth)
   const statements: Statements = {
     ...readiness(resource, { findings, picture }, storage),
     ...identityStatement(resource, findings, changedPeerID(nodes, views)),
@@ -217,11 +217,6 @@ function observedStatements<R extends Resource, F>(
   if (!isWaiting) return said
   const before = kept(resource, ...(Object.keys(said) as (keyof Statements)[]))
   return { ...said, ...before }
-}
-
-/** A program that does not know its own peer ID yet is still starting, and what it says means little. */
-function hasSettled(view: HealthView | null | undefined): view is HealthView {
-  return view !== null && view !== undefined && view.peerID !== null
 }
 
 /** Conditions as the status has them. */

@@ -11,9 +11,12 @@ import type { StorageStatus } from '../api/status.ts'
 import type { Resource } from '../api.ts'
 import { claimName, networkOf, type Volume, wantedReplicas } from '../resources/names.ts'
 import { largerSize, parseQuantity } from '../resources/quantity.ts'
-import type { PlacedClaim } from './claim.ts'
+import { type PlacedClaim, startWanted } from './claim.ts'
 import { listed } from './listed.ts'
+import { nearlyFullStatement, type Views } from './nearly-full.ts'
+import type { KeptPod } from './pod.ts'
 import type { Problem, Statement } from './problem.ts'
+import { startText } from './resize-restart.ts'
 
 export const volumes: readonly Volume[] = ['keys', 'data']
 
@@ -79,10 +82,17 @@ export function chainProblem(resource: Resource, claims: readonly PlacedClaim[])
   }
 }
 
+/** What is known of the volumes of wanted replicas, and of the pods that use them. */
+export interface StorageFacts {
+  readonly claims: readonly PlacedClaim[]
+  readonly pods: ReadonlyMap<number, KeptPod>
+  readonly views: Views
+}
+
 /** What to say about storage; `refused` is what was answered to a claim that asked for more. */
 export function storageStatement(
   resource: Resource,
-  claims: readonly PlacedClaim[],
+  { claims, pods, views }: StorageFacts,
   refused: StorageStatement | null,
 ): StorageStatement {
   if (wantedReplicas(resource) === 0) return { reason: 'NotNeeded', message: 'No pods are wanted.' }
@@ -90,7 +100,8 @@ export function storageStatement(
   return (
     unboundStatement(resource, claims) ??
     failedStatement(claims) ??
-    growthStatement(resource, claims) ?? { reason: 'Bound', message: 'All claims are bound.' }
+    growthStatement(resource, claims, pods) ??
+    nearlyFullStatement(resource, views) ?? { reason: 'Bound', message: 'All claims are bound.' }
   )
 }
 
@@ -126,17 +137,18 @@ function failedStatement(claims: readonly PlacedClaim[]): StorageStatement | nul
 function growthStatement(
   resource: Resource,
   claims: readonly PlacedClaim[],
+  pods: ReadonlyMap<number, KeptPod>,
 ): StorageStatement | null {
   const small = claims.filter(({ volume, claim }) =>
     isSmaller(claim.capacity ?? '0', resource.spec.storage[volume].size),
   )
   if (small.length === 0) return null
   const names = listed(small.map(({ claim }) => `${claim.name} (${claim.capacity})`))
-  const atRestart = small.every(({ claim }) => 'FileSystemResizePending' in claim.conditions)
+  const atRestart = small.every(({ claim }) => startWanted in claim.conditions)
   return atRestart
     ? {
         reason: 'FileSystemResizePending',
-        message: `The file system grows when the pod is next started: ${names}. Set the annotation viewmesh.io/roll-at to any new value to replace the pods now.`,
+        message: `The file system grows when the pod is next started: ${names}. ${startText(resource, small, pods)}`,
       }
     : { reason: 'Expanding', message: `Being made larger: ${names}.` }
 }

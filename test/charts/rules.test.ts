@@ -41,7 +41,7 @@ test('in a watched namespace the operator may do what it does, and nothing else'
     'serviceaccounts.': applied,
     'poddisruptionbudgets.policy': removed,
     'networkpolicies.networking.k8s.io': removed,
-    'pods.': 'list watch patch',
+    'pods.': 'list watch patch delete',
     'persistentvolumeclaims.': 'get list watch patch',
     'secrets.': 'get create patch',
     'events.events.k8s.io': 'create patch',

@@ -157,6 +157,12 @@ const ignoredAlone: readonly (readonly [string, string, object, string])[] = [
     'leave it out, and delete the Secret or the claims',
   ],
   [
+    'storage.restartToResize',
+    'generator',
+    { storage: { restartToResize: true } },
+    'leave it out, and delete the pod',
+  ],
+  [
     'schemaAuth.allowedNamespaces',
     'generator',
     { schemaAuth: { allowedNamespaces: ['apps'] } },

@@ -199,7 +199,7 @@ describe('what the builders make, on a real API server', () => {
 
 function smallStorage({ spec }: Host): Host['spec']['storage'] {
   const { keys, data } = spec.storage
-  return { keys: { ...keys, size: '1Mi' }, data: { ...data, size: '1Mi' } }
+  return { ...spec.storage, keys: { ...keys, size: '1Mi' }, data: { ...data, size: '1Mi' } }
 }
 
 /** Changes with every write, but for a StatefulSet, of which its controller writes the status. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import type { HealthReport } from '../../src/service/contract.ts'
 import { type Cluster, expectStatus } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import type { OperatorSpace } from '../support/cluster-operator.ts'
@@ -37,17 +38,20 @@ describe('volumes that grow, on a real cluster', () => {
     name: string,
     size: string,
     storageClassName?: string,
+    more: object = {},
   ): ReturnType<typeof hostOf> => {
     const given = storageClassName === undefined ? {} : { storageClassName }
-    return hostOf(name, { storage: { keys: { size: '1Mi' }, data: { size, ...given } } })
+    return hostOf(name, { storage: { keys: { size: '1Mi' }, data: { size, ...given }, ...more } })
   }
-  /** Says that the storage has done its part, as a real driver would. */
-  const finishGrowth = async (size: string): Promise<void> => {
+  /** Says of the claim for blocks what a real driver would. */
+  const tellStorage = async (status: object): Promise<void> => {
     const path = `${here.path('PersistentVolumeClaim', 'data-grown-host-0')}/status`
-    const body = { status: { capacity: { storage: size }, conditions: [] } }
     const type = 'application/merge-patch+json'
-    await expectStatus(cluster.request('PATCH', path, { body, type }), 200)
+    await expectStatus(cluster.request('PATCH', path, { body: { status }, type }), 200)
   }
+  /** Says that the storage has done its part. */
+  const finishGrowth = (size: string): Promise<void> =>
+    tellStorage({ capacity: { storage: size }, conditions: [] })
   /** What the claim for blocks asks for. */
   const requested = async (name: string): Promise<string | undefined> => {
     const claim = await here.find('PersistentVolumeClaim', `data-${name}-host-0`)
@@ -65,12 +69,20 @@ describe('volumes that grow, on a real cluster', () => {
     return volumeClaimTemplates.find(({ metadata }) => metadata.name === 'data')?.spec.resources
       .requests.storage
   }
+  /** What the pod itself says at `/health`. */
+  const askedPeerID = async (): Promise<string> => {
+    const path = `${here.path('Pod', 'grown-host-0')}:8080/proxy/health`
+    const { body } = await expectStatus(cluster.request('GET', path), 200)
+    return (body as unknown as HealthReport).p2p.self?.id ?? assert.fail('it knows no peer ID')
+  }
   const podOf = async (): Promise<unknown> => await podLife(here, 'grown-host-0')
-  const settled = async (size: string): Promise<void> => {
+  const hasAsked = async (size: string): Promise<void> =>
     await eventually(async () => {
       assert.equal(await requested('grown'), size)
       assert.equal(await templateSize(), size)
     })
+  const settled = async (size: string): Promise<void> => {
+    await hasAsked(size)
     await here.reason('Host', 'grown', 'StorageReady', 'Expanding')
     await finishGrowth(size)
     await here.reason('Host', 'grown', 'StorageReady', 'Bound')
@@ -114,6 +126,45 @@ describe('volumes that grow, on a real cluster', () => {
       })
     })
   }
+
+  test('a file system that grows at the next start: the pod is made anew where that is asked for, once, and has its peer ID', async () => {
+    const before = await podOf()
+    const peerID = await askedPeerID()
+    await here.write(sized('grown', '30Mi', className))
+    await hasAsked('30Mi')
+    const lastTransitionTime = `${new Date().toISOString().slice(0, 19)}Z`
+    const pending = { type: 'FileSystemResizePending', status: 'True', lastTransitionTime }
+    await tellStorage({ conditions: [pending] })
+    const { message } = await here.reason('Host', 'grown', 'StorageReady', pending.type)
+    assert.match(message, /Set spec\.storage\.restartToResize/)
+    assert.deepEqual(await podOf(), before)
+
+    await here.write(sized('grown', '30Mi', className, { restartToResize: true }))
+    await eventually(async () => {
+      const told = await here.condition('Host', 'grown', 'StorageReady')
+      assert.match(told?.message ?? '', /Of data-grown-host-0 the pod was made since/)
+    })
+    await eventually(async () => {
+      assert.equal(await askedPeerID(), peerID)
+      assert.equal((await here.status('Host', 'grown')).pods, '1/1')
+    })
+    const restarted = await podOf()
+    assert.notDeepEqual(restarted, before)
+
+    const again = { metadata: { annotations: { 'viewmesh.io/reconcile-at': 'after the start' } } }
+    await here.patch('Host', 'grown', again)
+    await eventually(async () => {
+      const { lastHandledReconcileAt } = await here.status('Host', 'grown')
+      assert.equal(lastHandledReconcileAt, 'after the start')
+    })
+    assert.deepEqual(await podOf(), restarted)
+    assert.deepEqual(await here.notes('PodRestarted'), [
+      'Pod grown-host-0 is made anew, since the file system of data-grown-host-0 grows when it starts.',
+    ])
+    await finishGrowth('30Mi')
+    await here.reason('Host', 'grown', 'StorageReady', 'Bound')
+    await here.reason('Host', 'grown', 'Ready', 'AllReady')
+  })
 
   test('a class that does not: a condition says so, and the old size brings it back', async () => {
     await here.write(sized('fixed', '20Mi'))

@@ -20,7 +20,11 @@ const larger = {
   ...minimal,
   spec: {
     ...minimal.spec,
-    storage: { keys: { ...storage.keys, size: '2Gi' }, data: { ...storage.data, size: '200Gi' } },
+    storage: {
+      ...storage,
+      keys: { ...storage.keys, size: '2Gi' },
+      data: { ...storage.data, size: '200Gi' },
+    },
   },
 }
 const classes = '/apis/storage.k8s.io/v1/storageclasses'

@@ -216,5 +216,8 @@ test('trouble with an execution node comes with what to do about it', () => {
     'MethodMissing: no (CHAIN_METHOD_MISSING). Correct spec.upstream, or switch on the eth methods of that node for HTTP and WebSocket.',
   )
   assert.equal(told([error('CHAIN_RPC_ERROR')]), 'Failing: no (CHAIN_RPC_ERROR). Do it.')
+  const filling = error('STORE_NEARLY_FULL')
+  assert.match(told([error('CHAIN_TIMEOUT'), filling]), /^Unreachable: no \(CHAIN_TIMEOUT\)/)
+  assert.equal(told([filling]), told([]), 'the volume of the store is no matter of the node')
   assert.match(told([]), /^Unreachable: The execution node does not answer\. See whether it runs/)
 })

@@ -14,6 +14,7 @@ import {
   openKubernetesServer,
 } from '../../support/kubernetes-server.ts'
 import { hostContext, readHost } from '../../support/operator-cases.ts'
+import { boundClaims, emptyPicture, podWith, readyCounts } from '../../support/operator-findings.ts'
 import { viewOf } from '../../support/operator-view.ts'
 
 const host = readHost('host-minimal')
@@ -25,6 +26,7 @@ const secrets = [
   hostConnectionSecret(host, { clusterDomain: 'cluster.local', peers: [] }),
 ]
 const { objects } = hostObjects(host, hostContext)
+const quiet = { changes: [], picture: emptyPicture }
 const plan = { objects, updateAvailable: false, isGrowing: false, isSetLeaving: false }
 
 let server: KubernetesServer
@@ -68,7 +70,7 @@ test('while paused the keyring’s deletion policy waits as well', async () => {
   ): Promise<string> => {
     const spec = { ...host.spec, identity: { ...host.spec.identity, deletionPolicy } }
     const looked = { keyring: { ...keyring, isOwned }, waiting: ['Secret a created'] }
-    const paused = { plan: { ...plan, objects: [] }, changes: [], identity, looked, hold: null }
+    const paused = { ...quiet, plan: { ...plan, objects: [] }, identity, looked, hold: null }
     const changes = await waitingChanges(partsWith([]), { ...host, spec }, paused, signal)
     return changes.join('; ')
   }
@@ -86,8 +88,8 @@ test('while paused the keyring’s deletion policy waits as well', async () => {
 test('while paused the StatefulSet of a lost keys claim waits to be removed, and nothing else', async () => {
   const problem = { reason: 'KeysClaimMissing', message: 'gone' } as const
   const paused = {
+    ...quiet,
     plan,
-    changes: [],
     identity: { ...identity, problem },
     looked: { keyring, waiting: [] },
     hold: null,
@@ -99,7 +101,7 @@ test('while paused the StatefulSet of a lost keys claim waits to be removed, and
 
 test('while paused a StatefulSet that would have to wait anyway is not among what waits', async () => {
   const looked = { keyring, waiting: [] }
-  const paused = { plan, changes: [], identity, looked }
+  const paused = { ...quiet, plan, identity, looked }
   const told = async (hold: { reason: string; message: string } | null): Promise<string[]> =>
     await waitingChanges(partsWith([]), host, { ...paused, hold }, signal)
   const set = 'StatefulSet mainnet-host created'
@@ -114,7 +116,26 @@ test('while paused a changed object is told with the fields that would change', 
     return { ...object, spec: { ...Reflect.get(object, 'spec'), replicas: 7 } }
   })
   const looked = { keyring, waiting: [] }
-  const paused = { plan, changes: [], identity, looked, hold: null }
+  const paused = { ...quiet, plan, identity, looked, hold: null }
   const told = await waitingChanges(partsWith(live), host, paused, signal)
   assert.ok(told.includes('StatefulSet mainnet-host changed (spec.replicas)'), told.join('; '))
+})
+
+test('while paused a pod that would be made anew for a file system to grow waits as well', async () => {
+  const storage = { ...host.spec.storage, restartToResize: true }
+  const pod = { ...podWith(host, {}), createdMs: 1_000 }
+  const claims = boundClaims(host).map((placed) => ({
+    ...placed,
+    claim: { ...placed.claim, startWantedMs: 2_000 },
+  }))
+  const pods = new Map([[0, pod]])
+  const picture = { ...emptyPicture, set: {}, counts: readyCounts, claims, pods }
+  const looked = { keyring, waiting: [] }
+  const paused = { ...quiet, picture, plan: { ...plan, objects: [] }, identity, looked, hold: null }
+  const resource = { ...host, spec: { ...host.spec, storage } }
+  assert.deepEqual(await waitingChanges(partsWith([]), resource, paused, signal), [
+    'Pod mainnet-host-0 made anew, to grow a file system',
+  ])
+  const hold = { reason: 'SecretMissing', message: 'no' }
+  assert.deepEqual(await waitingChanges(partsWith([]), resource, { ...paused, hold }, signal), [])
 })

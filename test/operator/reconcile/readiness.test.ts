@@ -139,3 +139,8 @@ test('no wanted pods are ready once the last one is gone', () => {
   assert.equal(readinessOf(none, { ...facts, set: gone }).ready.reason, 'ScaledToZero')
   assert.equal(readinessOf(none, facts).ready.reason, 'RollingOut')
 })
+
+test('a volume that is nearly full takes nothing from a Host that is ready', () => {
+  const storage = { reason: 'NearlyFull', message: 'Little room is left.' } as const
+  assert.deepEqual(reasons({ storage }), ['AllReady', 'none'])
+})

@@ -241,6 +241,8 @@ const situations: Readonly<Record<string, () => Said>> = {
   'volumes grow': () => ofHost({ claims: claimSaying({ capacity: { storage: '1Mi' } }) }),
   'a file system waits': () => ofHost({ claims: claimSaying(resizing('FileSystemResizePending')) }),
   'the storage refuses': () => ofHost({ claims: claimSaying(resizing('ControllerResizeError')) }),
+  'a volume fills': () =>
+    ofHost(saying('host', { errors: [{ code: 'STORE_NEARLY_FULL', message: 'It fills.' }] })),
   'the class refuses': () =>
     // Its words are tested in claims-upkeep.test.ts, where they are made.
     ofHost({}, { refusedGrowth: { reason: 'ExpansionUnsupported', message: advice } }),

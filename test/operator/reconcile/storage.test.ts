@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Host } from '../../../operator/api.ts'
 import { type KeptClaim, keepClaim, type PlacedClaim } from '../../../operator/reconcile/claim.ts'
+import { parseHealth } from '../../../operator/reconcile/health-view.ts'
+import type { Views } from '../../../operator/reconcile/nearly-full.ts'
 import {
   chainProblem,
   growing,
   keptSizes,
   needsLargerTemplates,
+  type StorageStatement,
   sizeOf,
   storageStatement,
 } from '../../../operator/reconcile/storage.ts'
@@ -34,12 +38,23 @@ const larger = {
   },
 }
 
+/** What is told of these claims, where every replica says at `/health` that all is well. */
+function told(of: Host, claims: readonly PlacedClaim[]): StorageStatement {
+  return storageStatement(of, { claims, pods: new Map(), views: saying([]) }, null)
+}
+
+/** What replica 0 says at `/health`. */
+function saying(errors: readonly object[], peer: string | null = 'me'): Views {
+  const self = peer === null ? {} : { self: { id: peer } }
+  return new Map([[0, parseHealth(JSON.stringify({ program: 'host', p2p: self, errors }))]])
+}
+
 test('bound claims of the wanted size are ready', () => {
-  assert.equal(storageStatement(host, [keys, placed('data')], null).reason, 'Bound')
+  assert.equal(told(host, [keys, placed('data')]).reason, 'Bound')
 })
 
 test('claims that are not bound are named, and apart from them those that are not there', () => {
-  assert.deepEqual(storageStatement(host, [placed('data', { isBound: false })], null), {
+  assert.deepEqual(told(host, [placed('data', { isBound: false })]), {
     reason: 'Pending',
     message: 'Not bound: data-mainnet-host-0. Not made yet: keys-mainnet-host-0.',
   })
@@ -47,7 +62,7 @@ test('claims that are not bound are named, and apart from them those that are no
 
 test('no pods need no volumes', () => {
   const none = { ...host, spec: { ...host.spec, replicas: 0 } }
-  assert.equal(storageStatement(none, [], null).reason, 'NotNeeded')
+  assert.equal(told(none, []).reason, 'NotNeeded')
 })
 
 test('growing asks on the claim first, and makes the StatefulSet anew when all have asked', () => {
@@ -60,11 +75,11 @@ test('growing asks on the claim first, and makes the StatefulSet anew when all h
   const asked = [keys, placed('data', { requested: '200Gi' })]
   assert.deepEqual(growing(larger, asked), [])
   assert.equal(needsLargerTemplates(larger, templates, asked), true)
-  assert.equal(storageStatement(larger, asked, null).reason, 'Expanding')
+  assert.equal(told(larger, asked).reason, 'Expanding')
 
   const grown = [keys, placed('data', { requested: '200Gi', capacity: '200Gi' })]
   assert.equal(needsLargerTemplates(larger, claimTemplates(larger), grown), false)
-  assert.equal(storageStatement(larger, grown, null).reason, 'Bound')
+  assert.equal(told(larger, grown).reason, 'Bound')
 })
 
 test('a file system that grows at the next start of the pod is told as such', () => {
@@ -72,7 +87,43 @@ test('a file system that grows at the next start of the pod is told as such', ()
     requested: '200Gi',
     conditions: { FileSystemResizePending: 'waiting for the pod' },
   })
-  assert.equal(storageStatement(larger, [keys, waiting], null).reason, 'FileSystemResizePending')
+  assert.equal(told(larger, [keys, waiting]).reason, 'FileSystemResizePending')
+})
+
+const filling = { code: 'STORE_NEARLY_FULL', message: 'The volume is nearly full: 1 of 20 bytes.' }
+
+test('a volume with little room left is named, with what to do, once nothing else is to be said', () => {
+  const bound = [keys, placed('data')]
+  const views = saying([filling])
+  const statement = storageStatement(host, { claims: bound, pods: new Map(), views }, null)
+  assert.deepEqual(statement, {
+    reason: 'NearlyFull',
+    message:
+      'Little room is left: data-mainnet-host-0. Make spec.storage.data.size larger where the StorageClass allows it, or lower spec.pruning.maxBlocks, with which the stores grow no further.',
+  })
+  const reasonOf = (of: Host, claims: readonly PlacedClaim[]): string =>
+    storageStatement(of, { claims, pods: new Map(), views }, null).reason
+  assert.equal(reasonOf(larger, bound), 'Expanding')
+  assert.equal(reasonOf(host, [keys, placed('data', { isBound: false })]), 'Pending')
+  const refused = { reason: 'ExpansionUnsupported', message: 'no' } as const
+  const facts = { claims: bound, pods: new Map(), views }
+  assert.equal(storageStatement(larger, facts, refused), refused)
+})
+
+test('it is said for as long as the replica cannot be asked, and not once it has room again', () => {
+  const message = 'Little room is left: data-mainnet-host-0.'
+  const told = { type: 'StorageReady', status: 'False', reason: 'NearlyFull', message } as const
+  const condition = { ...told, observedGeneration: 1, lastTransitionTime: '2026-01-01T00:00:00Z' }
+  const before: Host = { ...host, status: { conditions: [condition] } }
+  const reasonOf = (views: Views): string =>
+    storageStatement(before, { claims: [keys, placed('data')], pods: new Map(), views }, null)
+      .reason
+  assert.equal(reasonOf(new Map()), 'NearlyFull')
+  assert.equal(reasonOf(new Map([[0, undefined]])), 'NearlyFull')
+  assert.equal(reasonOf(new Map([[0, null]])), 'NearlyFull')
+  assert.equal(reasonOf(saying([], null)), 'NearlyFull')
+  assert.equal(reasonOf(saying([])), 'Bound')
+  assert.equal(reasonOf(saying([{ code: 'HOST_FORK_TOO_DEEP', message: 'no' }])), 'Bound')
 })
 
 test('what the storage refuses is repeated', () => {
@@ -80,7 +131,7 @@ test('what the storage refuses is repeated', () => {
     requested: '200Gi',
     conditions: { ControllerResizeError: 'no space on the array' },
   })
-  assert.deepEqual(storageStatement(larger, [keys, refused], null), {
+  assert.deepEqual(told(larger, [keys, refused]), {
     reason: 'ExpansionFailed',
     message:
       'Claim data-mainnet-host-0 cannot grow to 200Gi: no space on the array. Free or add storage; the storage’s own log may say more.',

@@ -1,0 +1,220 @@
+/** Which pod is made anew for a file system to grow, and when none is. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { V1PersistentVolumeClaim, V1Pod } from '@kubernetes/client-node'
+import { pino } from 'pino'
+import type { Host } from '../../../operator/api.ts'
+import { keepClaim, type PlacedClaim } from '../../../operator/reconcile/claim.ts'
+import { problemOf } from '../../../operator/reconcile/failures.ts'
+import { type KeptPod, keepPod } from '../../../operator/reconcile/pod.ts'
+import type { ReconcileParts } from '../../../operator/reconcile/reconcile-parts.ts'
+import {
+  podToRestart,
+  type RestartFacts,
+  restartToResize,
+} from '../../../operator/reconcile/resize-restart.ts'
+import { storageStatement } from '../../../operator/reconcile/storage.ts'
+import { claimName, podName, type Volume } from '../../../operator/resources/names.ts'
+import type { Occurrence } from '../../../operator/runtime/event-recorder.ts'
+import {
+  type Fault,
+  type KubernetesServer,
+  openClient,
+  openKubernetesServer,
+  send,
+  status,
+} from '../../support/kubernetes-server.ts'
+import { readHost } from '../../support/operator-cases.ts'
+import { emptyPicture, readyCounts } from '../../support/operator-findings.ts'
+
+const minimal = readHost('host-minimal')
+const host: Host = {
+  ...minimal,
+  spec: {
+    ...minimal.spec,
+    replicas: 2,
+    storage: { ...minimal.spec.storage, restartToResize: true },
+  },
+}
+const [older, resized, newer] = [
+  '2026-01-01T00:00:00Z',
+  '2026-01-01T00:00:01Z',
+  '2026-01-01T00:00:02Z',
+]
+
+const podAt = (ordinal: number, creationTimestamp: string = older, isReady = true): KeptPod => {
+  const conditions = [{ type: 'Ready', status: isReady ? 'True' : 'False' }]
+  const metadata = { name: podName(host, ordinal), uid: `pod-${ordinal}`, creationTimestamp }
+  return keepPod({ metadata, status: { conditions } } as unknown as V1Pod)
+}
+
+const claimAt = (
+  volume: Volume,
+  ordinal: number,
+  { waits = false, isGoing = false }: { readonly waits?: boolean; readonly isGoing?: boolean } = {},
+): PlacedClaim => {
+  const pending = { type: 'FileSystemResizePending', status: 'True', lastTransitionTime: resized }
+  const { size } = host.spec.storage[volume]
+  const claim = {
+    metadata: {
+      name: claimName(host, volume, ordinal),
+      uid: `${volume}-${ordinal}`,
+      ...(isGoing ? { deletionTimestamp: resized } : {}),
+    },
+    spec: { resources: { requests: { storage: size } } },
+    status: {
+      phase: 'Bound',
+      capacity: { storage: waits ? '1Mi' : size },
+      conditions: waits ? [pending] : [],
+    },
+  }
+  return { volume, ordinal, claim: keepClaim(claim as unknown as V1PersistentVolumeClaim) }
+}
+
+const waits = { waits: true }
+const facts: RestartFacts = {
+  ...emptyPicture,
+  set: {},
+  counts: { ...readyCounts, wantedReplicas: 2, replicas: 2, readyReplicas: 2, updatedReplicas: 2 },
+  claims: [0, 1].flatMap((ordinal) => [
+    claimAt('keys', ordinal),
+    claimAt('data', ordinal, { waits: ordinal === 0 }),
+  ]),
+  pods: new Map([0, 1].map((ordinal) => [ordinal, podAt(ordinal)])),
+}
+
+/** The pod and the claims it is for; null for none. */
+const chosen = (given: Partial<RestartFacts> = {}, of: Host = host): unknown => {
+  const restart = podToRestart(of, { ...facts, ...given })
+  return restart === null ? null : [restart.pod.name, ...restart.claims]
+}
+const podsOf = (...pods: KeptPod[]): Partial<RestartFacts> => ({
+  pods: new Map(pods.map((pod) => [Number(pod.name.at(-1)), pod])),
+})
+
+test('the pod of a claim that waits for a start is the one, where the spec asks for it', () => {
+  assert.deepEqual(chosen(), ['mainnet-host-0', 'data-mainnet-host-0'])
+  const { storage } = minimal.spec
+  assert.equal(chosen({}, { ...host, spec: { ...host.spec, storage } }), null)
+})
+
+test('of several pods the last comes first, and with it all its claims', () => {
+  const claims = [claimAt('data', 0, waits), claimAt('keys', 1, waits), claimAt('data', 1, waits)]
+  assert.deepEqual(chosen({ claims }), [
+    'mainnet-host-1',
+    'keys-mainnet-host-1',
+    'data-mainnet-host-1',
+  ])
+})
+
+test('a pod waits while another one is not ready, is going or is missing; one that is itself not ready does not', () => {
+  assert.equal(chosen(podsOf(podAt(0), podAt(1, older, false))), null)
+  assert.equal(chosen(podsOf(podAt(0), { ...podAt(1), isGoing: true })), null)
+  assert.equal(chosen(podsOf(podAt(0))), null)
+  assert.deepEqual(chosen(podsOf(podAt(0, older, false), podAt(1))), [
+    'mainnet-host-0',
+    'data-mainnet-host-0',
+  ])
+})
+
+test('a pod that is going, or was made since the claim began to wait, is left alone', () => {
+  assert.equal(chosen(podsOf({ ...podAt(0), isGoing: true }, podAt(1))), null)
+  assert.equal(chosen(podsOf(podAt(0, resized), podAt(1))), null)
+  assert.equal(chosen(podsOf(podAt(0, newer), podAt(1))), null)
+})
+
+test('a claim that was deleted keeps its pod, with which it would go', () => {
+  const claims = [claimAt('keys', 0, { isGoing: true }), claimAt('data', 0, waits)]
+  assert.equal(chosen({ claims }), null)
+})
+
+test('no pod is taken that nobody makes again, or that is about to be replaced anyway', () => {
+  const { counts } = facts
+  assert.ok(counts)
+  assert.equal(chosen({ set: null }), null)
+  assert.equal(chosen({ isSetGoing: true }), null)
+  assert.equal(chosen({ isParked: true }), null)
+  assert.equal(chosen({ counts: { ...counts, generation: 2 } }), null)
+  assert.equal(chosen({ counts: { ...counts, isRolling: true, updatedReplicas: 1 } }), null)
+})
+
+test('the condition says who starts the pod, and where a start did not help', () => {
+  const claims = [0, 1].flatMap((ordinal) => [
+    claimAt('keys', ordinal),
+    claimAt('data', ordinal, waits),
+  ])
+  const told = (of: Host, pods = facts.pods): string =>
+    storageStatement(of, { claims, pods, views: new Map() }, null).message
+  const what =
+    'The file system grows when the pod is next started: data-mainnet-host-0 (1Mi), data-mainnet-host-1 (1Mi).'
+  const { storage } = minimal.spec
+  assert.equal(
+    told({ ...host, spec: { ...host.spec, storage } }),
+    `${what} Set spec.storage.restartToResize to have the operator replace such pods, or the annotation viewmesh.io/roll-at to any new value to replace all pods now.`,
+  )
+  const doing = `${what} The operator replaces such pods one at a time, while all others are ready.`
+  assert.equal(told(host), doing)
+  assert.equal(
+    told(host, new Map([podAt(0), podAt(1, newer)].entries())),
+    `${doing} Of data-mainnet-host-1 the pod was made since: where that stays so, see the events of the claim.`,
+  )
+})
+
+const path = `/api/v1/namespaces/${host.metadata.namespace}/pods/mainnet-host-0`
+const run = { signal: new AbortController().signal, log: pino({ level: 'silent' }) } as never
+let server: KubernetesServer
+before(async () => {
+  server = await openKubernetesServer()
+})
+after(() => server.close())
+
+/** What is told while the pod with this UID is replaced. */
+async function restart(given: Partial<RestartFacts> = {}): Promise<Occurrence[]> {
+  const told: Occurrence[] = []
+  const { api } = openClient(server)
+  const events = { record: (_type: unknown, _of: unknown, one: Occurrence) => told.push(one) }
+  const parts = { api, events } as unknown as ReconcileParts<Host>
+  try {
+    await restartToResize(parts, host, { ...facts, ...given }, run)
+  } finally {
+    await api.close()
+  }
+  return told
+}
+
+test('the pod is deleted, and an Event says why', async () => {
+  server.put(path, { metadata: { uid: 'pod-0' } })
+  assert.deepEqual(await restart(), [
+    {
+      type: 'Normal',
+      reason: 'PodRestarted',
+      action: 'Delete',
+      note: 'Pod mainnet-host-0 is made anew, since the file system of data-mainnet-host-0 grows when it starts.',
+    },
+  ])
+  assert.equal(server.get(path), undefined)
+})
+
+test('another pod of the name, or none, is left as it is and not told of', async () => {
+  server.put(path, { metadata: { uid: 'another' } })
+  assert.deepEqual(await restart(), [])
+  assert.equal(server.get(path)?.metadata?.uid, 'another')
+  server.remove(path)
+  assert.deepEqual(await restart(), [])
+})
+
+test('an operator that may not delete pods says so in Stalled', async () => {
+  const forbid: Fault = ({ method }, response) => {
+    if (method !== 'DELETE') return false
+    send(response, 403, status(403, 'Forbidden', 'pods "mainnet-host-0" is forbidden'))
+    return true
+  }
+  server.faults.add(forbid)
+  const problem = await restart().then(
+    () => null,
+    (error: unknown) => problemOf(error),
+  )
+  server.faults.delete(forbid)
+  assert.equal(problem?.reason, 'Forbidden')
+  assert.match(problem.message, /delete pods apps\/mainnet-host-0/)
+})
