@@ -22,6 +22,8 @@ export const records = {
   configMap: 'viewmesh.io/config-map',
   /** On everything that is applied: hash of what was applied, which tells a changed wish. */
   applied: 'viewmesh.io/applied',
+  /** On an object of which somebody changed keys of list items: those that are about to go, in JSON. */
+  strangers: 'viewmesh.io/strangers',
   /** On a `keys` claim: fingerprint of the keyring key with which its key directory opens. */
   keyringFingerprint: 'viewmesh.io/keyring-fingerprint',
   /** On a claim: the network it was made for, such as Ethereum__Mainnet. */

@@ -9,7 +9,14 @@ import { canonicalJson, shortHash } from '../resources/canonical-json.ts'
 import type { ChildObject } from '../resources/child-object.ts'
 import { driftOf } from '../resources/drift.ts'
 import { childNames, p2pServiceName } from '../resources/names.ts'
-import { removalsOf, strangersOf } from '../resources/strangers.ts'
+import {
+  hasStrangers,
+  recordedStrangers,
+  removalsOf,
+  type Stranger,
+  strangerAnnotations,
+  strangersOf,
+} from '../resources/strangers.ts'
 import type { KubernetesApi } from '../runtime/api.ts'
 import { hasCode } from '../runtime/api-error.ts'
 import type { KubernetesObject } from '../runtime/kubernetes-object.ts'
@@ -71,7 +78,8 @@ export function differenceOf(
     return { kind, name, action, fields: [], object }
   }
   checkOwnership(resource, kind, live)
-  const fields = driftOf(object, live)
+  const left = hasStrangers(live) ? [`metadata.annotations.${records.strangers}`] : []
+  const fields = [...driftOf(object, live), ...left]
   if (fields.length === 0) return null
   const isSameWish = markOf(live) === markOf(object)
   return { kind, name, action: isSameWish ? 'correct' : 'change', fields, object }
@@ -89,26 +97,26 @@ export async function settle(
   signal: AbortSignal,
 ): Promise<void> {
   const { api, view } = parts
-  const { kind, name, action, object, uid } = difference
+  const { kind, name, object, uid } = difference
   const { namespace } = resource.metadata
   const address = { type: builtinTypes[kind], namespace, name }
   if (object === null) {
     await ignoreConflict(api.delete(address, { uid, signal }))
     return
   }
-  const apply = (): Promise<KubernetesObject> =>
-    api.apply(address.type, asKubernetesObject(object), {
+  const before = liveChild<KubernetesObject>(view, resource, kind, name)
+  const strangers = before === null ? [] : strangersAmong(difference, before)
+  const apply = (wanted: ChildObject): Promise<KubernetesObject> =>
+    api.apply(address.type, asKubernetesObject(wanted), {
       signal,
       onConflict: (conflict) => tellConflict(parts, resource, difference, conflict),
     })
-  const before = liveChild<ChildObject>(view, resource, kind, name)
-  const strangers = action === 'correct' && before !== null ? strangersOf(object, before) : []
-  const remove = async (from: object): Promise<void> => {
+  const remove = async (from: KubernetesObject): Promise<void> => {
     const operations = removalsOf(from, strangers)
     if (operations.length > 0) await api.patch(address, operations, { type: 'json', signal })
   }
   try {
-    const after = await apply()
+    const after = await apply(annotated(object, strangerAnnotations(strangers)))
     await remove(after)
   } catch (error) {
     const isInTheWay = strangers.length > 0 && hasCode(error, 'OPERATOR_API_INVALID')
@@ -118,8 +126,14 @@ export async function settle(
       const ports = (object as V1Service).spec?.ports
       await api.patch(address, { spec: { ports } }, { type: 'merge', signal })
     })
-    await apply()
+    await apply(object)
   }
+}
+
+/** Items that are to go: those that an interrupted write left, and what somebody made of ours since. */
+function strangersAmong({ action, object }: Difference, before: KubernetesObject): Stranger[] {
+  const left = recordedStrangers(before)
+  return action === 'correct' ? [...left, ...strangersOf(object, before)] : left
 }
 
 function tellConflict(
@@ -252,10 +266,14 @@ function withMark(object: ChildObject, live: ChildObject | null): ChildObject {
   const { volumeClaimTemplates: _, ...hashed } = spec ?? {}
   const data = (object as { readonly data?: unknown }).data
   const mark = shortHash(canonicalJson({ ...rest, data, spec: hashed }))
-  const annotations = { ...object.metadata?.annotations, [records.applied]: mark }
-  const marked = { ...object, metadata: { ...object.metadata, annotations } }
+  const marked = annotated(object, { [records.applied]: mark })
   const [withTemplates = marked] = withLiveTemplates([marked], live as V1StatefulSet | null)
   return withTemplates
+}
+
+function annotated(object: ChildObject, more: Readonly<Record<string, string>>): ChildObject {
+  const annotations = { ...object.metadata?.annotations, ...more }
+  return { ...object, metadata: { ...object.metadata, annotations } }
 }
 
 /** The same of another type: client-node's types say Date where JSON has text. */

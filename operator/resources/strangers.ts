@@ -2,10 +2,14 @@
  * Items that somebody made of ours. Server-side apply knows the items of many lists by a key; who edits
  * the key makes another item of ours, and ours comes back beside it: an environment variable of another
  * name, a second container. Items that others merely added are not meant; they are left alone.
+ *
+ * Once ours is back the two cannot be told apart, so the object itself says which items are about to go until
+ * they have: whoever takes over from an operator that was interrupted there goes on.
  */
-
+import { records } from '../api/annotations.ts'
 import { keyOf } from './drift.ts'
 import type { PatchOperation } from './keyring-secret.ts'
+import { fieldsOf, parseFields } from './unchecked-json.ts'
 
 /** Steps to an item: names of fields, and keys with their values in lists. */
 type Step = string | Item
@@ -13,10 +17,16 @@ interface Item {
   readonly key: string
   readonly value: unknown
 }
-interface Stranger {
+export interface Stranger {
   /** Where its list is, from the outside inwards. */
   readonly list: readonly Step[]
   readonly item: Item
+}
+
+interface Annotated {
+  readonly metadata?: {
+    readonly annotations?: Readonly<Record<string, string>>
+  }
 }
 
 /** Items in lists of the live object that lack one of ours. */
@@ -52,24 +62,53 @@ function inList(
   return [...(isOneMissing ? ofThis : []), ...below]
 }
 
-/**
- * Operations that take these items out of an object, each only where it still is in its place. The
- * version of the object is not asked for: its status changes all the time.
- */
-export function removalsOf(live: object, strangers: readonly Stranger[]): PatchOperation[] {
-  const found = strangers.flatMap(({ list, item }) => {
-    const path = pointerTo(live, [...list, item])
-    return path === null ? [] : [{ path, item }]
+/** The annotation by which an object says which items are about to go; none where there are none. */
+export function strangerAnnotations(strangers: readonly Stranger[]): Record<string, string> {
+  return strangers.length === 0 ? {} : { [records.strangers]: JSON.stringify(strangers) }
+}
+
+/** Whether an interrupted operator left items that are to go. */
+export function hasStrangers({ metadata }: Annotated): boolean {
+  return metadata?.annotations?.[records.strangers] !== undefined
+}
+
+/** Which those are; none where the annotation is missing or was edited into something else. */
+export function recordedStrangers({ metadata }: Annotated): Stranger[] {
+  const recorded = parseFields(metadata?.annotations?.[records.strangers] ?? '')
+  return Object.values(recorded).flatMap((value): Stranger[] => {
+    const { list, item } = fieldsOf(value)
+    return Array.isArray(list) && list.every(isStep) && isItem(item) ? [{ list, item }] : []
   })
+}
+
+function isStep(value: unknown): value is Step {
+  return typeof value === 'string' || isItem(value)
+}
+
+function isItem(value: unknown): value is Item {
+  return typeof fieldsOf(value)['key'] === 'string'
+}
+
+/**
+ * Operations that take these items, and the record of them, out of an object, each item only where it still is
+ * in its place. The version of the object is not asked for: its status changes all the time.
+ */
+export function removalsOf(live: Annotated, strangers: readonly Stranger[]): PatchOperation[] {
+  const found = new Map<string, Item>()
+  for (const { list, item } of strangers) {
+    const path = pointerTo(live, [...list, item])
+    if (path !== null) found.set(path, item)
+  }
+  const record = pointerTo(live, ['metadata', 'annotations', records.strangers])
+  // From the end, so that places stay what they are.
+  const paths = [...found.keys()].toSorted((a, b) => b.localeCompare(a, 'en', { numeric: true }))
   return [
-    ...found.map(
-      ({ path, item }): PatchOperation => ({
-        op: 'test',
-        path: `${path}/${item.key}`,
-        value: item.value,
-      }),
+    ...[...found].map(
+      ([path, { key, value }]): PatchOperation => ({ op: 'test', path: `${path}/${key}`, value }),
     ),
-    ...found.toReversed().map(({ path }): PatchOperation => ({ op: 'remove', path })),
+    ...[...paths, ...(record === null ? [] : [record])].map(
+      (path): PatchOperation => ({ op: 'remove', path }),
+    ),
   ]
 }
 

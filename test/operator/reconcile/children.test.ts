@@ -58,6 +58,15 @@ test('what somebody edited is corrected, and the fields are named', () => {
   ])
 })
 
+test('what an operator left unfinished that took out what somebody made of ours is finished', () => {
+  const live = edited('public-host', 'StatefulSet', (set: V1StatefulSet) => {
+    Object.assign(set.metadata?.annotations ?? {}, { 'viewmesh.io/strangers': '[]' })
+  })
+  assert.deepEqual(told(differencesOf(viewOf(live), host, wanted, never)), [
+    'correct StatefulSet public-host metadata.annotations.viewmesh.io/strangers',
+  ])
+})
+
 test('what is missing and was there before had been deleted', () => {
   const live = written(wanted).filter(({ kind }) => kind !== 'ConfigMap')
   const found = differencesOf(viewOf(live), host, wanted, () => true)

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { removalsOf, strangersOf } from '../../../operator/resources/strangers.ts'
+import {
+  recordedStrangers,
+  removalsOf,
+  strangerAnnotations,
+  strangersOf,
+} from '../../../operator/resources/strangers.ts'
 
 const template = (containers: readonly object[]): object => ({
   spec: { template: { spec: { containers } } },
@@ -37,4 +42,34 @@ test('it is taken out whatever its status has become meanwhile, and only where i
     { op: 'test', path: '/spec/template/spec/containers/0/name', value: 'hostx' },
     { op: 'remove', path: '/spec/template/spec/containers/0' },
   ])
+})
+
+test('the object says which they are until they are gone, whoever takes them out', () => {
+  const live = template([{ name: 'hostx', env: [] }, { name: 'hosty' }])
+  const annotations = strangerAnnotations(strangersOf(wanted, live))
+  const after = {
+    ...template([{ name: 'hostx' }, { name: 'hosty' }, host]),
+    metadata: { annotations },
+  }
+  const left = recordedStrangers(after)
+  assert.deepEqual(
+    removalsOf(after, [...left, ...left]).filter(({ op }) => op === 'remove'),
+    [
+      { op: 'remove', path: '/spec/template/spec/containers/1' },
+      { op: 'remove', path: '/spec/template/spec/containers/0' },
+      { op: 'remove', path: '/metadata/annotations/viewmesh.io~1strangers' },
+    ],
+  )
+})
+
+test('what somebody made of that record takes nothing out but the record', () => {
+  for (const text of ['', 'no JSON', '{"a":1}', '[{"list":7,"item":{"key":"name"}}]']) {
+    const live = {
+      ...template([host]),
+      metadata: { annotations: { 'viewmesh.io/strangers': text } },
+    }
+    assert.deepEqual(removalsOf(live, recordedStrangers(live)), [
+      { op: 'remove', path: '/metadata/annotations/viewmesh.io~1strangers' },
+    ])
+  }
 })
