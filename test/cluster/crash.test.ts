@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { bootstrapPeersKey } from '../../operator/resources/paths.ts'
 import { type HealthReport, paths, ports } from '../../src/service/contract.ts'
 import type { Cluster } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
@@ -13,6 +14,7 @@ import {
   parked,
 } from '../support/cluster-resources.ts'
 import { openOperatedCluster } from '../support/operated-cluster.ts'
+import { peerID } from '../support/operator-cases.ts'
 
 const alone = { LEADER_ELECT: 'false' }
 
@@ -27,29 +29,39 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
   let space: OperatorSpace
   let here: Namespaced
   /** Objects of resources at which no operator was killed. */
-  let expected: Readonly<Record<'host' | 'generator' | 'narrow', unknown>>
+  let expected: Readonly<Record<'host' | 'owned' | 'generator' | 'narrow', unknown>>
 
   diagnoseFailures(() => ({ cluster, space }))
   before(async () => {
     ;({ cluster, space, here } = await openOperatedCluster({ env: alone }))
-    for (const name of ['model', 'slim']) await here.write(pair(name))
+    const names = ['model', 'slim', 'edited']
+    for (const name of names) await here.write(pair(name))
     await here.write(lone('sole'))
-    for (const name of ['model', 'slim']) await settled('Host', name)
+    for (const name of names) await settled('Host', name)
     await settled('Generator', 'sole', 1)
-    await here.write(pair('slim', 1))
+    const host = await normalObjects(here, 'model')
+    await here.write(owned('model'))
+    await here.write(narrow('slim'))
+    await settled('Host', 'model')
     await narrowed('slim')
-    const [host, generator, narrow] = await Promise.all(
-      ['model', 'sole', 'slim'].map((name) => normalObjects(here, name)),
+    const [generator, ofOwned, ofNarrow] = await Promise.all(
+      ['sole', 'model', 'slim'].map((name) => normalObjects(here, name)),
     )
-    expected = { host, generator, narrow }
+    expected = { host, owned: ofOwned, generator, narrow: ofNarrow }
   })
   after(async () => {
     await space.close()
     cluster.close()
   })
 
-  const pair = (name: string, replicas = 2): ReturnType<typeof hostOf> =>
-    hostOf(name, { replicas, services: { p2p: { type: 'ClusterIP' } }, ...parked })
+  const pair = (name: string, more: object = {}): ReturnType<typeof hostOf> =>
+    hostOf(name, { replicas: 2, services: { p2p: { type: 'ClusterIP' } }, ...parked, ...more })
+  /** The same with keys that go together with it. */
+  const owned = (name: string): ReturnType<typeof hostOf> =>
+    pair(name, { identity: { deletionPolicy: 'Delete' } })
+  /** The same with less of everything that a Host can do without. */
+  const narrow = (name: string): ReturnType<typeof hostOf> =>
+    pair(name, { replicas: 1, networkPolicy: { enabled: false } })
   const lone = (name: string): ReturnType<typeof generatorOf> =>
     generatorOf(name, { upstream: { podSelector: { matchLabels: { app: 'node' } } }, ...parked })
   const settled = async (kind: 'Generator' | 'Host', name: string, replicas = 2): Promise<void> => {
@@ -69,7 +81,7 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
   /** Runs an operator that dies at a moment, until it has. */
   const dieAt = async (
     moment: string,
-    write: () => Promise<void>,
+    write: () => Promise<void> = async () => undefined,
     env: Readonly<Record<string, string>> = alone,
   ): Promise<void> => {
     await space.stop('SIGKILL')
@@ -97,6 +109,7 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
     'after apply PersistentVolumeClaim 3',
     'before apply Host/status',
     'after apply Host/status',
+    'before create Event',
   ]
   for (const [index, moment] of creations.entries()) {
     test(`${moment}: the same objects come of it, and keys that were written stay`, async () => {
@@ -118,6 +131,7 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
     'before apply Secret',
     'after apply Secret',
     'after apply Secret 2',
+    'before apply Generator/status',
   ]
   for (const [index, moment] of generatorMoments.entries()) {
     test(`${moment} of a Generator: the same objects come of it, and keys that were written stay`, async () => {
@@ -148,35 +162,98 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
   }
 
   const removals = [
-    'before delete Service',
-    'after delete Service',
+    'before delete NetworkPolicy',
+    'after delete NetworkPolicy',
     'before delete PodDisruptionBudget',
     'after delete PodDisruptionBudget',
+    'before delete Service',
+    'after delete Service',
   ]
-  for (const [index, moment] of removals.entries()) {
-    test(`${moment}, while a replica is taken away: the same objects stay`, async () => {
-      const name = `narrow${index}`
-      await space.start({ env: alone })
-      await here.write(pair(name))
-      await settled('Host', name)
-      const keys = await keysOf(name)
-      await dieAt(moment, async () => await here.write(pair(name, 1)))
-      await space.start({ env: alone })
-      await narrowed(name)
-      assert.deepEqual(await keysOf(name), keys)
-      assert.deepEqual(await normalObjects(here, name), expected.narrow)
-    })
-  }
+  test('operators killed before and after each deletion, one after the other, while a replica and a policy are taken away: the same objects stay', async () => {
+    await space.start({ env: alone })
+    await here.write(pair('narrow'))
+    await settled('Host', 'narrow')
+    const keys = await keysOf('narrow')
+    await space.stop('SIGKILL')
+    await here.write(narrow('narrow'))
+    for (const moment of removals) await dieAt(moment)
+    await space.start({ env: alone })
+    await narrowed('narrow')
+    assert.deepEqual(await keysOf('narrow'), keys)
+    assert.deepEqual(await normalObjects(here, 'narrow'), expected.narrow)
+  })
   const narrowed = async (name: string): Promise<void> => {
     await settled('Host', name, 1)
     await eventually(async () => {
       assert.equal(await here.find('Service', `${name}-host-p2p-1`), null)
       assert.equal(await here.find('PodDisruptionBudget', `${name}-host`), null)
+      assert.equal(await here.find('NetworkPolicy', `${name}-host`), null)
       assert.equal(await here.find('Pod', `${name}-host-1`), null)
     })
   }
 
-  const wide = (replicas: number): ReturnType<typeof hostOf> => hostOf('wide', { replicas })
+  /** Waits until the Host that is never made anew has the objects of another. */
+  const editedIs = async (like: keyof typeof expected): Promise<void> =>
+    await eventually(
+      async () => assert.deepEqual(await normalObjects(here, 'edited'), expected[like]),
+      30_000,
+    )
+
+  const policies = [
+    ['before patch Secret', 'Delete'],
+    ['after patch Secret', 'Retain'],
+  ] as const
+  for (const [moment, deletionPolicy] of policies) {
+    test(`${moment}, while its deletion policy becomes ${deletionPolicy}: the same objects come of it, with the same keys`, async () => {
+      const keys = await keysOf('edited')
+      const isOwned = deletionPolicy === 'Delete'
+      await dieAt(moment, async () => await here.write(isOwned ? owned('edited') : pair('edited')))
+      await space.start({ env: alone })
+      await editedIs(isOwned ? 'owned' : 'host')
+      assert.deepEqual(await keysOf('edited'), keys)
+    })
+  }
+
+  const edits = [
+    ['before patch StatefulSet', '/spec/template/spec/containers/0/name', 'another'],
+    ['after patch Service', '/spec/ports/0/port', 1],
+  ] as const
+  for (const [moment, path, value] of edits) {
+    test(`${moment}, while what somebody made of ours by another ${path} is taken out: the same objects come of it`, async () => {
+      const kind = moment.endsWith('Service') ? 'Service' : 'StatefulSet'
+      await dieAt(moment, async () => {
+        const { status } = await cluster.request('PATCH', here.path(kind, 'edited-host'), {
+          body: [{ op: 'replace', path, value }],
+          type: 'application/json-patch+json',
+        })
+        assert.equal(status, 200)
+      })
+      await space.start({ env: alone })
+      await editedIs('host')
+    })
+  }
+
+  test('before patch Event, when it counts at its end what happened again: the same objects come of it', async () => {
+    const env = { ...alone, OPERATOR_TEST_DIE_AT: 'before patch Event' }
+    const dying = await space.start({ env })
+    const { data } = (await here.find('ConfigMap', 'edited-host-config')) ?? {}
+    for (const _ of ['once', 'again']) {
+      await here.patch('ConfigMap', 'edited-host-config', {
+        data: { [bootstrapPeersKey]: 'others' },
+      })
+      await eventually(async () => {
+        const found = await here.find('ConfigMap', 'edited-host-config')
+        assert.deepEqual(found?.data, data)
+      })
+    }
+    await space.stop('SIGTERM')
+    assert.equal((await dying.ended()).signal, 'SIGKILL', dying.stdout())
+    await space.start({ env: alone })
+    await editedIs('host')
+  })
+
+  const wide = (replicas: number, more: object = {}): ReturnType<typeof hostOf> =>
+    hostOf('wide', { replicas, ...more })
   /** What each replica is: its pod, its key, and its peer ID as the program itself tells it. */
   const runningReplicas = async (replicas: number): Promise<RunningReplica[]> =>
     await eventually(async () => {
@@ -207,7 +284,7 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
     assert.deepEqual(await runningReplicas(running.length), running)
   }
 
-  test('pods that run, and their identities, stay where an operator is killed after it made their StatefulSet, or while it adds replicas', async () => {
+  test('pods that run, and their identities, stay where an operator is killed after it made their StatefulSet, while it adds replicas, or while it tells them of a peer', async () => {
     await dieAt('after apply StatefulSet', async () => await here.write(wide(1)))
     let running = await runningReplicas(1)
     await space.start({ env: alone })
@@ -225,6 +302,12 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
       await expectTold(now)
       assert.deepEqual(now.slice(0, -1), running, moment)
       running = now
+    }
+    for (const moment of ['before patch Pod', 'after patch Pod']) {
+      const bootstrapPeers = [`/dns4/${moment.slice(0, 5)}.example.org/tcp/9171/p2p/${peerID}`]
+      await dieAt(moment, async () => await here.write(wide(running.length, { bootstrapPeers })))
+      await space.start({ env: alone })
+      await expectTold(running)
     }
   })
 })
