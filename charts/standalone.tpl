@@ -217,6 +217,8 @@ spec:
         labels:
           {{- include "viewmesh.selector" $ | nindent 10 }}
           viewmesh.io/holds: {{ $volume }}
+        annotations:
+          viewmesh.io/network: {{ $spec.chain.name }}__{{ $spec.chain.network }}
       spec:
         accessModes:
           - ReadWriteOnce

@@ -1,6 +1,6 @@
 /**
  * The claims of a StatefulSet. Their templates cannot be changed in place, so they hold nothing that
- * may change but the size.
+ * may change but the size; what they do hold needs no write of ours once a claim is there.
  */
 import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import { labels, records } from '../api/annotations.ts'
@@ -18,7 +18,11 @@ function claimTemplate(resource: Resource, volume: Volume): V1PersistentVolumeCl
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
-    metadata: { name: volume, labels: claimLabels(resource, volume) },
+    metadata: {
+      name: volume,
+      labels: claimLabels(resource, volume),
+      annotations: chainRecord(resource),
+    },
     spec: {
       accessModes: ['ReadWriteOnce'],
       volumeMode: 'Filesystem',
@@ -31,6 +35,10 @@ function claimTemplate(resource: Resource, volume: Volume): V1PersistentVolumeCl
 /** By which claims are found, and told apart by people. */
 function claimLabels(resource: Resource, volume: Volume): Record<string, string> {
   return { ...selectorLabels(resource), [labels.holds]: volume }
+}
+
+function chainRecord(resource: Resource): Record<string, string> {
+  return { [records.network]: networkOf(resource) }
 }
 
 /** What is applied to a claim that exists. */
@@ -64,7 +72,7 @@ export function claimApplied(
       uid,
       labels: claimLabels(resource, volume),
       annotations: {
-        [records.network]: networkOf(resource),
+        ...chainRecord(resource),
         ...(keyringFingerprint === null
           ? {}
           : { [records.keyringFingerprint]: keyringFingerprint }),
