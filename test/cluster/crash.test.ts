@@ -5,7 +5,7 @@ import { type HealthReport, paths, ports } from '../../src/service/contract.ts'
 import type { Cluster } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { markedClaims, normalObjects } from '../support/cluster-objects.ts'
-import type { OperatorSpace } from '../support/cluster-operator.ts'
+import { alone, type OperatorSpace } from '../support/cluster-operator.ts'
 import {
   eventually,
   generatorOf,
@@ -15,8 +15,6 @@ import {
 } from '../support/cluster-resources.ts'
 import { openOperatedCluster } from '../support/operated-cluster.ts'
 import { peerID } from '../support/operator-cases.ts'
-
-const alone = { LEADER_ELECT: 'false' }
 
 interface RunningReplica {
   readonly pod: string | undefined
@@ -78,21 +76,6 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
     (await here.find('Secret', secret))?.data ?? {}
   const keysOf = async (name: string): Promise<Readonly<Record<string, string>>> =>
     await dataOf(`${name}-host-keyring`)
-  /** Runs an operator that dies at a moment, until it has. */
-  const dieAt = async (
-    moment: string,
-    write: () => Promise<void> = async () => undefined,
-    env: Readonly<Record<string, string>> = alone,
-  ): Promise<void> => {
-    await space.stop('SIGKILL')
-    const dying = await space.start({
-      env: { ...env, OPERATOR_TEST_DIE_AT: moment },
-      expectDeath: true,
-    })
-    await write()
-    assert.equal((await dying.ended()).signal, 'SIGKILL', dying.stdout())
-  }
-
   const creations = [
     'before apply Secret',
     'before create Secret',
@@ -114,7 +97,7 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
   for (const [index, moment] of creations.entries()) {
     test(`${moment}: the same objects come of it, and keys that were written stay`, async () => {
       const name = `host${index}`
-      await dieAt(moment, async () => await here.write(pair(name)))
+      await space.dieAt(moment, async () => await here.write(pair(name)))
       const keys = await keysOf(name)
       await space.start({ env: alone })
       await settled('Host', name)
@@ -137,7 +120,7 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
     test(`${moment} of a Generator: the same objects come of it, and keys that were written stay`, async () => {
       const name = `lone${index}`
       const secrets = ['keyring', 'schema-keys'].map((suffix) => `${name}-generator-${suffix}`)
-      await dieAt(moment, async () => await here.write(lone(name)))
+      await space.dieAt(moment, async () => await here.write(lone(name)))
       const written = await Promise.all(secrets.map(dataOf))
       await space.start({ env: alone })
       await settled('Generator', name, 1)
@@ -154,7 +137,7 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
   for (const [index, moment] of elections.entries()) {
     test(`${moment}: the next operator takes over, and the same objects come of it`, async () => {
       const name = `led${index}`
-      await dieAt(moment, async () => await here.write(pair(name)), {})
+      await space.dieAt(moment, async () => await here.write(pair(name)), {})
       await space.start()
       await settled('Host', name)
       assert.deepEqual(await normalObjects(here, name), expected.host)
@@ -176,7 +159,7 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
     const keys = await keysOf('narrow')
     await space.stop('SIGKILL')
     await here.write(narrow('narrow'))
-    for (const moment of removals) await dieAt(moment)
+    for (const moment of removals) await space.dieAt(moment)
     await space.start({ env: alone })
     await narrowed('narrow')
     assert.deepEqual(await keysOf('narrow'), keys)
@@ -207,7 +190,10 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
     test(`${moment}, while its deletion policy becomes ${deletionPolicy}: the same objects come of it, with the same keys`, async () => {
       const keys = await keysOf('edited')
       const isOwned = deletionPolicy === 'Delete'
-      await dieAt(moment, async () => await here.write(isOwned ? owned('edited') : pair('edited')))
+      await space.dieAt(
+        moment,
+        async () => await here.write(isOwned ? owned('edited') : pair('edited')),
+      )
       await space.start({ env: alone })
       await editedIs(isOwned ? 'owned' : 'host')
       assert.deepEqual(await keysOf('edited'), keys)
@@ -221,7 +207,7 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
   for (const [moment, path, value] of edits) {
     test(`${moment}, while what somebody made of ours by another ${path} is taken out: the same objects come of it`, async () => {
       const kind = moment.endsWith('Service') ? 'Service' : 'StatefulSet'
-      await dieAt(moment, async () => {
+      await space.dieAt(moment, async () => {
         const { status } = await cluster.request('PATCH', here.path(kind, 'edited-host'), {
           body: [{ op: 'replace', path, value }],
           type: 'application/json-patch+json',
@@ -285,7 +271,7 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
   }
 
   test('pods that run, and their identities, stay where an operator is killed after it made their StatefulSet, while it adds replicas, or while it tells them of a peer', async () => {
-    await dieAt('after apply StatefulSet', async () => await here.write(wide(1)))
+    await space.dieAt('after apply StatefulSet', async () => await here.write(wide(1)))
     let running = await runningReplicas(1)
     await space.start({ env: alone })
     await here.reason('Host', 'wide', 'Ready', 'AllReady')
@@ -296,7 +282,7 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
       'before apply StatefulSet',
     ]) {
       const replicas = running.length + 1
-      await dieAt(moment, async () => await here.write(wide(replicas)))
+      await space.dieAt(moment, async () => await here.write(wide(replicas)))
       await space.start({ env: alone })
       const now = await runningReplicas(replicas)
       await expectTold(now)
@@ -305,7 +291,10 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
     }
     for (const moment of ['before patch Pod', 'after patch Pod']) {
       const bootstrapPeers = [`/dns4/${moment.slice(0, 5)}.example.org/tcp/9171/p2p/${peerID}`]
-      await dieAt(moment, async () => await here.write(wide(running.length, { bootstrapPeers })))
+      await space.dieAt(
+        moment,
+        async () => await here.write(wide(running.length, { bootstrapPeers })),
+      )
       await space.start({ env: alone })
       await expectTold(running)
     }

@@ -2,6 +2,7 @@
  * The operator as a process beside the cluster, with a ServiceAccount that has exactly the rights of
  * the chart's Role, in a namespace of its own that takes restricted pods only.
  */
+import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,6 +29,15 @@ export interface OperatorSpace {
   readonly kubeconfig: string
   /** Starts an operator; one that was started before is stopped first. */
   start(settings?: OperatorStart): Promise<ChildProgram>
+  /**
+   * Runs an operator until it is killed at a moment of `die-at.ts`; `write` gives it what to do. By default it
+   * is one that works alone.
+   */
+  dieAt(
+    moment: string,
+    write?: () => Promise<void>,
+    env?: Readonly<Record<string, string>>,
+  ): Promise<void>
   /** Ends it in order, or at once. */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
   /** Everything that all operators started here have written. */
@@ -49,6 +59,9 @@ export const images: Readonly<Record<'generator' | 'host', string>> = {
   generator: clusterImage('generator'),
   host: clusterImage('host'),
 }
+
+/** Environment of an operator that needs no Lease. */
+export const alone: Readonly<Record<string, string>> = { LEADER_ELECT: 'false' }
 
 /** Name of the ServiceAccount. */
 export const account = 'operator'
@@ -98,6 +111,16 @@ export async function openOperatorSpace(cluster: Cluster, count = 1): Promise<Op
     await ended
     running = null
   }
+  const start: OperatorSpace['start'] = async ({ env = {}, expectDeath = false } = {}) => {
+    await stop()
+    const program = startChild('operator/main.ts', {
+      env: { ...settingsOf(namespaces, kubeconfig), ...env },
+    })
+    started.push(program)
+    running = expectDeath ? null : program
+    if (!expectDeath) await program.says('controllers work')
+    return program
+  }
   await makeAccount(cluster, namespaces)
   await grant(chartRules())
   writeFileSync(kubeconfig, await kubeconfigOf(cluster, namespace), { mode: 0o600 })
@@ -108,15 +131,15 @@ export async function openOperatorSpace(cluster: Cluster, count = 1): Promise<Op
     kubeconfig,
     grant,
     stop,
-    async start({ env = {}, expectDeath = false } = {}) {
-      await stop()
-      const program = startChild('operator/main.ts', {
-        env: { ...settingsOf(namespaces, kubeconfig), ...env },
+    start,
+    async dieAt(moment, write = async () => undefined, env = alone) {
+      await stop('SIGKILL')
+      const dying = await start({
+        env: { ...env, OPERATOR_TEST_DIE_AT: moment },
+        expectDeath: true,
       })
-      started.push(program)
-      running = expectDeath ? null : program
-      if (!expectDeath) await program.says('controllers work')
-      return program
+      await write()
+      assert.equal((await dying.ended()).signal, 'SIGKILL', dying.stdout())
     },
     output: () => started.map((program) => program.stdout() + program.stderr()).join(''),
     async close() {

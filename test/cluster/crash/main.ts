@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util'
 import { openCluster } from '../../support/cluster.ts'
 import { writeDiagnostics } from '../../support/cluster-diagnostics.ts'
 import { markedClaims, normalObjects } from '../../support/cluster-objects.ts'
-import { openOperatorSpace } from '../../support/cluster-operator.ts'
+import { alone, openOperatorSpace } from '../../support/cluster-operator.ts'
 import { eventually, hostOf, inNamespace, parked } from '../../support/cluster-resources.ts'
 import { createSeededRandom } from '../../support/seeded-random.ts'
 
@@ -23,7 +23,6 @@ const rounds = Number(values.rounds)
 const random = createSeededRandom(values.seed)
 assert.ok(Number.isSafeInteger(rounds) && rounds > 0, '--rounds takes a number above 0')
 
-const alone = { LEADER_ELECT: 'false' }
 /** From the start of the process to well after its first writes. */
 const longestLifeMs = 3_000
 const names = ['one', 'two', 'three'] as const
