@@ -7,6 +7,7 @@ import type { HealthReport } from '../../src/service/contract.ts'
 import { type Anvil, deployEmitter, mineBusyBlocks, startAnvil } from '../support/anvil.ts'
 import { type ChildProgram, startChild } from '../support/child-program.ts'
 import { freePorts } from '../support/free-port.ts'
+import { onRoomyDisk } from '../support/machine-disk.ts'
 import { testDirectory } from '../support/test-store.ts'
 
 interface Program {
@@ -68,7 +69,7 @@ async function startGenerator(
     apiUrl,
     env,
     async health() {
-      return (await (await fetch(`${healthUrl}/health`)).json()) as HealthReport
+      return onRoomyDisk((await (await fetch(`${healthUrl}/health`)).json()) as HealthReport)
     },
     async reports(isSo: (report: HealthReport) => boolean) {
       for (;;) {

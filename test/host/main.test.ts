@@ -10,6 +10,7 @@ import { openWriter } from '../../src/store/writer.ts'
 import { createChain, shapes } from '../support/block-factory.ts'
 import { type ChildProgram, startChild } from '../support/child-program.ts'
 import { freePorts } from '../support/free-port.ts'
+import { onRoomyDisk } from '../support/machine-disk.ts'
 import { pause } from '../support/programs.ts'
 import { createSeededRandom } from '../support/seeded-random.ts'
 import { openTestGenerator } from '../support/test-generator.ts'
@@ -63,7 +64,7 @@ async function startHost(
   const readHealth = async (): Promise<{ status: number; report: HealthReport } | null> => {
     const response = await fetch(`${url}/health`).catch(() => null)
     if (response === null) return null
-    return { status: response.status, report: (await response.json()) as HealthReport }
+    return { status: response.status, report: onRoomyDisk((await response.json()) as HealthReport) }
   }
   return {
     home,

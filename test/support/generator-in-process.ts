@@ -6,6 +6,7 @@ import { type Generator, openGenerator } from '../../src/generator/generator.ts'
 import type { HealthReport } from '../../src/service/contract.ts'
 import type { Closeable } from '../../src/service/run.ts'
 import { type CapturedLog, captureLog } from './captured-log.ts'
+import { onRoomyDisk } from './machine-disk.ts'
 
 export interface GeneratorInProcess extends Generator {
   readonly captured: CapturedLog
@@ -62,7 +63,7 @@ export async function openGeneratorInProcess(
     async reports(isSo) {
       for (;;) {
         const response = await fetch(`http://127.0.0.1:${healthPort}/health`)
-        const report = (await response.json()) as HealthReport
+        const report = onRoomyDisk((await response.json()) as HealthReport)
         if (isSo(report)) return report
         await new Promise((resolve) => setTimeout(resolve, 10))
       }

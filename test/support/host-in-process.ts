@@ -7,6 +7,7 @@ import type { HealthReport } from '../../src/service/contract.ts'
 import type { Closeable } from '../../src/service/run.ts'
 import { type CapturedLog, captureLog } from './captured-log.ts'
 import { freePorts } from './free-port.ts'
+import { onRoomyDisk } from './machine-disk.ts'
 
 export interface HostInProcess {
   readonly captured: CapturedLog
@@ -69,7 +70,10 @@ export async function openHostInProcess(
     close,
     health: async () => {
       const response = await fetch(`${healthUrl}/health`)
-      return { status: response.status, report: (await response.json()) as HealthReport }
+      return {
+        status: response.status,
+        report: onRoomyDisk((await response.json()) as HealthReport),
+      }
     },
   }
 }

@@ -78,10 +78,10 @@ async function bench({ cluster, namespaces, folder, nodes, volumes }: Room): Pro
   const watch = await openHostWatch({ namespaces, kubeconfig }, { signal })
   closers.push(watch.close)
   const closeLater = (operator: MeasuredOperator): void => void closers.push(operator.close)
-  const places = Array.from({ length: count }, (_, number) => ({
-    namespace: namespaces[number % namespaces.length] ?? '',
-    name: `host-${number}`,
-  }))
+  const places = Array.from({ length: count }, (_, number) => {
+    const name = `host-${number}`
+    return { namespace: namespaces[number % namespaces.length] ?? '', name }
+  })
   const hosts = { places, spec: hostSpec(volumes.storageClassName, nodes.podSpec) }
   const figures = await scaleFigures(hosts, { cluster, watch, start, say, signal, closeLater })
   say(figureTable(figures))
