@@ -244,13 +244,15 @@ export interface Client {
   readonly registry: Registry
 }
 
+export interface ClientOptions extends Partial<ApiOptions> {
+  readonly guards?: readonly WriteGuard[]
+  readonly connection?: Partial<Connection>
+}
+
 /** Our side of it. */
 export function openClient(
   server: Pick<KubernetesServer, 'url'>,
-  options: Partial<ApiOptions> & {
-    readonly guards?: readonly WriteGuard[]
-    readonly connection?: Partial<Connection>
-  } = {},
+  options: ClientOptions = {},
 ): Client {
   const log = captureLog()
   const registry = new Registry()

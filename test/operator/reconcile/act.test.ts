@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { V1StatefulSet } from '@kubernetes/client-node'
 import { pino } from 'pino'
 import type { Host } from '../../../operator/api.ts'
@@ -13,11 +13,7 @@ import { hostObjects } from '../../../operator/resources/host-objects.ts'
 import { readTemplateRecord } from '../../../operator/resources/template-record.ts'
 import type { Occurrence } from '../../../operator/runtime/event-recorder.ts'
 import type { KubernetesObject } from '../../../operator/runtime/kubernetes-object.ts'
-import {
-  type KubernetesServer,
-  openClient,
-  openKubernetesServer,
-} from '../../support/kubernetes-server.ts'
+import { kubernetesRoom } from '../../support/kubernetes-room.ts'
 import { hostContext, readHost } from '../../support/operator-cases.ts'
 import { emptyPicture, podWith, readyCounts } from '../../support/operator-findings.ts'
 import { viewOf } from '../../support/operator-view.ts'
@@ -26,11 +22,7 @@ const host = readHost('host-minimal')
 const path = `/apis/policy/v1/namespaces/${host.metadata.namespace}/poddisruptionbudgets/mainnet-host`
 const run = { signal: new AbortController().signal, log: pino({ level: 'silent' }) } as never
 
-let server: KubernetesServer
-before(async () => {
-  server = await openKubernetesServer()
-})
-after(() => server.close())
+const room = kubernetesRoom()
 
 test('what the operator itself took away is no drift when it is wanted again', async () => {
   const told: string[] = []
@@ -38,9 +30,9 @@ test('what the operator itself took away is no drift when it is wanted again', a
   const scaleTo = async (replicas: number): Promise<void> => {
     const scaled: Host = { ...host, spec: { ...host.spec, replicas } }
     const { objects } = hostObjects(scaled, hostContext)
-    const budget = server.get(path) as KubernetesObject | undefined
+    const budget = room.server.get(path) as KubernetesObject | undefined
     const parts = {
-      api: openClient(server).api,
+      api: room.client.api,
       view: viewOf(budget === undefined ? [] : [budget]),
       events: { record: (_type: unknown, _of: unknown, { note }: Occurrence) => told.push(note) },
     } as unknown as ReconcileParts<Host>
@@ -55,11 +47,11 @@ test('what the operator itself took away is no drift when it is wanted again', a
   const isThere: boolean[] = []
   for (const replicas of [2, 1, 2]) {
     await scaleTo(replicas)
-    isThere.push(server.get(path) !== undefined)
+    isThere.push(room.server.get(path) !== undefined)
   }
   assert.deepEqual(isThere, [true, false, true])
   assert.deepEqual(told, [])
-  server.remove(path)
+  room.server.remove(path)
   await scaleTo(2)
   assert.deepEqual(told, ['PodDisruptionBudget mainnet-host had been deleted.'])
 })
@@ -81,7 +73,7 @@ test('who replaces pods says what of their template changed, and no value of it'
     counts: Picture['counts'] = null,
   ): Promise<void> => {
     const live = setOf(from)
-    const parts = { api: openClient(server).api, view: viewOf([live]), events }
+    const parts = { api: room.client.api, view: viewOf([live]), events }
     const recorded = readTemplateRecord(live.metadata?.annotations)
     const picture = { set: live as V1StatefulSet, counts, recorded, pods }
     const plan = {

@@ -8,13 +8,15 @@ import { hasCode } from '../../../operator/runtime/api-error.ts'
 import type { Occurrence } from '../../../operator/runtime/event-recorder.ts'
 import type { KubernetesObject } from '../../../operator/runtime/kubernetes-object.ts'
 import { builtinTypes } from '../../../operator/runtime/resource-type.ts'
-import { openClient, openKubernetesServer, send, status } from '../../support/kubernetes-server.ts'
+import { kubernetesRoom } from '../../support/kubernetes-room.ts'
+import { send, status } from '../../support/kubernetes-server.ts'
 import { hostContext, readHost } from '../../support/operator-cases.ts'
 import { viewOf } from '../../support/operator-view.ts'
 
 const host = readHost('host-full')
 const { objects: wanted } = hostObjects(host, hostContext)
 const never = (): boolean => false
+const room = kubernetesRoom()
 
 const told = (found: readonly Difference[]): string[] =>
   found.map(({ action, kind, name, fields }) => [action, kind, name, ...fields].join(' '))
@@ -140,16 +142,15 @@ test('a StatefulSet that is there keeps its claim templates, which nobody can ch
 })
 
 test('an Event says whose fields were taken back, and which', async () => {
-  const server = await openKubernetesServer()
   const conflict = 'conflict with "kubectl-edit" using apps/v1: .spec.replicas'
-  server.faults.add(({ method, query }, response) => {
+  room.server.faults.add(({ method, query }, response) => {
     if (method !== 'PATCH' || query['force'] === 'true') return false
     send(response, 409, status(409, 'Conflict', conflict))
     return true
   })
   const told: Occurrence[] = []
   const parts = {
-    api: openClient(server).api,
+    api: room.client.api,
     view: viewOf(written(wanted)),
     events: { record: (_type: unknown, _of: unknown, event: Occurrence) => told.push(event) },
     type: builtinTypes.StatefulSet,
@@ -164,7 +165,6 @@ test('an Event says whose fields were taken back, and which', async () => {
     object: set,
   }
   await settle(parts as never, host, difference, new AbortController().signal)
-  await server.close()
   assert.deepEqual(told, [
     {
       type: 'Warning',

@@ -1,17 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import { type KeptClaim, keepClaim, type PlacedClaim } from '../../../operator/reconcile/claim.ts'
 import { claimChanges, settleClaims } from '../../../operator/reconcile/claims-upkeep.ts'
 import type { Volume } from '../../../operator/resources/names.ts'
-import {
-  type Client,
-  type Fault,
-  type KubernetesServer,
-  openClient,
-  openKubernetesServer,
-  send,
-  status,
-} from '../../support/kubernetes-server.ts'
+import { kubernetesRoom } from '../../support/kubernetes-room.ts'
+import { type Fault, send, status } from '../../support/kubernetes-server.ts'
 import { readHost } from '../../support/operator-cases.ts'
 
 const minimal = readHost('host-minimal')
@@ -35,27 +28,20 @@ const placed = (volume: Volume, requested: string, storageClassName: string): Pl
   return { volume, ordinal: 0, claim }
 }
 
-let server: KubernetesServer
-let client: Client
+const room = kubernetesRoom()
 
-before(async () => {
-  server = await openKubernetesServer()
-  client = openClient(server)
+beforeEach(() => {
   const kind = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass' }
-  server.put(`${classes}/fixed`, { ...kind, metadata: { name: 'fixed' } })
+  room.server.put(`${classes}/fixed`, { ...kind, metadata: { name: 'fixed' } })
   const growing = { ...kind, metadata: { name: 'growing' }, allowVolumeExpansion: true }
-  server.put(`${classes}/growing`, growing)
-})
-after(async () => {
-  await client.api.close()
-  await server.close()
+  room.server.put(`${classes}/growing`, growing)
 })
 
 test('a class that lets no volume grow holds back its own claims only, and says what they have', async () => {
   const found = [placed('keys', '1Gi', 'fixed'), placed('data', '100Gi', 'growing')]
   const keyring = { fingerprints: new Map() }
   const refused = await settleClaims(
-    client.api,
+    room.client.api,
     larger,
     (mayGrow) => claimChanges(larger, found, keyring, mayGrow),
     found,
@@ -67,7 +53,9 @@ test('a class that lets no volume grow holds back its own claims only, and says 
       'StorageClass fixed does not allow larger volumes (keys-mainnet-host-0 with 1Gi): put the old size back, or set allowVolumeExpansion in the class if its storage can do it.',
   })
   const sizeOf = (name: string): unknown => {
-    const claim = server.get(`${claims}/${name}`) as { spec?: { resources?: unknown } } | undefined
+    const claim = room.server.get(`${claims}/${name}`) as
+      | { spec?: { resources?: unknown } }
+      | undefined
     return claim?.spec?.resources
   }
   assert.deepEqual(sizeOf('data-mainnet-host-0'), { requests: { storage: '200Gi' } })
@@ -80,7 +68,7 @@ test('of many claims that may not grow a few are named, and how many more there 
     return { ...one, ordinal, claim: { ...claim, name: `keys-mainnet-host-${ordinal}` } }
   })
   const { signal } = new AbortController()
-  const refused = await settleClaims(client.api, larger, () => [], found, signal)
+  const refused = await settleClaims(room.client.api, larger, () => [], found, signal)
   const names = [0, 1, 2, 3].map((ordinal) => `keys-mainnet-host-${ordinal} with 1Gi`)
   assert.equal(
     refused?.message,
@@ -90,24 +78,22 @@ test('of many claims that may not grow a few are named, and how many more there 
 
 test('what the API server refuses of one claim is told with the way back, and holds up no other', async () => {
   const found = [placed('keys', '1Gi', 'growing'), placed('data', '100Gi', 'growing')]
-  server.remove(`${claims}/data-mainnet-host-0`)
   const refuse: Fault = ({ path, method }, response) => {
     if (method !== 'PATCH' || !path.includes('keys-')) return false
     send(response, 403, status(403, 'Forbidden', 'the class must support resize'))
     return true
   }
-  server.faults.add(refuse)
+  room.server.faults.add(refuse)
   const refused = await settleClaims(
-    client.api,
+    room.client.api,
     larger,
     (mayGrow) => claimChanges(larger, found, { fingerprints: new Map() }, mayGrow),
     found,
     new AbortController().signal,
   )
-  server.faults.delete(refuse)
   assert.equal(
     refused?.message,
     'apply persistentvolumeclaims apps/keys-mainnet-host-0: 403 the class must support resize (keys-mainnet-host-0 with 1Gi): put the old size back, or set allowVolumeExpansion in the class if its storage can do it.',
   )
-  assert.ok(server.get(`${claims}/data-mainnet-host-0`))
+  assert.ok(room.server.get(`${claims}/data-mainnet-host-0`))
 })

@@ -1,25 +1,17 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Generator } from '../../../operator/api.ts'
 import { generatorLogic } from '../../../operator/reconcile/generator-logic.ts'
 import type { Statement } from '../../../operator/reconcile/problem.ts'
-import {
-  type KubernetesServer,
-  openClient,
-  openKubernetesServer,
-} from '../../support/kubernetes-server.ts'
+import { kubernetesRoom } from '../../support/kubernetes-room.ts'
 import { generatorContext, readGenerator } from '../../support/operator-cases.ts'
 import { emptyPicture } from '../../support/operator-findings.ts'
 
-let server: KubernetesServer
-before(async () => {
-  server = await openKubernetesServer()
-})
-after(() => server.close())
+const room = kubernetesRoom()
 
 async function holdOf(generator: Generator): Promise<Statement | null> {
   const { facts } = await generatorLogic.look(generator, {
-    api: openClient(server).api,
+    api: room.client.api,
     options: generatorContext,
     recorded: emptyPicture.recordedLearnt,
     named: new Map(),
@@ -38,7 +30,7 @@ test('pods wait for the Service of the execution node, and the message names it'
     message:
       'Service validators/geth of the execution node does not exist: create it, or correct spec.upstream.',
   })
-  server.put('/api/v1/namespaces/validators/services/geth', { spec: {} } as never)
+  room.server.put('/api/v1/namespaces/validators/services/geth', { spec: {} } as never)
   assert.equal(await holdOf(generator), null)
 })
 

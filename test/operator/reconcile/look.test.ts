@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Generator, Host, Resource } from '../../../operator/api.ts'
 import { type GeneratorFacts, generatorLogic } from '../../../operator/reconcile/generator-logic.ts'
 import { createHostLogic, type HostFacts } from '../../../operator/reconcile/host-logic.ts'
@@ -8,11 +8,7 @@ import { createLookPace } from '../../../operator/reconcile/look-pace.ts'
 import type { ReconcileParts } from '../../../operator/reconcile/reconcile-parts.ts'
 import { createMemories } from '../../../operator/reconcile/resource-memory.ts'
 import type { Occurrence } from '../../../operator/runtime/event-recorder.ts'
-import {
-  type KubernetesServer,
-  openClient,
-  openKubernetesServer,
-} from '../../support/kubernetes-server.ts'
+import { kubernetesRoom } from '../../support/kubernetes-room.ts'
 import { hostContext, readGenerator, readHost } from '../../support/operator-cases.ts'
 import { emptyPicture, podWith } from '../../support/operator-findings.ts'
 import { viewOf } from '../../support/operator-view.ts'
@@ -21,11 +17,7 @@ const host = readHost('host-minimal')
 const signal = new AbortController().signal
 const path = `/api/v1/namespaces/${host.metadata.namespace}/secrets/mainnet-host-connection`
 
-let server: KubernetesServer
-before(async () => {
-  server = await openKubernetesServer()
-})
-after(() => server.close())
+const room = kubernetesRoom()
 
 /** Looks of a Host at a time that stands still; notes of Events go to `told`. */
 function lookEvery(
@@ -43,7 +35,7 @@ function partsOf<R extends Resource>(intervalMs: number, told: string[]): Reconc
   const events = { record: (_type: unknown, _of: unknown, { note }: Occurrence) => told.push(note) }
   const { clusterDomain, defaults } = hostContext
   return {
-    api: openClient(server).api,
+    api: room.client.api,
     options: { clusterDomain, defaults },
     events,
     now: () => new Date(0),
@@ -56,9 +48,9 @@ test('between two looks nothing is asked, unless the wish changes or a pod comes
   const look = lookEvery(1_000)
   const memory = createMemories<HostFacts>().of(host)
   const asks = async (of: Host, picture = emptyPicture): Promise<boolean> => {
-    const before = server.requests.length
+    const before = room.server.requests.length
     await look(of, memory, picture, signal)
-    return server.requests.length > before
+    return room.server.requests.length > before
   }
   const changed = { ...host, metadata: { ...host.metadata, generation: 2 } }
   const running = { ...emptyPicture, pods: new Map([[0, podWith(host, {})]]) }
@@ -75,11 +67,11 @@ test('a Secret that was there and is made again is told in an Event, a new one i
 
   await look(host, memory, emptyPicture, signal)
   assert.deepEqual(told, [])
-  server.remove(path)
+  room.server.remove(path)
   await look(host, memory, emptyPicture, signal)
-  assert.ok(server.get(path))
+  assert.ok(room.server.get(path))
   assert.deepEqual(told, ['Secret mainnet-host-connection had been deleted.'])
-  server.put(path, { ...server.get(path), data: {} } as never)
+  room.server.put(path, { ...room.server.get(path), data: {} } as never)
   await look(host, memory, emptyPicture, signal)
   assert.equal(told.at(-1), 'Secret mainnet-host-connection had been changed.')
 })
@@ -95,12 +87,12 @@ test('a Secret that follows other schema keys is no drift', async () => {
   const memory = createMemories<GeneratorFacts>().of(generator)
 
   for (const keys of ['one', 'two']) {
-    server.put(`${secrets}/followed`, { data: { keys: btoa(keys) } } as never)
+    room.server.put(`${secrets}/followed`, { data: { keys: btoa(keys) } } as never)
     await look(generator, memory, emptyPicture, signal)
   }
   assert.deepEqual(told, [])
   const connection = `${secrets}/${name}-generator-connection`
-  server.put(connection, { ...server.get(connection), data: {} } as never)
+  room.server.put(connection, { ...room.server.get(connection), data: {} } as never)
   await look(generator, memory, emptyPicture, signal)
   assert.deepEqual(told, [`Secret ${name}-generator-connection had been changed.`])
 })
@@ -113,11 +105,11 @@ test('a Secret of generated keys that was deleted to renew them is no drift', as
   const look = createLook(generatorLogic, partsOf<Generator>(0, told), new Map())
   const memory = createMemories<GeneratorFacts>().of(generator)
   await look(generator, memory, emptyPicture, signal)
-  const before = server.get(keys)
-  server.remove(keys)
+  const before = room.server.get(keys)
+  room.server.remove(keys)
   await look(generator, memory, emptyPicture, signal)
   assert.notDeepEqual(
-    Reflect.get(server.get(keys) ?? {}, 'data'),
+    Reflect.get(room.server.get(keys) ?? {}, 'data'),
     Reflect.get(before ?? {}, 'data'),
   )
   assert.deepEqual(told, [])
@@ -133,19 +125,19 @@ test('no Secret is read twice in a look, and one of a Generator with everything 
   }
   const schemaAuth = { keysSecretRef: { name: 'schema', key: 'keys' } }
   const generator = { ...minimal, spec: { ...minimal.spec, upstream, schemaAuth } }
-  server.put('/api/v1/namespaces/validators/services/geth', {
+  room.server.put('/api/v1/namespaces/validators/services/geth', {
     spec: { selector: { app: 'geth' } },
   } as never)
-  server.put(`${secrets}/schema`, { data: { keys: btoa('own key') } } as never)
+  room.server.put(`${secrets}/schema`, { data: { keys: btoa('own key') } } as never)
   const look = createLook(generatorLogic, partsOf<Generator>(0, []), new Map())
   const memory = createMemories<GeneratorFacts>().of(generator)
   await look(generator, memory, emptyPicture, signal)
 
-  const before = server.requests.length
+  const before = room.server.requests.length
   await look(generator, memory, emptyPicture, signal)
-  const asked = server.requests.slice(before).map(({ path: seen }) => seen)
+  const asked = room.server.requests.slice(before).map(({ path: seen }) => seen)
   assert.equal(asked.length, 6, asked.join('\n'))
   assert.equal(new Set(asked).size, 6, asked.join('\n'))
-  const connection = server.get(`${secrets}/${name}-generator-connection`)
+  const connection = room.server.get(`${secrets}/${name}-generator-connection`)
   assert.ok(Object.values(Reflect.get(connection ?? {}, 'data')).includes(btoa('own key')))
 })

@@ -1,17 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Generator, Host } from '../../../operator/api.ts'
 import { findNamedKeys, missingSecretStatement } from '../../../operator/reconcile/named-secrets.ts'
 import type { KubernetesObject } from '../../../operator/runtime/kubernetes-object.ts'
-import {
-  type Client,
-  type Fault,
-  type KubernetesServer,
-  openClient,
-  openKubernetesServer,
-  send,
-  status,
-} from '../../support/kubernetes-server.ts'
+import { kubernetesRoom } from '../../support/kubernetes-room.ts'
+import { type Fault, send, status } from '../../support/kubernetes-server.ts'
 import { readGenerator, readHost } from '../../support/operator-cases.ts'
 
 const minimal = readGenerator('generator-minimal')
@@ -39,39 +32,29 @@ const secret = (data: Readonly<Record<string, string>>): KubernetesObject => {
 }
 const { signal } = new AbortController()
 
-let server: KubernetesServer
-let client: Client
-
-before(async () => {
-  server = await openKubernetesServer()
-  client = openClient(server)
-})
-after(async () => {
-  await client.api.close()
-  await server.close()
-})
+const room = kubernetesRoom()
 
 test('each Secret that the spec names and that is missing is told with the line that makes it', async () => {
-  const { missing } = await findNamedKeys(client.api, generator, signal)
+  const { missing } = await findNamedKeys(room.client.api, generator, signal)
   assert.deepEqual(missingSecretStatement(generator, missing), {
     reason: 'SecretMissing',
     message: `No new pod can start; what runs is left alone. Secret node of spec.upstream.auth.secretRef does not exist: run \`kubectl create secret generic node --namespace ${namespace} --from-file=token=FILE\`. Secret schema of spec.schemaAuth.keysSecretRef does not exist: run \`kubectl create secret generic schema --namespace ${namespace} --from-file=keys=FILE\`.`,
   })
-  const found = await findNamedKeys(client.api, host, signal)
+  const found = await findNamedKeys(room.client.api, host, signal)
   const ofHost = missingSecretStatement(host, found.missing)
   assert.match(ofHost?.message ?? '', /Secret admin of spec.registry.adminTokenSecretRef does not/)
 })
 
 test('a Secret without the key is told with the line that adds it, in which no secret has to stand; nothing is told of those that are there', async () => {
-  server.put(`${secrets}/node`, secret({ other: 'YQ==' }))
-  server.put(`${secrets}/schema`, secret({ keys: 'YQ==' }))
-  const { missing } = await findNamedKeys(client.api, generator, signal)
+  room.server.put(`${secrets}/node`, secret({ other: 'YQ==' }))
+  room.server.put(`${secrets}/schema`, secret({ keys: 'YQ==' }))
+  const { missing } = await findNamedKeys(room.client.api, generator, signal)
   assert.deepEqual(missingSecretStatement(generator, missing), {
     reason: 'SecretMissing',
     message: `No new pod can start; what runs is left alone. Secret node of spec.upstream.auth.secretRef lacks the key token: write \`stringData: {"token": VALUE}\` into a FILE and run \`kubectl patch secret node --namespace ${namespace} --patch-file FILE\`.`,
   })
-  server.put(`${secrets}/node`, secret({ token: 'YQ==' }))
-  const found = await findNamedKeys(client.api, generator, signal)
+  room.server.put(`${secrets}/node`, secret({ token: 'YQ==' }))
+  const found = await findNamedKeys(room.client.api, generator, signal)
   assert.equal(missingSecretStatement(generator, found.missing), null)
   assert.equal(found.values.get('spec.upstream.auth.secretRef'), 'a')
 })
@@ -81,7 +64,6 @@ test('a Secret that the operator may not read is not called missing', async () =
     send(response, 403, status(403, 'Forbidden'))
     return true
   }
-  server.faults.add(refuse)
-  assert.deepEqual((await findNamedKeys(client.api, host, signal)).missing, [])
-  server.faults.delete(refuse)
+  room.server.faults.add(refuse)
+  assert.deepEqual((await findNamedKeys(room.client.api, host, signal)).missing, [])
 })

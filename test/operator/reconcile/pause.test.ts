@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Host } from '../../../operator/api.ts'
 import type { IdentityPlan } from '../../../operator/reconcile/identity.ts'
 import { waitingChanges, waitingSecrets } from '../../../operator/reconcile/pause.ts'
@@ -8,11 +8,7 @@ import { hostConnectionSecret } from '../../../operator/resources/connection-sec
 import { hostObjects } from '../../../operator/resources/host-objects.ts'
 import { schemaTokenSecret } from '../../../operator/resources/schema-secrets.ts'
 import type { KubernetesObject } from '../../../operator/runtime/kubernetes-object.ts'
-import {
-  type KubernetesServer,
-  openClient,
-  openKubernetesServer,
-} from '../../support/kubernetes-server.ts'
+import { kubernetesRoom } from '../../support/kubernetes-room.ts'
 import { hostContext, readHost } from '../../support/operator-cases.ts'
 import { boundClaims, emptyPicture, podWith, readyCounts } from '../../support/operator-findings.ts'
 import { viewOf } from '../../support/operator-view.ts'
@@ -29,16 +25,12 @@ const { objects } = hostObjects(host, hostContext)
 const quiet = { changes: [], picture: emptyPicture }
 const plan = { objects, updateAvailable: false, isGrowing: false, isSetLeaving: false }
 
-let server: KubernetesServer
-before(async () => {
-  server = await openKubernetesServer()
-})
-after(() => server.close())
+const room = kubernetesRoom()
 
 /** What a paused reconcile of the Host uses, in a cluster with these objects. */
 function partsWith(live: readonly object[]): ReconcileParts<Host> {
   const view = viewOf(live as KubernetesObject[])
-  return { api: openClient(server).api, view } as unknown as ReconcileParts<Host>
+  return { api: room.client.api, view } as unknown as ReconcileParts<Host>
 }
 
 const pathOf = (name = ''): string =>
@@ -50,15 +42,15 @@ test('while paused a Secret that is missing or was changed waits, and is not wri
     'Secret mainnet-host-schema-keys created',
     'Secret mainnet-host-connection created',
   ])
-  for (const secret of secrets) server.put(pathOf(secret.metadata?.name), secret as never)
+  for (const secret of secrets) room.server.put(pathOf(secret.metadata?.name), secret as never)
   assert.deepEqual(await told(), [])
   const [token] = secrets
-  server.put(pathOf(token?.metadata?.name), { ...token, data: { token: 'b3RoZXI=' } } as never)
+  room.server.put(pathOf(token?.metadata?.name), { ...token, data: { token: 'b3RoZXI=' } } as never)
   assert.deepEqual(await told(), ['Secret mainnet-host-schema-keys changed'])
-  server.put(pathOf(token?.metadata?.name), { metadata: { labels: {} } })
+  room.server.put(pathOf(token?.metadata?.name), { metadata: { labels: {} } })
   assert.deepEqual(await told(), ['Secret mainnet-host-schema-keys, which is refused (NameTaken)'])
   assert.deepEqual(
-    server.requests.filter(({ method }) => method !== 'GET'),
+    room.server.requests.filter(({ method }) => method !== 'GET'),
     [],
   )
 })

@@ -1,6 +1,6 @@
 /** Which pod is made anew for a file system to grow, and when none is. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { V1PersistentVolumeClaim, V1Pod } from '@kubernetes/client-node'
 import { pino } from 'pino'
 import type { Host } from '../../../operator/api.ts'
@@ -16,14 +16,8 @@ import {
 import { storageStatement } from '../../../operator/reconcile/storage.ts'
 import { claimName, podName, type Volume } from '../../../operator/resources/names.ts'
 import type { Occurrence } from '../../../operator/runtime/event-recorder.ts'
-import {
-  type Fault,
-  type KubernetesServer,
-  openClient,
-  openKubernetesServer,
-  send,
-  status,
-} from '../../support/kubernetes-server.ts'
+import { kubernetesRoom } from '../../support/kubernetes-room.ts'
+import { type Fault, send, status } from '../../support/kubernetes-server.ts'
 import { readHost } from '../../support/operator-cases.ts'
 import { emptyPicture, readyCounts } from '../../support/operator-findings.ts'
 
@@ -162,28 +156,19 @@ test('the condition says who starts the pod, and where a start did not help', ()
 
 const path = `/api/v1/namespaces/${host.metadata.namespace}/pods/mainnet-host-0`
 const run = { signal: new AbortController().signal, log: pino({ level: 'silent' }) } as never
-let server: KubernetesServer
-before(async () => {
-  server = await openKubernetesServer()
-})
-after(() => server.close())
+const room = kubernetesRoom()
 
 /** What is told while the pod with this UID is replaced. */
 async function restart(given: Partial<RestartFacts> = {}): Promise<Occurrence[]> {
   const told: Occurrence[] = []
-  const { api } = openClient(server)
   const events = { record: (_type: unknown, _of: unknown, one: Occurrence) => told.push(one) }
-  const parts = { api, events } as unknown as ReconcileParts<Host>
-  try {
-    await restartToResize(parts, host, { ...facts, ...given }, run)
-  } finally {
-    await api.close()
-  }
+  const parts = { api: room.client.api, events } as unknown as ReconcileParts<Host>
+  await restartToResize(parts, host, { ...facts, ...given }, run)
   return told
 }
 
 test('the pod is deleted, and an Event says why', async () => {
-  server.put(path, { metadata: { uid: 'pod-0' } })
+  room.server.put(path, { metadata: { uid: 'pod-0' } })
   assert.deepEqual(await restart(), [
     {
       type: 'Normal',
@@ -192,14 +177,14 @@ test('the pod is deleted, and an Event says why', async () => {
       note: 'Pod mainnet-host-0 is made anew, since the file system of data-mainnet-host-0 grows when it starts.',
     },
   ])
-  assert.equal(server.get(path), undefined)
+  assert.equal(room.server.get(path), undefined)
 })
 
 test('another pod of the name, or none, is left as it is and not told of', async () => {
-  server.put(path, { metadata: { uid: 'another' } })
+  room.server.put(path, { metadata: { uid: 'another' } })
   assert.deepEqual(await restart(), [])
-  assert.equal(server.get(path)?.metadata?.uid, 'another')
-  server.remove(path)
+  assert.equal(room.server.get(path)?.metadata?.uid, 'another')
+  room.server.remove(path)
   assert.deepEqual(await restart(), [])
 })
 
@@ -209,12 +194,11 @@ test('an operator that may not delete pods says so in Stalled', async () => {
     send(response, 403, status(403, 'Forbidden', 'pods "mainnet-host-0" is forbidden'))
     return true
   }
-  server.faults.add(forbid)
+  room.server.faults.add(forbid)
   const problem = await restart().then(
     () => null,
     (error: unknown) => problemOf(error),
   )
-  server.faults.delete(forbid)
   assert.equal(problem?.reason, 'Forbidden')
   assert.match(problem.message, /delete pods apps\/mainnet-host-0/)
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { afterEach, beforeEach, test } from 'node:test'
+import { test } from 'node:test'
 import type { V1StatefulSet } from '@kubernetes/client-node'
 import {
   findSchemaKeys,
@@ -9,12 +9,7 @@ import {
 import { generatorObjects } from '../../../operator/resources/generator-objects.ts'
 import { readLearnt } from '../../../operator/resources/learnt.ts'
 import { builtinTypes } from '../../../operator/runtime/resource-type.ts'
-import {
-  type Client,
-  type KubernetesServer,
-  openClient,
-  openKubernetesServer,
-} from '../../support/kubernetes-server.ts'
+import { kubernetesRoom } from '../../support/kubernetes-room.ts'
 import { generatorContext, readGenerator } from '../../support/operator-cases.ts'
 import { emptyPicture } from '../../support/operator-findings.ts'
 
@@ -24,27 +19,17 @@ const annotation = 'viewmesh.io/schema-keys-renewed'
 const noon = new Date('2026-01-01T12:00:00Z')
 const { signal } = new AbortController()
 
-let server: KubernetesServer
-let client: Client
-
-beforeEach(async () => {
-  server = await openKubernetesServer()
-  client = openClient(server)
-})
-afterEach(async () => {
-  await client.api.close()
-  await server.close()
-})
+const room = kubernetesRoom()
 
 /** What a look at this time goes by. */
 function partsOf(hadPods: boolean, recorded = emptyPicture.recordedLearnt): KeysLook {
-  return { api: client.api, recorded, named: new Map(), hadPods, now: () => noon, signal }
+  return { api: room.client.api, recorded, named: new Map(), hadPods, now: () => noon, signal }
 }
 
 /** Looks, and writes what is to be made. */
 async function look(hadPods: boolean, recorded = emptyPicture.recordedLearnt): Promise<SchemaKeys> {
   const found = await findSchemaKeys(generator, partsOf(hadPods, recorded))
-  if (found.made !== null) await client.api.apply(builtinTypes.Secret, found.made)
+  if (found.made !== null) await room.client.api.apply(builtinTypes.Secret, found.made)
   return found
 }
 
@@ -57,11 +42,11 @@ test('the first key is made without a word to the pods, and stays', async () => 
 
 test('a deleted Secret gets another key and another pod, whenever that is noticed', async () => {
   const first = await look(false)
-  server.remove(path)
+  room.server.remove(path)
   const second = await look(true)
   assert.notEqual(second.keys, first.keys)
   assert.equal(second.renewed, noon.toISOString())
-  assert.equal(server.get(path)?.metadata?.annotations?.[annotation], second.renewed)
+  assert.equal(room.server.get(path)?.metadata?.annotations?.[annotation], second.renewed)
 
   const later = await look(true)
   assert.deepEqual(later, { keys: second.keys, made: null, renewed: second.renewed })
@@ -73,8 +58,8 @@ test('a deleted Secret gets another key and another pod, whenever that is notice
 
   const recorded = readLearnt(set?.metadata?.annotations)
   assert.equal(recorded.schemaKeysRenewed, second.renewed)
-  const { annotations: _, ...metadata } = server.get(path)?.metadata ?? {}
-  server.put(path, { ...server.get(path), metadata })
+  const { annotations: _, ...metadata } = room.server.get(path)?.metadata ?? {}
+  room.server.put(path, { ...room.server.get(path), metadata })
   assert.equal((await look(true, recorded)).renewed, second.renewed)
 })
 
@@ -83,5 +68,5 @@ test('while paused no key is made, and the Secret is told as one that would be',
   const { keys, made } = await findSchemaKeys(paused, partsOf(true))
   assert.equal(keys, '')
   assert.deepEqual(made?.data, { keys: '' })
-  assert.equal(server.get(path), undefined)
+  assert.equal(room.server.get(path), undefined)
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { test } from 'node:test'
 import type { PlacedClaim } from '../../../operator/reconcile/claim.ts'
 import { claimChanges, settleClaims } from '../../../operator/reconcile/claims-upkeep.ts'
 import { planIdentity, type ReplicaIdentity } from '../../../operator/reconcile/identity.ts'
@@ -7,14 +7,8 @@ import { identitiesOf } from '../../../operator/reconcile/picture.ts'
 import { findUnseenClaims } from '../../../operator/reconcile/unseen-claims.ts'
 import { statefulSet } from '../../../operator/resources/stateful-set.ts'
 import type { KubernetesObject } from '../../../operator/runtime/kubernetes-object.ts'
-import {
-  type Client,
-  type KubernetesServer,
-  openClient,
-  openKubernetesServer,
-  send,
-  status,
-} from '../../support/kubernetes-server.ts'
+import { kubernetesRoom } from '../../support/kubernetes-room.ts'
+import { send, status } from '../../support/kubernetes-server.ts'
 import { readHost } from '../../support/operator-cases.ts'
 import { emptyPicture, podWith } from '../../support/operator-findings.ts'
 
@@ -28,25 +22,12 @@ const running = { ...podWith(host, { ready: true }), ip: '10.0.0.7' }
 const set = statefulSet(host, { inputs: '', template: {} }, {})
 const { signal } = new AbortController()
 
-let server: KubernetesServer
-let client: Client
-
-before(async () => {
-  server = await openKubernetesServer()
-  client = openClient(server)
-})
-after(async () => {
-  await client.api.close()
-  await server.close()
-})
-beforeEach(() => {
-  for (const volume of ['keys', 'data']) server.remove(`${claims}/${volume}-mainnet-host-0`)
-})
+const room = kubernetesRoom()
 
 /** Puts a claim there that has lost its labels. */
 function putClaim(volume: string, annotations: Record<string, string> = {}): void {
   const metadata = { name: `${volume}-mainnet-host-0`, uid: 'claim', annotations }
-  server.put(`${claims}/${volume}-mainnet-host-0`, {
+  room.server.put(`${claims}/${volume}-mainnet-host-0`, {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
     metadata,
@@ -59,7 +40,7 @@ const find = async (
   seen: Partial<typeof emptyPicture> = { set },
 ): Promise<PlacedClaim[]> =>
   await findUnseenClaims(
-    client.api,
+    room.client.api,
     host,
     { seen: { ...emptyPicture, ...seen }, replicas: [replica] },
     signal,
@@ -77,8 +58,8 @@ test('a keys claim whose labels were edited off is not lost: it is found by its 
   assert.equal(planIdentity(host, replicas, true).problem, null)
 
   const changes = () => claimChanges(host, found, keyring, () => true)
-  await settleClaims(client.api, host, changes, found, signal)
-  const live = server.get(`${claims}/keys-mainnet-host-0`) as KubernetesObject
+  await settleClaims(room.client.api, host, changes, found, signal)
+  const live = room.server.get(`${claims}/keys-mainnet-host-0`) as KubernetesObject
   assert.deepEqual(live.metadata?.labels, {
     'app.kubernetes.io/name': 'host',
     'app.kubernetes.io/instance': 'mainnet',
@@ -115,19 +96,18 @@ test('a claim that is gone is gone', async () => {
 test('nobody is asked for claims that are seen, or that a new StatefulSet is about to make', async () => {
   putClaim('keys', { 'viewmesh.io/keyring-fingerprint': 'abc' })
   const allClaims = await find(lost)
-  const before = server.requests.length
+  const before = room.server.requests.length
   assert.deepEqual(await find(lost, { set, allClaims }), [])
   assert.deepEqual(await find(begun), [])
-  assert.equal(server.requests.length, before)
+  assert.equal(room.server.requests.length, before)
 })
 
 test('without the right to ask nothing follows from the absence of a claim', async () => {
-  const refuse: Parameters<typeof server.faults.add>[0] = ({ path }, response) => {
+  const refuse: Parameters<typeof room.server.faults.add>[0] = ({ path }, response) => {
     if (!path.startsWith(claims)) return false
     send(response, 403, status(403, 'Forbidden', 'cannot get'))
     return true
   }
-  server.faults.add(refuse)
+  room.server.faults.add(refuse)
   await assert.rejects(find(lost), { code: 'OPERATOR_API_FORBIDDEN' })
-  server.faults.delete(refuse)
 })

@@ -11,9 +11,11 @@ import {
 } from '../../../operator/reconcile/upstream.ts'
 import { learntAnnotations, readLearnt } from '../../../operator/resources/learnt.ts'
 import type { KubernetesObject } from '../../../operator/runtime/kubernetes-object.ts'
-import { openClient, openKubernetesServer, send, status } from '../../support/kubernetes-server.ts'
+import { kubernetesRoom } from '../../support/kubernetes-room.ts'
+import { send, status } from '../../support/kubernetes-server.ts'
 import { readGenerator } from '../../support/operator-cases.ts'
 
+const room = kubernetesRoom()
 const minimal = readGenerator('generator-minimal')
 const reading = (upstream: Upstream): Generator => ({
   ...minimal,
@@ -70,8 +72,6 @@ test('a Generator that must run beside pods nobody knows waits, and says what to
 })
 
 test('pods in the network of their machines are known as such, also while none is there', async () => {
-  const server = await openKubernetesServer()
-  const client = openClient(server)
   const { signal } = new AbortController()
   const generator = reading({
     podSelector: { matchLabels: { app: 'geth' }, httpPort: 8545, colocate: 'None' },
@@ -81,53 +81,41 @@ test('pods in the network of their machines are known as such, also while none i
   const plain = { namespace, labels: { app: 'geth' } }
   const look = async (before: UpstreamFacts['executionNode']): Promise<unknown> => {
     const recorded = { executionNode: before, schemaSource: null, schemaKeysRenewed: null }
-    return (await findUpstream(generator, { api: client.api, recorded, signal })).executionNode
+    return (await findUpstream(generator, { api: room.client.api, recorded, signal })).executionNode
   }
-  try {
-    assert.deepEqual(await look(null), plain)
-    const pod: KubernetesObject & { readonly spec: object } = {
-      kind: 'Pod',
-      spec: { hostNetwork: true },
-    }
-    server.put(path, pod)
-    const found = { ...plain, isHostNetwork: true }
-    assert.deepEqual(await look(null), found)
-    const asked = server.requests.at(-1)?.query['labelSelector']
-    assert.equal(asked, 'app=geth')
-    const { executionNode } = readLearnt(learntAnnotations({ executionNode: found }))
-    assert.deepEqual(executionNode, found)
-    server.remove(path)
-    assert.deepEqual(await look(found), found)
-    assert.deepEqual(await look({ ...found, labels: { app: 'besu' } }), plain)
-    assert.deepEqual(await look({ ...found, service: 'nodes/geth' }), plain)
-  } finally {
-    await client.api.close()
-    await server.close()
+  assert.deepEqual(await look(null), plain)
+  const pod: KubernetesObject & { readonly spec: object } = {
+    kind: 'Pod',
+    spec: { hostNetwork: true },
   }
+  room.server.put(path, pod)
+  const found = { ...plain, isHostNetwork: true }
+  assert.deepEqual(await look(null), found)
+  const asked = room.server.requests.at(-1)?.query['labelSelector']
+  assert.equal(asked, 'app=geth')
+  const { executionNode } = readLearnt(learntAnnotations({ executionNode: found }))
+  assert.deepEqual(executionNode, found)
+  room.server.remove(path)
+  assert.deepEqual(await look(found), found)
+  assert.deepEqual(await look({ ...found, labels: { app: 'besu' } }), plain)
+  assert.deepEqual(await look({ ...found, service: 'nodes/geth' }), plain)
 })
 
 test('a Service that the operator may not look at holds up nothing, and is told with the remedy', async () => {
-  const server = await openKubernetesServer()
-  const client = openClient(server)
   const generator = reading(service('geth'))
   const recorded = { executionNode: null, schemaSource: null, schemaKeysRenewed: null }
   const { signal } = new AbortController()
   const look = async (): Promise<UpstreamFacts> =>
-    await findUpstream(generator, { api: client.api, recorded, signal })
-  try {
-    assert.deepEqual(await look(), { ...unknown, missingService: 'nodes/geth' })
-    server.faults.add((_, response) => {
-      send(response, 403, status(403, 'Forbidden'))
-      return true
-    })
-    const hidden = await look()
-    assert.deepEqual(hidden, { ...unknown, hiddenService: 'nodes/geth' })
-    assert.equal(
-      apartRemark(generator, hidden),
-      "The Generator is not kept near its execution node, since the operator may not look at Service nodes/geth: add its namespace to the operator's (scope.namespaces of its chart).",
-    )
-  } finally {
-    await client.api.close()
-    await server.close()
-  }
+    await findUpstream(generator, { api: room.client.api, recorded, signal })
+  assert.deepEqual(await look(), { ...unknown, missingService: 'nodes/geth' })
+  room.server.faults.add((_, response) => {
+    send(response, 403, status(403, 'Forbidden'))
+    return true
+  })
+  const hidden = await look()
+  assert.deepEqual(hidden, { ...unknown, hiddenService: 'nodes/geth' })
+  assert.equal(
+    apartRemark(generator, hidden),
+    "The Generator is not kept near its execution node, since the operator may not look at Service nodes/geth: add its namespace to the operator's (scope.namespaces of its chart).",
+  )
 })

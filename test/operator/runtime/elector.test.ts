@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict'
-import { afterEach, beforeEach, test } from 'node:test'
+import { afterEach, test } from 'node:test'
 import { type Elector, openElector } from '../../../operator/runtime/elector.ts'
 import { createFence, type Fence } from '../../../operator/runtime/fence.ts'
 import type { KubernetesObject } from '../../../operator/runtime/kubernetes-object.ts'
 import { builtinTypes } from '../../../operator/runtime/resource-type.ts'
 import type { ServiceError } from '../../../src/errors.ts'
-import {
-  type Client,
-  type KubernetesServer,
-  openClient,
-  openKubernetesServer,
-} from '../../support/kubernetes-server.ts'
+import { kubernetesRoom } from '../../support/kubernetes-room.ts'
 
 interface Lease extends KubernetesObject {
   readonly spec?: Readonly<Record<string, unknown>>
@@ -29,20 +24,13 @@ const unhurried = { leaseMs: 15_000, renewDeadlineMs: 10_000 }
 const hurried = { leaseMs: 6_000, renewDeadlineMs: 2_000 }
 const call = { verb: 'apply', type: builtinTypes.ConfigMap } as const
 
-let server: KubernetesServer
-let client: Client
-let candidates: Candidate[]
+let candidates: Candidate[] = []
 
-beforeEach(async () => {
-  server = await openKubernetesServer()
-  client = openClient(server)
-  candidates = []
-})
 afterEach(async () => {
   for (const { elector } of candidates) await elector.close()
-  await client.api.close()
-  await server.close()
+  candidates = []
 })
+const room = kubernetesRoom()
 
 function compete(
   identity: string,
@@ -59,10 +47,10 @@ function compete(
       ...times,
     },
     {
-      api: client.api,
+      api: room.client.api,
       fence,
-      log: client.log.log,
-      metrics: client.metrics,
+      log: room.client.log.log,
+      metrics: room.client.metrics,
       onLost: lost.resolve,
     },
   )
@@ -72,27 +60,27 @@ function compete(
 }
 
 function holder(): unknown {
-  return (server.get(path) as Lease).spec?.['holderIdentity']
+  return (room.server.get(path) as Lease).spec?.['holderIdentity']
 }
 
 test('one leads, the other waits; what is given back is taken over at once', async () => {
   const first = compete('first')
   await first.elector.elected(AbortSignal.timeout(60_000))
   const second = compete('second')
-  const before = server.requests.length
-  await server.seen((request) => server.requests.indexOf(request) > before + 5)
+  const before = room.server.requests.length
+  await room.server.seen((request) => room.server.requests.indexOf(request) > before + 5)
   assert.equal(holder(), 'first')
   assert.throws(() => second.fence.guard.before?.(call), { code: 'OPERATOR_FENCED' })
   await first.elector.close()
   assert.throws(() => first.fence.guard.before?.(call), { code: 'OPERATOR_FENCED' })
   await second.elector.elected(AbortSignal.timeout(60_000))
-  const { spec } = server.get(path) as Lease
+  const { spec } = room.server.get(path) as Lease
   assert.deepEqual([spec?.['holderIdentity'], spec?.['leaseTransitions']], ['second', 1])
 })
 
 test('the Lease carries times with six decimals, as Kubernetes demands', async () => {
   await compete('first').elector.elected(AbortSignal.timeout(60_000))
-  const { spec } = server.get(path) as Lease
+  const { spec } = room.server.get(path) as Lease
   for (const field of ['acquireTime', 'renewTime'])
     assert.match(String(spec?.[field]), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
 })
@@ -103,7 +91,7 @@ test('who died without giving it back is followed once its Lease has not changed
     leaseDurationSeconds: 1,
     renewTime: '2999-01-01T00:00:00.000000Z',
   }
-  server.put(path, { spec } as Lease)
+  room.server.put(path, { spec } as Lease)
   const heir = compete('heir')
   await heir.elector.elected(AbortSignal.timeout(60_000))
   assert.equal(holder(), 'heir')
@@ -113,7 +101,7 @@ test('a Lease that somebody else took ends the leadership, and nothing is writte
   const { elector, fence, lost } = compete('first')
   await elector.elected(AbortSignal.timeout(60_000))
   fence.guard.before?.(call)
-  server.put(path, { spec: { holderIdentity: 'thief', leaseDurationSeconds: 15 } } as Lease)
+  room.server.put(path, { spec: { holderIdentity: 'thief', leaseDurationSeconds: 15 } } as Lease)
   assert.equal((await lost).code, 'OPERATOR_LEADERSHIP_LOST')
   assert.throws(() => fence.guard.before?.(call), {
     code: 'OPERATOR_FENCED',
@@ -126,10 +114,10 @@ test('a Lease that somebody else took ends the leadership, and nothing is writte
 test('a renewal that arrived without its answer is recognised as our own', async () => {
   const { elector, fence } = compete('first')
   await elector.elected(AbortSignal.timeout(60_000))
-  const { spec } = server.get(path) as Lease
-  server.put(path, { spec } as Lease)
-  const version = server.get(path)?.metadata?.resourceVersion
-  while (server.get(path)?.metadata?.resourceVersion === version) {
+  const { spec } = room.server.get(path) as Lease
+  room.server.put(path, { spec } as Lease)
+  const version = room.server.get(path)?.metadata?.resourceVersion
+  while (room.server.get(path)?.metadata?.resourceVersion === version) {
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
   assert.equal(holder(), 'first')
@@ -139,8 +127,8 @@ test('a renewal that arrived without its answer is recognised as our own', async
 test('a Lease that somebody deleted is made anew', async () => {
   const { elector, fence } = compete('first')
   await elector.elected(AbortSignal.timeout(60_000))
-  server.remove(path)
-  while (server.get(path) === undefined) await new Promise(setImmediate)
+  room.server.remove(path)
+  while (room.server.get(path) === undefined) await new Promise(setImmediate)
   assert.equal(holder(), 'first')
   assert.ok(fence.isOpen())
 })
@@ -148,14 +136,14 @@ test('a Lease that somebody deleted is made anew', async () => {
 test('a leader that cannot renew in time holds its writes back, and goes on once it has renewed', async () => {
   const { elector, fence } = compete('first', { times: hurried })
   await elector.elected(AbortSignal.timeout(60_000))
-  server.faults.add((_, response) => {
+  room.server.faults.add((_, response) => {
     response.destroy()
     return true
   })
-  await client.log.line('the Lease is not renewed, nothing is written until it is')
+  await room.client.log.line('the Lease is not renewed, nothing is written until it is')
   assert.throws(() => fence.guard.before?.(call), { code: 'OPERATOR_FENCED' })
-  server.faults.clear()
-  await client.log.line('the Lease is renewed, writing goes on')
+  room.server.faults.clear()
+  await room.client.log.line('the Lease is renewed, writing goes on')
   fence.guard.before?.(call)
   assert.equal(holder(), 'first')
 })
@@ -163,13 +151,13 @@ test('a leader that cannot renew in time holds its writes back, and goes on once
 test('one whose Lease was taken meanwhile does not go on', async () => {
   const { elector, fence, lost } = compete('first', { times: hurried })
   await elector.elected(AbortSignal.timeout(60_000))
-  server.faults.add((_, response) => {
+  room.server.faults.add((_, response) => {
     response.destroy()
     return true
   })
-  await client.log.line('the Lease is not renewed, nothing is written until it is')
-  server.put(path, { spec: { holderIdentity: 'heir', leaseDurationSeconds: 15 } } as Lease)
-  server.faults.clear()
+  await room.client.log.line('the Lease is not renewed, nothing is written until it is')
+  room.server.put(path, { spec: { holderIdentity: 'heir', leaseDurationSeconds: 15 } } as Lease)
+  room.server.faults.clear()
   assert.equal((await lost).message, 'another operator took the Lease operator')
   assert.throws(() => fence.guard.before?.(call), { code: 'OPERATOR_FENCED' })
 })

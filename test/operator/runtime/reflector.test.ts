@@ -1,19 +1,12 @@
 import assert from 'node:assert/strict'
-import { afterEach, beforeEach, test } from 'node:test'
+import { afterEach, test } from 'node:test'
 import type { KubernetesObject } from '../../../operator/runtime/kubernetes-object.ts'
 import type { Change } from '../../../operator/runtime/object-cache.ts'
 import { openReflector, type Reflector } from '../../../operator/runtime/reflector.ts'
 import { builtinTypes } from '../../../operator/runtime/resource-type.ts'
 import { writeThrough } from '../../../operator/runtime/write-through.ts'
-import {
-  type Client,
-  type KubernetesServer,
-  openClient,
-  openKubernetesServer,
-  type SeenRequest,
-  send,
-  status,
-} from '../../support/kubernetes-server.ts'
+import { kubernetesRoom } from '../../support/kubernetes-room.ts'
+import { type SeenRequest, send, status } from '../../support/kubernetes-server.ts'
 
 interface Data extends KubernetesObject {
   readonly data?: Readonly<Record<string, string>>
@@ -24,19 +17,10 @@ const path = '/api/v1/namespaces/apps/configmaps'
 const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const isWatch = ({ query }: SeenRequest): boolean => query['watch'] === 'true'
 
-let server: KubernetesServer
-let client: Client
 let reflector: Reflector<string>
 
-beforeEach(async () => {
-  server = await openKubernetesServer()
-  client = openClient(server, { guards: [writeThrough(() => [reflector])] })
-})
-afterEach(async () => {
-  await reflector.close()
-  await client.api.close()
-  await server.close()
-})
+afterEach(() => reflector.close())
+const room = kubernetesRoom({ guards: [writeThrough(() => [reflector])] })
 
 /** Keeps the value `x` of each ConfigMap. */
 function open(options: { silenceMs?: number; labelSelector?: string; pageSize?: number } = {}) {
@@ -49,7 +33,7 @@ function open(options: { silenceMs?: number; labelSelector?: string; pageSize?: 
       maxPauseMs: 5,
       ...options,
     },
-    { api: client.api, log: client.log.log, metrics: client.metrics },
+    { api: room.client.api, log: room.client.log.log, metrics: room.client.metrics },
   )
   return reflector
 }
@@ -70,55 +54,56 @@ function contents(): Record<string, string> {
 }
 
 async function watching(): Promise<void> {
-  await server.seen(isWatch)
-  while (server.openWatches() === 0) await new Promise(setImmediate)
+  await room.server.seen(isWatch)
+  while (room.server.openWatches() === 0) await new Promise(setImmediate)
 }
 
 test('it holds what a list found and what watches tell of afterwards', async () => {
-  for (const name of ['a', 'b', 'c']) server.put(`${path}/${name}`, { data: { x: name } } as Data)
+  for (const name of ['a', 'b', 'c'])
+    room.server.put(`${path}/${name}`, { data: { x: name } } as Data)
   open({ pageSize: 2 })
   await reflector.settled(soon())
   assert.deepEqual(contents(), { 'apps/a': 'a', 'apps/b': 'b', 'apps/c': 'c' })
   await watching()
   const gone = changed(({ after }) => after === null)
-  server.put(`${path}/a`, { data: { x: 'new' } } as Data)
-  server.put(`${path}/d`, { data: { x: 'd' } } as Data)
-  server.remove(`${path}/b`)
+  room.server.put(`${path}/a`, { data: { x: 'new' } } as Data)
+  room.server.put(`${path}/d`, { data: { x: 'd' } } as Data)
+  room.server.remove(`${path}/b`)
   assert.equal((await gone).key, 'apps/b')
   assert.deepEqual(contents(), { 'apps/a': 'new', 'apps/c': 'c', 'apps/d': 'd' })
 })
 
 for (const as of ['status', 'event'] as const) {
   test(`a watch that is too far behind (410 as ${as}) lists again and tells what was missed`, async () => {
-    server.put(`${path}/a`, { data: { x: '1' } } as Data)
-    server.put(`${path}/b`, { data: { x: '1' } } as Data)
+    room.server.put(`${path}/a`, { data: { x: '1' } } as Data)
+    room.server.put(`${path}/b`, { data: { x: '1' } } as Data)
     open()
     await watching()
-    server.faults.add((request, response) => {
+    room.server.faults.add((request, response) => {
       if (!isWatch(request)) return false
-      server.faults.clear()
-      server.remove(`${path}/a`)
-      server.put(`${path}/b`, { data: { x: '2' } } as Data)
-      server.forgetHistory(as)
+      room.server.faults.clear()
+      room.server.remove(`${path}/a`)
+      room.server.put(`${path}/b`, { data: { x: '2' } } as Data)
+      room.server.forgetHistory(as)
       response.destroy()
       return true
     })
     const told: string[] = []
     reflector.onChange(({ key, after, listed }) => told.push(`${key} ${after?.value} ${listed}`))
     const missed = changed(({ key }) => key === 'apps/b')
-    server.dropWatches()
+    room.server.dropWatches()
     await missed
     assert.deepEqual(told, ['apps/a undefined true', 'apps/b 2 true'])
-    assert.deepEqual(client.log.messages('error'), [])
+    assert.deepEqual(room.client.log.messages('error'), [])
   })
 }
 
 test('a connection that is only half open is noticed by its silence', async () => {
   open({ silenceMs: 1_100 })
   await watching()
-  server.freezeWatches()
+  room.server.freezeWatches()
   const heard = changed(({ key }) => key === 'apps/late')
-  server.put(`${path}/late`, { data: { x: 'late' } } as Data)
+  room.server.put(`${path}/late`, { data: { x: 'late' } } as Data)
   assert.equal((await heard).after?.value, 'late')
 })
 
@@ -129,10 +114,10 @@ test('a watch goes on where its last bookmark was', async () => {
   const bookmark = { type: 'BOOKMARK', object: { metadata: { resourceVersion: '777' } } }
   const unversioned = { metadata: { name: 'a', namespace: 'apps', uid: 'a' } }
   const event = { type: 'ADDED', object: unversioned }
-  server.tellWatches(`${JSON.stringify(bookmark)}\n${JSON.stringify(event)}\n`)
+  room.server.tellWatches(`${JSON.stringify(bookmark)}\n${JSON.stringify(event)}\n`)
   await heard
-  server.dropWatches()
-  const again = await server.seen((request) => request.query['resourceVersion'] === '777')
+  room.server.dropWatches()
+  const again = await room.server.seen((request) => request.query['resourceVersion'] === '777')
   assert.ok(isWatch(again))
 })
 
@@ -144,10 +129,10 @@ test('connections that break within a line, and lines that are no JSON, lose not
     'null\n',
   ].entries()) {
     await watching()
-    server.tellWatches(text)
-    server.dropWatches()
+    room.server.tellWatches(text)
+    room.server.dropWatches()
     const found = changed(({ key }) => key === `apps/n${index}`)
-    server.put(`${path}/n${index}`, {})
+    room.server.put(`${path}/n${index}`, {})
     await found
   }
   assert.equal([...reflector.list()].length, 3)
@@ -155,7 +140,7 @@ test('connections that break within a line, and lines that are no JSON, lose not
 
 test('failing lists are tried again and again; the log tells of the first and of the end', async () => {
   let failures = 5
-  server.faults.add((_, response) => {
+  room.server.faults.add((_, response) => {
     if (failures === 0) return false
     failures -= 1
     if (failures % 2 === 0) response.destroy()
@@ -164,14 +149,14 @@ test('failing lists are tried again and again; the log tells of the first and of
   })
   open()
   await reflector.settled(soon())
-  assert.deepEqual(client.log.messages('warn'), ['the API server cannot be followed'])
-  assert.deepEqual(client.log.messages('info'), ['the API server answers again'])
+  assert.deepEqual(room.client.log.messages('warn'), ['the API server cannot be followed'])
+  assert.deepEqual(room.client.log.messages('info'), ['the API server answers again'])
   assert.equal(reflector.failure(), null)
 })
 
 test('a watch that is refused again and again is given up for a new list', async () => {
-  server.put(`${path}/a`, {})
-  server.faults.add((request, response) => {
+  room.server.put(`${path}/a`, {})
+  room.server.faults.add((request, response) => {
     if (!isWatch(request)) return false
     send(response, 504, status(504, 'Timeout', 'Too large resource version'))
     return true
@@ -179,13 +164,13 @@ test('a watch that is refused again and again is given up for a new list', async
   open()
   await reflector.settled(soon())
   const isList = ({ query }: SeenRequest): boolean => query['watch'] === undefined
-  const first = await server.seen(isList)
-  await server.seen((request) => isList(request) && request !== first)
+  const first = await room.server.seen(isList)
+  await room.server.seen((request) => isList(request) && request !== first)
 })
 
 test('a kind that may not be listed settles with the failure, and recovers with the role', async () => {
   let isAllowed = false
-  server.faults.add((_, response) => {
+  room.server.faults.add((_, response) => {
     if (isAllowed) return false
     send(response, 403, status(403, 'Forbidden'))
     return true
@@ -196,51 +181,51 @@ test('a kind that may not be listed settles with the failure, and recovers with 
   assert.equal(reflector.failure()?.code, 'OPERATOR_API_FORBIDDEN')
   isAllowed = true
   const found = changed(({ key }) => key === 'apps/a')
-  server.put(`${path}/a`, {})
+  room.server.put(`${path}/a`, {})
   await found
   assert.deepEqual([reflector.isSynced(), reflector.failure()], [true, null])
 })
 
 test('what a write answered is known at once, and no earlier state comes back', async () => {
-  const old = server.put(`${path}/a`, { data: { x: 'old' } } as Data)
+  const old = room.server.put(`${path}/a`, { data: { x: 'old' } } as Data)
   open()
   await watching()
-  server.freezeWatches()
+  room.server.freezeWatches()
   const object: Data = { metadata: { name: 'a', namespace: 'apps' }, data: { x: 'mine' } }
-  await client.api.apply(type, object)
+  await room.client.api.apply(type, object)
   assert.deepEqual(contents(), { 'apps/a': 'mine' })
   const stale = JSON.stringify({ type: 'MODIFIED', object: old })
   const other = { metadata: { name: 'b', namespace: 'apps', uid: 'b', resourceVersion: '9999' } }
   const heard = changed(({ key }) => key === 'apps/b')
-  server.tellWatches(`${stale}\n${JSON.stringify({ type: 'ADDED', object: other })}\n`)
+  room.server.tellWatches(`${stale}\n${JSON.stringify({ type: 'ADDED', object: other })}\n`)
   await heard
   assert.equal(contents()['apps/a'], 'mine')
 })
 
 test('what a write deleted is gone at once, and a watch that is late does not bring it back', async () => {
-  const stored = server.put(`${path}/a`, {})
+  const stored = room.server.put(`${path}/a`, {})
   open()
   await watching()
-  server.freezeWatches()
-  await client.api.delete({ type, namespace: 'apps', name: 'a' })
+  room.server.freezeWatches()
+  await room.client.api.delete({ type, namespace: 'apps', name: 'a' })
   assert.deepEqual(contents(), {})
   const late = { ...stored, metadata: { ...stored.metadata, resourceVersion: '9998' } }
   const other = { metadata: { name: 'b', namespace: 'apps', uid: 'b', resourceVersion: '9999' } }
   const heard = changed(({ key }) => key === 'apps/b')
-  server.tellWatches(`${JSON.stringify({ type: 'MODIFIED', object: late })}\n`)
-  server.tellWatches(`${JSON.stringify({ type: 'ADDED', object: other })}\n`)
+  room.server.tellWatches(`${JSON.stringify({ type: 'MODIFIED', object: late })}\n`)
+  room.server.tellWatches(`${JSON.stringify({ type: 'ADDED', object: other })}\n`)
   await heard
   assert.deepEqual(Object.keys(contents()), ['apps/b'])
 })
 
 test('an object of the same name with another UID is told as one gone and one come', async () => {
-  server.put(`${path}/a`, { metadata: { uid: 'first' } })
+  room.server.put(`${path}/a`, { metadata: { uid: 'first' } })
   open()
   await watching()
   const told: string[] = []
   reflector.onChange(({ before, after }) => told.push(`${before?.uid} -> ${after?.uid}`))
   const second = changed(({ after }) => after?.uid === 'second')
-  server.put(`${path}/a`, { metadata: { uid: 'second' } })
+  room.server.put(`${path}/a`, { metadata: { uid: 'second' } })
   await second
   assert.deepEqual(told, ['first -> undefined', 'undefined -> second'])
 })
@@ -249,8 +234,8 @@ test('writes to objects that are not selected leave it as it is', async () => {
   open({ labelSelector: 'app in (x,y),own=yes' })
   await watching()
   const write = (name: string, labels: Readonly<Record<string, string>>): Promise<unknown> =>
-    client.api.create(type, { metadata: { name, namespace: 'apps', labels } })
-  server.freezeWatches()
+    room.client.api.create(type, { metadata: { name, namespace: 'apps', labels } })
+  room.server.freezeWatches()
   await write('a', { app: 'x', own: 'yes' })
   await write('b', { app: 'z', own: 'yes' })
   await write('c', { app: 'x' })
@@ -264,7 +249,7 @@ test('a listener that throws keeps nobody else from hearing', async () => {
     throw new Error('a mistake')
   })
   const heard = changed(() => true)
-  server.put(`${path}/a`, {})
+  room.server.put(`${path}/a`, {})
   await heard
-  assert.deepEqual(client.log.messages('error'), ['a change could not be handled'])
+  assert.deepEqual(room.client.log.messages('error'), ['a change could not be handled'])
 })
