@@ -45,12 +45,12 @@ export async function normalObjects(here: Namespaced, name: string): Promise<unk
   return JSON.parse(text.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), 'NAME'))
 }
 
-/** How many claims of a Generator or Host are marked as its own, which is the last that is done about them. */
+/** How many claims of a Generator or Host are marked with their keys, which is the last that is done about them. */
 export async function markedClaims(here: Namespaced, name: string): Promise<number> {
   const claims = (await here.list('PersistentVolumeClaim')).filter(({ metadata }) =>
     isOf(metadata.name, name),
   )
-  return claims.filter(({ metadata }) => metadata.annotations?.[records.network]).length
+  return claims.filter(({ metadata }) => metadata.annotations?.[records.keyringFingerprint]).length
 }
 
 function isOf(object: string, name: string): boolean {

@@ -106,7 +106,7 @@ async function marked(name: string, replicas: number): Promise<void> {
     const host = await here.find('Host', name)
     assert.equal(observedGeneration, host?.metadata.generation)
     assert.equal(await here.condition('Host', name, 'Stalled'), null)
-    assert.equal(await markedClaims(here, name), 2 * replicas)
+    assert.equal(await markedClaims(here, name), replicas)
   })
 }
 
