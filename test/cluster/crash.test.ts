@@ -16,6 +16,9 @@ import {
 import { openOperatedCluster } from '../support/operated-cluster.ts'
 import { peerID } from '../support/operator-cases.ts'
 
+/** Environment of operators that soon take the Lease of one that was killed. */
+const impatient = { LEASE_DURATION_MS: '5000', RENEW_DEADLINE_MS: '4000', RETRY_PERIOD_MS: '1000' }
+
 interface RunningReplica {
   readonly pod: string | undefined
   readonly key: string | undefined
@@ -137,8 +140,8 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
   for (const [index, moment] of elections.entries()) {
     test(`${moment}: the next operator takes over, and the same objects come of it`, async () => {
       const name = `led${index}`
-      await space.dieAt(moment, async () => await here.write(pair(name)), {})
-      await space.start()
+      await space.dieAt(moment, async () => await here.write(pair(name)), impatient)
+      await space.start({ env: impatient })
       await settled('Host', name)
       assert.deepEqual(await normalObjects(here, name), expected.host)
     })
