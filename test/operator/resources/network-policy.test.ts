@@ -6,7 +6,8 @@ import {
   type NetworkPolicy,
 } from '../../../operator/resources/network-policy.ts'
 import { ports } from '../../../src/service/contract.ts'
-import { type Endpoint, lets } from '../../support/network-policy.ts'
+import { checkFlows, machine, outside, pod } from '../../support/network-flows.ts'
+import type { Endpoint } from '../../support/network-policy.ts'
 import {
   generatorContext,
   hostContext,
@@ -15,13 +16,6 @@ import {
   readHost,
 } from '../../support/operator-cases.ts'
 
-const outside: Endpoint = { kind: 'outside' }
-const machine: Endpoint = { kind: 'machine' }
-const pod = (namespace: string, labels: Readonly<Record<string, string>> = {}): Endpoint => ({
-  kind: 'pod',
-  namespace,
-  labels,
-})
 const prometheus = pod('monitoring', { 'app.kubernetes.io/name': 'prometheus' })
 const operator = pod('viewmesh-system', { 'app.kubernetes.io/name': 'viewmesh-operator' })
 const app = pod('shop', { app: 'shop' })
@@ -32,30 +26,13 @@ const generatorPod = (namespace: string, instance: string): Endpoint =>
     'app.kubernetes.io/instance': instance,
   })
 
-interface Flow {
-  readonly name: string
-  readonly direction: 'in' | 'out'
-  readonly other: Endpoint
-  readonly port: number
-  readonly protocol?: 'TCP' | 'UDP'
-  readonly passes: boolean
-}
-
 function defined(policy: NetworkPolicy | null): NetworkPolicy {
   assert.ok(policy)
   return policy
 }
 
-function checkFlows(title: string, policy: NetworkPolicy, flows: readonly Flow[]): void {
-  for (const { name, passes, ...connection } of flows) {
-    test(`${title}: ${name} ${passes ? 'passes' : 'does not pass'}`, () => {
-      assert.equal(lets(policy, connection), passes)
-    })
-  }
-}
-
 const inCluster = defined(
-  hostNetworkPolicy(readHost('host-minimal'), hostContext, ports.publicHealth),
+  hostNetworkPolicy(readHost('host-minimal'), hostContext, [ports.publicHealth]),
 )
 checkFlows('a Host inside the cluster', inCluster, [
   { name: 'a probe', direction: 'in', other: machine, port: 8080, passes: true },
@@ -118,7 +95,7 @@ checkFlows('a Host inside the cluster', inCluster, [
 ])
 
 const peers = [`/dns4/far.example.org/tcp/29171/p2p/${peerID}`]
-const isPublic = defined(hostNetworkPolicy(readHost('host-full'), { peers }, ports.publicHealth))
+const isPublic = defined(hostNetworkPolicy(readHost('host-full'), { peers }, [ports.publicHealth]))
 checkFlows('a Host that is shown outside', isPublic, [
   {
     name: 'a dashboard asking for health',
@@ -172,11 +149,9 @@ checkFlows('a Host that is shown outside', isPublic, [
 ])
 
 const besideMachine = defined(
-  hostNetworkPolicy(
-    readHost('host-full'),
-    { peers, hasHostNetworkSource: true },
+  hostNetworkPolicy(readHost('host-full'), { peers, hasHostNetworkSource: true }, [
     ports.publicHealth,
-  ),
+  ]),
 )
 checkFlows('a Host whose Generator is in the network of its machine', besideMachine, [
   { name: 'its schema there', direction: 'out', other: machine, port: 8080, passes: true },
