@@ -42,8 +42,10 @@ export function planObjects<R extends Resource, F>(
   { picture, facts }: { readonly picture: Picture; readonly facts: F },
 ): ObjectPlan {
   const { clusterDomain, defaults } = options
-  const { recorded, learnt: announce } = picture
-  const built = logic.objects(resource, facts, { clusterDomain, defaults, announce, recorded })
+  const { recorded, learnt: announce, pods } = picture
+  const publicHealth = new Map([...pods].map(([ordinal, pod]) => [ordinal, pod.publicHealth]))
+  const context = { clusterDomain, defaults, announce, recorded, publicHealth }
+  const built = logic.objects(resource, facts, context)
   const templates = picture.set?.spec?.volumeClaimTemplates ?? []
   const isGrowing = needsLargerTemplates(resource, templates, picture.claims)
   const isSetLeaving = isGrowing || picture.isSetGoing

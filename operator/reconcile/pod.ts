@@ -1,5 +1,6 @@
 /** What is kept of a pod: where it is, how it is, and why it is not well. */
 import type { V1ContainerStateTerminated, V1ContainerStatus, V1Pod } from '@kubernetes/client-node'
+import { publicHealthPort } from '../resources/container.ts'
 import { type LastWords, lastWordsText, readLastWords } from './last-words.ts'
 import { withoutStop } from './sentences.ts'
 import { timeOf } from './time-of.ts'
@@ -14,6 +15,8 @@ export interface KeptPod {
   /** Address of its machine. */
   readonly hostIP: string | null
   readonly isHostNetwork: boolean
+  /** Its port for health that everybody may ask for, as its own template had it. */
+  readonly publicHealth: number
   /** What keeps it from running, as Kubernetes says it; null where nothing does. */
   readonly trouble: PodTrouble | null
   /** Of a container that failed and is not ready since. */
@@ -53,6 +56,7 @@ export function keepPod({ metadata, spec, status }: V1Pod): KeptPod {
     ip: status?.podIP || null,
     hostIP: status?.hostIP || null,
     isHostNetwork: spec?.hostNetwork === true,
+    publicHealth: publicHealthPort(spec),
     trouble: troubleOf(status),
     lastWords:
       statusesOf(status)

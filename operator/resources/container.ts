@@ -3,7 +3,7 @@ import type {
   V1Container,
   V1ContainerPort,
   V1EnvVar,
-  V1PodTemplateSpec,
+  V1PodSpec,
   V1Probe,
   V1ResourceRequirements,
   V1VolumeMount,
@@ -93,10 +93,10 @@ function containerPorts(program: ProgramName): V1ContainerPort[] {
 const publicHealthName = 'public-health'
 
 /**
- * The port of these pods that answers /health to everybody. Pods that an older operator made have none
- * for health alone, and keep the one they had.
+ * The port of a pod, as its own spec or a template has it, that answers /health to everybody. Pods that an older
+ * operator made have none for health alone, and keep the one they had.
  */
-export function publicHealthPort({ spec }: V1PodTemplateSpec): number {
+export function publicHealthPort(spec: V1PodSpec | undefined): number {
   const all = spec?.containers.flatMap((container) => container.ports ?? []) ?? []
   const alone = all.find(({ name }) => name === publicHealthName)
   return alone?.containerPort ?? ports.health

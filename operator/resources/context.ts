@@ -34,6 +34,8 @@ export interface BuildContext {
   readonly defaults: OperatorDefaults
   /** By ordinal: outside addresses that were learnt, as multiaddrs. */
   readonly announce: readonly (readonly string[])[]
+  /** By ordinal, of pods that there are: the port that answers /health to everybody. */
+  readonly publicHealth: ReadonlyMap<number, number>
   /** The pod template that was applied last; null before the first time. */
   readonly recorded: TemplateRecord | null
 }

@@ -27,7 +27,7 @@ export function generatorObjects(generator: Generator, context: GeneratorContext
     generatorConfigMap(generator, context),
     nodesService(generator),
     apiService(generator),
-    ...p2pServices(generator, ports.health),
+    ...p2pServices(generator, () => ports.health),
     upstreamService(generator),
     context.defaults.generateNetworkPolicy ? generatorNetworkPolicy(generator, context) : null,
     statefulSet(generator, choice, {

@@ -21,14 +21,16 @@ export function hostObjects(host: Host, context: HostContext): ResourceObjects {
     host.spec.rollout,
   )
   const { generateNetworkPolicy, generatePodDisruptionBudget } = context.defaults
-  const publicHealth = publicHealthPort(choice.template)
+  const newPort = publicHealthPort(choice.template.spec)
+  const portOf = (ordinal: number): number => context.publicHealth.get(ordinal) ?? newPort
+  const healthPorts = [newPort, ...context.publicHealth.values()]
   const objects: (ChildObject | null)[] = [
     serviceAccount(host),
     hostConfigMap(host, context),
     nodesService(host),
     apiService(host),
-    ...p2pServices(host, publicHealth),
-    generateNetworkPolicy ? hostNetworkPolicy(host, context, publicHealth) : null,
+    ...p2pServices(host, portOf),
+    generateNetworkPolicy ? hostNetworkPolicy(host, context, healthPorts) : null,
     generatePodDisruptionBudget ? disruptionBudget(host) : null,
     statefulSet(host, choice, { schemaSource: context.schemaSource }),
   ]

@@ -68,11 +68,11 @@ export function generatorNetworkPolicy(
   return networkPolicy(generator, [dns, { ports: tcp([ports.p2p]) }, toNode])
 }
 
-/** Null where the spec wants none. */
+/** Null where the spec wants none; `publicHealth` are the ports of its pods where everybody may ask for health. */
 export function hostNetworkPolicy(
   host: Host,
   { peers, hasHostNetworkSource }: Pick<HostContext, 'peers' | 'hasHostNetworkSource'>,
-  publicHealth: number,
+  publicHealth: readonly number[],
 ): NetworkPolicy | null {
   const { bootstrapPeers = [], generators = [], registry } = host.spec
   const peerPorts = [...bootstrapPeers, ...peers].map(portOfMultiaddr)
@@ -90,8 +90,8 @@ export function hostNetworkPolicy(
     ...(schemas.length > 0 ? [toSchemas] : []),
     ...(registry.rpcUrl || registry.lcdUrl ? [{ ports: tcp(registryPorts) }] : []),
   ]
-  const shown = isHealthShownOutside(host) ? [publicHealth] : []
-  return networkPolicy(host, egress, { outside: shown, inside: [ports.health, publicHealth] })
+  const shown = isHealthShownOutside(host) ? publicHealth : []
+  return networkPolicy(host, egress, { outside: shown, inside: [ports.health, ...publicHealth] })
 }
 
 /** Whether somebody outside the cluster may ask for health by a P2P Service. */

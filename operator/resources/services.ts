@@ -38,13 +38,16 @@ export function apiService(resource: Resource): V1Service {
 
 /**
  * Show each replica's peer-to-peer port at an address of its own; none where the spec says None. Health
- * is the port of that name there, whichever port of the pods answers it to everybody.
+ * is the port of that name there, whichever port of the pod of an ordinal answers it to everybody.
  */
-export function p2pServices(resource: Resource, publicHealth: number): V1Service[] {
+export function p2pServices(
+  resource: Resource,
+  publicHealth: (ordinal: number) => number,
+): V1Service[] {
   const { type } = p2pExposure(resource)
   if (type === 'None') return []
   return Array.from({ length: wantedReplicas(resource) }, (_, ordinal) =>
-    p2pService(resource, ordinal, publicHealth),
+    p2pService(resource, ordinal, publicHealth(ordinal)),
   )
 }
 

@@ -36,6 +36,7 @@ const common = {
     generatePodDisruptionBudget: true,
   },
   announce: [],
+  publicHealth: new Map<number, number>(),
   recorded: null,
 } as const
 

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import type { V1Service } from '@kubernetes/client-node'
+import type { V1Pod, V1PodTemplateSpec, V1Service } from '@kubernetes/client-node'
+import { keepPod } from '../../../operator/reconcile/pod.ts'
 import type { HostContext, OperatorDefaults } from '../../../operator/resources/context.ts'
 import { generatorObjects } from '../../../operator/resources/generator-objects.ts'
 import { hostObjects } from '../../../operator/resources/host-objects.ts'
+import type { NetworkPolicy } from '../../../operator/resources/network-policy.ts'
 import { hostPodTemplate } from '../../../operator/resources/pod-template.ts'
 import { hostTemplateInputs } from '../../../operator/resources/template-inputs.ts'
+import { ports } from '../../../src/service/contract.ts'
 import {
   generatorCases,
   generatorContext,
@@ -56,21 +59,55 @@ test('every object says what it belongs to, and the StatefulSet comes last', () 
   }
 })
 
-test('health stays reachable at pods that an older operator made, which have it on one port with metrics', () => {
-  const host = readHost('host-full')
-  const template = hostPodTemplate(host, hostContext)
+const ofHost = readHost('host-full')
+
+/** Where each P2P Service of a Host leads who asks for health, and what the policy lets in from outside. */
+function healthPorts(context: HostContext): {
+  readonly services: unknown
+  readonly outside: unknown
+} {
+  const { objects } = hostObjects(ofHost, context)
+  const services = objects.filter(({ metadata }) =>
+    metadata?.name?.includes('-p2p-'),
+  ) as V1Service[]
+  const policy = objects.find(({ kind }) => kind === 'NetworkPolicy') as NetworkPolicy
+  return {
+    services: services.map(
+      ({ spec }) => spec?.ports?.find(({ port }) => port === ports.health)?.targetPort,
+    ),
+    outside: policy.spec.ingress[0]?.ports?.map(({ port }) => port),
+  }
+}
+
+/** As an older operator built it, which had health on one port with metrics. */
+function oldTemplate(): V1PodTemplateSpec {
+  const template = hostPodTemplate(ofHost, hostContext)
   const [program] = template.spec?.containers ?? []
   assert.ok(program)
   program.ports = (program.ports ?? []).filter(({ name }) => name !== 'public-health')
-  const targetOf = (context: HostContext): unknown => {
-    const { objects } = hostObjects(host, context)
-    const service = objects.find(({ metadata }) => metadata?.name === 'public-host-p2p-0')
-    assert.equal(service?.kind, 'Service')
-    return (service as V1Service).spec?.ports?.find(({ port }) => port === 8080)?.targetPort
-  }
-  const recorded = { inputs: hostTemplateInputs(host, hostContext), template }
-  assert.equal(targetOf({ ...hostContext, recorded }), 8080)
-  assert.equal(targetOf(hostContext), 9183)
+  return template
+}
+
+test('health stays reachable at pods that an older operator made', () => {
+  const recorded = { inputs: hostTemplateInputs(ofHost, hostContext), template: oldTemplate() }
+  const old = { services: [8080, 8080, 8080], outside: [8080, 9171] }
+  assert.deepEqual(healthPorts({ ...hostContext, recorded }), old)
+  assert.deepEqual(healthPorts(hostContext), {
+    services: [9183, 9183, 9183],
+    outside: [9171, 9183],
+  })
+})
+
+test('while such pods are replaced one after the other, or held back, each is asked where it listens', () => {
+  const [held, replaced] = [oldTemplate(), hostPodTemplate(ofHost, hostContext)]
+  const publicHealth = new Map([
+    [0, keepPod({ spec: held.spec } as V1Pod).publicHealth],
+    [1, keepPod({ spec: replaced.spec } as V1Pod).publicHealth],
+  ])
+  assert.deepEqual(healthPorts({ ...hostContext, publicHealth }), {
+    services: [8080, 9183, 9183],
+    outside: [8080, 9171, 9183],
+  })
 })
 
 test('an operator that is told to make no NetworkPolicies or budgets wants none, whatever the spec says', () => {
