@@ -67,6 +67,16 @@ test('conditions that an alert asks for are in the table', () => {
   for (const condition of asked('condition')) assert.ok(Object.hasOwn(known, condition))
 })
 
+test('that a resource is not ready is an alert for every reason but those of other alerts, of people, and of what passes', () => {
+  const { expr = '' } = alerts.find(({ alert }) => alert === 'ViewmeshNotReady') ?? {}
+  const told = /reason=~"([^"]+)"/.exec(expr)?.[1]?.split('|') ?? []
+  const others = ['Pending', 'Initializing', 'RollingOut', 'Paused', 'Stalled']
+  const isBad = ([, { status }]: [string, { readonly status: string }]): boolean =>
+    status === 'False'
+  const bad = Object.entries(conditions.Ready.reasons).filter(isBad)
+  assert.deepEqual([...told, ...others].toSorted(), bad.map(([reason]) => reason).toSorted())
+})
+
 test('no alert counts failures over a while: pauses between them grow to a quarter of an hour', () => {
   const counting = alerts.filter(({ expr }) => /reconcile_errors|workqueue_retries/.test(expr))
   assert.deepEqual(counting, [])
