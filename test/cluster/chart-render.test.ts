@@ -272,12 +272,6 @@ const refused: readonly (readonly [string, string, object, RegExp])[] = [
     /annotations are those of the resource, which mode=standalone does not make/,
   ],
   [
-    'a store that is never pruned on the default volume',
-    'host',
-    { ...alone, spec: { pruning: { enabled: false } } },
-    /Without pruning the default volume does not last: set spec\.storage\.data\.size/,
-  ],
-  [
     'the execution node’s pods, which the operator finds,',
     'generator',
     { mode: 'operator', spec: { upstream }, executionNode: { labels: { app: 'geth' } } },

@@ -5,16 +5,10 @@ import { parse } from 'yaml'
 import { type Cluster, type ClusterAnswer, expectStatus, openCluster } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { type JsonObject, mergePatch } from '../support/merge-patch.ts'
+import { type RefusedManifest, refusedManifests, smallest } from '../support/refused-manifests.ts'
 import { repository } from '../support/repository.ts'
 
-type Kind = 'Generator' | 'Host'
-
-interface RefusedManifest {
-  readonly name: string
-  readonly kind: Kind
-  readonly change: JsonObject
-  readonly causes: readonly string[]
-}
+type Kind = RefusedManifest['kind']
 
 interface RefusedChange {
   readonly name: string
@@ -33,25 +27,8 @@ interface MisspeltManifest {
 
 const readFixture = (name: string): unknown =>
   parse(readFileSync(`${repository}/test/fixtures/operator/${name}.yaml`, 'utf8'))
-const refusedManifests = readFixture('refused-manifests') as readonly RefusedManifest[]
 const refusedChanges = readFixture('refused-changes') as readonly RefusedChange[]
 const misspeltManifests = readFixture('misspelt-manifests') as readonly MisspeltManifest[]
-
-/** The smallest manifests there are. */
-const smallest: Readonly<Record<Kind, JsonObject>> = {
-  Generator: {
-    apiVersion: 'viewmesh.io/v1alpha1',
-    kind: 'Generator',
-    metadata: { name: 'mainnet' },
-    spec: { upstream: { service: { name: 'geth' } } },
-  },
-  Host: {
-    apiVersion: 'viewmesh.io/v1alpha1',
-    kind: 'Host',
-    metadata: { name: 'mainnet' },
-    spec: {},
-  },
-}
 
 const mergeType = 'application/merge-patch+json'
 const strict = { dryRun: 'All', fieldValidation: 'Strict' }

@@ -9,7 +9,13 @@ import { executionClients, sidecarSnippet } from './sidecar-snippet.ts'
 import { valuesTable } from './values-table.ts'
 
 /** What both charts have a copy of. */
-const templates = ['shared', 'standalone', 'standalone-network', 'standalone-pod'] as const
+const templates = [
+  'shared',
+  'standalone',
+  'standalone-network',
+  'standalone-pod',
+  'standalone-rules',
+] as const
 
 /** Text of each made file by its path in the repository. */
 export function chartFiles(): ReadonlyMap<string, string> {

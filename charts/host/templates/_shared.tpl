@@ -105,9 +105,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if .Values.annotations -}}
 {{- $refusals = append $refusals "annotations are those of the resource, which mode=standalone does not make: leave them out, or use mode=operator." -}}
 {{- end -}}
-{{- if and (eq (toString ($spec.pruning | default dict).enabled) "false") (not ($storage.data | default dict).size) -}}
-{{- $refusals = append $refusals "Without pruning the default volume does not last: set spec.storage.data.size, or leave spec.pruning.enabled at true." -}}
-{{- end -}}
+{{- $refusals = concat $refusals (include "viewmesh.brokenRules" . | fromJsonArray) -}}
 {{- if $refusals -}}
 {{- fail (printf "\n\n%s\n" (join "\n" $refusals)) -}}
 {{- end -}}
