@@ -24,10 +24,16 @@ export function nearlyFullStatement(
   )
   if (filling.length > 0) {
     const names = listed(filling.map((ordinal) => claimName(resource, 'data', ordinal)))
-    const message = `Little room is left: ${names}. Make spec.storage.data.size larger where the StorageClass allows it, or lower spec.pruning.maxBlocks, with which the stores grow no further.`
+    const message = `Little room is left: ${names}. Make spec.storage.data.size larger where the StorageClass allows it, or ${fewerBlocks(resource)}, with which the stores grow no further.`
     return { reason: 'NearlyFull', message }
   }
   return ordinals.every((ordinal) => hasSettled(views.get(ordinal))) ? null : toldBefore(resource)
+}
+
+function fewerBlocks({ spec }: Resource): string {
+  return spec.pruning.enabled
+    ? 'lower spec.pruning.maxBlocks'
+    : 'set spec.pruning.enabled with spec.pruning.maxBlocks below the number of blocks that are stored'
 }
 
 function toldBefore({ status }: Resource): Statement<'NearlyFull'> | null {

@@ -21,7 +21,8 @@ export function advisedPods(
     const { words, what } = trouble.ended
     const remedy =
       (resource.kind === 'Generator' ? wrongChainRemedy(resource, words) : null) ??
-      unlockedRemedy(resource, { ordinal, pod, words }, identity)
+      unlockedRemedy(resource, { ordinal, pod, words }, identity) ??
+      storeFullRemedy(resource, { ordinal, words })
     return remedy === null ? pod : { ...pod, trouble: { ...trouble, message: `${what} ${remedy}` } }
   })
 }
@@ -44,4 +45,17 @@ function unlockedRemedy(
   const claim = claimName(resource, 'keys', ordinal)
   const hasten = `kubectl delete pod ${pod.name} --namespace ${resource.metadata.namespace}`
   return `By its fingerprint, ${key} is now the one for claim ${claim}: the pod starts by itself within five minutes, and ${hasten} hastens it. Where it still ends so, restore the key files on that claim from your backup.`
+}
+
+/** Of a store that has no room: its program would be set otherwise, which does not make it smaller. */
+function storeFullRemedy(
+  resource: Resource,
+  { ordinal, words }: Pick<EndedPod, 'ordinal' | 'words'>,
+): string | null {
+  if (words.code !== 'STORE_FULL') return null
+  const claim = claimName(resource, 'data', ordinal)
+  const larger = `Make spec.storage.data.size larger; the StorageClass of claim ${claim} has to allow that.`
+  return resource.spec.storage.restartToResize
+    ? larger
+    : `${larger} Where its file system grows at a start of the pod only, set spec.storage.restartToResize as well.`
 }

@@ -71,7 +71,7 @@ function storeFull(path: string, cause?: unknown): ServiceError {
   return new ServiceError('STORE_FULL', message, {
     facts: { path },
     remedy:
-      'Free space on its disk, or make the volume larger, then start again: everything that was acknowledged is kept. A lower pruner.max_blocks (PRUNER_MAX_BLOCKS) needs less space.',
+      'Free space on its disk, or make the volume larger, then start again: everything that was acknowledged is kept. Keeping fewer blocks (PRUNER_ENABLED, PRUNER_MAX_BLOCKS) stops the store from growing once it runs again; its file does not shrink.',
     cause,
   })
 }

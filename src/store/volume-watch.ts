@@ -70,6 +70,6 @@ function nearlyFull(path: string, { bytes, freeBytes }: VolumeRoom): ServiceErro
   return new ServiceError('STORE_NEARLY_FULL', message, {
     facts: { path, bytes, freeBytes },
     remedy:
-      'Make the volume larger, or free space on it. A lower pruner.max_blocks (PRUNER_MAX_BLOCKS) keeps the store from growing; its file does not shrink.',
+      'Make the volume larger, or free space on it. Keeping fewer blocks (PRUNER_ENABLED, PRUNER_MAX_BLOCKS) stops the store from growing; its file does not shrink.',
   })
 }

@@ -89,7 +89,7 @@ describe('a program whose volume has little room left', { concurrency: true }, (
       assert.ok(Number(free) < 3_355_443, message)
       assert.equal(
         remedy,
-        'Make the volume larger, or free space on it. A lower pruner.max_blocks (PRUNER_MAX_BLOCKS) keeps the store from growing; its file does not shrink.',
+        'Make the volume larger, or free space on it. Keeping fewer blocks (PRUNER_ENABLED, PRUNER_MAX_BLOCKS) stops the store from growing; its file does not shrink.',
       )
       assert.match(await running.metrics(), /^viewmesh_store_volume_bytes 33554432$/m)
 

@@ -44,6 +44,17 @@ test('a Generator of another chain than its node says what to change in the clus
   )
 })
 
+test('a pod whose store is full says how its volume becomes larger', () => {
+  const code = 'STORE_FULL'
+  const larger = `${crash(code)} Make spec.storage.data.size larger; the StorageClass of claim data-mainnet-host-0 has to allow that.`
+  assert.equal(
+    adviceFor(host, code, fine),
+    `${larger} Where its file system grows at a start of the pod only, set spec.storage.restartToResize as well.`,
+  )
+  const storage = { ...host.spec.storage, restartToResize: true }
+  assert.equal(adviceFor({ ...host, spec: { ...host.spec, storage } }, code, fine), larger)
+})
+
 test('any other pod says what its program advises', () => {
   const code = 'STORE_LOCKED'
   assert.equal(adviceFor(generator, code, fine), `${crash(code)} Set a variable.`)
