@@ -263,7 +263,7 @@ export const partConditions = {
       ChangesWaiting: { status: 'True', meaning: 'Changes wait; the message says which.' },
       NothingWaiting: {
         status: 'True',
-        meaning: 'The cluster is as the spec wants it.',
+        meaning: 'Nothing would be written if it were resumed.',
         event: 'none',
       },
     },

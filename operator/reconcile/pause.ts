@@ -13,7 +13,7 @@ import { problemOf } from './failures.ts'
 import type { IdentityPlan } from './identity.ts'
 import { isToBeOwned, type Keyring } from './keyring.ts'
 import { listed } from './listed.ts'
-import type { Statement } from './problem.ts'
+import type { Problem, Statement } from './problem.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
 import { podToRestart, type RestartFacts } from './resize-restart.ts'
 import type { Looked } from './resource-memory.ts'
@@ -22,7 +22,9 @@ import { secretAction } from './secrets.ts'
 export interface PausedPlan {
   readonly plan: ObjectPlan
   readonly changes: readonly ClaimChange[]
-  readonly identity: IdentityPlan
+  readonly identity: Pick<IdentityPlan, 'generate' | 'lack'>
+  /** What stops the resource. */
+  readonly problem: Problem | null
   readonly looked: Pick<Looked<unknown>, 'keyring' | 'waiting'>
   readonly picture: RestartFacts
   /** Why the StatefulSet would not be written even then; `Ready` says it. */
@@ -33,13 +35,14 @@ export interface PausedPlan {
 export async function waitingChanges<R extends Resource>(
   parts: ReconcileParts<R>,
   resource: R,
-  { plan, changes, identity, looked, picture, hold }: PausedPlan,
+  { plan, changes, identity, problem, looked, picture, hold }: PausedPlan,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const owner = ownerChange(resource, looked.keyring)
-  if (identity.problem?.reason === 'KeysClaimMissing') {
+  if (problem?.reason === 'KeysClaimMissing') {
     return [...looked.waiting, ...setRemoval(parts, resource)]
   }
+  if (problem !== null || identity.lack !== null) return [...looked.waiting]
+  const owner = ownerChange(resource, looked.keyring)
   const keys = identity.generate.map((ordinal) => `keyring key "${ordinal}"`)
   const claims = changes.map(({ placed }) => `PersistentVolumeClaim ${placed.claim.name}`)
   const wanted = plan.objects.filter(({ kind }) => kind !== 'StatefulSet' || hold === null)

@@ -169,7 +169,7 @@ async function judge<R extends Resource, F>(work: Work<R, F>): Promise<Judged<F>
   const hold = missingSecretStatement(resource, looked.missing) ?? logic.hold(resource, facts)
   Object.assign(findings, { looked, identity, plan, hold })
   findings.problem = identity.problem ?? chainProblem(resource, picture.claims)
-  return { picture, looked, identity, plan, changes, hold }
+  return { picture, looked, identity, problem: findings.problem, plan, changes, hold }
 }
 
 interface Identified {

@@ -67,7 +67,7 @@ export function wantedStatus<R extends Resource, F>(
     AddressPublished: addressStatement(resource, learnt, outside),
     ...observedStatements(logic, resource, { findings, picture }),
     ...(findings.plan === null ? {} : { UpdateAvailable: updateStatement(findings.plan) }),
-    ...(findings.waiting === null ? {} : { Paused: pausedStatement(findings.waiting) }),
+    ...(findings.waiting === null ? {} : { Paused: pausedStatement(findings, findings.waiting) }),
   }
   const moved = hasNewIdentity(resource.status?.nodes ?? [], nodes)
   return {
@@ -239,9 +239,16 @@ function updateStatement({ updateAvailable }: ObjectPlan): Statement<ReasonOf<'U
 
 const maxTold = 8
 
-function pausedStatement(waiting: readonly string[]): Statement<ReasonOf<'Paused'>> {
+function pausedStatement<F>(
+  { problem, identity }: Findings<F>,
+  waiting: readonly string[],
+): Statement<ReasonOf<'Paused'>> {
   if (waiting.length === 0) {
-    return { reason: 'NothingWaiting', message: 'The cluster is as the spec wants it.' }
+    const isStopped = problem !== null || Boolean(identity?.lack)
+    const message = isStopped
+      ? 'Nothing would be written now if it were resumed; Ready says why.'
+      : 'The cluster is as the spec wants it.'
+    return { reason: 'NothingWaiting', message }
   }
   const told = waiting.slice(0, maxTold).join('; ')
   const more = waiting.length > maxTold ? `; and ${waiting.length - maxTold} more` : ''

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Host } from '../../../operator/api.ts'
 import type { IdentityPlan } from '../../../operator/reconcile/identity.ts'
-import { waitingChanges, waitingSecrets } from '../../../operator/reconcile/pause.ts'
+import {
+  type PausedPlan,
+  waitingChanges,
+  waitingSecrets,
+} from '../../../operator/reconcile/pause.ts'
 import type { ReconcileParts } from '../../../operator/reconcile/reconcile-parts.ts'
 import { hostConnectionSecret } from '../../../operator/resources/connection-secret.ts'
 import { hostObjects } from '../../../operator/resources/host-objects.ts'
@@ -22,7 +26,7 @@ const secrets = [
   hostConnectionSecret(host, { clusterDomain: 'cluster.local', peers: [] }),
 ]
 const { objects } = hostObjects(host, hostContext)
-const quiet = { changes: [], picture: emptyPicture }
+const quiet = { changes: [], problem: null, picture: emptyPicture }
 const plan = { objects, updateAvailable: false, isGrowing: false, isSetLeaving: false }
 
 const room = kubernetesRoom()
@@ -82,7 +86,8 @@ test('while paused the StatefulSet of a lost keys claim waits to be removed, and
   const paused = {
     ...quiet,
     plan,
-    identity: { ...identity, problem },
+    identity,
+    problem,
     looked: { keyring, waiting: [] },
     hold: null,
   }
@@ -113,21 +118,39 @@ test('while paused a changed object is told with the fields that would change', 
   assert.ok(told.includes('StatefulSet mainnet-host changed (spec.replicas)'), told.join('; '))
 })
 
-test('while paused a pod that would be made anew for a file system to grow waits as well', async () => {
-  const storage = { ...host.spec.storage, restartToResize: true }
-  const pod = { ...podWith(host, {}), createdMs: 1_000 }
-  const claims = boundClaims(host).map((placed) => ({
+const storage = { ...host.spec.storage, restartToResize: true }
+const restarting: Host = { ...host, spec: { ...host.spec, storage } }
+/** Pod 0 is older than the wait of its claims for a start. */
+const waitingForStart = {
+  ...emptyPicture,
+  set: {},
+  counts: readyCounts,
+  claims: boundClaims(host).map((placed) => ({
     ...placed,
     claim: { ...placed.claim, startWantedMs: 2_000 },
-  }))
-  const pods = new Map([[0, pod]])
-  const picture = { ...emptyPicture, set: {}, counts: readyCounts, claims, pods }
+  })),
+  pods: new Map([[0, { ...podWith(host, {}), createdMs: 1_000 }]]),
+}
+
+test('while paused a pod that would be made anew for a file system to grow waits as well', async () => {
   const looked = { keyring, waiting: [] }
-  const paused = { ...quiet, picture, plan: { ...plan, objects: [] }, identity, looked, hold: null }
-  const resource = { ...host, spec: { ...host.spec, storage } }
-  assert.deepEqual(await waitingChanges(partsWith([]), resource, paused, signal), [
+  const none = { ...plan, objects: [] }
+  const paused = { ...quiet, picture: waitingForStart, plan: none, identity, looked, hold: null }
+  assert.deepEqual(await waitingChanges(partsWith([]), restarting, paused, signal), [
     'Pod mainnet-host-0 made anew, to grow a file system',
   ])
   const hold = { reason: 'SecretMissing', message: 'no' }
-  assert.deepEqual(await waitingChanges(partsWith([]), resource, { ...paused, hold }, signal), [])
+  assert.deepEqual(await waitingChanges(partsWith([]), restarting, { ...paused, hold }, signal), [])
+})
+
+test('while paused nothing waits that something else would stop', async () => {
+  const looked = { keyring: { ...keyring, isOwned: true }, waiting: ['Secret a created'] }
+  const paused = { ...quiet, picture: waitingForStart, plan, identity, looked, hold: null }
+  const told = async (more: Partial<PausedPlan>): Promise<string[]> =>
+    await waitingChanges(partsWith([]), restarting, { ...paused, ...more }, signal)
+  assert.ok((await told({})).length > 2)
+  const problem = { reason: 'ChainMismatch', message: 'no' } as const
+  assert.deepEqual(await told({ problem }), looked.waiting)
+  const lack = { reason: 'SecretMissing', message: 'no' } as const
+  assert.deepEqual(await told({ identity: { ...identity, lack } }), looked.waiting)
 })

@@ -207,6 +207,8 @@ const situations: Readonly<Record<string, () => Said>> = {
   'a step fails': () =>
     ofHost({}, { error: new ServiceError('OPERATOR_API_FAILED', 'no', { remedy: advice }) }),
   'paused, and nothing waits': () => ofHost({}, { waiting: [] }),
+  'paused, and nothing would be written, since an identity is not there': () =>
+    ofHost({}, { waiting: [], identity: identityOf(fresh, own) }, own),
   'paused, and something waits': () => ofHost({}, { waiting: ['Service a changed'] }),
   'a newer template': () => ofHost({}, { plan: { ...plan, updateAvailable: true } }),
   'the spec is refused': () => refused(422, 'image: Required value'),
