@@ -140,8 +140,8 @@ export interface Storage {
   readonly data: DataVolume
   /**
    * Whether the operator replaces the pod of a volume that was made larger, where its file system grows
-   * only when the pod is next started (StorageReady says FileSystemResizePending then): one pod at a time,
-   * while all others are ready, and once for each such change.
+   * only when the pod is next started (StorageReady says FileSystemResizePending then): first pods that
+   * are not ready, then the others one at a time, while all others are ready, and each once for such a change.
    * @default false
    */
   readonly restartToResize: boolean

@@ -55,7 +55,7 @@ export const partConditions = {
       FileSystemResizePending: {
         status: 'False',
         meaning:
-          'A volume is larger, its file system grows when the pod is next started: set storage.restartToResize to have the operator replace such pods, or the annotation viewmesh.io/roll-at to replace all pods now.',
+          'A volume is larger, and its file system, which has not grown for three minutes, grows when the pod is next started: set storage.restartToResize to have the operator replace such pods, or the annotation viewmesh.io/roll-at to replace all pods now.',
         event: 'Normal',
       },
       ExpansionUnsupported: {
@@ -71,7 +71,7 @@ export const partConditions = {
       NearlyFull: {
         status: 'False',
         meaning:
-          'A volume of blocks has little room left, as its program says (STORE_NEARLY_FULL), which works on: make storage.data.size larger where the class allows it, or lower pruning.maxBlocks. Ready stays as it is.',
+          'A volume of blocks has little room left, as its program says (STORE_NEARLY_FULL), which works on: make storage.data.size larger where the class allows it, or have pruning keep fewer blocks. Ready stays as it is.',
       },
     },
   },

@@ -20,7 +20,7 @@ export interface KeptClaim {
   readonly capacity: string | null
   /** Types of conditions that are True, with their messages. */
   readonly conditions: Readonly<Record<string, string>>
-  /** Since when the file system waits for the pod to be started; null where it does not. */
+  /** Since when it says that the file system waits for a start of the pod; null where it does not. */
   readonly startWantedMs: number | null
   /** `ControllerResizeInfeasible` and the like; null while nothing is resized. */
   readonly resizeStatus: string | null
@@ -34,7 +34,22 @@ export interface PlacedClaim {
 }
 
 /** The condition of a claim whose file system grows when a pod is next started with it. */
-export const startWanted = 'FileSystemResizePending'
+const startWanted = 'FileSystemResizePending'
+
+/**
+ * For how long a claim has to say so before it is believed: of a file system that grows in use it says the
+ * same until the kubelet has grown it, which looks at a pod about every minute and a half. A pod that is
+ * made after that is newer than the condition also by clocks that differ by less.
+ */
+const startWaitMs = 3 * 60_000
+
+/**
+ * Whether its file system grows only when a pod is next started with it. Nothing tells when the time is
+ * over; resources are looked at again anyway (`look-pace.ts`).
+ */
+export function needsStart({ startWantedMs }: KeptClaim, nowMs: number): boolean {
+  return startWantedMs !== null && nowMs - startWantedMs >= startWaitMs
+}
 
 export function keepClaim({ metadata, spec, status }: V1PersistentVolumeClaim): KeptClaim {
   const isTrue = (status?.conditions ?? []).filter((condition) => condition.status === 'True')

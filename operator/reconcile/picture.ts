@@ -20,6 +20,8 @@ import type { KeptPod } from './pod.ts'
 import type { SetCounts } from './readiness.ts'
 
 export interface Picture {
+  /** The time of day it is of, in milliseconds since 1970. */
+  readonly takenMs: number
   readonly set: V1StatefulSet | null
   readonly counts: SetCounts | null
   /** True while the StatefulSet is being deleted. */
@@ -40,13 +42,18 @@ export interface Picture {
   readonly isParked: boolean
 }
 
+export interface PictureParts {
+  readonly view: ClusterView
+  readonly observer: HealthObserver
+  readonly now: () => Date
+}
+
 /**
  * Looks at what is watched; the observer is told which pods to ask. `unseen` are claims that were found by
  * name, and count while they are not watched.
  */
 export function takePicture(
-  view: ClusterView,
-  observer: HealthObserver,
+  { view, observer, now }: PictureParts,
   resource: Resource,
   unseen: readonly PlacedClaim[] = [],
 ): Picture {
@@ -64,6 +71,7 @@ export function takePicture(
     pods: new Map([...pods].map(([ordinal, pod]) => [podName(resource, ordinal), pod])),
   })
   return {
+    takenMs: now().getTime(),
     set,
     counts: kept?.counts ?? null,
     isSetGoing: kept?.isGoing ?? false,

@@ -155,7 +155,7 @@ interface Judged<F> extends PausedPlan {
 
 async function judge<R extends Resource, F>(work: Work<R, F>): Promise<Judged<F>> {
   const { resource, memory, findings, logic, parts, run } = work
-  const seen = takePicture(parts.view, parts.observer, resource)
+  const seen = takePicture(parts, resource)
   const looked = await work.look(resource, memory, seen, run.signal)
   const { keyring, facts } = looked
   const { namespace, name } = resource.metadata
@@ -192,7 +192,7 @@ async function withUnseenClaims<R extends Resource, F>(
 }
 
 function pictureOf<R extends Resource, F>({ resource, parts, findings }: Work<R, F>): Picture {
-  return takePicture(parts.view, parts.observer, resource, findings.unseen)
+  return takePicture(parts, resource, findings.unseen)
 }
 
 /** Fingerprints of the keys that replicas have, or had when they were last seen. */

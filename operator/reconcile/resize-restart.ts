@@ -1,14 +1,16 @@
 /**
  * Replaces the pod of a larger volume whose file system grows only when the pod is started, where the spec
- * asks for it (`storage.restartToResize`). One pod at a time, and never one that was made since the claim
- * began to wait: what a start did not help, another one would not.
+ * asks for it (`storage.restartToResize`). Pods that are not ready come first, since nothing is lost with
+ * them: replicas of a Host hold the same blocks, so their volumes are full together, and none of them would
+ * be ready before it was replaced. The others follow one at a time. None is replaced that was made since the
+ * claim began to wait: what a start did not help, another one would not.
  */
 import type { Resource } from '../api.ts'
 import { wantedReplicas } from '../resources/names.ts'
 import { hasCode } from '../runtime/api-error.ts'
 import type { ReconcileRun } from '../runtime/controller.ts'
 import { builtinTypes } from '../runtime/resource-type.ts'
-import type { PlacedClaim } from './claim.ts'
+import { needsStart, type PlacedClaim } from './claim.ts'
 import { listed } from './listed.ts'
 import type { Picture } from './picture.ts'
 import type { KeptPod } from './pod.ts'
@@ -24,44 +26,65 @@ export interface Restart {
 
 export type RestartFacts = Pick<
   Picture,
-  'set' | 'isSetGoing' | 'isParked' | 'counts' | 'claims' | 'pods'
+  'takenMs' | 'set' | 'isSetGoing' | 'isParked' | 'counts' | 'claims' | 'pods'
 >
 
 /** The one pod that may be replaced now; null for none. Asks nobody and writes nothing. */
 export function podToRestart(resource: Resource, facts: RestartFacts): Restart | null {
-  if (!resource.spec.storage.restartToResize || !isSteady(resource, facts)) return null
-  const { claims, pods } = facts
-  for (let ordinal = wantedReplicas(resource) - 1; ordinal >= 0; ordinal -= 1) {
-    const pod = pods.get(ordinal)
-    const own = claims.filter((placed) => placed.ordinal === ordinal)
-    const waiting = own.filter((placed) => isWaiting(placed, pod))
-    if (pod === undefined || pod.isGoing || waiting.length === 0) continue
-    // A claim that was deleted is there for as long as its pod is.
-    if (own.some(({ claim }) => claim.isGoing) || !areOthersReady(resource, pods, ordinal)) continue
-    return { pod, claims: waiting.map(({ claim }) => claim.name) }
-  }
-  return null
+  if (!resource.spec.storage.restartToResize || !isSetKept(facts)) return null
+  const wanted = restarts(resource, facts)
+  return (
+    wanted.find(({ pod }) => !pod.isReady) ??
+    wanted.find(({ ordinal }) => mayLeave(resource, facts, ordinal)) ??
+    null
+  )
 }
 
-/** Whether somebody makes a deleted pod anew, and is not about to replace pods for another reason. */
-function isSteady(
-  resource: Resource,
-  { set, counts, isSetGoing, isParked }: RestartFacts,
-): boolean {
+/** Whether somebody makes a deleted pod anew. */
+function isSetKept({ set, counts, isSetGoing, isParked }: RestartFacts): boolean {
   if (set === null || counts === null || isSetGoing || isParked) return false
-  return counts.observedGeneration >= counts.generation && !isRollingOut(resource, counts)
+  return counts.observedGeneration >= counts.generation
+}
+
+/** All pods that are to be replaced, the last one first. */
+function restarts(
+  resource: Resource,
+  { takenMs, claims, pods }: RestartFacts,
+): (Restart & { readonly ordinal: number })[] {
+  return ordinalsOf(resource)
+    .reverse()
+    .flatMap((ordinal) => {
+      const pod = pods.get(ordinal)
+      const own = claims.filter((placed) => placed.ordinal === ordinal)
+      const waiting = own.filter((placed) => isWaiting(placed, pod, takenMs))
+      if (pod === undefined || pod.isGoing || waiting.length === 0) return []
+      // A claim that was deleted is there for as long as its pod is.
+      if (own.some(({ claim }) => claim.isGoing)) return []
+      return [{ ordinal, pod, claims: waiting.map(({ claim }) => claim.name) }]
+    })
 }
 
 /** Whether the claim waits for a start that there has not been since. */
-function isWaiting({ claim }: PlacedClaim, pod: KeptPod | undefined): boolean {
-  if (claim.startWantedMs === null) return false
-  return typeof pod?.createdMs === 'number' && pod.createdMs < claim.startWantedMs
+function isWaiting({ claim }: PlacedClaim, pod: KeptPod | undefined, nowMs: number): boolean {
+  const { startWantedMs } = claim
+  if (startWantedMs === null || !needsStart(claim, nowMs)) return false
+  return typeof pod?.createdMs === 'number' && pod.createdMs < startWantedMs
+}
+
+/** Whether a ready pod may be missing for a while: all others are ready, and none is replaced anyway. */
+function mayLeave(resource: Resource, { counts, pods }: RestartFacts, ordinal: number): boolean {
+  if (counts === null || isRollingOut(resource, counts)) return false
+  return areOthersReady(resource, pods, ordinal)
 }
 
 function areOthersReady(resource: Resource, pods: RestartFacts['pods'], besides: number): boolean {
-  return Array.from({ length: wantedReplicas(resource) }, (_, ordinal) => ordinal)
+  return ordinalsOf(resource)
     .filter((ordinal) => ordinal !== besides)
     .every((ordinal) => pods.get(ordinal)?.isReady === true && !pods.get(ordinal)?.isGoing)
+}
+
+function ordinalsOf(resource: Resource): number[] {
+  return Array.from({ length: wantedReplicas(resource) }, (_, ordinal) => ordinal)
 }
 
 /** Deletes that very pod, for its StatefulSet to make it anew. */
@@ -88,17 +111,18 @@ export async function restartToResize<R extends Resource>(
   recordEvent(parts, resource, { reason: 'PodRestarted', action: 'Delete', note })
 }
 
-/** What becomes of claims that all wait for a start of their pods. */
+/** What becomes of claims whose pods have to be started. */
 export function startText(
   resource: Resource,
   waiting: readonly PlacedClaim[],
-  pods: RestartFacts['pods'],
+  { takenMs, pods }: Pick<RestartFacts, 'takenMs' | 'pods'>,
 ): string {
   if (!resource.spec.storage.restartToResize) {
     return 'Set spec.storage.restartToResize to have the operator replace such pods, or the annotation viewmesh.io/roll-at to any new value to replace all pods now.'
   }
-  const inVain = waiting.filter((placed) => !isWaiting(placed, pods.get(placed.ordinal)))
-  const told = 'The operator replaces such pods one at a time, while all others are ready.'
+  const inVain = waiting.filter((placed) => !isWaiting(placed, pods.get(placed.ordinal), takenMs))
+  const told =
+    'The operator replaces such pods: first those that are not ready, then one at a time, while all others are ready.'
   if (inVain.length === 0) return told
   const names = listed(inVain.map(({ claim }) => claim.name))
   return `${told} Of ${names} the pod was made since: where that stays so, see the events of the claim.`

@@ -56,10 +56,10 @@ export function wantedStatus<R extends Resource, F>(
   resource: R,
   { findings, picture }: StatusInput<F>,
 ): WantedStatus {
-  const { claims, pods, views, learnt, outside } = picture
+  const { claims, views, learnt, outside } = picture
   const { clusterDomain } = options
   const nodes = nodeStatuses(resource, { claims, views, learnt, clusterDomain })
-  const storage = storageStatement(resource, { claims, pods, views }, findings.refusedGrowth)
+  const storage = storageStatement(resource, picture, findings.refusedGrowth)
   const statements: Statements = {
     ...readiness(resource, { findings, picture }, storage),
     ...identityStatement(resource, findings, changedPeerID(nodes, views)),

@@ -11,10 +11,10 @@ import type { StorageStatus } from '../api/status.ts'
 import type { Resource } from '../api.ts'
 import { claimName, networkOf, type Volume, wantedReplicas } from '../resources/names.ts'
 import { largerSize, parseQuantity } from '../resources/quantity.ts'
-import { type PlacedClaim, startWanted } from './claim.ts'
+import { needsStart, type PlacedClaim } from './claim.ts'
 import { listed } from './listed.ts'
-import { nearlyFullStatement, type Views } from './nearly-full.ts'
-import type { KeptPod } from './pod.ts'
+import { nearlyFullStatement } from './nearly-full.ts'
+import type { Picture } from './picture.ts'
 import type { Problem, Statement } from './problem.ts'
 import { startText } from './resize-restart.ts'
 
@@ -83,24 +83,21 @@ export function chainProblem(resource: Resource, claims: readonly PlacedClaim[])
 }
 
 /** What is known of the volumes of wanted replicas, and of the pods that use them. */
-export interface StorageFacts {
-  readonly claims: readonly PlacedClaim[]
-  readonly pods: ReadonlyMap<number, KeptPod>
-  readonly views: Views
-}
+export type StorageFacts = Pick<Picture, 'takenMs' | 'claims' | 'pods' | 'views'>
 
 /** What to say about storage; `refused` is what was answered to a claim that asked for more. */
 export function storageStatement(
   resource: Resource,
-  { claims, pods, views }: StorageFacts,
+  facts: StorageFacts,
   refused: StorageStatement | null,
 ): StorageStatement {
+  const { claims, views } = facts
   if (wantedReplicas(resource) === 0) return { reason: 'NotNeeded', message: 'No pods are wanted.' }
   if (refused !== null) return refused
   return (
     unboundStatement(resource, claims) ??
     failedStatement(claims) ??
-    growthStatement(resource, claims, pods) ??
+    growthStatement(resource, facts) ??
     nearlyFullStatement(resource, views) ?? { reason: 'Bound', message: 'All claims are bound.' }
   )
 }
@@ -134,23 +131,22 @@ function failedStatement(claims: readonly PlacedClaim[]): StorageStatement | nul
   return null
 }
 
-function growthStatement(
-  resource: Resource,
-  claims: readonly PlacedClaim[],
-  pods: ReadonlyMap<number, KeptPod>,
-): StorageStatement | null {
-  const small = claims.filter(({ volume, claim }) =>
+function growthStatement(resource: Resource, facts: StorageFacts): StorageStatement | null {
+  const small = facts.claims.filter(({ volume, claim }) =>
     isSmaller(claim.capacity ?? '0', resource.spec.storage[volume].size),
   )
-  if (small.length === 0) return null
-  const names = listed(small.map(({ claim }) => `${claim.name} (${claim.capacity})`))
-  const atRestart = small.every(({ claim }) => startWanted in claim.conditions)
-  return atRestart
-    ? {
-        reason: 'FileSystemResizePending',
-        message: `The file system grows when the pod is next started: ${names}. ${startText(resource, small, pods)}`,
-      }
-    : { reason: 'Expanding', message: `Being made larger: ${names}.` }
+  const waiting = small.filter(({ claim }) => needsStart(claim, facts.takenMs))
+  const others = small.filter((placed) => !waiting.includes(placed))
+  const growth = others.length === 0 ? '' : `Being made larger: ${sizesText(others)}.`
+  if (waiting.length > 0) {
+    const message = `The file system grows when the pod is next started: ${sizesText(waiting)}. ${startText(resource, waiting, facts)} ${growth}`
+    return { reason: 'FileSystemResizePending', message: message.trimEnd() }
+  }
+  return others.length > 0 ? { reason: 'Expanding', message: growth } : null
+}
+
+function sizesText(claims: readonly PlacedClaim[]): string {
+  return listed(claims.map(({ claim }) => `${claim.name} (${claim.capacity})`))
 }
 
 function isSmaller(size: string, than: string): boolean {

@@ -74,6 +74,12 @@ describe('volumes that grow, on a real cluster', () => {
     const { body } = await expectStatus(cluster.request('GET', path), 200)
     return (body as unknown as HealthReport).p2p.self?.id ?? assert.fail('it knows no peer ID')
   }
+  /** The earliest time at which a claim can have begun to wait for another start of the pod. */
+  const afterStart = async (): Promise<string> => {
+    const pod = await here.find('Pod', 'grown-host-0')
+    const { creationTimestamp } = pod?.metadata ?? assert.fail('there is no pod')
+    return new Date(Date.parse(creationTimestamp) + 1_000).toISOString()
+  }
   const podOf = async (): Promise<unknown> => await podLife(here, 'grown-host-0')
   const hasAsked = async (size: string): Promise<void> =>
     await eventually(async () => {
@@ -125,11 +131,16 @@ describe('volumes that grow, on a real cluster', () => {
     const peerID = await askedPeerID()
     await here.write(sized('grown', '30Mi', className))
     await hasAsked('30Mi')
-    const lastTransitionTime = `${new Date().toISOString().slice(0, 19)}Z`
+    const lastTransitionTime = await afterStart()
     const pending = { type: 'FileSystemResizePending', status: 'True', lastTransitionTime }
     await tellStorage({ conditions: [pending] })
-    const { message } = await here.reason('Host', 'grown', 'StorageReady', pending.type)
-    assert.match(message, /Set spec\.storage\.restartToResize/)
+    await eventually(async () => {
+      const told = await here.condition('Host', 'grown', 'StorageReady')
+      assert.equal(told?.reason, pending.type)
+      assert.match(told.message, /Set spec\.storage\.restartToResize/)
+    }, 240_000)
+    const waitedMs = Date.now() - Date.parse(lastTransitionTime)
+    assert.ok(waitedMs >= 180_000, `storage that grows file systems in use needs ${waitedMs} ms`)
     assert.deepEqual(await podOf(), before)
 
     const asking = sized('grown', '30Mi', className, { restartToResize: true })

@@ -19,6 +19,7 @@ export interface LiveObject extends ClusterObject {
     readonly name: string
     readonly uid: string
     readonly generation?: number
+    readonly creationTimestamp: string
     readonly resourceVersion: string
     readonly labels?: Readonly<Record<string, string>>
     readonly annotations?: Readonly<Record<string, string>>

@@ -15,6 +15,7 @@ import type { ServiceError } from '../../src/errors.ts'
 
 /** Nothing was written yet, and nothing runs. */
 export const emptyPicture: Picture = {
+  takenMs: Date.parse('2026-01-01T12:00:00Z'),
   set: null,
   counts: null,
   isSetGoing: false,

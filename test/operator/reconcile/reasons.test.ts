@@ -138,7 +138,9 @@ const claimSaying = (status: object, size = '100Gi'): PlacedClaim[] =>
   })
 const resizing = (type: string): object => ({
   capacity: { storage: '1Mi' },
-  conditions: [{ type, status: 'True', message: 'no space' }],
+  conditions: [
+    { type, status: 'True', message: 'no space', lastTransitionTime: '2026-01-01T00:00:00Z' },
+  ],
 })
 const unscheduled = keepPod({
   metadata: { name: 'mainnet-host-0' },

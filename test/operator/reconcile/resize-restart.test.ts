@@ -101,14 +101,36 @@ test('of several pods the last comes first, and with it all its claims', () => {
   ])
 })
 
-test('a pod waits while another one is not ready, is going or is missing; one that is itself not ready does not', () => {
+test('a claim that has waited for less than three minutes may belong to storage that grows a file system in use', () => {
+  const afterMs = (ms: number): Partial<RestartFacts> => ({ takenMs: Date.parse(resized) + ms })
+  assert.equal(chosen(afterMs(179_999)), null)
+  assert.notEqual(chosen(afterMs(180_000)), null)
+})
+
+test('a ready pod waits while another one is not ready, is going or is missing', () => {
   assert.equal(chosen(podsOf(podAt(0), podAt(1, older, false))), null)
   assert.equal(chosen(podsOf(podAt(0), { ...podAt(1), isGoing: true })), null)
   assert.equal(chosen(podsOf(podAt(0))), null)
-  assert.deepEqual(chosen(podsOf(podAt(0, older, false), podAt(1))), [
-    'mainnet-host-0',
-    'data-mainnet-host-0',
-  ])
+})
+
+test('pods that are not ready go at once: where all volumes are full, none becomes ready before', () => {
+  const claims = [claimAt('data', 0, waits), claimAt('data', 1, waits)]
+  const next = (...pods: KeptPod[]): unknown => chosen({ claims, ...podsOf(...pods) })
+  const [first, second] = [podAt(0, older, false), podAt(1, older, false)]
+  assert.deepEqual(next(first, second), ['mainnet-host-1', 'data-mainnet-host-1'])
+  const last = ['mainnet-host-0', 'data-mainnet-host-0']
+  assert.deepEqual(next(first, { ...second, isGoing: true }), last)
+  assert.deepEqual(next(first), last)
+  assert.deepEqual(next(first, podAt(1, newer, false)), last)
+})
+
+test('a pod that is not ready goes before a ready one, which follows once all others are ready', () => {
+  const claims = [claimAt('data', 0, waits), claimAt('data', 1, waits)]
+  const next = (...pods: KeptPod[]): unknown => chosen({ claims, ...podsOf(...pods) })
+  const last = podAt(1)
+  assert.deepEqual(next(podAt(0, older, false), last), ['mainnet-host-0', 'data-mainnet-host-0'])
+  assert.equal(next(podAt(0, newer, false), last), null)
+  assert.deepEqual(next(podAt(0, newer), last), ['mainnet-host-1', 'data-mainnet-host-1'])
 })
 
 test('a pod that is going, or was made since the claim began to wait, is left alone', () => {
@@ -129,7 +151,10 @@ test('no pod is taken that nobody makes again, or that is about to be replaced a
   assert.equal(chosen({ isSetGoing: true }), null)
   assert.equal(chosen({ isParked: true }), null)
   assert.equal(chosen({ counts: { ...counts, generation: 2 } }), null)
-  assert.equal(chosen({ counts: { ...counts, isRolling: true, updatedReplicas: 1 } }), null)
+  const isRolling = { counts: { ...counts, isRolling: true, updatedReplicas: 1 } }
+  assert.equal(chosen(isRolling), null)
+  const full = podsOf(podAt(0, older, false), podAt(1))
+  assert.notEqual(chosen({ ...isRolling, ...full }), null, 'it is what the others wait for')
 })
 
 test('the condition says who starts the pod, and where a start did not help', () => {
@@ -138,7 +163,7 @@ test('the condition says who starts the pod, and where a start did not help', ()
     claimAt('data', ordinal, waits),
   ])
   const told = (of: Host, pods = facts.pods): string =>
-    storageStatement(of, { claims, pods, views: new Map() }, null).message
+    storageStatement(of, { ...emptyPicture, claims, pods }, null).message
   const what =
     'The file system grows when the pod is next started: data-mainnet-host-0 (1Mi), data-mainnet-host-1 (1Mi).'
   const { storage } = minimal.spec
@@ -146,7 +171,7 @@ test('the condition says who starts the pod, and where a start did not help', ()
     told({ ...host, spec: { ...host.spec, storage } }),
     `${what} Set spec.storage.restartToResize to have the operator replace such pods, or the annotation viewmesh.io/roll-at to any new value to replace all pods now.`,
   )
-  const doing = `${what} The operator replaces such pods one at a time, while all others are ready.`
+  const doing = `${what} The operator replaces such pods: first those that are not ready, then one at a time, while all others are ready.`
   assert.equal(told(host), doing)
   assert.equal(
     told(host, new Map([podAt(0), podAt(1, newer)].entries())),

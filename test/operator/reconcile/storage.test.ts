@@ -16,6 +16,7 @@ import {
 import { claimTemplates } from '../../../operator/resources/claims.ts'
 import type { Volume } from '../../../operator/resources/names.ts'
 import { readHost } from '../../support/operator-cases.ts'
+import { emptyPicture } from '../../support/operator-findings.ts'
 
 const host = readHost('host-minimal')
 const kept = keepClaim({
@@ -38,9 +39,14 @@ const larger = {
   },
 }
 
-/** What is told of these claims, where every replica says at `/health` that all is well. */
-function told(of: Host, claims: readonly PlacedClaim[]): StorageStatement {
-  return storageStatement(of, { claims, pods: new Map(), views: saying([]) }, null)
+/** What is told of these claims; without more, every replica says at `/health` that all is well. */
+function told(
+  of: Host,
+  claims: readonly PlacedClaim[],
+  views: Views = saying([]),
+  refused: StorageStatement | null = null,
+): StorageStatement {
+  return storageStatement(of, { ...emptyPicture, claims, views }, refused)
 }
 
 /** What replica 0 says at `/health`. */
@@ -82,12 +88,26 @@ test('growing asks on the claim first, and makes the StatefulSet anew when all h
   assert.equal(told(larger, grown).reason, 'Bound')
 })
 
-test('a file system that grows at the next start of the pod is told as such', () => {
-  const waiting = placed('data', {
-    requested: '200Gi',
-    conditions: { FileSystemResizePending: 'waiting for the pod' },
+/** A claim for blocks that has said for so long that its file system waits for a start of the pod. */
+const waitingFor = (minutes: number): PlacedClaim =>
+  placed('data', { requested: '200Gi', startWantedMs: emptyPicture.takenMs - minutes * 60_000 })
+
+test('a file system that waits for a start of the pod is told as such after three minutes, in which others grow in use', () => {
+  assert.deepEqual(told(larger, [keys, waitingFor(2.9)]), {
+    reason: 'Expanding',
+    message: 'Being made larger: data-mainnet-host-0 (100Gi).',
   })
-  assert.equal(told(larger, [keys, waiting]).reason, 'FileSystemResizePending')
+  assert.equal(told(larger, [keys, waitingFor(3)]).reason, 'FileSystemResizePending')
+})
+
+test('a volume that still grows is told apart from one that waits for a start of its pod', () => {
+  const both = { ...larger.spec.storage, keys: { size: '2Gi' }, restartToResize: true }
+  const of = { ...larger, spec: { ...larger.spec, storage: both } }
+  assert.deepEqual(told(of, [keys, waitingFor(3)]), {
+    reason: 'FileSystemResizePending',
+    message:
+      'The file system grows when the pod is next started: data-mainnet-host-0 (100Gi). The operator replaces such pods: first those that are not ready, then one at a time, while all others are ready. Of data-mainnet-host-0 the pod was made since: where that stays so, see the events of the claim. Being made larger: keys-mainnet-host-0 (1Gi).',
+  })
 })
 
 const filling = { code: 'STORE_NEARLY_FULL', message: 'The volume is nearly full: 1 of 20 bytes.' }
@@ -95,29 +115,33 @@ const filling = { code: 'STORE_NEARLY_FULL', message: 'The volume is nearly full
 test('a volume with little room left is named, with what to do, once nothing else is to be said', () => {
   const bound = [keys, placed('data')]
   const views = saying([filling])
-  const statement = storageStatement(host, { claims: bound, pods: new Map(), views }, null)
-  assert.deepEqual(statement, {
+  assert.deepEqual(told(host, bound, views), {
     reason: 'NearlyFull',
     message:
       'Little room is left: data-mainnet-host-0. Make spec.storage.data.size larger where the StorageClass allows it, or lower spec.pruning.maxBlocks, with which the stores grow no further.',
   })
-  const reasonOf = (of: Host, claims: readonly PlacedClaim[]): string =>
-    storageStatement(of, { claims, pods: new Map(), views }, null).reason
-  assert.equal(reasonOf(larger, bound), 'Expanding')
-  assert.equal(reasonOf(host, [keys, placed('data', { isBound: false })]), 'Pending')
+  assert.equal(told(larger, bound, views).reason, 'Expanding')
+  assert.equal(told(host, [keys, placed('data', { isBound: false })], views).reason, 'Pending')
   const refused = { reason: 'ExpansionUnsupported', message: 'no' } as const
-  const facts = { claims: bound, pods: new Map(), views }
-  assert.equal(storageStatement(larger, facts, refused), refused)
+  assert.equal(told(larger, bound, views, refused), refused)
+})
+
+test('where nothing is pruned, pruning is what would help', () => {
+  const pruning = { ...host.spec.pruning, enabled: false }
+  const of = { ...host, spec: { ...host.spec, pruning } }
+  const { message } = told(of, [keys, placed('data')], saying([filling]))
+  assert.equal(
+    message,
+    'Little room is left: data-mainnet-host-0. Make spec.storage.data.size larger where the StorageClass allows it, or set spec.pruning.enabled with spec.pruning.maxBlocks below the number of blocks that are stored, with which the stores grow no further.',
+  )
 })
 
 test('it is said for as long as the replica cannot be asked, and not once it has room again', () => {
   const message = 'Little room is left: data-mainnet-host-0.'
-  const told = { type: 'StorageReady', status: 'False', reason: 'NearlyFull', message } as const
-  const condition = { ...told, observedGeneration: 1, lastTransitionTime: '2026-01-01T00:00:00Z' }
+  const said = { type: 'StorageReady', status: 'False', reason: 'NearlyFull', message } as const
+  const condition = { ...said, observedGeneration: 1, lastTransitionTime: '2026-01-01T00:00:00Z' }
   const before: Host = { ...host, status: { conditions: [condition] } }
-  const reasonOf = (views: Views): string =>
-    storageStatement(before, { claims: [keys, placed('data')], pods: new Map(), views }, null)
-      .reason
+  const reasonOf = (views: Views): string => told(before, [keys, placed('data')], views).reason
   assert.equal(reasonOf(new Map()), 'NearlyFull')
   assert.equal(reasonOf(new Map([[0, undefined]])), 'NearlyFull')
   assert.equal(reasonOf(new Map([[0, null]])), 'NearlyFull')
