@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import type { V1ServiceSpec } from '@kubernetes/client-node'
+import { requests } from '../../operator/api/annotations.ts'
+import { readTemplateRecord, recordAnnotations } from '../../operator/resources/template-record.ts'
 import { type Cluster, expectStatus } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import type { OperatorSpace } from '../support/cluster-operator.ts'
-import { eventually, hostOf, type Namespaced } from '../support/cluster-resources.ts'
+import {
+  eventually,
+  hostOf,
+  type Namespaced,
+  parked,
+  type Written,
+} from '../support/cluster-resources.ts'
 import { openLoadMetrics, reasonAgainstLoadMetrics } from '../support/load-metrics.ts'
 import { openOperatedCluster } from '../support/operated-cluster.ts'
 
@@ -112,6 +121,42 @@ describe('replicas of a Host, on a real cluster', () => {
     } finally {
       await load.close()
     }
+  })
+
+  test('a replica that keeps its pod from before a port was added is asked for health where it listens', async () => {
+    const shown = (more: object): Written => hostOf('shown', { ...parked, ...services, ...more })
+    const services = { services: { p2p: { type: 'ClusterIP' } } }
+    const asked = async (...targets: number[]): Promise<void> =>
+      await eventually(async () => {
+        const found = targets.map((_, ordinal) => here.find('Service', `shown-host-p2p-${ordinal}`))
+        const specs = (await Promise.all(found)).map((service) => service?.spec as V1ServiceSpec)
+        const at = specs.map(
+          ({ ports = [] }) => ports.find(({ port }) => port === 8080)?.targetPort,
+        )
+        assert.deepEqual(at, targets)
+      })
+    await here.write(shown({ replicas: 0 }))
+    await here.reason('Host', 'shown', 'Ready', 'ScaledToZero')
+    const record = readTemplateRecord(
+      (await here.find('StatefulSet', 'shown-host'))?.metadata.annotations,
+    )
+    const [program] = record?.template.spec?.containers ?? []
+    assert.ok(record && program)
+    program.ports = program.ports?.filter(({ name }) => name !== 'public-health') ?? []
+    await here.patch('StatefulSet', 'shown-host', {
+      metadata: { annotations: recordAnnotations(record) },
+    })
+    await here.reason('Host', 'shown', 'UpdateAvailable', 'NewTemplate')
+    await here.write(shown({ replicas: 2 }))
+    await asked(8080, 8080)
+    await eventually(async () => assert.ok(await here.find('Pod', 'shown-host-1')))
+
+    await here.patch('Host', 'shown', {
+      metadata: { annotations: { [requests.rollAt]: 'now' } },
+      spec: { updatePartition: 1 },
+    })
+    await asked(8080, 9183)
+    await here.delete('Host', 'shown')
   })
 })
 
