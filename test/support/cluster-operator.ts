@@ -67,9 +67,10 @@ export const alone: Readonly<Record<string, string>> = { LEADER_ELECT: 'false' }
 export const account = 'operator'
 const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces'
 
-/** The rules that the chart gives the operator in a namespace. */
-export function chartRules(): Rule[] {
-  return ['rules', 'election-rules'].flatMap((name) =>
+/** The rules that the chart gives the operator: of these files, or all that it has in a namespace. */
+export function chartRules(...files: readonly string[]): Rule[] {
+  const names = files.length === 0 ? ['rules', 'election-rules'] : files
+  return names.flatMap((name) =>
     parse(readFileSync(`${repository}/charts/operator/files/${name}.yaml`, 'utf8')),
   )
 }

@@ -1,7 +1,7 @@
 /**
  * `npm run bench:operator`: what the operator takes for 1,000 Hosts with a pod and both volumes each,
  * in ten namespaces, on the real API server of the cluster that KUBECONFIG names; their pods are on
- * nodes of kwok.
+ * nodes of kwok. The operator watches the whole cluster.
  * `-- --hosts 100` for fewer. Takes about ten minutes, and everything away again.
  */
 import assert from 'node:assert/strict'
@@ -11,14 +11,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Cluster, openCluster } from '../../support/cluster.ts'
-import { openOperatorSpace } from '../../support/cluster-operator.ts'
-import { eventually } from '../../support/cluster-resources.ts'
 import { figureTable, summary } from '../figure.ts'
 import { type FakeNodes, openFakeNodes } from './fake-nodes.ts'
 import { openHostWatch } from './host-watch.ts'
 import { buildOperator, type MeasuredOperator } from './measured-operator.ts'
 import { openPremadeVolumes, type PremadeVolumes } from './premade-volumes.ts'
 import { scaleFigures } from './scale-figures.ts'
+import { openWideSpace } from './wide-space.ts'
 
 const { values } = parseArgs({ options: { hosts: { type: 'string', default: '1000' } } })
 const count = Number(values.hosts)
@@ -28,7 +27,6 @@ const podsPerNode = 400
 /** Kubernetes' own controllers look through a whole namespace for what belongs to one StatefulSet. */
 const namespaceCount = 10
 const sizes = { keys: '1Mi', data: '10Mi' } as const
-const goneMs = 900_000
 const peerId = '12D3KooWDpJ7As7BWAwRMfu1VU2WCqNjvq387JEYKDBj4kx6nXTN'
 const kubeconfig = process.env['KUBECONFIG'] ?? ''
 const stopping = new AbortController()
@@ -62,19 +60,16 @@ async function openRoom(): Promise<Room> {
   closers.push(nodes.close)
   const volumes = await openPremadeVolumes({ name }, { cluster, signal })
   closers.push(volumes.close)
-  const space = await openOperatorSpace(cluster, namespaceCount)
-  const { namespaces } = space
-  closers.push(async () => {
-    await space.close()
-    for (const namespace of namespaces) await gone(cluster, `/api/v1/namespaces/${namespace}`)
-  })
-  return { cluster, namespaces, folder, nodes, volumes }
+  const space = await openWideSpace({ name, count: namespaceCount }, { cluster })
+  closers.push(space.close)
+  return { cluster, namespaces: space.namespaces, folder, nodes, volumes }
 }
 
 async function bench({ cluster, namespaces, folder, nodes, volumes }: Room): Promise<void> {
   say(`${2 * count} volumes are made, the operator is compiled`)
   for (const size of Object.values(sizes)) await volumes.make(size, count)
-  const start = await buildOperator({ folder, namespaces }, { cluster })
+  const [namespace = ''] = namespaces
+  const start = await buildOperator({ folder, namespace }, { cluster })
   const watch = await openHostWatch({ namespaces, kubeconfig }, { signal })
   closers.push(watch.close)
   const closeLater = (operator: MeasuredOperator): void => void closers.push(operator.close)
@@ -98,14 +93,6 @@ function hostSpec(storageClassName: string, podSpec: object): object {
     },
     podTemplate: { spec: podSpec },
   }
-}
-
-/** Kubernetes deletes a namespace with everything in it bit by bit. */
-async function gone(cluster: Cluster, path: string): Promise<void> {
-  await eventually(async () => {
-    const { status } = await cluster.request('GET', path)
-    if (status !== 404) throw new Error(`${path} is still there`)
-  }, goneMs)
 }
 
 /** The latest first; one that fails is told, and the others are still closed. */

@@ -39,11 +39,11 @@ export type StartOperator = () => Promise<MeasuredOperator>
 const run = promisify(execFile)
 
 /**
- * Compiles it into `folder`, for the account in the first of these namespaces, of which it watches all;
- * several can be started one after another.
+ * Compiles it into `folder`, for the account in this namespace; several can be started one after another.
+ * It watches the whole cluster.
  */
 export async function buildOperator(
-  { folder, namespaces }: { readonly folder: string; readonly namespaces: readonly string[] },
+  { folder, namespace }: { readonly folder: string; readonly namespace: string },
   { cluster }: { readonly cluster: Cluster },
 ): Promise<StartOperator> {
   const tsc = join(repository, 'node_modules/typescript/bin/tsc')
@@ -59,7 +59,7 @@ export async function buildOperator(
   symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'))
   const env = {
     ...imageEnvironment('operator'),
-    ...(await accountEnvironment(folder, namespaces, cluster)),
+    ...(await accountEnvironment(folder, namespace, cluster)),
   }
   return async () => await start(join(dist, 'operator/main.js'), join(folder, 'operator.log'), env)
 }
@@ -96,11 +96,10 @@ async function start(
 /** What a pod has: where the API server is, and a folder with token, authority and namespace. */
 async function accountEnvironment(
   folder: string,
-  namespaces: readonly string[],
+  namespace: string,
   cluster: Cluster,
 ): Promise<Record<string, string>> {
   const serviceAccount = join(folder, 'account')
-  const [namespace = ''] = namespaces
   const { stdout } = await cluster.kubectl(['config', 'view', '--raw', '--minify', '--flatten'])
   const [{ cluster: found }] = parse(stdout).clusters
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`
@@ -116,7 +115,6 @@ async function accountEnvironment(
     KUBERNETES_SERVICE_HOST: hostname.replaceAll(/[[\]]/g, ''),
     KUBERNETES_SERVICE_PORT: port === '' ? '443' : port,
     SERVICE_ACCOUNT_DIR: serviceAccount,
-    WATCH_NAMESPACES: namespaces.join(','),
     GENERATOR_IMAGE: images.generator,
     HOST_IMAGE: images.host,
     HEALTH_ADDR: '127.0.0.1:0',
