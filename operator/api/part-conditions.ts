@@ -187,6 +187,11 @@ export const partConditions = {
         meaning:
           'A replica has no peer but Generators of another chain, from which no block comes: correct generators, or use a Host of that chain.',
       },
+      ChainForked: {
+        status: 'False',
+        meaning:
+          'Peers are on a branch of the chain that leaves the stored one too far below to follow (HOST_FORK_TOO_DEEP): decide which is right, and do what the message says.',
+      },
       NotConnected: {
         status: 'False',
         meaning: 'No peer could be reached: see whether they run and port 9171 is open.',

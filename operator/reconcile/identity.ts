@@ -108,7 +108,8 @@ function describe(
   const name = claimName(resource, 'keys', ordinal)
   const mark = known?.fingerprint ?? claim?.fingerprint ?? 'unknown'
   const rest = claim === null ? '' : 'this claim and '
-  const renew = `to begin with a new identity, delete ${rest}the ${resource.kind} and create the ${resource.kind} again`
+  const begin = reason === 'KeysClaimMissing' ? 'new keys under the same peer ID' : 'a new identity'
+  const renew = `to begin with ${begin}, delete ${rest}the ${resource.kind} and create the ${resource.kind} again`
   return {
     reason,
     message: {

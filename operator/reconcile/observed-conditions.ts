@@ -1,9 +1,10 @@
 /** Conditions that speak of what replicas say at `/health`. */
 
+import type { ErrorCode } from '../../src/errors.ts'
 import type { GeneratorReference } from '../api/common-spec.ts'
 import type { ReasonOf } from '../api/conditions.ts'
 import type { Host } from '../api.ts'
-import { networkOf } from '../resources/names.ts'
+import { claimName, networkOf, podName } from '../resources/names.ts'
 import { p2pExposure } from '../resources/services.ts'
 import { foreignGenerators, peerIDOf, type Referred } from './generator-peers.ts'
 import type { HealthView } from './health-view.ts'
@@ -86,6 +87,8 @@ export function peersStatement(
     return missingGeneratorStatement(missing)
   }
   if (asked.length === 0) return unobserved
+  const forked = asked.filter(({ view }) => view.errors.some(({ code }) => code === forkedCode))
+  if (forked.length > 0) return forkedStatement(host, forked)
   const mismatch = mismatchText(host, referred, lonely.length === 0 ? asked : lonely)
   const other = foreignText(host, foreign)
   if (lonely.length === 0) return connectedStatement([mismatch, other])
@@ -93,6 +96,19 @@ export function peersStatement(
   return other === null
     ? notConnectedStatement(lonely, referred)
     : { reason: 'PrefixMismatch', message: `No peer of its chain at ${placesOf(lonely)}. ${other}` }
+}
+
+const forkedCode: ErrorCode = 'HOST_FORK_TOO_DEEP'
+
+/** The program's own remedy is about a machine without a cluster. */
+function forkedStatement(
+  host: Host,
+  forked: readonly Asked[],
+): Statement<ReasonOf<'PeersConnected'>> {
+  const [{ ordinal } = { ordinal: 0 }] = forked
+  const claim = claimName(host, 'data', ordinal)
+  const message = `Peers are on another branch of the chain than what is stored by ${placesOf(forked)} (${forkedCode}). If theirs is the right one, have its blocks fetched anew: kubectl delete pvc ${claim} --wait=false, then kubectl delete pod ${podName(host, ordinal)}. Else correct spec.generators and spec.bootstrapPeers.`
+  return { reason: 'ChainForked', message }
 }
 
 /** Which Generators are of another chain, and what to do; null for none. */

@@ -21,7 +21,7 @@ export function wrongChainStatement(
 export function wrongChainRemedy(generator: Generator, words: LastWords): string | null {
   if (!isOfOtherChain(words)) return null
   const claim = claimName(generator, 'data', 0)
-  return `Correct spec.upstream; or, to store the other chain from now on, delete claim ${claim} and then pod ${podName(generator, 0)}.`
+  return `Correct spec.upstream; or, to store the other chain from now on, kubectl delete pvc ${claim} --wait=false, then kubectl delete pod ${podName(generator, 0)}, and let Hosts that have the old chain fetch theirs anew the same way.`
 }
 
 /**

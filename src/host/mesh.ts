@@ -148,5 +148,5 @@ function tellTooDeep(height: number, { log, status }: MeshParts): void {
   const remedy =
     'If theirs is the right chain, stop the Host and start it with an empty DB_STORE_PATH; else name other BOOTSTRAP_PEERS.'
   log.error({ height, code: 'HOST_FORK_TOO_DEEP', remedy }, message)
-  status.setError({ code: 'HOST_FORK_TOO_DEEP', message: `${message}. ${remedy}` })
+  status.setFork({ code: 'HOST_FORK_TOO_DEEP', message: `${message}. ${remedy}` })
 }

@@ -34,8 +34,11 @@ export interface Status {
   onStored(): void
   setNetwork(chain: string, network: string): void
   setReady(ready: boolean): void
-  /** Says what keeps the Host from following the chain, until the next block is stored. */
-  setError(error: FailureReport): void
+  /**
+   * Says that peers are on another branch than what is stored, until what is stored goes on where it ends,
+   * or is first interrupted, now: blocks far above that do not continue it are no answer.
+   */
+  setFork(error: FailureReport): void
 }
 
 /** Gaps that `/health` lists, and that the plan looks at. */
@@ -48,7 +51,7 @@ export function createStatus(settings: HostSettings, nowMs: () => number = Date.
   const parts: StatusParts = { schema: null, reader: null, p2p: null, volume: null }
   let names = { chain: settings.chainName, network: settings.chainNetwork }
   let ready = false
-  let error: FailureReport | null = null
+  let fork: { readonly height: number | null; readonly error: FailureReport } | null = null
   let lastStoredMs: number | null = null
   const startedMs = nowMs()
 
@@ -64,7 +67,7 @@ export function createStatus(settings: HostSettings, nowMs: () => number = Date.
   const errors = (): FailureReport[] => {
     const standing = [parts.schema?.refusal() ?? null, parts.volume?.failure() ?? null]
     return [
-      ...(error === null ? [] : [error]),
+      ...(fork === null ? [] : [fork.error]),
       ...(parts.p2p?.mismatches() ?? []).slice(0, maxMismatches).map(mismatchReport),
       ...standing.filter((failure) => failure !== null).map(toFailureReport),
     ]
@@ -99,7 +102,7 @@ export function createStatus(settings: HostSettings, nowMs: () => number = Date.
     headSinceMs: () => lastStoredMs ?? startedMs,
     onStored: () => {
       lastStoredMs = nowMs()
-      error = null
+      if (fork !== null && fork.height !== firstMissing(stored())) fork = null
     },
     setNetwork: (chain, network) => {
       names = { chain, network }
@@ -107,8 +110,8 @@ export function createStatus(settings: HostSettings, nowMs: () => number = Date.
     setReady: (next) => {
       ready = next
     },
-    setError: (next) => {
-      error = next
+    setFork: (error) => {
+      fork = { height: firstMissing(stored()), error }
     },
   }
 }
@@ -118,6 +121,11 @@ function mismatchReport(error: ServiceError): FailureReport {
   const report = toFailureReport(error)
   const { peer, address } = error.facts
   return { ...report, message: `${report.message}, at ${address}`, expected_peer: `${peer}` }
+}
+
+/** The lowest height above stored ones that is not stored; null before the first block. */
+function firstMissing(heights: StoredHeights | null): number | null {
+  return heights === null ? null : (heights.gaps[0]?.from ?? heights.head + 1)
 }
 
 function countBlocks(gaps: readonly GapReport[]): number {

@@ -152,6 +152,27 @@ describe('a Generator that follows its node through a reorganisation', () => {
       ['HOST_FORK_TOO_DEEP', 'P2P_PEER_ID_MISMATCH'],
     )
   })
+
+  test('deeper than a Host goes back, and blocks far above are stored: it still says so, until its own branch goes on', async (t) => {
+    const { generator, host, chain } = await openPair(t, 80)
+    const fork = forkChain(chain, 10, { count: 71, shape: shapes.empty })
+    generator.add(fork.slice(10, -1))
+    await generator.publish(fork.slice(-1))
+    const codes = (): string[] => host.status.state().errors.map(({ code }) => code)
+    await until(() => codes().length > 0)
+    await generator.room.p2p.close()
+    const above = createChain({ seed: 'above', from: 100, count: 3, shape: shapes.empty })
+    const bob = await openTestGenerator(t, 'bob', above)
+    host.mesh.p2p.setBootstrapPeers([bob.room.address])
+    await host.reached(102)
+    assert.deepEqual(codes(), ['HOST_FORK_TOO_DEEP'])
+
+    const next = createChain({ parent: last(chain), count: 1, shape: shapes.empty })
+    const carol = await openTestGenerator(t, 'carol', [...chain, ...next])
+    host.mesh.p2p.setBootstrapPeers([carol.room.address])
+    await host.stored(() => codes().length === 0)
+    assert.deepEqual(host.status.state().gaps, [{ from: 82, to: 99 }])
+  })
 })
 
 describe('several nodes', () => {

@@ -66,7 +66,7 @@ test('a lost keys claim says by which annotation a restored one is known', () =>
   const gone = messageOf({ claim: null })
   assert.ok(
     gone.includes(
-      'restore the claim from your backup, with the annotation viewmesh.io/keyring-fingerprint: "abc"; to begin with a new identity, delete the Host and create the Host again.',
+      'restore the claim from your backup, with the annotation viewmesh.io/keyring-fingerprint: "abc"; to begin with new keys under the same peer ID, delete the Host and create the Host again.',
     ),
     gone,
   )

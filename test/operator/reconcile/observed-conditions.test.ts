@@ -221,3 +221,20 @@ test('trouble with an execution node comes with what to do about it', () => {
   assert.equal(told([filling]), told([]), 'the volume of the store is no matter of the node')
   assert.match(told([]), /^Unreachable: The execution node does not answer\. See whether it runs/)
 })
+
+test('a replica whose stored branch its peers have left: which volume to empty if theirs is right, and how', () => {
+  const fork = { code: 'HOST_FORK_TOO_DEEP', message: 'peers are on another branch' }
+  const views = new Map([
+    [0, viewOf([peerID], {})],
+    [1, viewOf([peerID], { errors: [fork] })],
+  ])
+  const found = conditionsOf({ PeersConnected: peersStatement(byAddress, { referred: [], views }) })
+  assert.deepEqual(found, [
+    {
+      type: 'PeersConnected',
+      status: 'False',
+      reason: 'ChainForked',
+      message: `Peers are on another branch of the chain than what is stored by replica 1 (HOST_FORK_TOO_DEEP). If theirs is the right one, have its blocks fetched anew: kubectl delete pvc data-${byAddress.metadata.name}-host-1 --wait=false, then kubectl delete pod ${byAddress.metadata.name}-host-1. Else correct spec.generators and spec.bootstrapPeers.`,
+    },
+  ])
+})

@@ -40,7 +40,7 @@ test('a Generator of another chain than its node says what to change in the clus
   const code = 'GENERATOR_CHAIN_CHANGED'
   assert.equal(
     adviceFor(generator, code, fine),
-    `${crash(code)} Correct spec.upstream; or, to store the other chain from now on, delete claim data-mainnet-generator-0 and then pod mainnet-generator-0.`,
+    `${crash(code)} Correct spec.upstream; or, to store the other chain from now on, kubectl delete pvc data-mainnet-generator-0 --wait=false, then kubectl delete pod mainnet-generator-0, and let Hosts that have the old chain fetch theirs anew the same way.`,
   )
 })
 

@@ -122,6 +122,7 @@ const p2p = (type: string, of: Host = host): Host =>
   withSpec(of, { services: { ...of.spec.services, p2p: { type, publicHealth: true } } })
 const referring = withSpec(host, { generators: [source] })
 const addressed = withSpec(host, { bootstrapPeers: [`/ip4/203.0.113.9/tcp/9171/p2p/${peerID}`] })
+const forked = { errors: [{ code: 'HOST_FORK_TOO_DEEP', message: 'It is another branch' }] }
 const mismatch = { errors: [{ code: 'P2P_PEER_ID_MISMATCH', message: `expected ${peerID}` }] }
 const waiting = (reason: string): Partial<Picture> => ({
   counts: { ...readyCounts, readyReplicas: 0 },
@@ -283,6 +284,7 @@ const situations: Readonly<Record<string, () => Said>> = {
   'one of them is another': () => ofHost(connectedTo(['a'], mismatch), {}, addressed),
   'the only one is another': () => ofHost(connectedTo([], mismatch), {}, addressed),
   'no peer is there': () => ofHost(connectedTo([]), {}, addressed),
+  'peers are on another branch': () => ofHost(connectedTo(['a'], forked), {}, addressed),
   'no peer is named': () => ofHost(connectedTo([])),
   'no peer can be asked for': () => ofHost({}, {}, addressed),
   'the Generator is missing': () => ofHost(connectedTo([]), {}, referring),

@@ -48,7 +48,7 @@ test('a Generator that ended because its node is on another chain says so of the
     status: 'False',
     reason: 'WrongChain',
     message:
-      'Genesis changed (GENERATOR_CHAIN_CHANGED). Correct spec.upstream; or, to store the other chain from now on, delete claim data-mainnet-generator-0 and then pod mainnet-generator-0.',
+      'Genesis changed (GENERATOR_CHAIN_CHANGED). Correct spec.upstream; or, to store the other chain from now on, kubectl delete pvc data-mainnet-generator-0 --wait=false, then kubectl delete pod mainnet-generator-0, and let Hosts that have the old chain fetch theirs anew the same way.',
   })
   const view = parseHealth(
     '{"program":"generator","upstream_mode":"http","p2p":{"self":{"id":"a"}}}',
