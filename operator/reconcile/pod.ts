@@ -69,14 +69,23 @@ function troubleOf(status: V1Pod['status']): PodTrouble | null {
   const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled')
   if (scheduled?.reason === 'Unschedulable') {
     const why = withoutStop(scheduled.message ?? 'no machine fits')
-    const message = `${why}. Make room, or change what spec.podTemplate asks of machines.`
-    return { kind: 'unschedulable', message }
+    return { kind: 'unschedulable', message: `${why}. ${placeRemedy(why)}` }
   }
   return (
     statusesOf(status)
       .map(containerTrouble)
       .find((trouble) => trouble !== null) ?? null
   )
+}
+
+/** What to do where the scheduler finds no machine, by what it says of those that there are. */
+function placeRemedy(why: string): string {
+  if (/PersistentVolumeClaim|volume/i.test(why)) {
+    return 'See the events of the claims that StorageReady names: kubectl describe pvc.'
+  }
+  return /match pod affinity rules/.test(why)
+    ? 'See whether the pods run that it has to be near: those of affinity in spec.podTemplate, and of a Generator its execution node (colocate: Required).'
+    : 'Make room, or change what spec.podTemplate asks of machines.'
 }
 
 function statusesOf(status: V1Pod['status']): V1ContainerStatus[] {

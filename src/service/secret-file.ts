@@ -14,7 +14,8 @@ export function readSecretFile(place: string, path: string): SecretReading {
   })
   try {
     const stat = statSync(path)
-    if (stat.isDirectory()) return problem('which is a directory')
+    if (stat.isDirectory())
+      return problem('which is a directory, as in Kubernetes where the Secret lacks that key')
     if (stat.size > maxBytes) return problem(`which has ${stat.size} bytes (at most ${maxBytes})`)
     const value = readFileSync(path, 'utf8').replace(/[\r\n]+$/, '')
     return value.trim() === '' ? problem('which is empty') : { value }

@@ -273,7 +273,10 @@ test('a secret is also read from the file that ..._FILE or its flag names, witho
 const secretFiles: Readonly<
   Record<string, { readonly make: (path: string) => Promise<unknown>; readonly found: string }>
 > = {
-  'a directory': { make: (path) => mkdir(path), found: 'which is a directory' },
+  'a directory': {
+    make: (path) => mkdir(path),
+    found: 'which is a directory, as in Kubernetes where the Secret lacks that key',
+  },
   nothing: { make: async () => undefined, found: 'where there is nothing' },
   'an empty file': { make: (path) => writeFile(path, '\n'), found: 'which is empty' },
 }

@@ -133,6 +133,22 @@ test('a pod that cannot get its image, crashes or fits nowhere says so in Ready'
   ])
 })
 
+test('a pod that fits on no machine: what to do follows from what the scheduler says', () => {
+  const remedies = {
+    '0/1 nodes are available: 1 Insufficient cpu.':
+      'Make room, or change what spec.podTemplate asks of machines.',
+    '0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims.':
+      'See the events of the claims that StorageReady names: kubectl describe pvc.',
+    "0/1 nodes are available: 1 node(s) didn't match pod affinity rules.":
+      'See whether the pods run that it has to be near: those of affinity in spec.podTemplate, and of a Generator its execution node (colocate: Required).',
+  }
+  for (const [said, remedy] of Object.entries(remedies)) {
+    const scheduled = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }
+    const { trouble } = keepPod({ status: { conditions: [{ ...scheduled, message: said }] } })
+    assert.deepEqual(trouble, { kind: 'unschedulable', message: `${said} ${remedy}` })
+  }
+})
+
 test('no wanted pods are ready once the last one is gone', () => {
   const none = { ...host, spec: { ...host.spec, replicas: 0 } }
   const gone = { ...set, replicas: 0, readyReplicas: 0, updatedReplicas: 0 }
