@@ -5,7 +5,6 @@ import { type Cluster, expectStatus } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { alone, type OperatorSpace } from '../support/cluster-operator.ts'
 import { eventually, hostOf, type Namespaced } from '../support/cluster-resources.ts'
-import { openNodeVolume } from '../support/node-volume.ts'
 import { openOperatedCluster } from '../support/operated-cluster.ts'
 import { podLife } from '../support/pod-life.ts'
 
@@ -172,26 +171,6 @@ describe('volumes that grow, on a real cluster', () => {
     await finishGrowth('30Mi')
     await here.reason('Host', 'grown', 'StorageReady', 'Bound')
     await here.reason('Host', 'grown', 'Ready', 'AllReady')
-  })
-
-  test('a volume with little room left is told with its claim until there is room, and the pod works on', async (t) => {
-    const volume = await openNodeVolume(cluster, `${space.namespace}-small`)
-    if (typeof volume === 'string') return t.skip(volume)
-    t.after(async () => {
-      await here.delete('Host', 'filling')
-      await eventually(async () => assert.equal(await here.find('Pod', 'filling-host-0'), null))
-      await here.delete('PersistentVolumeClaim', 'data-filling-host-0')
-      await volume.close()
-    })
-    await here.write(sized('filling', '64Mi', volume.className))
-    await here.reason('Host', 'filling', 'Ready', 'AllReady')
-    await here.reason('Host', 'filling', 'StorageReady', 'Bound')
-    volume.fill()
-    const { message } = await here.reason('Host', 'filling', 'StorageReady', 'NearlyFull')
-    assert.match(message, /^Little room is left: data-filling-host-0\./)
-    await here.reason('Host', 'filling', 'Ready', 'AllReady')
-    volume.makeRoom()
-    await here.reason('Host', 'filling', 'StorageReady', 'Bound')
   })
 
   test('a class that does not: a condition says so, and the old size brings it back', async () => {
