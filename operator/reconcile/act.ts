@@ -20,7 +20,7 @@ import type { KindLogic } from './kind-logic.ts'
 import { listed } from './listed.ts'
 import type { Picture } from './picture.ts'
 import { nudgePods } from './pod-nudge.ts'
-import type { SetCounts } from './readiness.ts'
+import { isRollingOut } from './readiness.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
 import { recordEvent } from './record-event.ts'
 import { childKey, type ResourceMemory } from './resource-memory.ts'
@@ -146,7 +146,7 @@ function tellReplacement<R extends Resource>(
   if (![...pods.keys()].some((ordinal) => ordinal >= held)) return
   const changes = templateChanges(recorded.template, after)
   const heldBefore = set?.spec?.updateStrategy?.rollingUpdate?.partition ?? 0
-  const isLetGo = held < heldBefore && counts !== null && isHoldingPods(counts)
+  const isLetGo = held < heldBefore && counts !== null && isRollingOut(resource, counts)
   if (changes.length === 0 && !isLetGo) return
   const which = held === 0 ? 'Pods' : `Pods from ordinal ${held} on`
   const why =
@@ -155,11 +155,6 @@ function tellReplacement<R extends Resource>(
       : `that have the template from before are replaced, since spec.updatePartition is ${held} now, and was ${heldBefore}`
   const note = `${which} ${why}.`
   recordEvent(parts, resource, { reason: 'PodsReplaced', action: 'Apply', note })
-}
-
-/** Whether some pods have not been given the newest template. */
-function isHoldingPods({ isRolling, updatedReplicas, replicas }: SetCounts): boolean {
-  return isRolling && updatedReplicas < replicas
 }
 
 /** Takes the StatefulSet away and leaves its pods running. Another one of its name is left alone. */

@@ -1,6 +1,12 @@
 /** Statements as conditions, and changes of them as Events. */
-import { type ConditionDefinition, type ConditionType, conditions } from '../api/conditions.ts'
+import {
+  type ConditionDefinition,
+  type ConditionType,
+  conditions,
+  type ReasonOf,
+} from '../api/conditions.ts'
 import type { Condition } from '../api/status.ts'
+import type { Resource } from '../api.ts'
 import type { Occurrence } from '../runtime/event-recorder.ts'
 import type { WantedCondition } from '../runtime/status-writer.ts'
 import type { Statements } from './kind-logic.ts'
@@ -17,6 +23,16 @@ export function conditionsOf(statements: Statements): WantedCondition[] {
     const status = definitions[type]?.reasons[reason]?.status ?? 'Unknown'
     return [{ type, status, reason, message }]
   })
+}
+
+/** The message that a status has of this condition, where it has this reason; null otherwise. */
+export function toldBefore<T extends ConditionType>(
+  { status }: Resource,
+  type: T,
+  reason: ReasonOf<T>,
+): string | null {
+  const told = status?.conditions?.find((condition) => condition.type === type)
+  return told?.reason === reason ? told.message : null
 }
 
 /** What is worth an Event: conditions that have another reason than before. */

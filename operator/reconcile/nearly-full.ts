@@ -1,8 +1,8 @@
 /** Volumes of blocks that have little room left, as the programs that write to them say at `/health`. */
 import type { ErrorCode } from '../../src/errors.ts'
-import type { ReasonOf } from '../api/conditions.ts'
 import type { Resource } from '../api.ts'
-import { claimName, wantedReplicas } from '../resources/names.ts'
+import { claimName, wantedOrdinals } from '../resources/names.ts'
+import { toldBefore } from './condition-list.ts'
 import { type HealthView, hasSettled } from './health-view.ts'
 import { listed } from './listed.ts'
 import type { Statement } from './problem.ts'
@@ -18,7 +18,7 @@ export function nearlyFullStatement(
   resource: Resource,
   views: Views,
 ): Statement<'NearlyFull'> | null {
-  const ordinals = Array.from({ length: wantedReplicas(resource) }, (_, ordinal) => ordinal)
+  const ordinals = wantedOrdinals(resource)
   const filling = ordinals.filter((ordinal) =>
     views.get(ordinal)?.errors.some(({ code }) => code === nearlyFullCode),
   )
@@ -27,17 +27,13 @@ export function nearlyFullStatement(
     const message = `Little room is left: ${names}. Make spec.storage.data.size larger where the StorageClass allows it, or ${fewerBlocks(resource)}, with which the stores grow no further.`
     return { reason: 'NearlyFull', message }
   }
-  return ordinals.every((ordinal) => hasSettled(views.get(ordinal))) ? null : toldBefore(resource)
+  if (ordinals.every((ordinal) => hasSettled(views.get(ordinal)))) return null
+  const message = toldBefore(resource, 'StorageReady', 'NearlyFull')
+  return message === null ? null : { reason: 'NearlyFull', message }
 }
 
 function fewerBlocks({ spec }: Resource): string {
   return spec.pruning.enabled
     ? 'lower spec.pruning.maxBlocks'
     : 'set spec.pruning.enabled with spec.pruning.maxBlocks below the number of blocks that are stored'
-}
-
-function toldBefore({ status }: Resource): Statement<'NearlyFull'> | null {
-  const told = status?.conditions?.find(({ type }) => type === 'StorageReady')
-  const reason: ReasonOf<'StorageReady'> = 'NearlyFull'
-  return told?.reason === reason ? { reason, message: told.message } : null
 }

@@ -4,7 +4,7 @@ import { ports } from '../../src/service/contract.ts'
 import type { ReasonOf } from '../api/conditions.ts'
 import type { Resource } from '../api.ts'
 import { givenAddresses } from '../resources/addresses.ts'
-import { p2pServiceName, podName, wantedReplicas } from '../resources/names.ts'
+import { p2pServiceName, podName, wantedOrdinals, wantedReplicas } from '../resources/names.ts'
 import { p2pExposure } from '../resources/services.ts'
 import { hasIP, isPrivate } from './ip-address.ts'
 import { listed } from './listed.ts'
@@ -33,7 +33,7 @@ export interface AddressSources {
 
 /** By ordinal: the learnt outside addresses, as multiaddrs without peer IDs. */
 export function learntAddresses(resource: Resource, sources: AddressSources): string[][] {
-  return ordinalsOf(resource).map((ordinal) => {
+  return wantedOrdinals(resource).map((ordinal) => {
     const balanced = sources.ingress.get(p2pServiceName(resource, ordinal)) ?? []
     const { type } = p2pExposure(resource)
     const pod = sources.pods.get(podName(resource, ordinal))
@@ -57,7 +57,9 @@ export function addressStatement(
   if (wantedReplicas(resource) === 0) {
     return { reason: 'NotNeeded', message: 'No pods are wanted.' }
   }
-  const told = ordinalsOf(resource).map((ordinal) => outsideAddresses(resource, ordinal, learnt))
+  const told = wantedOrdinals(resource).map((ordinal) =>
+    outsideAddresses(resource, ordinal, learnt),
+  )
   if (type === 'LoadBalancer') {
     return (
       balancerProblem(resource, told) ??
@@ -68,7 +70,7 @@ export function addressStatement(
     )
   }
   if (type === 'NodePort' && told.some(isEmpty)) return nodePortStatement(resource, told)
-  if (ordinalsOf(resource).some((ordinal) => givenAddresses(resource, ordinal).length > 0)) {
+  if (wantedOrdinals(resource).some((ordinal) => givenAddresses(resource, ordinal).length > 0)) {
     return manualStatement(resource, told)
   }
   if (resource.spec.podTemplate?.spec?.hostNetwork === true && type !== 'ClusterIP') {
@@ -78,7 +80,7 @@ export function addressStatement(
 }
 
 function machineStatement(resource: Resource, learnt: Addresses): AddressStatement {
-  const waiting = unknownOrdinals(ordinalsOf(resource).map((ordinal) => learnt[ordinal] ?? []))
+  const waiting = unknownOrdinals(wantedOrdinals(resource).map((ordinal) => learnt[ordinal] ?? []))
   if (waiting.length === 0) {
     return { reason: 'HostNetwork', message: `Those of the machines: ${listed(learnt.flat())}.` }
   }
@@ -150,8 +152,4 @@ function unknownOrdinals(addresses: Addresses): number[] {
 
 function isEmpty(addresses: readonly string[]): boolean {
   return addresses.length === 0
-}
-
-function ordinalsOf(resource: Resource): number[] {
-  return Array.from({ length: wantedReplicas(resource) }, (_, ordinal) => ordinal)
 }

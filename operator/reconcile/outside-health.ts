@@ -7,8 +7,9 @@
 import { ports } from '../../src/service/contract.ts'
 import type { Resource } from '../api.ts'
 import { givenAddresses } from '../resources/addresses.ts'
-import { podName, wantedReplicas } from '../resources/names.ts'
+import { podName, wantedOrdinals } from '../resources/names.ts'
 import { p2pExposure } from '../resources/services.ts'
+import { toldBefore } from './condition-list.ts'
 import { healthUrl, type Target } from './health-observer.ts'
 import type { HealthView } from './health-view.ts'
 import { hasIP, isPrivate } from './ip-address.ts'
@@ -52,7 +53,7 @@ export function outsideHealthStatement(
   learnt: Seen['learnt'],
   findings: ReadonlyMap<number, OutsideFinding>,
 ): Statement<'HealthPortUnreachable'> | null {
-  const ordinals = Array.from({ length: wantedReplicas(resource) }, (_, ordinal) => ordinal)
+  const ordinals = wantedOrdinals(resource)
   const wrong = ordinals.flatMap((ordinal) => {
     const ip = askedIP(resource, ordinal, learnt)
     return ip === null ? [] : wrongAt(resource, { ordinal, ip }, findings.get(ordinal))
@@ -72,10 +73,8 @@ function wrongAt(
   const texts = { nobody: `${place} (no health report)`, stranger: `${place} (another peer)` }
   if (finding === 'replica') return []
   if (finding !== undefined) return [texts[finding]]
-  const { conditions = [] } = resource.status ?? {}
-  const { reason, message } = conditions.find(({ type }) => type === 'AddressPublished') ?? {}
-  if (reason !== 'HealthPortUnreachable') return []
-  return Object.values(texts).filter((text) => message?.includes(text))
+  const told = toldBefore(resource, 'AddressPublished', 'HealthPortUnreachable')
+  return Object.values(texts).filter((text) => told?.includes(text))
 }
 
 /** The public address that a load balancer has for a replica, of the kind that dashboards know first. */

@@ -5,7 +5,13 @@
 import type { V1ConfigMap, V1StatefulSet } from '@kubernetes/client-node'
 import type { Resource } from '../api.ts'
 import { type Learnt, readLearnt } from '../resources/learnt.ts'
-import { childNames, p2pServiceName, podName, wantedReplicas } from '../resources/names.ts'
+import {
+  childNames,
+  p2pServiceName,
+  podName,
+  wantedOrdinals,
+  wantedReplicas,
+} from '../resources/names.ts'
 import { readTemplateRecord, type TemplateRecord } from '../resources/template-record.ts'
 import { keptChild, liveChild } from './children.ts'
 import { keysClaim, type PlacedClaim } from './claim.ts'
@@ -104,7 +110,7 @@ export function identitiesOf(
   { fingerprints }: Pick<Keyring, 'fingerprints'>,
 ): ReplicaIdentity[] {
   const nodes = new Map((resource.status?.nodes ?? []).map((node) => [node.ordinal, node]))
-  return Array.from({ length: wantedReplicas(resource) }, (_, ordinal): ReplicaIdentity => {
+  return wantedOrdinals(resource).map((ordinal): ReplicaIdentity => {
     const placed = allClaims.find((one) => one.volume === 'keys' && one.ordinal === ordinal)
     const fingerprint = nodes.get(ordinal)?.keyringFingerprint
     const claimUID = nodes.get(ordinal)?.keysClaimUID ?? null

@@ -5,7 +5,13 @@
 import type { V1StatefulSet } from '@kubernetes/client-node'
 import type { ReasonOf } from '../api/conditions.ts'
 import type { Resource } from '../api.ts'
-import { childNames, podName, updatePartition, wantedReplicas } from '../resources/names.ts'
+import {
+  childNames,
+  podName,
+  updatePartition,
+  wantedOrdinals,
+  wantedReplicas,
+} from '../resources/names.ts'
 import type { KeptPod } from './pod.ts'
 import type { Statement } from './problem.ts'
 import type { StorageStatement } from './storage.ts'
@@ -155,6 +161,6 @@ function shortageText(resource: Resource): string {
 
 function unreadyNames(resource: Resource, pods: readonly KeptPod[]): string {
   const ready = new Set(pods.filter(({ isReady }) => isReady).map(({ name }) => name))
-  const wanted = Array.from({ length: wantedReplicas(resource) }, (_, i) => podName(resource, i))
+  const wanted = wantedOrdinals(resource).map((ordinal) => podName(resource, ordinal))
   return wanted.filter((name) => !ready.has(name)).join(', ') || 'none is told'
 }

@@ -253,7 +253,9 @@ async function applyObjects<R extends Resource, F>(work: Work<R, F>, facts: F): 
   if (plan.isGrowing) {
     await removeSet(parts, resource, picture, run)
     forgetSet(work)
-  } else await restartToResize(parts, resource, pictureOf(work), run)
+  } else if (resource.spec.storage.restartToResize) {
+    await restartToResize(parts, resource, pictureOf(work), run)
+  }
 }
 
 /** Writes status, tells Events, and says when to look again. */

@@ -6,7 +6,7 @@
  * claim began to wait: what a start did not help, another one would not.
  */
 import type { Resource } from '../api.ts'
-import { wantedReplicas } from '../resources/names.ts'
+import { wantedOrdinals } from '../resources/names.ts'
 import { hasCode } from '../runtime/api-error.ts'
 import type { ReconcileRun } from '../runtime/controller.ts'
 import { builtinTypes } from '../runtime/resource-type.ts'
@@ -51,7 +51,7 @@ function restarts(
   resource: Resource,
   { takenMs, claims, pods }: RestartFacts,
 ): (Restart & { readonly ordinal: number })[] {
-  return ordinalsOf(resource)
+  return wantedOrdinals(resource)
     .reverse()
     .flatMap((ordinal) => {
       const pod = pods.get(ordinal)
@@ -78,13 +78,9 @@ function mayLeave(resource: Resource, { counts, pods }: RestartFacts, ordinal: n
 }
 
 function areOthersReady(resource: Resource, pods: RestartFacts['pods'], besides: number): boolean {
-  return ordinalsOf(resource)
+  return wantedOrdinals(resource)
     .filter((ordinal) => ordinal !== besides)
     .every((ordinal) => pods.get(ordinal)?.isReady === true && !pods.get(ordinal)?.isGoing)
-}
-
-function ordinalsOf(resource: Resource): number[] {
-  return Array.from({ length: wantedReplicas(resource) }, (_, ordinal) => ordinal)
 }
 
 /** Deletes that very pod, for its StatefulSet to make it anew. */

@@ -9,7 +9,13 @@ import { records } from '../api/annotations.ts'
 import type { ReasonOf } from '../api/conditions.ts'
 import type { StorageStatus } from '../api/status.ts'
 import type { Resource } from '../api.ts'
-import { claimName, networkOf, type Volume, wantedReplicas } from '../resources/names.ts'
+import {
+  claimName,
+  networkOf,
+  type Volume,
+  wantedOrdinals,
+  wantedReplicas,
+} from '../resources/names.ts'
 import { largerSize, parseQuantity } from '../resources/quantity.ts'
 import { needsStart, type PlacedClaim } from './claim.ts'
 import { listed } from './listed.ts'
@@ -106,9 +112,9 @@ function unboundStatement(
   resource: Resource,
   claims: readonly PlacedClaim[],
 ): StorageStatement | null {
-  const wanted = Array.from({ length: wantedReplicas(resource) }, (_, ordinal) =>
+  const wanted = wantedOrdinals(resource).flatMap((ordinal) =>
     volumes.map((volume) => claimName(resource, volume, ordinal)),
-  ).flat()
+  )
   const there = claims.map(({ claim }) => claim.name)
   const missing = wanted.filter((name) => !there.includes(name))
   const unbound = claims.filter(({ claim }) => !claim.isBound).map(({ claim }) => claim.name)

@@ -7,7 +7,7 @@ import type { Generator, Host, Resource } from '../api.ts'
 import { givenAddresses } from './addresses.ts'
 import type { BuildContext, HostContext } from './context.ts'
 import { childMetadata } from './metadata.ts'
-import { childNames, wantedReplicas } from './names.ts'
+import { childNames, wantedOrdinals } from './names.ts'
 import { announceKey, bootstrapPeersKey } from './paths.ts'
 
 /** A Generator's: its own addresses. */
@@ -32,7 +32,7 @@ function ownAddresses(
   resource: Resource,
   learnt: readonly (readonly string[])[],
 ): Record<string, string> {
-  const entries = Array.from({ length: wantedReplicas(resource) }, (_, ordinal) => [
+  const entries = wantedOrdinals(resource).map((ordinal) => [
     announceKey(ordinal),
     lines([...givenAddresses(resource, ordinal), ...(learnt[ordinal] ?? [])]),
   ])

@@ -62,6 +62,11 @@ export function wantedReplicas(resource: Resource): number {
   return resource.kind === 'Generator' ? 1 : resource.spec.replicas
 }
 
+/** Ordinals of the pods that are wanted, from 0. */
+export function wantedOrdinals(resource: Resource): number[] {
+  return Array.from({ length: wantedReplicas(resource) }, (_, ordinal) => ordinal)
+}
+
 /** Name of the chain that a resource is for, as every collection begins with: `Ethereum__Mainnet`. */
 export function networkOf({ spec: { chain } }: Resource): string {
   return `${chain.name}__${chain.network}`

@@ -4,7 +4,7 @@ import { ports } from '../../src/service/contract.ts'
 import { labels } from '../api/annotations.ts'
 import type { Generator, Host, Resource } from '../api.ts'
 import { childMetadata, selectorLabels } from './metadata.ts'
-import { childNames, p2pServiceName, wantedReplicas } from './names.ts'
+import { childNames, p2pServiceName, wantedOrdinals } from './names.ts'
 
 type PortName = keyof typeof ports
 
@@ -46,7 +46,7 @@ export function p2pServices(
 ): V1Service[] {
   const { type } = p2pExposure(resource)
   if (type === 'None') return []
-  return Array.from({ length: wantedReplicas(resource) }, (_, ordinal) =>
+  return wantedOrdinals(resource).map((ordinal) =>
     p2pService(resource, ordinal, publicHealth(ordinal)),
   )
 }

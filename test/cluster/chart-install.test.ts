@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import { anvilPort, deployAnvil } from '../support/anvil-pod.ts'
-import { type Cluster, openCluster } from '../support/cluster.ts'
+import { type Cluster, openCluster, restrictedLevel } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { clusterImage } from '../support/cluster-image.ts'
 import { eventually } from '../support/cluster-resources.ts'
@@ -28,9 +28,7 @@ describe('the standalone charts', { timeout: 900_000 }, () => {
   diagnoseFailures(() => ({ cluster }))
   before(async () => {
     cluster = await openCluster()
-    namespace = await cluster.createNamespace({
-      'pod-security.kubernetes.io/enforce': 'restricted',
-    })
+    namespace = await cluster.createNamespace(restrictedLevel)
     release = releasesIn(namespace)
     await deployAnvil(cluster, namespace)
     await createSecret('gen-generator-keyring', ['0', 'schema-keys'])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { anvilPort, deployAnvil } from '../support/anvil-pod.ts'
 import { canAccount } from '../support/can-i.ts'
-import { type Cluster, openCluster } from '../support/cluster.ts'
+import { type Cluster, openCluster, restrictedLevel } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { clusterImage } from '../support/cluster-image.ts'
 import {
@@ -33,9 +33,7 @@ describe('the operator’s chart', { timeout: 900_000 }, () => {
   diagnoseFailures(() => ({ cluster }))
   before(async () => {
     cluster = await openCluster()
-    namespace = await cluster.createNamespace({
-      'pod-security.kubernetes.io/enforce': 'restricted',
-    })
+    namespace = await cluster.createNamespace(restrictedLevel)
     here = inNamespace(cluster, namespace)
     release = releasesIn(namespace)
     await cluster.installDefinitions()

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { V1Container, V1ContainerStatus, V1Pod, V1Volume } from '@kubernetes/client-node'
 import { parse, stringify } from 'yaml'
-import { type Cluster, openCluster } from '../support/cluster.ts'
+import { type Cluster, openCluster, restrictedLevel } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { clusterImage } from '../support/cluster-image.ts'
 import { eventually } from '../support/cluster-resources.ts'
@@ -35,9 +35,7 @@ describe('a Generator in the pod of an execution node', { timeout: 600_000 }, ()
   diagnoseFailures(() => ({ cluster }))
   before(async () => {
     cluster = await openCluster()
-    namespace = await cluster.createNamespace({
-      'pod-security.kubernetes.io/enforce': 'restricted',
-    })
+    namespace = await cluster.createNamespace(restrictedLevel)
     const stringData = Object.fromEntries(
       ['0', 'schema-keys'].map((key) => [key, randomBytes(32).toString('base64url')]),
     )

@@ -8,7 +8,13 @@ import { driftOf } from '../../operator/resources/drift.ts'
 import { generatorObjects } from '../../operator/resources/generator-objects.ts'
 import { hostObjects } from '../../operator/resources/host-objects.ts'
 import { keyringSecret } from '../../operator/resources/keyring-secret.ts'
-import { type Cluster, type ClusterAnswer, expectStatus, openCluster } from '../support/cluster.ts'
+import {
+  type Cluster,
+  type ClusterAnswer,
+  expectStatus,
+  openCluster,
+  restrictedLevel,
+} from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { clusterImage } from '../support/cluster-image.ts'
 import { eventually } from '../support/cluster-resources.ts'
@@ -70,9 +76,7 @@ describe('what the builders make, on a real API server', () => {
   before(async () => {
     cluster = await openCluster()
     await cluster.installDefinitions()
-    restricted = await cluster.createNamespace({
-      'pod-security.kubernetes.io/enforce': 'restricted',
-    })
+    restricted = await cluster.createNamespace(restrictedLevel)
     privileged = await cluster.createNamespace()
   })
   after(async () => {

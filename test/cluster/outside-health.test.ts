@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { ports } from '../../src/service/contract.ts'
-import { type Cluster, expectStatus, openCluster } from '../support/cluster.ts'
+import { type Cluster, expectStatus, openCluster, restrictedLevel } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { clusterImage } from '../support/cluster-image.ts'
 import {
@@ -30,9 +30,7 @@ describe('a Host that dashboards ask by its load balancers, on a real cluster', 
   diagnoseFailures(() => ({ cluster }))
   before(async () => {
     cluster = await openCluster()
-    namespace = await cluster.createNamespace({
-      'pod-security.kubernetes.io/enforce': 'restricted',
-    })
+    namespace = await cluster.createNamespace(restrictedLevel)
     here = inNamespace(cluster, namespace)
     await cluster.installDefinitions()
     await releasesIn(namespace)(['install', 'operator', 'charts/operator', ...untilReady], {

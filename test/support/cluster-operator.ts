@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { type ChildProgram, startChild } from './child-program.ts'
-import { type Cluster, expectStatus } from './cluster.ts'
+import { type Cluster, expectStatus, restrictedLevel } from './cluster.ts'
 import { clusterImage } from './cluster-image.ts'
 import { eventually } from './cluster-resources.ts'
 import { repository } from './repository.ts'
@@ -78,9 +78,7 @@ export function chartRules(...files: readonly string[]): Rule[] {
 /** Makes so many namespaces and the account; the operator is not started yet. */
 export async function openOperatorSpace(cluster: Cluster, count = 1): Promise<OperatorSpace> {
   const namespaces = await Promise.all(
-    Array.from({ length: count }, () =>
-      cluster.createNamespace({ 'pod-security.kubernetes.io/enforce': 'restricted' }),
-    ),
+    Array.from({ length: count }, () => cluster.createNamespace(restrictedLevel)),
   )
   const [namespace = ''] = namespaces
   const folder = mkdtempSync(join(tmpdir(), 'viewmesh-operator-'))

@@ -69,6 +69,9 @@ export interface Cluster {
   close(): void
 }
 
+/** Labels of a namespace that takes pods of the restricted level alone. */
+export const restrictedLevel = { 'pod-security.kubernetes.io/enforce': 'restricted' } as const
+
 /** Connects to the cluster. Throws where KUBECONFIG names none. */
 export async function openCluster(): Promise<Cluster> {
   const file = process.env['KUBECONFIG'] ?? ''

@@ -3,9 +3,10 @@
  * cluster, which is what it installs unless told otherwise.
  */
 
-import { type Cluster, expectStatus } from '../../support/cluster.ts'
+import { type Cluster, expectStatus, restrictedLevel } from '../../support/cluster.ts'
 import { account, chartRules } from '../../support/cluster-operator.ts'
 import { eventually } from '../../support/cluster-resources.ts'
+import { expectNoResources } from '../../support/no-resources.ts'
 
 export interface WideSpace {
   /** The account, and the Lease, are in the first one. */
@@ -22,7 +23,6 @@ export interface WideSpaceOptions {
 
 const group = 'rbac.authorization.k8s.io'
 const rbac = `/apis/${group}/v1`
-const resources = '/apis/viewmesh.io/v1alpha1'
 const goneMs = 900_000
 
 /** Throws where the cluster has Generators or Hosts, which the operator would take for its own. */
@@ -32,9 +32,7 @@ export async function openWideSpace(
 ): Promise<WideSpace> {
   await expectNoResources(cluster)
   const namespaces = await Promise.all(
-    Array.from({ length: count }, () =>
-      cluster.createNamespace({ 'pod-security.kubernetes.io/enforce': 'restricted' }),
-    ),
+    Array.from({ length: count }, () => cluster.createNamespace(restrictedLevel)),
   )
   const [namespace = ''] = namespaces
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts`
@@ -61,16 +59,6 @@ export async function openWideSpace(
       await cluster.request('DELETE', `${rbac}/clusterrolebindings/${name}`)
       await cluster.request('DELETE', `${rbac}/clusterroles/${name}`)
     },
-  }
-}
-
-async function expectNoResources(cluster: Cluster): Promise<void> {
-  for (const plural of ['generators', 'hosts']) {
-    const path = `${resources}/${plural}`
-    const { body } = await expectStatus(cluster.request('GET', path), 200)
-    const { items } = body as { readonly items?: readonly unknown[] }
-    if (items?.length === 0) continue
-    throw new Error(`the cluster has ${plural}: use one without, since its operator takes all`)
   }
 }
 

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import type { V1LeaseSpec } from '@kubernetes/client-node'
 import { requests } from '../../../operator/api/annotations.ts'
 import { canAccount } from '../../support/can-i.ts'
-import { type Cluster, openCluster } from '../../support/cluster.ts'
+import { type Cluster, openCluster, restrictedLevel } from '../../support/cluster.ts'
 import { diagnoseFailures } from '../../support/cluster-diagnostics.ts'
 import { clusterImage } from '../../support/cluster-image.ts'
 import {
@@ -22,6 +22,7 @@ import {
   releasesIn,
   untilReady,
 } from '../../support/helm.ts'
+import { expectNoResources } from '../../support/no-resources.ts'
 import { inNext, writeVersion } from '../../support/other-version.ts'
 import { podLife } from '../../support/pod-life.ts'
 import { repository } from '../../support/repository.ts'
@@ -61,9 +62,8 @@ describe('an upgrade of the operator, which looks after the whole cluster', () =
     old = isNext ? checkout : other
     young = isNext ? other : checkout
     cluster = await openCluster()
-    const restricted = { 'pod-security.kubernetes.io/enforce': 'restricted' }
-    home = await cluster.createNamespace(restricted)
-    place = await cluster.createNamespace(restricted)
+    home = await cluster.createNamespace(restrictedLevel)
+    place = await cluster.createNamespace(restrictedLevel)
     here = inNamespace(cluster, place)
     release = releasesIn(home)
     await writeNode(cluster, place)
@@ -286,10 +286,8 @@ async function expectNobodyElse(): Promise<void> {
     const names = going.trim().split('\n')
     await others.kubectl(['wait', '--for=delete', '--timeout=180s', ...names])
   }
-  const { stdout } = await others.kubectl(['get', 'generators,hosts', '-A', '-o', 'name'])
+  await expectNoResources(others)
   others.close()
-  if (stdout !== '')
-    throw new Error(`the cluster has to be free of Generators and Hosts:\n${stdout}`)
 }
 
 interface LogLine {
