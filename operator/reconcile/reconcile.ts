@@ -12,7 +12,7 @@ import { keyOf, parseKey } from '../runtime/resource-type.ts'
 import type { WantedStatus } from '../runtime/status-writer.ts'
 import { parkSet, planObjects, removeSet, settleAll } from './act.ts'
 import { claimChanges, settleClaims } from './claims-upkeep.ts'
-import { occurrencesOf } from './condition-list.ts'
+import { occurrencesOf, toldBefore } from './condition-list.ts'
 import { isPassing, problemOf } from './failures.ts'
 import { planIdentity, type ReplicaIdentity, sharedKeyProblem } from './identity.ts'
 import { createKeyHolders, type KeyHolders } from './key-holders.ts'
@@ -112,8 +112,20 @@ async function attempt<R extends Resource, F>(work: Work<R, F>): Promise<void> {
     if (run.signal.aborted || hasCode(error, 'OPERATOR_FENCED')) throw error
     findings.problem = problemOf(error)
     findings.error = findings.problem === null ? error : null
-    run.log.warn({ err: error }, 'a step failed')
+    logStop(work, error)
   }
+}
+
+/** What only a person can mend is logged once, not at each look; what is thrown on, by who catches it. */
+function logStop<R extends Resource, F>(
+  { resource, findings, run }: Work<R, F>,
+  error: unknown,
+): void {
+  const { problem } = findings
+  if (isPassing(error)) run.log.debug({ err: error }, 'tried again soon')
+  if (problem === null || problem.message === toldBefore(resource, 'Stalled', problem.reason))
+    return
+  run.log.warn({ err: error }, 'stopped until a person acts')
 }
 
 /** A kind that may not be listed, or was not listed yet, looks empty: nothing may follow from it. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { requests } from '../../operator/api/annotations.ts'
 import type { Cluster } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { madeKinds } from '../support/cluster-objects.ts'
@@ -159,7 +160,7 @@ describe('an operator that may not, or shall not, on a real cluster', () => {
     await here.delete('Host', 'failing')
   })
 
-  test('what Kubernetes refuses of a podTemplate is told in its words, and passes when it is corrected', async () => {
+  test('what Kubernetes refuses of a podTemplate is told in its words, logged once, and passes when it is corrected', async () => {
     const bad = {
       podTemplate: {
         spec: { containers: [{ name: 'host', resources: { limits: { cpu: 'x' } } }] },
@@ -168,6 +169,14 @@ describe('an operator that may not, or shall not, on a real cluster', () => {
     await here.write(hostOf('wrong', bad))
     const { message } = await here.reason('Host', 'wrong', 'Stalled', 'InvalidSpec')
     assert.match(message, /cpu|quantit/i)
+    await here.patch('Host', 'wrong', {
+      metadata: { annotations: { [requests.reconcileAt]: 'now' } },
+    })
+    await eventually(async () => {
+      assert.equal((await here.status('Host', 'wrong')).lastHandledReconcileAt, 'now')
+    })
+    const told = space.output().match(/^.*"name":"wrong".*"stopped until a person acts".*$/gm)
+    assert.equal(told?.length, 1)
     await here.write(hostOf('wrong', parked))
     await here.reason('Host', 'wrong', 'Ready', 'Unschedulable')
   })
