@@ -133,7 +133,9 @@ export interface HostSpec extends CommonSpec {
   readonly replicas: number
   /**
    * Pods with a lower ordinal than this keep the template they have when it changes, so that the last
-   * ones can be tried first: one below replicas replaces one pod, and 0, as when left out, the rest.
+   * ones can be tried first: one below replicas replaces one pod, and 0, as when left out, the rest. Only
+   * while the StatefulSet is there: where somebody deleted it, or a lost keys claim had it removed, pods start
+   * with the newest template.
    * @minimum 0
    * @maximum 16
    */

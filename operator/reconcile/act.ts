@@ -47,7 +47,8 @@ export function planObjects<R extends Resource, F>(
   const context = { clusterDomain, defaults, announce, recorded, publicHealth }
   const built = logic.objects(resource, facts, context)
   const templates = picture.set?.spec?.volumeClaimTemplates ?? []
-  const isGrowing = needsLargerTemplates(resource, templates, picture.claims)
+  const isGrowing =
+    needsLargerTemplates(resource, templates, picture.claims) && isLevel(built.objects, picture)
   const isSetLeaving = isGrowing || picture.isSetGoing
   return {
     objects: isSetLeaving || picture.isParked ? parked(built.objects, picture) : built.objects,
@@ -55,6 +56,24 @@ export function planObjects<R extends Resource, F>(
     isGrowing,
     isSetLeaving,
   }
+}
+
+/**
+ * Whether all pods have the template that is wanted. One that is made anew knows no template from before, so it
+ * would neither keep the pods below updatePartition nor tell of a roll-out that goes on.
+ */
+function isLevel(objects: readonly ChildObject[], { recorded, counts }: Picture): boolean {
+  if (recorded === null || counts === null) return false
+  const isKnown = counts.observedGeneration >= counts.generation
+  const isSame = setsOf(objects).every(
+    ({ spec }) =>
+      spec !== undefined && templateChanges(recorded.template, spec.template).length === 0,
+  )
+  return isKnown && isSame && !counts.isRolling && counts.updatedReplicas >= counts.replicas
+}
+
+function setsOf(objects: readonly ChildObject[]): V1StatefulSet[] {
+  return objects.filter(({ kind }) => kind === 'StatefulSet') as V1StatefulSet[]
 }
 
 function parked(objects: readonly ChildObject[], picture: Picture): ChildObject[] {
@@ -109,8 +128,10 @@ export async function settleAll<R extends Resource, F>(
   }
   for (const object of wanted) memory.settled.add(keyOfObject(object))
   forgetUnwanted(memory.settled, plan.objects)
-  const sets = plan.objects.filter(({ kind }) => kind === 'StatefulSet')
-  return hold && sets.some((set) => differenceOf(parts.view, resource, set, wasSettled) !== null)
+  return (
+    hold &&
+    setsOf(plan.objects).some((set) => differenceOf(parts.view, resource, set, wasSettled) !== null)
+  )
 }
 
 /** What a spec wants no longer is taken away by the operator itself, and new when it is wanted again. */

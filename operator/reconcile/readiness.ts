@@ -125,11 +125,22 @@ function readyStatement(
 }
 
 /** Whether pods are being replaced by ones with a new template. */
-export function isRollingOut(
+export function isRollingOut(resource: Resource, set: SetCounts): boolean {
+  return (
+    outdatedReplicas(resource, set) > Math.min(updatePartition(resource), wantedReplicas(resource))
+  )
+}
+
+/**
+ * How many pods have another template than the newest. A StatefulSet that was made anew says that it is not
+ * rolling out, whatever the pods have that it finds; one that is may have pods still to make.
+ */
+function outdatedReplicas(
   resource: Resource,
-  { isRolling, updatedReplicas }: Pick<SetCounts, 'isRolling' | 'updatedReplicas'>,
-): boolean {
-  return isRolling && updatedReplicas < replicasToUpdate(resource)
+  { isRolling, replicas, updatedReplicas }: SetCounts,
+): number {
+  const wanted = wantedReplicas(resource)
+  return (isRolling ? wanted : Math.min(replicas, wanted)) - updatedReplicas
 }
 
 function replicasToUpdate(resource: Resource): number {
@@ -137,8 +148,8 @@ function replicasToUpdate(resource: Resource): number {
 }
 
 /** How many pods have the template from before, where the spec wants it so. */
-function heldText(resource: Resource, { isRolling, updatedReplicas }: SetCounts): string {
-  const held = isRolling ? wantedReplicas(resource) - updatedReplicas : 0
+function heldText(resource: Resource, set: SetCounts): string {
+  const held = outdatedReplicas(resource, set)
   if (held <= 0) return ''
   return `, ${held} of them with the template from before, as spec.updatePartition ${updatePartition(resource)} wants it`
 }

@@ -42,23 +42,23 @@ describe('volumes that grow, on a real cluster', () => {
     const given = storageClassName === undefined ? {} : { storageClassName }
     return hostOf(name, { storage: { keys: { size: '1Mi' }, data: { size, ...given }, ...more } })
   }
-  /** Says of the claim for blocks what a real driver would. */
-  const tellStorage = async (status: object): Promise<void> => {
-    const path = `${here.path('PersistentVolumeClaim', 'data-grown-host-0')}/status`
+  /** Says of a claim for blocks what a real driver would. */
+  const tellStorage = async (status: object, name = 'data-grown-host-0'): Promise<void> => {
+    const path = `${here.path('PersistentVolumeClaim', name)}/status`
     const type = 'application/merge-patch+json'
     await expectStatus(cluster.request('PATCH', path, { body: { status }, type }), 200)
   }
   /** Says that the storage has done its part. */
-  const finishGrowth = (size: string): Promise<void> =>
-    tellStorage({ capacity: { storage: size }, conditions: [] })
+  const finishGrowth = (size: string, claim?: string): Promise<void> =>
+    tellStorage({ capacity: { storage: size }, conditions: [] }, claim)
   /** What the claim for blocks asks for. */
   const requested = async (name: string): Promise<string | undefined> => {
     const claim = await here.find('PersistentVolumeClaim', `data-${name}-host-0`)
     const spec = claim?.spec as { resources?: { requests?: { storage?: string } } } | undefined
     return spec?.resources?.requests?.storage
   }
-  const templateSize = async (): Promise<string | undefined> => {
-    const set = await here.find('StatefulSet', 'grown-host')
+  const templateSize = async (name = 'grown'): Promise<string | undefined> => {
+    const set = await here.find('StatefulSet', `${name}-host`)
     const { volumeClaimTemplates = [] } = (set?.spec ?? {}) as {
       volumeClaimTemplates?: {
         metadata: { name: string }
@@ -99,6 +99,30 @@ describe('volumes that grow, on a real cluster', () => {
     await here.write(sized('grown', '20Mi', className))
     await settled('20Mi')
     assert.deepEqual(await podOf(), before)
+  })
+
+  test('together with another template: pods are replaced first, Ready waits for all of them, and none is replaced twice', async () => {
+    const both = (size: string, changed: object = {}): ReturnType<typeof hostOf> => {
+      const storage = { keys: { size: '1Mi' }, data: { size, storageClassName: className } }
+      return hostOf('both', { replicas: 2, storage, ...changed })
+    }
+    const names = ['both-host-0', 'both-host-1']
+    const uids = async (): Promise<unknown[]> =>
+      await Promise.all(names.map(async (name) => (await here.find('Pod', name))?.metadata.uid))
+    await here.write(both('10Mi'))
+    await here.reason('Host', 'both', 'Ready', 'AllReady')
+    const before = await uids()
+    const containers = [{ name: 'host', env: [{ name: 'LOG_LEVEL', value: 'debug' }] }]
+    await here.write(both('20Mi', { podTemplate: { spec: { containers } } }))
+    await eventually(async () => assert.equal(await requested('both'), '20Mi'))
+    for (const name of names) await finishGrowth('20Mi', `data-${name}`)
+    await here.reason('Host', 'both', 'Ready', 'AllReady')
+    const after = await uids()
+    assert.ok(before.every((uid) => !after.includes(uid)))
+    await eventually(async () => assert.equal(await templateSize('both'), '20Mi'))
+    await here.reason('Host', 'both', 'Ready', 'AllReady')
+    assert.deepEqual(await uids(), after)
+    await here.delete('Host', 'both')
   })
 
   const moments = [

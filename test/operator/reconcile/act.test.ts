@@ -3,11 +3,13 @@ import { test } from 'node:test'
 import type { V1StatefulSet } from '@kubernetes/client-node'
 import { pino } from 'pino'
 import type { Host } from '../../../operator/api.ts'
-import { settleAll } from '../../../operator/reconcile/act.ts'
-import type { HostFacts } from '../../../operator/reconcile/host-logic.ts'
+import { planObjects, settleAll } from '../../../operator/reconcile/act.ts'
+import type { KindLogic } from '../../../operator/reconcile/kind-logic.ts'
 import type { Picture } from '../../../operator/reconcile/picture.ts'
+import type { SetCounts } from '../../../operator/reconcile/readiness.ts'
 import type { ReconcileParts } from '../../../operator/reconcile/reconcile-parts.ts'
 import { createMemories } from '../../../operator/reconcile/resource-memory.ts'
+import type { SchemaFacts } from '../../../operator/reconcile/schema-source.ts'
 import type { ChildObject } from '../../../operator/resources/child-object.ts'
 import { hostObjects } from '../../../operator/resources/host-objects.ts'
 import { readTemplateRecord } from '../../../operator/resources/template-record.ts'
@@ -15,7 +17,7 @@ import type { Occurrence } from '../../../operator/runtime/event-recorder.ts'
 import type { KubernetesObject } from '../../../operator/runtime/kubernetes-object.ts'
 import { kubernetesRoom } from '../../support/kubernetes-room.ts'
 import { hostContext, readHost } from '../../support/operator-cases.ts'
-import { emptyPicture, podWith, readyCounts } from '../../support/operator-findings.ts'
+import { boundClaims, emptyPicture, podWith, readyCounts } from '../../support/operator-findings.ts'
 import { viewOf } from '../../support/operator-view.ts'
 
 const host = readHost('host-minimal')
@@ -26,7 +28,7 @@ const room = kubernetesRoom()
 
 test('what the operator itself took away is no drift when it is wanted again', async () => {
   const told: string[] = []
-  const memory = createMemories<HostFacts>().of(host)
+  const memory = createMemories<SchemaFacts>().of(host)
   const scaleTo = async (replicas: number): Promise<void> => {
     const scaled: Host = { ...host, spec: { ...host.spec, replicas } }
     const { objects } = hostObjects(scaled, hostContext)
@@ -61,7 +63,7 @@ test('who replaces pods says what of their template changed, and no value of it'
   const events = {
     record: (_type: unknown, _of: unknown, occurrence: Occurrence) => told.push(occurrence),
   }
-  const memory = createMemories<HostFacts>().of(host)
+  const memory = createMemories<SchemaFacts>().of(host)
   const setOf = (of: Host): KubernetesObject => {
     const { objects } = hostObjects(of, hostContext)
     return objects.find(({ kind }) => kind === 'StatefulSet') as KubernetesObject
@@ -104,7 +106,11 @@ test('who replaces pods says what of their template changed, and no value of it'
   await change(host, withVariables(['LOG_LEVEL'], { replicas: 2, updatePartition: 2 }), two)
   const held = { ...readyCounts, replicas: 2, updatedReplicas: 1, isRolling: true }
   await change(withPartition(1), withPartition(0), two, held)
-  await change(withPartition(1), withPartition(0), two, { ...held, isRolling: false })
+  await change(withPartition(1), withPartition(0), two, {
+    ...held,
+    isRolling: false,
+    updatedReplicas: 2,
+  })
   await change(withPartition(0), withPartition(1), two, held)
   assert.deepEqual(told, [
     {
@@ -126,4 +132,34 @@ test('who replaces pods says what of their template changed, and no value of it'
       note: 'Pods that have the template from before are replaced, since spec.updatePartition is 0 now, and was 1.',
     },
   ])
+})
+
+test('for larger volumes a StatefulSet is made anew only when all its pods have the template that is wanted', () => {
+  const { clusterDomain, defaults } = hostContext
+  const options = { clusterDomain, defaults }
+  const logic = {
+    objects: (of: Host, _: SchemaFacts, context: typeof hostContext) =>
+      hostObjects(of, { ...hostContext, ...context }),
+  } as unknown as KindLogic<Host, SchemaFacts>
+  const facts: SchemaFacts = { schemaSource: null, keyless: null, isRefused: false, awaited: null }
+  const live = hostObjects(host, hostContext).objects.find(({ kind }) => kind === 'StatefulSet')
+  const recorded = readTemplateRecord(live?.metadata?.annotations)
+  const isMadeAnew = (of: Host, counts: Partial<SetCounts> = {}): boolean => {
+    const set = live as V1StatefulSet
+    const claims = boundClaims(of)
+    const known = { ...emptyPicture, set, recorded, claims, allClaims: claims }
+    const picture = { ...known, counts: { ...readyCounts, ...counts } }
+    const { isGrowing } = planObjects(logic, { options } as never, of, { picture, facts })
+    return isGrowing
+  }
+  const { storage } = host.spec
+  const data = { ...storage.data, size: '200Gi' }
+  const larger: Host = { ...host, spec: { ...host.spec, storage: { ...storage, data } } }
+  const image = { ...host.spec.image, tag: '2' }
+  assert.equal(isMadeAnew(host), false)
+  assert.equal(isMadeAnew(larger), true)
+  assert.equal(isMadeAnew({ ...larger, spec: { ...larger.spec, image } }), false)
+  assert.equal(isMadeAnew(larger, { isRolling: true, updatedReplicas: 0 }), false)
+  assert.equal(isMadeAnew(larger, { updatedReplicas: 0 }), false)
+  assert.equal(isMadeAnew(larger, { generation: 2 }), false)
 })

@@ -51,6 +51,12 @@ test('pods that are replaced are rolling out', () => {
   assert.deepEqual(reasons({}, rolling), ['RollingOut', 'WaitingForRollout'])
 })
 
+test('pods with another template are rolling out also where a StatefulSet that was made anew knows of no roll-out', () => {
+  assert.deepEqual(reasons({}, { updatedReplicas: 1 }), ['RollingOut', 'WaitingForRollout'])
+  const beingMade = { replicas: 1, readyReplicas: 1, updatedReplicas: 1 }
+  assert.deepEqual(reasons({}, beingMade), ['Initializing', 'Progressing'])
+})
+
 test('pods that updatePartition holds back are not waited for, and Ready says so', () => {
   const held = { ...host, spec: { ...host.spec, replicas: 3, updatePartition: 2 } }
   const readyOf = (updatedReplicas: number, readyReplicas: number): object =>
