@@ -23,6 +23,8 @@ export interface ResourceMetadata {
   readonly generation: number
   /** Annotations; `requests` in `api/annotations.ts` lists those that are looked at. */
   readonly annotations?: Readonly<Record<string, string>>
+  /** RFC 3339; when the resource was made. */
+  readonly creationTimestamp?: string
   /** RFC 3339; there while the resource is being deleted. */
   readonly deletionTimestamp?: string
 }

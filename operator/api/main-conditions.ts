@@ -12,7 +12,8 @@ export const mainConditions = {
       ScaledToZero: { status: 'True', meaning: 'No pods are wanted; keys and data are kept.' },
       Pending: {
         status: 'False',
-        meaning: 'The resource has not been looked at to the end yet.',
+        meaning:
+          'The resource has not been looked at to the end yet, or a new Host waits for the schema key of its Generator, half a minute at most.',
         event: 'none',
       },
       Initializing: {

@@ -36,6 +36,11 @@ export function peerIDOf({ generator }: Referred): string | undefined {
   return generator?.status?.nodes?.[0]?.peerID
 }
 
+/** Whether its Secrets were made, as far as they could be. */
+export function wasLookedAt({ status }: Generator): boolean {
+  return (status?.observedGeneration ?? -1) >= 0
+}
+
 /** Addresses of those whose peer ID is known. */
 export function peersOf(referred: readonly Referred[], clusterDomain: string): string[] {
   return referred.flatMap((one) => {

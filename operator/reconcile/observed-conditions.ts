@@ -11,6 +11,7 @@ import type { HealthView } from './health-view.ts'
 import { listed } from './listed.ts'
 import { nearlyFullCode } from './nearly-full.ts'
 import type { Statement } from './problem.ts'
+import type { SchemaFacts } from './schema-source.ts'
 import { withoutStop } from './sentences.ts'
 
 const upstreamReasons: Readonly<Record<string, keyof typeof upstreamRemedies>> = {
@@ -192,13 +193,8 @@ function notConnectedStatement(
   return { reason: 'NotConnected', message: `No peer at ${placesOf(lonely)}: ${hint}.` }
 }
 
-/** What is known of where a Host has its schema from. */
-export interface SchemaFacts {
-  readonly schemaSource: Required<GeneratorReference> | null
-  /** A Generator that would let this Host have a key, and has none itself yet. */
-  readonly keyless: Required<GeneratorReference> | null
-  /** Whether Generators are named, but none lets this namespace have a key. */
-  readonly isRefused: boolean
+/** What is known of a Host's schema. */
+export interface SeenSchema extends SchemaFacts {
   readonly referred: readonly Referred[]
   readonly views: ReadonlyMap<number, HealthView | null>
 }
@@ -206,7 +202,7 @@ export interface SchemaFacts {
 /** Whether a Host's schema is its Generator's. */
 export function schemaStatement(
   host: Host,
-  { schemaSource: source, keyless, isRefused, referred, views }: SchemaFacts,
+  { schemaSource: source, keyless, isRefused, awaited, referred, views }: SeenSchema,
 ): Statement<ReasonOf<'SchemaInSync'>> {
   const other = foreignText(host, foreignSources(host, referred, source ?? keyless))
   if (other !== null) return { reason: 'PrefixMismatch', message: other }
@@ -216,6 +212,7 @@ export function schemaStatement(
       message: `The embedded schema is used, since no Generator of spec.generators lets this namespace have a key: add ${host.metadata.namespace} to spec.schemaAuth.allowedNamespaces there.`,
     }
   }
+  if (awaited !== null) return unobserved
   if (keyless !== null) {
     const message = `Generator ${keyless.namespace}/${keyless.name} has no schema key yet, or none that the operator may read, and the embedded schema is used: see whether the Secret with its keys is there.`
     return { reason: 'Unreachable', message }

@@ -5,7 +5,7 @@ import type { Controller } from '../runtime/controller.ts'
 import type { Change } from '../runtime/object-cache.ts'
 import type { Urgency } from '../runtime/work-queue.ts'
 import type { Belonging, ClusterView } from './cluster-view.ts'
-import { referredGenerators } from './generator-peers.ts'
+import { referredGenerators, wasLookedAt } from './generator-peers.ts'
 import type { Mirror } from './mirror.ts'
 
 export type Controllers = Readonly<Record<Resource['kind'], Pick<Controller, 'add'>>>
@@ -70,7 +70,7 @@ function interestOf(generator: Generator | null): string {
   if (generator === null) return ''
   const { metadata, spec, status } = generator
   const peers = (status?.nodes ?? []).map(({ peerID }) => peerID ?? null)
-  return canonicalJson([metadata.uid, spec.schemaAuth, peers])
+  return canonicalJson([metadata.uid, spec.schemaAuth, peers, wasLookedAt(generator)])
 }
 
 /** Keys of the Hosts that refer to a Generator. */

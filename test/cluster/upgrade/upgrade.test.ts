@@ -108,7 +108,6 @@ describe('an upgrade of the operator, which looks after the whole cluster', () =
     await release(args, valuesOf(old))
     await here.write(generatorOf('kept'))
     await here.write(hostOf('kept', { generators: [{ name: 'kept' }] }))
-    // Its pod is replaced once, when the Generator has a key to the schema.
     await here.reason('Host', 'kept', 'SchemaInSync', 'Matched')
     await allReady()
   })

@@ -96,6 +96,7 @@ test('a schema that nobody lets this namespace have is told with the remedy', ()
     schemaSource: null,
     keyless: null,
     isRefused: true,
+    awaited: null,
     referred: [],
     views: new Map(),
   }
@@ -108,6 +109,13 @@ test('a schema that nobody lets this namespace have is told with the remedy', ()
 
 test('a Generator whose key is not there yet is named', () => {
   const keyless = { name: 'second', namespace: 'apps' }
-  const facts = { schemaSource: null, keyless, isRefused: false, referred: [], views: new Map() }
+  const facts = {
+    schemaSource: null,
+    keyless,
+    isRefused: false,
+    awaited: null,
+    referred: [],
+    views: new Map(),
+  }
   assert.match(schemaStatement(host, facts).message, /Generator apps\/second has no schema key yet/)
 })

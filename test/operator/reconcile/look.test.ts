@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Generator, Host, Resource } from '../../../operator/api.ts'
 import { type GeneratorFacts, generatorLogic } from '../../../operator/reconcile/generator-logic.ts'
-import { createHostLogic, type HostFacts } from '../../../operator/reconcile/host-logic.ts'
+import { createHostLogic } from '../../../operator/reconcile/host-logic.ts'
 import { createLook } from '../../../operator/reconcile/look.ts'
 import { createLookPace } from '../../../operator/reconcile/look-pace.ts'
 import type { ReconcileParts } from '../../../operator/reconcile/reconcile-parts.ts'
 import { createMemories } from '../../../operator/reconcile/resource-memory.ts'
+import type { SchemaFacts } from '../../../operator/reconcile/schema-source.ts'
 import type { Occurrence } from '../../../operator/runtime/event-recorder.ts'
 import { kubernetesRoom } from '../../support/kubernetes-room.ts'
 import { hostContext, readGenerator, readHost } from '../../support/operator-cases.ts'
@@ -23,7 +24,7 @@ const room = kubernetesRoom()
 function lookEvery(
   intervalMs: number,
   told: string[] = [],
-): ReturnType<typeof createLook<Host, HostFacts>> {
+): ReturnType<typeof createLook<Host, SchemaFacts>> {
   return createLook(
     createHostLogic(viewOf([]).generators),
     partsOf<Host>(intervalMs, told),
@@ -46,7 +47,7 @@ function partsOf<R extends Resource>(intervalMs: number, told: string[]): Reconc
 
 test('between two looks nothing is asked, unless the wish changes or a pod comes', async () => {
   const look = lookEvery(1_000)
-  const memory = createMemories<HostFacts>().of(host)
+  const memory = createMemories<SchemaFacts>().of(host)
   const asks = async (of: Host, picture = emptyPicture): Promise<boolean> => {
     const before = room.server.requests.length
     await look(of, memory, picture, signal)
@@ -63,7 +64,7 @@ test('between two looks nothing is asked, unless the wish changes or a pod comes
 test('a Secret that was there and is made again is told in an Event, a new one is not', async () => {
   const told: string[] = []
   const look = lookEvery(0, told)
-  const memory = createMemories<HostFacts>().of(host)
+  const memory = createMemories<SchemaFacts>().of(host)
 
   await look(host, memory, emptyPicture, signal)
   assert.deepEqual(told, [])

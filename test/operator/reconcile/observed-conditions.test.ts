@@ -118,7 +118,13 @@ test('a wrong ID among several peers leaves the condition True, and is told with
 })
 
 test('a Generator that refuses the key: why, and what has it read its keys again, also behind a worse error', () => {
-  const facts = { schemaSource: reference, keyless: null, isRefused: false, referred: [] }
+  const facts = {
+    schemaSource: reference,
+    keyless: null,
+    isRefused: false,
+    awaited: null,
+    referred: [],
+  }
   const fork = { code: 'HOST_FORK_TOO_DEEP', message: 'peers are on another branch' }
   const views = new Map([[0, viewOf([peerID], { errors: [fork, refusal] })]])
   const statement = schemaStatement(byReference, { ...facts, views })
@@ -156,9 +162,9 @@ test('a Generator of another chain is said to be that, whoever allows what, and 
   const facts = { referred: foreign, views: new Map([[0, different]]) }
   const prefix = { reason: 'PrefixMismatch', message: otherChain }
   for (const found of [
-    { schemaSource: reference, keyless: null, isRefused: false },
-    { schemaSource: null, keyless: reference, isRefused: false },
-    { schemaSource: null, keyless: null, isRefused: true },
+    { schemaSource: reference, keyless: null, isRefused: false, awaited: null },
+    { schemaSource: null, keyless: reference, isRefused: false, awaited: null },
+    { schemaSource: null, keyless: null, isRefused: true, awaited: null },
   ]) {
     assert.deepEqual(schemaStatement(byReference, { ...found, ...facts }), prefix)
   }
@@ -176,7 +182,14 @@ test('beside a Generator of its own chain one of another chain is told as someth
   })
   const own = { name: 'own', namespace }
   const both = [...foreign, { reference: own, generator, isWatched: true }]
-  const facts = { schemaSource: own, keyless: null, isRefused: false, referred: both, views }
+  const facts = {
+    schemaSource: own,
+    keyless: null,
+    isRefused: false,
+    awaited: null,
+    referred: both,
+    views,
+  }
   assert.equal(schemaStatement(byReference, facts).reason, 'Unreachable')
 })
 
@@ -187,7 +200,7 @@ test('peers that come and go change no message, so that they cost no write of th
 })
 
 test('a Host whose Generators are not there says so of its schema, and one that names none does not', () => {
-  const nothing = { schemaSource: null, keyless: null, isRefused: false }
+  const nothing = { schemaSource: null, keyless: null, isRefused: false, awaited: null }
   const none = { ...nothing, referred: [], views: new Map() }
   assert.deepEqual(schemaStatement(byReference, none), {
     reason: 'GeneratorMissing',

@@ -8,7 +8,7 @@ import { occurrencesOf } from '../../../operator/reconcile/condition-list.ts'
 import { problemOf } from '../../../operator/reconcile/failures.ts'
 import { type GeneratorFacts, generatorLogic } from '../../../operator/reconcile/generator-logic.ts'
 import { type HealthView, parseHealth } from '../../../operator/reconcile/health-view.ts'
-import { createHostLogic, type HostFacts } from '../../../operator/reconcile/host-logic.ts'
+import { createHostLogic } from '../../../operator/reconcile/host-logic.ts'
 import {
   type IdentityPlan,
   planIdentity,
@@ -18,6 +18,7 @@ import { missingSecretStatement } from '../../../operator/reconcile/named-secret
 import type { Picture } from '../../../operator/reconcile/picture.ts'
 import { keepPod } from '../../../operator/reconcile/pod.ts'
 import { type Findings, wantedStatus } from '../../../operator/reconcile/resource-status.ts'
+import type { SchemaFacts } from '../../../operator/reconcile/schema-source.ts'
 import { nameTakenError } from '../../../operator/reconcile/secrets.ts'
 import { chainProblem } from '../../../operator/reconcile/storage.ts'
 import type { WantedCondition } from '../../../operator/runtime/status-writer.ts'
@@ -45,7 +46,12 @@ const generatorFacts: GeneratorFacts = {
   hiddenService: null,
   schemaKeysRenewed: null,
 }
-const hostFacts: HostFacts = { schemaSource: null, keyless: null, isRefused: false }
+const hostFacts: SchemaFacts = {
+  schemaSource: null,
+  keyless: null,
+  isRefused: false,
+  awaited: null,
+}
 const source = { name: 'mainnet', namespace: 'validators' }
 
 /** What the status of a Generator says; without more, all is well with it. */
@@ -73,8 +79,8 @@ function ofHost(
   }).conditions
 }
 
-type HostFindings = Partial<Findings<HostFacts>> & {
-  readonly facts?: HostFacts
+type HostFindings = Partial<Findings<SchemaFacts>> & {
+  readonly facts?: SchemaFacts
   readonly isWatched?: boolean
   readonly seen?: readonly Generator[]
 }
@@ -315,7 +321,7 @@ const situations: Readonly<Record<string, () => Said>> = {
     return ofHost(withSchema('embedded', { errors }), { facts }, referring)
   },
   'a schema that nobody allows': () =>
-    ofHost({}, { facts: { ...hostFacts, isRefused: true } }, referring),
+    ofHost({}, { facts: { ...hostFacts, isRefused: true, awaited: null } }, referring),
 }
 
 const said = Object.entries(situations).flatMap(([situation, of]) =>
