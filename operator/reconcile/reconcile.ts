@@ -19,6 +19,7 @@ import { createKeyHolders, type KeyHolders } from './key-holders.ts'
 import type { Keyring } from './keyring.ts'
 import { type FingerprintCache, followPolicy, generateKeys, isToBeOwned } from './keyring.ts'
 import type { KindLogic } from './kind-logic.ts'
+import { tellLasting } from './lasting-trouble.ts'
 import { createLook, type Look } from './look.ts'
 import { missingSecretStatement } from './named-secrets.ts'
 import { type PausedPlan, waitingChanges } from './pause.ts'
@@ -285,10 +286,11 @@ async function tell<R extends Resource, F>(work: Work<R, F>): Promise<ReconcileR
   const metadata = { ...resource.metadata, resourceVersion }
   const live = { ...resource, metadata, status: value.status }
   const outcome = await parts.status.write(parts.type, live, wanted, run.signal)
-  if (outcome.written) tellEvents(work, wanted)
+  const nextTellingMs = tellEvents(work, wanted, outcome.written)
   hurryIfAsked(work)
   const pauses = [
     parts.pace.intervalMs(observed),
+    ...(nextTellingMs === null ? [] : [nextTellingMs]),
     ...(isPassing(findings.error) ? [passingMs] : []),
     ...(outcome.requeueAfterMs === undefined ? [] : [outcome.requeueAfterMs]),
   ]
@@ -300,13 +302,16 @@ function isWaiting<F>({ identity, hold }: Findings<F>): boolean {
   return [identity?.problem, identity?.lack, hold].some(Boolean)
 }
 
+/** Tells what changed, where it was written, and what has lasted; answers when there may be more to tell. */
 function tellEvents<R extends Resource, F>(
-  { resource, parts }: Work<R, F>,
+  { resource, memory, parts }: Work<R, F>,
   { conditions }: WantedStatus,
-): void {
-  for (const occurrence of occurrencesOf(resource.status?.conditions ?? [], conditions)) {
-    parts.events.record(parts.type, resource, occurrence)
-  }
+  isWritten: boolean,
+): number | null {
+  const changes = isWritten ? occurrencesOf(resource.status?.conditions ?? [], conditions) : []
+  const { now, nextMs } = tellLasting(memory.troubles, changes, conditions, parts.nowMs())
+  for (const occurrence of now) parts.events.record(parts.type, resource, occurrence)
+  return nextMs
 }
 
 /** Who asks for a look wants the replicas asked as well. */

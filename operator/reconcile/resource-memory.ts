@@ -2,6 +2,7 @@
 import type { Resource } from '../api.ts'
 import type { ChildKind } from './cluster-view.ts'
 import type { Keyring } from './keyring.ts'
+import type { Troubles } from './lasting-trouble.ts'
 import type { MissingKey } from './named-secrets.ts'
 import type { StorageStatement } from './storage.ts'
 
@@ -28,6 +29,8 @@ export interface ResourceMemory<F> {
   readonly secretWishes: Map<string, string>
   /** What was answered to claims that asked for more. */
   refusedGrowth: StorageStatement | null
+  /** What replicas see and nobody was told of yet; what was to be told by an operator that ended is not. */
+  readonly troubles: Troubles
 }
 
 export interface Memories<F> {
@@ -48,6 +51,7 @@ export function createMemories<F>(): Memories<F> {
         settled: new Set<string>(),
         secretWishes: new Map<string, string>(),
         refusedGrowth: null,
+        troubles: new Map(),
       }
       memories.set(key, { uid, memory })
       return memory

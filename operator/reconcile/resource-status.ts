@@ -194,7 +194,7 @@ function identityStatement<F>(
 }
 
 /** Conditions about what replicas say at `/health`, in words that may hold figures. */
-const observedTypes = ['UpstreamReachable', 'PeersConnected', 'SchemaInSync'] as const
+export const observedTypes = ['UpstreamReachable', 'PeersConnected', 'SchemaInSync'] as const
 
 /** Statements about what replicas say; those from before, until all of them have been asked. */
 function observedStatements<R extends Resource, F>(
