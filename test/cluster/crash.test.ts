@@ -117,6 +117,11 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
     'before apply Secret',
     'after apply Secret',
     'after apply Secret 2',
+    'before apply ConfigMap',
+    'before apply StatefulSet',
+    'after apply StatefulSet',
+    'before apply PersistentVolumeClaim',
+    'after apply PersistentVolumeClaim',
     'before apply Generator/status',
   ]
   for (const [index, moment] of generatorMoments.entries()) {
@@ -168,6 +173,36 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
     assert.deepEqual(await keysOf('narrow'), keys)
     assert.deepEqual(await normalObjects(here, 'narrow'), expected.narrow)
   })
+
+  test('operators killed before and after each write, one after the other, with which the StatefulSet of a lost keys claim is taken away: its record is kept, no key changes, and no pod goes', async () => {
+    await space.start({ env: alone })
+    await here.write(pair('lost'))
+    await settled('Host', 'lost')
+    const keys = await keysOf('lost')
+    const template = await recordOf('StatefulSet', 'lost-host')
+    assert.ok(template)
+    const pods = async (): Promise<unknown[]> =>
+      await Promise.all(
+        [0, 1].map(
+          async (ordinal) => (await here.find('Pod', `lost-host-${ordinal}`))?.metadata.uid,
+        ),
+      )
+    const before = await pods()
+    await space.stop('SIGKILL')
+    await here.delete('PersistentVolumeClaim', 'keys-lost-host-1')
+    for (const kind of ['apply ConfigMap', 'delete StatefulSet']) {
+      for (const when of ['before', 'after']) await space.dieAt(`${when} ${kind}`)
+    }
+    await space.start({ env: alone })
+    await here.reason('Host', 'lost', 'Stalled', 'KeysClaimMissing')
+    assert.equal(await here.find('StatefulSet', 'lost-host'), null)
+    assert.equal(await recordOf('ConfigMap', 'lost-host-config'), template)
+    assert.deepEqual(await keysOf('lost'), keys)
+    assert.deepEqual(await pods(), before)
+  })
+  const recordOf = async (kind: 'ConfigMap' | 'StatefulSet', name: string): Promise<unknown> =>
+    (await here.find(kind, name))?.metadata.annotations?.['viewmesh.io/pod-template']
+
   const narrowed = async (name: string): Promise<void> => {
     await settled('Host', name, 1)
     await eventually(async () => {

@@ -1,6 +1,6 @@
 /**
- * Kills the operator at random moments while Hosts are created, scaled and changed, and then looks
- * whether the cluster is as if it had never been: `npm run crash:operator -- --rounds 100`. Needs the
+ * Kills the operator at random moments while Hosts are created and scaled and Generators change, and looks
+ * then whether the cluster is as if it had never been: `npm run crash:operator -- --rounds 100`. Needs the
  * cluster that KUBECONFIG names, and the images there.
  */
 import assert from 'node:assert/strict'
@@ -10,7 +10,14 @@ import { openCluster } from '../../support/cluster.ts'
 import { writeDiagnostics } from '../../support/cluster-diagnostics.ts'
 import { markedClaims, normalObjects } from '../../support/cluster-objects.ts'
 import { alone, openOperatorSpace } from '../../support/cluster-operator.ts'
-import { eventually, hostOf, inNamespace, parked } from '../../support/cluster-resources.ts'
+import {
+  eventually,
+  generatorOf,
+  hostOf,
+  inNamespace,
+  parked,
+  type Written,
+} from '../../support/cluster-resources.ts'
 import { createSeededRandom } from '../../support/seeded-random.ts'
 
 const { values } = parseArgs({
@@ -25,7 +32,8 @@ assert.ok(Number.isSafeInteger(rounds) && rounds > 0, '--rounds takes a number a
 
 /** From the start of the process to well after its first writes. */
 const longestLifeMs = 3_000
-const names = ['one', 'two', 'three'] as const
+const hosts = ['one', 'two', 'three'] as const
+const generators = ['four', 'five'] as const
 
 /** What is never to change, once it was seen. */
 type Identity = Readonly<Record<string, string>>
@@ -50,8 +58,11 @@ async function crash(): Promise<void> {
   await here.write(hostOf('running'))
   await here.reason('Host', 'running', 'Ready', 'AllReady')
   await here.write(hostOf('model', { ...parked, replicas: 2 }))
-  await marked('model', 2)
-  const expected = await normalObjects(here, 'model')
+  await here.write(parkedGenerator('sole'))
+  await marked('Host', 'model', 2)
+  await marked('Generator', 'sole', 1)
+  const expectedHost = await normalObjects(here, 'model')
+  const expectedGenerator = await normalObjects(here, 'sole')
   const pod = await podOf()
   const seen: Record<string, Identity> = {}
   for (let round = 1; round <= rounds; round += 1) {
@@ -60,10 +71,15 @@ async function crash(): Promise<void> {
     process.stdout.write(`round ${round} of ${rounds}\n`)
   }
   await space.start({ env: alone })
-  for (const name of names) {
+  for (const name of hosts) {
     await here.write(hostOf(name, { ...parked, replicas: 2 }))
-    await marked(name, 2)
-    assert.deepEqual(await normalObjects(here, name), expected, name)
+    await marked('Host', name, 2)
+    assert.deepEqual(await normalObjects(here, name), expectedHost, name)
+  }
+  for (const name of generators) {
+    await here.write(parkedGenerator(name))
+    await marked('Generator', name, 1)
+    assert.deepEqual(await normalObjects(here, name), expectedGenerator, name)
   }
   await here.write(hostOf('running'))
   await here.reason('Host', 'running', 'Ready', 'AllReady')
@@ -75,37 +91,50 @@ async function crash(): Promise<void> {
 async function oneRound(): Promise<void> {
   await space.stop('SIGKILL')
   const program = await space.start({ env: alone, expectDeath: true })
-  const name = random.pick(names)
-  const replicas = random.int(3)
+  const wanted = random.pick([
+    hostOf(random.pick(hosts), { ...parked, replicas: random.int(3) }),
+    parkedGenerator(random.pick(generators), { pruning: { maxBlocks: 1_000 + random.int(3) } }),
+  ])
   const [lifeMs, changeMs] = [random.int(longestLifeMs), random.int(longestLifeMs)]
-  const change = sleep(changeMs).then(() => here.write(hostOf(name, { ...parked, replicas })))
+  const change = sleep(changeMs).then(() => here.write(wanted))
   await sleep(lifeMs)
   program.process.kill('SIGKILL')
   await program.ended()
   await change
 }
 
-/** Keys and marks that were there before are there still, as they were. */
+/** A Generator whose pod fits nowhere. */
+function parkedGenerator(name: string, more: object = {}): ReturnType<typeof generatorOf> {
+  const upstream = { podSelector: { matchLabels: { app: 'node' } } }
+  return generatorOf(name, { upstream, ...parked, ...more })
+}
+
+/** Keys of keyrings and schemas that were there before are there still, as they were. */
 async function remember(seen: Record<string, Identity>): Promise<void> {
-  for (const name of [...names, 'running']) {
-    const data = (await here.find('Secret', `${name}-host-keyring`))?.data ?? {}
-    for (const [ordinal, key] of Object.entries(seen[name] ?? {})) {
-      assert.equal(data[ordinal], key, `key ${ordinal} of ${name} changed`)
+  const secrets = [
+    ...[...hosts, 'running'].map((name) => `${name}-host-keyring`),
+    ...generators.map((name) => `${name}-generator-keyring`),
+    ...generators.map((name) => `${name}-generator-schema-keys`),
+  ]
+  for (const secret of secrets) {
+    const data = (await here.find('Secret', secret))?.data ?? {}
+    for (const [key, value] of Object.entries(seen[secret] ?? {})) {
+      assert.equal(data[key], value, `key ${key} of ${secret} changed`)
     }
-    seen[name] = data
+    seen[secret] = data
   }
 }
 
 /** Waits until all replicas have their claims marked, and nothing is in the way. */
-async function marked(name: string, replicas: number): Promise<void> {
-  await here.reason('Host', name, 'Ready', 'Unschedulable')
+async function marked(kind: Written['kind'], name: string, replicas: number): Promise<void> {
+  await here.reason(kind, name, 'Ready', 'Unschedulable')
   await eventually(async () => {
-    const { nodes = [], observedGeneration } = await here.status('Host', name)
+    const { nodes = [], observedGeneration } = await here.status(kind, name)
     const current = nodes.filter(({ ordinal }) => ordinal < replicas)
     assert.equal(current.filter(({ keyringFingerprint }) => keyringFingerprint).length, replicas)
-    const host = await here.find('Host', name)
-    assert.equal(observedGeneration, host?.metadata.generation)
-    assert.equal(await here.condition('Host', name, 'Stalled'), null)
+    const resource = await here.find(kind, name)
+    assert.equal(observedGeneration, resource?.metadata.generation)
+    assert.equal(await here.condition(kind, name, 'Stalled'), null)
     assert.equal(await markedClaims(here, name), replicas)
   })
 }
