@@ -20,6 +20,7 @@ import { type HealthChecks, healthRoutes, watchLoop } from './runtime/operator-h
 import { openReflector, type Reflector, type ReflectorOptions } from './runtime/reflector.ts'
 import type { WriteGuard } from './runtime/requests.ts'
 import { createStatusWriter } from './runtime/status-writer.ts'
+import { unreadNamespaces, unreadProblem, unreadRemark } from './runtime/unread.ts'
 import { writeThrough } from './runtime/write-through.ts'
 import type { OperatorSettings } from './settings.ts'
 
@@ -91,6 +92,9 @@ export async function openOperator(
     await state.elector.elected(running.signal)
   }
   await Promise.all(view.reflectors.map((reflector) => reflector.settled(running.signal)))
+  for (const { namespace, kinds } of unreadNamespaces(view.reflectors)) {
+    log.warn({ namespace, kinds: kinds.join(',') }, 'nothing is done here until it can be read')
+  }
   const events = openEventRecorder(
     { controller: 'viewmesh.io/operator', instance: identity },
     { api, log },
@@ -185,8 +189,9 @@ async function openServers(
     },
     ready: {
       stopping: () => (running.signal.aborted ? 'it is about to end' : null),
-      watches: () => unsynced(state),
+      watches: () => unreadProblem(state.reflectors),
     },
+    remarks: { watches: () => unreadRemark(state.reflectors) },
   }
   const health = await openHttpServer(
     { address: settings.healthAddress, setting: 'HEALTH_ADDR' },
@@ -210,10 +215,4 @@ async function openServers(
 
 function silences({ reflectors }: State): number[] {
   return reflectors.map((reflector) => reflector.silentForMs())
-}
-
-function unsynced({ reflectors }: State): string | null {
-  if (reflectors.length === 0) return 'not connected yet'
-  const kinds = reflectors.filter((reflector) => !reflector.isSynced()).map(({ type }) => type.kind)
-  return kinds.length === 0 ? null : `not read yet: ${[...new Set(kinds)].join(', ')}`
 }

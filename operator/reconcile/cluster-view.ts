@@ -58,6 +58,8 @@ export interface ClusterView {
   readonly pods: Mirror<Belonging<KeptPod>>
   readonly claims: Mirror<Belonging<KeptClaim>>
   readonly reflectors: readonly Reflector<unknown>[]
+  /** Those that follow what is in a namespace. */
+  reflectorsOf(namespace: string): readonly Reflector<unknown>[]
 }
 
 /** The type of our resources at the API server. */
@@ -107,7 +109,9 @@ export function openClusterView(
   })
   const mirrors = [generators, hosts, ...Object.values(children), pods, claims]
   const reflectors = mirrors.flatMap((mirror): readonly Reflector<unknown>[] => mirror.reflectors)
-  return { generators, hosts, children, pods, claims, reflectors }
+  const reflectorsOf = (namespace: string): readonly Reflector<unknown>[] =>
+    mirrors.flatMap((mirror): Reflector<unknown> | [] => mirror.reflectorOf(namespace) ?? [])
+  return { generators, hosts, children, pods, claims, reflectors, reflectorsOf }
 }
 
 function keepChild(object: KubernetesObject): KeptChild {

@@ -20,7 +20,7 @@ export function createHostLogic(generators: Mirror<Generator>): KindLogic<Host, 
     referredGenerators(
       host,
       (namespace, name) => generators.get(namespace, name)?.value ?? null,
-      generators.watches,
+      (namespace) => generators.reflectorOf(namespace) !== undefined,
     )
   return {
     kind: 'Host',
@@ -44,6 +44,8 @@ export function createHostLogic(generators: Mirror<Generator>): KindLogic<Host, 
       PeersConnected: peersStatement(host, { referred: referred(host), views }),
       SchemaInSync: schemaStatement(host, { ...facts, referred: referred(host), views }),
     }),
+    alsoRead: (host) =>
+      referred(host).flatMap(({ reference }) => generators.reflectorOf(reference.namespace) ?? []),
     moves: (host) =>
       JSON.stringify([peersOf(referred(host), ''), allowances(host, referred(host))]),
   }

@@ -6,6 +6,7 @@ import type { ResourceObjects } from '../resources/child-object.ts'
 import type { BuildContext, OperatorDefaults } from '../resources/context.ts'
 import type { Learnt } from '../resources/learnt.ts'
 import type { KubernetesApi } from '../runtime/api.ts'
+import type { Reflector } from '../runtime/reflector.ts'
 import type { HealthView } from './health-view.ts'
 import type { LastWords } from './last-words.ts'
 import type { Statement } from './problem.ts'
@@ -61,6 +62,8 @@ export interface KindLogic<R extends Resource, F> {
   readonly hold: (resource: R, facts: F) => Statement<ReasonOf<'Ready'>> | null
   /** Conditions that speak of what replicas say, or said before they failed. */
   readonly statements: (resource: R, facts: F, said: Said) => Statements
+  /** What is watched of other namespaces and goes into the objects. */
+  readonly alsoRead?: (resource: R) => readonly Reflector<unknown>[]
   /** Text that changes when something watched asks for another look. */
   readonly moves?: (resource: R) => string
 }

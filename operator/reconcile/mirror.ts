@@ -12,8 +12,8 @@ export type OpenReflector = <T extends KubernetesObject, C>(
 export interface Mirror<C> {
   get(namespace: string, name: string): Cached<C> | undefined
   list(): IterableIterator<Cached<C>>
-  /** Whether objects of a namespace are seen at all. */
-  watches(namespace: string): boolean
+  /** What follows the objects of a namespace; undefined where they are not seen at all. */
+  reflectorOf(namespace: string): Reflector<C> | undefined
   onChange(listener: (change: Change<C>) => void): () => void
   readonly reflectors: readonly Reflector<C>[]
 }
@@ -32,7 +32,7 @@ export function openMirror<T extends KubernetesObject, C>(
     byNamespace.get(namespaces === null ? undefined : namespace)
   return {
     get: (namespace, name) => of(namespace)?.get(namespace, name),
-    watches: (namespace) => of(namespace) !== undefined,
+    reflectorOf: of,
     list: function* () {
       for (const reflector of reflectors) yield* reflector.list()
     },

@@ -2,7 +2,6 @@
  * Brings one resource to what its spec says, in an order that is safe to interrupt anywhere: look,
  * judge identity and chain, make Secrets, keep claims, apply objects, then tell in status what is.
  */
-import { ServiceError } from '../../src/errors.ts'
 import { requests } from '../api/annotations.ts'
 import type { Resource } from '../api.ts'
 import { childNames } from '../resources/names.ts'
@@ -10,6 +9,7 @@ import { hasCode } from '../runtime/api-error.ts'
 import type { Reconcile, ReconcileResult, ReconcileRun } from '../runtime/controller.ts'
 import { keyOf, parseKey } from '../runtime/resource-type.ts'
 import type { WantedStatus } from '../runtime/status-writer.ts'
+import { unreadFailure } from '../runtime/unread.ts'
 import { parkSet, planObjects, removeSet, settleAll } from './act.ts'
 import { claimChanges, settleClaims } from './claims-upkeep.ts'
 import { occurrencesOf, toldBefore } from './condition-list.ts'
@@ -104,9 +104,9 @@ export function nothingFound<F>({
 
 /** Goes as far as it gets; what stops it is a finding too. */
 async function attempt<R extends Resource, F>(work: Work<R, F>): Promise<void> {
-  const { findings, parts, run } = work
+  const { findings, run } = work
   try {
-    const failure = unreadable(parts)
+    const failure = unreadable(work)
     if (failure !== null) throw failure
     await proceed(work)
   } catch (error) {
@@ -129,17 +129,13 @@ function logStop<R extends Resource, F>(
   run.log.warn({ err: error }, 'stopped until a person acts')
 }
 
-/** A kind that may not be listed, or was not listed yet, looks empty: nothing may follow from it. */
-function unreadable<R extends Resource>({ view }: ReconcileParts<R>): Error | null {
-  const silent = view.reflectors.find((reflector) => !reflector.isSynced())
-  if (silent === undefined) return null
-  const { plural } = silent.type
-  return (
-    silent.failure() ??
-    new ServiceError('OPERATOR_API_UNREACHABLE', `${plural} have not been listed yet`, {
-      remedy: 'Nothing: it is tried again.',
-    })
-  )
+/** What may not be listed looks empty; what is in other namespaces than these does not matter here. */
+function unreadable<R extends Resource, F>({ resource, logic, parts }: Work<R, F>): Error | null {
+  const { namespace } = resource.metadata
+  return unreadFailure([
+    ...parts.view.reflectorsOf(namespace),
+    ...(logic.alsoRead?.(resource) ?? []),
+  ])
 }
 
 async function proceed<R extends Resource, F>(work: Work<R, F>): Promise<void> {

@@ -7,25 +7,34 @@ export type Checks = Readonly<Record<string, () => string | null>>
 export interface HealthChecks {
   readonly live: Checks
   readonly ready: Checks
+  /** What `/readyz` adds, where there is something, whatever its status is. */
+  readonly remarks?: Checks
 }
 
 /** Declares both routes; 503 names the checks that fail. */
-export function healthRoutes(server: FastifyInstance, { live, ready }: HealthChecks): void {
+export function healthRoutes(
+  server: FastifyInstance,
+  { live, ready, remarks }: HealthChecks,
+): void {
   server.get('/healthz', (_request, reply) => answer(reply, live))
-  server.get('/readyz', (_request, reply) => answer(reply, ready))
+  server.get('/readyz', (_request, reply) => answer(reply, ready, remarks))
 }
 
-function answer(reply: FastifyReply, checks: Checks): FastifyReply {
+function answer(reply: FastifyReply, checks: Checks, remarks: Checks = {}): FastifyReply {
   const results = Object.entries(checks).map(([name, check]) => ({ name, problem: check() }))
   const isWell = results.every(({ problem }) => problem === null)
   const lines = results.map(({ name, problem }) =>
     problem === null ? `[+]${name} ok` : `[-]${name} failed: ${problem}`,
   )
+  const told = Object.entries(remarks).flatMap(([name, remark]) => {
+    const text = remark()
+    return text === null ? [] : [`[!]${name}: ${text}`]
+  })
   return reply
     .code(isWell ? 200 : 503)
     .header('cache-control', 'no-cache')
     .type('text/plain; charset=utf-8')
-    .send(`${lines.join('\n')}\n`)
+    .send(`${[...lines, ...told].join('\n')}\n`)
 }
 
 export interface LoopWatch {

@@ -44,6 +44,8 @@ export interface ReflectorParts {
 
 export interface Reflector<C> {
   readonly type: ResourceType
+  /** Undefined: all namespaces. */
+  readonly namespace: string | undefined
   /** True once the first list is complete; it stays true. */
   isSynced(): boolean
   /**
@@ -51,6 +53,8 @@ export interface Reflector<C> {
    * so. Rejects with the signal's reason.
    */
   settled(signal: AbortSignal): Promise<void>
+  /** Whether `settled` has resolved; it stays true. */
+  isSettled(): boolean
   /** Why the API server cannot be followed at the moment; null where it can. */
   failure(): ServiceError | null
   get(namespace: string | undefined, name: string): Cached<C> | undefined
@@ -104,6 +108,11 @@ export function openReflector<T extends KubernetesObject, C>(
   const selection: Selection = { type, namespace, labelSelector: options.labelSelector }
   const now: Following = { version: null, refusals: 0, failure: null, aliveAtMs: performance.now() }
   let isSynced = false
+  let isSettled = false
+  const settle = (): void => {
+    isSettled = true
+    settled.resolve()
+  }
 
   const entryOf = (object: T): Cached<C> => toEntry(type, object, options.keep)
   const heard = (): void => {
@@ -126,7 +135,7 @@ export function openReflector<T extends KubernetesObject, C>(
     cache.replaceAll(items, resourceVersion)
     heard()
     isSynced = true
-    settled.resolve()
+    settle()
     return resourceVersion
   }
   const watch = async (resourceVersion: string): Promise<void> => {
@@ -160,7 +169,7 @@ export function openReflector<T extends KubernetesObject, C>(
     }
     if (now.failure === null) log.warn({ err: failure }, 'the API server cannot be followed')
     now.failure = failure
-    if (hasCode(failure, 'OPERATOR_API_FORBIDDEN')) settled.resolve()
+    if (hasCode(failure, 'OPERATOR_API_FORBIDDEN')) settle()
   }
   const follow = async (): Promise<void> => {
     while (!signal.aborted) {
@@ -178,7 +187,9 @@ export function openReflector<T extends KubernetesObject, C>(
 
   return {
     type,
+    namespace,
     isSynced: () => isSynced,
+    isSettled: () => isSettled,
     settled: (given) => untilAborted(settled.promise, given),
     failure: () => now.failure,
     get: (inNamespace, name) => cache.get(keyOf(inNamespace, name)),

@@ -42,8 +42,11 @@ export interface OperatorSpace {
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
   /** Everything that all operators started here have written. */
   output(): string
-  /** Gives the ServiceAccount other rights, and waits until the API server goes by them. */
-  grant(rules: readonly Rule[]): Promise<void>
+  /**
+   * Gives the ServiceAccount other rights in these namespaces, by default in all, and waits until the API
+   * server goes by them.
+   */
+  grant(rules: readonly Rule[], places?: readonly string[]): Promise<void>
   /** Stops the operator and takes the namespace away. */
   close(): Promise<void>
 }
@@ -87,10 +90,10 @@ export async function openOperatorSpace(cluster: Cluster, count = 1): Promise<Op
   let running: ChildProgram | null = null
 
   let grants = 0
-  const grant = async (rules: readonly Rule[]): Promise<void> => {
+  const grant: OperatorSpace['grant'] = async (rules, places = namespaces) => {
     grants += 1
     const mark = markRule(grants)
-    for (const place of namespaces) {
+    for (const place of places) {
       await cluster.apply(`${rbac}/${place}/roles/${account}`, {
         apiVersion: 'rbac.authorization.k8s.io/v1',
         kind: 'Role',
@@ -99,7 +102,7 @@ export async function openOperatorSpace(cluster: Cluster, count = 1): Promise<Op
       })
     }
     const user = `system:serviceaccount:${namespace}:${account}`
-    for (const place of namespaces) {
+    for (const place of places) {
       await eventually(async () => await expectAllowed(cluster, user, place, mark))
     }
   }

@@ -59,7 +59,8 @@ async function startOfApiServer(cluster: Cluster): Promise<string> {
   return seconds
 }
 
-function healthPort(operator: ChildProgram): number {
+/** Where the operator answers for its health. */
+export function healthPort(operator: ChildProgram): number {
   const [, port] = /"health":(\d+)/.exec(operator.stdout()) ?? []
   return Number(port)
 }

@@ -27,7 +27,9 @@ function reflectorOf<T extends KubernetesObject, C>(
   }
   return {
     type,
+    namespace: undefined,
     isSynced: () => true,
+    isSettled: () => true,
     settled: async () => undefined,
     failure: () => null,
     get: (namespace, name) => cache.get(keyOf(namespace, name)),

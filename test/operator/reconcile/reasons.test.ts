@@ -72,7 +72,9 @@ function ofHost(
   { facts = hostFacts, isWatched = true, seen = [], ...findings }: HostFindings = {},
   of: Host = host,
 ): Said {
-  const logic = createHostLogic({ ...viewOf(seen).generators, watches: () => isWatched })
+  const { generators } = viewOf(seen)
+  const reflectorOf = isWatched ? generators.reflectorOf : () => undefined
+  const logic = createHostLogic({ ...generators, reflectorOf })
   return wantedStatus(logic, { options }, of, {
     findings: { ...foundFacts(facts), ...findings },
     picture: { ...emptyPicture, counts: readyCounts, claims: boundClaims(of), ...picture },

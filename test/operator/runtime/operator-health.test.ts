@@ -4,11 +4,13 @@ import { healthRoutes, watchLoop } from '../../../operator/runtime/operator-heal
 import { openHttpServer } from '../../../src/service/http-server.ts'
 import { captureLog } from '../../support/captured-log.ts'
 
-test('both endpoints answer 200 while all is well, and 503 with what is wrong', async () => {
+test('both endpoints answer 200 while all is well, 503 with what is wrong, and 200 with what is only to be known', async () => {
   let problem: string | null = null
+  let remark: string | null = null
   const checks = {
     live: { 'event-loop': () => null },
     ready: { watches: () => problem, stopping: () => null },
+    remarks: { watches: () => remark },
   }
   const server = await openHttpServer(
     { address: { host: '127.0.0.1', port: 0 }, setting: 'HEALTH_ADDR' },
@@ -24,6 +26,10 @@ test('both endpoints answer 200 while all is well, and 503 with what is wrong', 
     problem = 'not read yet: Pod'
     const text = '[-]watches failed: not read yet: Pod\n[+]stopping ok\n'
     assert.deepEqual(await ask('/readyz'), [503, text])
+    problem = null
+    remark = 'not read: Pod in apps'
+    const remarked = '[+]watches ok\n[+]stopping ok\n[!]watches: not read: Pod in apps\n'
+    assert.deepEqual(await ask('/readyz'), [200, remarked])
     assert.deepEqual(await ask('/healthz'), [200, '[+]event-loop ok\n'])
   } finally {
     await server.close()

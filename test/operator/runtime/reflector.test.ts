@@ -177,7 +177,7 @@ test('a kind that may not be listed settles with the failure, and recovers with 
   })
   open()
   await reflector.settled(soon())
-  assert.equal(reflector.isSynced(), false)
+  assert.deepEqual([reflector.isSynced(), reflector.isSettled()], [false, true])
   assert.equal(reflector.failure()?.code, 'OPERATOR_API_FORBIDDEN')
   isAllowed = true
   const found = changed(({ key }) => key === 'apps/a')

@@ -1,0 +1,60 @@
+/** What could not be read so far, by watched namespace, and so looks empty: nothing may follow from it. */
+import { ServiceError } from '../../src/errors.ts'
+import type { Reflector } from './reflector.ts'
+
+type Followed = Pick<
+  Reflector<unknown>,
+  'type' | 'namespace' | 'isSynced' | 'isSettled' | 'failure'
+>
+
+/** Why nothing may follow from what these hold; null where all of them have been read. */
+export function unreadFailure(reflectors: readonly Followed[]): Error | null {
+  const unread = reflectors.find((reflector) => !reflector.isSynced())
+  if (unread === undefined) return null
+  const { plural } = unread.type
+  return (
+    unread.failure() ??
+    new ServiceError('OPERATOR_API_UNREACHABLE', `${plural} have not been listed yet`, {
+      remedy: 'Nothing: it is tried again.',
+    })
+  )
+}
+
+/** Kinds that could not be read in a namespace. */
+export interface Unread {
+  /** Undefined: all namespaces. */
+  readonly namespace: string | undefined
+  readonly kinds: readonly string[]
+}
+
+/** Namespaces of which something could not be read, in their order. */
+export function unreadNamespaces(reflectors: readonly Followed[]): Unread[] {
+  const unread = reflectors.filter((reflector) => !reflector.isSynced())
+  return [...Map.groupBy(unread, ({ namespace }) => namespace)].map(([namespace, found]) => ({
+    namespace,
+    kinds: found.map(({ type }) => type.kind),
+  }))
+}
+
+/**
+ * Why the operator is of no use yet: something is still being read, or in every namespace there is something
+ * that it may not read. One such namespace among others keeps it from nothing but what is in there.
+ */
+export function unreadProblem(reflectors: readonly Followed[]): string | null {
+  if (reflectors.length === 0) return 'not connected yet'
+  const unread = unreadNamespaces(reflectors)
+  const isUseful = new Set(reflectors.map(({ namespace }) => namespace)).size > unread.length
+  const isSettled = reflectors.every((reflector) => reflector.isSettled())
+  return isUseful && isSettled ? null : `not read yet: ${unread.map(unreadText).join('; ')}`
+}
+
+/** What is not looked after, though the rest is; null where that is nothing, or all. */
+export function unreadRemark(reflectors: readonly Followed[]): string | null {
+  const unread = unreadNamespaces(reflectors)
+  if (unread.length === 0 || unreadProblem(reflectors) !== null) return null
+  return `nothing is done where something may not be read: ${unread.map(unreadText).join('; ')}`
+}
+
+function unreadText({ namespace, kinds }: Unread): string {
+  return `${kinds.join(', ')}${namespace === undefined ? '' : ` in ${namespace}`}`
+}
