@@ -58,7 +58,8 @@ export const errorCodes = {
   OPERATOR_API_EXISTS: 'An object that was to be created is there already.',
   OPERATOR_API_EXPIRED: 'The API server no longer knows what changed since a resourceVersion.',
   OPERATOR_API_FAILED: 'The API server failed at a request.',
-  OPERATOR_API_FORBIDDEN: 'The role of the operator lacks a verb on a kind.',
+  OPERATOR_API_FORBIDDEN:
+    'The role of the operator lacks a verb on a kind, or a policy of the cluster refuses what it asks for.',
   OPERATOR_API_INVALID: 'The API server holds an object for invalid, or a change of it.',
   OPERATOR_API_NOT_FOUND: 'An object, or its kind, is not there.',
   OPERATOR_API_REFUSED: 'The API server does not understand a request.',

@@ -130,7 +130,7 @@ export const mainConditions = {
       Forbidden: {
         status: 'True',
         meaning:
-          'The API server does not let the operator do something; the message says what: extend its role.',
+          'The API server does not let the operator do something: extend its role, or do what the message says where a policy of the cluster refuses it.',
       },
       QuotaExceeded: {
         status: 'True',

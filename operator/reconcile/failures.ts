@@ -1,6 +1,7 @@
 /** Which failures only a person can mend, and what `Stalled` says of them. */
 import { ServiceError } from '../../src/errors.ts'
 import type { Problem } from './problem.ts'
+import { withoutStop } from './sentences.ts'
 
 /** How the API server words refusals that need words of our own. */
 const immutable =
@@ -52,5 +53,5 @@ function refusal(message: string, remedy: string): Problem | null {
         reason: 'QuotaExceeded',
         message: `${message}. Raise the quota of the namespace, or free something.`,
       }
-    : { reason: 'Forbidden', message: `${message}. ${remedy}` }
+    : { reason: 'Forbidden', message: `${withoutStop(message)}. ${remedy}` }
 }

@@ -62,8 +62,16 @@ export function statusError(call: Call, body: StatusBody, retryAfter?: string): 
       ...(fields === '' ? {} : { fields }),
       ...(Number.isFinite(seconds) && seconds >= 0 ? { retryAfterMs: seconds * 1_000 } : {}),
     },
-    remedy: remedies[code] ?? remedies.OPERATOR_API_FAILED,
+    remedy: remedyOf(code, textOf(body.message)),
   })
+}
+
+/** How the API server words what a role does not allow; admission, which also answers 403, words it otherwise. */
+const lacksRight = /cannot \S+ (resource|path) |cannot set blockOwnerDeletion/
+
+function remedyOf(code: ErrorCode, message: string): string {
+  const isPolicy = code === 'OPERATOR_API_FORBIDDEN' && message !== '' && !lacksRight.test(message)
+  return isPolicy ? policyRemedy : (remedies[code] ?? remedies.OPERATOR_API_FAILED)
 }
 
 /**
@@ -115,6 +123,8 @@ function codeOf(status: number, reason: string): ErrorCode {
 }
 
 const later = 'Nothing: it is tried again.'
+const policyRemedy =
+  'A policy of the cluster refuses it, whatever the role of the operator is: correct in the spec, mostly in podTemplate, what it complains of, or ask whoever made the policy to let it pass.'
 const remedies: Partial<Record<ErrorCode, string>> & { readonly OPERATOR_API_FAILED: string } = {
   OPERATOR_API_UNAUTHORIZED: 'Check the service account token or the kubeconfig of the operator.',
   OPERATOR_API_FORBIDDEN:

@@ -83,7 +83,10 @@ describe('an operator that may not, or shall not, on a real cluster', () => {
     await space.grant(rules.filter(({ resources }) => !resources.includes('statefulsets')))
     await here.write(hostOf('unable', parked))
     const { message } = await here.reason('Host', 'unable', 'Stalled', 'Forbidden')
-    assert.match(message, /statefulsets/)
+    assert.match(
+      message,
+      /cannot \w+ resource "statefulsets".* Give the role of the operator this verb/,
+    )
     await space.grant(rules)
     await here.reason('Host', 'unable', 'Ready', 'Unschedulable')
     assert.equal(await here.condition('Host', 'unable', 'Stalled'), null)
@@ -128,6 +131,70 @@ describe('an operator that may not, or shall not, on a real cluster', () => {
     })
     return path
   }
+
+  test('what a policy of the cluster refuses is told with its words, and not as a right that is missing', async () => {
+    const name = `${space.namespace}-replicas`
+    const group = '/apis/admissionregistration.k8s.io/v1'
+    const apiVersion = 'admissionregistration.k8s.io/v1'
+    const policy = `${group}/validatingadmissionpolicies/${name}`
+    const binding = `${group}/validatingadmissionpolicybindings/${name}`
+    const rule = { apiGroups: ['apps'], apiVersions: ['v1'], resources: ['statefulsets'] }
+    const selector = { matchLabels: { 'kubernetes.io/metadata.name': space.namespace } }
+    await cluster.apply(policy, {
+      apiVersion,
+      kind: 'ValidatingAdmissionPolicy',
+      metadata: { name },
+      spec: {
+        failurePolicy: 'Fail',
+        matchConstraints: { resourceRules: [{ ...rule, operations: ['CREATE', 'UPDATE'] }] },
+        validations: [
+          {
+            expression: "!object.metadata.name.startsWith('policed')",
+            message: 'names of teams only',
+            reason: 'Forbidden',
+          },
+        ],
+      },
+    })
+    await cluster.apply(binding, {
+      apiVersion,
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata: { name },
+      spec: {
+        policyName: name,
+        validationActions: ['Deny'],
+        matchResources: { namespaceSelector: selector },
+      },
+    })
+    try {
+      await eventually(async () => {
+        const { status } = await cluster.request('PATCH', here.path('StatefulSet', 'policed'), {
+          body: {
+            apiVersion: 'apps/v1',
+            kind: 'StatefulSet',
+            metadata: { name: 'policed' },
+            spec: {
+              selector: { matchLabels: { a: 'b' } },
+              template: {
+                metadata: { labels: { a: 'b' } },
+                spec: { containers: [{ name: 'a', image: 'a' }] },
+              },
+            },
+          },
+          query: { fieldManager: 'viewmesh-test', dryRun: 'All' },
+          type: 'application/apply-patch+yaml',
+        })
+        assert.equal(status, 403)
+      })
+      await here.write(hostOf('policed', parked))
+      const { message } = await here.reason('Host', 'policed', 'Stalled', 'Forbidden')
+      assert.match(message, /names of teams only\. A policy of the cluster refuses it, /)
+    } finally {
+      await cluster.request('DELETE', binding)
+      await cluster.request('DELETE', policy)
+    }
+    await here.reason('Host', 'policed', 'Ready', 'Unschedulable')
+  })
 
   test('a quota that is used up is told as such', async () => {
     const path = await forbidMore('ConfigMap', 'count/configmaps')

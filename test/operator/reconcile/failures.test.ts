@@ -20,6 +20,30 @@ test('what only a person can mend stalls, with a reason of its own', () => {
   }
 })
 
+test('what a role does not allow is told with another remedy than what a policy refuses', () => {
+  const role =
+    /Give the role of the operator this verb on this kind; its chart has the whole list\.$/
+  const policy =
+    /\. A policy of the cluster refuses it, whatever the role of the operator is: correct in the spec, /
+  const cases: readonly (readonly [string, RegExp])[] = [
+    ['statefulsets.apps "a" is forbidden: User "op" cannot patch resource "statefulsets"', role],
+    ['a is forbidden: cannot set blockOwnerDeletion if an ownerReference refers to it', role],
+    ['', role],
+    ['admission webhook "validation.gatekeeper.sh" denied the request: no limits.', policy],
+    [
+      'statefulsets.apps "a" is forbidden: ValidatingAdmissionPolicy \'p\' denied request: x',
+      policy,
+    ],
+    ['pods "a-0" is forbidden: violates PodSecurity "restricted:latest": hostNetwork', policy],
+  ]
+  for (const [message, remedy] of cases) {
+    const problem = problemOf(refusedApply(403, message, 'Forbidden'))
+    assert.equal(problem?.reason, 'Forbidden')
+    assert.match(problem.message, remedy)
+    assert.doesNotMatch(problem.message, /\.\./)
+  }
+})
+
 test('what passes by itself does not', () => {
   for (const code of [409, 429, 500, 503, 504]) {
     assert.equal(problemOf(refusedApply(code, 'try again')), null)
