@@ -6,21 +6,9 @@
  * NetworkPolicy are compared whole, since each thing added there changes what it lets through.
  */
 import { canonicalJson } from './canonical-json.ts'
+import { hasSameKeys, keysOf } from './list-keys.ts'
 import { sameQuantity } from './quantity.ts'
 
-/** Items of these lists are found by a field; others by their place, and their number has to agree. */
-const keyedLists: Readonly<Record<string, string>> = {
-  containers: 'name',
-  initContainers: 'name',
-  volumes: 'name',
-  env: 'name',
-  imagePullSecrets: 'name',
-  volumeMounts: 'mountPath',
-  volumeDevices: 'devicePath',
-  hostAliases: 'ip',
-  topologySpreadConstraints: 'topologyKey',
-  ownerReferences: 'uid',
-}
 /** Below these fields Kubernetes writes quantities its own way: 1024Mi becomes 1Gi. */
 const quantityFields: readonly string[] = ['requests', 'limits', 'emptyDir']
 
@@ -74,11 +62,12 @@ function listDifferences(
   inQuantity: boolean,
 ): string[] {
   if (!Array.isArray(live)) return desired.length === 0 ? [] : [path]
-  const key = keyOf(path, desired)
-  if (key === undefined && desired.length !== live.length) return [path]
+  const keys = keysOf(lastOf(path), desired)
+  if (keys === undefined && desired.length !== live.length) return [path]
   return desired.flatMap((item, index) => {
+    const [key] = keys ?? []
     const name = key === undefined ? index : entriesOf(item)[key]
-    const other = key === undefined ? live[index] : live.find((l) => entriesOf(l)[key] === name)
+    const other = keys === undefined ? live[index] : live.find((l) => hasSameKeys(keys, l, item))
     return differences(item, other, `${path}[${name}]`, inQuantity)
   })
 }
@@ -86,18 +75,12 @@ function listDifferences(
 function isLeftOut(desired: unknown, path: string): boolean {
   const isZero = [null, false, 0, ''].some((zero) => zero === desired)
   const isEmpty = isObject(desired) && Object.keys(desired).length === 0
-  const name = path.slice(path.lastIndexOf('.') + 1)
+  const name = lastOf(path)
   return path.startsWith('spec.template.') && (isZero || isEmpty) && !meaningfulZeros.includes(name)
 }
 
-/**
- * The field that tells the items of a list apart; undefined where their places do. Ports of containers
- * and of Services are both called ports.
- */
-export function keyOf(path: string, items: readonly unknown[]): string | undefined {
-  const name = path.slice(path.lastIndexOf('.') + 1)
-  if (name !== 'ports') return keyedLists[name]
-  return ['containerPort', 'port'].find((key) => items.every((item) => key in entriesOf(item)))
+function lastOf(path: string): string {
+  return path.slice(path.lastIndexOf('.') + 1)
 }
 
 function entriesOf(value: unknown): Readonly<Record<string, unknown>> {

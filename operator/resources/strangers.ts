@@ -7,8 +7,8 @@
  * they have: whoever takes over from an operator that was interrupted there goes on.
  */
 import { records } from '../api/annotations.ts'
-import { keyOf } from './drift.ts'
 import type { PatchOperation } from './keyring-secret.ts'
+import { keysOf } from './list-keys.ts'
 import { fieldsOf, parseFields } from './unchecked-json.ts'
 
 /** Steps to an item: names of fields, and keys with their values in lists. */
@@ -47,7 +47,7 @@ function inList(
   live: readonly unknown[],
   path: readonly Step[],
 ): Stranger[] {
-  const key = keyOf(String(path.at(-1) ?? ''), wanted)
+  const [key] = keysOf(String(path.at(-1) ?? ''), wanted) ?? []
   if (key === undefined) return []
   const has = (items: readonly unknown[], value: unknown): boolean =>
     items.some((item) => fieldOf(item, key) === value)

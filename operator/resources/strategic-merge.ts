@@ -1,23 +1,8 @@
 /**
  * Merges a user's pod template over ours as `kubectl patch` merges strategically: objects field by
- * field, the lists below by their key, every other list as a whole; null takes a field away.
- * https://kubernetes.io/docs/reference/using-api/server-side-apply/ calls the same lists "map" lists.
+ * field, lists whose items have keys item by item, every other list as a whole; null takes a field away.
  */
-
-/** Lists of a pod template that are merged, with the field that tells their items apart. */
-const mergeKeys: Readonly<Record<string, string>> = {
-  containers: 'name',
-  initContainers: 'name',
-  volumes: 'name',
-  env: 'name',
-  imagePullSecrets: 'name',
-  resourceClaims: 'name',
-  volumeMounts: 'mountPath',
-  volumeDevices: 'devicePath',
-  ports: 'containerPort',
-  hostAliases: 'ip',
-  topologySpreadConstraints: 'topologyKey',
-}
+import { hasSameKeys, keysOf } from './list-keys.ts'
 
 /** The base with the patch over it; neither is changed. New items of a list come last. */
 export function mergeStrategically<T extends object>(base: T, patch: object): T {
@@ -30,28 +15,30 @@ export function mergeStrategically<T extends object>(base: T, patch: object): T 
 }
 
 function mergeField(name: string, before: unknown, value: unknown): unknown {
-  const key = mergeKeys[name]
   if (Array.isArray(value)) {
-    return key === undefined ? value : mergeItems(key, Array.isArray(before) ? before : [], value)
+    const keys = keysOf(name, value)
+    return keys === undefined ? value : mergeItems(keys, Array.isArray(before) ? before : [], value)
   }
   if (!isObject(value)) return value
   return mergeStrategically(isObject(before) ? before : {}, value)
 }
 
-function mergeItems(key: string, before: readonly unknown[], patch: readonly unknown[]): unknown[] {
-  const items = [...before]
-  for (const entry of patch) {
-    const index = items.findIndex((item) => fieldOf(item, key) === fieldOf(entry, key))
-    const old = index < 0 ? undefined : items[index]
-    const merged = isObject(entry) ? mergeStrategically(isObject(old) ? old : {}, entry) : entry
-    if (index < 0) items.push(merged)
-    else items[index] = merged
-  }
-  return items
+/** Each item takes in one of the patch at most: two of the patch with one key are the API server's to judge. */
+function mergeItems(
+  keys: readonly string[],
+  before: readonly unknown[],
+  patch: readonly unknown[],
+): unknown[] {
+  const left = [...patch]
+  const items = before.map((item) => {
+    const index = left.findIndex((entry) => hasSameKeys(keys, item, entry))
+    return index < 0 ? item : mergeItem(item, left.splice(index, 1)[0])
+  })
+  return [...items, ...left.map((entry) => mergeItem({}, entry))]
 }
 
-function fieldOf(item: unknown, key: string): unknown {
-  return isObject(item) ? Object.entries(item).find(([name]) => name === key)?.[1] : item
+function mergeItem(item: unknown, entry: unknown): unknown {
+  return isObject(entry) ? mergeStrategically(isObject(item) ? item : {}, entry) : entry
 }
 
 function isObject(value: unknown): value is object {

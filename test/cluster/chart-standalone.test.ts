@@ -100,6 +100,48 @@ for (const name of Object.keys(hostCases)) {
   })
 }
 
+test('the standalone chart tells items of lists apart as the operator does', async () => {
+  const spread = { maxSkew: 1, topologyKey: 'zone', labelSelector: {} }
+  const podTemplate = {
+    spec: {
+      topologySpreadConstraints: [
+        { ...spread, whenUnsatisfiable: 'DoNotSchedule' },
+        { ...spread, whenUnsatisfiable: 'ScheduleAnyway' },
+      ],
+      containers: [
+        {
+          name: 'dns',
+          image: 'dns',
+          securityContext: { runAsUser: null, runAsNonRoot: true },
+          ports: [
+            { containerPort: 53, protocol: 'UDP' },
+            { containerPort: 53, protocol: 'TCP' },
+          ],
+        },
+      ],
+    },
+  }
+  const { metadata, spec, ...rest } = readHost('host-minimal')
+  const host: Host = {
+    ...rest,
+    metadata,
+    spec: {
+      ...spec,
+      podTemplate,
+      identity: { ...spec.identity, secretRef: { name: existingSecret } },
+    },
+  }
+  const defaults = { ...hostContext.defaults, images, imagePullSecrets: ['pull'] }
+  const { objects } = hostObjects(host, { ...hostContext, defaults })
+  const values = { ...shared, spec: { ...heededAlone('host-minimal'), podTemplate } }
+  const rendered = byName(
+    (await renderChart('host', metadata, values)).filter((object) => !isHook(object)),
+  )
+  assert.deepEqual(rendered, byName(objects))
+  const text = JSON.stringify(rendered)
+  for (const one of ['UDP', 'DoNotSchedule', 'ScheduleAnyway']) assert.ok(text.includes(one), one)
+})
+
 test('the cases cover an execution node that is known and one that is not', () => {
   assert.notEqual(generatorContext.executionNode, null)
   assert.ok(Object.values(generatorCases).some(({ executionNode }) => executionNode === null))

@@ -122,6 +122,21 @@ describe('what the builders make, on a real API server', () => {
     })
   }
 
+  test('ports of one number are kept apart by protocol, as they are written, and then need nothing more', async () => {
+    const minimal = readHost('host-minimal')
+    const ports = [
+      { containerPort: 53, protocol: 'UDP' as const },
+      { containerPort: 53, protocol: 'TCP' as const },
+    ]
+    const podTemplate = { spec: { containers: [{ name: 'dns', image: 'dns', ports }] } }
+    const host = inNamespace({ ...minimal, spec: { ...minimal.spec, podTemplate } }, restricted)
+    const set = hostObjects(host, hostContext).objects.at(-1) as V1StatefulSet
+    const { body } = await expectAccepted(apply(set, { dryRun: 'All' }))
+    const accepted = (body as unknown as V1StatefulSet).spec?.template.spec?.containers
+    assert.deepEqual(accepted?.find(({ name }) => name === 'dns')?.ports, ports)
+    assert.deepEqual(driftOf(set, body), [])
+  })
+
   /** Creates the resource, since what belongs to nothing that exists is soon collected as garbage. */
   const create = async (host: Host): Promise<Host> => {
     const path = `/apis/viewmesh.io/v1alpha1/namespaces/${restricted}/hosts`

@@ -182,7 +182,7 @@ kubectl create secret generic {{ include "viewmesh.name" . }}-{{ .Chart.Name }}-
 
 {{- /* Merges a user's pod template over ours as the operator does; see strategic-merge.ts there. */ -}}
 {{- define "viewmesh.merge" -}}
-{{- $keys := dict "containers" "name" "initContainers" "name" "volumes" "name" "env" "name" "imagePullSecrets" "name" "resourceClaims" "name" "volumeMounts" "mountPath" "volumeDevices" "devicePath" "ports" "containerPort" "hostAliases" "ip" "topologySpreadConstraints" "topologyKey" -}}
+{{- $keys := dict "containers" (list "name") "initContainers" (list "name") "volumes" (list "name") "env" (list "name") "imagePullSecrets" (list "name") "resourceClaims" (list "name") "volumeMounts" (list "mountPath") "volumeDevices" (list "devicePath") "ports" (list "containerPort" "protocol") "hostAliases" (list "ip") "topologySpreadConstraints" (list "topologyKey" "whenUnsatisfiable") -}}
 {{- $result := deepCopy (index . 0) -}}
 {{- range $name, $value := index . 1 -}}
 {{- $before := get $result $name -}}
@@ -201,23 +201,38 @@ kubectl create secret generic {{ include "viewmesh.name" . }}-{{ .Chart.Name }}-
 {{- toJson $result -}}
 {{- end -}}
 
+{{- /* Each item takes in one of the patch at most. */ -}}
 {{- define "viewmesh.mergeItems" -}}
-{{- $key := index . 0 -}}
-{{- $items := index . 1 -}}
-{{- range $entry := index . 2 -}}
+{{- $keys := index . 0 -}}
+{{- $left := index . 2 -}}
 {{- $merged := list -}}
-{{- $isNew := true -}}
-{{- range $item := $items -}}
-{{- if eq (get $item $key | toString) (get $entry $key | toString) -}}
-{{- $isNew = false -}}
-{{- $merged = append $merged (include "viewmesh.merge" (list $item $entry) | fromJson) -}}
+{{- range $item := index . 1 -}}
+{{- $others := list -}}
+{{- $isTaken := false -}}
+{{- range $entry := $left -}}
+{{- if and (not $isTaken) (eq (include "viewmesh.itemKey" (list $keys $item)) (include "viewmesh.itemKey" (list $keys $entry))) -}}
+{{- $isTaken = true -}}
+{{- $item = include "viewmesh.merge" (list $item $entry) | fromJson -}}
 {{- else -}}
+{{- $others = append $others $entry -}}
+{{- end -}}
+{{- end -}}
+{{- $left = $others -}}
 {{- $merged = append $merged $item -}}
 {{- end -}}
+{{- range $entry := $left -}}
+{{- $merged = append $merged (include "viewmesh.merge" (list dict $entry) | fromJson) -}}
 {{- end -}}
-{{- $items = ternary (append $merged $entry) $merged $isNew -}}
+{{- toJson $merged -}}
 {{- end -}}
-{{- toJson $items -}}
+
+{{- /* What tells an item of a list from the others, with what Kubernetes takes for a field that is left out. */ -}}
+{{- define "viewmesh.itemKey" -}}
+{{- $item := index . 1 -}}
+{{- range $key := index . 0 -}}
+{{- $default := ternary "TCP" "" (eq $key "protocol") -}}
+{{- get $item $key | default $default | toString -}}{{ "\n" }}
+{{- end -}}
 {{- end -}}
 
 {{- /* Ports as the numbers of a network policy: each once, in order. */ -}}

@@ -85,6 +85,16 @@ test('a difference is named by its path', () => {
   ])
 })
 
+test('ports of one number are told apart by protocol, and the one left out is TCP', () => {
+  const listening = (...ports: readonly object[]): object => ({
+    spec: { containers: [{ name: 'dns', ports }] },
+  })
+  const tcp = { containerPort: 53, protocol: 'TCP' }
+  const udp = { containerPort: 53, protocol: 'UDP' }
+  assert.deepEqual(driftOf(listening(udp, { containerPort: 53 }), listening(tcp, udp)), [])
+  assert.deepEqual(driftOf(listening(udp, tcp), listening(tcp)), ['spec.containers[dns].ports[53]'])
+})
+
 test('a size that Kubernetes wrote its own way is no difference', () => {
   const sized = (memory: string): object => ({ resources: { requests: { memory } } })
   assert.deepEqual(driftOf(sized('1024Mi'), sized('1Gi')), [])

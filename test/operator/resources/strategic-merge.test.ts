@@ -44,6 +44,56 @@ test('containers, volumes and variables are merged by name; what is new comes la
   })
 })
 
+test('ports are told apart by protocol too, spread constraints by what they do, as Kubernetes does', () => {
+  const ours = { ports: [{ name: 'api', containerPort: 9181 }] }
+  const theirs = {
+    ports: [
+      { containerPort: 9181, protocol: 'TCP', hostPort: 9181 },
+      { containerPort: 9181, protocol: 'UDP' },
+    ],
+  }
+  assert.deepEqual(mergeStrategically(ours, theirs), {
+    ports: [
+      { name: 'api', containerPort: 9181, protocol: 'TCP', hostPort: 9181 },
+      { containerPort: 9181, protocol: 'UDP' },
+    ],
+  })
+  const soft = { topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' }
+  const hard = { topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' }
+  assert.deepEqual(
+    mergeStrategically(
+      { topologySpreadConstraints: [soft] },
+      { topologySpreadConstraints: [hard, { ...soft, maxSkew: 2 }] },
+    ),
+    { topologySpreadConstraints: [{ ...soft, maxSkew: 2 }, hard] },
+  )
+})
+
+test('items of one list are never merged with each other', () => {
+  const twice = {
+    containers: [
+      {
+        name: 'dns',
+        env: [
+          { name: 'A', value: '1' },
+          { name: 'A', value: '2' },
+        ],
+      },
+    ],
+  }
+  assert.deepEqual(mergeStrategically({ containers: [] }, twice), twice)
+  assert.deepEqual(
+    mergeStrategically({ env: [{ name: 'A', value: '0' }] }, twice.containers[0] ?? {}),
+    {
+      name: 'dns',
+      env: [
+        { name: 'A', value: '1' },
+        { name: 'A', value: '2' },
+      ],
+    },
+  )
+})
+
 test('lists without names are replaced as a whole', () => {
   const ours = { tolerations: [{ key: 'a' }], command: ['one', 'two'] }
   const theirs = { tolerations: [{ key: 'b' }], command: ['three'] }
