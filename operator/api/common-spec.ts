@@ -213,7 +213,8 @@ export interface CommonSpec {
    */
   readonly rollout: 'OnSpecChange' | 'Auto'
   /**
-   * While true nothing is written for this resource; the Paused condition says whether changes wait.
+   * While true nothing is written for this resource but its status, in which the Paused condition says
+   * whether changes wait, and Events.
    * @default false
    */
   readonly paused: boolean

@@ -28,6 +28,11 @@ export const eventReasons = {
     meaning:
       'Pods are replaced, one after the other, because their template changed, or because updatePartition, which held them back, was lowered; the note says which, and what changed.',
   },
+  SecretGone: {
+    type: 'Warning',
+    meaning:
+      'A Secret that the spec names was deleted, or lost the key, while the pods run on: Ready stays True and says how it is made; the next pod cannot start without it.',
+  },
   StatefulSetRemoved: {
     type: 'Normal',
     meaning:

@@ -57,7 +57,8 @@ export const mainConditions = {
       },
       Paused: {
         status: 'False',
-        meaning: 'The pods are ready, but not as the spec wants, since changes wait; see Paused.',
+        meaning:
+          'The pods are ready but not as the spec wants, or not made at all, since changes wait; see Paused.',
         event: 'none',
       },
       IdentityNotReady: { status: 'False', meaning: 'See IdentityReady.', event: 'none' },

@@ -1,11 +1,14 @@
 /** Secrets that a spec names beside the keyring: whether each is there, with the key that is named. */
 import type { V1Secret } from '@kubernetes/client-node'
 import type { SecretKeyReference } from '../api/common-spec.ts'
+import type { ReasonOf } from '../api/conditions.ts'
+import type { Condition } from '../api/status.ts'
 import type { Resource } from '../api.ts'
 import { secretValue } from '../resources/secret.ts'
 import type { KubernetesApi } from '../runtime/api.ts'
 import { hasCode } from '../runtime/api-error.ts'
 import { builtinTypes } from '../runtime/resource-type.ts'
+import type { WantedCondition } from '../runtime/status-writer.ts'
 import type { Statement } from './problem.ts'
 
 /** A key of a Secret, and the field of the spec that names it. */
@@ -80,6 +83,28 @@ export function missingSecretStatement(
     reason: 'SecretMissing',
     message: `No new pod can start; what runs is left alone. ${told}`,
   }
+}
+
+/** What is said of pods that are ready, and of the Secret that those after them would lack. */
+export function withMissingSecret(
+  ready: Statement<ReasonOf<'Ready'>>,
+  hold: Statement<ReasonOf<'Ready'>> | null,
+): Statement<ReasonOf<'Ready'>> {
+  if (hold?.reason !== 'SecretMissing') return ready
+  return { ...ready, message: `${ready.message} ${hold.message}` }
+}
+
+/** The note of an Event where the message above has just become so; null otherwise. */
+export function newlyMissingNote(
+  before: readonly Pick<Condition, 'type' | 'message'>[],
+  after: readonly Pick<WantedCondition, 'type' | 'message' | 'status'>[],
+  hold: Statement<ReasonOf<'Ready'>> | null,
+): string | null {
+  if (hold?.reason !== 'SecretMissing') return null
+  const isTold = ({ type, message }: Pick<Condition, 'type' | 'message'>): boolean =>
+    type === 'Ready' && message.includes(hold.message)
+  const isNew = after.some((one) => one.status === 'True' && isTold(one)) && !before.some(isTold)
+  return isNew ? hold.message : null
 }
 
 /** With commands in quotes of their own, into which nobody has to write the secret. */

@@ -65,6 +65,11 @@ export interface Readiness {
 /** Where a resource stands that nothing stops. */
 export function readinessOf(resource: Resource, facts: ReadinessFacts): Readiness {
   const { set, storage, isExpanding } = facts
+  if (set === null && resource.spec.paused) {
+    const message =
+      'There is no StatefulSet, and none is made while spec.paused is true; see Paused.'
+    return { ready: { reason: 'Paused', message }, reconciling: null }
+  }
   if (set === null || set.observedGeneration < set.generation) {
     const message = isExpanding
       ? 'The StatefulSet is being made anew, without its pods, for larger volumes.'

@@ -21,10 +21,11 @@ import { type FingerprintCache, followPolicy, generateKeys, isToBeOwned } from '
 import type { KindLogic } from './kind-logic.ts'
 import { tellLasting } from './lasting-trouble.ts'
 import { createLook, type Look } from './look.ts'
-import { missingSecretStatement } from './named-secrets.ts'
+import { missingSecretStatement, newlyMissingNote } from './named-secrets.ts'
 import { type PausedPlan, waitingChanges } from './pause.ts'
 import { identitiesOf, observedName, type Picture, takePicture } from './picture.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
+import { recordEvent } from './record-event.ts'
 import { restartToResize } from './resize-restart.ts'
 import { childKey, createMemories, type Looked, type ResourceMemory } from './resource-memory.ts'
 import { type Findings, wantedStatus } from './resource-status.ts'
@@ -300,13 +301,16 @@ function isWaiting<F>({ identity, hold }: Findings<F>): boolean {
 
 /** Tells what changed, where it was written, and what has lasted; answers when there may be more to tell. */
 function tellEvents<R extends Resource, F>(
-  { resource, memory, parts }: Work<R, F>,
+  { resource, memory, findings, parts }: Work<R, F>,
   { conditions }: WantedStatus,
   isWritten: boolean,
 ): number | null {
-  const changes = isWritten ? occurrencesOf(resource.status?.conditions ?? [], conditions) : []
+  const before = resource.status?.conditions ?? []
+  const changes = isWritten ? occurrencesOf(before, conditions) : []
   const { now, nextMs } = tellLasting(memory.troubles, changes, conditions, parts.nowMs())
   for (const occurrence of now) parts.events.record(parts.type, resource, occurrence)
+  const note = isWritten ? newlyMissingNote(before, conditions, findings.hold) : null
+  if (note !== null) recordEvent(parts, resource, { reason: 'SecretGone', action: 'Ready', note })
   return nextMs
 }
 

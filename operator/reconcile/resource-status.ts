@@ -16,6 +16,7 @@ import { type HealthView, hasSettled } from './health-view.ts'
 import type { IdentityPlan } from './identity.ts'
 import type { KindLogic, Statements } from './kind-logic.ts'
 import type { LastWords } from './last-words.ts'
+import { withMissingSecret } from './named-secrets.ts'
 import { changedPeerID, nodeStatuses, totals } from './node-status.ts'
 import { addressStatement } from './outside-address.ts'
 import type { Picture } from './picture.ts'
@@ -116,10 +117,7 @@ function readiness<F>(
   }
   if (identity?.lack) {
     const { message } = identity.lack
-    return {
-      Ready: { reason: 'IdentityNotReady', message },
-      Reconciling: { reason: 'Progressing', message },
-    }
+    return { Ready: { reason: 'IdentityNotReady', message }, ...progressing(resource, message) }
   }
   const facts = {
     set: picture.counts,
@@ -130,14 +128,20 @@ function readiness<F>(
   const { ready, reconciling } = readinessOf(resource, facts)
   const isWaiting = picture.set === null || findings.isHeld || ready.reason === 'Initializing'
   if (hold !== null && isWaiting) {
-    return { Ready: hold, Reconciling: { reason: 'Progressing', message: hold.message } }
+    return { Ready: hold, ...progressing(resource, hold.message) }
   }
   if (findings.waiting !== null && findings.waiting.length > 0) {
     const paused = pausedReady(resource, ready, picture.counts)
     if (paused !== null) return { Ready: paused }
   }
   if (error !== null) return retrying({ ready, reconciling }, error)
-  return { Ready: ready, ...(reconciling === null ? {} : { Reconciling: reconciling }) }
+  const told = isWell(ready) ? withMissingSecret(ready, hold) : ready
+  return { Ready: told, ...(reconciling === null ? {} : { Reconciling: reconciling }) }
+}
+
+/** What is waited for is not on its way while the resource is paused. */
+function progressing({ spec }: Resource, message: string): Statements {
+  return spec.paused ? {} : { Reconciling: { reason: 'Progressing', message } }
 }
 
 /** Where changes wait and the pods are as well as without them; null where they are not. */

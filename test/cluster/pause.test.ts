@@ -78,6 +78,16 @@ describe('an operator that may not, or shall not, on a real cluster', () => {
     })
   })
 
+  test('a resource that is paused from the start says that nothing was made, and makes it when it may', async () => {
+    await here.write(hostOf('early', { ...parked, paused: true }))
+    const { message } = await here.reason('Host', 'early', 'Ready', 'Paused')
+    assert.match(message, /^There is no StatefulSet, and none is made while spec\.paused is true/)
+    assert.equal(await here.condition('Host', 'early', 'Reconciling'), null)
+    assert.equal(await here.find('StatefulSet', 'early-host'), null)
+    await here.write(hostOf('early', parked))
+    await here.reason('Host', 'early', 'Ready', 'Unschedulable')
+  })
+
   test('a forbidden verb ends in a condition that names it, and goes on when it is given', async () => {
     const rules = chartRules()
     await space.grant(rules.filter(({ resources }) => !resources.includes('statefulsets')))

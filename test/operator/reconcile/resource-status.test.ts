@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type GeneratorFacts, generatorLogic } from '../../../operator/reconcile/generator-logic.ts'
 import { parseHealth } from '../../../operator/reconcile/health-view.ts'
+import { newlyMissingNote } from '../../../operator/reconcile/named-secrets.ts'
 import type { Picture } from '../../../operator/reconcile/picture.ts'
 import { type Findings, wantedStatus } from '../../../operator/reconcile/resource-status.ts'
 import type { WantedCondition } from '../../../operator/runtime/status-writer.ts'
@@ -82,18 +83,59 @@ test('a Generator that ended for another reason says nothing of its node', () =>
 
 test('a Secret that is missing is told where no pod runs, where one waits, and where a change waits', () => {
   const hold = { reason: 'SecretMissing', message: 'Secret node does not exist.' } as const
-  const readyWith = (readyReplicas: number, isHeld: boolean): string | undefined => {
+  const saidWith = (readyReplicas: number, isHeld: boolean): WantedCondition | undefined => {
     const picture = {
       set: {},
       counts: { ...readyCounts, readyReplicas },
       claims: boundClaims(generator),
     }
-    return conditionsOf(picture, { hold, isHeld }).get('Ready')?.reason
+    return conditionsOf(picture, { hold, isHeld }).get('Ready')
   }
   assert.equal(conditionsOf({}, { hold }).get('Ready')?.reason, 'SecretMissing')
-  assert.equal(readyWith(0, false), 'SecretMissing')
-  assert.equal(readyWith(1, true), 'SecretMissing')
-  assert.equal(readyWith(1, false), 'AllReady')
+  assert.equal(saidWith(0, false)?.reason, 'SecretMissing')
+  assert.equal(saidWith(1, true)?.reason, 'SecretMissing')
+})
+
+test('pods that run on without a Secret of theirs are Ready, and that it is gone is said there and once in an Event', () => {
+  const hold = { reason: 'SecretMissing', message: 'Secret node does not exist.' } as const
+  const running = { set: {}, counts: readyCounts, claims: boundClaims(generator) }
+  const before = [...conditionsOf(running).values()]
+  const after = [...conditionsOf(running, { hold }).values()]
+  const { status, reason, message } = after.find(({ type }) => type === 'Ready') ?? {}
+  assert.deepEqual(
+    [status, reason, message],
+    ['True', 'AllReady', '1 of 1 pods are ready. Secret node does not exist.'],
+  )
+  assert.equal(newlyMissingNote(before, after, hold), hold.message)
+  assert.equal(newlyMissingNote(after, after, hold), null)
+  assert.equal(newlyMissingNote(after, before, null), null)
+  const unready = [...conditionsOf({}, { hold }).values()]
+  assert.equal(newlyMissingNote(before, unready, hold), null)
+})
+
+test('of a resource that is paused before anything was made nothing is said to have been written', () => {
+  const paused = { ...generator, spec: { ...generator.spec, paused: true } }
+  const { conditions } = wantedStatus(generatorLogic, { options }, paused, {
+    findings: { ...foundFacts(facts), waiting: ['StatefulSet mainnet-generator created'] },
+    picture: emptyPicture,
+  })
+  assert.deepEqual(
+    conditions.filter(({ type }) => ['Ready', 'Reconciling', 'Paused'].includes(type)),
+    [
+      {
+        type: 'Ready',
+        status: 'False',
+        reason: 'Paused',
+        message: 'There is no StatefulSet, and none is made while spec.paused is true; see Paused.',
+      },
+      {
+        type: 'Paused',
+        status: 'True',
+        reason: 'ChangesWaiting',
+        message: '1 change waits: StatefulSet mainnet-generator created.',
+      },
+    ],
+  )
 })
 
 test('a step that is tried again says what to do should it stay', () => {
