@@ -66,7 +66,7 @@ export async function openSchemaSync(
 ): Promise<SchemaSync> {
   const { source, recheckMs = 300_000 } = options
   const { log } = parts
-  const metrics = createMetrics(parts.registry)
+  const metrics = createSchemaMetrics(parts.registry)
   const closing = new AbortController()
   const signal = AbortSignal.any([closing.signal, parts.signal])
   let fetched: FetchedSchema | null = null
@@ -142,12 +142,14 @@ function ignoreAbort(error: unknown): void {
   if (!(error instanceof Error && error.name === 'AbortError')) throw error
 }
 
-interface SchemaMetrics {
+/** What fetching a Generator’s schema counts. */
+export interface SchemaMetrics {
   readonly fetches: Counter<'result'>
   readonly differing: Gauge
 }
 
-function createMetrics(registry: Registry): SchemaMetrics {
+/** Declares the metrics in `registry`. */
+export function createSchemaMetrics(registry: Registry): SchemaMetrics {
   return {
     fetches: new Counter({
       name: 'viewmesh_host_schema_fetches_total',

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'yaml'
 import { conditions } from '../../operator/api/conditions.ts'
+import { declaredMetrics } from '../support/declared-metrics.ts'
 import { repository } from '../support/repository.ts'
 
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8')
@@ -16,42 +17,84 @@ interface Alert {
 
 const alerts: readonly Alert[] = parse(read('charts/operator/files/alerts.yaml'))
 
-/** Sources that declare metrics; rooms with a prefix of their own write only the rest of the name. */
-const sources = ['src', 'operator']
-  .flatMap((top) =>
-    readdirSync(join(repository, top), { recursive: true, encoding: 'utf8' }).map((path) =>
-      join(top, path),
-    ),
+const declared = declaredMetrics()
+
+/** Labels that Prometheus gives a series by where it was read. */
+const ofTheTarget: readonly string[] = ['namespace', 'pod']
+
+/** A name of ours or of the operator's runtime, with what is asked of its labels. */
+const asking =
+  /\b((?:viewmesh|controller_runtime|workqueue|rest_client|leader_election)_[a-z0-9_]+)(?:\{([^}]*)\})?/g
+
+/** An expression, and the text that shows what comes of it. */
+interface Question {
+  readonly expr: string
+  readonly shown: string
+}
+
+/** Labels that are asked for and that no series of the expression has. */
+function strangeLabels({ expr, shown }: Question): string[] {
+  const found = [...expr.matchAll(asking)]
+  const all = found.flatMap(([, name = '']) => declared.get(name) ?? [])
+  const selected = found.flatMap(([, name = '', selectors = '']) =>
+    [...selectors.matchAll(/(\w+)\s*[=!]/g)]
+      .map(([, label = '']) => label)
+      .filter((label) => !(declared.get(name) ?? []).includes(label)),
   )
-  .filter((path) => path.endsWith('.ts'))
-  .map(read)
-  .join('\n')
-
-/** Names of ours and of the operator's runtime; other programs' are not checked. */
-function metricsOf(text: string): string[] {
-  const names =
-    /\b(?:viewmesh|controller_runtime|workqueue|rest_client|leader_election)_[a-z0-9_]+/g
-  return [...new Set(text.match(names) ?? [])].map((name) => name.replace(/_bucket$/, ''))
+  const groups = [...expr.matchAll(/\bby \(([^)]*)\)/g)].map(([, text = '']) => text.split(', '))
+  const grouped = groups.flat().filter((label) => !all.includes(label))
+  const left = groups[0] ?? [...all, ...ofTheTarget]
+  const told = [...shown.matchAll(/\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}/g)].flatMap(
+    ([, label = '']) => (left.includes(label) ? [] : [`${label}, shown`]),
+  )
+  return [...[...selected, ...grouped].filter((label) => !ofTheTarget.includes(label)), ...told]
 }
 
-function isDeclared(name: string): boolean {
-  const rest = name.replace(/^viewmesh_host_/, '').replace(/_total$/, '')
-  return sources.includes(`'${name}'`) || (rest !== name && sources.includes(`'${rest}'`))
+interface Dashboard {
+  readonly panels: readonly {
+    readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[]
+  }[]
 }
 
-for (const [what, text] of [
-  ['an alert', alerts.map(({ expr }) => expr).join('\n')],
-  ['the dashboard', read('charts/operator/files/dashboard.json')],
+const dashboard: Dashboard = JSON.parse(read('charts/operator/files/dashboard.json'))
+
+for (const [what, questions] of [
+  ['an alert', alerts.map(({ expr, summary }): Question => ({ expr, shown: summary }))],
+  [
+    'the dashboard',
+    dashboard.panels.flatMap(({ targets = [] }) =>
+      targets.map(({ expr, legendFormat }): Question => ({ expr, shown: legendFormat })),
+    ),
+  ],
 ] as const) {
-  test(`every metric that ${what} asks for exists`, () => {
-    const names = metricsOf(text)
-    assert.ok(names.length > 4)
-    assert.deepEqual(
-      names.filter((name) => !isDeclared(name)),
-      [],
+  test(`every metric that ${what} asks for is declared under that name, with the labels that it asks for`, () => {
+    const names = questions.flatMap(({ expr }) =>
+      [...expr.matchAll(asking)].map(([, name]) => name),
     )
+    assert.ok(names.length > 4)
+    for (const question of questions) {
+      const strange = [...question.expr.matchAll(asking)].filter(
+        ([, name = '']) => !declared.has(name),
+      )
+      assert.deepEqual(
+        [strange.map(([, name]) => name), strangeLabels(question)],
+        [[], []],
+        question.expr,
+      )
+    }
   })
 }
+
+test('a name that begins as a metric does is none, and neither is a label of another metric one of its own', () => {
+  assert.equal(declared.has('viewmesh_host_head'), false)
+  assert.equal(declared.has('viewmesh_host_head_height'), true)
+  const of = (expr: string, shown: string): string[] => strangeLabels({ expr, shown })
+  assert.deepEqual(of('viewmesh_p2p_peers{condition="Ready"}', ''), ['condition'])
+  assert.deepEqual(of('sum by (namespace, kind) (viewmesh_p2p_peers)', ''), ['kind'])
+  assert.deepEqual(of('sum by (namespace) (viewmesh_p2p_peers)', '{{ $labels.pod }}'), [
+    'pod, shown',
+  ])
+})
 
 /** What an alert asks of the labels of a metric, as `condition="Stalled"`. */
 function asked(label: string): string[] {
