@@ -144,6 +144,26 @@ describe('what the API server refuses', () => {
     assert.deepEqual([answer.status, answer.warnings], [201, []])
   })
 
+  test('kubectl explain tells of a field what it means and what it is without it', async () => {
+    const explain = async (field: string): Promise<string> => {
+      const { code, stdout, stderr } = await cluster.kubectl(['explain', field])
+      assert.equal(code, 0, stderr)
+      return stdout.replaceAll(/\s+/g, ' ')
+    }
+    assert.match(
+      await explain('host.spec.replicas'),
+      /FIELD: replicas <integer> .*How many pods, 0 to 16, each with its own peer ID.* Default: 1\./,
+    )
+    assert.match(
+      await explain('host.spec.rollout'),
+      /FIELD: rollout <string> ENUM: OnSpecChange Auto .* Default: OnSpecChange\./,
+    )
+    assert.match(
+      await explain('generator.spec.start'),
+      /FIELD: start <Object> .*Where an empty store begins; left out, at the newest block\..*behindHead <integer> This many blocks behind the newest one\./,
+    )
+  })
+
   test('resources of one network are found by a field selector', async () => {
     await create('Host', { spec: { chain: { network: 'Selected' } } })
     const selector = ['--field-selector', 'spec.chain.network=Selected']
