@@ -114,9 +114,15 @@ export const generatorKind: ResourceKind = {
   columns: [
     ...chainColumns,
     ...progressColumns,
-    ...stateColumns,
     {
       name: 'Upstream',
+      type: 'string',
+      jsonPath: '.status.conditions[?(@.type=="UpstreamReachable")].status',
+      description: 'Whether the execution node answers.',
+    },
+    ...stateColumns,
+    {
+      name: 'Upstream Mode',
       type: 'string',
       jsonPath: '.status.nodes[0].upstreamMode',
       description: 'How it hears of new blocks: websocket, http or offline.',

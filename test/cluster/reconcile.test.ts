@@ -181,7 +181,7 @@ describe('the samples of README, on a real cluster: a Generator beside an execut
     }
   })
 
-  test('kubectl get tells chain, head, lag, peers, pods, ready and age', async () => {
+  test('kubectl get tells chain, head, lag, peers, pods, ready and age, and of a Generator whether its node answers', async () => {
     const [heads = ''] = (await kubectl('get', 'hosts')).split('\n')
     const columns = heads.trim().split(/\s+/)
     assert.deepEqual(columns, [
@@ -200,6 +200,9 @@ describe('the samples of README, on a real cluster: a Generator beside an execut
       const [, row = ''] = (await kubectl('get', 'hosts')).split('\n')
       assert.match(row, /^devnet +Local +Devnet +\d+ +\d+ +\d+ +2\/2 +True /)
     })
+    const [names = '', values = ''] = (await kubectl('get', 'generators')).split('\n')
+    assert.match(names, / PEERS +UPSTREAM +READY +AGE/)
+    assert.match(values, /^devnet +Local +Devnet +\d+ +\d+ +[12] +True +True /)
   })
 
   test('a restarted operator writes nothing to objects that need nothing', async () => {

@@ -93,6 +93,7 @@ test('kubectl get tells the story in its narrow columns', () => {
     'Head',
     'Lag',
     'Peers',
+    'Upstream',
     'Ready',
     'Age',
   ])
