@@ -118,6 +118,16 @@ export function totals(nodes: readonly NodeStatus[]): Figures {
   }
 }
 
+/**
+ * Whether a figure came from nothing or went back to it: the first block, the first peer, the last one. A lag of
+ * 0 is something.
+ */
+export function hasBegunOrEnded(before: Figures, after: Figures): boolean {
+  const there = ({ head, lag, peers = 0 }: Figures): string =>
+    [head !== undefined, lag !== undefined, peers > 0].join()
+  return there(before) !== there(after)
+}
+
 /** A replica that says another peer ID than the one that belongs to its key. */
 export function changedPeerID(
   nodes: readonly NodeStatus[],

@@ -17,7 +17,7 @@ import type { IdentityPlan } from './identity.ts'
 import type { KindLogic, Statements } from './kind-logic.ts'
 import type { LastWords } from './last-words.ts'
 import { withMissingSecret } from './named-secrets.ts'
-import { changedPeerID, nodeStatuses, totals } from './node-status.ts'
+import { changedPeerID, hasBegunOrEnded, nodeStatuses, totals } from './node-status.ts'
 import { addressStatement } from './outside-address.ts'
 import type { Picture } from './picture.ts'
 import { advisedPods } from './pod-advice.ts'
@@ -70,12 +70,15 @@ export function wantedStatus<R extends Resource, F>(
     ...(findings.plan === null ? {} : { UpdateAvailable: updateStatement(findings.plan) }),
     ...(findings.waiting === null ? {} : { Paused: pausedStatement(findings, findings.waiting) }),
   }
-  const moved = hasNewIdentity(resource.status?.nodes ?? [], nodes)
+  const figures = { nodes, ...totals(nodes.slice(0, wantedReplicas(resource))) }
+  const isNews =
+    hasNewIdentity(resource.status?.nodes ?? [], nodes) ||
+    hasBegunOrEnded(resource.status ?? {}, figures)
   return {
     conditions: conditionsOf(statements),
     moving: observedTypes,
-    facts: { ...factsOf(resource, findings, picture), ...(moved ? { nodes } : {}) },
-    figures: { ...(moved ? {} : { nodes }), ...totals(nodes.slice(0, wantedReplicas(resource))) },
+    facts: { ...factsOf(resource, findings, picture), ...(isNews ? figures : {}) },
+    figures: isNews ? {} : figures,
   }
 }
 

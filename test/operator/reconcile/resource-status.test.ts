@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { GeneratorStatus, NodeStatus } from '../../../operator/api/status.ts'
 import { type GeneratorFacts, generatorLogic } from '../../../operator/reconcile/generator-logic.ts'
 import { parseHealth } from '../../../operator/reconcile/health-view.ts'
 import { newlyMissingNote } from '../../../operator/reconcile/named-secrets.ts'
 import type { Picture } from '../../../operator/reconcile/picture.ts'
 import { type Findings, wantedStatus } from '../../../operator/reconcile/resource-status.ts'
-import type { WantedCondition } from '../../../operator/runtime/status-writer.ts'
+import type { WantedCondition, WantedStatus } from '../../../operator/runtime/status-writer.ts'
 import { ServiceError } from '../../../src/errors.ts'
 import { generatorContext, readGenerator } from '../../support/operator-cases.ts'
 import {
@@ -168,6 +169,35 @@ test('what waits while paused is counted in words that fit', () => {
     conditionsOf({}, { waiting }).get('Paused')?.message
   assert.equal(told(['Secret a created']), '1 change waits: Secret a created.')
   assert.equal(told(['Secret a created', 'b']), '2 changes wait: Secret a created; b.')
+})
+
+test('a figure that comes from nothing or goes back to it is told at once, one that moves once a minute', () => {
+  const report = { program: 'generator', p2p: { self: { id: 'me' }, peers: [{ id: 'host' }] } }
+  const wantedAfter = (status: GeneratorStatus, said: object): WantedStatus => {
+    const view = parseHealth(JSON.stringify({ ...report, ...said }))
+    const picture = { ...emptyPicture, views: new Map([[0, view]]) }
+    const findings = foundFacts(facts)
+    return wantedStatus(
+      generatorLogic,
+      { options },
+      { ...generator, status },
+      { findings, picture },
+    )
+  }
+  const nodes = wantedAfter({}, {}).facts['nodes'] as readonly NodeStatus[]
+  const promptlyAfter = (before: GeneratorStatus, said: object): string[] =>
+    Object.keys(wantedAfter({ nodes, ...before }, said).facts).filter((name) =>
+      ['head', 'lag', 'nodes', 'peers'].includes(name),
+    )
+  const before = { head: 6, lag: 1, peers: 2 }
+  const after = { head: 7, lag: 0 }
+  const all = ['nodes', 'head', 'lag', 'peers']
+  assert.deepEqual(promptlyAfter(before, after), [])
+  assert.deepEqual(promptlyAfter({ peers: 1 }, after), all)
+  assert.deepEqual(promptlyAfter(before, { head: 7 }), ['nodes', 'head', 'peers'])
+  assert.deepEqual(promptlyAfter({ ...before, peers: 0 }, after), all)
+  const alone = { ...report.p2p, peers: [] }
+  assert.deepEqual(promptlyAfter(before, { ...after, p2p: alone }), all)
 })
 
 test('of a keyring nothing is said of when it was made, since it may be an earlier resource’s', () => {
