@@ -24,7 +24,8 @@ export interface KeptPod {
 }
 
 export interface PodTrouble {
-  readonly kind: 'failing' | 'unschedulable'
+  /** `unbound`: it is placed once its claims are bound, as far as the scheduler says. */
+  readonly kind: 'failing' | 'unschedulable' | 'unbound'
   /** What happened, and what to do. */
   readonly message: string
   /** Where the program itself said why it ended: its words, and the message without what to do. */
@@ -57,7 +58,7 @@ export function keepPod({ metadata, spec, status }: V1Pod): KeptPod {
     hostIP: status?.hostIP || null,
     isHostNetwork: spec?.hostNetwork === true,
     publicHealth: publicHealthPort(spec),
-    trouble: troubleOf(status),
+    trouble: placeTrouble(status, spec?.priority) ?? containersTrouble(status),
     lastWords:
       statusesOf(status)
         .map(lastWordsOf)
@@ -65,27 +66,30 @@ export function keepPod({ metadata, spec, status }: V1Pod): KeptPod {
   }
 }
 
-function troubleOf(status: V1Pod['status']): PodTrouble | null {
+function placeTrouble(status: V1Pod['status'], priority = 0): PodTrouble | null {
   const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled')
-  if (scheduled?.reason === 'Unschedulable') {
-    const why = withoutStop(scheduled.message ?? 'no machine fits')
-    return { kind: 'unschedulable', message: `${why}. ${placeRemedy(why)}` }
-  }
-  return (
-    statusesOf(status)
-      .map(containerTrouble)
-      .find((trouble) => trouble !== null) ?? null
-  )
+  if (scheduled?.reason !== 'Unschedulable') return null
+  const why = withoutStop(scheduled.message ?? 'no machine fits')
+  const kind = /PersistentVolumeClaim/i.test(why) ? 'unbound' : 'unschedulable'
+  return { kind, message: `${why}. ${placeRemedy(why, priority)}` }
+}
+
+function containersTrouble(status: V1Pod['status']): PodTrouble | null {
+  const troubles = statusesOf(status).map(containerTrouble)
+  return troubles.find((trouble) => trouble !== null) ?? null
 }
 
 /** What to do where the scheduler finds no machine, by what it says of those that there are. */
-function placeRemedy(why: string): string {
+function placeRemedy(why: string, priority: number): string {
   if (/PersistentVolumeClaim|volume/i.test(why)) {
-    return 'See the events of the claims that StorageReady names: kubectl describe pvc.'
+    return 'See the events of its claims: kubectl describe pvc.'
   }
-  return /match pod affinity rules/.test(why)
-    ? 'See whether the pods run that it has to be near: those of affinity in spec.podTemplate, and of a Generator its execution node (colocate: Required).'
-    : 'Make room, or change what spec.podTemplate asks of machines.'
+  if (/match pod affinity rules/.test(why)) {
+    return 'See whether the pods run that it has to be near: those of affinity in spec.podTemplate, and of a Generator its execution node (colocate: Required).'
+  }
+  const yielding = `With priority ${priority} it gives way to all pods that have more: another priorityClassName there changes that.`
+  const room = 'Make room, or change what spec.podTemplate asks of machines.'
+  return priority < 0 ? `${room} ${yielding}` : room
 }
 
 function statusesOf(status: V1Pod['status']): V1ContainerStatus[] {

@@ -12,7 +12,7 @@ import {
   wantedOrdinals,
   wantedReplicas,
 } from '../resources/names.ts'
-import type { KeptPod } from './pod.ts'
+import type { KeptPod, PodTrouble } from './pod.ts'
 import type { Statement } from './problem.ts'
 import type { StorageStatement } from './storage.ts'
 
@@ -100,7 +100,9 @@ function readyStatement(
   const wanted = wantedReplicas(resource)
   const counted = `${set.readyReplicas} of ${wanted} pods are ready`
   const shortage = set.replicas < wanted ? ` ${shortageText(resource)}` : ''
-  const troubled = pods.find(({ trouble, isReady }) => trouble !== null && !isReady)
+  const troubled = pods.find(
+    ({ trouble, isReady }) => trouble !== null && !isReady && !isForStorage(trouble, storage),
+  )
   if (wanted === 0 && set.replicas === 0) {
     return { reason: 'ScaledToZero', message: 'No pods are wanted; keys and data are kept.' }
   }
@@ -127,6 +129,11 @@ function readyStatement(
     return { reason: 'Initializing', message: `${counted}; not yet: ${unready}.${shortage}` }
   }
   return { reason: 'AllReady', message: `${counted}${heldText(resource, set)}.` }
+}
+
+/** Whether StorageReady says more. A claim may as well be unbound because its pod has no machine. */
+function isForStorage({ kind }: PodTrouble, { reason }: StorageStatement): boolean {
+  return kind === 'unbound' && reason === 'Pending'
 }
 
 /** Whether pods are being replaced by ones with a new template. */

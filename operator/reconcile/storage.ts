@@ -117,12 +117,28 @@ function unboundStatement(
   )
   const there = claims.map(({ claim }) => claim.name)
   const missing = wanted.filter((name) => !there.includes(name))
-  const unbound = claims.filter(({ claim }) => !claim.isBound).map(({ claim }) => claim.name)
   const told = [
-    ...(unbound.length === 0 ? [] : [`Not bound: ${listed(unbound)}.`]),
+    unboundText(resource, claims),
     ...(missing.length === 0 ? [] : [`Not made yet: ${listed(missing)}.`]),
-  ]
+  ].filter((text) => text !== '')
   return told.length === 0 ? null : { reason: 'Pending', message: told.join(' ') }
+}
+
+function unboundText({ metadata }: Resource, claims: readonly PlacedClaim[]): string {
+  const unbound = claims.filter(({ claim }) => !claim.isBound)
+  const [first] = unbound
+  if (first === undefined) return ''
+  const names = unbound.map(
+    ({ claim: { name, storageClassName } }) => `${name} of ${classText(storageClassName)}`,
+  )
+  const together = unbound.filter(({ ordinal }) => ordinal === first.ordinal)
+  const described = together.map(({ claim }) => claim.name).join(' ')
+  return `Not bound: ${listed(names)}. Where that stays so, kubectl describe pvc ${described} --namespace ${metadata.namespace} says why.`
+}
+
+/** A claim that names none is given the default class, where the cluster has one. */
+function classText(name: string | null): string {
+  return name ? `class ${name}` : 'no class'
 }
 
 function failedStatement(claims: readonly PlacedClaim[]): StorageStatement | null {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { requests } from '../../operator/api/annotations.ts'
 import type { HealthReport } from '../../src/service/contract.ts'
 import { type Cluster, expectStatus } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
@@ -217,7 +218,31 @@ describe('volumes that grow, on a real cluster', () => {
     await here.reason('Host', 'grown', 'StorageReady', 'ExpansionUnsupported')
     await eventually(async () => assert.equal(await requested('grown'), '40Mi'))
   })
+
+  test('a class that does not exist: Ready waits for storage and names the claim with it, whatever the scheduler says', async () => {
+    await here.write(sized('classless', '10Mi', 'no-such-class'))
+    await eventually(async () => {
+      const pod = await here.find('Pod', 'classless-host-0')
+      const { conditions = [] } = (pod?.status ?? {}) as PodStatus
+      assert.ok(conditions.some(({ reason }) => reason === 'Unschedulable'))
+    })
+    const again = { metadata: { annotations: { [requests.reconcileAt]: 'once it is told' } } }
+    await here.patch('Host', 'classless', again)
+    await eventually(async () => {
+      const { lastHandledReconcileAt } = await here.status('Host', 'classless')
+      assert.equal(lastHandledReconcileAt, 'once it is told')
+    })
+    const { reason, message = '' } = (await here.condition('Host', 'classless', 'Ready')) ?? {}
+    assert.equal(reason, 'WaitingForStorage')
+    assert.match(message, /data-classless-host-0 of class no-such-class/)
+    assert.match(message, /kubectl describe pvc .*data-classless-host-0 --namespace .* says why/)
+    await here.delete('Host', 'classless')
+  })
 })
+
+interface PodStatus {
+  readonly conditions?: readonly { readonly reason?: string }[]
+}
 
 /** A class like the cluster's default one, but for its name and that its volumes may grow. */
 function growingClass(name: string, list: object): object {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { keepPod } from '../../../operator/reconcile/pod.ts'
+import type { V1PodSpec } from '@kubernetes/client-node'
+import { type KeptPod, keepPod } from '../../../operator/reconcile/pod.ts'
 import {
   type ReadinessFacts,
   readinessOf,
@@ -25,6 +26,17 @@ const facts: ReadinessFacts = {
   storage: { reason: 'Bound', message: 'All claims are bound.' },
   isExpanding: false,
 }
+
+const cpu = '0/1 nodes are available: 1 Insufficient cpu.'
+/** A pod of which the scheduler says this. */
+const lostPod = (message: string, spec: Partial<V1PodSpec> = {}): KeptPod =>
+  keepPod({
+    metadata: { name: 'mainnet-host-1' },
+    spec: { containers: [], ...spec },
+    status: {
+      conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }],
+    },
+  })
 
 const reasons = (given: Partial<ReadinessFacts>, counts: Partial<SetCounts> = {}): string[] => {
   const of = given.set === null ? null : { ...set, ...counts }
@@ -125,15 +137,7 @@ test('a pod that cannot get its image, crashes or fits nowhere says so in Ready'
     message:
       '1 of 2 pods are ready. mainnet-host-1: container host: ErrImagePull: not found. Correct spec.image, or where its registry wants a login, name a Secret for it in spec.podTemplate.spec.imagePullSecrets, or for all pods in global.imagePullSecrets of the operator’s chart.',
   })
-  const lost = keepPod({
-    metadata: { name: 'mainnet-host-1' },
-    status: {
-      conditions: [
-        { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/1 nodes' },
-      ],
-    },
-  })
-  assert.deepEqual(reasons({ pods: [lost] }, { readyReplicas: 1 }), [
+  assert.deepEqual(reasons({ pods: [lostPod('0/1 nodes')] }, { readyReplicas: 1 }), [
     'Unschedulable',
     'Progressing',
   ])
@@ -141,18 +145,40 @@ test('a pod that cannot get its image, crashes or fits nowhere says so in Ready'
 
 test('a pod that fits on no machine: what to do follows from what the scheduler says', () => {
   const remedies = {
-    '0/1 nodes are available: 1 Insufficient cpu.':
-      'Make room, or change what spec.podTemplate asks of machines.',
-    '0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims.':
-      'See the events of the claims that StorageReady names: kubectl describe pvc.',
+    [cpu]: 'Make room, or change what spec.podTemplate asks of machines.',
+    '0/1 nodes are available: 1 node(s) had volume node affinity conflict.':
+      'See the events of its claims: kubectl describe pvc.',
     "0/1 nodes are available: 1 node(s) didn't match pod affinity rules.":
       'See whether the pods run that it has to be near: those of affinity in spec.podTemplate, and of a Generator its execution node (colocate: Required).',
   }
   for (const [said, remedy] of Object.entries(remedies)) {
-    const scheduled = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }
-    const { trouble } = keepPod({ status: { conditions: [{ ...scheduled, message: said }] } })
+    const { trouble } = lostPod(said)
     assert.deepEqual(trouble, { kind: 'unschedulable', message: `${said} ${remedy}` })
   }
+  const { trouble } = lostPod(cpu, { priority: -10 })
+  assert.equal(
+    trouble?.message,
+    `${cpu} Make room, or change what spec.podTemplate asks of machines. With priority -10 it gives way to all pods that have more: another priorityClassName there changes that.`,
+  )
+})
+
+test('a pod that waits for its claims waits for storage, one whose claims wait for it does not', () => {
+  const message = 'Not bound: data-mainnet-host-1 of class fast.'
+  const storage = { reason: 'Pending', message } as const
+  const readyOf = (said: string, given: Partial<ReadinessFacts> = { storage }): object => {
+    const counts = { ...set, readyReplicas: 1 }
+    return readinessOf(host, { ...facts, set: counts, pods: [lostPod(said)], ...given }).ready
+  }
+  const unbound = '0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims.'
+  assert.deepEqual(readyOf(unbound), { reason: 'WaitingForStorage', message })
+  assert.deepEqual(readyOf(cpu), {
+    reason: 'Unschedulable',
+    message: `1 of 2 pods are ready. mainnet-host-1: ${cpu} Make room, or change what spec.podTemplate asks of machines.`,
+  })
+  assert.deepEqual(readyOf(unbound, {}), {
+    reason: 'Unschedulable',
+    message: `1 of 2 pods are ready. mainnet-host-1: ${unbound} See the events of its claims: kubectl describe pvc.`,
+  })
 })
 
 test('no wanted pods are ready once the last one is gone', () => {

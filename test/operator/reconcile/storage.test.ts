@@ -59,11 +59,25 @@ test('bound claims of the wanted size are ready', () => {
   assert.equal(told(host, [keys, placed('data')]).reason, 'Bound')
 })
 
-test('claims that are not bound are named, and apart from them those that are not there', () => {
-  assert.deepEqual(told(host, [placed('data', { isBound: false })]), {
+test('claims that are not bound are named with their class and who knows why, and apart from them those that are not there', () => {
+  const isBound = false
+  const data = placed('data', { isBound, storageClassName: 'fast' })
+  const why = (claims: string): string =>
+    `Where that stays so, kubectl describe pvc ${claims} --namespace apps says why.`
+  assert.deepEqual(told(host, [data]), {
     reason: 'Pending',
-    message: 'Not bound: data-mainnet-host-0. Not made yet: keys-mainnet-host-0.',
+    message: `Not bound: data-mainnet-host-0 of class fast. ${why('data-mainnet-host-0')} Not made yet: keys-mainnet-host-0.`,
   })
+  const second = { ...data, ordinal: 1, claim: { ...data.claim, name: 'data-mainnet-host-1' } }
+  const two = { ...host, spec: { ...host.spec, replicas: 2 } }
+  const claims = [placed('keys', { isBound }), data, second]
+  const { message } = told(two, claims)
+  assert.ok(
+    message.startsWith(
+      `Not bound: keys-mainnet-host-0 of no class, data-mainnet-host-0 of class fast, data-mainnet-host-1 of class fast. ${why('keys-mainnet-host-0 data-mainnet-host-0')}`,
+    ),
+    message,
+  )
 })
 
 test('no pods need no volumes', () => {
