@@ -194,7 +194,8 @@ export const partConditions = {
       },
       NotConnected: {
         status: 'False',
-        meaning: 'No peer could be reached: see whether they run and port 9171 is open.',
+        meaning:
+          'No peer could be reached: see to the Generators that the message says are not Ready, and whether peers run and port 9171 is open.',
       },
       Unobserved: { status: 'Unknown', meaning: 'No pod could be asked.', event: 'none' },
     },

@@ -41,6 +41,13 @@ export function wasLookedAt({ status }: Generator): boolean {
   return (status?.observedGeneration ?? -1) >= 0
 }
 
+/** Why a Generator is not Ready; null where it is, or is not there. */
+export function unreadyReason({ generator }: Pick<Referred, 'generator'>): string | null {
+  if (generator === null) return null
+  const ready = generator.status?.conditions?.find(({ type }) => type === 'Ready')
+  return ready?.status === 'True' ? null : (ready?.reason ?? 'Pending')
+}
+
 /** Addresses of those whose peer ID is known. */
 export function peersOf(referred: readonly Referred[], clusterDomain: string): string[] {
   return referred.flatMap((one) => {

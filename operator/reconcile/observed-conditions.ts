@@ -6,7 +6,7 @@ import type { ReasonOf } from '../api/conditions.ts'
 import type { Host } from '../api.ts'
 import { claimName, networkOf, podName } from '../resources/names.ts'
 import { p2pExposure } from '../resources/services.ts'
-import { foreignGenerators, peerIDOf, type Referred } from './generator-peers.ts'
+import { foreignGenerators, peerIDOf, type Referred, unreadyReason } from './generator-peers.ts'
 import type { HealthView } from './health-view.ts'
 import { listed } from './listed.ts'
 import { nearlyFullCode } from './nearly-full.ts'
@@ -95,7 +95,7 @@ export function peersStatement(
   if (lonely.length === 0) return connectedStatement([mismatch, other])
   if (mismatch !== null) return { reason: 'PeerIDMismatch', message: mismatch }
   return other === null
-    ? notConnectedStatement(lonely, referred)
+    ? notConnectedStatement(host, lonely, referred)
     : { reason: 'PrefixMismatch', message: `No peer of its chain at ${placesOf(lonely)}. ${other}` }
 }
 
@@ -129,7 +129,7 @@ function missingGeneratorStatement(
 ): Statement<'GeneratorMissing' | 'GeneratorNotWatched'> {
   const unseen = missing.filter(({ isWatched }) => !isWatched)
   const told = unseen.length > 0 ? unseen : missing
-  const names = told.map(({ reference }) => `${reference.namespace}/${reference.name}`).join(', ')
+  const names = told.map(nameOf).join(', ')
   if (unseen.length === 0) {
     return {
       reason: 'GeneratorMissing',
@@ -153,6 +153,10 @@ function connectedStatement(
   const told = remarks.filter((remark) => remark !== null)
   const reason = told.length === 0 ? 'Connected' : 'ConnectedInPart'
   return { reason, message: ['Every replica that answers has a peer.', ...told].join(' ') }
+}
+
+function nameOf({ reference: { namespace, name } }: Referred): string {
+  return `${namespace}/${name}`
 }
 
 function placesOf(asked: readonly Asked[]): string {
@@ -180,17 +184,29 @@ function mismatchText(
 }
 
 function notConnectedStatement(
+  { spec: { bootstrapPeers = [], generators = [] } }: Host,
   lonely: readonly Asked[],
   referred: readonly Referred[],
 ): Statement<'NotConnected'> {
-  const unknown = referred
-    .filter((one) => peerIDOf(one) === undefined)
-    .map(({ reference }) => `${reference.namespace}/${reference.name}`)
-  const hint =
-    unknown.length > 0
-      ? `the peer ID of ${unknown.join(', ')} is not known yet, see whether it runs`
-      : 'see whether its peers run and port 9171 is open between them'
-  return { reason: 'NotConnected', message: `No peer at ${placesOf(lonely)}: ${hint}.` }
+  const where = `No peer at ${placesOf(lonely)}`
+  const unready = referred.filter((one) => unreadyReason(one) !== null)
+  const hasOthers = bootstrapPeers.length + generators.length > unready.length
+  const [first] = unready
+  if (first === undefined) {
+    return { reason: 'NotConnected', message: `${where}: ${reachableHint(referred)}.` }
+  }
+  const names = unready.map((one) => `${nameOf(one)} (${unreadyReason(one)})`)
+  const { namespace, name } = first.reference
+  const cause = `${where}, and not Ready: Generator ${listed(names)}. kubectl describe generator ${name} --namespace ${namespace} says why.`
+  const rest = ' See also whether its other peers run and port 9171 is open between them.'
+  return { reason: 'NotConnected', message: hasOthers ? `${cause}${rest}` : cause }
+}
+
+function reachableHint(referred: readonly Referred[]): string {
+  const unknown = referred.filter((one) => peerIDOf(one) === undefined)
+  return unknown.length > 0
+    ? `the peer ID of ${unknown.map(nameOf).join(', ')} is not known yet, see whether it runs`
+    : 'see whether its peers run and port 9171 is open between them'
 }
 
 /** What is known of a Host's schema. */

@@ -5,7 +5,7 @@ import type { Controller } from '../runtime/controller.ts'
 import type { Change } from '../runtime/object-cache.ts'
 import type { Urgency } from '../runtime/work-queue.ts'
 import type { Belonging, ClusterView } from './cluster-view.ts'
-import { referredGenerators, wasLookedAt } from './generator-peers.ts'
+import { referredGenerators, unreadyReason, wasLookedAt } from './generator-peers.ts'
 import type { Mirror } from './mirror.ts'
 
 export type Controllers = Readonly<Record<Resource['kind'], Pick<Controller, 'add'>>>
@@ -61,7 +61,7 @@ function addOwner(controllers: Controllers, { before, after }: Change<Belonging<
   for (const owner of owners) if (owner) controllers[owner.kind].add(owner.key, 'owned')
 }
 
-/** Whether Hosts may have another peer or another schema to go by. */
+/** Whether Hosts may have another peer or another schema to go by, or something else to say of a peer. */
 function concernsHosts({ before, after }: Change<Generator>): boolean {
   return interestOf(before?.value ?? null) !== interestOf(after?.value ?? null)
 }
@@ -70,7 +70,8 @@ function interestOf(generator: Generator | null): string {
   if (generator === null) return ''
   const { metadata, spec, status } = generator
   const peers = (status?.nodes ?? []).map(({ peerID }) => peerID ?? null)
-  return canonicalJson([metadata.uid, spec.schemaAuth, peers, wasLookedAt(generator)])
+  const condition = [wasLookedAt(generator), unreadyReason({ generator })]
+  return canonicalJson([metadata.uid, spec.schemaAuth, peers, ...condition])
 }
 
 /** Keys of the Hosts that refer to a Generator. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Condition } from '../../../operator/api/status.ts'
 import type { Generator, Host } from '../../../operator/api.ts'
 import {
   peersOf,
@@ -23,6 +24,11 @@ const generator = (name: string, namespace: string, more: Partial<Generator> = {
 }
 const first = generator('first', 'validators', { status: { nodes: [{ ordinal: 0, peerID }] } })
 const second = generator('second', 'apps')
+const withReady = (of: Generator, ready: Pick<Condition, 'status' | 'reason'>): Generator => {
+  const lastTransitionTime = '2026-01-01T00:00:00Z'
+  const condition = { type: 'Ready', message: 'why', lastTransitionTime, ...ready }
+  return { ...of, status: { ...of.status, conditions: [condition] } }
+}
 const referred = (...found: readonly Generator[]): ReturnType<typeof referredGenerators> =>
   referredGenerators(
     host,
@@ -84,11 +90,26 @@ test('a lonely replica is explained', () => {
     errors: [],
   } as const
   const facts = { referred: referred(first, second), views: new Map([[0, view]]) }
-  assert.deepEqual(peersStatement(host, facts), {
-    reason: 'NotConnected',
-    message:
-      'No peer at replica 0: the peer ID of apps/second is not known yet, see whether it runs.',
-  })
+  const messageOf = (...generators: readonly Generator[]): string => {
+    const statement = peersStatement(host, { ...facts, referred: referred(...generators) })
+    assert.equal(statement.reason, 'NotConnected')
+    return statement.message
+  }
+  const failing = withReady(first, { status: 'False', reason: 'PodsFailing' })
+  const ready = { status: 'True', reason: 'AllReady' } as const
+  const why = 'kubectl describe generator first --namespace validators says why.'
+  assert.equal(
+    messageOf(failing, second),
+    `No peer at replica 0, and not Ready: Generator validators/first (PodsFailing), apps/second (Pending). ${why}`,
+  )
+  assert.equal(
+    messageOf(failing, withReady(second, ready)),
+    `No peer at replica 0, and not Ready: Generator validators/first (PodsFailing). ${why} See also whether its other peers run and port 9171 is open between them.`,
+  )
+  assert.equal(
+    messageOf(withReady(first, ready), withReady(second, ready)),
+    'No peer at replica 0: the peer ID of apps/second is not known yet, see whether it runs.',
+  )
 })
 
 test('a schema that nobody lets this namespace have is told with the remedy', () => {
