@@ -61,16 +61,30 @@ for (const [what, values, wanted] of [
   })
 }
 
+async function notesOf(chart: string, values: object): Promise<string> {
+  const all = { ...base, ...values }
+  const { code, stdout, stderr } = await helm(
+    ['install', 'a', `charts/${chart}`, '--namespace', 'apps', '--dry-run=client'],
+    all,
+  )
+  assert.equal(code, 0, stderr)
+  return stdout.slice(stdout.indexOf('NOTES:'))
+}
+
+test('where a Host has a Secret of yours, the notes say how the key of a further replica is added', async () => {
+  const given = { mode: 'standalone', existingSecret: 'mine', spec: { replicas: 2 } }
+  const notes = await notesOf('host', given)
+  assert.match(notes, /Secret mine needs a key for each replica, named by its ordinal: "0", "1"/)
+  assert.ok(
+    notes.includes(
+      String.raw`kubectl --namespace apps patch secret mine --patch "{\"stringData\": {\"2\": \"$(openssl rand -base64 32)\"}}"`,
+    ),
+    notes,
+  )
+  assert.doesNotMatch(await notesOf('host', objectsOf.host), /needs a key for each replica/)
+})
+
 test('where Generators give way to nobody, the notes say what to set', async () => {
-  const notesOf = async (chart: string, values: object): Promise<string> => {
-    const all = { ...base, ...values }
-    const { code, stdout, stderr } = await helm(
-      ['install', 'a', `charts/${chart}`, '--namespace', 'apps', '--dry-run=client'],
-      all,
-    )
-    assert.equal(code, 0, stderr)
-    return stdout.slice(stdout.indexOf('NOTES:'))
-  }
   const wanted = /priority of other pods.*set\s+operands.generatorPriorityClass/s
   const crds = { install: false }
   const scope = { clusterWide: false }
