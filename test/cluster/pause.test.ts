@@ -227,6 +227,32 @@ describe('an operator that may not, or shall not, on a real cluster', () => {
     await here.delete('Host', 'crowded')
   })
 
+  test('a Secret that goes while pods run is told in Ready, which stays True, and in one Event', async () => {
+    const name = 'admin'
+    const stringData = { token: 'secret' }
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData }
+    await cluster.apply(here.path('Secret', name), secret)
+    const registry = { adminTokenSecretRef: { name, key: 'token' } }
+    await here.write(hostOf('losing', { registry }))
+    await here.reason('Host', 'losing', 'Ready', 'AllReady')
+    await here.delete('Secret', name)
+    const missing = /Secret admin of spec\.registry\.adminTokenSecretRef does not exist: /
+    await eventually(async () => {
+      const { status, message } = await here.reason('Host', 'losing', 'Ready', 'AllReady')
+      assert.equal(status, 'True')
+      assert.match(message, missing)
+      const [note = '', ...others] = await here.notes('SecretGone')
+      assert.match(note, missing)
+      assert.deepEqual(others, [])
+    })
+    await cluster.apply(here.path('Secret', name), secret)
+    await eventually(async () => {
+      const { message } = await here.reason('Host', 'losing', 'Ready', 'AllReady')
+      assert.equal(message, '1 of 1 pods are ready.')
+    })
+    await here.delete('Host', 'losing')
+  })
+
   test('a program that fails is told with its own words', async () => {
     const containers = [{ name: 'host', env: [{ name: 'LOG_LEVEL', value: 'loud' }] }]
     await here.write(hostOf('failing', { podTemplate: { spec: { containers } } }))
