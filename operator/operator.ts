@@ -20,7 +20,7 @@ import { type HealthChecks, healthRoutes, watchLoop } from './runtime/operator-h
 import { openReflector, type Reflector, type ReflectorOptions } from './runtime/reflector.ts'
 import type { WriteGuard } from './runtime/requests.ts'
 import { createStatusWriter } from './runtime/status-writer.ts'
-import { unreadNamespaces, unreadProblem, unreadRemark } from './runtime/unread.ts'
+import { declareUnread, unreadNamespaces, unreadProblem, unreadRemark } from './runtime/unread.ts'
 import { writeThrough } from './runtime/write-through.ts'
 import type { OperatorSettings } from './settings.ts'
 
@@ -84,6 +84,7 @@ export async function openOperator(
     watchNamespaces.length === 0 ? null : watchNamespaces,
   )
   declareResourceCounts(metrics.registry, [view.generators, view.hosts])
+  declareUnread(metrics.registry, () => view.reflectors)
   if (settings.leaderElect) {
     const leaseParts = { ...apiParts, guards: parts.guards }
     const leaseApi = running.own('lease api', openApi({ fieldManager, userAgent }, leaseParts))

@@ -1,4 +1,5 @@
 /** What could not be read so far, by watched namespace, and so looks empty: nothing may follow from it. */
+import { Gauge, type Registry } from 'prom-client'
 import { ServiceError } from '../../src/errors.ts'
 import type { Reflector } from './reflector.ts'
 
@@ -53,6 +54,22 @@ export function unreadRemark(reflectors: readonly Followed[]): string | null {
   const unread = unreadNamespaces(reflectors)
   if (unread.length === 0 || unreadProblem(reflectors) !== null) return null
   return `nothing is done where something may not be read: ${unread.map(unreadText).join('; ')}`
+}
+
+/** Declares `viewmesh_operator_unread_kinds`; the label is not `namespace`, which is the operator's own. */
+export function declareUnread(registry: Registry, reflectors: () => readonly Followed[]): void {
+  new Gauge({
+    name: 'viewmesh_operator_unread_kinds',
+    help: 'Kinds that could not be read so far, by watched namespace (empty: all), in which nothing is done.',
+    labelNames: ['watched'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const { namespace, kinds } of unreadNamespaces(reflectors())) {
+        this.set({ watched: namespace ?? '' }, kinds.length)
+      }
+    },
+  })
 }
 
 function unreadText({ namespace, kinds }: Unread): string {

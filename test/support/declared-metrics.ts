@@ -2,6 +2,7 @@
 import type { Registry } from 'prom-client'
 import { declareResourceCounts } from '../../operator/reconcile/resource-counts.ts'
 import { openRuntimeMetrics } from '../../operator/runtime/metrics.ts'
+import { declareUnread } from '../../operator/runtime/unread.ts'
 import { createChainMetrics } from '../../src/chain/metrics.ts'
 import { createIngestMetrics } from '../../src/generator/ingest-metrics.ts'
 import { declareGauges } from '../../src/generator/status.ts'
@@ -36,6 +37,7 @@ function declareAll(registry: Registry): void {
   declareVolumeMetrics(registry, () => null)
   openRuntimeMetrics(registry)
   declareResourceCounts(registry, [])
+  declareUnread(registry, () => [])
 }
 
 function seriesOf(registry: Registry, name: string): [string, readonly string[]][] {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Registry } from 'prom-client'
 import { builtinTypes } from '../../../operator/runtime/resource-type.ts'
 import {
+  declareUnread,
   unreadFailure,
   unreadNamespaces,
   unreadProblem,
@@ -61,4 +63,17 @@ test('an operator that may not read something in any of its namespaces is not re
   assert.equal(unreadProblem(both), 'not read yet: Pod in a; Pod in b')
   assert.equal(unreadRemark(both), null)
   assert.equal(unreadProblem(followed(undefined, 'refused')), 'not read yet: Pod')
+})
+
+test('how much of which namespace is not read is a metric, and none where all of it is', async () => {
+  let all = [...followed('a'), ...followed('b', 'refused')]
+  const registry = new Registry()
+  declareUnread(registry, () => all)
+  const lines = async (): Promise<string[]> =>
+    (await registry.metrics()).split('\n').filter((line) => line.startsWith('viewmesh_'))
+  assert.deepEqual(await lines(), ['viewmesh_operator_unread_kinds{watched="b"} 1'])
+  all = followed(undefined, 'refused').slice()
+  assert.deepEqual(await lines(), ['viewmesh_operator_unread_kinds{watched=""} 1'])
+  all = followed('a').slice()
+  assert.deepEqual(await lines(), [])
 })
