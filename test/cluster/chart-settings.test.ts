@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { helm, isHook, type RenderedObject, refusalOf, renderChart } from '../support/helm.ts'
+import { isHook, notesOf, type RenderedObject, refusalOf, renderChart } from '../support/helm.ts'
 
 const base = { global: { imageRegistry: 'localhost' } }
 
@@ -61,27 +61,21 @@ for (const [what, values, wanted] of [
   })
 }
 
-async function notesOf(chart: string, values: object): Promise<string> {
-  const all = { ...base, ...values }
-  const { code, stdout, stderr } = await helm(
-    ['install', 'a', `charts/${chart}`, '--namespace', 'apps', '--dry-run=client'],
-    all,
-  )
-  assert.equal(code, 0, stderr)
-  return stdout.slice(stdout.indexOf('NOTES:'))
+async function notes(chart: string, values: object): Promise<string> {
+  return await notesOf(chart, { name: 'a', namespace: 'apps' }, { ...base, ...values })
 }
 
 test('where a Host has a Secret of yours, the notes say how the key of a further replica is added', async () => {
   const given = { mode: 'standalone', existingSecret: 'mine', spec: { replicas: 2 } }
-  const notes = await notesOf('host', given)
-  assert.match(notes, /Secret mine needs a key for each replica, named by its ordinal: "0", "1"/)
+  const said = await notes('host', given)
+  assert.match(said, /Secret mine needs a key for each replica, named by its ordinal: "0", "1"/)
   assert.ok(
-    notes.includes(
+    said.includes(
       String.raw`kubectl --namespace apps patch secret mine --patch "{\"stringData\": {\"2\": \"$(openssl rand -base64 32)\"}}"`,
     ),
-    notes,
+    said,
   )
-  assert.doesNotMatch(await notesOf('host', objectsOf.host), /needs a key for each replica/)
+  assert.doesNotMatch(await notes('host', objectsOf.host), /needs a key for each replica/)
 })
 
 test('where Generators give way to nobody, the notes say what to set', async () => {
@@ -89,14 +83,39 @@ test('where Generators give way to nobody, the notes say what to set', async () 
   const crds = { install: false }
   const scope = { clusterWide: false }
   const operands = { generatorPriorityClass: 'given' }
-  assert.doesNotMatch(await notesOf('operator', { crds }), wanted)
-  assert.match(await notesOf('operator', { crds, scope }), wanted)
-  assert.doesNotMatch(await notesOf('operator', { crds, scope, operands }), wanted)
+  assert.doesNotMatch(await notes('operator', { crds }), wanted)
+  assert.match(await notes('operator', { crds, scope }), wanted)
+  assert.doesNotMatch(await notes('operator', { crds, scope, operands }), wanted)
   const { generator } = objectsOf
-  assert.match(
-    await notesOf('generator', generator),
-    /set\s+spec.podTemplate.spec.priorityClassName/,
+  assert.match(await notes('generator', generator), /set\s+spec.podTemplate.spec.priorityClassName/)
+})
+
+test('the notes say what an uninstall leaves and what it deletes, with the names', async () => {
+  const said = async (chart: string, values: object): Promise<string[]> => {
+    return (await notes(chart, values)).split('\n').filter((line) => /^uninstalling/i.test(line))
+  }
+  const mode = 'operator'
+  const identity = { deletionPolicy: 'Delete' }
+  const storage = { data: { deletionPolicy: 'Delete' } }
+  const upstream = { service: { name: 'geth' } }
+  const found = 'and a new release of this name finds them again.'
+  assert.deepEqual(await said('host', { mode }), [
+    `Uninstalling leaves Secret a-host-keyring, the keys volumes, the data volumes, ${found}`,
+  ])
+  assert.deepEqual(await said('generator', { mode, spec: { upstream, identity } }), [
+    'UNINSTALLING DELETES Secret a-generator-keyring, the keys volumes, as deletionPolicy says.',
+    `Uninstalling leaves the data volumes, ${found}`,
+  ])
+  assert.deepEqual(
+    await said('host', { mode, existingSecret: 'own', spec: { identity, storage } }),
+    [
+      'UNINSTALLING DELETES the keys volumes, the data volumes, as deletionPolicy says.',
+      `Uninstalling leaves Secret own, ${found}`,
+    ],
   )
+  assert.deepEqual(await said('host', { mode, spec: { identity, storage } }), [
+    'UNINSTALLING DELETES Secret a-host-keyring, the keys volumes, the data volumes, as deletionPolicy says.',
+  ])
 })
 
 const objectsOf = {

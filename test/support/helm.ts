@@ -103,6 +103,20 @@ export async function refusalOf(chart: string, values: object): Promise<string> 
   return stderr
 }
 
+/** What helm tells who installs a chart with these values. Throws what it says where it refuses. */
+export async function notesOf(
+  chart: string,
+  { name, namespace }: Release,
+  values: object,
+): Promise<string> {
+  const { code, stdout, stderr } = await helm(
+    ['install', name, `charts/${chart}`, '--namespace', namespace, '--dry-run=client'],
+    values,
+  )
+  if (code !== 0) throw new Error(stderr)
+  return stdout.slice(stdout.indexOf('NOTES:'))
+}
+
 /** Whether it is made for a moment only, as the pods of `helm test`, rather than part of the release. */
 export function isHook({ metadata }: RenderedObject): boolean {
   return metadata.annotations?.['helm.sh/hook'] !== undefined
