@@ -215,7 +215,8 @@ export interface CommonSpec {
   readonly rollout: 'OnSpecChange' | 'Auto'
   /**
    * While true nothing is written for this resource but its status, in which the Paused condition says
-   * whether changes wait, and Events.
+   * whether changes wait, and Events. A lost keys claim is not guarded then: with the next pod Kubernetes
+   * makes an empty one, and the program there a new signing key.
    * @default false
    */
   readonly paused: boolean
