@@ -102,12 +102,12 @@ export const mainConditions = {
       KeyringMissing: {
         status: 'True',
         meaning:
-          'A replica already had an identity, but the keyring Secret or its key is gone: restore the named Secret, or delete the named claim and the resource to begin with a new identity.',
+          'A replica already had an identity, but the keyring Secret or its key is gone: restore the named Secret, or, with identity.deletionPolicy Retain, delete the named claim and the resource to begin with a new identity.',
       },
       KeysClaimMissing: {
         status: 'True',
         meaning:
-          'The keys claim of a replica that already had an identity is gone, and no replica is started again until that is mended, so that none begins with an empty claim: restore it from your backup, or delete the resource to begin with new keys, under the same peer ID, when it is created again.',
+          'The keys claim of a replica that already had an identity is gone, and no replica is started again until that is mended, so that none begins with an empty claim: restore it from your backup, or, with identity.deletionPolicy Retain, delete the resource to begin with new keys, under the same peer ID, when it is created again.',
       },
       DuplicateKey: {
         status: 'True',

@@ -3,6 +3,7 @@ import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import { records } from '../api/annotations.ts'
 import type { Volume } from '../resources/names.ts'
 import type { KeysClaim } from './identity.ts'
+import type { Owner } from './ownership.ts'
 import { timeOf } from './time-of.ts'
 
 /** A claim without what nobody looks at. */
@@ -11,7 +12,7 @@ export interface KeptClaim {
   readonly uid: string
   readonly labels: Readonly<Record<string, string>>
   readonly annotations: Readonly<Record<string, string>>
-  readonly ownerUIDs: readonly string[]
+  readonly owners: readonly Owner[]
   readonly isGoing: boolean
   readonly isBound: boolean
   readonly storageClassName: string | null
@@ -58,7 +59,12 @@ export function keepClaim({ metadata, spec, status }: V1PersistentVolumeClaim): 
     uid: metadata?.uid ?? '',
     labels: metadata?.labels ?? {},
     annotations: ownAnnotations(metadata?.annotations ?? {}),
-    ownerUIDs: (metadata?.ownerReferences ?? []).map(({ uid }) => uid),
+    owners: (metadata?.ownerReferences ?? []).map(({ apiVersion, kind, name, uid }) => ({
+      apiVersion,
+      kind,
+      name,
+      uid,
+    })),
     isGoing: metadata?.deletionTimestamp !== undefined,
     isBound: status?.phase === 'Bound',
     storageClassName: spec?.storageClassName ?? null,

@@ -11,6 +11,7 @@
  * | there | gone, going or another one, and an identity was known | Stalled: KeysClaimMissing |
  * | missing | there, or gone though an identity was known | Stalled: KeyringMissing |
  * | missing | none, and no identity was known | a new identity begins |
+ * | any | any, and one of them goes with a deleted resource of this name | wait (`leaving.ts`) |
  * | the same as of another replica | any | Stalled: DuplicateKey |
  *
  * A mark that was edited on the very claim that the status remembers is put back. A claim that lost its
@@ -18,7 +19,7 @@
  */
 import { records } from '../api/annotations.ts'
 import type { Resource } from '../api.ts'
-import { childNames, claimName, wantedReplicas } from '../resources/names.ts'
+import { childNames, claimName, podName, wantedReplicas } from '../resources/names.ts'
 import type { SharedKey } from './key-holders.ts'
 
 /** A `keys` claim, as far as identities go. */
@@ -64,22 +65,24 @@ type Loss = Exclude<IdentityProblem['reason'], 'DuplicateKey'>
 type Verdict = 'go' | 'generate' | Loss
 
 /**
- * Judges all wanted replicas. `secretExists` tells a missing Secret from one without a key, for the
- * message alone.
+ * Judges all wanted replicas. `secretExists` tells a missing Secret from one without a key, and `isBound`
+ * whether keys would be deleted together with the resource; both for the message alone.
  */
 export function planIdentity(
   resource: Resource,
   replicas: readonly ReplicaIdentity[],
   secretExists: boolean,
+  isBound: boolean = resource.spec.identity.deletionPolicy === 'Delete',
 ): IdentityPlan {
   const wanted = replicas.filter(({ ordinal }) => ordinal < wantedReplicas(resource))
   const verdicts = wanted.map((replica) => ({ replica, verdict: verdictOn(replica) }))
   const bad = verdicts.find(({ verdict }) => verdict !== 'go' && verdict !== 'generate')
   if (bad !== undefined) {
     const reason = bad.verdict as Loss
-    return { generate: [], problem: describe(resource, bad.replica, reason), lack: null }
+    const problem = describe(resource, bad.replica, { reason, isBound })
+    return { generate: [], problem, lack: null }
   }
-  const duplicate = duplicateProblem(resource, wanted)
+  const duplicate = duplicateProblem(resource, wanted, isBound)
   if (duplicate !== null) return { generate: [], problem: duplicate, lack: null }
   const without = verdicts
     .filter(({ verdict }) => verdict === 'generate')
@@ -101,29 +104,50 @@ function verdictOn({ key, claim, known }: ReplicaIdentity): Verdict {
 
 function describe(
   resource: Resource,
-  { ordinal, key, claim, known }: ReplicaIdentity,
-  reason: Loss,
+  replica: ReplicaIdentity,
+  { reason, isBound }: { readonly reason: Loss; readonly isBound: boolean },
 ): IdentityProblem {
+  const { ordinal, key, claim, known } = replica
   const secret = `key "${ordinal}" of Secret ${childNames(resource).keyring}`
   const name = claimName(resource, 'keys', ordinal)
   const mark = known?.fingerprint ?? claim?.fingerprint ?? 'unknown'
-  const rest = claim === null ? '' : 'this claim and '
   const begin = reason === 'KeysClaimMissing' ? 'new keys under the same peer ID' : 'a new identity'
-  const renew = `to begin with ${begin}, delete ${rest}the ${resource.kind} and create the ${resource.kind} again`
+  const renew = `to begin with ${begin}, ${retainFirst(resource, isBound)}delete ${obstacleOf(resource, replica)}the ${resource.kind} and create the ${resource.kind} again${withoutIt(ordinal)}`
   return {
     reason,
     message: {
-      IdentityConflict: `The ${secret} has the fingerprint ${key}, but the key directory on claim ${name} opens with ${mark}: put the original value back from your backup. No pod is touched meanwhile.`,
+      IdentityConflict: `The ${secret} has the fingerprint ${key}, but the key directory on claim ${name} opens with ${mark}: put the original value back from your backup${withoutIt(ordinal)}. No pod is touched meanwhile.`,
       KeyringMissing: `The ${secret} is missing, and the key directory on claim ${name} opens with nothing else (fingerprint ${mark}): put the value back from your backup; ${renew}. No pod is touched meanwhile.`,
       KeysClaimMissing: `Claim ${name} ${fateOf(claim)}, and with it the key directory of replica ${ordinal}, which opens with the ${secret}: restore the claim from your backup, with the annotation ${records.keyringFingerprint}: "${mark}"; ${renew}. ${othersOf(resource)}`,
     }[reason],
   }
 }
 
+/** What would be in the way of who begins anew: the claim, or the pod that keeps it from going. */
+function obstacleOf(resource: Resource, { ordinal, claim }: ReplicaIdentity): string {
+  if (claim === null) return ''
+  return claim.isGoing ? `pod ${podName(resource, ordinal)} and ` : 'this claim and '
+}
+
+/** What goes before the advice to delete the resource where that deletes the keys of all replicas. */
+function retainFirst({ kind, spec }: Resource, isBound: boolean): string {
+  if (!isBound) return ''
+  const resumed = spec.paused ? ' and spec.paused to false' : ''
+  return `first set spec.identity.deletionPolicy to Retain${resumed} and wait until this message asks for that no more, since the keys of all replicas would be deleted with the ${kind}; then `
+}
+
+/** How the replicas before one that stops all of them go on. */
+function withoutIt(ordinal: number): string {
+  return ordinal === 0
+    ? ''
+    : `; or have the replicas before it go on without it: set spec.replicas, or the maximum of what scales it, to ${ordinal} or less`
+}
+
 /** Two replicas of one resource with one key. */
 function duplicateProblem(
   resource: Resource,
   replicas: readonly ReplicaIdentity[],
+  isBound: boolean,
 ): IdentityProblem | null {
   const first = new Map<string, number>()
   for (const { ordinal, key } of replicas) {
@@ -131,7 +155,7 @@ function duplicateProblem(
     const other = first.get(key)
     if (other !== undefined) {
       const secret = childNames(resource).keyring
-      const message = `Keys "${other}" and "${ordinal}" of Secret ${secret} are equal, so replicas ${other} and ${ordinal} would have one peer ID: ${anotherKey(resource, ordinal)}. No pod is touched meanwhile.`
+      const message = `Keys "${other}" and "${ordinal}" of Secret ${secret} are equal, so replicas ${other} and ${ordinal} would have one peer ID: ${anotherKey(resource, ordinal, isBound)}. No pod is touched meanwhile.`
       return { reason: 'DuplicateKey', message }
     }
     first.set(key, ordinal)
@@ -144,20 +168,21 @@ export function sharedKeyProblem(
   resource: Resource,
   replicas: readonly ReplicaIdentity[],
   shared: readonly SharedKey[],
+  isBound: boolean = resource.spec.identity.deletionPolicy === 'Delete',
 ): IdentityProblem | null {
   for (const { holder, fingerprint } of shared) {
     const ordinal = replicas.find(({ key }) => key === fingerprint)?.ordinal
     if (ordinal === undefined) continue
     const secret = childNames(resource).keyring
-    const message = `Key "${ordinal}" of Secret ${secret} is a key of ${resource.kind} ${holder} too, so replica ${ordinal} would have the peer ID of one there: ${anotherKey(resource, ordinal)}; or delete one of the two. No pod is touched meanwhile.`
+    const message = `Key "${ordinal}" of Secret ${secret} is a key of ${resource.kind} ${holder} too, so replica ${ordinal} would have the peer ID of one there: ${anotherKey(resource, ordinal, isBound)}; or delete one of the two. No pod is touched meanwhile.`
     return { reason: 'DuplicateKey', message }
   }
   return null
 }
 
-function anotherKey(resource: Resource, ordinal: number): string {
+function anotherKey(resource: Resource, ordinal: number, isBound: boolean): string {
   const claim = claimName(resource, 'keys', ordinal)
-  return `give "${ordinal}" a secret of its own, of at least 32 random characters; where claim ${claim} is there already, delete it and the ${resource.kind} too, and create the ${resource.kind} again`
+  return `give "${ordinal}" a secret of its own, of at least 32 random characters; where claim ${claim} is there already, ${retainFirst(resource, isBound)}delete it and the ${resource.kind} too, and create the ${resource.kind} again`
 }
 
 /** What it means for the others that there is no StatefulSet, which would make an empty claim. */

@@ -10,13 +10,13 @@ import {
   type KeyringKeys,
   keyringFingerprint,
   keyringSecret,
-  type PatchOperation,
 } from '../resources/keyring-secret.ts'
-import { looseOwner } from '../resources/metadata.ts'
 import { childNames } from '../resources/names.ts'
 import { secretValue } from '../resources/secret.ts'
 import type { KubernetesApi } from '../runtime/api.ts'
 import { builtinTypes, type ObjectAddress } from '../runtime/resource-type.ts'
+import { isOwnedBy } from './deletion-policy.ts'
+import { expectKeyringStays } from './leaving.ts'
 
 /** A keyring without its values. */
 export interface Keyring {
@@ -30,14 +30,16 @@ export interface Keyring {
 /** Fingerprints that were computed before, by UID and resourceVersion: stretching takes 50 ms a key. */
 export type FingerprintCache = Map<string, ReadonlyMap<number, string>>
 
-/** Reads the Secret. */
+/** Reads the Secret. Throws OPERATOR_LEAVING where it is that of a deleted resource. */
 export async function readKeyring(
   api: KubernetesApi,
   resource: Resource,
   cache: FingerprintCache,
   signal: AbortSignal,
 ): Promise<Keyring> {
-  return await toKeyring(resource, await findSecret(api, resource, signal), cache)
+  const secret = await findSecret(api, resource, signal)
+  if (secret !== null) expectKeyringStays(resource, secret)
+  return await toKeyring(resource, secret, cache)
 }
 
 /**
@@ -84,40 +86,8 @@ async function toKeyring(
 ): Promise<Keyring> {
   if (secret === null) return { exists: false, fingerprints: new Map(), isOwned: false }
   const fingerprints = await fingerprintsOf(secret, cache)
-  return { exists: true, fingerprints, isOwned: isOwnedBy(secret, resource) }
-}
-
-/** Sets or removes the reference by which a generated Secret goes together with the resource. */
-export async function followPolicy(
-  api: KubernetesApi,
-  resource: Resource,
-  signal: AbortSignal,
-): Promise<void> {
-  const secret = await findSecret(api, resource, signal)
-  if (secret === null) return
-  const patch = ownerPatch(resource, secret, isToBeOwned(resource))
-  await api.patch(addressOf(resource), patch, { type: 'json', signal })
-}
-
-/** Whether the Secret goes together with the resource; one of the user's own never does. */
-export function isToBeOwned({ spec }: Resource): boolean {
-  const { secretRef, deletionPolicy } = spec.identity
-  return secretRef === undefined && deletionPolicy === 'Delete'
-}
-
-function isOwnedBy({ metadata }: V1Secret, resource: Resource): boolean {
-  return (metadata?.ownerReferences ?? []).some(({ uid }) => uid === resource.metadata.uid)
-}
-
-function ownerPatch(resource: Resource, secret: V1Secret, owned: boolean): PatchOperation[] {
-  const owners = (secret.metadata?.ownerReferences ?? []).filter(
-    ({ uid }) => uid !== resource.metadata.uid,
-  )
-  const value = owned ? [...owners, looseOwner(resource)] : owners
-  return [
-    { op: 'test', path: '/metadata/resourceVersion', value: secret.metadata?.resourceVersion },
-    { op: 'add', path: '/metadata/ownerReferences', value },
-  ]
+  const isOwned = isOwnedBy(resource, secret.metadata?.ownerReferences ?? [])
+  return { exists: true, fingerprints, isOwned }
 }
 
 function addressOf(resource: Resource): ObjectAddress {

@@ -3,14 +3,18 @@
 import type { NodeStatus } from '../api/status.ts'
 import type { Resource } from '../api.ts'
 import { wantedReplicas } from '../resources/names.ts'
-import type { PlacedClaim } from './claim.ts'
-import { keysClaim } from './claim.ts'
+import { type KeptClaim, keysClaim, type PlacedClaim } from './claim.ts'
 import type { HealthView } from './health-view.ts'
+import type { Keyring } from './keyring.ts'
 import { outsideAddresses, peerAddressesOf } from './node-address.ts'
+import { isOfFormer } from './ownership.ts'
 import type { Statement } from './problem.ts'
 
 export interface NodeFacts {
+  /** Claims of all ordinals. */
   readonly claims: readonly PlacedClaim[]
+  /** Null where it was not looked at. */
+  readonly keyring: Pick<Keyring, 'exists' | 'fingerprints'> | null
   /** By ordinal, of running pods: null where one does not answer, undefined before it was asked. */
   readonly views: ReadonlyMap<number, HealthView | null | undefined>
   /** By ordinal: learnt outside addresses. */
@@ -27,8 +31,19 @@ export function nodeStatuses(resource: Resource, facts: NodeFacts): NodeStatus[]
   )
   const resting = [...before.values()]
     .filter((node) => node.ordinal >= wanted && node.keyringFingerprint !== undefined)
+    .filter(({ ordinal }) => !isGivenUp(ordinal, facts))
     .map(identityOf)
   return [...current, ...resting].toSorted((a, b) => a.ordinal - b.ordinal)
+}
+
+/** Of a replica that rests neither key nor claim is left, and the others' keys are: that was meant. */
+function isGivenUp(ordinal: number, { claims, keyring }: NodeFacts): boolean {
+  if (keyring === null || !keyring.exists || keyring.fingerprints.has(ordinal)) return false
+  return keysClaimOf(ordinal, claims) === undefined
+}
+
+function keysClaimOf(ordinal: number, claims: readonly PlacedClaim[]): KeptClaim | undefined {
+  return claims.find((one) => one.volume === 'keys' && one.ordinal === ordinal)?.claim
 }
 
 function nodeStatus(
@@ -38,7 +53,7 @@ function nodeStatus(
   { claims, views, learnt, clusterDomain }: NodeFacts,
 ): NodeStatus {
   const view = views.get(ordinal)
-  const identity = identityNow(ordinal, before, claims, view ?? null)
+  const identity = identityNow(resource, ordinal, before, { claims, view: view ?? null })
   const addresses = peerAddressesOf(resource, {
     ordinal,
     peerID: identity.peerID ?? null,
@@ -52,21 +67,24 @@ function nodeStatus(
   }
 }
 
-/** The mark of the claim, and the peer ID for as long as the key stays the same. */
+/**
+ * The mark of the claim, and the peer ID for as long as the key stays the same. A claim that is on its way
+ * out is no new knowledge: it may be that of a deleted resource.
+ */
 function identityNow(
+  resource: Resource,
   ordinal: number,
   before: NodeStatus | undefined,
-  claims: readonly PlacedClaim[],
-  view: HealthView | null,
+  { claims, view }: Pick<NodeFacts, 'claims'> & { readonly view: HealthView | null },
 ): NodeStatus {
-  const placed = claims.find((claim) => claim.volume === 'keys' && claim.ordinal === ordinal)
-  const { fingerprint = null, uid } = placed === undefined ? {} : keysClaim(placed.claim)
+  const claim = keysClaimOf(ordinal, claims)
+  const isLasting = claim !== undefined && !claim.isGoing && !isOfFormer(resource, claim.owners)
+  const { fingerprint = null, uid } = isLasting ? keysClaim(claim) : {}
   if (fingerprint === null || uid === undefined) {
     const peerID = before?.peerID ?? view?.peerID ?? undefined
     return { ...identityOf(before ?? { ordinal }), ...(peerID === undefined ? {} : { peerID }) }
   }
-  const old = before?.keyringFingerprint
-  const isSameKey = old === undefined || old === fingerprint
+  const isSameKey = before?.keyringFingerprint === fingerprint
   const peerID = (isSameKey ? before?.peerID : undefined) ?? view?.peerID ?? undefined
   return {
     ordinal,

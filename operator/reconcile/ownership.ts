@@ -4,17 +4,19 @@ import { groupVersion } from '../api/resource-kinds.ts'
 import type { Resource } from '../api.ts'
 import { childLabels } from '../resources/metadata.ts'
 
+/** Something that an object goes together with. */
+export interface Owner {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  readonly uid: string
+}
+
 interface OwnedObject {
   readonly metadata?: {
     readonly labels?: Readonly<Record<string, string>>
     readonly deletionTimestamp?: unknown
-    readonly ownerReferences?: readonly {
-      readonly apiVersion: string
-      readonly kind: string
-      readonly name: string
-      readonly uid: string
-      readonly controller?: boolean
-    }[]
+    readonly ownerReferences?: readonly (Owner & { readonly controller?: boolean })[]
   }
 }
 
@@ -28,16 +30,23 @@ export function ownership(resource: Resource, { metadata }: OwnedObject): Owners
   if (metadata?.deletionTimestamp !== undefined) return 'leaving'
   const owner = metadata?.ownerReferences?.find(({ controller }) => controller === true)
   if (owner?.uid === resource.metadata.uid) return 'ours'
-  if (owner !== undefined) {
-    const isNamesake =
-      owner.apiVersion === groupVersion &&
-      owner.kind === resource.kind &&
-      owner.name === resource.metadata.name
-    return isNamesake ? 'leaving' : 'foreign'
-  }
+  if (owner !== undefined) return isNamesake(resource, owner) ? 'leaving' : 'foreign'
   const wanted = childLabels(resource)
   const marks = [labels.name, labels.instance, labels.managedBy]
   return marks.every((mark) => metadata?.labels?.[mark] === wanted[mark]) ? 'orphan' : 'foreign'
+}
+
+/**
+ * Whether an object goes together with a deleted resource of the same name, and not with this one: until
+ * Kubernetes has taken it away it is nobody's.
+ */
+export function isOfFormer(resource: Resource, owners: readonly Owner[]): boolean {
+  const isOwn = owners.some(({ uid }) => uid === resource.metadata.uid)
+  return !isOwn && owners.some((owner) => isNamesake(resource, owner))
+}
+
+function isNamesake({ kind, metadata }: Resource, owner: Owner): boolean {
+  return owner.apiVersion === groupVersion && owner.kind === kind && owner.name === metadata.name
 }
 
 export function isOurs(resource: Resource, object: OwnedObject): boolean {

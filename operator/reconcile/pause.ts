@@ -9,9 +9,9 @@ import { builtinTypes } from '../runtime/resource-type.ts'
 import type { ObjectPlan } from './act.ts'
 import { type Difference, differencesOf, liveChild } from './children.ts'
 import type { ClaimChange } from './claims-upkeep.ts'
+import { type OwnerChanges, ownerTexts } from './deletion-policy.ts'
 import { problemOf } from './failures.ts'
 import type { IdentityPlan } from './identity.ts'
-import { isToBeOwned, type Keyring } from './keyring.ts'
 import { listed } from './listed.ts'
 import type { Problem, Statement } from './problem.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
@@ -22,10 +22,11 @@ import { secretAction } from './secrets.ts'
 export interface PausedPlan {
   readonly plan: ObjectPlan
   readonly changes: readonly ClaimChange[]
+  readonly owners: OwnerChanges
   readonly identity: Pick<IdentityPlan, 'generate' | 'lack'>
   /** What stops the resource. */
   readonly problem: Problem | null
-  readonly looked: Pick<Looked<unknown>, 'keyring' | 'waiting'>
+  readonly looked: Pick<Looked<unknown>, 'waiting'>
   readonly picture: RestartFacts
   /** Why the StatefulSet would not be written even then; `Ready` says it. */
   readonly hold: Statement | null
@@ -35,14 +36,14 @@ export interface PausedPlan {
 export async function waitingChanges<R extends Resource>(
   parts: ReconcileParts<R>,
   resource: R,
-  { plan, changes, identity, problem, looked, picture, hold }: PausedPlan,
+  { plan, changes, owners, identity, problem, looked, picture, hold }: PausedPlan,
   signal: AbortSignal,
 ): Promise<string[]> {
-  if (problem?.reason === 'KeysClaimMissing') {
-    return [...looked.waiting, ...setRemoval(parts, resource)]
+  if (problem !== null || identity.lack !== null) {
+    const removal = problem?.reason === 'KeysClaimMissing' ? setRemoval(parts, resource) : []
+    return [...looked.waiting, ...ownerTexts(resource, owners), ...removal]
   }
-  if (problem !== null || identity.lack !== null) return [...looked.waiting]
-  const owner = ownerChange(resource, looked.keyring)
+  const owner = ownerTexts(resource, { ...owners, claims: [] })
   const keys = identity.generate.map((ordinal) => `keyring key "${ordinal}"`)
   const claims = changes.map(({ placed }) => `PersistentVolumeClaim ${placed.claim.name}`)
   const wanted = plan.objects.filter(({ kind }) => kind !== 'StatefulSet' || hold === null)
@@ -82,13 +83,6 @@ function setRemoval<R extends Resource>({ view }: ReconcileParts<R>, resource: R
   const name = childNames(resource).base
   const set = liveChild<ChildObject>(view, resource, 'StatefulSet', name)
   return set === null ? [] : [`StatefulSet ${name} removed without its pods`]
-}
-
-function ownerChange(resource: Resource, { exists, isOwned }: Keyring): string[] {
-  const toBeOwned = isToBeOwned(resource)
-  if (!exists || isOwned === toBeOwned) return []
-  const change = toBeOwned ? 'to be deleted with the resource' : 'to outlive the resource'
-  return [`Secret ${childNames(resource).keyring} ${change}`]
 }
 
 /** What a difference comes to at the API server; null for nothing. */

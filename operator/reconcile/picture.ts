@@ -22,12 +22,14 @@ import type { ReplicaIdentity } from './identity.ts'
 import type { Keyring } from './keyring.ts'
 import { type Ingress, learntAddresses } from './outside-address.ts'
 import { type OutsideFinding, outsideFinding, outsideTargets } from './outside-health.ts'
+import { isOfFormer } from './ownership.ts'
 import type { KeptPod } from './pod.ts'
 import type { SetCounts } from './readiness.ts'
 
 export interface Picture {
   /** The time of day it is of, in milliseconds since 1970. */
   readonly takenMs: number
+  /** That of a deleted resource of the same name is none. */
   readonly set: V1StatefulSet | null
   readonly counts: SetCounts | null
   /** True while the StatefulSet is being deleted. */
@@ -64,8 +66,10 @@ export function takePicture(
   unseen: readonly PlacedClaim[] = [],
 ): Picture {
   const { base, config } = childNames(resource)
-  const set = liveChild<V1StatefulSet>(view, resource, 'StatefulSet', base)
-  const kept = keptChild(view, resource, 'StatefulSet', base)
+  const live = liveChild<V1StatefulSet>(view, resource, 'StatefulSet', base)
+  const isFormer = isOfFormer(resource, live?.metadata?.ownerReferences ?? [])
+  const set = isFormer ? null : live
+  const kept = isFormer ? null : keptChild(view, resource, 'StatefulSet', base)
   const pods = podsOf(view, resource)
   const watched = claimsOf(view, resource, maxReplicas)
   const names = watched.map(({ claim }) => claim.name)
@@ -103,7 +107,10 @@ export function observedName({
   return `${kind} ${metadata.namespace}/${metadata.name}`
 }
 
-/** What is known of the identities of all replicas there are or were. */
+/**
+ * What is known of the identities of wanted replicas. One that rests is judged when it returns; until then
+ * its key may be another's, since it runs nowhere.
+ */
 export function identitiesOf(
   resource: Resource,
   { allClaims }: Pick<Picture, 'allClaims'>,

@@ -13,13 +13,21 @@ import { unreadFailure } from '../runtime/unread.ts'
 import { parkSet, planObjects, removeSet, settleAll } from './act.ts'
 import { claimChanges, settleClaims } from './claims-upkeep.ts'
 import { occurrencesOf, toldBefore } from './condition-list.ts'
+import {
+  areKeysBound,
+  followKeyringPolicy,
+  followPolicies,
+  type OwnerChanges,
+  ownerChanges,
+} from './deletion-policy.ts'
 import { isPassing, problemOf } from './failures.ts'
 import { planIdentity, type ReplicaIdentity, sharedKeyProblem } from './identity.ts'
 import { createKeyHolders, type KeyHolders } from './key-holders.ts'
 import type { Keyring } from './keyring.ts'
-import { type FingerprintCache, followPolicy, generateKeys, isToBeOwned } from './keyring.ts'
+import { type FingerprintCache, generateKeys } from './keyring.ts'
 import type { KindLogic } from './kind-logic.ts'
 import { tellLasting } from './lasting-trouble.ts'
+import { expectClaimsStay } from './leaving.ts'
 import { createLook, type Look } from './look.ts'
 import { missingSecretStatement, newlyMissingNote } from './named-secrets.ts'
 import { type PausedPlan, waitingChanges } from './pause.ts'
@@ -112,8 +120,9 @@ async function attempt<R extends Resource, F>(work: Work<R, F>): Promise<void> {
     await proceed(work)
   } catch (error) {
     if (run.signal.aborted || hasCode(error, 'OPERATOR_FENCED')) throw error
-    findings.problem = problemOf(error)
-    findings.error = findings.problem === null ? error : null
+    const problem = problemOf(error)
+    findings.problem = problem ?? findings.problem
+    findings.error = problem === null ? error : null
     logStop(work, error)
   }
 }
@@ -125,8 +134,8 @@ function logStop<R extends Resource, F>(
 ): void {
   const { problem } = findings
   if (isPassing(error)) run.log.debug({ err: error }, 'tried again soon')
-  if (problem === null || problem.message === toldBefore(resource, 'Stalled', problem.reason))
-    return
+  if (problem === null || findings.error !== null) return
+  if (problem.message === toldBefore(resource, 'Stalled', problem.reason)) return
   run.log.warn({ err: error }, 'stopped until a person acts')
 }
 
@@ -144,12 +153,26 @@ async function proceed<R extends Resource, F>(work: Work<R, F>): Promise<void> {
   const judged = await judge(work)
   if (resource.spec.paused) {
     findings.waiting = await waitingChanges(work.parts, resource, judged, work.run.signal)
-  } else if (findings.problem === null) {
-    if (judged.identity.lack === null) await carryOut(work, judged)
-  } else if (findings.problem.reason === 'KeysClaimMissing') {
-    await parkSet(work.parts, resource, judged, work.run)
-    forgetSet(work)
+  } else if (findings.problem === null && judged.identity.lack === null) {
+    await carryOut(work, judged)
+  } else {
+    if (findings.problem?.reason === 'KeysClaimMissing') {
+      await parkSet(work.parts, resource, judged, work.run)
+      forgetSet(work)
+    }
+    await haveOwners(work, judged.owners)
   }
+}
+
+/** What is stopped still goes or stays with the resource as the spec says; advice then is other advice. */
+async function haveOwners<R extends Resource, F>(
+  work: Work<R, F>,
+  owners: OwnerChanges,
+): Promise<void> {
+  if (!owners.keyring && owners.claims.length === 0) return
+  work.memory.looked = null
+  await followPolicies(work.parts.api, work.resource, owners, work.run.signal)
+  await judge(work)
 }
 
 /** That the StatefulSet is not there is then our own doing. */
@@ -170,16 +193,20 @@ async function judge<R extends Resource, F>(work: Work<R, F>): Promise<Judged<F>
   const { keyring, facts } = looked
   const { namespace, name } = resource.metadata
   const { picture, identities } = await withUnseenClaims(work, seen, keyring)
-  const own = planIdentity(resource, identities, keyring.exists)
+  expectClaimsStay(resource, picture)
+  const kept = { keyring, claims: picture.allClaims }
+  const isBound = areKeysBound(resource, kept)
+  const own = planIdentity(resource, identities, keyring.exists, isBound)
   const shared = work.holders.hold(keyOf(namespace, name), keysOf(identities))
-  const problem = own.problem ?? sharedKeyProblem(resource, identities, shared)
+  const problem = own.problem ?? sharedKeyProblem(resource, identities, shared, isBound)
   const identity = { ...own, problem }
   const plan = planObjects(logic, parts, resource, { picture, facts })
   const changes = claimChanges(resource, picture.allClaims, keyring, () => true)
   const hold = missingSecretStatement(resource, looked.missing) ?? logic.hold(resource, facts)
   Object.assign(findings, { looked, identity, plan, hold })
   findings.problem = identity.problem ?? chainProblem(resource, picture.claims)
-  return { picture, looked, identity, problem: findings.problem, plan, changes, hold }
+  const owners = ownerChanges(resource, kept)
+  return { picture, looked, identity, problem: findings.problem, plan, changes, owners, hold }
 }
 
 interface Identified {
@@ -231,7 +258,7 @@ async function carryOut<R extends Resource, F>(work: Work<R, F>, judged: Judged<
 /** Makes missing keys and has the Secret follow its deletion policy. */
 async function ensureKeys<R extends Resource, F>(
   { resource, memory, parts, run, fingerprints }: Work<R, F>,
-  { identity, looked }: Judged<F>,
+  { identity, looked, owners }: Judged<F>,
 ): Promise<Looked<F>> {
   const { keyring } = looked
   const { generate: ordinals } = identity
@@ -243,9 +270,9 @@ async function ensureKeys<R extends Resource, F>(
     memory.looked = { ...looked, keyring: made }
     return memory.looked
   }
-  if (keyring.exists && keyring.isOwned !== isToBeOwned(resource)) {
+  if (owners.keyring) {
     memory.looked = null
-    await followPolicy(parts.api, resource, run.signal)
+    await followKeyringPolicy(parts.api, resource, run.signal)
   }
   return looked
 }

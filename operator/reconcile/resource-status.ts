@@ -57,9 +57,11 @@ export function wantedStatus<R extends Resource, F>(
   resource: R,
   { findings, picture }: StatusInput<F>,
 ): WantedStatus {
-  const { claims, views, learnt, outside } = picture
+  const { allClaims, views, learnt, outside } = picture
   const { clusterDomain } = options
-  const nodes = nodeStatuses(resource, { claims, views, learnt, clusterDomain })
+  const keyring = findings.identity === null ? null : (findings.looked?.keyring ?? null)
+  const seen = { claims: allClaims, keyring, views, learnt, clusterDomain }
+  const nodes = nodeStatuses(resource, seen)
   const storage = storageStatement(resource, picture, findings.refusedGrowth)
   const statements: Statements = {
     ...readiness(resource, { findings, picture }, storage),

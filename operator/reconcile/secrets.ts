@@ -63,13 +63,17 @@ export async function secretAction(
 }
 
 /** The object of an earlier resource of this name, which Kubernetes is about to delete. */
-export function leavingError(kind: string, name: string): ServiceError {
+export function leavingError(
+  kind: string,
+  name: string,
+  remedy = 'Nothing: Kubernetes deletes it.',
+): ServiceError {
   return new ServiceError(
     'OPERATOR_LEAVING',
     `${kind} ${name} of a deleted resource is still there`,
     {
       facts: { kind, name },
-      remedy: 'Nothing: Kubernetes deletes it.',
+      remedy,
     },
   )
 }

@@ -71,7 +71,66 @@ test('a lost keys claim says by which annotation a restored one is known', () =>
     gone,
   )
   const going = messageOf({ claim: { ...claim, isGoing: true } })
-  assert.ok(going.includes('delete this claim and the Host and create'), going)
+  assert.ok(going.includes('delete pod mainnet-host-0 and the Host and create'), going)
+  const empty = messageOf({ claim: { uid: 'another', fingerprint: null, isGoing: false } })
+  assert.ok(empty.includes('delete this claim and the Host and create'), empty)
+})
+
+const deleting: Host = {
+  ...host,
+  spec: { ...host.spec, identity: { ...host.spec.identity, deletionPolicy: 'Delete' } },
+}
+const retainFirst =
+  'first set spec.identity.deletionPolicy to Retain and wait until this message asks for that no more, since the keys of all replicas would be deleted with the Host; then '
+
+test('where keys go with the resource, no advice is to delete it before they are to stay', () => {
+  const messageOf = (given: Partial<ReplicaIdentity>, of: Host, isBound?: boolean): string =>
+    planIdentity(of, [{ ...replica, ...given }], true, isBound).problem?.message ?? ''
+  const lost = messageOf({ claim: null }, deleting)
+  assert.ok(
+    lost.includes(`; to begin with new keys under the same peer ID, ${retainFirst}delete the Host`),
+    lost,
+  )
+  const missing = messageOf({ key: null }, deleting)
+  assert.ok(
+    missing.includes(`to begin with a new identity, ${retainFirst}delete this claim and`),
+    missing,
+  )
+  assert.ok(!messageOf({ claim: null }, host).includes('Retain'))
+  assert.ok(messageOf({ claim: null }, host, true).includes(retainFirst), 'until that is done')
+  const paused = messageOf(
+    { claim: null },
+    { ...deleting, spec: { ...deleting.spec, paused: true } },
+  )
+  assert.ok(
+    paused.includes('set spec.identity.deletionPolicy to Retain and spec.paused to false and wait'),
+    paused,
+  )
+  const shared = sharedKeyProblem(deleting, [replica], [{ holder: 'a/b', fingerprint: 'abc' }])
+  assert.ok(shared?.message.includes(`is there already, ${retainFirst}delete it`), shared?.message)
+})
+
+test('what stops a replica after the first says how those before it go on', () => {
+  const two: Host = { ...host, spec: { ...host.spec, replicas: 2 } }
+  const second: ReplicaIdentity = {
+    ordinal: 1,
+    key: 'other',
+    claim: { uid: 'second', fingerprint: 'other', isGoing: false },
+    known: { fingerprint: 'other', claimUID: 'second' },
+  }
+  const messageOf = (given: Partial<ReplicaIdentity>): string =>
+    planIdentity(two, [replica, { ...second, ...given }], true).problem?.message ?? ''
+  for (const given of [{ claim: null }, { key: null }, { key: 'wrong' }]) {
+    const told = messageOf(given)
+    assert.ok(
+      told.includes(
+        '; or have the replicas before it go on without it: set spec.replicas, or the maximum of what scales it, to 1 or less. ',
+      ),
+      told,
+    )
+    const one: Host = { ...two, spec: { ...two.spec, replicas: 1 } }
+    assert.equal(planIdentity(one, [replica, { ...second, ...given }], true).problem, null)
+  }
 })
 
 test('a lost keys claim says what becomes of the other replicas', () => {

@@ -31,6 +31,7 @@ const view: HealthView = {
 }
 const facts: NodeFacts = {
   claims: [marked],
+  keyring: { exists: true, fingerprints: new Map([[0, 'abc']]) },
   views: new Map([[0, view]]),
   learnt: [[]],
   clusterDomain: 'cluster.local',
@@ -92,15 +93,45 @@ test('with another key another peer ID is right', () => {
   assert.equal(changedPeerID(nodes, views), null)
 })
 
+const second = { ...known, ordinal: 1, peerID: 'other' }
+const remembered = {
+  ordinal: 1,
+  peerID: 'other',
+  keyringFingerprint: 'abc',
+  keysClaimUID: 'claim',
+}
+
 test('identities of removed replicas stay on record', () => {
-  const second = { ...known, ordinal: 1, peerID: 'other' }
-  const nodes = nodeStatuses(withNodes([known, second]), facts)
-  assert.deepEqual(nodes[1], {
-    ordinal: 1,
-    peerID: 'other',
-    keyringFingerprint: 'abc',
-    keysClaimUID: 'claim',
-  })
+  const both = { exists: true, fingerprints: new Map([0, 1].map((ordinal) => [ordinal, 'abc'])) }
+  const nodes = nodeStatuses(withNodes([known, second]), { ...facts, keyring: both })
+  assert.deepEqual(nodes[1], remembered)
+})
+
+test('a removed replica of which neither key nor keys claim is left is forgotten, and no other', () => {
+  const of = (given: Partial<NodeFacts>, replicas = 1): unknown[] =>
+    nodeStatuses(withNodes([known, second], replicas), { ...facts, ...given }).slice(1)
+  assert.deepEqual(of({}), [])
+  assert.deepEqual(of({ claims: [marked, { ...marked, ordinal: 1 }] }), [remembered])
+  assert.deepEqual(of({ keyring: { exists: false, fingerprints: new Map() } }), [remembered])
+  assert.deepEqual(of({ keyring: null }), [remembered])
+  assert.equal((of({}, 2)[0] as NodeStatus).keyringFingerprint, 'abc', 'while it is wanted')
+})
+
+test('a claim of a deleted resource, or one that is being deleted, says nothing of the new one', () => {
+  const owner = { apiVersion: 'viewmesh.io/v1alpha1', kind: 'Host', name: 'mainnet', uid: 'former' }
+  const former = { ...marked, claim: { ...marked.claim, owners: [owner] } }
+  const going = { ...marked, claim: { ...marked.claim, isGoing: true } }
+  for (const claims of [[former], [going]]) {
+    const [node] = nodeStatuses(withNodes([]), { ...facts, claims })
+    assert.deepEqual([node?.keyringFingerprint, node?.keysClaimUID], [undefined, undefined])
+  }
+})
+
+test('a peer ID that was seen before the key was known is not taken for that of the key', () => {
+  const early: NodeStatus = { ordinal: 0, peerID: 'of the pod before' }
+  assert.equal(nodeStatuses(withNodes([early]), facts)[0]?.peerID, 'first')
+  const unasked = { ...facts, views: new Map([[0, undefined]]) }
+  assert.equal(nodeStatuses(withNodes([early]), unasked)[0]?.peerID, undefined)
 })
 
 test('a lost claim leaves on record what it was', () => {

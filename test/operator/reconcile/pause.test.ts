@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Host } from '../../../operator/api.ts'
+import { ownerChanges } from '../../../operator/reconcile/deletion-policy.ts'
 import type { IdentityPlan } from '../../../operator/reconcile/identity.ts'
 import {
   type PausedPlan,
@@ -26,7 +27,8 @@ const secrets = [
   hostConnectionSecret(host, { clusterDomain: 'cluster.local', peers: [] }),
 ]
 const { objects } = hostObjects(host, hostContext)
-const quiet = { changes: [], problem: null, picture: emptyPicture }
+const owners = { keyring: false, claims: [] }
+const quiet = { changes: [], owners, problem: null, picture: emptyPicture }
 const plan = { objects, updateAvailable: false, isGrowing: false, isSetLeaving: false }
 
 const room = kubernetesRoom()
@@ -65,9 +67,12 @@ test('while paused the keyring’s deletion policy waits as well', async () => {
     isOwned: boolean,
   ): Promise<string> => {
     const spec = { ...host.spec, identity: { ...host.spec.identity, deletionPolicy } }
-    const looked = { keyring: { ...keyring, isOwned }, waiting: ['Secret a created'] }
-    const paused = { ...quiet, plan: { ...plan, objects: [] }, identity, looked, hold: null }
-    const changes = await waitingChanges(partsWith([]), { ...host, spec }, paused, signal)
+    const of = { ...host, spec }
+    const looked = { waiting: ['Secret a created'] }
+    const changed = ownerChanges(of, { keyring: { ...keyring, isOwned }, claims: [] })
+    const none = { ...plan, objects: [] }
+    const paused = { ...quiet, owners: changed, plan: none, identity, looked, hold: null }
+    const changes = await waitingChanges(partsWith([]), of, paused, signal)
     return changes.join('; ')
   }
   const first = 'Secret a created'
@@ -88,7 +93,7 @@ test('while paused the StatefulSet of a lost keys claim waits to be removed, and
     plan,
     identity,
     problem,
-    looked: { keyring, waiting: [] },
+    looked: { waiting: [] },
     hold: null,
   }
   const removed = 'StatefulSet mainnet-host removed without its pods'
@@ -97,7 +102,7 @@ test('while paused the StatefulSet of a lost keys claim waits to be removed, and
 })
 
 test('while paused a StatefulSet that would have to wait anyway is not among what waits', async () => {
-  const looked = { keyring, waiting: [] }
+  const looked = { waiting: [] }
   const paused = { ...quiet, plan, identity, looked }
   const told = async (hold: { reason: string; message: string } | null): Promise<string[]> =>
     await waitingChanges(partsWith([]), host, { ...paused, hold }, signal)
@@ -112,7 +117,7 @@ test('while paused a changed object is told with the fields that would change', 
     if (object.kind !== 'StatefulSet') return object
     return { ...object, spec: { ...Reflect.get(object, 'spec'), replicas: 7 } }
   })
-  const looked = { keyring, waiting: [] }
+  const looked = { waiting: [] }
   const paused = { ...quiet, plan, identity, looked, hold: null }
   const told = await waitingChanges(partsWith(live), host, paused, signal)
   assert.ok(told.includes('StatefulSet mainnet-host changed (spec.replicas)'), told.join('; '))
@@ -133,7 +138,7 @@ const waitingForStart = {
 }
 
 test('while paused a pod that would be made anew for a file system to grow waits as well', async () => {
-  const looked = { keyring, waiting: [] }
+  const looked = { waiting: [] }
   const none = { ...plan, objects: [] }
   const paused = { ...quiet, picture: waitingForStart, plan: none, identity, looked, hold: null }
   assert.deepEqual(await waitingChanges(partsWith([]), restarting, paused, signal), [
@@ -143,8 +148,8 @@ test('while paused a pod that would be made anew for a file system to grow waits
   assert.deepEqual(await waitingChanges(partsWith([]), restarting, { ...paused, hold }, signal), [])
 })
 
-test('while paused nothing waits that something else would stop', async () => {
-  const looked = { keyring: { ...keyring, isOwned: true }, waiting: ['Secret a created'] }
+test('while paused nothing waits that something else would stop, but who goes with the resource', async () => {
+  const looked = { waiting: ['Secret a created'] }
   const paused = { ...quiet, picture: waitingForStart, plan, identity, looked, hold: null }
   const told = async (more: Partial<PausedPlan>): Promise<string[]> =>
     await waitingChanges(partsWith([]), restarting, { ...paused, ...more }, signal)
@@ -153,4 +158,10 @@ test('while paused nothing waits that something else would stop', async () => {
   assert.deepEqual(await told({ problem }), looked.waiting)
   const lack = { reason: 'SecretMissing', message: 'no' } as const
   assert.deepEqual(await told({ identity: { ...identity, lack } }), looked.waiting)
+  const owned = { keyring: true, claims: boundClaims(host).slice(0, 1) }
+  assert.deepEqual(await told({ problem, owners: owned }), [
+    ...looked.waiting,
+    'Secret mainnet-host-keyring to outlive the resource',
+    'PersistentVolumeClaim keys-mainnet-host-0 to be deleted with the resource',
+  ])
 })
