@@ -1,7 +1,7 @@
 /** Plans and writes the objects of a resource; the StatefulSet comes last, and goes without its pods. */
 import type { V1StatefulSet } from '@kubernetes/client-node'
 import type { Resource } from '../api.ts'
-import type { ChildObject, ResourceObjects } from '../resources/child-object.ts'
+import { type ChildObject, type ResourceObjects, statefulSetOf } from '../resources/child-object.ts'
 import { learntAnnotations } from '../resources/learnt.ts'
 import { childNames, updatePartition } from '../resources/names.ts'
 import { templateChanges } from '../resources/template-changes.ts'
@@ -20,7 +20,7 @@ import type { KindLogic } from './kind-logic.ts'
 import { listed } from './listed.ts'
 import type { Picture } from './picture.ts'
 import { nudgePods } from './pod-nudge.ts'
-import { isRollingOut } from './readiness.ts'
+import { isObserved, isRollingOut } from './readiness.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
 import { recordEvent } from './record-event.ts'
 import { childKey, type ResourceMemory } from './resource-memory.ts'
@@ -64,16 +64,10 @@ export function planObjects<R extends Resource, F>(
  */
 function isLevel(objects: readonly ChildObject[], { recorded, counts }: Picture): boolean {
   if (recorded === null || counts === null) return false
-  const isKnown = counts.observedGeneration >= counts.generation
-  const isSame = setsOf(objects).every(
-    ({ spec }) =>
-      spec !== undefined && templateChanges(recorded.template, spec.template).length === 0,
-  )
-  return isKnown && isSame && !counts.isRolling && counts.updatedReplicas >= counts.replicas
-}
-
-function setsOf(objects: readonly ChildObject[]): V1StatefulSet[] {
-  return objects.filter(({ kind }) => kind === 'StatefulSet') as V1StatefulSet[]
+  const wanted = statefulSetOf(objects)?.spec?.template
+  const isSame = wanted !== undefined && templateChanges(recorded.template, wanted).length === 0
+  const isDone = !counts.isRolling && counts.updatedReplicas >= counts.replicas
+  return isObserved(counts) && isSame && isDone
 }
 
 function parked(objects: readonly ChildObject[], picture: Picture): ChildObject[] {
@@ -128,10 +122,8 @@ export async function settleAll<R extends Resource, F>(
   }
   for (const object of wanted) memory.settled.add(keyOfObject(object))
   forgetUnwanted(memory.settled, plan.objects)
-  return (
-    hold &&
-    setsOf(plan.objects).some((set) => differenceOf(parts.view, resource, set, wasSettled) !== null)
-  )
+  const set = statefulSetOf(plan.objects)
+  return hold && set !== undefined && differenceOf(parts.view, resource, set, wasSettled) !== null
 }
 
 /** What a spec wants no longer is taken away by the operator itself, and new when it is wanted again. */

@@ -1,9 +1,10 @@
 /** What is kept of a claim, and what identity and storage read from it. */
 import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import { records } from '../api/annotations.ts'
+import type { Resource } from '../api.ts'
 import type { Volume } from '../resources/names.ts'
 import type { KeysClaim } from './identity.ts'
-import type { Owner } from './ownership.ts'
+import { isOfFormer, type Owner } from './ownership.ts'
 import { timeOf } from './time-of.ts'
 
 /** A claim without what nobody looks at. */
@@ -88,4 +89,9 @@ export function keysClaim(claim: KeptClaim): KeysClaim {
 function ownAnnotations(annotations: Readonly<Record<string, string>>): Record<string, string> {
   const own: readonly string[] = [records.keyringFingerprint, records.network]
   return Object.fromEntries(Object.entries(annotations).filter(([name]) => own.includes(name)))
+}
+
+/** Whether a claim is neither being deleted nor about to be, with a deleted resource of the same name. */
+export function isLasting(resource: Resource, { isGoing, owners }: KeptClaim): boolean {
+  return !isGoing && !isOfFormer(resource, owners)
 }

@@ -8,12 +8,10 @@ import type { KubernetesApi } from '../runtime/api.ts'
 import { hasCode } from '../runtime/api-error.ts'
 import type { KubernetesObject } from '../runtime/kubernetes-object.ts'
 import { builtinTypes } from '../runtime/resource-type.ts'
-import type { KeptClaim, PlacedClaim } from './claim.ts'
-import { keysClaim } from './claim.ts'
-import { isOwnedBy } from './deletion-policy.ts'
+import { isLasting, type KeptClaim, keysClaim, type PlacedClaim } from './claim.ts'
+import { isOwnedAsWanted } from './deletion-policy.ts'
 import type { Keyring } from './keyring.ts'
 import { listed } from './listed.ts'
-import { isOfFormer } from './ownership.ts'
 import { growing, type StorageStatement, sizeOf } from './storage.ts'
 
 /** What one claim is to be. */
@@ -37,14 +35,12 @@ export function claimChanges(
   mayGrow: MayGrow,
 ): ClaimChange[] {
   return claims
-    .filter(({ claim }) => !claim.isGoing && !isOfFormer(resource, claim.owners))
+    .filter(({ claim }) => isLasting(resource, claim))
     .flatMap((placed): ClaimChange[] => {
       const object = wantedClaim(resource, placed, keyring, mayGrow)
-      const { ownerReferences: owners = [], ...metadata } = object.metadata ?? {}
+      const { ownerReferences: _, ...metadata } = object.metadata ?? {}
       const fields = driftOf({ ...object, metadata }, asClaim(resource, placed.claim))
-      const isOwned = isOwnedBy(resource, placed.claim.owners)
-      const shouldBeOwned = owners.length > 0
-      if (fields.length === 0 && isOwned === shouldBeOwned) return []
+      if (fields.length === 0 && isOwnedAsWanted(resource, placed)) return []
       return [{ placed, object: object as KubernetesObject, fields }]
     })
 }

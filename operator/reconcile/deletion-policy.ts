@@ -5,15 +5,15 @@
  */
 import type { V1Secret } from '@kubernetes/client-node'
 import type { Resource } from '../api.ts'
-import { claimApplied } from '../resources/claims.ts'
+import { claimApplied, isClaimToGo } from '../resources/claims.ts'
 import type { PatchOperation } from '../resources/keyring-secret.ts'
 import { looseOwner } from '../resources/metadata.ts'
 import { childNames } from '../resources/names.ts'
 import type { KubernetesApi } from '../runtime/api.ts'
 import type { KubernetesObject } from '../runtime/kubernetes-object.ts'
 import { builtinTypes } from '../runtime/resource-type.ts'
-import type { PlacedClaim } from './claim.ts'
-import { isOfFormer, type Owner } from './ownership.ts'
+import { isLasting, type PlacedClaim } from './claim.ts'
+import { isOwnedBy } from './ownership.ts'
 
 /** What there is, as far as deletion policies go. */
 export interface Kept {
@@ -28,10 +28,6 @@ export interface OwnerChanges {
   readonly claims: readonly PlacedClaim[]
 }
 
-export function isOwnedBy({ metadata }: Resource, owners: readonly Owner[]): boolean {
-  return owners.some(({ uid }) => uid === metadata.uid)
-}
-
 /** Whether keys would be deleted together with the resource now, whatever its spec says by then. */
 export function areKeysBound(resource: Resource, { keyring, claims }: Kept): boolean {
   if (resource.spec.identity.deletionPolicy === 'Delete' || keyring.isOwned) return true
@@ -41,13 +37,15 @@ export function areKeysBound(resource: Resource, { keyring, claims }: Kept): boo
 export function ownerChanges(resource: Resource, { keyring, claims }: Kept): OwnerChanges {
   return {
     keyring: keyring.exists && keyring.isOwned !== isKeyringToGo(resource),
-    claims: claims.filter(({ volume, ordinal, claim }) => {
-      if (claim.isGoing || isOfFormer(resource, claim.owners)) return false
-      const { ownerReferences = [] } =
-        appliedTo(resource, { volume, ordinal, claim }).metadata ?? {}
-      return isOwnedBy(resource, claim.owners) !== ownerReferences.length > 0
-    }),
+    claims: claims.filter(
+      (placed) => isLasting(resource, placed.claim) && !isOwnedAsWanted(resource, placed),
+    ),
   }
+}
+
+/** Whether a claim goes together with the resource, or outlives it, as the spec says. */
+export function isOwnedAsWanted(resource: Resource, { volume, claim }: PlacedClaim): boolean {
+  return isOwnedBy(resource, claim.owners) === isClaimToGo(resource, volume)
 }
 
 /** The changes in words. */
@@ -111,9 +109,13 @@ export function isKeyringToGo({ spec }: Resource): boolean {
  * What is applied to a claim for its owner's sake: everything else that the operator writes has the value
  * that is there, also where that is wrong.
  */
-function withOwnerAlone(resource: Resource, placed: PlacedClaim): KubernetesObject {
-  const { metadata, ...applied } = appliedTo(resource, placed)
-  const { labels, annotations } = placed.claim
+function withOwnerAlone(
+  resource: Resource,
+  { volume, ordinal, claim }: PlacedClaim,
+): KubernetesObject {
+  const { uid, requested: size, labels, annotations } = claim
+  const facts = { uid, size, keyringFingerprint: null }
+  const { metadata, ...applied } = claimApplied(resource, volume, ordinal, facts)
   const ours = Object.keys(metadata?.labels ?? {})
   const kept = Object.entries(labels).filter(([name]) => ours.includes(name))
   const object = {
@@ -121,12 +123,4 @@ function withOwnerAlone(resource: Resource, placed: PlacedClaim): KubernetesObje
     metadata: { ...metadata, labels: Object.fromEntries(kept), annotations },
   }
   return object as KubernetesObject
-}
-
-function appliedTo(
-  resource: Resource,
-  { volume, ordinal, claim }: PlacedClaim,
-): ReturnType<typeof claimApplied> {
-  const { uid, requested: size } = claim
-  return claimApplied(resource, volume, ordinal, { uid, size, keyringFingerprint: null })
 }

@@ -15,8 +15,8 @@ import { childNames } from '../resources/names.ts'
 import { secretValue } from '../resources/secret.ts'
 import type { KubernetesApi } from '../runtime/api.ts'
 import { builtinTypes, type ObjectAddress } from '../runtime/resource-type.ts'
-import { isOwnedBy } from './deletion-policy.ts'
 import { expectKeyringStays } from './leaving.ts'
+import { isOwnedBy } from './ownership.ts'
 
 /** A keyring without its values. */
 export interface Keyring {

@@ -3,11 +3,10 @@
 import type { NodeStatus } from '../api/status.ts'
 import type { Resource } from '../api.ts'
 import { wantedReplicas } from '../resources/names.ts'
-import { type KeptClaim, keysClaim, type PlacedClaim } from './claim.ts'
+import { isLasting, type KeptClaim, keysClaim, type PlacedClaim } from './claim.ts'
 import type { HealthView } from './health-view.ts'
 import type { Keyring } from './keyring.ts'
 import { outsideAddresses, peerAddressesOf } from './node-address.ts'
-import { isOfFormer } from './ownership.ts'
 import type { Statement } from './problem.ts'
 
 export interface NodeFacts {
@@ -78,8 +77,8 @@ function identityNow(
   { claims, view }: Pick<NodeFacts, 'claims'> & { readonly view: HealthView | null },
 ): NodeStatus {
   const claim = keysClaimOf(ordinal, claims)
-  const isLasting = claim !== undefined && !claim.isGoing && !isOfFormer(resource, claim.owners)
-  const { fingerprint = null, uid } = isLasting ? keysClaim(claim) : {}
+  const isKnown = claim !== undefined && isLasting(resource, claim)
+  const { fingerprint = null, uid } = isKnown ? keysClaim(claim) : {}
   if (fingerprint === null || uid === undefined) {
     const peerID = before?.peerID ?? view?.peerID ?? undefined
     return { ...identityOf(before ?? { ordinal }), ...(peerID === undefined ? {} : { peerID }) }

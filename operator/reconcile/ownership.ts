@@ -36,13 +36,17 @@ export function ownership(resource: Resource, { metadata }: OwnedObject): Owners
   return marks.every((mark) => metadata?.labels?.[mark] === wanted[mark]) ? 'orphan' : 'foreign'
 }
 
+/** Whether an object goes together with this very resource. */
+export function isOwnedBy({ metadata }: Resource, owners: readonly Owner[]): boolean {
+  return owners.some(({ uid }) => uid === metadata.uid)
+}
+
 /**
  * Whether an object goes together with a deleted resource of the same name, and not with this one: until
  * Kubernetes has taken it away it is nobody's.
  */
 export function isOfFormer(resource: Resource, owners: readonly Owner[]): boolean {
-  const isOwn = owners.some(({ uid }) => uid === resource.metadata.uid)
-  return !isOwn && owners.some((owner) => isNamesake(resource, owner))
+  return !isOwnedBy(resource, owners) && owners.some((owner) => isNamesake(resource, owner))
 }
 
 function isNamesake({ kind, metadata }: Resource, owner: Owner): boolean {

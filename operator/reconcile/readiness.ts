@@ -40,6 +40,11 @@ export function countsOf({ metadata, spec, status }: V1StatefulSet): SetCounts {
   }
 }
 
+/** Whether its controller has seen what was last written. */
+export function isObserved({ observedGeneration, generation }: SetCounts): boolean {
+  return observedGeneration >= generation
+}
+
 /** Whether all pods are ready that the StatefulSet wants, and the resource wants another number of them. */
 export function isOtherwiseReady(
   resource: Resource,
@@ -70,7 +75,7 @@ export function readinessOf(resource: Resource, facts: ReadinessFacts): Readines
       'There is no StatefulSet, and none is made while spec.paused is true; see Paused.'
     return { ready: { reason: 'Paused', message }, reconciling: null }
   }
-  if (set === null || set.observedGeneration < set.generation) {
+  if (set === null || !isObserved(set)) {
     const message = isExpanding
       ? 'The StatefulSet is being made anew, without its pods, for larger volumes.'
       : 'The StatefulSet has just been written.'

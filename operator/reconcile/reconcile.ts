@@ -152,7 +152,10 @@ async function proceed<R extends Resource, F>(work: Work<R, F>): Promise<void> {
   const { resource, findings } = work
   const judged = await judge(work)
   if (resource.spec.paused) {
-    findings.waiting = await waitingChanges(work.parts, resource, judged, work.run.signal)
+    const { picture, looked } = judged
+    const changes = claimChanges(resource, picture.allClaims, looked.keyring, () => true)
+    const plan = { ...judged, changes }
+    findings.waiting = await waitingChanges(work.parts, resource, plan, work.run.signal)
   } else if (findings.problem === null && judged.identity.lack === null) {
     await carryOut(work, judged)
   } else {
@@ -181,7 +184,7 @@ function forgetSet<R extends Resource, F>({ resource, memory }: Work<R, F>): voi
 }
 
 /** What there is, and what follows from it. */
-interface Judged<F> extends PausedPlan {
+interface Judged<F> extends Omit<PausedPlan, 'changes'> {
   readonly picture: Picture
   readonly looked: Looked<F>
 }
@@ -201,12 +204,11 @@ async function judge<R extends Resource, F>(work: Work<R, F>): Promise<Judged<F>
   const problem = own.problem ?? sharedKeyProblem(resource, identities, shared, isBound)
   const identity = { ...own, problem }
   const plan = planObjects(logic, parts, resource, { picture, facts })
-  const changes = claimChanges(resource, picture.allClaims, keyring, () => true)
   const hold = missingSecretStatement(resource, looked.missing) ?? logic.hold(resource, facts)
   Object.assign(findings, { looked, identity, plan, hold })
   findings.problem = identity.problem ?? chainProblem(resource, picture.claims)
   const owners = ownerChanges(resource, kept)
-  return { picture, looked, identity, problem: findings.problem, plan, changes, owners, hold }
+  return { picture, looked, identity, problem: findings.problem, plan, owners, hold }
 }
 
 interface Identified {

@@ -14,7 +14,7 @@ import { needsStart, type PlacedClaim } from './claim.ts'
 import { listed } from './listed.ts'
 import type { Picture } from './picture.ts'
 import type { KeptPod } from './pod.ts'
-import { isRollingOut } from './readiness.ts'
+import { isObserved, isRollingOut } from './readiness.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
 import { recordEvent } from './record-event.ts'
 
@@ -43,7 +43,7 @@ export function podToRestart(resource: Resource, facts: RestartFacts): Restart |
 /** Whether somebody makes a deleted pod anew. */
 function isSetKept({ set, counts, isSetGoing, isParked }: RestartFacts): boolean {
   if (set === null || counts === null || isSetGoing || isParked) return false
-  return counts.observedGeneration >= counts.generation
+  return isObserved(counts)
 }
 
 /** All pods that are to be replaced, the last one first. */

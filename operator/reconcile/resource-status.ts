@@ -1,11 +1,12 @@
 /** The status of a resource, from what a reconcile found and did. */
-import type { V1StatefulSet } from '@kubernetes/client-node'
+
 import { ServiceError } from '../../src/errors.ts'
 import { requests } from '../api/annotations.ts'
 import type { ReasonOf } from '../api/conditions.ts'
 import type { NodeStatus } from '../api/status.ts'
 import type { Resource } from '../api.ts'
 import { canonicalJson } from '../resources/canonical-json.ts'
+import { statefulSetOf } from '../resources/child-object.ts'
 import { selectorText } from '../resources/metadata.ts'
 import { childNames, programOf, wantedReplicas } from '../resources/names.ts'
 import type { WantedStatus } from '../runtime/status-writer.ts'
@@ -106,8 +107,7 @@ function factsOf<F>(
 }
 
 function imageOf(resource: Resource, { objects }: ObjectPlan): string | undefined {
-  const set = objects.find(({ kind }) => kind === 'StatefulSet') as V1StatefulSet | undefined
-  const containers = set?.spec?.template.spec?.containers ?? []
+  const containers = statefulSetOf(objects)?.spec?.template.spec?.containers ?? []
   return containers.find(({ name }) => name === programOf(resource))?.image
 }
 

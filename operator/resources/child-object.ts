@@ -17,6 +17,11 @@ export type ChildObject =
   | V1StatefulSet
   | NetworkPolicy
 
+/** The StatefulSet among the objects of a resource, if it is there. */
+export function statefulSetOf(objects: readonly ChildObject[]): V1StatefulSet | undefined {
+  return objects.find(({ kind }) => kind === 'StatefulSet') as V1StatefulSet | undefined
+}
+
 /** What one resource comes to. */
 export interface ResourceObjects {
   readonly objects: readonly ChildObject[]

@@ -41,6 +41,12 @@ function chainRecord(resource: Resource): Record<string, string> {
   return { [records.network]: networkOf(resource) }
 }
 
+/** Whether claims of a volume go together with the resource. */
+export function isClaimToGo({ spec }: Resource, volume: Volume): boolean {
+  const { deletionPolicy } = volume === 'keys' ? spec.identity : spec.storage.data
+  return deletionPolicy === 'Delete'
+}
+
 /** What is applied to a claim that exists. */
 export interface ClaimFacts {
   /** UID of the claim, so that another one of its name is left alone. */
@@ -61,8 +67,6 @@ export function claimApplied(
   ordinal: number,
   { uid, size, keyringFingerprint }: ClaimFacts,
 ): V1PersistentVolumeClaim {
-  const { identity, storage } = resource.spec
-  const policy = volume === 'keys' ? identity.deletionPolicy : storage.data.deletionPolicy
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
@@ -77,7 +81,7 @@ export function claimApplied(
           ? {}
           : { [records.keyringFingerprint]: keyringFingerprint }),
       },
-      ...(policy === 'Delete' ? { ownerReferences: [looseOwner(resource)] } : {}),
+      ...(isClaimToGo(resource, volume) ? { ownerReferences: [looseOwner(resource)] } : {}),
     },
     spec: { resources: { requests: { storage: size } } },
   }

@@ -3,6 +3,7 @@
  * https://kubernetes.io/docs/reference/using-api/server-side-apply/ calls them "map" lists. All other lists
  * have places.
  */
+import { fieldOf } from './unchecked-json.ts'
 
 const listKeys: Readonly<Record<string, readonly string[]>> = {
   containers: ['name'],
@@ -40,9 +41,4 @@ export function hasSameKeys(keys: readonly string[], one: unknown, other: unknow
 
 function keyValue(item: unknown, key: string): unknown {
   return fieldOf(item, key) ?? defaults[key]
-}
-
-function fieldOf(item: unknown, key: string): unknown {
-  if (typeof item !== 'object' || item === null) return undefined
-  return Object.entries(item).find(([name]) => name === key)?.[1]
 }

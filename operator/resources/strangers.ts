@@ -9,7 +9,7 @@
 import { records } from '../api/annotations.ts'
 import type { PatchOperation } from './keyring-secret.ts'
 import { keysOf } from './list-keys.ts'
-import { fieldsOf, parseFields } from './unchecked-json.ts'
+import { fieldOf, fieldsOf, parseFields } from './unchecked-json.ts'
 
 /** Steps to an item: names of fields, and keys with their values in lists. */
 type Step = string | Item
@@ -130,10 +130,6 @@ function placeOf(live: unknown, step: Step): string | null {
   if (!Array.isArray(live)) return null
   const index = live.findIndex((item) => fieldOf(item, step.key) === step.value)
   return index < 0 ? null : String(index)
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return isObject(value) ? Object.entries(value).find(([found]) => found === name)?.[1] : undefined
 }
 
 function isObject(value: unknown): value is object {

@@ -9,6 +9,12 @@ export function parseFields(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
+/** One field of an object or one item of a list by its place; undefined where it is not there. */
+export function fieldOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined
+  return Object.entries(value).find(([found]) => found === name)?.[1]
+}
+
 /** The fields of an object; none where the value is anything else. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {}
