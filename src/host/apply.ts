@@ -90,7 +90,7 @@ export function createApplier(
     for (const hash of removed) givenUp.add(hash)
     const written =
       placement.kind === 'replace'
-        ? store.replaceAbove(placement.above, toStore)
+        ? store.replaceBlocks(placement.above + 1, Number.POSITIVE_INFINITY, toStore)
         : Promise.all(toStore.map((block) => store.putSealedBlock(block)))
     const done = unwritten.add(blocks, placement.kind === 'replace' ? placement.above : null)
     const outcome: Outcome = {

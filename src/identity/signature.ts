@@ -6,9 +6,8 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
+import type { SignatureType } from '../primitives/signature.ts'
 import { isStrictDer } from './der.ts'
-
-export type SignatureType = 'ES256K' | 'Ed25519'
 
 /** A private key as plain data: structured-cloneable, so that a worker can sign. */
 export interface SignerKey {

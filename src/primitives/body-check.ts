@@ -3,6 +3,7 @@
  * block it is sent with, stands where its fields say, and which CID it has.
  */
 import { type BodyHeader, bodyMalformed } from './body-header.ts'
+import { maxTimestamp } from './bounds.ts'
 import { createReader, major, readHead } from './cbor.ts'
 import type { Chunk } from './chunk.ts'
 import { createCidMaker } from './cid.ts'
@@ -128,7 +129,7 @@ function checkBlock(check: Check): void {
       hash: hexText(hash),
       hashBytes: hash,
       parentHash: hexText(hashAt(scanned, places.blockParent)),
-      timestamp: smallQuantityAt(scanned, places.blockTime, 'timestamp'),
+      timestamp: timestampAt(scanned),
     }
     return docIDs.block(check.block.hash)
   })
@@ -224,12 +225,12 @@ function mustBeFlag(scanned: Scanned, place: number, field: string): void {
   }
 }
 
-function smallQuantityAt(scanned: Scanned, place: number, field: string): number {
-  const start = (scanned.offsets[place] ?? 0) + 1
-  const end = scanned.offsets[place + 1] ?? 0
+function timestampAt(scanned: Scanned): number {
+  const start = (scanned.offsets[places.blockTime] ?? 0) + 1
+  const end = scanned.offsets[places.blockTime + 1] ?? 0
   const digits = hexText(scanned.bytes.subarray(start, end))
   const value = start === end ? 0 : Number(digits)
-  if (!Number.isSafeInteger(value)) throw wrongField(scanned.section, scanned.position, field)
+  if (!(value <= maxTimestamp)) throw wrongField(scanned.section, scanned.position, 'timestamp')
   return value
 }
 

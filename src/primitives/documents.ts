@@ -2,6 +2,7 @@
  * From a block and its receipts, as a node answers them, to documents. What clients answer
  * differently is made equal here, so that Generators beside different clients agree on the bytes.
  */
+import { maxTimestamp } from './bounds.ts'
 import type { CollectionName, Section, Value } from './collections.ts'
 import { docIDs } from './doc-id.ts'
 import type {
@@ -82,7 +83,7 @@ export function toDocuments(
     number: building.number,
     hash: building.blockHash,
     parentHash: required(hash(block.parentHash, place, 'parentHash'), place, 'parentHash'),
-    timestamp: integer(block.timestamp, place, 'timestamp'),
+    timestamp: integer(block.timestamp, place, 'timestamp', maxTimestamp),
     totalDifficulty: quantity(block.totalDifficulty, place, 'totalDifficulty'),
     documents: {
       Block: [blockDocument(block, building, place)],

@@ -3,6 +3,7 @@
  * what is absent as null. Hex digits themselves are checked where they are turned into bytes.
  */
 import { ServiceError } from '../errors.ts'
+import { maxInt } from './bounds.ts'
 
 /** Where in the answer a value stands, for the message when it cannot be read. */
 export interface Place {
@@ -52,13 +53,18 @@ export function quantity(value: unknown, place: Place, field: string): string | 
   return (first === 2 ? value : `0x${value.slice(first)}`).toLowerCase()
 }
 
-/** A quantity as a number. */
-export function integer(value: unknown, place: Place, field: string): number {
+/** A quantity as a number of at most `most`. */
+export function integer(
+  value: unknown,
+  place: Place,
+  field: string,
+  most: number = maxInt,
+): number {
   if (!isPrefixed(value) || value.length === 2) throw malformed(place, field, value)
   let number = 0
   for (let index = 2; index < value.length; index++) {
     number = number * 16 + hexDigit(value.charCodeAt(index))
-    if (!(number <= Number.MAX_SAFE_INTEGER)) throw malformed(place, field, value)
+    if (!(number <= most)) throw malformed(place, field, value)
   }
   return number
 }

@@ -5,12 +5,10 @@ import { hash } from 'node:crypto'
 import { invariant } from '../errors.ts'
 import { createWriter, major, writeBytes, writeHead, writeText } from './cbor.ts'
 import { merkleRoot } from './merkle.ts'
-
-/** The two signature schemes a seal may carry. */
-export type SignatureType = 'ES256K' | 'Ed25519'
+import type { Signature } from './signature.ts'
 
 /** A BlockSignature without what follows from the documents (its `cids`). */
-export interface Seal {
+export interface Seal extends Signature {
   /** As in `Ethereum__Mainnet`. */
   readonly network: string
   readonly blockNumber: number
@@ -19,11 +17,6 @@ export interface Seal {
   /** Lower-case hex without 0x. */
   readonly merkleRoot: string
   readonly cidCount: number
-  readonly signatureType: SignatureType
-  /** The public key: lower-case hex without 0x, 33 bytes for ES256K, 32 for Ed25519. */
-  readonly signatureIdentity: string
-  /** Lower-case hex without 0x: DER for ES256K, 64 bytes for Ed25519. */
-  readonly signatureValue: string
   /** RFC 3339, UTC, whole seconds; not signed. */
   readonly createdAt: string
 }

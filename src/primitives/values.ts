@@ -4,6 +4,7 @@
  * string), Int as integer, text as text, a list as array, absent as null.
  */
 import { invariant, ServiceError } from '../errors.ts'
+import { isInt } from './bounds.ts'
 import {
   asBuffer,
   type ByteReader,
@@ -103,7 +104,7 @@ function writeScalar(out: ByteWriter, kind: FieldKind, value: string | number | 
     case 'string':
       return writeString(out, kind, value)
     case 'number':
-      if (kind !== 'int' || !(Number.isSafeInteger(value) && value >= 0)) return false
+      if (kind !== 'int' || !isInt(value)) return false
       reserve(out, 9)
       out.at = putHead(out.bytes, out.at, major.int, value)
       return true
@@ -246,7 +247,7 @@ function skipScalar(reader: ByteReader, kind: FieldKind): boolean {
     case 'quantity':
       return skipQuantity(reader)
     case 'int':
-      return readHead(reader, major.int) >= 0
+      return isInt(readHead(reader, major.int))
     case 'boolean':
       return skipBoolean(reader)
     case 'text':

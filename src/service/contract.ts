@@ -89,6 +89,28 @@ export interface FailureReport {
   readonly expected_peer?: string
 }
 
+/** Whose word counts at a Host: listed signers, bootstrap peers that prove a Generator's identity, or anyone's. */
+export const trustModes = ['signers', 'bootstrap', 'anyone'] as const
+export type TrustMode = (typeof trustModes)[number]
+
+/** A Generator whose word counts at a Host. */
+export interface SignerReport {
+  /** Its public key in hex, as `signatureIdentity` of a seal shows it. */
+  readonly identity: string
+  /** Why it counts: HOST_TRUSTED_SIGNERS, its file, a bootstrap peer that proved it, or HOST_TRUST=anyone. */
+  readonly source: 'setting' | 'file' | 'bootstrap' | 'anyone'
+  /** The bootstrap peer that proved this identity; null without one. */
+  readonly peer: string | null
+  /** The block it stands on, as its newest head says; null before the first. */
+  readonly head: { readonly number: number; readonly hash: string } | null
+  /** Height of its node's head, as that head says. */
+  readonly node_height: number | null
+  /** RFC 3339 time at which a newer head came last; null before the first since the start. */
+  readonly last_heard: string | null
+  /** Whether its head counts now. */
+  readonly counted: boolean
+}
+
 /** Heights that are missing between stored ones, both ends included. */
 export interface GapReport {
   readonly from: number
@@ -121,13 +143,21 @@ export interface HealthReport {
   readonly network: string
   readonly tail: number | null
   readonly head: number | null
-  /** Generator: the execution node's head. Host: the highest height verified peers announce. */
+  /** Hash of block 0; null before it is known. */
+  readonly genesis: string | null
+  /** The public key this node signs with, in hex; null before it is open. */
+  readonly identity: string | null
+  /** Generator: the execution node's head. Host: the height that most counted signers have reached. */
   readonly source_head: number | null
   /** `source_head - head`, never below 0; null while either is unknown, or the node is offline. */
   readonly lag: number | null
   /** Null on a Host. */
   readonly upstream_mode: UpstreamMode | null
   readonly gaps: readonly GapReport[]
+  /** Whose word counts; null on a Generator. */
+  readonly trust: TrustMode | null
+  /** The accepted signers; null on a Generator. */
+  readonly signers: readonly SignerReport[] | null
   /** Null on a Generator, whose schema is the original. */
   readonly schema: { readonly state: SchemaState; readonly differing: readonly string[] } | null
   /** The failure a person should look at first, null when there is none. None makes a program unhealthy. */

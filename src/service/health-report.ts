@@ -6,6 +6,8 @@ import type {
   HealthReport,
   ProgramName,
   SchemaState,
+  SignerReport,
+  TrustMode,
   UpstreamMode,
 } from './contract.ts'
 
@@ -29,11 +31,19 @@ export interface HealthState {
   readonly head: number | null
   /** When the head was stored, in milliseconds since 1970. */
   readonly lastProcessedMs: number | null
-  /** Generator: the execution node's head. Host: the highest height verified peers announce. */
+  /** Hash of block 0; null before it is known. */
+  readonly genesis: string | null
+  /** The public key this node signs with; null before it is open. */
+  readonly identity: string | null
+  /** Generator: the execution node's head. Host: the height that most counted signers have reached. */
   readonly sourceHead: number | null
   /** Null on a Host. */
   readonly upstreamMode: UpstreamMode | null
   readonly gaps: readonly GapReport[]
+  /** Null on a Generator. */
+  readonly trust: TrustMode | null
+  /** Null on a Generator. */
+  readonly signers: readonly SignerReport[] | null
   /** Null on a Generator. */
   readonly schema: { readonly state: SchemaState; readonly differing: readonly string[] } | null
   /** The failures a person should look at, the worst first. */
@@ -51,9 +61,13 @@ export function startingState(chain: string, network: string): HealthState {
     tail: null,
     head: null,
     lastProcessedMs: null,
+    genesis: null,
+    identity: null,
     sourceHead: null,
     upstreamMode: null,
     gaps: [],
+    trust: null,
+    signers: null,
     schema: null,
     errors: [],
     p2p: { self: null, peers: [] },
@@ -97,11 +111,15 @@ export function toHealthReport(state: HealthState, context: ReportContext): Heal
     network: state.network,
     tail: state.tail,
     head,
+    genesis: state.genesis,
+    identity: state.identity,
     source_head: sourceHead,
     // What a node said last tells nothing about it once it is away.
     lag: state.upstreamMode === 'offline' ? null : blocksBehind(head, sourceHead),
     upstream_mode: state.upstreamMode,
     gaps: state.gaps,
+    trust: state.trust,
+    signers: state.signers,
     schema: state.schema,
     error: state.errors[0] ?? null,
     errors: state.errors,

@@ -90,6 +90,24 @@ export function sealWrites(height: number, seals: readonly Seal[]): Write[] {
   ])
 }
 
+/** Removes seals, and the hashes of blocks of which neither documents nor another seal is left. */
+export function removeSealWrites(
+  snapshot: HeldSnapshot,
+  height: number,
+  seals: readonly Seal[],
+): Write[] {
+  const keyOf = (seal: Seal): string => sealKey(height, seal).toString('latin1')
+  const removed = new Set(seals.map(keyOf))
+  const isKnown = (hash: string): boolean =>
+    snapshot.storedHeader(height)?.header.hash === hash ||
+    snapshot.sealsOf(hash).some((seal) => !removed.has(keyOf(seal)))
+  return seals.flatMap((seal): Write[] => {
+    const write: Write = { database: 'seals', key: sealKey(height, seal), value: null }
+    if (isKnown(seal.blockHash)) return [write]
+    return [write, { database: 'hashes', key: hashBytes(seal.blockHash), value: null }]
+  })
+}
+
 export function tableWrites(level: IndexLevel, first: number, entries: Buffer): Write[] {
   return toPages(entries).map((value, page) => ({
     database: 'index',

@@ -11,7 +11,7 @@ import { type StoreState, stateKey } from './layout.ts'
 import type { WriterMetrics } from './metrics.ts'
 
 /** What is written; a label of the metric. */
-export type WriteKind = 'documents' | 'seals' | 'upkeep'
+export type WriteKind = 'documents' | 'seals' | 'records' | 'upkeep'
 
 /**
  * Puts a write together from the state that the ones before it lead to. Whoever reads the store for
@@ -61,7 +61,7 @@ export function createCommitQueue(
       const isExpected = await databases.meta.ifVersion(stateKey, version, () => {
         for (const { database, key, value } of writes) {
           if (value === null) databases[database].remove(key)
-          else databases[database].put(key, value)
+          else databases[database].put(key, value, database === 'meta' ? 1 : undefined)
         }
         databases.meta.put(stateKey, Buffer.from(JSON.stringify(state)), ++version)
       })

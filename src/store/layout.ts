@@ -14,13 +14,15 @@
  *               level 0: one block                   level 1: a span of 64 blocks
  *   seals     height, block hash, root, identity     a seal's other fields (JSON), `encodeSeal`
  *   hashes    block hash                             height, of every block stored or sealed
+ *   records   name                                   what a program keeps beside its blocks
  *
  * A piece or an index page fills an LMDB page of 4,096 bytes exactly (24 are its header): pages of
  * one size leave no holes behind when blocks go, where values of 80 kB need runs of free pages.
  */
 import { invariant } from '../errors.ts'
 import { blockSections, type Section } from '../primitives/collections.ts'
-import type { Seal, SignatureType } from '../primitives/seal.ts'
+import type { Seal } from '../primitives/seal.ts'
+import type { SignatureType } from '../primitives/signature.ts'
 import type { FingerprintSeed } from './fingerprint.ts'
 import type { HeightRanges } from './height-ranges.ts'
 import type { BlockHeader } from './store.ts'
@@ -28,7 +30,15 @@ import type { BlockHeader } from './store.ts'
 /** The number of this layout. A store with another one is refused. */
 export const storeFormat = 1
 
-export const storeDatabases = ['meta', 'headers', 'bodies', 'index', 'seals', 'hashes'] as const
+export const storeDatabases = [
+  'meta',
+  'headers',
+  'bodies',
+  'index',
+  'seals',
+  'hashes',
+  'records',
+] as const
 
 export type StoreDatabase = (typeof storeDatabases)[number]
 

@@ -99,6 +99,9 @@ export function createReader(
   }
   return {
     snapshot,
+    showSealsOf: (identities) => {
+      shared.shownSigners = identities
+    },
     read: (look) => {
       const taken = snapshot()
       try {
@@ -149,6 +152,7 @@ function sharedParts(
     blocks: createBlockCache(cacheBytes, metrics.cacheReads),
     tables: createTableCache(),
     sealed: createSealedUpTo(),
+    shownSigners: null,
   }
 }
 

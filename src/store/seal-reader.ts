@@ -18,6 +18,8 @@ export interface SealView {
   readonly state: StoreState
   readonly visible: HeightRanges
   readonly sealed: SealedUpTo
+  /** Identities whose seals are shown; null shows all. */
+  readonly shownSigners: ReadonlySet<string> | null
 }
 
 export interface SealReads extends Pick<Snapshot, 'seals' | 'sealsOf' | 'firstUnsealed'> {
@@ -42,12 +44,14 @@ export function createSealedUpTo(): SealedUpTo {
 /** Reads through the transaction that `reading` answers, or throws. */
 export function createSealReads(
   databases: Environment['databases'],
-  { state, visible, sealed }: SealView,
+  { state, visible, sealed, shownSigners }: SealView,
   reading: () => ReadTransaction,
 ): SealReads {
   const { headers, seals, hashes } = databases
   const readSeals = (prefix: Buffer): Seal[] =>
-    [...withPrefix(seals, prefix, reading())].map(({ key, value }) => decodeSeal(key, value))
+    [...withPrefix(seals, prefix, reading())]
+      .map(({ key, value }) => decodeSeal(key, value))
+      .filter(({ signatureIdentity }) => shownSigners?.has(signatureIdentity) ?? true)
 
   return {
     sealKeys: (start, end) => seals.getKeys({ start, end, transaction: reading() }),
@@ -111,7 +115,7 @@ function withPrefix(
 }
 
 /** The lowest key above all keys that begin with `prefix`. */
-function endOfPrefix(prefix: Buffer): Buffer {
+export function endOfPrefix(prefix: Buffer): Buffer {
   return Buffer.concat([prefix, Buffer.alloc(128, 0xff)])
 }
 

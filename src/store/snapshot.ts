@@ -30,7 +30,7 @@ import {
   type StoredHeader,
   type StoreState,
 } from './layout.ts'
-import { createSealReads, type SealedUpTo, type SealReads } from './seal-reader.ts'
+import { createSealReads, endOfPrefix, type SealedUpTo, type SealReads } from './seal-reader.ts'
 import type { Snapshot } from './store.ts'
 import { openStoredBlock } from './stored-block.ts'
 
@@ -42,6 +42,8 @@ export interface SnapshotParts {
   readonly blocks: BlockCache
   readonly tables: TableCache
   readonly sealed: SealedUpTo
+  /** Identities whose seals are shown; null shows all. */
+  shownSigners: ReadonlySet<string> | null
 }
 
 /** A snapshot that its reader can take back. */
@@ -82,7 +84,12 @@ export function createSnapshot(
     state,
     readIndexPage,
     ...createBlockReads(parts, state, visible, reading),
-    ...createSealReads(databases, { state, visible, sealed: parts.sealed }, reading),
+    ...createSealReads(
+      databases,
+      { state, visible, sealed: parts.sealed, shownSigners: parts.shownSigners },
+      reading,
+    ),
+    ...createRecordReads(databases, reading),
     range: () => rangeOfHeights(visible),
     gaps: (limit) => heightGaps(visible, limit).map(([from, to]) => ({ from, to })),
     heights: (from, to, descending) => eachHeight(clipHeights(visible, from, to), descending),
@@ -133,6 +140,21 @@ function createBlockReads(
       const height = readValue(hashes, hashBytes(hash), reading())?.readUIntBE(0, 6)
       if (height === undefined) return undefined
       return visibleHeader(height)?.header.hash === hash ? height : undefined
+    },
+  }
+}
+
+function createRecordReads(
+  { records }: Environment['databases'],
+  reading: () => ReadTransaction,
+): Pick<Snapshot, 'record' | 'recordNames'> {
+  return {
+    record: (name) => readValue(records, Buffer.from(name), reading()),
+    recordNames: (prefix) => {
+      const start = Buffer.from(prefix)
+      const end = endOfPrefix(start)
+      const keys = [...records.getKeys({ start, end, transaction: reading() })]
+      return keys.map((key) => key.toString())
     },
   }
 }

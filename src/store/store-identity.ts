@@ -140,7 +140,8 @@ function checkProgram({ program }: StoreIdentity, expected: Expected): void {
   })
 }
 
-function checkChain(identity: StoreIdentity, expected: Expected): void {
+/** @throws ServiceError `STORE_FOREIGN` where a store is of another chain than is expected. */
+export function checkChain(identity: StoreIdentity, expected: Expected): void {
   const { path, network, genesisHash } = expected
   if (identity.network !== network) throw foreign(path, 'network', identity.network, network)
   if (identity.genesisHash === null || genesisHash === undefined) return

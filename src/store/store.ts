@@ -49,16 +49,28 @@ export interface StoreWriter {
    * another one at its height takes its place, and one below the tail is not stored.
    */
   putBlock(block: BlockToStore): Promise<void>
-  /** The seal transaction, after the documents of the same height. The first seal of a (hash, root, identity) is kept. */
-  putSeals(height: number, seals: readonly Seal[]): Promise<void>
+  /**
+   * The seal transaction, after the documents of the same height. The first seal of a (hash, root,
+   * identity) is kept; `outdated` ones are removed.
+   */
+  putSeals(height: number, seals: readonly Seal[], outdated?: readonly Seal[]): Promise<void>
   /** Documents and seals in one transaction. */
   putSealedBlock(block: SealedBlockToStore): Promise<void>
-  /** Removes everything above `height` and stores `blocks`, in one transaction. Seals of removed blocks are kept. */
-  replaceAbove(height: number, blocks: readonly SealedBlockToStore[]): Promise<void>
+  /**
+   * Removes the blocks from `from` to `to`, both included, and stores `blocks`, in one transaction. Seals
+   * of removed blocks are kept.
+   */
+  replaceBlocks(from: number, to: number, blocks: readonly SealedBlockToStore[]): Promise<void>
   /** Removes the blocks above `height`; their seals are kept until they are pruned. */
   removeAbove(height: number): Promise<void>
   /** Removes what lies below the tail from the file, in groups of 16 blocks; answers how many. Cheap where there is none. */
   prune(): Promise<number>
+  /** Keeps a small value beside the blocks, or forgets it where it is null. */
+  putRecord(name: string, value: Uint8Array | null): Promise<void>
+  /** The hash of block 0 of the store's chain; null until a program that knows it said so. */
+  genesisHash(): string | null
+  /** Says whose chain a store holds that does not know it yet. Throws STORE_FOREIGN where it knows another. */
+  adoptGenesis(hash: string): Promise<void>
   /** Resolves when all writes and upkeep so far have reached the disk. */
   flushed(): Promise<void>
   readonly reader: StoreReader
@@ -71,6 +83,8 @@ export interface StoreReader {
   snapshot(): Snapshot
   /** Answers what `look` finds in the store as it is now. The snapshot ends when it returns. */
   read<T>(look: (snapshot: Snapshot) => T): T
+  /** From now on snapshots of this reader show the seals of these identities alone; null shows all. */
+  showSealsOf(identities: ReadonlySet<string> | null): void
   close(): void
 }
 
@@ -107,6 +121,10 @@ export interface Snapshot {
   ): Iterable<Candidate>
   /** Height of a visible block. */
   heightOf(hash: string): number | undefined
+  /** A value that `putRecord` kept. */
+  record(name: string): Buffer | undefined
+  /** The names of records that begin with a prefix, in the order of their bytes. */
+  recordNames(prefix: string): readonly string[]
   /** The lowest visible block without a seal of this identity (hex, as in a seal). */
   firstUnsealed(identity: string): number | undefined
   /** Ends the snapshot; harmless when repeated. */

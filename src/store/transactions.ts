@@ -1,10 +1,16 @@
 /** What each call of the writer becomes: a transaction put together from the state it finds. */
 import type { Seal } from '../primitives/seal.ts'
-import { type Change, putBlockChange, sealWrites } from './block-writes.ts'
+import {
+  type Change,
+  putBlockChange,
+  removeSealWrites,
+  sealWrites,
+  type Write,
+} from './block-writes.ts'
 import type { Compose } from './commit-queue.ts'
 import type { FingerprintSeed } from './fingerprint.ts'
 import { clipHeights, countHeights, hasHeight } from './height-ranges.ts'
-import { heightKey, type StoreState, sealKey } from './layout.ts'
+import { heightKey, identityKey, type StoreIdentity, type StoreState, sealKey } from './layout.ts'
 import type { HoldingReader } from './reader.ts'
 import type { HeldSnapshot } from './snapshot.ts'
 import {
@@ -43,23 +49,44 @@ export function putBlock(
   }
 }
 
-/** Stores seals of a height. */
-export function putSeals(context: WriteContext, height: number, seals: readonly Seal[]): Compose {
-  return (state) => {
+/** Stores seals of a height, and removes others. */
+export function putSeals(
+  context: WriteContext,
+  height: number,
+  seals: readonly Seal[],
+  outdated: readonly Seal[],
+): Compose {
+  return async (state, settled) => {
     if (height < state.tail) return null
-    return withSeals(context, { writes: [], state }, height, seals)
+    if (outdated.length === 0) return withSeals(context, { writes: [], state }, height, seals)
+    await settled()
+    const writes = context.reader.read((snapshot) => removeSealWrites(snapshot, height, outdated))
+    return withSeals(context, { writes, state }, height, seals)
   }
 }
 
-/** Puts blocks in the place of everything above a height. */
-export function replaceAbove(
+/** Keeps or forgets a record. */
+export function putRecord(name: string, value: Uint8Array | null): Compose {
+  const write: Write = { database: 'records', key: Buffer.from(name), value }
+  return (state) => ({ writes: [write], state })
+}
+
+/** Writes what the store is. */
+export function putIdentity(identity: StoreIdentity): Compose {
+  const value = Buffer.from(JSON.stringify(identity))
+  return (state) => ({ writes: [{ database: 'meta', key: identityKey, value }], state })
+}
+
+/** Puts blocks in the place of those from one height to another. */
+export function replaceBlocks(
   context: WriteContext,
-  height: number,
+  from: number,
+  to: number,
   blocks: readonly SealedBlockToStore[],
 ): Compose {
   return async (_state, settled) => {
     await settled()
-    let change = context.reader.read((snapshot) => removeAbove(snapshot, height))
+    let change = context.reader.read((snapshot) => removeRange(snapshot, from, to))
     for (const block of blocks) {
       const { number } = block.header
       if (number < change.state.tail) continue
@@ -108,10 +135,10 @@ function freeHeight(snapshot: HeldSnapshot, block: BlockToStore): Change | null 
   return removeBlocksChange(snapshot, [[number, number]])
 }
 
-function removeAbove(snapshot: HeldSnapshot, height: number): Change {
-  const above = clipHeights(snapshot.state.blocks, height + 1, Number.MAX_SAFE_INTEGER)
-  if (above.length === 0) return { writes: [], state: snapshot.state }
-  return removeBlocksChange(snapshot, above)
+function removeRange(snapshot: HeldSnapshot, from: number, to: number): Change {
+  const removed = clipHeights(snapshot.state.blocks, from, to)
+  if (removed.length === 0) return { writes: [], state: snapshot.state }
+  return removeBlocksChange(snapshot, removed)
 }
 
 function putAfter(context: WriteContext, before: Change, block: BlockToStore): Change {

@@ -18,6 +18,7 @@ import { createReader, type ReaderOptions } from './reader.ts'
 import type { StoreWriter } from './store.ts'
 import { prepareDirectory, writeFailure } from './store-directory.ts'
 import {
+  checkChain,
   checkFile,
   checkIdentity,
   completeIdentity,
@@ -29,8 +30,10 @@ import {
 import { lockStore } from './store-lock.ts'
 import {
   putBlock,
+  putIdentity,
+  putRecord,
   putSeals,
-  replaceAbove,
+  replaceBlocks,
   visibleBlocks,
   type WriteContext,
 } from './transactions.ts'
@@ -133,12 +136,36 @@ function createWriter(
   const facts = { path, tail, head: blocks.at(-1)?.[1] ?? null }
   parts.log.info({ ...facts, blocks: visibleBlocks(start.state) }, 'store opened')
   upkeep.tidy()
-  return { ...createPuts(queue, context, upkeep), prune: upkeep.prune, flushed, reader, close }
+  return {
+    ...createPuts(queue, context, upkeep),
+    ...createGenesis(queue, options, identity),
+    prune: upkeep.prune,
+    flushed,
+    reader,
+    close,
+  }
+}
+
+function createGenesis(
+  queue: CommitQueue,
+  expected: Expected,
+  opened: StoreIdentity,
+): Pick<StoreWriter, 'genesisHash' | 'adoptGenesis'> {
+  let identity = opened
+  return {
+    genesisHash: () => identity.genesisHash,
+    adoptGenesis: async (genesisHash) => {
+      checkChain(identity, { ...expected, genesisHash })
+      if (identity.genesisHash === genesisHash) return
+      identity = { ...identity, genesisHash }
+      await queue.run('records', putIdentity(identity))
+    },
+  }
 }
 
 type Puts = Pick<
   StoreWriter,
-  'putBlock' | 'putSeals' | 'putSealedBlock' | 'replaceAbove' | 'removeAbove'
+  'putBlock' | 'putSeals' | 'putSealedBlock' | 'replaceBlocks' | 'removeAbove' | 'putRecord'
 >
 
 function createPuts(queue: CommitQueue, context: WriteContext, upkeep: Upkeep): Puts {
@@ -158,12 +185,13 @@ function createPuts(queue: CommitQueue, context: WriteContext, upkeep: Upkeep): 
         if (documents.get(number) === done) documents.delete(number)
       }
     },
-    putSeals: async (height, seals) => {
+    putSeals: async (height, seals, outdated = []) => {
       await documents.get(height)
-      await queue.run('seals', putSeals(context, height, seals))
+      await queue.run('seals', putSeals(context, height, seals, outdated))
     },
     putSealedBlock: (block) => write(putBlock(context, block, block.seals)),
-    replaceAbove: (height, blocks) => write(replaceAbove(context, height, blocks)),
-    removeAbove: (height) => write(replaceAbove(context, height, [])),
+    replaceBlocks: (from, to, blocks) => write(replaceBlocks(context, from, to, blocks)),
+    removeAbove: (height) => write(replaceBlocks(context, height + 1, Number.MAX_SAFE_INTEGER, [])),
+    putRecord: (name, value) => queue.run('records', putRecord(name, value)),
   }
 }

@@ -96,9 +96,9 @@ const receipt: fc.Arbitrary<RpcReceipt> = fc.record({
 
 const header = fc.record({
   hash,
-  number: fc.oneof(fc.nat(), fc.maxSafeNat()).map((value) => `0x${value.toString(16)}`),
+  number: fc.nat().map((value) => `0x${value.toString(16)}`),
   parentHash: hash,
-  timestamp: fc.maxSafeNat().map((value) => `0x${value.toString(16)}`),
+  timestamp: fc.nat({ max: 2 ** 48 - 1 }).map((value) => `0x${value.toString(16)}`),
   difficulty: absent(quantity),
   totalDifficulty: absent(quantity),
   gasUsed: absent(quantity),

@@ -38,6 +38,7 @@ function altered(section: Section, position: number, field: string, value: Value
 test('documents that contradict their block, each other or their place are refused by name', async (t) => {
   const cases: [Section, number, string, Value][] = [
     ['Block', 0, 'timestamp', `0x${'f'.repeat(20)}`],
+    ['Block', 0, 'timestamp', '0x1000000000000'],
     ['Transaction', 1, 'blockHash', word('1')],
     ['Transaction', 1, 'blockNumber', 99],
     ['Transaction', 1, 'transactionIndex', 2],

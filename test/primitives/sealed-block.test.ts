@@ -17,7 +17,7 @@ const hex = (length: number): fc.Arbitrary<string> =>
 
 const common = {
   network: fc.constantFrom('Ethereum__Mainnet', 'Local__Devnet'),
-  blockNumber: fc.maxSafeNat(),
+  blockNumber: fc.nat(),
   blockHash: hex(32).map((digits) => `0x${digits}`),
   merkleRoot: hex(32),
   cidCount: fc.nat(),
@@ -94,6 +94,9 @@ test('seals that no Generator makes are refused', async (t) => {
     ['a signature too long', { signatureValue: 'ab'.repeat(81) }],
     ['an unknown type', { signatureType: 'EdDSA' as Seal['signatureType'] }],
     ['a key of the other type', { signatureType: 'Ed25519', signatureIdentity: 'ab'.repeat(33) }],
+    ['a height that is no Int', { blockNumber: 2 ** 31 }],
+    ['a height that no key of the store holds', { blockNumber: 2 ** 48 }],
+    ['a count beyond four bytes', { cidCount: 2 ** 32 }],
     ['a short hash', { blockHash: '0x1234' }],
     ['a short root', { merkleRoot: '1234' }],
     ['a long network', { network: 'x'.repeat(131) }],

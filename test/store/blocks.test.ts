@@ -184,7 +184,9 @@ describe('a seal', () => {
     assert.equal(resume(), 3)
     await store.putSeals(3, [opaqueSeal(3)])
     assert.equal(resume(), undefined)
-    await store.replaceAbove(1, [{ ...opaqueBlock(2, 100, 'other'), seals: [] }])
+    await store.replaceBlocks(2, Number.POSITIVE_INFINITY, [
+      { ...opaqueBlock(2, 100, 'other'), seals: [] },
+    ])
     assert.equal(resume(), 2)
   })
 })

@@ -42,7 +42,7 @@ describe('a reorganisation', () => {
     const branch = range(137, 203, 'branch')
     await putAll(store, old)
     const before = store.reader.snapshot()
-    await store.replaceAbove(136, branch)
+    await store.replaceBlocks(137, Number.POSITIVE_INFINITY, branch)
     await store.flushed()
     assert.equal(before.range()?.head, 200)
     assert.equal(before.header(150)?.hash, old[149]?.header.hash)
@@ -92,14 +92,16 @@ describe('a reorganisation', () => {
       chain.map((block) => storableBlock(block)),
     )
     const old = hashesOf(3)
-    await store.replaceAbove(
-      2,
+    await store.replaceBlocks(
+      3,
+      Number.POSITIVE_INFINITY,
       fork.slice(2).map((block) => storableBlock(block)),
     )
     const replaced = hashesOf(3)
     assert.notDeepEqual(replaced, old)
-    await store.replaceAbove(
-      2,
+    await store.replaceBlocks(
+      3,
+      Number.POSITIVE_INFINITY,
       chain.slice(2).map((block) => storableBlock(block)),
     )
     assert.deepEqual(hashesOf(3), old)
@@ -110,7 +112,18 @@ describe('a reorganisation', () => {
     const blocks = range(1, 5)
     await putAll(store, blocks)
     await store.removeAbove(5)
-    await store.replaceAbove(9, [])
+    await store.replaceBlocks(10, Number.POSITIVE_INFINITY, [])
     assertHolds(store.reader, blocks)
+  })
+
+  it('below a gap leaves what is stored above it alone', async (t) => {
+    const store = await openTestStore(t, null)
+    const low = range(1, 5)
+    const high = range(500, 599)
+    await putAll(store, [...low, ...high])
+    const branch = range(4, 7, 'branch')
+    await store.replaceBlocks(4, 5, branch)
+    await store.flushed()
+    assertHolds(store.reader, [...low.slice(0, 3), ...branch, ...high])
   })
 })

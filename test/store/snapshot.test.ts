@@ -27,7 +27,7 @@ describe('a snapshot', () => {
     await put(0, 69)
     const snapshot = store.reader.snapshot()
     await put(70, 320)
-    await store.replaceAbove(300, [opaqueBlock(301, 100, 'other')])
+    await store.replaceBlocks(301, Number.POSITIVE_INFINITY, [opaqueBlock(301, 100, 'other')])
     assert.equal(await store.prune(), 240)
     await put(302, 400)
     assert.deepEqual(snapshot.range(), { tail: 0, head: 69 })
@@ -178,7 +178,7 @@ describe('readers in other threads', () => {
         const branch = [height - 1, height].map((each) =>
           opaqueBlock(each, writtenBytes(each), 'other'),
         )
-        await store.replaceAbove(height - 2, branch)
+        await store.replaceBlocks(height - 1, height, branch)
       }
       await store.prune()
     }

@@ -1,10 +1,11 @@
 /** Seals generated blocks the way a Generator does, so that tests can play one or several of them. */
 
-import { createSigner, type SignatureType, type Signer } from '../../src/identity/signature.ts'
+import { createSigner, type Signer } from '../../src/identity/signature.ts'
 import { encodeBody } from '../../src/primitives/body.ts'
 import { type BlockDocuments, toDocuments } from '../../src/primitives/documents.ts'
 import { type Seal, sealDigest, sealRoot } from '../../src/primitives/seal.ts'
 import { encodeSealedBlock } from '../../src/primitives/sealed-block.ts'
+import type { SignatureType } from '../../src/primitives/signature.ts'
 import type { ChainBlock } from './block-factory.ts'
 import { createSeededRandom } from './seeded-random.ts'
 

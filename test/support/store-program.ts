@@ -61,8 +61,9 @@ async function writeHeight(store: StoreWriter, height: number): Promise<void> {
   await Promise.all([documents, store.putSeals(height, block.seals)])
   if (height % reorgEvery !== 0) return
   const branch = Array.from({ length: reorgDepth }, (_, index) => height - reorgDepth + 1 + index)
-  await store.replaceAbove(
-    height - reorgDepth,
+  await store.replaceBlocks(
+    height - reorgDepth + 1,
+    height,
     branch.map((each) => opaqueBlock(each, writtenBytes(each), `at-${height}`)),
   )
 }

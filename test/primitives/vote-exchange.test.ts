@@ -1,0 +1,180 @@
+/** The messages by which nodes find out which heads and seals they lack. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { encode } from '@ipld/dag-cbor'
+import fc from 'fast-check'
+import type { Seal } from '../../src/primitives/seal.ts'
+import {
+  decodeDigestsAnswer,
+  decodeHeadsAnswer,
+  decodeSealsAnswer,
+  decodeVoteRequest,
+  encodeDigestsAnswer,
+  encodeHeadsAnswer,
+  encodeSealsAnswer,
+  encodeVoteRequest,
+  type GroupDigest,
+  groupDigest,
+  type VoteRequest,
+  voteLimits,
+} from '../../src/primitives/vote-exchange.ts'
+
+const refusal = { code: 'PRIMITIVES_MESSAGE_MALFORMED' }
+const hex = (length: number): fc.Arbitrary<string> =>
+  fc
+    .uint8Array({ minLength: length, maxLength: length })
+    .map((bytes) => Buffer.from(bytes).toString('hex'))
+const identity = fc.oneof(hex(32), hex(33))
+const range = fc
+  .tuple(fc.nat({ max: 2 ** 31 - 5000 }), fc.nat({ max: voteLimits.maxHeights - 1 }))
+  .map(([from, length]) => ({ from, to: from + length }))
+const after = fc.option(
+  fc.record(
+    { height: fc.nat(), blockHash: hex(32).map((text) => `0x${text}`) },
+    { noNullPrototype: true },
+  ),
+)
+const request: fc.Arbitrary<VoteRequest> = fc.oneof(
+  fc
+    .array(identity, { maxLength: 4 })
+    .map((identities) => ({ kind: 'heads', identities }) as const),
+  fc
+    .tuple(range, fc.array(identity, { maxLength: 4 }))
+    .map(([heights, identities]) => ({ kind: 'digests', ...heights, identities }) as const),
+  fc.tuple(identity, range, after).map(([who, heights, place]) => ({
+    kind: 'seals' as const,
+    identity: who,
+    ...heights,
+    after: place,
+  })),
+)
+const digest: fc.Arbitrary<GroupDigest> = fc.record(
+  { identity, group: fc.nat(), digest: hex(16) },
+  { noNullPrototype: true },
+)
+const seal: fc.Arbitrary<Seal> = fc.record(
+  {
+    network: fc.constant('Local__Devnet'),
+    blockNumber: fc.nat(),
+    blockHash: hex(32).map((text) => `0x${text}`),
+    merkleRoot: hex(32),
+    cidCount: fc.nat(),
+    signatureType: fc.constant('Ed25519' as const),
+    signatureIdentity: hex(32),
+    signatureValue: hex(64),
+    createdAt: fc.constant('2026-01-02T03:04:05Z'),
+  },
+  { noNullPrototype: true },
+)
+
+test('requests and answers are read as they were written', () => {
+  fc.assert(
+    fc.property(request, (given) => {
+      assert.deepEqual(decodeVoteRequest(encodeVoteRequest(given)), given)
+    }),
+  )
+  fc.assert(
+    fc.property(fc.array(digest, { maxLength: 5 }), (given) => {
+      assert.deepEqual(decodeDigestsAnswer(encodeDigestsAnswer(given)), given)
+    }),
+  )
+  fc.assert(
+    fc.property(fc.array(seal, { maxLength: 3 }), fc.boolean(), (seals, more) => {
+      assert.deepEqual(decodeSealsAnswer(encodeSealsAnswer({ seals, more })), { seals, more })
+    }),
+  )
+  fc.assert(
+    fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 3 }), (heads) => {
+      assert.deepEqual(decodeHeadsAnswer(encodeHeadsAnswer(heads)), heads)
+    }),
+  )
+})
+
+test('they are the DAG-CBOR of the lists that the protocol names', () => {
+  const key = 'ab'.repeat(32)
+  const bytes = Buffer.from(key, 'hex')
+  const cases: [Uint8Array, unknown][] = [
+    [encodeVoteRequest({ kind: 'heads', identities: [key] }), ['heads', [bytes]]],
+    [
+      encodeVoteRequest({ kind: 'digests', from: 3, to: 70, identities: [] }),
+      ['digests', 3, 70, []],
+    ],
+    [
+      encodeVoteRequest({
+        kind: 'seals',
+        identity: key,
+        from: 3,
+        to: 70,
+        after: { height: 5, blockHash: `0x${key}` },
+      }),
+      ['seals', bytes, 3, 70, [5, bytes]],
+    ],
+    [
+      encodeDigestsAnswer([{ identity: key, group: 7, digest: 'cd'.repeat(16) }]),
+      ['digests', [[bytes, 7, Buffer.from('cd'.repeat(16), 'hex')]]],
+    ],
+    [encodeSealsAnswer({ seals: [], more: true }), ['seals', [], true]],
+    [encodeHeadsAnswer([Buffer.from('ff', 'hex')]), ['heads', [Buffer.from('ff', 'hex')]]],
+  ]
+  for (const [message, value] of cases)
+    assert.deepEqual(Buffer.from(message), Buffer.from(encode(value)))
+})
+
+test('what one request asks for is bounded', async (t) => {
+  const key = 'ab'.repeat(33)
+  const many = (count: number): string[] => Array.from({ length: count }, () => key)
+  const cases: [string, VoteRequest][] = [
+    ['more identities', { kind: 'heads', identities: many(voteLimits.maxIdentities + 1) }],
+    ['more heights', { kind: 'digests', from: 0, to: voteLimits.maxHeights, identities: [] }],
+    ['a range that ends before it begins', { kind: 'digests', from: 9, to: 8, identities: [] }],
+    ['more digests', { kind: 'digests', from: 63, to: 4_158, identities: many(64) }],
+    [
+      'heights that are no Int',
+      { kind: 'seals', identity: key, from: 2 ** 31, to: 2 ** 31, after: null },
+    ],
+  ]
+  for (const [name, given] of cases)
+    await t.test(name, () => {
+      assert.throws(() => decodeVoteRequest(encodeVoteRequest(given)), refusal)
+    })
+  const largest: VoteRequest = { kind: 'digests', from: 64, to: 4_159, identities: many(64) }
+  assert.deepEqual(decodeVoteRequest(encodeVoteRequest(largest)), largest)
+})
+
+test('any bytes: refused, or read without anything else being thrown', () => {
+  const decoders = [decodeVoteRequest, decodeDigestsAnswer, decodeSealsAnswer, decodeHeadsAnswer]
+  const likely = fc.array(
+    fc.oneof(fc.nat(255), fc.constantFrom(0x82, 0x83, 0x84, 0x85, 0x65, 0x66, 0x67, 0xf4, 0xf6)),
+    { maxLength: 60 },
+  )
+  const changed = request.chain((given) => {
+    const message = encodeVoteRequest(given)
+    return fc.nat(8 * message.length - 1).map((bit) => {
+      const copy = Uint8Array.from(message)
+      copy[bit >> 3] = (copy[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+      return copy
+    })
+  })
+  const bytes = fc.oneof(
+    likely.map((list) => Uint8Array.from(list)),
+    changed,
+  )
+  fc.assert(
+    fc.property(bytes, fc.constantFrom(...decoders), (message, decode) => {
+      try {
+        decode(message)
+      } catch (error) {
+        assert.equal((error as { code?: unknown }).code, refusal.code)
+      }
+    }),
+    { numRuns: 3000 },
+  )
+})
+
+test('a digest tells other blocks, other roots and another order apart', () => {
+  const one = { blockHash: `0x${'11'.repeat(32)}`, merkleRoot: '22'.repeat(32) }
+  const other = { blockHash: `0x${'33'.repeat(32)}`, merkleRoot: '44'.repeat(32) }
+  const digests = [[], [one], [other], [one, other], [other, one], [{ ...one, merkleRoot: '55' }]]
+  assert.equal(new Set(digests.map(groupDigest)).size, digests.length)
+  assert.equal(groupDigest([one]), groupDigest([{ ...one }]))
+})
