@@ -74,6 +74,7 @@ export const errorCodes = {
   OPERATOR_NAME_TAKEN: 'An object of a needed name belongs to something else.',
   P2P_ADDRESS_INVALID: 'A peer, listen or announce address is not in the documented form.',
   P2P_ALL_DIALS_FAILED: 'None of the addresses of a peer could be reached.',
+  P2P_ASK_FAILED: 'A peer did not answer a question.',
   P2P_LISTEN_FAILED: 'The peer-to-peer port could not be opened.',
   P2P_MESSAGE_TOO_LARGE: 'A message to publish is above the gossip limit.',
   P2P_PEER_ID_MISMATCH: 'Another peer than the expected one answers at an address.',

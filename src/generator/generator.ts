@@ -101,7 +101,7 @@ export async function openGenerator(
         announce: files.announce(),
         bootstrapPeers: files.bootstrapPeers(),
       },
-      { log, registry, source: blocks },
+      { log, registry, source: blocks, answers: { identity: () => null, votes: () => null } },
     ),
   )
   files.follow(p2p)

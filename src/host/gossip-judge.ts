@@ -1,6 +1,6 @@
 /** Judges what arrives by gossip. Only what this Host has stored and can serve is passed on. */
 import { ServiceError } from '../errors.ts'
-import type { OnBlock, Verdict } from '../p2p/gossip.ts'
+import type { OnMessage, Verdict } from '../p2p/gossip.ts'
 import type { CompleteBranch } from './branch-pull.ts'
 import { type Take, verdictOf } from './intake.ts'
 import type { Outcome } from './outcome.ts'
@@ -17,7 +17,7 @@ export interface GossipJudgeParts {
 }
 
 /** The function that p2p calls for each gossiped block. */
-export function createGossipJudge(parts: GossipJudgeParts): OnBlock {
+export function createGossipJudge(parts: GossipJudgeParts): OnMessage {
   return async (bytes, from) => {
     try {
       const outcome = await parts.completeBranch(await parts.take(bytes, from), from, parts.signal)

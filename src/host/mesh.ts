@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import type { OnBlock } from '../p2p/gossip.ts'
+import type { OnMessage } from '../p2p/gossip.ts'
 import { openP2p, type P2p } from '../p2p/p2p.ts'
 import type { BlockSource } from '../p2p/range-server.ts'
 import { openPeerFiles, type PeerFiles } from '../service/peer-files.ts'
@@ -106,7 +106,7 @@ async function openNode(
   { settings, network, peerSeed }: MeshOptions,
   { log, registry, reader }: MeshParts,
   files: PeerFiles,
-  onBlock: OnBlock,
+  onBlock: OnMessage,
 ): Promise<P2p> {
   try {
     return await openP2p(
@@ -117,13 +117,15 @@ async function openNode(
         announce: files.announce(),
         bootstrapPeers: files.bootstrapPeers(),
       },
-      { log, registry, source: blockSource(reader), onBlock },
+      { log, registry, source: blockSource(reader), onBlock, answers: silent },
     )
   } catch (error) {
     files.close()
     throw error
   }
 }
+
+const silent = { identity: () => null, votes: () => null }
 
 function blockSource(reader: StoreReader): BlockSource {
   return {

@@ -1,5 +1,5 @@
 /**
- * Sealed blocks over gossipsub. Nothing is forwarded before the program has given its verdict, and
+ * Sealed blocks and signed heads over gossipsub, each on a topic of its own. Nothing is forwarded before the program has given its verdict, and
  * what a peer may send meanwhile is bounded in size, rate and number.
  *
  * Messages carry no signature of their own (StrictNoSign): the seals inside are signed by the
@@ -30,7 +30,7 @@ import {
 import type { P2pLimits } from './limits.ts'
 import type { P2pMetrics } from './metrics.ts'
 
-/** What a program makes of a block; only accepted ones are forwarded. */
+/** What a program makes of a message; only accepted ones are forwarded. */
 export type Verdict =
   | {
       readonly action: 'accept'
@@ -45,20 +45,23 @@ export type Verdict =
    */
   | { readonly action: 'reject'; readonly reason: string }
 
-/** Where a block came from. */
+/** Where a message came from. */
 export interface BlockOrigin {
   readonly peer: string
   readonly via: 'gossip' | 'pull'
 }
 
-/** Checks one block; the bytes are a copy in a buffer of their own, free to be transferred. */
-export type OnBlock = (bytes: Uint8Array, from: BlockOrigin) => Promise<Verdict>
+/** Checks one message; the bytes are a copy in a buffer of their own, free to be transferred. */
+export type OnMessage = (bytes: Uint8Array, from: BlockOrigin) => Promise<Verdict>
+
+/** What travels, each kind on its topic. */
+export type MessageKind = 'block' | 'head'
 
 export interface GossipParts extends GossipStreamParts {
   readonly log: Logger
   readonly metrics: P2pMetrics
-  /** Absent in a program that only publishes: it does not subscribe. */
-  readonly onBlock?: OnBlock
+  /** A program that only publishes a kind leaves its check out, and does not subscribe. */
+  readonly checks: Readonly<Partial<Record<MessageKind, OnMessage>>>
   isBanned(peer: string): boolean
   onVerdict(peer: string, verdict: Verdict): void
 }
@@ -69,12 +72,12 @@ export interface Gossip {
   /** Begins to receive; call when the node has started. */
   start(pubsub: GossipSub): void
   /** Throws P2P_MESSAGE_TOO_LARGE above the limit. */
-  publish(pubsub: GossipSub, bytes: Uint8Array): Promise<void>
+  publish(pubsub: GossipSub, kind: MessageKind, bytes: Uint8Array): Promise<void>
   /** The peers that get what is published. */
   readers(pubsub: GossipSub): ReadonlySet<string>
 }
 
-/** One topic is all a peer can subscribe to, and one heartbeat's gossip is short. */
+/** Two topics are all a peer can subscribe to, and one heartbeat's gossip is short. */
 const rpcLimits = {
   maxSubscriptions: 32,
   maxMessages: 1024,
@@ -85,21 +88,27 @@ const rpcLimits = {
   maxPeerInfos: 16,
 }
 
-export function blockTopic(network: string): string {
-  return `/viewmesh/${network}/block/1`
+/** Name of the topic of a kind of messages. */
+export function topicOf(network: string, kind: MessageKind): string {
+  return `/viewmesh/${network}/${kind}/1`
 }
+
+const kinds: readonly MessageKind[] = ['block', 'head']
+/** Largest signed head in bytes. */
+const maxHeadBytes = 512
 
 export function createGossip(
   { network, limits }: { readonly network: string; readonly limits: P2pLimits },
   parts: GossipParts,
 ): Gossip {
-  const topic = blockTopic(network)
+  const topics = { block: topicOf(network, 'block'), head: topicOf(network, 'head') }
+  const maxBytes = { block: limits.maxGossipBytes, head: maxHeadBytes }
   const maxData = maxRpcBytes - envelopeBytes
   invariant(limits.maxGossipBytes <= maxData, 'gossipsub sends messages of this size')
   const service = gossipsub({
     globalSignaturePolicy: 'StrictNoSign',
     msgIdFn: (message) => hash('sha256', message.data, 'buffer'),
-    allowedTopics: [topic],
+    allowedTopics: Object.values(topics),
     allowPublishToZeroTopicPeers: true,
     ignoreDuplicatePublishError: true,
     fallbackToFloodsub: false,
@@ -111,27 +120,31 @@ export function createGossip(
     // One score table of our own: these two would lower gossipsub's score of peers behind one NAT.
     scoreParams: { IPColocationFactorWeight: 0, behaviourPenaltyWeight: 0 },
   })
-  const metered = { ...limits, maxMessageBytes: messageBytes(topic, limits.maxGossipBytes) }
-  const validate = createValidator(limits, parts)
+  const metered = { ...limits, maxMessageBytes: messageBytes(topics.block, maxBytes.block) }
   const watchUnread = createUnreadWatch(parts)
 
   return {
     service: (components) => service(meterInbound(components, metered, parts)),
     start: (pubsub) => {
       pubsub.addEventListener('gossipsub:heartbeat', watchUnread)
-      if (parts.onBlock === undefined) return
-      pubsub.topicValidators.set(topic, validate)
-      pubsub.subscribe(topic)
+      for (const kind of kinds) {
+        const check = parts.checks[kind]
+        if (check === undefined) continue
+        const validate = createValidator({ ...limits, maxBytes: maxBytes[kind] }, check, parts)
+        pubsub.topicValidators.set(topics[kind], validate)
+        pubsub.subscribe(topics[kind])
+      }
     },
-    publish: async (pubsub, bytes) => {
-      if (bytes.byteLength > limits.maxGossipBytes) throw tooLarge(bytes.byteLength, limits)
+    publish: async (pubsub, kind, bytes) => {
+      if (bytes.byteLength > maxBytes[kind]) throw tooLarge(bytes.byteLength, maxBytes[kind])
       watchUnread()
-      const { recipients } = await pubsub.publish(topic, bytes)
+      const { recipients } = await pubsub.publish(topics[kind], bytes)
       parts.metrics.gossipBytes.inc({ direction: 'sent' }, bytes.byteLength)
-      parts.log.debug({ bytes: bytes.byteLength, peers: recipients.length }, 'block published')
+      const facts = { kind, bytes: bytes.byteLength, peers: recipients.length }
+      parts.log.debug(facts, 'message published')
     },
     readers: (pubsub) => {
-      const subscribed = new Set(pubsub.getSubscribers(topic).map(String))
+      const subscribed = new Set(pubsub.getSubscribers(topics.block).map(String))
       const open = parts.connections().filter((each) => gossipStreams(each).length > 0)
       const peers = open.map(({ remotePeer }) => remotePeer.toString())
       return new Set(peers.filter((peer) => subscribed.has(peer)))
@@ -139,8 +152,8 @@ export function createGossip(
   }
 }
 
-function tooLarge(bytes: number, limits: P2pLimits): ServiceError {
-  const facts = { bytes, maxBytes: limits.maxGossipBytes }
+function tooLarge(bytes: number, maxBytes: number): ServiceError {
+  const facts = { bytes, maxBytes }
   return new ServiceError('P2P_MESSAGE_TOO_LARGE', 'a message is above the gossip limit', {
     facts,
     remedy: 'Publish the seals alone; peers pull the block.',
@@ -148,7 +161,8 @@ function tooLarge(bytes: number, limits: P2pLimits): ServiceError {
 }
 
 function createValidator(
-  limits: P2pLimits,
+  limits: P2pLimits & { readonly maxBytes: number },
+  check: OnMessage,
   parts: GossipParts,
 ): (sender: PeerId, message: Message) => Promise<TopicValidatorResult> {
   const pending = new Map<string, number>()
@@ -159,7 +173,7 @@ function createValidator(
     pending.set(peer, count + 1)
     pendingBytes += bytes.byteLength
     try {
-      return await askProgram(bytes, peer, parts)
+      return await askProgram(bytes, peer, check, parts)
     } finally {
       pendingBytes -= bytes.byteLength
       const left = (pending.get(peer) ?? 1) - 1
@@ -171,7 +185,7 @@ function createValidator(
   return async (sender, message) => {
     const peer = sender.toString()
     const size = message.data.byteLength
-    if (size > limits.maxGossipBytes) return TopicValidatorResult.Reject
+    if (size > limits.maxBytes) return TopicValidatorResult.Reject
     const full = pendingBytes + size > limits.pendingBytes
     if (full || (pending.get(peer) ?? 0) >= limits.pendingPerPeer || parts.isBanned(peer)) {
       parts.metrics.messages.inc({ verdict: 'dropped' })
@@ -190,12 +204,16 @@ const results: Readonly<Record<Verdict['action'], TopicValidatorResult>> = {
   reject: TopicValidatorResult.Reject,
 }
 
-async function askProgram(bytes: Uint8Array, peer: string, parts: GossipParts): Promise<Verdict> {
+async function askProgram(
+  bytes: Uint8Array,
+  peer: string,
+  check: OnMessage,
+  parts: GossipParts,
+): Promise<Verdict> {
   try {
-    const verdict = await parts.onBlock?.(bytes, { peer, via: 'gossip' })
-    return verdict ?? { action: 'ignore', reason: 'not subscribed' }
+    return await check(bytes, { peer, via: 'gossip' })
   } catch (error) {
-    parts.log.error({ err: error, peer }, 'a block could not be judged')
+    parts.log.error({ err: error, peer }, 'a message could not be judged')
     return { action: 'ignore', reason: 'the verdict failed' }
   }
 }

@@ -10,7 +10,7 @@ import type { Registry } from 'prom-client'
 import { invariant, type ServiceError } from '../errors.ts'
 import { parsePeerAddresses, withoutPeer } from './address.ts'
 import { type Bootstrap, createBootstrap } from './bootstrap.ts'
-import { createGossip, type Gossip, type OnBlock, type Verdict } from './gossip.ts'
+import { createGossip, type Gossip, type OnMessage, type Verdict } from './gossip.ts'
 import { defaultLimits, type P2pLimits } from './limits.ts'
 import { createP2pMetrics } from './metrics.ts'
 import {
@@ -23,6 +23,16 @@ import {
 } from './node.ts'
 import { createOwnAddresses, type OwnAddresses } from './own-addresses.ts'
 import { createPeerBook, type PeerBook, type PeerEvent, type PeerRecord } from './peer-book.ts'
+import {
+  type Answerer,
+  type Answers,
+  type Asker,
+  createAnswerer,
+  createAsker,
+  type QuestionName,
+  questionNames,
+  questionProtocol,
+} from './questions.ts'
 import { createRangeClient, type RangeClient } from './range-client.ts'
 import type { Range } from './range-frames.ts'
 import { type BlockSource, createRangeServer, type RangeServer } from './range-server.ts'
@@ -46,7 +56,11 @@ export interface P2pParts {
   readonly registry: Registry
   readonly source: BlockSource
   /** Judges each block that arrives by gossip. A program without it publishes and serves only. */
-  readonly onBlock?: OnBlock
+  readonly onBlock?: OnMessage
+  /** Judges each signed head that arrives by gossip. A program without it does not listen to them. */
+  readonly onHead?: OnMessage
+  /** What this node answers to questions. */
+  readonly answers: Answers
 }
 
 /** A connected peer. */
@@ -56,6 +70,8 @@ export interface PeerInfo extends PeerRecord {
   readonly addresses: readonly string[]
   /** True when it takes part in the gossip of blocks, so that it gets what is published. */
   readonly subscribed: boolean
+  /** True for a configured peer. */
+  readonly bootstrap: boolean
 }
 
 export interface P2p {
@@ -68,6 +84,15 @@ export interface P2p {
   mismatches(): readonly ServiceError[]
   /** Gossips one block; publishing the same bytes again does nothing. Throws P2P_MESSAGE_TOO_LARGE. */
   publish(bytes: Uint8Array): Promise<void>
+  /** Gossips one signed head. Throws P2P_MESSAGE_TOO_LARGE. */
+  publishHead(bytes: Uint8Array): Promise<void>
+  /** Asks a connected peer; the answer is unopened. Throws P2P_ASK_FAILED; an abort throws the signal's reason. */
+  ask(
+    peer: string,
+    name: QuestionName,
+    question: Uint8Array,
+    signal: AbortSignal,
+  ): Promise<Uint8Array>
   /**
    * The blocks `from` to `to` that a connected peer has, ascending, gaps left out. Reads no faster
    * than it is iterated. Throws P2P_PULL_FAILED; an abort throws the signal's reason.
@@ -131,6 +156,8 @@ interface Room {
   readonly gossip: Gossip
   readonly server: RangeServer
   readonly client: RangeClient
+  readonly ask: Asker
+  readonly answer: Answerer
   readonly node: P2pNode
   readonly bootstrap: Bootstrap
   readonly closing: AbortController
@@ -138,7 +165,7 @@ interface Room {
 
 async function assemble(
   options: P2pOptions,
-  { log, registry, source, onBlock }: P2pParts,
+  { log, registry, source, onBlock, onHead, answers }: P2pParts,
   limits: P2pLimits,
   own: OwnAddresses,
 ): Promise<Room> {
@@ -162,7 +189,10 @@ async function assemble(
       disconnect,
       connections: () => node.getConnections(),
       isBanned: book.isBanned,
-      ...(onBlock === undefined ? {} : { onBlock }),
+      checks: {
+        ...(onBlock !== undefined && { block: onBlock }),
+        ...(onHead !== undefined && { head: onHead }),
+      },
     },
   )
   const server = createRangeServer(limits, { ...watch, log, metrics, source })
@@ -172,6 +202,12 @@ async function assemble(
     metrics,
     openStream: (peer, signal) => openStream(node, peer, protocol, signal),
     ownRange: () => source.range(),
+  })
+  const answer = createAnswerer(limits, { ...watch, log, answers })
+  const ask = createAsker(limits, {
+    ...watch,
+    openStream: (peer, name, signal) =>
+      openStream(node, peer, questionProtocol(options.network, name), signal),
   })
   const node = await createNode(
     { peerSeed: options.peerSeed, listen: options.listen, limits },
@@ -188,7 +224,8 @@ async function assemble(
       await node.peerStore.merge(id, { tags })
     },
   })
-  return { book, gossip, server, client, node, bootstrap, closing: new AbortController() }
+  const closing = new AbortController()
+  return { book, gossip, server, client, ask, answer, node, bootstrap, closing }
 }
 
 /** Leads what the node reports to the parts it concerns. */
@@ -230,6 +267,13 @@ async function connectParts(
     (stream, connection) => server.serve(connection.remotePeer.toString(), stream),
     { maxInboundStreams: streamsPerConnection },
   )
+  for (const name of questionNames) {
+    await node.handle(
+      questionProtocol(network, name),
+      (stream, connection) => room.answer(name, connection.remotePeer.toString(), stream),
+      { maxInboundStreams: streamsPerConnection },
+    )
+  }
 }
 
 /** Asks a peer for its heights, once at a time; a failure is the log's business alone. */
@@ -261,12 +305,15 @@ function expose(room: Room, limits: P2pLimits, own: OwnAddresses): P2p {
       return node.getPeers().map((id) => ({
         id: id.toString(),
         subscribed: readers.has(id.toString()),
+        bootstrap: bootstrap.has(id.toString()),
         addresses: node.getConnections(id).map((connection) => withoutPeer(connection.remoteAddr)),
         ...book.record(id.toString()),
       }))
     },
     mismatches: bootstrap.mismatches,
-    publish: (bytes) => gossip.publish(node.services.pubsub, bytes),
+    publish: (bytes) => gossip.publish(node.services.pubsub, 'block', bytes),
+    publishHead: (bytes) => gossip.publish(node.services.pubsub, 'head', bytes),
+    ask: (peer, name, question, signal) => room.ask(peer, name, question, untilClosed(signal)),
     pull: (peer, from, to, signal) => client.pull(peer, from, to, untilClosed(signal)),
     status: (peer, signal) => client.status(peer, untilClosed(signal)),
     judge: book.verdict,

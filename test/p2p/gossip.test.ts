@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import type { OnBlock, Verdict } from '../../src/p2p/gossip.ts'
+import type { OnMessage, Verdict } from '../../src/p2p/gossip.ts'
 import { connect, openRoom, until } from '../support/p2p-room.ts'
 
 /** Judges every block alike and tells which ones came. */
 function judge(verdict: Verdict): {
-  onBlock: OnBlock
+  onBlock: OnMessage
   next(): Promise<Uint8Array>
   count(): number
 } {
@@ -108,7 +108,7 @@ test('a verdict that fails is logged and counts as "ignore": the sender is not t
   const host = await openRoom(t, { onBlock: async () => Promise.reject(new Error('disk full')) })
   await connect(host, generator)
   await generator.p2p.publish(randomBytes(100))
-  const line = await host.captured.line('a block could not be judged')
+  const line = await host.captured.line('a message could not be judged')
   assert.equal(line.level, 'error')
   assert.equal(host.p2p.peers()[0]?.score, 0)
 })
@@ -176,4 +176,18 @@ test('peers of another network hear nothing of ours', async (t) => {
     code: 'P2P_PULL_FAILED',
   })
   assert.equal(receiver.count(), 0)
+})
+
+test('signed heads have a topic of their own, and reach who listens to them', async (t) => {
+  const blocks = judge({ action: 'accept' })
+  const heads = judge({ action: 'accept' })
+  const generator = await openRoom(t)
+  const host = await openRoom(t, { onBlock: blocks.onBlock, onHead: heads.onBlock })
+  await connect(host, generator)
+  await generator.p2p.publishHead(Buffer.from('a head'))
+  assert.equal(Buffer.from(await heads.next()).toString(), 'a head')
+  assert.equal(blocks.count(), 0)
+  await assert.rejects(generator.p2p.publishHead(new Uint8Array(513)), {
+    code: 'P2P_MESSAGE_TOO_LARGE',
+  })
 })

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { RPC } from '@libp2p/gossipsub/message'
 import type { LengthPrefixedStream } from '@libp2p/utils'
-import { blockTopic } from '../../src/p2p/gossip.ts'
+import { topicOf } from '../../src/p2p/gossip.ts'
 import type { P2pLimits } from '../../src/p2p/limits.ts'
 import { encodeClientFrame } from '../../src/p2p/range-frames.ts'
 import { type Fault, faultWeights } from '../../src/p2p/score.ts'
@@ -242,7 +242,7 @@ async function request(peer: RawPeer, room: TestRoom, frame: Uint8Array): Promis
 }
 
 function subscription(): Uint8Array {
-  const topic = blockTopic(testNetwork)
+  const topic = topicOf(testNetwork, 'block')
   return RPC.encode({ subscriptions: [{ subscribe: true, topic }], messages: [] })
 }
 
@@ -251,7 +251,10 @@ function unsure(bytes: number): Uint8Array {
 }
 
 function message(data: Uint8Array): Uint8Array {
-  return RPC.encode({ subscriptions: [], messages: [{ topic: blockTopic(testNetwork), data }] })
+  return RPC.encode({
+    subscriptions: [],
+    messages: [{ topic: topicOf(testNetwork, 'block'), data }],
+  })
 }
 
 /** Does the same on five range streams, and waits until the other side has cut them. */

@@ -65,9 +65,11 @@ test('peers() tells who is connected, from where, what it has and how it behaved
       verified: false,
       score: 0,
       subscribed: false,
+      bootstrap: true,
     },
   ])
-  assert.equal(generator.p2p.peers()[0]?.subscribed, true)
+  const [seen] = generator.p2p.peers()
+  assert.deepEqual([seen?.subscribed, seen?.bootstrap], [true, false])
   assert.equal(await host.metric('viewmesh_p2p_peers'), 1)
 })
 

@@ -25,7 +25,12 @@ const p2p = await openP2p(
     bootstrapPeers: process.argv.slice(2),
     network: 'Local__Devnet',
   },
-  { log: captured.log, registry, source: { range: () => null, sealedBlock: () => null } },
+  {
+    log: captured.log,
+    registry,
+    source: { range: () => null, sealedBlock: () => null },
+    answers: { identity: () => null, votes: () => null },
+  },
 )
 const { causes, remedy } = await captured.line('all dials failed')
 const reason = { reason: 'no route' }

@@ -31,6 +31,9 @@ export interface RoomSetup {
   readonly options?: Partial<Omit<P2pOptions, 'limits'>>
   readonly limits?: Partial<P2pLimits>
   readonly onBlock?: P2pParts['onBlock']
+  readonly onHead?: P2pParts['onHead']
+  /** Refuses every question by default. */
+  readonly answers?: Partial<P2pParts['answers']>
   readonly source?: P2pParts['source']
 }
 
@@ -52,6 +55,8 @@ export async function openRoom(t: TestContext, setup: RoomSetup = {}): Promise<T
       registry,
       source: setup.source ?? sourceOf(blocks),
       ...(setup.onBlock === undefined ? {} : { onBlock: setup.onBlock }),
+      ...(setup.onHead === undefined ? {} : { onHead: setup.onHead }),
+      answers: { identity: () => null, votes: () => null, ...setup.answers },
     },
   )
   t.after(() => p2p.close())
