@@ -50,8 +50,8 @@ export const groupHeights = 64
 /** What one request and one answer may hold; identities times groups is at most `maxDigests`. */
 export const voteLimits = {
   maxIdentities: 64,
-  maxHeights: 4_096,
-  maxDigests: 4_096,
+  maxHeights: 1_024,
+  maxDigests: 1_024,
   maxHeads: 256,
   maxSeals: 256,
   maxRequestBytes: 4_096,

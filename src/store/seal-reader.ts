@@ -11,7 +11,7 @@ import {
   type StoreState,
   splitSealKey,
 } from './layout.ts'
-import type { Snapshot } from './store.ts'
+import type { SealedPlace, Snapshot } from './store.ts'
 
 /** What seals are read by. */
 export interface SealView {
@@ -22,7 +22,8 @@ export interface SealView {
   readonly shownSigners: ReadonlySet<string> | null
 }
 
-export interface SealReads extends Pick<Snapshot, 'seals' | 'sealsOf' | 'firstUnsealed'> {
+export interface SealReads
+  extends Pick<Snapshot, 'seals' | 'sealsOf' | 'sealPlaces' | 'firstUnsealed'> {
   sealKeys(start: Uint8Array, end: Uint8Array): Iterable<Buffer>
 }
 
@@ -56,6 +57,7 @@ export function createSealReads(
   return {
     sealKeys: (start, end) => seals.getKeys({ start, end, transaction: reading() }),
     seals: (height) => readSeals(heightKey(height)),
+    sealPlaces: (from, to) => sealPlaces(from, to),
     sealsOf: (hash) => {
       const height = readValue(hashes, hashBytes(hash), reading())
       return height === undefined ? [] : readSeals(Buffer.concat([height, hashBytes(hash)]))
@@ -68,6 +70,20 @@ export function createSealReads(
       Object.assign(sealed, { identity, epoch: state.epoch, blocks: clipHeights(visible, 0, end) })
       return found
     },
+  }
+
+  function* sealPlaces(from: number, to: number): Generator<SealedPlace> {
+    const [start, end] = [heightKey(from), heightKey(to + 1)]
+    for (const key of seals.getKeys({ start, end, transaction: reading() })) {
+      const { height, hash, root, identity } = splitSealKey(key)
+      const place = {
+        height,
+        blockHash: `0x${hash.toString('hex')}`,
+        merkleRoot: root.toString('hex'),
+        identity: identity.toString('hex'),
+      }
+      if (shownSigners?.has(place.identity) ?? true) yield place
+    }
   }
 
   /** The lowest of the heights without a seal of the identity over its block. */

@@ -106,6 +106,8 @@ export interface Snapshot {
   body(height: number): Uint8Array | undefined
   /** All seals at a height, also those of blocks that are not, or no longer, stored. */
   seals(height: number): readonly Seal[]
+  /** What is sealed by whom from height `from` to `to`, by height, block hash and root; cheaper than the seals. */
+  sealPlaces(from: number, to: number): Iterable<SealedPlace>
   /** Seals of a block hash, stored or not. */
   sealsOf(hash: string): readonly Seal[]
   /**
@@ -129,6 +131,14 @@ export interface Snapshot {
   firstUnsealed(identity: string): number | undefined
   /** Ends the snapshot; harmless when repeated. */
   release(): void
+}
+
+/** That somebody sealed a root of a block. */
+export interface SealedPlace {
+  readonly height: number
+  readonly blockHash: string
+  readonly merkleRoot: string
+  readonly identity: string
 }
 
 /** A chunk to look into. */
