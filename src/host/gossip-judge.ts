@@ -1,9 +1,9 @@
 /** Judges what arrives by gossip. Only what this Host has stored and can serve is passed on. */
 import { ServiceError } from '../errors.ts'
 import type { OnMessage, Verdict } from '../p2p/gossip.ts'
-import type { CompleteBranch } from './branch-pull.ts'
+import type { Outcome } from './apply/outcome.ts'
 import { type Take, verdictOf } from './intake.ts'
-import type { Outcome } from './outcome.ts'
+import type { CompleteBranch } from './sync/branch-pull.ts'
 
 export interface GossipJudgeParts {
   readonly take: Take

@@ -15,13 +15,13 @@ import { readVersion } from '../service/version.ts'
 import { openReader } from '../store/reader.ts'
 import { openVolumeWatch } from '../store/volume-watch.ts'
 import { openApi } from './api.ts'
+import { openWriterThread } from './apply/writer.ts'
 import { type HostSettings, playgroundListen } from './config.ts'
 import { openMesh } from './mesh.ts'
 import { createHostMetrics } from './metrics.ts'
 import { decideNames } from './network.ts'
-import { openSchemaSync } from './schema-sync.ts'
+import { openSchemaSync } from './schema/schema-sync.ts'
 import { createStatus } from './status.ts'
-import { openWriterThread } from './writer.ts'
 
 /** What a running Host can be reached at. */
 export interface Host {

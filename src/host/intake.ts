@@ -4,8 +4,8 @@
  */
 import type { Logger } from 'pino'
 import type { BlockOrigin, Verdict } from '../p2p/gossip.ts'
+import type { Applier, Outcome } from './apply/outcome.ts'
 import type { HostMetrics } from './metrics.ts'
-import type { Applier, Outcome } from './outcome.ts'
 
 export interface IntakeParts {
   readonly log: Logger

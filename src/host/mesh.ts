@@ -10,14 +10,14 @@ import type { BlockSource } from '../p2p/range-server.ts'
 import { openPeerFiles, type PeerFiles } from '../service/peer-files.ts'
 import { createSealedBlocks } from '../store/sealed-blocks.ts'
 import type { StoreReader } from '../store/store.ts'
-import { createBranchPull } from './branch-pull.ts'
+import type { Applier, Outcome } from './apply/outcome.ts'
 import type { HostSettings } from './config.ts'
 import { createGossipJudge } from './gossip-judge.ts'
 import { createIntake } from './intake.ts'
 import type { HostMetrics } from './metrics.ts'
-import type { Applier, Outcome } from './outcome.ts'
 import type { Status } from './status.ts'
-import { openSync, type Sync } from './sync.ts'
+import { createBranchPull } from './sync/branch-pull.ts'
+import { openSync, type Sync } from './sync/sync.ts'
 
 export interface MeshOptions {
   readonly settings: HostSettings

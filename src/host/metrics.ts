@@ -2,7 +2,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { declareScrapedGauge } from '../scraped-gauge.ts'
 import type { Counters } from '../service/health-report.ts'
-import type { Outcome, Work } from './outcome.ts'
+import type { Outcome, Work } from './apply/outcome.ts'
 
 export interface HostMetrics {
   /** Counts one message and what became of it. */

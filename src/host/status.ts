@@ -13,8 +13,8 @@ import type { Snapshot, StoreReader } from '../store/store.ts'
 import type { VolumeWatch } from '../store/volume-watch.ts'
 import type { HostSettings } from './config.ts'
 import type { HostGauges } from './metrics.ts'
-import type { SchemaSync } from './schema-sync.ts'
-import type { StoredHeights } from './sync-plan.ts'
+import type { SchemaSync } from './schema/schema-sync.ts'
+import type { StoredHeights } from './sync/sync-plan.ts'
 
 /** Parts that are known while they are open. */
 export interface StatusParts {

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { zstdCompressSync } from 'node:zlib'
-import type { RuleName } from '../../src/host/verify.ts'
+import type { RuleName } from '../../src/host/apply/verify.ts'
 import { encodeBody } from '../../src/primitives/body.ts'
 import { writeHeader } from '../../src/primitives/body-header.ts'
 import { createWriter } from '../../src/primitives/cbor.ts'

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Registry } from 'prom-client'
+import type { Outcome } from '../../src/host/apply/outcome.ts'
 import { createIntake } from '../../src/host/intake.ts'
 import { createHostMetrics } from '../../src/host/metrics.ts'
-import type { Outcome } from '../../src/host/outcome.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { metricValue } from '../support/metric-value.ts'
 

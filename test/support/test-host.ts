@@ -4,11 +4,11 @@
  */
 import type { TestContext } from 'node:test'
 import { Registry } from 'prom-client'
-import { createApplier } from '../../src/host/apply.ts'
+import { createApplier } from '../../src/host/apply/apply.ts'
+import type { Applier } from '../../src/host/apply/outcome.ts'
 import { hostSettings } from '../../src/host/config.ts'
 import { type Mesh, openMesh } from '../../src/host/mesh.ts'
 import { createHostMetrics, type HostMetrics } from '../../src/host/metrics.ts'
-import type { Applier } from '../../src/host/outcome.ts'
 import { createStatus, type Status } from '../../src/host/status.ts'
 import { loadSettings } from '../../src/service/settings.ts'
 import type { StoreReader } from '../../src/store/store.ts'

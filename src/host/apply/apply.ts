@@ -3,14 +3,14 @@
  * Verification of one block runs while earlier ones are on their way to the disk; what is not
  * there yet counts as stored all the same. Runs in the writer thread.
  */
-import { type VerifiedBody, verifyBody } from '../primitives/body.ts'
-import { indexTerms } from '../primitives/index-terms.ts'
-import type { Seal } from '../primitives/seal.ts'
-import type { SealedBlockToStore, Snapshot, StoreWriter } from '../store/store.ts'
-import { type ChainView, type Placement, placeBlock } from './fork-choice.ts'
+import { type VerifiedBody, verifyBody } from '../../primitives/body.ts'
+import { indexTerms } from '../../primitives/index-terms.ts'
+import type { Seal } from '../../primitives/seal.ts'
+import type { SealedBlockToStore, Snapshot, StoreWriter } from '../../store/store.ts'
+import { type ChainView, type Placement, placeBlock } from '../fork-choice/fork-choice.ts'
+import { createRecentSet } from '../recent-set.ts'
 import { createHeldBlocks, type Holdable } from './held-blocks.ts'
 import type { Applier, Outcome, TakenIn } from './outcome.ts'
-import { createRecentSet } from './recent-set.ts'
 import { createUnwritten, type Unwritten } from './unwritten.ts'
 import { type Finding, type VerifyContext, verifyMessage } from './verify.ts'
 

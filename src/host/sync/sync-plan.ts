@@ -3,7 +3,7 @@
  * announce and what lately went wrong. Missing heights come lowest first, a bounded piece at a
  * time; a peer that could not deliver a piece is left alone about it for a while, longer each time.
  */
-import { type HeightRange, subtractRanges } from './height-ranges.ts'
+import { type HeightRange, subtractRanges } from '../height-ranges.ts'
 
 /** What the store holds; null before the first block. */
 export interface StoredHeights {

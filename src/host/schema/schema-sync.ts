@@ -7,10 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
 import { Counter, Gauge, type Registry } from 'prom-client'
-import { ServiceError } from '../errors.ts'
-import { schemaSdl } from '../primitives/sdl.ts'
-import type { SchemaState } from '../service/contract.ts'
-import { readSecretFile } from '../service/secret-file.ts'
+import { ServiceError } from '../../errors.ts'
+import { schemaSdl } from '../../primitives/sdl.ts'
+import type { SchemaState } from '../../service/contract.ts'
+import { readSecretFile } from '../../service/secret-file.ts'
 import {
   type FetchedSchema,
   fetchSchema,

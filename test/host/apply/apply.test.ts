@@ -1,19 +1,19 @@
 /** What a Host stores of the sealed blocks it gets: in order, out of order, twice, on two branches. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { type ApplierOptions, createApplier } from '../../src/host/apply.ts'
-import type { Applier, Outcome } from '../../src/host/outcome.ts'
-import { encodeSealedBlock } from '../../src/primitives/sealed-block.ts'
-import type { StoreWriter } from '../../src/store/store.ts'
-import { type ChainBlock, createChain, forkChain, shapes } from '../support/block-factory.ts'
+import { type ApplierOptions, createApplier } from '../../../src/host/apply/apply.ts'
+import type { Applier, Outcome } from '../../../src/host/apply/outcome.ts'
+import { encodeSealedBlock } from '../../../src/primitives/sealed-block.ts'
+import type { StoreWriter } from '../../../src/store/store.ts'
+import { type ChainBlock, createChain, forkChain, shapes } from '../../support/block-factory.ts'
 import {
   sealBlock,
   signSeal,
   type TestSealedBlock,
   testNetwork,
   testSigner,
-} from '../support/sealed-blocks.ts'
-import { openTestStore, storedChain } from '../support/test-store.ts'
+} from '../../support/sealed-blocks.ts'
+import { openTestStore, storedChain } from '../../support/test-store.ts'
 
 const alice = testSigner('alice')
 const bob = testSigner('bob', 'Ed25519')

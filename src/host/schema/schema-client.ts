@@ -1,6 +1,6 @@
 /** Asks a Generator for its schema, with bounds on time and size and a remedy for each way to fail. */
-import { ServiceError } from '../errors.ts'
-import { paths } from '../service/contract.ts'
+import { ServiceError } from '../../errors.ts'
+import { paths } from '../../service/contract.ts'
 import { compareSchemas, parseSchemaFields, type SchemaFields } from './schema-diff.ts'
 
 export interface SchemaSource {

@@ -1,5 +1,5 @@
 /** What the writer makes of a sealed block, as the main thread hears of it. */
-import type { HeightRange } from './height-ranges.ts'
+import type { HeightRange } from '../height-ranges.ts'
 import type { Breach } from './verify.ts'
 
 /** Documents taken in with one message. */

@@ -9,7 +9,7 @@
  * has sealed the new end as well, which is what a Generator does that follows its node through a
  * reorganisation, the new one is taken, and never one that was given up before.
  */
-import type { HeightRange } from './height-ranges.ts'
+import type { HeightRange } from '../height-ranges.ts'
 
 /** A block as far as its place in the chain is concerned. */
 export interface Link {

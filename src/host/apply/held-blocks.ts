@@ -2,7 +2,7 @@
  * Verified blocks that do not fit what is stored, kept for a while in case the rest of their chain
  * arrives. Bounded in number and bytes; the one that came first goes first.
  */
-import type { HeldBlocks, Link } from './fork-choice.ts'
+import type { HeldBlocks, Link } from '../fork-choice/fork-choice.ts'
 
 /** A held block knows the memory it takes. */
 export interface Holdable extends Link {

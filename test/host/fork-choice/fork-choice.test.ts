@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { createHeldBlocks, type HeldBlockStore } from '../../../src/host/apply/held-blocks.ts'
 import {
   type ChainView,
   type Link,
   maxReorgDepth,
   type Placement,
   placeBlock,
-} from '../../src/host/fork-choice.ts'
-import { createHeldBlocks, type HeldBlockStore } from '../../src/host/held-blocks.ts'
+} from '../../../src/host/fork-choice/fork-choice.ts'
 
 interface TestBlock extends Link {
   readonly bytes: number

@@ -1,10 +1,10 @@
 /** The writer thread: the one place that verifies sealed blocks and writes the store. */
-import { invariant } from '../errors.ts'
-import { openLog } from '../service/log.ts'
-import type { LogLevel } from '../service/log-level.ts'
-import { openMetrics } from '../service/metrics.ts'
-import { serveThread } from '../service/serve-thread.ts'
-import { openWriter } from '../store/writer.ts'
+import { invariant } from '../../errors.ts'
+import { openLog } from '../../service/log.ts'
+import type { LogLevel } from '../../service/log-level.ts'
+import { openMetrics } from '../../service/metrics.ts'
+import { serveThread } from '../../service/serve-thread.ts'
+import { openWriter } from '../../store/writer.ts'
 import { type ApplierOptions, createApplier } from './apply.ts'
 import type { Outcome, Received } from './outcome.ts'
 

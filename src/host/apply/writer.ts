@@ -1,9 +1,9 @@
 /** The main thread's end of the writer. */
-import { invariant, ServiceError } from '../errors.ts'
-import { networkName } from '../primitives/names.ts'
-import type { MetricsSnapshot } from '../service/metrics.ts'
-import { openThread, threadUrl } from '../service/thread.ts'
-import { type ChainNames, splitPrefix } from './network.ts'
+import { invariant, ServiceError } from '../../errors.ts'
+import { networkName } from '../../primitives/names.ts'
+import type { MetricsSnapshot } from '../../service/metrics.ts'
+import { openThread, threadUrl } from '../../service/thread.ts'
+import { type ChainNames, splitPrefix } from '../network.ts'
 import type { Applier } from './outcome.ts'
 import type { WriterData, WriterEvents, WriterRequests } from './writer-thread.ts'
 

@@ -5,13 +5,13 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { ServiceError } from '../errors.ts'
-import type { BlockOrigin, Verdict } from '../p2p/gossip.ts'
-import type { P2p } from '../p2p/p2p.ts'
+import { ServiceError } from '../../errors.ts'
+import type { BlockOrigin, Verdict } from '../../p2p/gossip.ts'
+import type { P2p } from '../../p2p/p2p.ts'
+import type { Outcome } from '../apply/outcome.ts'
+import { type Take, verdictOf } from '../intake.ts'
+import type { HostMetrics } from '../metrics.ts'
 import type { CompleteBranch } from './branch-pull.ts'
-import { type Take, verdictOf } from './intake.ts'
-import type { HostMetrics } from './metrics.ts'
-import type { Outcome } from './outcome.ts'
 import {
   nextChangeMs,
   nextPull,

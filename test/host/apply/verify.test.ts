@@ -9,11 +9,11 @@ import {
   rules,
   type VerifyContext,
   verifyMessage,
-} from '../../src/host/verify.ts'
-import type { Seal } from '../../src/primitives/seal.ts'
-import { encodeSealedBlock } from '../../src/primitives/sealed-block.ts'
-import { createChain } from '../support/block-factory.ts'
-import { sealBlock, signSeal, testNetwork, testSigner } from '../support/sealed-blocks.ts'
+} from '../../../src/host/apply/verify.ts'
+import type { Seal } from '../../../src/primitives/seal.ts'
+import { encodeSealedBlock } from '../../../src/primitives/sealed-block.ts'
+import { createChain } from '../../support/block-factory.ts'
+import { sealBlock, signSeal, testNetwork, testSigner } from '../../support/sealed-blocks.ts'
 
 const alice = testSigner('alice')
 const bob = testSigner('bob', 'Ed25519')

@@ -7,15 +7,15 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { type Logger, pino } from 'pino'
 import { Registry } from 'prom-client'
-import { compareSchemas, parseSchemaFields } from '../../src/host/schema-diff.ts'
+import { compareSchemas, parseSchemaFields } from '../../../src/host/schema/schema-diff.ts'
 import {
   openSchemaSync,
   type SchemaSync,
   type SchemaSyncOptions,
-} from '../../src/host/schema-sync.ts'
-import { schemaSdl } from '../../src/primitives/sdl.ts'
-import { metricValue } from '../support/metric-value.ts'
-import { testDirectory } from '../support/test-store.ts'
+} from '../../../src/host/schema/schema-sync.ts'
+import { schemaSdl } from '../../../src/primitives/sdl.ts'
+import { metricValue } from '../../support/metric-value.ts'
+import { testDirectory } from '../../support/test-store.ts'
 
 const network = 'Local__Devnet'
 const answer = (schema: string, name = network): string => JSON.stringify({ network: name, schema })

@@ -3,11 +3,11 @@
  * they are checked, cheap ones first. The first rule that a message breaks ends the matter with
  * IGNORE or REJECT; a message that breaks none is accepted.
  */
-import { ServiceError } from '../errors.ts'
-import { verifySignature } from '../identity/signature.ts'
-import { type VerifiedBody, verifyBody } from '../primitives/body.ts'
-import { type Seal, sealDigest } from '../primitives/seal.ts'
-import { decodeSealedBlock, type SealedBlock } from '../primitives/sealed-block.ts'
+import { ServiceError } from '../../errors.ts'
+import { verifySignature } from '../../identity/signature.ts'
+import { type VerifiedBody, verifyBody } from '../../primitives/body.ts'
+import { type Seal, sealDigest } from '../../primitives/seal.ts'
+import { decodeSealedBlock, type SealedBlock } from '../../primitives/sealed-block.ts'
 
 /** What the rules need to know about this Host. */
 export interface VerifyContext {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { type HeightRange, subtractRanges } from '../../src/host/height-ranges.ts'
+import { type HeightRange, subtractRanges } from '../../../src/host/height-ranges.ts'
 import {
   firstSetbackMs,
   maxSetbackMs,
@@ -17,7 +17,7 @@ import {
   withoutPeer,
   withoutSetback,
   withSetback,
-} from '../../src/host/sync-plan.ts'
+} from '../../../src/host/sync/sync-plan.ts'
 
 const options = { retainBlocks: 1000, pieceBlocks: 64, jumpAfterMs: 60_000 }
 /** Long after the last block. */

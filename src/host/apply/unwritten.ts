@@ -1,6 +1,6 @@
 /** Blocks that were handed to the store and are not on the disk yet, as if they were. */
-import type { Seal } from '../primitives/seal.ts'
-import type { Link } from './fork-choice.ts'
+import type { Seal } from '../../primitives/seal.ts'
+import type { Link } from '../fork-choice/fork-choice.ts'
 
 interface UnwrittenBlock extends Link {
   readonly seals: readonly Seal[]
