@@ -40,10 +40,22 @@ export const errorCodes = {
   GRAPHQL_TIME_LIMIT: 'A query takes longer than one request may.',
   HOST_BLOCK_REJECTED: 'A peer sent a block that breaks a rule; another peer is asked.',
   HOST_FORK_TOO_DEEP:
-    'Peers are on a branch that leaves the stored one further below than a Host goes back.',
+    'The signers that count left more stored blocks behind than they may decide without the others.',
+  HOST_GENESIS_MISMATCH:
+    'A signer is on another chain of the same name: its block 0 is another one.',
+  HOST_NETWORK_UNKNOWN:
+    'A Host without a store waits for its Generator to say which chain it is of.',
+  HOST_NO_SIGNER: 'A Host accepts no signer, so that it stores nothing.',
   HOST_SCHEMA_UNAUTHORIZED: 'A Generator does not show its schema with the token that was sent.',
   HOST_SCHEMA_UNREACHABLE: 'A Generator’s schema endpoint did not answer in time.',
   HOST_SCHEMA_UNREADABLE: 'What a Generator’s schema endpoint answered is not a schema.',
+  HOST_SIGNER_CHANGED:
+    'A bootstrap peer proves another identity than the one that was accepted of it.',
+  HOST_SIGNER_SILENT: 'An accepted signer has not been heard for a while.',
+  HOST_SIGNER_TWICE: 'A signer signs two heads with one sequence: its key runs twice.',
+  HOST_SIGNERS_DISAGREE: 'Accepted signers have stood on different branches for a minute.',
+  HOST_SIGNERS_FILE_UNUSABLE: 'The file of accepted signers is missing, empty or malformed.',
+  HOST_TRUSTS_ANYONE: 'A Host was told to believe whoever signs a block.',
   IDENTITY_DAMAGED: 'The key file is not one of ours, of an unknown version, or cut short.',
   IDENTITY_DIRECTORY_UNUSABLE:
     'The key directory cannot be made, read or written for another reason than permissions.',

@@ -61,7 +61,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'graphql-helix': ['graphql'],
   libp2p: ['p2p'],
   lmdb: ['store'],
-  'lru-cache': ['store', 'graphql'],
+  'lru-cache': ['store', 'graphql', 'host'],
   pino: ['service'],
   'pino-pretty': ['service'],
   'prom-client': [

@@ -11,10 +11,13 @@ import {
   type VoteRequest,
   voteLimits,
 } from '../primitives/vote-exchange.ts'
-import type { SealedPlace, Snapshot, StoreReader } from './store.ts'
+import type { SealedPlace, Snapshot } from './store.ts'
+
+/** What of a store is told. */
+type ToldSnapshot = Pick<Snapshot, 'sealPlaces' | 'sealsOf'>
 
 export interface VoteAnswerParts {
-  readonly reader: StoreReader
+  readonly reader: { read<T>(look: (snapshot: ToldSnapshot) => T): T }
   /** The messages of the newest heads of these signers, or of all where none is named. */
   readonly heads: (identities: readonly string[]) => readonly Uint8Array[]
 }
@@ -73,7 +76,7 @@ export function groupDigests(
 }
 
 function sealsAnswer(
-  snapshot: Snapshot,
+  snapshot: ToldSnapshot,
   { identity, from, to, after }: Extract<VoteRequest, { kind: 'seals' }>,
 ): Uint8Array {
   const isAfter = ({ height, blockHash }: SealedPlace): boolean =>

@@ -30,7 +30,15 @@ function declareAll(registry: Registry): void {
   createIngestMetrics(registry)
   declareGauges({ state: never } as never, registry)
   createGraphqlMetrics(registry)
-  createHostMetrics(registry, { head: never, lag: never, gapBlocks: never })
+  createHostMetrics(registry, {
+    head: never,
+    lag: never,
+    gapBlocks: never,
+    signers: never,
+    countedSigners: never,
+    waitingBlocks: never,
+    waitingBytes: never,
+  })
   createSchemaMetrics(registry)
   createP2pMetrics(registry, { peers: never, activeStreams: never, banned: never })
   createWriterMetrics(registry, { bytes: never, blocks: never })

@@ -1,8 +1,10 @@
-/** What the writer makes of a sealed block, as the main thread hears of it. */
-import type { HeightRange } from '../height-ranges.ts'
+/** What the writer makes of what peers send, as the main thread hears of it. */
+import type { SealPlace } from '../../primitives/vote-exchange.ts'
+import type { FailureReport } from '../../service/contract.ts'
+import type { Want } from '../fork-choice/wants.ts'
 import type { Breach } from './verify.ts'
 
-/** Documents taken in with one message. */
+/** Documents taken in. */
 export interface TakenIn {
   readonly blocks: number
   readonly transactions: number
@@ -11,50 +13,79 @@ export interface TakenIn {
   readonly seals: number
 }
 
-/** What became of a message. */
+/** What became of a sealed block. */
 export type Outcome =
-  /** Stored, with blocks that had waited for it; `removed` stored ones had to go. */
+  /** Documents that were not here: stored, or waiting until most signers stand on them. */
   | {
-      readonly kind: 'stored'
+      readonly kind: 'block'
       readonly height: number
-      /** The lowest and the highest block that were stored with it. */
-      readonly bottom: number
-      readonly top: number
-      readonly removed: number
-      readonly taken: TakenIn
+      readonly isStored: boolean
+      /** Seals that came with them and were new. */
+      readonly seals: number
     }
-  /** A known block has new valid seals. */
-  | { readonly kind: 'votes'; readonly height: number; readonly seals: number }
-  /** Valid seals of an unknown block without its documents: it has to be pulled. */
-  | { readonly kind: 'announced'; readonly height: number }
-  /** Kept aside: what is stored is as long or longer. */
-  | { readonly kind: 'held'; readonly height: number }
-  /** Kept aside until the blocks of this range are known. */
-  | { readonly kind: 'incomplete'; readonly height: number; readonly missing: HeightRange }
-  /** Nothing is stored beside it yet; kept aside unless it is far above. */
-  | { readonly kind: 'detached'; readonly height: number }
-  /** Its branch leaves what is stored more than 64 blocks below the end. */
-  | { readonly kind: 'too-deep'; readonly height: number }
+  /** Seals that were not here. */
+  | { readonly kind: 'seals'; readonly height: number; readonly seals: number }
   | ({ readonly kind: 'breach' } & Breach)
 
 /** Milliseconds spent on one message. */
 export interface Work {
-  /** Decoding, checking and finding the place, on the thread. */
+  /** Decoding and checking, on the thread. */
   readonly verifyMs: number
-  /** Until the disk had it, waiting included. */
+  /** Until what followed from it was on the disk, waiting included. */
   readonly applyMs: number
-}
-
-export interface Applier {
-  /**
-   * Resolves when what it says is on the disk. `mayFloat` stores a block though nothing beside it
-   * is stored. Rejects when the store failed.
-   */
-  receive(bytes: Uint8Array, mayFloat: boolean): Promise<Received>
 }
 
 /** What became of a message, and what it cost. */
 export interface Received {
   readonly outcome: Outcome
   readonly work: Work
+}
+
+/** What became of a page of seals. */
+export interface SealsTaken {
+  /** How many were new. */
+  readonly seals: number
+  /** Whether further pages follow. */
+  readonly isMore: boolean
+  /** Where the page ended; null for an empty one. */
+  readonly last: SealPlace | null
+}
+
+/** Blocks that were stored together. */
+export interface Stored {
+  /** The lowest and the highest of them. */
+  readonly bottom: number
+  readonly top: number
+  /** Stored blocks that gave way to them. */
+  readonly removed: number
+  readonly taken: TakenIn
+}
+
+/** An accepted signer as fork choice sees it. */
+export interface SignerState {
+  readonly identity: string
+  readonly head: {
+    readonly number: number
+    readonly hash: string
+    readonly nodeHeight: number
+  } | null
+  /** When a newer head came last, in milliseconds since 1970; null before the first since the start. */
+  readonly heardAt: number | null
+  readonly isCounted: boolean
+}
+
+/** Where the Host stands among its signers. */
+export interface FollowState {
+  /** Hash of block 0; null before it is known. */
+  readonly genesis: string | null
+  readonly signers: readonly SignerState[]
+  /** The height that most counted heads have reached; null where nobody counts. */
+  readonly reached: number | null
+  readonly wants: readonly Want[]
+  /** What a person should look at, the worst first. */
+  readonly failures: readonly FailureReport[]
+  /** The lowest height that is kept. */
+  readonly floor: number
+  /** Verified blocks that are not stored. */
+  readonly waiting: { readonly blocks: number; readonly bytes: number }
 }

@@ -13,18 +13,19 @@ import { decodeSealedBlock, type SealedBlock } from '../../primitives/sealed-blo
 export interface VerifyContext {
   /** As in `Ethereum__Mainnet`. */
   readonly network: string
-  /** Identities that may vote; null lets everybody. */
-  readonly trustedSigners: ReadonlySet<string> | null
   /** Bytes that a body may unpack to. */
   readonly maxRawBytes: number
-  /** The lowest height that is kept. */
+  /** Whether the message would be passed on: then it may bear no seal of a stranger. */
+  readonly isForwarded: boolean
+  /** Whether an identity's word counts. */
+  isAccepted(identity: string): boolean
+  /** The lowest and the highest height that is of use now. */
   floor(): number
-  /** Whether a block of this height is too far above to be of use now: its documents are not looked at. */
-  isFar(height: number): boolean
-  /** Whether the block of this hash is stored at this height. */
-  isStored(height: number, hash: string): boolean
-  /** The seals stored for a height, those of other hashes and roots included. */
-  seals(height: number): readonly Seal[]
+  ceiling(): number
+  /** Whether the documents under a block's root are here. */
+  hasDocuments(seal: Seal): boolean
+  /** Whether a signer is known to have sealed this root of this block. */
+  hasSeal(seal: Seal): boolean
 }
 
 export type RuleAction = 'ignore' | 'reject'
@@ -34,9 +35,12 @@ export interface Candidate {
   readonly message: SealedBlock | null
   readonly seal: Seal
   readonly context: VerifyContext
-  /** Seals whose signers may vote and that say something new: of a stored block, only new votes. */
+  /** Seals of accepted signers. */
+  readonly acceptedSeals: readonly Seal[]
+  /** Those of them that say something new. */
   readonly freshSeals: readonly Seal[]
-  readonly isStored: boolean
+  /** Whether the message brings documents that are not here. */
+  readonly hasNews: boolean
   /** The checked documents; null where they are not looked at. */
   readonly documents: VerifiedBody | null
   /** Why `documents` could not be read. */
@@ -48,10 +52,9 @@ export type RuleName =
   | 'well-formed'
   | 'own-network'
   | 'one-statement'
+  | 'accepted-signer'
   | 'within-window'
   | 'something-new'
-  | 'trusted-signer'
-  | 'room-for-seals'
   | 'valid-signature'
   | 'sound-documents'
   | 'sealed-documents'
@@ -64,9 +67,6 @@ export interface Rule {
   /** What is wrong, or null. */
   readonly breach: (candidate: Candidate) => string | null
 }
-
-/** Seals that are stored for one height at most. */
-const maxSealsPerHeight = 256
 
 /** The rules, in the order in which they are checked. */
 export const rules: readonly Rule[] = [
@@ -94,38 +94,38 @@ export const rules: readonly Rule[] = [
     },
   },
   {
+    name: 'accepted-signer',
+    action: 'ignore',
+    text: 'At least one seal is by an accepted signer; of a message that would be passed on, every one.',
+    breach: ({ acceptedSeals, message, context }) => {
+      if (acceptedSeals.length === 0) return 'no signer is accepted'
+      const isWhole = acceptedSeals.length === message?.seals.length
+      return isWhole || !context.isForwarded ? null : 'not every signer is accepted'
+    },
+  },
+  {
     name: 'within-window',
     action: 'ignore',
-    text: 'The block is not older than the blocks that are kept.',
-    breach: ({ seal, context }) => (seal.blockNumber < context.floor() ? 'it is too old' : null),
+    text: 'The block is neither older than the blocks that are kept nor far above what signers have reached.',
+    breach: ({ seal, context }) => {
+      if (seal.blockNumber < context.floor()) return 'it is too old'
+      return seal.blockNumber > context.ceiling() ? 'it is too far above' : null
+    },
   },
   {
     name: 'something-new',
     action: 'ignore',
-    text: 'The block is not stored yet, or a signer has sealed it that had not before.',
-    breach: ({ isStored, message, context }) =>
-      isStored && message?.seals.every((seal) => hasSeal(seal, context)) ? 'all is known' : null,
-  },
-  {
-    name: 'trusted-signer',
-    action: 'ignore',
-    text: 'At least one new seal is by a signer that may vote.',
-    breach: ({ freshSeals }) => (freshSeals.length === 0 ? 'no signer may vote' : null),
-  },
-  {
-    name: 'room-for-seals',
-    action: 'ignore',
-    text: 'There are not more than 256 seals for a height.',
-    breach: ({ freshSeals, seal, context }) =>
-      context.seals(seal.blockNumber).length + freshSeals.length > maxSealsPerHeight
-        ? 'too many'
-        : null,
+    text: 'The documents are not here yet, or an accepted signer has sealed them that had not before.',
+    breach: ({ hasNews, freshSeals }) => (hasNews || freshSeals.length > 0 ? null : 'all is known'),
   },
   {
     name: 'valid-signature',
     action: 'reject',
-    text: 'Each signature is its signer’s over the statement.',
-    breach: ({ freshSeals }) => (freshSeals.every(isSigned) ? null : 'a signature does not fit'),
+    text: 'Each signature of an accepted signer is its own over the statement.',
+    breach: ({ acceptedSeals, context }) =>
+      acceptedSeals.every((seal) => context.hasSeal(seal) || isSigned(seal))
+        ? null
+        : 'a signature does not fit',
   },
   {
     name: 'sound-documents',
@@ -156,27 +156,20 @@ export interface Breach {
 /** What a message turned out to be. */
 export type Finding =
   | ({ readonly kind: 'breach' } & Breach)
-  /** A block that is not stored yet; its seals are valid. */
+  /** Documents that are not here yet, with the valid seals of accepted signers. */
   | {
       readonly kind: 'block'
       readonly seals: readonly Seal[]
       readonly documents: VerifiedBody
-      readonly bytes: Uint8Array
+      readonly body: Uint8Array
     }
-  /** New valid seals for a stored block. */
-  | ({ readonly kind: 'votes' } & Named)
-  /** Valid seals, without the documents, for a block that is not stored. */
-  | ({ readonly kind: 'announcement' } & Named)
-  /** Valid seals for a block too far above; its documents were not looked at. */
-  | ({ readonly kind: 'far' } & Named)
+  /** New valid seals of accepted signers. */
+  | { readonly kind: 'seals'; readonly height: number; readonly seals: readonly Seal[] }
 
-interface Named {
-  readonly height: number
-  readonly hash: string
-  readonly seals: readonly Seal[]
-}
-
-/** Checks one message against all rules. Never throws for what is in the message. */
+/**
+ * Checks one message against all rules. Never throws for what is in the message: what nobody thought of
+ * is the fault of the message as well, and told in `detail`.
+ */
 export function verifyMessage(bytes: Uint8Array, context: VerifyContext): Finding {
   const candidate = openCandidate(bytes, context)
   for (const { name, action, breach } of rules) {
@@ -185,35 +178,34 @@ export function verifyMessage(bytes: Uint8Array, context: VerifyContext): Findin
     const height = candidate.message === null ? null : candidate.seal.blockNumber
     return { kind: 'breach', action, rule: name, detail, height }
   }
-  const { freshSeals: seals, documents, message, isStored } = candidate
-  const { blockNumber: height, blockHash: hash } = candidate.seal
-  if (isStored) return { kind: 'votes', height, hash, seals }
-  if (!message?.body) return { kind: 'announcement', height, hash, seals }
-  if (documents === null) return { kind: 'far', height, hash, seals }
-  return { kind: 'block', seals, documents, bytes: message.body }
+  const { acceptedSeals, freshSeals, documents, message, seal } = candidate
+  if (documents === null || !message?.body)
+    return { kind: 'seals', height: seal.blockNumber, seals: freshSeals }
+  return { kind: 'block', seals: acceptedSeals, documents, body: message.body }
 }
 
 /** Everything a rule may look at; costly parts are made when a rule first asks for them. */
 function openCandidate(bytes: Uint8Array, context: VerifyContext): Candidate {
   const message = decode(bytes)
   const seal = message?.seals[0] ?? noSeal
+  const acceptedSeals = (message?.seals ?? []).filter(({ signatureIdentity }) =>
+    context.isAccepted(signatureIdentity),
+  )
   let fresh: readonly Seal[] | null = null
-  let checked: { documents: VerifiedBody | null; damage: string | null } | null = null
-  const isStored = context.isStored(seal.blockNumber, seal.blockHash)
-  const check = (): { documents: VerifiedBody | null; damage: string | null } => {
-    const isUnread = isStored || !message?.body || context.isFar(seal.blockNumber)
-    checked ??= isUnread ? nothing : checkBody(message.body, context)
+  let checked: Checked | null = null
+  const hasNews = Boolean(message?.body) && !context.hasDocuments(seal)
+  const check = (): Checked => {
+    checked ??= hasNews && message?.body ? checkBody(message.body, context) : nothing
     return checked
   }
   return {
     message,
     seal,
     context,
-    isStored,
+    acceptedSeals,
+    hasNews,
     get freshSeals() {
-      fresh ??= (message?.seals ?? [])
-        .filter((own) => context.trustedSigners?.has(own.signatureIdentity) ?? true)
-        .filter((own) => !isStored || !hasSeal(own, context))
+      fresh ??= acceptedSeals.filter((own) => !context.hasSeal(own))
       return fresh
     },
     get documents() {
@@ -225,7 +217,9 @@ function openCandidate(bytes: Uint8Array, context: VerifyContext): Candidate {
   }
 }
 
-const nothing = { documents: null, damage: null }
+type Checked = Pick<Candidate, 'documents' | 'damage'>
+
+const nothing: Checked = { documents: null, damage: null }
 const noSeal: Seal = {
   network: '',
   blockNumber: -1,
@@ -247,10 +241,7 @@ function decode(bytes: Uint8Array): SealedBlock | null {
   }
 }
 
-function checkBody(
-  body: Uint8Array,
-  { network, maxRawBytes }: VerifyContext,
-): { documents: VerifiedBody | null; damage: string | null } {
+function checkBody(body: Uint8Array, { network, maxRawBytes }: VerifyContext): Checked {
   try {
     return { documents: verifyBody(network, body, { maxRawBytes }), damage: null }
   } catch (error) {
@@ -268,14 +259,8 @@ function isSameStatement(a: Seal, b: Seal): boolean {
   )
 }
 
-/** A signer's statement counts once, whatever its signature and time look like. */
-function hasSeal(seal: Seal, context: VerifyContext): boolean {
-  return context
-    .seals(seal.blockNumber)
-    .some((own) => own.signatureIdentity === seal.signatureIdentity && isSameStatement(own, seal))
-}
-
-function isSigned(seal: Seal): boolean {
+/** Whether the signature of a seal is its signer's. */
+export function isSigned(seal: Seal): boolean {
   const { signatureType, signatureIdentity, signatureValue } = seal
   return verifySignature(signatureType, signatureIdentity, sealDigest(seal), signatureValue)
 }

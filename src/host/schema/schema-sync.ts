@@ -27,6 +27,8 @@ export interface SchemaSyncOptions {
   readonly retryMs?: number
   /** Pause after an answer: keys and schemas change while a Host runs. Default 300,000. */
   readonly recheckMs?: number
+  /** How long a Generator may be out of reach before that is a failure. Default 60,000. */
+  readonly lastingMs?: number
 }
 
 export interface SchemaSyncParts {
@@ -43,13 +45,15 @@ export interface SchemaReport {
 }
 
 export interface SchemaSync {
-  /** The Generator's prefix where the first attempt succeeded, else null. */
-  readonly fetchedNetwork: string | null
+  /** The Generator's prefix where an attempt has succeeded, else null. */
+  fetchedNetwork(): string | null
+  /** Resolves with the Generator's prefix as soon as it is known; rejects when this is closed. */
+  awaitNetwork(): Promise<string>
   /** Says which network this Host runs; from then on the report compares with it. */
   use(network: string): void
   report(): SchemaReport
-  /** HOST_SCHEMA_UNAUTHORIZED while the last attempt ended so. */
-  refusal(): ServiceError | null
+  /** Why the last attempt failed: HOST_SCHEMA_UNAUTHORIZED at once, anything else when it has lasted. */
+  failure(): ServiceError | null
   close(): Promise<void>
 }
 
@@ -73,6 +77,10 @@ export async function openSchemaSync(
   let network: string | null = null
   let report: SchemaReport = { state: 'embedded', differing: [] }
   let failure: ServiceError | null = null
+  let failingSinceMs = 0
+  const known = Promise.withResolvers<string>()
+  known.promise.catch(() => undefined)
+  signal.addEventListener('abort', () => known.reject(signal.reason))
 
   const compare = (): void => {
     if (fetched === null || network === null) return
@@ -93,12 +101,14 @@ export async function openSchemaSync(
       fetched = await fetchSchema({ ...from, token: tokenOf(from, options.tokenFile) }, signal)
       metrics.fetches.inc({ result: 'fetched' })
       failure = null
+      known.resolve(fetched.network)
       compare()
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       const { message, remedy, code } = error
       metrics.fetches.inc({ result: code })
       const level = code === failure?.code ? 'debug' : 'warn'
+      if (failure === null) failingSinceMs = performance.now()
       failure = error
       log[level]({ code, cause: message, remedy }, 'schema fetch failed, using embedded schema')
     }
@@ -118,13 +128,17 @@ export async function openSchemaSync(
   const asking = source === null ? Promise.resolve() : goOn(source).catch(ignoreAbort)
 
   return {
-    fetchedNetwork: fetched === null ? null : (fetched as FetchedSchema).network,
+    fetchedNetwork: () => fetched?.network ?? null,
+    awaitNetwork: () => known.promise,
     use: (own) => {
       network = own
       compare()
     },
     report: () => report,
-    refusal: () => (failure?.code === 'HOST_SCHEMA_UNAUTHORIZED' ? failure : null),
+    failure: () => {
+      const isLasting = performance.now() - failingSinceMs >= (options.lastingMs ?? 60_000)
+      return failure?.code !== 'HOST_SCHEMA_UNREACHABLE' || isLasting ? failure : null
+    },
     close: async () => {
       closing.abort()
       await asking

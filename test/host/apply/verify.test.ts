@@ -27,27 +27,28 @@ const byBob = signSeal(
 function contextWith(changes: Partial<VerifyContext> = {}): VerifyContext {
   return {
     network: testNetwork,
-    trustedSigners: null,
     maxRawBytes: 1024 * 1024,
+    isForwarded: true,
+    isAccepted: () => true,
     floor: () => 0,
-    isFar: () => false,
-    isStored: () => false,
-    seals: () => [],
+    ceiling: () => 1_000,
+    hasDocuments: () => false,
+    hasSeal: () => false,
     ...changes,
   }
 }
 
+/** Of a Host that has the first block with Alice's seal. */
 const storedFirst = contextWith({
-  isStored: (_height, hash) => hash === first.hash,
-  seals: (height) => (height === 100 ? [first.seal] : []),
+  hasDocuments: ({ blockHash, merkleRoot }) =>
+    blockHash === first.hash && merkleRoot === first.seal.merkleRoot,
+  hasSeal: (seal) =>
+    seal.blockHash === first.hash &&
+    seal.merkleRoot === first.seal.merkleRoot &&
+    seal.signatureIdentity === alice.identity,
 })
-
-function named<K extends 'votes' | 'announcement' | 'far'>(
-  kind: K,
-  seal: Seal,
-): Finding & { kind: K } {
-  return { kind, height: seal.blockNumber, hash: seal.blockHash, seals: [seal] } as never
-}
+const onlyBob = contextWith({ isAccepted: (identity) => identity === bob.identity })
+const sealed = (...seals: Seal[]): Finding => ({ kind: 'seals', height: 100, seals })
 
 interface Breaking {
   readonly bytes: Uint8Array
@@ -61,16 +62,9 @@ const breaking: { readonly [N in RuleName]: Breaking } = {
     context: contextWith({ network: 'Ethereum__Sepolia' }),
   },
   'one-statement': { bytes: encodeSealedBlock([first.seal, { ...second.seal }], first.body) },
+  'accepted-signer': { bytes: first.bytes, context: onlyBob },
   'within-window': { bytes: first.bytes, context: contextWith({ floor: () => 101 }) },
   'something-new': { bytes: first.bytes, context: storedFirst },
-  'trusted-signer': {
-    bytes: first.bytes,
-    context: contextWith({ trustedSigners: new Set([bob.identity]) }),
-  },
-  'room-for-seals': {
-    bytes: first.bytes,
-    context: contextWith({ seals: () => Array.from({ length: 256 }, () => byBob) }),
-  },
   'valid-signature': {
     bytes: encodeSealedBlock(
       [{ ...first.seal, signatureValue: second.seal.signatureValue }],
@@ -102,7 +96,7 @@ describe('the rules, each broken by a message that keeps all rules before it', (
     const ignored: RuleAction = 'ignore'
     assert.deepEqual(
       Object.keys(actions).filter((name) => actions[name] === ignored),
-      ['within-window', 'something-new', 'trusted-signer', 'room-for-seals'],
+      ['accepted-signer', 'within-window', 'something-new'],
     )
   })
 })
@@ -114,41 +108,55 @@ describe('what is accepted', () => {
     assert.equal(finding.documents.hash, first.hash)
     assert.equal(finding.documents.root, first.seal.merkleRoot)
     assert.deepEqual(finding.seals, [first.seal])
-    assert.deepEqual(Buffer.from(finding.bytes), Buffer.from(first.body))
+    assert.deepEqual(Buffer.from(finding.body), Buffer.from(first.body))
   })
 
   test('[ACCEPT] another signer’s seal on a known block, without a look at the documents', () => {
     const again = encodeSealedBlock([first.seal, byBob], new Uint8Array([1, 2, 3]))
-    assert.deepEqual(verifyMessage(again, storedFirst), named('votes', byBob))
+    assert.deepEqual(verifyMessage(again, storedFirst), sealed(byBob))
   })
 
   test('[ACCEPT] a Generator’s differing root for a known block is a vote for that root', () => {
     const other = signSeal({ ...byBob, number: 100, hash: first.hash, cids: second.cids }, bob)
-    const finding = verifyMessage(encodeSealedBlock([other], null), storedFirst)
-    assert.deepEqual(finding, named('votes', other))
+    assert.deepEqual(verifyMessage(encodeSealedBlock([other], null), storedFirst), sealed(other))
   })
 
   test('[ACCEPT] the seal alone of a block too large to gossip', () => {
     const finding = verifyMessage(encodeSealedBlock([first.seal], null), contextWith())
-    assert.deepEqual(finding, named('announcement', first.seal))
+    assert.deepEqual(finding, sealed(first.seal))
   })
 
-  test('the seals of a block far above are checked without a look at the documents', () => {
-    const far = encodeSealedBlock([first.seal], new Uint8Array([1, 2, 3]))
-    const finding = verifyMessage(far, contextWith({ isFar: (height) => height === 100 }))
-    assert.deepEqual(finding, named('far', first.seal))
-  })
-
-  test('a block that was given up may come back with the seal that is still stored', () => {
-    const context = contextWith({ seals: () => [first.seal] })
+  test('[ACCEPT] the documents of a block whose seal came before', () => {
+    const context = contextWith({ hasSeal: storedFirst.hasSeal })
     assert.equal(verifyMessage(first.bytes, context).kind, 'block')
   })
 
-  test('signers that may not vote are left out, the others count', () => {
-    const context = contextWith({ trustedSigners: new Set([bob.identity]) })
-    const finding = verifyMessage(encodeSealedBlock([first.seal, byBob], first.body), context)
+  test('far above what signers have reached nothing is of use', () => {
+    const finding = verifyMessage(first.bytes, contextWith({ ceiling: () => 99 }))
+    assert.equal(finding.kind === 'breach' && finding.rule, 'within-window')
+    assert.equal(verifyMessage(first.bytes, contextWith({ ceiling: () => 100 })).kind, 'block')
+  })
+
+  test('of a block that is pulled the seals of strangers are left out, the others count', () => {
+    const both = encodeSealedBlock([first.seal, byBob], first.body)
+    const finding = verifyMessage(both, { ...onlyBob, isForwarded: false })
     assert.equal(finding.kind, 'block')
     assert.deepEqual(finding.seals, [byBob])
+  })
+
+  test('a message that would be passed on bears no seal of a stranger', () => {
+    const both = encodeSealedBlock([first.seal, byBob], first.body)
+    const finding = verifyMessage(both, onlyBob)
+    assert.equal(finding.kind === 'breach' && finding.rule, 'accepted-signer')
+  })
+
+  test('what no accepted signer signed costs no look at a signature or at documents', () => {
+    const forged = { ...first.seal, signatureValue: second.seal.signatureValue }
+    const finding = verifyMessage(encodeSealedBlock([forged], new Uint8Array([1])), onlyBob)
+    assert.deepEqual(finding.kind === 'breach' && [finding.rule, finding.action], [
+      'accepted-signer',
+      'ignore',
+    ])
   })
 
   test('one signer’s statement counts once, whatever the unsigned time says', () => {

@@ -91,7 +91,7 @@ describe('a Generator that answers', () => {
   test('decides the prefix where none is configured', async () => {
     const handler: Handler = (_request, response) => void response.end(answer(schemaSdl(network)))
     await withGenerator(handler, ({ sync }) => {
-      assert.equal(sync.fetchedNetwork, network)
+      assert.equal(sync.fetchedNetwork(), network)
       assert.deepEqual(sync.report(), { state: 'embedded', differing: [] })
       sync.use(network)
       assert.deepEqual(sync.report(), { state: 'current', differing: [] })
@@ -172,7 +172,7 @@ describe('a Generator that does not', () => {
     test(`${what}: the embedded schema, and one warning with cause and remedy`, async () => {
       await withGenerator(handler, ({ sync, lines }) => {
         sync.use(network)
-        assert.equal(sync.fetchedNetwork, null)
+        assert.equal(sync.fetchedNetwork(), null)
         assert.equal(sync.report().state, 'embedded')
         assert.deepEqual(
           lines.map((line) => [line.level, line.msg, line.code]),
@@ -217,7 +217,7 @@ describe('a Generator that does not', () => {
       handler,
       async ({ sync, nextLine }) => {
         sync.use(network)
-        const refusal = sync.refusal()
+        const refusal = sync.failure()
         assert.equal(refusal?.code, 'HOST_SCHEMA_UNAUTHORIZED')
         assert.match(
           refusal.message,
@@ -226,14 +226,14 @@ describe('a Generator that does not', () => {
         assert.match(refusal.remedy ?? '', /GENERATOR_SCHEMA_AUTH_TOKEN/)
         writeFileSync(tokenFile, 'new\n')
         await nextLine()
-        assert.equal(sync.refusal(), null)
+        assert.equal(sync.failure(), null)
         assert.equal(sync.report().state, 'current')
       },
       options,
     )
   })
 
-  test('does not answer any more: that is no refusal', async () => {
+  test('does not answer any more: that is a failure once it has lasted', async () => {
     let requests = 0
     const handler: Handler = (request, response) => {
       requests += 1
@@ -241,10 +241,16 @@ describe('a Generator that does not', () => {
       else request.socket.destroy()
     }
     await withGenerator(handler, async ({ sync, nextLine }) => {
-      assert.equal(sync.refusal()?.code, 'HOST_SCHEMA_UNAUTHORIZED')
+      assert.equal(sync.failure()?.code, 'HOST_SCHEMA_UNAUTHORIZED')
       await nextLine()
-      assert.equal(sync.refusal(), null)
+      assert.equal(sync.failure(), null)
     })
+    const away: Handler = (request) => request.socket.destroy()
+    await withGenerator(
+      away,
+      async ({ sync }) => assert.equal(sync.failure()?.code, 'HOST_SCHEMA_UNREACHABLE'),
+      { lastingMs: 0 },
+    )
   })
 
   test('takes the token back, or changes its schema, while the Host runs: that is noticed', async () => {
@@ -257,9 +263,9 @@ describe('a Generator that does not', () => {
     const course = async ({ sync, lines, nextLine }: Course): Promise<void> => {
       sync.use(network)
       await nextLine()
-      assert.deepEqual([sync.report().state, sync.refusal()?.facts['status']], ['current', 401])
+      assert.deepEqual([sync.report().state, sync.failure()?.facts['status']], ['current', 401])
       await nextLine()
-      assert.deepEqual([sync.report().state, sync.refusal()], ['different', null])
+      assert.deepEqual([sync.report().state, sync.failure()], ['different', null])
       assert.deepEqual(
         lines.map(({ msg }) => msg),
         [
