@@ -21,7 +21,7 @@ import { openApi } from './api.ts'
 import { createBlockSource } from './block-source.ts'
 import type { GeneratorSettings } from './config.ts'
 import { createPublisher, type Publisher } from './publisher.ts'
-import { schemaRoutes } from './schema-routes.ts'
+import { schemaRoutes } from './schema/schema-routes.ts'
 import { createStatus, declareGauges, type Status } from './status.ts'
 import type { WriterData, WriterEvents, WriterRequests } from './writer-thread.ts'
 

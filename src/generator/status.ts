@@ -14,7 +14,7 @@ import { newestSealMs } from '../store/sealed-blocks.ts'
 import type { BlockHeader, Snapshot, StoreReader } from '../store/store.ts'
 import type { VolumeWatch } from '../store/volume-watch.ts'
 import type { GeneratorSettings } from './config.ts'
-import type { UpstreamState } from './upstream-state.ts'
+import type { UpstreamState } from './read/upstream-state.ts'
 
 export interface Status {
   state(): HealthState

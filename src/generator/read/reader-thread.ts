@@ -3,12 +3,12 @@
  * most of what a block costs, and here they keep nobody else waiting.
  */
 import { Histogram } from 'prom-client'
-import type { Head } from '../chain/block-reader.ts'
-import { type ChainOptions, openChain } from '../chain/chain.ts'
-import { openLog } from '../service/log.ts'
-import type { LogLevel } from '../service/log-level.ts'
-import { openMetrics } from '../service/metrics.ts'
-import { movedAnswer, serveThread } from '../service/serve-thread.ts'
+import type { Head } from '../../chain/block-reader.ts'
+import { type ChainOptions, openChain } from '../../chain/chain.ts'
+import { openLog } from '../../service/log.ts'
+import type { LogLevel } from '../../service/log-level.ts'
+import { openMetrics } from '../../service/metrics.ts'
+import { movedAnswer, serveThread } from '../../service/serve-thread.ts'
 import { createBlockFeed } from './block-feed.ts'
 import type { EncodedBlock } from './encode-block.ts'
 import { type UpstreamState, watchUpstream } from './upstream-state.ts'

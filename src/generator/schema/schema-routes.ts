@@ -1,10 +1,10 @@
 /** The schema endpoint: the SDL of this Generator's collections, for Hosts and toolkits. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type CollectionName, collections } from '../primitives/collections.ts'
-import { typeName } from '../primitives/names.ts'
-import { collectionSdl, schemaSdl } from '../primitives/sdl.ts'
-import { paths } from '../service/contract.ts'
-import { errorBody } from '../service/http-server.ts'
+import { type CollectionName, collections } from '../../primitives/collections.ts'
+import { typeName } from '../../primitives/names.ts'
+import { collectionSdl, schemaSdl } from '../../primitives/sdl.ts'
+import { paths } from '../../service/contract.ts'
+import { errorBody } from '../../service/http-server.ts'
 import { createSchemaAuth, type SchemaAuthOptions } from './schema-auth.ts'
 
 export interface SchemaRoutesOptions {

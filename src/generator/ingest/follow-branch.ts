@@ -1,7 +1,7 @@
 /** Brings our chain back to the node's where the two have parted. */
 import type { Logger } from 'pino'
-import { ServiceError } from '../errors.ts'
-import type { BlockFeed } from './block-feed.ts'
+import { ServiceError } from '../../errors.ts'
+import type { BlockFeed } from '../read/block-feed.ts'
 import { findCommonHeight } from './common-height.ts'
 import type { IngestMetrics } from './ingest-metrics.ts'
 import type { OwnChain } from './own-chain.ts'

@@ -1,6 +1,6 @@
 /** Tells of sealed blocks: each one at the head, and one line a second while catching up. */
 import type { Logger } from 'pino'
-import type { BlockHeader } from '../store/store.ts'
+import type { BlockHeader } from '../../store/store.ts'
 
 const intervalMs = 1_000
 

@@ -1,5 +1,5 @@
 /** The newest head of the node, and a way to wait for another one. */
-import type { Head } from '../chain/block-reader.ts'
+import type { Head } from '../../chain/block-reader.ts'
 
 export interface NodeHead {
   /** Null before the first. */

@@ -3,8 +3,8 @@
  * added at the end and cut off from the end; each gets its documents transaction and, queued right
  * behind it, the transaction with its seal.
  */
-import type { Seal } from '../primitives/seal.ts'
-import type { BlockHeader, BlockToStore, Snapshot, StoreWriter } from '../store/store.ts'
+import type { Seal } from '../../primitives/seal.ts'
+import type { BlockHeader, BlockToStore, Snapshot, StoreWriter } from '../../store/store.ts'
 import { createCommits } from './commits.ts'
 import type { IngestMetrics } from './ingest-metrics.ts'
 

@@ -5,10 +5,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Histogram } from 'prom-client'
-import { type Backoff, backoffMs } from '../chain/backoff.ts'
-import type { Head } from '../chain/block-reader.ts'
-import type { Chain } from '../chain/chain.ts'
-import { ServiceError } from '../errors.ts'
+import { type Backoff, backoffMs } from '../../chain/backoff.ts'
+import type { Head } from '../../chain/block-reader.ts'
+import type { Chain } from '../../chain/chain.ts'
+import { ServiceError } from '../../errors.ts'
 import { type EncodedBlock, encodeBlock } from './encode-block.ts'
 
 export interface BlockFeed {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { firstHeight } from '../../src/generator/first-height.ts'
-import { startHeight } from '../../src/generator/start-height.ts'
+import { firstHeight, startHeight } from '../../../src/generator/ingest/start-height.ts'
 
 const first = (text: string | number, head: number): number =>
   firstHeight(startHeight.schema.parse(text), head)

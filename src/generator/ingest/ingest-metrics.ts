@@ -1,6 +1,6 @@
 /** What the writer thread of a Generator counts. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type { BlockHeader } from '../store/store.ts'
+import type { BlockHeader } from '../../store/store.ts'
 
 export interface IngestMetrics {
   /** Counts a block that was stored and sealed. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { findCommonHeight } from '../../src/generator/common-height.ts'
+import { findCommonHeight } from '../../../src/generator/ingest/common-height.ts'
 
 async function find(heights: number[], common: number): Promise<[number | null, number]> {
   let asked = 0

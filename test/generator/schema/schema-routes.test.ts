@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import Fastify from 'fastify'
-import type { SchemaAuthOptions } from '../../src/generator/schema-auth.ts'
-import { schemaRoutes } from '../../src/generator/schema-routes.ts'
+import type { SchemaAuthOptions } from '../../../src/generator/schema/schema-auth.ts'
+import { schemaRoutes } from '../../../src/generator/schema/schema-routes.ts'
 
 const network = 'Local__Devnet'
 const keys = ['first-key', 'second-key']

@@ -2,11 +2,11 @@
  * From what a node answered to a block's documents as bytes: the half of the work that the reader
  * thread does. What it hands on is flat, so that it moves to another thread without being copied.
  */
-import type { WholeBlock } from '../chain/block-reader.ts'
-import { encodeBody } from '../primitives/body.ts'
-import { cidBytes } from '../primitives/cid.ts'
-import { type BlockDocuments, toDocuments } from '../primitives/documents.ts'
-import type { BlockHeader } from '../store/store.ts'
+import type { WholeBlock } from '../../chain/block-reader.ts'
+import { encodeBody } from '../../primitives/body.ts'
+import { cidBytes } from '../../primitives/cid.ts'
+import { type BlockDocuments, toDocuments } from '../../primitives/documents.ts'
+import type { BlockHeader } from '../../store/store.ts'
 
 /** A block as its documents; what follows from them alone is still to be made. */
 export interface EncodedBlock {

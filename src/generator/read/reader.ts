@@ -1,7 +1,7 @@
 /** The writer thread's end of the reader thread. */
-import type { Head } from '../chain/block-reader.ts'
-import type { MetricsSnapshot } from '../service/metrics.ts'
-import { openThread, threadUrl } from '../service/thread.ts'
+import type { Head } from '../../chain/block-reader.ts'
+import type { MetricsSnapshot } from '../../service/metrics.ts'
+import { openThread, threadUrl } from '../../service/thread.ts'
 import type { BlockFeed } from './block-feed.ts'
 import type { ReaderData, ReaderEvents, ReaderRequests } from './reader-thread.ts'
 import type { UpstreamState } from './upstream-state.ts'

@@ -5,12 +5,12 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
-import type { WholeBlock } from '../../src/chain/block-reader.ts'
-import type { RpcBlock, RpcReceipt } from '../../src/primitives/rpc-block.ts'
-import { type Anvil, deployEmitter, mineBusyBlocks, startAnvil } from '../support/anvil.ts'
-import { type Fault, type FaultProxy, faults, startFaultProxy } from '../support/fault-proxy.ts'
-import { assertStored, runIngestOn } from '../support/running-ingest.ts'
-import { openTestStore } from '../support/test-store.ts'
+import type { WholeBlock } from '../../../src/chain/block-reader.ts'
+import type { RpcBlock, RpcReceipt } from '../../../src/primitives/rpc-block.ts'
+import { type Anvil, deployEmitter, mineBusyBlocks, startAnvil } from '../../support/anvil.ts'
+import { type Fault, type FaultProxy, faults, startFaultProxy } from '../../support/fault-proxy.ts'
+import { assertStored, runIngestOn } from '../../support/running-ingest.ts'
+import { openTestStore } from '../../support/test-store.ts'
 
 const blocks = 12
 const times = 20

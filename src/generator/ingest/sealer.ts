@@ -1,7 +1,7 @@
 /** Signs the root over a block's documents; the same block is never signed twice. */
-import type { Signer } from '../identity/signature.ts'
-import { type Seal, sealDigest } from '../primitives/seal.ts'
-import type { BlockHeader } from '../store/store.ts'
+import type { Signer } from '../../identity/signature.ts'
+import { type Seal, sealDigest } from '../../primitives/seal.ts'
+import type { BlockHeader } from '../../store/store.ts'
 
 export interface SealerParts {
   readonly signer: Signer

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createFetchAhead } from '../../src/generator/fetch-ahead.ts'
+import { createFetchAhead } from '../../../src/generator/ingest/fetch-ahead.ts'
 
 interface Fetched {
   readonly height: number

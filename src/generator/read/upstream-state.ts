@@ -1,6 +1,6 @@
 /** What the upstream looks like, told whenever it looks different. */
-import type { Chain } from '../chain/chain.ts'
-import type { UpstreamMode } from '../service/contract.ts'
+import type { Chain } from '../../chain/chain.ts'
+import type { UpstreamMode } from '../../service/contract.ts'
 
 export interface UpstreamState {
   /** The node's head, null before it is known. */

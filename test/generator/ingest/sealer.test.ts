@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createSealer } from '../../src/generator/sealer.ts'
-import { verifySignature } from '../../src/identity/signature.ts'
-import { sealDigest } from '../../src/primitives/seal.ts'
-import type { BlockHeader } from '../../src/store/store.ts'
-import { testNetwork, testSigner } from '../support/sealed-blocks.ts'
+import { createSealer } from '../../../src/generator/ingest/sealer.ts'
+import { verifySignature } from '../../../src/identity/signature.ts'
+import { sealDigest } from '../../../src/primitives/seal.ts'
+import type { BlockHeader } from '../../../src/store/store.ts'
+import { testNetwork, testSigner } from '../../support/sealed-blocks.ts'
 
 const header: BlockHeader = {
   number: 7,

@@ -5,17 +5,17 @@
  */
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { type Backoff, backoffMs } from '../chain/backoff.ts'
-import type { Head } from '../chain/block-reader.ts'
-import type { BlockFeed } from './block-feed.ts'
-import type { EncodedBlock } from './encode-block.ts'
+import { type Backoff, backoffMs } from '../../chain/backoff.ts'
+import type { Head } from '../../chain/block-reader.ts'
+import type { BlockFeed } from '../read/block-feed.ts'
+import type { EncodedBlock } from '../read/encode-block.ts'
+import { createNodeHead } from '../read/node-head.ts'
 import { createFetchAhead } from './fetch-ahead.ts'
-import { firstHeight, type StartHeight } from './first-height.ts'
 import { type FollowBranchOptions, followBranch } from './follow-branch.ts'
 import type { IngestMetrics } from './ingest-metrics.ts'
-import { createNodeHead } from './node-head.ts'
 import { type OwnChainOptions, type OwnChainParts, openOwnChain } from './own-chain.ts'
 import { prepareBlock } from './prepare-block.ts'
+import { firstHeight, type StartHeight } from './start-height.ts'
 
 export interface IngestOptions extends OwnChainOptions, FollowBranchOptions {
   /** Where an empty store begins. */
