@@ -7,8 +7,8 @@ import { openLog } from '../service/log.ts'
 import { openMetrics } from '../service/metrics.ts'
 import { type PlainError, toPlainError } from '../service/plain-error.ts'
 import { serveThread } from '../service/serve-thread.ts'
-import type { BlockHeader } from '../store/store.ts'
-import { openWriter } from '../store/writer.ts'
+import type { BlockHeader, StoreWriter } from '../store/store.ts'
+import { openWriter, type WriterParts } from '../store/writer.ts'
 import { runIngest } from './ingest/ingest.ts'
 import { createIngestMetrics } from './ingest/ingest-metrics.ts'
 import { createSealLog } from './ingest/seal-log.ts'
@@ -30,6 +30,8 @@ export interface WriterData extends ReaderData {
 export type WriterEvents = {
   /** A block and its seal are on the disk. */
   readonly sealed: BlockHeader
+  /** Block 0 of the stored chain is known. */
+  readonly genesis: string
   /** Something of the upstream's state changed. */
   readonly upstream: UpstreamState
   /** Ingest cannot go on. */
@@ -42,14 +44,15 @@ export type WriterRequests = {
   readonly ingest: (signerKey: SignerKey) => void
 }
 
-/** How long the start waits for the node before the store is opened without its genesis hash. */
+/** How long the start waits for the node before the store is opened without having been compared with it. */
 const genesisWaitMs = 2_000
 const fetchAhead = 3
 const maxCommits = 6
 const backoff = { minMs: 200, maxMs: 10_000 }
+const secondLookMs = 3_000
 
 await serveThread<WriterRequests, WriterEvents, WriterData>(async ({ data, emit, signal }) => {
-  const { network, retainBlocks, storePath: path, startHeight, logLevel, secrets } = data
+  const { network, startHeight, logLevel, secrets } = data
   const log = openLog({ name: 'generator-writer', level: logLevel, secrets })
   const metrics = openMetrics({ thread: 'writer' })
   const { registry } = metrics
@@ -62,29 +65,28 @@ await serveThread<WriterRequests, WriterEvents, WriterData>(async ({ data, emit,
   const readerData = { network, chain: data.chain, logLevel, secrets }
   const feed = await openBlockReader(readerData, { onUpstream, onFatal: onFailed })
   const genesisHash = await genesisHashOf(feed, signal)
-  const store = await openWriter(
-    {
-      path,
-      network,
-      retainBlocks,
-      program: 'generator',
-      ...(genesisHash !== null && { genesisHash }),
-    },
-    { log, registry },
-  )
+  const store = await openStore(data, genesisHash, { log, registry })
   const sealLog = createSealLog(log)
   const ingestMetrics = createIngestMetrics(registry)
   let ingesting: Promise<void> = Promise.resolve()
   const ingest = (signerKey: SignerKey): void => {
     const signer = createSigner(signerKey)
     ingesting = runIngest(
-      { startHeight, identity: signer.identity, genesisHash, fetchAhead, maxCommits, backoff },
+      {
+        startHeight,
+        identity: signer.identity,
+        fetchAhead,
+        maxCommits,
+        backoff,
+        secondLookMs,
+      },
       {
         feed,
         store,
         log,
         seal: createSealer(network, { signer, nowMs: Date.now }),
         metrics: ingestMetrics,
+        onGenesis: (hash) => emit('genesis', hash),
         onSealed: (header) => {
           emit('sealed', header)
           sealLog(header, sourceHead)
@@ -105,10 +107,24 @@ await serveThread<WriterRequests, WriterEvents, WriterData>(async ({ data, emit,
   }
 })
 
-/**
- * Null where the node does not answer soon: what is stored is served meanwhile, and whether it is
- * the node's chain shows when blocks are compared.
- */
+/** Throws what `openWriter` throws, STORE_FOREIGN also where the store knows another block 0 than the node. */
+async function openStore(
+  { storePath: path, network, retainBlocks }: WriterData,
+  nodeGenesisHash: string | null,
+  parts: WriterParts,
+): Promise<StoreWriter> {
+  const store = await openWriter({ path, network, retainBlocks, program: 'generator' }, parts)
+  try {
+    if (nodeGenesisHash !== null && store.genesisHash() !== null)
+      await store.adoptGenesis(nodeGenesisHash)
+    return store
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+/** Null where the node does not answer soon: what is stored is served meanwhile, and ingest goes on asking. */
 async function genesisHashOf(
   feed: Pick<Reader, 'genesis'>,
   signal: AbortSignal,

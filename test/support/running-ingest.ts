@@ -1,5 +1,6 @@
 /** The ingest loop on a real store, against whatever answers at a URL. */
 import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
 import { Histogram, Registry } from 'prom-client'
 import type { WholeBlock } from '../../src/chain/block-reader.ts'
 import { type ChainOptions, openChain } from '../../src/chain/chain.ts'
@@ -10,10 +11,12 @@ import { createSealer } from '../../src/generator/ingest/sealer.ts'
 import { createBlockFeed } from '../../src/generator/read/block-feed.ts'
 import { encodeBlock } from '../../src/generator/read/encode-block.ts'
 import type { StoreWriter } from '../../src/store/store.ts'
+import type { ChainBlock } from './block-factory.ts'
 import { type CapturedLog, captureLog } from './captured-log.ts'
+import { type GeneratedNode, startGeneratedNode } from './generated-node.ts'
 import { metricValue } from './metric-value.ts'
 import { testNetwork, testSigner } from './sealed-blocks.ts'
-import { storedChain } from './test-store.ts'
+import { openTestStore, storedChain } from './test-store.ts'
 
 const signer = testSigner('ingest')
 
@@ -22,6 +25,8 @@ export interface RunningIngest {
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>
   /** Waits until the block with this hash is sealed. */
   sealed(hash: string | undefined): Promise<void>
+  /** The hash of block 0, once the store has it. */
+  readonly genesis: Promise<string>
   /** Ends it and waits for the end. */
   stop(): Promise<void>
   /** Resolves or rejects as the loop ends. */
@@ -42,6 +47,7 @@ export function runIngestOn(
   const encodeSeconds = new Histogram({ name: 'encode_seconds', help: 's', registers: [registry] })
   const feedParts = { chain, log: log.log, encodeSeconds, onTrouble: () => undefined }
   const feed = createBlockFeed({ network: testNetwork, backoff }, feedParts)
+  const genesis = Promise.withResolvers<string>()
   const stop = new AbortController()
   const seen = new Set<string>()
   const waiting = new Map<string, () => void>()
@@ -49,10 +55,10 @@ export function runIngestOn(
     {
       startHeight: { kind: 'at', height: 1 },
       identity: signer.identity,
-      genesisHash: null,
       fetchAhead: 3,
       maxCommits: 4,
       backoff,
+      secondLookMs: 5,
       ...options,
     },
     {
@@ -61,6 +67,7 @@ export function runIngestOn(
       log: log.log,
       seal: createSealer(testNetwork, { signer, nowMs: Date.now }),
       metrics: createIngestMetrics(registry),
+      onGenesis: genesis.resolve,
       onSealed: ({ hash }) => {
         seen.add(hash)
         waiting.get(hash)?.()
@@ -73,12 +80,40 @@ export function runIngestOn(
     log,
     metric: (name, labels) => metricValue(registry, name, labels),
     ended,
+    genesis: genesis.promise,
     async sealed(hash = '') {
       if (!seen.has(hash)) await new Promise<void>((resolve) => waiting.set(hash, resolve))
     },
     async stop() {
       stop.abort()
       await ended
+    },
+  }
+}
+
+/** A store, a node that shows generated blocks, and ingest from one to the other. */
+export interface IngestSetting {
+  readonly store: StoreWriter
+  readonly node: GeneratedNode
+  run(options?: Partial<IngestOptions>): RunningIngest
+}
+
+/** An empty store beside a node with this chain; all of it is closed after the test. */
+export async function ingestSetting(
+  t: TestContext,
+  chain: readonly ChainBlock[],
+  retainBlocks: number | null = 1_000,
+): Promise<IngestSetting> {
+  const store = await openTestStore(t, retainBlocks)
+  const node = await startGeneratedNode(chain)
+  t.after(() => node.close())
+  return {
+    store,
+    node,
+    run(options = {}) {
+      const running = runIngestOn(store, { rpcUrls: [node.url] }, options)
+      t.after(() => running.stop().catch(() => undefined))
+      return running
     },
   }
 }

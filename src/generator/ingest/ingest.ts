@@ -12,8 +12,14 @@ import type { EncodedBlock } from '../read/encode-block.ts'
 import { createNodeHead } from '../read/node-head.ts'
 import { createFetchAhead } from './fetch-ahead.ts'
 import { type FollowBranchOptions, followBranch } from './follow-branch.ts'
+import { createGenesis, type Genesis, type GenesisParts } from './genesis.ts'
 import type { IngestMetrics } from './ingest-metrics.ts'
-import { type OwnChainOptions, type OwnChainParts, openOwnChain } from './own-chain.ts'
+import {
+  type OwnChain,
+  type OwnChainOptions,
+  type OwnChainParts,
+  openOwnChain,
+} from './own-chain.ts'
 import { prepareBlock } from './prepare-block.ts'
 import { firstHeight, type StartHeight } from './start-height.ts'
 
@@ -26,7 +32,9 @@ export interface IngestOptions extends OwnChainOptions, FollowBranchOptions {
   readonly backoff: Backoff
 }
 
-export interface IngestParts extends Omit<OwnChainParts, 'onFailure'> {
+export interface IngestParts
+  extends Omit<OwnChainParts, 'onFailure'>,
+    Pick<GenesisParts, 'onGenesis'> {
   readonly feed: BlockFeed
   readonly log: Logger
   readonly metrics: IngestMetrics
@@ -42,6 +50,7 @@ export async function runIngest(
   const stop = AbortSignal.any([signal, failed.signal])
   const onFailure = (error: unknown): void => failed.abort(error)
   const own = openOwnChain(options, { ...parts, onFailure })
+  const genesis = createGenesis({ ...parts, onFailure })
   const node = createNodeHead()
   const ahead = createFetchAhead(options.fetchAhead, (height, cancelled) =>
     parts.feed.block(height, AbortSignal.any([stop, cancelled])),
@@ -51,14 +60,15 @@ export async function runIngest(
     node.set(head)
   }
   const following = parts.feed.follow(onHead, stop).catch(onFailure).finally(node.end)
+  const learning = genesis.learn(stop).catch(onFailure)
   try {
-    await ingest({ options, parts, own, node, ahead, stop })
+    await ingest({ options, parts, own, genesis, node, ahead, stop })
   } catch (error) {
     onFailure(error)
   } finally {
     failed.abort()
     ahead.cancelAbove(-1)
-    await Promise.allSettled([following, own.drain()])
+    await Promise.allSettled([following, learning, own.drain()])
   }
   if (!signal.aborted) throw failed.signal.reason
 }
@@ -66,7 +76,8 @@ export async function runIngest(
 interface Ingesting {
   readonly options: IngestOptions
   readonly parts: IngestParts
-  readonly own: ReturnType<typeof openOwnChain>
+  readonly own: OwnChain
+  readonly genesis: Genesis
   readonly node: ReturnType<typeof createNodeHead>
   readonly ahead: ReturnType<typeof createFetchAhead<EncodedBlock>>
   readonly stop: AbortSignal
@@ -109,6 +120,7 @@ async function append(state: Ingesting, block: EncodedBlock): Promise<boolean> {
     state.ahead.cancelAbove(-1)
     return await changeBranch(state)
   }
+  state.genesis.confirm()
   const stop = state.parts.metrics.stageSeconds.startTimer({ stage: 'prepare' })
   const prepared = prepareBlock(block)
   stop()
@@ -125,6 +137,7 @@ async function begin(state: Ingesting, head: Head): Promise<number> {
   const { options, parts, own } = state
   const height = firstHeight(options.startHeight, head.number)
   if (own.tip() === null) {
+    state.genesis.confirm()
     parts.log.info({ height }, 'store is empty, begins here')
     return height
   }
@@ -153,7 +166,19 @@ function isBelow(own: Ingesting['own'], { number }: Head): boolean {
   return tip !== null && number < tip.number && own.hashAt(number) === undefined
 }
 
-function changeBranch({ options, parts, own, stop }: Ingesting): Promise<boolean> {
-  const { feed, log, metrics } = parts
-  return followBranch(options, { feed, own, log, metrics }, stop)
+/** Follows the node where it is on another branch; answers whether blocks of ours were removed. */
+async function changeBranch(state: Ingesting): Promise<boolean> {
+  const { options, parts, own, genesis, ahead, stop } = state
+  const verdict = await followBranch(
+    options,
+    {
+      ...parts,
+      own,
+      block: (height) => ahead.take(height, height),
+      genesisHash: parts.store.genesisHash(),
+    },
+    stop,
+  )
+  if (verdict !== 'unknown') genesis.confirm()
+  return verdict === 'changed'
 }

@@ -25,18 +25,26 @@ export interface OwnChainParts {
   readonly onFailure: (error: unknown) => void
 }
 
+/** Lowest and highest height. */
+export interface StoredRange {
+  readonly tail: number
+  readonly head: number
+}
+
 export interface OwnChain {
   /** The last block, null in an empty store. */
   tip(): { readonly number: number; readonly hash: string } | null
   hashAt(height: number): string | undefined
-  /** Heights up to this one, ascending. */
-  heights(upTo: number): number[]
+  /** What is stored, every height of it; null in an empty store. */
+  range(): StoredRange | null
   /** Stores and seals a block that follows the tip; resolves when further ones may follow. */
   add(block: BlockToStore): Promise<void>
   /** Seals stored blocks that have no seal of this identity; answers how many. */
   sealRest(): Promise<number>
   /** Removes the blocks above this height. */
   cutAbove(height: number): Promise<void>
+  /** Stores and seals a block in the place of the one at its height and of all above it. */
+  beginAgain(block: BlockToStore): Promise<void>
   /** Resolves when everything is on the disk. */
   drain(): Promise<void>
 }
@@ -52,18 +60,24 @@ export function openOwnChain(options: OwnChainOptions, parts: OwnChainParts): Ow
   let tip = store.reader.read(storedTip)
   let sincePrune = 0
 
+  const sealsOf = ({ hash }: BlockHeader): readonly Seal[] =>
+    store.reader.read((snapshot) => snapshot.sealsOf(hash))
+
+  const tellSealed = (header: BlockHeader): void => {
+    metrics.sealed(header)
+    parts.onSealed(header)
+  }
+
   const writeSeal = async (header: BlockHeader, known: readonly Seal[]): Promise<void> => {
     await store.putSeals(header.number, [seal(header, known)])
     if (underWay.get(header.number) === header.hash) underWay.delete(header.number)
-    metrics.sealed(header)
-    parts.onSealed(header)
+    tellSealed(header)
   }
 
   const write = async (block: BlockToStore): Promise<void> => {
     const stop = metrics.stageSeconds.startTimer({ stage: 'commit' })
     const { header } = block
-    const known = store.reader.read((snapshot) => snapshot.sealsOf(header.hash))
-    await Promise.all([store.putBlock(block), writeSeal(header, known)])
+    await Promise.all([store.putBlock(block), writeSeal(header, sealsOf(header))])
     stop()
     if (++sincePrune < blocksPerPrune) return
     sincePrune = 0
@@ -74,11 +88,7 @@ export function openOwnChain(options: OwnChainOptions, parts: OwnChainParts): Ow
     tip: () => tip,
     hashAt: (height) =>
       underWay.get(height) ?? store.reader.read((snapshot) => snapshot.header(height)?.hash),
-    heights: (upTo) =>
-      store.reader.read((snapshot) => {
-        const range = snapshot.range()
-        return range === null ? [] : [...snapshot.heights(range.tail, upTo, false)]
-      }),
+    range: () => store.reader.read((snapshot) => snapshot.range()),
     async add(block) {
       const { number, hash } = block.header
       tip = { number, hash }
@@ -96,6 +106,14 @@ export function openOwnChain(options: OwnChainOptions, parts: OwnChainParts): Ow
       await commits.drain()
       await store.removeAbove(height)
       tip = store.reader.read(storedTip)
+    },
+    async beginAgain(block) {
+      await commits.drain()
+      const { header } = block
+      const seals = [seal(header, sealsOf(header))]
+      await store.replaceBlocks(header.number, Number.MAX_SAFE_INTEGER, [{ ...block, seals }])
+      tip = store.reader.read(storedTip)
+      tellSealed(header)
     },
     drain: () => commits.drain(),
   }

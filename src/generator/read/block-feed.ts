@@ -14,6 +14,8 @@ import { type EncodedBlock, encodeBlock } from './encode-block.ts'
 export interface BlockFeed {
   /** The newest head, whenever it changes; resolves when `signal` is aborted. */
   follow(onHead: (head: Head) => void, signal: AbortSignal): Promise<void>
+  /** Block 0; waits for the node. */
+  genesis(signal: AbortSignal): Promise<Head>
   /** The newest head, asked for now. */
   head(signal: AbortSignal): Promise<Head>
   /** Null when the node has no block at this height. */
@@ -30,7 +32,7 @@ export interface BlockFeedOptions {
 }
 
 export interface BlockFeedParts {
-  readonly chain: Pick<Chain, 'heads' | 'head' | 'header' | 'block'>
+  readonly chain: Pick<Chain, 'heads' | 'genesis' | 'head' | 'header' | 'block'>
   readonly log: Logger
   /** Seconds to make documents, CIDs and body of one block. */
   readonly encodeSeconds: Histogram
@@ -45,6 +47,7 @@ export function createBlockFeed(options: BlockFeedOptions, parts: BlockFeedParts
     async follow(onHead, signal) {
       for await (const head of chain.heads(signal)) onHead(head)
     },
+    genesis: (signal) => chain.genesis(signal),
     head: (signal) => chain.head(signal),
     header: (height, signal) => chain.header(height, signal),
     block: (height, signal) => readBlock(height, options, parts, signal),

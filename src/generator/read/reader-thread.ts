@@ -63,7 +63,7 @@ await serveThread<ReaderRequests, ReaderEvents, ReaderData>(async ({ data, emit 
   }
   return {
     requests: {
-      genesis: (_, { signal }) => chain.genesis(signal),
+      genesis: (_, { signal }) => feed.genesis(signal),
       follow: (_, { signal }) => feed.follow(onHead, signal),
       head: (_, { signal }) => feed.head(signal),
       header: (height, { signal }) => feed.header(height, signal),

@@ -1,5 +1,4 @@
 /** The writer thread's end of the reader thread. */
-import type { Head } from '../../chain/block-reader.ts'
 import type { MetricsSnapshot } from '../../service/metrics.ts'
 import { openThread, threadUrl } from '../../service/thread.ts'
 import type { BlockFeed } from './block-feed.ts'
@@ -7,8 +6,6 @@ import type { ReaderData, ReaderEvents, ReaderRequests } from './reader-thread.t
 import type { UpstreamState } from './upstream-state.ts'
 
 export interface Reader extends BlockFeed {
-  /** Block 0; waits for the node. */
-  genesis(signal: AbortSignal): Promise<Head>
   metrics(): Promise<MetricsSnapshot>
   close(): Promise<void>
 }

@@ -1,7 +1,6 @@
 /** The ingest loop between a real store and a node that grows, stumbles and changes branches. */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
-import type { IngestOptions } from '../../../src/generator/ingest/ingest.ts'
+import { test } from 'node:test'
 import { prepareBlock } from '../../../src/generator/ingest/prepare-block.ts'
 import { encodeBlock } from '../../../src/generator/read/encode-block.ts'
 import { openBody } from '../../../src/primitives/body.ts'
@@ -9,42 +8,16 @@ import { blockSections } from '../../../src/primitives/collections.ts'
 import type { Seal } from '../../../src/primitives/seal.ts'
 import type { StoreWriter } from '../../../src/store/store.ts'
 import { type ChainBlock, createChain, forkChain } from '../../support/block-factory.ts'
-import { type GeneratedNode, startGeneratedNode } from '../../support/generated-node.ts'
-import { assertStored, type RunningIngest, runIngestOn } from '../../support/running-ingest.ts'
+import type { GeneratedNode } from '../../support/generated-node.ts'
+import { assertStored, ingestSetting } from '../../support/running-ingest.ts'
 import { testNetwork } from '../../support/sealed-blocks.ts'
-import { openTestStore } from '../../support/test-store.ts'
-
-interface Setting {
-  readonly store: StoreWriter
-  readonly node: GeneratedNode
-  run(options?: Partial<IngestOptions>): RunningIngest
-}
-
-async function set(
-  t: TestContext,
-  chain: readonly ChainBlock[],
-  retainBlocks: number | null = 1_000,
-): Promise<Setting> {
-  const store = await openTestStore(t, retainBlocks)
-  const node = await startGeneratedNode(chain)
-  t.after(() => node.close())
-  return {
-    store,
-    node,
-    run(options = {}) {
-      const running = runIngestOn(store, { rpcUrls: [node.url] }, options)
-      t.after(() => running.stop().catch(() => undefined))
-      return running
-    },
-  }
-}
 
 const sealsAt = (store: StoreWriter, block: ChainBlock | undefined): readonly Seal[] =>
   store.reader.read((snapshot) => snapshot.sealsOf(block?.hash ?? ''))
 
 test('service page: "BlockSignature absent | Generator writing a block | all documents of the block have landed | BlockSignature written", from the start height to the head and then for each new block', async (t) => {
   const chain = createChain({ count: 20 })
-  const { store, node, run } = await set(t, chain.slice(0, 15))
+  const { store, node, run } = await ingestSetting(t, chain.slice(0, 15))
   const running = run()
   await running.sealed(chain[14]?.hash)
   node.show(chain)
@@ -54,7 +27,7 @@ test('service page: "BlockSignature absent | Generator writing a block | all doc
 
 test('what was sealed is counted: blocks, documents by collection, the height, seconds by stage', async (t) => {
   const chain = createChain({ count: 5 })
-  const { run } = await set(t, chain)
+  const { run } = await ingestSetting(t, chain)
   const { sealed, metric } = run()
   await sealed(chain[4]?.hash)
   const { counts } = openBody(
@@ -74,14 +47,14 @@ test('what was sealed is counted: blocks, documents by collection, the height, s
 
 test('an empty store begins N behind the head for -N', async (t) => {
   const chain = createChain({ count: 20 })
-  const { store, run } = await set(t, chain)
+  const { store, run } = await ingestSetting(t, chain)
   await run({ startHeight: { kind: 'behind', blocks: 4 } }).sealed(chain[19]?.hash)
   assertStored(store, chain.slice(15))
 })
 
 test('a restart goes on after the last block, whatever the start height, and seals nothing twice', async (t) => {
   const chain = createChain({ count: 12 })
-  const { store, node, run } = await set(t, chain.slice(0, 6))
+  const { store, node, run } = await ingestSetting(t, chain.slice(0, 6))
   const first = run()
   await first.sealed(chain[5]?.hash)
   await first.stop()
@@ -100,7 +73,7 @@ test('a restart goes on after the last block, whatever the start height, and sea
 
 test('a block that was stored but not sealed when the program died is sealed at the start', async (t) => {
   const chain = createChain({ count: 3 })
-  const { store, run } = await set(t, chain)
+  const { store, run } = await ingestSetting(t, chain)
   for (const source of chain) await store.putBlock(prepareBlock(encodeBlock(testNetwork, source)))
   const running = run()
   await running.sealed(chain[2]?.hash)
@@ -109,7 +82,7 @@ test('a block that was stored but not sealed when the program died is sealed at 
 
 test('on a reorganisation the orphaned blocks are removed and the canonical ones sealed', async (t) => {
   const chain = createChain({ count: 10 })
-  const { store, node, run } = await set(t, chain)
+  const { store, node, run } = await ingestSetting(t, chain)
   const running = run()
   await running.sealed(chain[9]?.hash)
   const fork = forkChain(chain, 6, { count: 6 })
@@ -127,7 +100,7 @@ test('on a reorganisation the orphaned blocks are removed and the canonical ones
 
 test('another head at the same height, or a lower one, is a reorganisation too', async (t) => {
   const chain = createChain({ count: 10 })
-  const { store, node, run } = await set(t, chain)
+  const { store, node, run } = await ingestSetting(t, chain)
   const running = run()
   await running.sealed(chain[9]?.hash)
   for (const [common, count] of [
@@ -143,7 +116,7 @@ test('another head at the same height, or a lower one, is a reorganisation too',
 
 test('when a branch returns its old seals are used again', async (t) => {
   const chain = createChain({ count: 8 })
-  const { store, node, run } = await set(t, chain)
+  const { store, node, run } = await ingestSetting(t, chain)
   const running = run()
   await running.sealed(chain[7]?.hash)
   const before = chain.map((block) => sealsAt(store, block))
@@ -166,7 +139,7 @@ test('when a branch returns its old seals are used again', async (t) => {
 
 test('a reorganisation of 64 blocks while the program was stopped is followed at the start', async (t) => {
   const chain = createChain({ count: 70 })
-  const { store, node, run } = await set(t, chain)
+  const { store, node, run } = await ingestSetting(t, chain)
   const first = run()
   await first.sealed(chain[69]?.hash)
   await first.stop()
@@ -178,7 +151,7 @@ test('a reorganisation of 64 blocks while the program was stopped is followed at
 
 test('a node that is behind is waited for; nothing is removed', async (t) => {
   const chain = createChain({ count: 12 })
-  const { store, node, run } = await set(t, chain.slice(0, 10))
+  const { store, node, run } = await ingestSetting(t, chain.slice(0, 10))
   const first = run()
   await first.sealed(chain[9]?.hash)
   await first.stop()
@@ -193,7 +166,7 @@ test('a node that is behind is waited for; nothing is removed', async (t) => {
 
 test('a node that is below everything stored at the start is told of once', async (t) => {
   const chain = createChain({ from: 0, count: 30 })
-  const { node, run } = await set(t, chain)
+  const { node, run } = await ingestSetting(t, chain)
   const startHeight = { kind: 'at', height: 20 } as const
   const first = run({ startHeight })
   await first.sealed(chain[29]?.hash)
@@ -220,7 +193,7 @@ async function askedForHead(node: GeneratedNode, times: number): Promise<void> {
 
 test('a node with none of the stored blocks ends ingest: Genesis changed, and what to do', async (t) => {
   const chain = createChain({ count: 5 })
-  const { store, node, run } = await set(t, chain)
+  const { store, node, run } = await ingestSetting(t, chain)
   const first = run()
   await first.sealed(chain[4]?.hash)
   await first.stop()
@@ -235,10 +208,11 @@ test('a node with none of the stored blocks ends ingest: Genesis changed, and wh
 
 test('a node that begins again below everything stored is waited for where block 0 is the same, and ends ingest where it is another', async (t) => {
   const chain = createChain({ from: 0, count: 30 })
-  const { store, node, run } = await set(t, chain)
+  const { store, node, run } = await ingestSetting(t, chain)
   const startHeight = { kind: 'at', height: 20 } as const
-  const running = run({ startHeight, genesisHash: chain[0]?.hash ?? null })
+  const running = run({ startHeight })
   await running.sealed(chain[29]?.hash)
+  assert.equal(await running.genesis, chain[0]?.hash)
   node.show(chain.slice(0, 5))
   await running.log.line('execution node is behind everything stored, waits until it has caught up')
   const longer = [
@@ -257,7 +231,7 @@ test('a node that begins again below everything stored is waited for where block
 
 test('an answer no documents can be made of is asked for again', async (t) => {
   const chain = createChain({ count: 3 })
-  const { store, node, run } = await set(t, chain)
+  const { store, node, run } = await ingestSetting(t, chain)
   let bad = 3
   node.change((method, param) => {
     const source = chain.find(({ number }) => number === Number(param))
@@ -272,7 +246,7 @@ test('an answer no documents can be made of is asked for again', async (t) => {
 
 test('exactly the newest blocks are visible when old ones are pruned', async (t) => {
   const chain = createChain({ count: 30 })
-  const { store, run } = await set(t, chain, 10)
+  const { store, run } = await ingestSetting(t, chain, 10)
   await run().sealed(chain[29]?.hash)
   assertStored(store, chain.slice(20))
 })
