@@ -72,6 +72,10 @@ export async function openGenerator(
     await openWriterThread({ settings, network, secrets }, running.fail),
   )
   const { signer, signerKey, peerSeed } = known ?? (await openIdentity(keyOptions))
+  status.parts.identity = signer.identity
+  writer.on('genesis', (hash) => {
+    status.parts.genesis = hash
+  })
   await writer.request('ingest', signerKey)
   let publisher: Publisher | null = null
   metrics.addSource(writer.metrics)

@@ -23,11 +23,15 @@ export interface Status {
   sourceHead(): number | null
   onSealed(header: BlockHeader): void
   onUpstream(state: UpstreamState): void
-  /** Parts that are known while they are open. */
+  /** What becomes known while the program starts. */
   readonly parts: {
     reader: StoreReader | null
     p2p: Pick<P2p, 'self' | 'peers'> | null
     volume: Pick<VolumeWatch, 'failure'> | null
+    /** The public key that seals are signed with. */
+    identity: string | null
+    /** Hash of block 0. */
+    genesis: string | null
   }
   setReady(isReady: boolean): void
   /** Called before the parts are closed: `/health` is asked until the very end. */
@@ -43,7 +47,13 @@ export function createStatus(
   settings: Pick<GeneratorSettings, 'chainName' | 'chainNetwork'>,
   nowMs: () => number = Date.now,
 ): Status {
-  const parts: Status['parts'] = { reader: null, p2p: null, volume: null }
+  const parts: Status['parts'] = {
+    reader: null,
+    p2p: null,
+    volume: null,
+    identity: null,
+    genesis: null,
+  }
   const totals = { blocks: 0, transactions: 0, logs: 0, entries: 0, lastMs: 0 }
   const lately: number[] = []
   let upstream: UpstreamState | null = null
@@ -74,6 +84,8 @@ export function createStatus(
         storeOpen: parts.reader !== null,
         tail: range?.tail ?? null,
         head: range?.head ?? null,
+        genesis: parts.genesis,
+        identity: parts.identity,
         lastProcessedMs: sealedMs ?? look(newestSealMs, null),
         sourceHead: sourceHead(),
         upstreamMode: upstream?.mode ?? 'offline',
