@@ -3,16 +3,19 @@
  * runs below it and ends with it.
  */
 import { createSigner, type SignerKey } from '../identity/signature.ts'
+import type { Head } from '../primitives/head.ts'
 import { openLog } from '../service/log.ts'
 import { openMetrics } from '../service/metrics.ts'
 import { type PlainError, toPlainError } from '../service/plain-error.ts'
 import { serveThread } from '../service/serve-thread.ts'
 import type { BlockHeader, StoreWriter } from '../store/store.ts'
 import { openWriter, type WriterParts } from '../store/writer.ts'
-import { runIngest } from './ingest/ingest.ts'
+import { systemClock } from './head/clock.ts'
+import type { HeadMessage } from './head/stored-head.ts'
+import type { HeadTiming } from './head/timing.ts'
+import { type Ingest, startIngest } from './ingest/ingest.ts'
 import { createIngestMetrics } from './ingest/ingest-metrics.ts'
 import { createSealLog } from './ingest/seal-log.ts'
-import { createSealer } from './ingest/sealer.ts'
 import type { StartHeight } from './ingest/start-height.ts'
 import { openBlockReader, type Reader } from './read/reader.ts'
 import type { ReaderData } from './read/reader-thread.ts'
@@ -24,12 +27,15 @@ export interface WriterData extends ReaderData {
   /** Newest heights that stay; null keeps all. */
   readonly retainBlocks: number | null
   readonly startHeight: StartHeight
+  readonly headTiming: HeadTiming
 }
 
 /** Events for the main thread. */
 export type WriterEvents = {
   /** A block and its seal are on the disk. */
   readonly sealed: BlockHeader
+  /** A head to send; it is on the disk. */
+  readonly head: HeadMessage
   /** Block 0 of the stored chain is known. */
   readonly genesis: string
   /** Something of the upstream's state changed. */
@@ -42,6 +48,8 @@ export type WriterEvents = {
 export type WriterRequests = {
   /** Begins to read and seal, once. */
   readonly ingest: (signerKey: SignerKey) => void
+  /** A peer has this head, which the key signed. */
+  readonly foundHead: (head: Head) => void
 }
 
 /** How long the start waits for the node before the store is opened without having been compared with it. */
@@ -68,13 +76,13 @@ await serveThread<WriterRequests, WriterEvents, WriterData>(async ({ data, emit,
   const store = await openStore(data, genesisHash, { log, registry })
   const sealLog = createSealLog(log)
   const ingestMetrics = createIngestMetrics(registry)
-  let ingesting: Promise<void> = Promise.resolve()
+  let running: Ingest | null = null
   const ingest = (signerKey: SignerKey): void => {
-    const signer = createSigner(signerKey)
-    ingesting = runIngest(
+    running = startIngest(
       {
+        network,
+        timing: data.headTiming,
         startHeight,
-        identity: signer.identity,
         fetchAhead,
         maxCommits,
         backoff,
@@ -84,22 +92,25 @@ await serveThread<WriterRequests, WriterEvents, WriterData>(async ({ data, emit,
         feed,
         store,
         log,
-        seal: createSealer(network, { signer, nowMs: Date.now }),
         metrics: ingestMetrics,
+        signer: createSigner(signerKey),
+        clock: systemClock,
         onGenesis: (hash) => emit('genesis', hash),
+        onHead: (head) => emit('head', head),
         onSealed: (header) => {
           emit('sealed', header)
           sealLog(header, sourceHead)
         },
       },
       signal,
-    ).catch(onFailed)
+    )
+    running.ended.catch(onFailed)
   }
   return {
-    requests: { ingest },
+    requests: { ingest, foundHead: (head) => running?.foundHead(head) },
     metrics: async () => [...(await metrics.snapshot()), ...(await feed.metrics())],
     close: async () => {
-      await ingesting
+      await running?.ended.catch(() => undefined)
       await feed.close()
       metrics.close()
       await store.close()

@@ -5,6 +5,8 @@ import type { BlockHeader } from '../../store/store.ts'
 export interface IngestMetrics {
   /** Counts a block that was stored and sealed. */
   sealed(header: BlockHeader): void
+  /** Counts a head that was signed. */
+  headSigned(): void
   /** Counts a branch that was left. */
   reorganised(blocks: number): void
   /** Seconds by stage: `prepare` = root and index terms; `commit` = until block and seal are on the disk. */
@@ -30,6 +32,11 @@ export function createIngestMetrics(registry: Registry): IngestMetrics {
     help: 'Height of the block that was sealed last.',
     registers,
   })
+  const heads = new Counter({
+    name: 'viewmesh_generator_heads_total',
+    help: 'Heads signed since the start. It stands still while the node does not confirm the newest block.',
+    registers,
+  })
   const reorganisations = new Counter({
     name: 'viewmesh_generator_reorganisations_total',
     help: 'Times that stored blocks turned out to be on a branch the node has left.',
@@ -47,6 +54,7 @@ export function createIngestMetrics(registry: Registry): IngestMetrics {
       for (const [collection, count] of Object.entries(sections))
         documents.inc({ collection }, count)
     },
+    headSigned: () => heads.inc(),
     reorganised(count) {
       reorganisations.inc()
       removed.inc(count)

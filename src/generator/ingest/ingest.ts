@@ -7,6 +7,13 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import type { Logger } from 'pino'
 import { type Backoff, backoffMs } from '../../chain/backoff.ts'
 import type { Head } from '../../chain/block-reader.ts'
+import type { Head as SignedHead } from '../../primitives/head.ts'
+import {
+  createHeadSigner,
+  type HeadSigner,
+  type HeadSignerOptions,
+  type HeadSignerParts,
+} from '../head/signer.ts'
 import type { BlockFeed } from '../read/block-feed.ts'
 import type { EncodedBlock } from '../read/encode-block.ts'
 import { createNodeHead } from '../read/node-head.ts'
@@ -21,9 +28,13 @@ import {
   openOwnChain,
 } from './own-chain.ts'
 import { prepareBlock } from './prepare-block.ts'
+import { createSealer } from './sealer.ts'
 import { firstHeight, type StartHeight } from './start-height.ts'
 
-export interface IngestOptions extends OwnChainOptions, FollowBranchOptions {
+export interface IngestOptions
+  extends Omit<OwnChainOptions, 'identity'>,
+    FollowBranchOptions,
+    HeadSignerOptions {
   /** Where an empty store begins. */
   readonly startHeight: StartHeight
   /** Heights read ahead of the one that is stored. */
@@ -33,53 +44,96 @@ export interface IngestOptions extends OwnChainOptions, FollowBranchOptions {
 }
 
 export interface IngestParts
-  extends Omit<OwnChainParts, 'onFailure'>,
-    Pick<GenesisParts, 'onGenesis'> {
+  extends Omit<OwnChainParts, 'heads' | 'seal' | 'onFailure'>,
+    Pick<GenesisParts, 'onGenesis'>,
+    Pick<HeadSignerParts, 'signer' | 'clock' | 'onHead'> {
   readonly feed: BlockFeed
   readonly log: Logger
   readonly metrics: IngestMetrics
 }
 
-/** Runs until `signal` is aborted. Throws what ends it otherwise: a failed write, or another chain. */
-export async function runIngest(
+export interface Ingest {
+  /** A peer has this head, which our key signed. */
+  readonly foundHead: (head: SignedHead) => void
+  /**
+   * Resolves once the signal is aborted. Rejects with what ends it otherwise: a failed write, another
+   * chain, or a key that runs twice.
+   */
+  readonly ended: Promise<void>
+}
+
+/** Runs until `signal` is aborted. */
+export function startIngest(
   options: IngestOptions,
   parts: IngestParts,
   signal: AbortSignal,
-): Promise<void> {
+): Ingest {
+  const { feed, signer, clock } = parts
   const failed = new AbortController()
   const stop = AbortSignal.any([signal, failed.signal])
   const onFailure = (error: unknown): void => failed.abort(error)
-  const own = openOwnChain(options, { ...parts, onFailure })
-  const genesis = createGenesis({ ...parts, onFailure })
   const node = createNodeHead()
-  const ahead = createFetchAhead(options.fetchAhead, (height, cancelled) =>
-    parts.feed.block(height, AbortSignal.any([stop, cancelled])),
-  )
-  const onHead = (head: Head): void => {
+  const ahead = createFetchAhead(options.fetchAhead, async (height, cancelled) => {
+    const block = await feed.block(height, AbortSignal.any([stop, cancelled]))
+    return { block, answeredMs: clock.nowMs() }
+  })
+  const onNodeHead = (head: Head): void => {
+    heads.nodeHeight(head.number)
     ahead.cancelAbove(head.number)
     node.set(head)
   }
-  const following = parts.feed.follow(onHead, stop).catch(onFailure).finally(node.end)
-  const learning = genesis.learn(stop).catch(onFailure)
-  try {
-    await ingest({ options, parts, own, genesis, node, ahead, stop })
-  } catch (error) {
-    onFailure(error)
-  } finally {
-    failed.abort()
-    ahead.cancelAbove(-1)
-    await Promise.allSettled([following, learning, own.drain()])
+  const heads = createHeadSigner(options, {
+    ...parts,
+    onFailure,
+    onHead(head) {
+      parts.metrics.headSigned()
+      parts.onHead(head)
+    },
+    askNode: (height) => feed.header(height, stop),
+    onDiffers: () => void feed.head(stop).then(onNodeHead, onFailure),
+  })
+  const seal = createSealer(options.network, { signer, nowMs: clock.unixMs })
+  const own = openOwnChain(
+    { ...options, identity: signer.identity },
+    { ...parts, heads, seal, onFailure },
+  )
+  const onGenesis = (hash: string): void => {
+    heads.genesis(hash)
+    parts.onGenesis(hash)
   }
-  if (!signal.aborted) throw failed.signal.reason
+  const genesis = createGenesis({ ...parts, onGenesis, onFailure })
+  const run = async (): Promise<void> => {
+    const following = feed.follow(onNodeHead, stop).catch(onFailure).finally(node.end)
+    const learning = genesis.learn(stop).catch(onFailure)
+    try {
+      await ingest({ options, parts, own, heads, genesis, node, ahead, stop })
+    } catch (error) {
+      onFailure(error)
+    } finally {
+      failed.abort()
+      ahead.cancelAbove(-1)
+      await Promise.allSettled([following, learning, own.drain()])
+      await heads.close()
+    }
+    if (!signal.aborted) throw failed.signal.reason
+  }
+  return { foundHead: heads.found, ended: run() }
+}
+
+/** A block, and when the node answered it. */
+interface Answered {
+  readonly block: EncodedBlock
+  readonly answeredMs: number
 }
 
 interface Ingesting {
   readonly options: IngestOptions
   readonly parts: IngestParts
   readonly own: OwnChain
+  readonly heads: HeadSigner
   readonly genesis: Genesis
   readonly node: ReturnType<typeof createNodeHead>
-  readonly ahead: ReturnType<typeof createFetchAhead<EncodedBlock>>
+  readonly ahead: ReturnType<typeof createFetchAhead<Answered>>
   readonly stop: AbortSignal
 }
 
@@ -102,9 +156,9 @@ async function ingest(state: Ingesting): Promise<void> {
       wasBelow = await waitForHead(state, head, wasBelow)
       continue
     }
-    const block = await ahead.take(next, head.number)
-    if (block === null) continue
-    misfits = (await append(state, block)) ? 0 : misfits + 1
+    const answered = await ahead.take(next, head.number)
+    if (answered === null) continue
+    misfits = (await append(state, answered)) ? 0 : misfits + 1
     if (misfits === misfitsBeforeWarning) state.parts.log.warn({ height: next }, misfitWarning)
     if (misfits > 0) await pause(backoffMs(options.backoff, misfits), undefined, { signal: stop })
   }
@@ -114,7 +168,7 @@ async function ingest(state: Ingesting): Promise<void> {
  * Adds a block that continues ours; one that does not shows that the node is on another branch.
  * False when it continues nothing and the node says that ours is its branch: it is changing now.
  */
-async function append(state: Ingesting, block: EncodedBlock): Promise<boolean> {
+async function append(state: Ingesting, { block, answeredMs }: Answered): Promise<boolean> {
   const tip = state.own.tip()
   if (tip !== null && block.header.parentHash !== tip.hash) {
     state.ahead.cancelAbove(-1)
@@ -124,7 +178,7 @@ async function append(state: Ingesting, block: EncodedBlock): Promise<boolean> {
   const stop = state.parts.metrics.stageSeconds.startTimer({ stage: 'prepare' })
   const prepared = prepareBlock(block)
   stop()
-  await state.own.add(prepared)
+  await state.own.add(prepared, answeredMs)
   await nextTurn()
   return true
 }
@@ -143,6 +197,7 @@ async function begin(state: Ingesting, head: Head): Promise<number> {
   }
   await changeBranch(state)
   const sealed = await own.sealRest()
+  state.heads.stand()
   parts.log.info({ height: own.tip()?.number, sealed }, 'goes on after the last stored block')
   return height
 }
@@ -168,13 +223,14 @@ function isBelow(own: Ingesting['own'], { number }: Head): boolean {
 
 /** Follows the node where it is on another branch; answers whether blocks of ours were removed. */
 async function changeBranch(state: Ingesting): Promise<boolean> {
-  const { options, parts, own, genesis, ahead, stop } = state
+  const { options, parts, own, heads, genesis, ahead, stop } = state
+  heads.doubt()
   const verdict = await followBranch(
     options,
     {
       ...parts,
       own,
-      block: (height) => ahead.take(height, height),
+      block: async (height) => (await ahead.take(height, height))?.block ?? null,
       genesisHash: parts.store.genesisHash(),
     },
     stop,

@@ -5,6 +5,7 @@
  */
 import type { Seal } from '../../primitives/seal.ts'
 import type { BlockHeader, BlockToStore, Snapshot, StoreWriter } from '../../store/store.ts'
+import type { HeadSigner } from '../head/signer.ts'
 import { createCommits } from './commits.ts'
 import type { IngestMetrics } from './ingest-metrics.ts'
 
@@ -17,9 +18,10 @@ export interface OwnChainOptions {
 
 export interface OwnChainParts {
   readonly store: StoreWriter
+  readonly heads: Pick<HeadSigner, 'sealed' | 'leave' | 'stand'>
   readonly seal: (header: BlockHeader, known: readonly Seal[]) => Seal
   readonly metrics: IngestMetrics
-  /** A block and its seal are on the disk. */
+  /** A block and its seal are on the disk, and the head that is due with it was handed out. */
   readonly onSealed: (header: BlockHeader) => void
   /** The first write that failed; none succeeds after it. */
   readonly onFailure: (error: unknown) => void
@@ -37,8 +39,11 @@ export interface OwnChain {
   hashAt(height: number): string | undefined
   /** What is stored, every height of it; null in an empty store. */
   range(): StoredRange | null
-  /** Stores and seals a block that follows the tip; resolves when further ones may follow. */
-  add(block: BlockToStore): Promise<void>
+  /**
+   * Stores and seals a block that follows the tip and that the node answered at that time; resolves when
+   * further ones may follow.
+   */
+  add(block: BlockToStore, answeredMs: number): Promise<void>
   /** Seals stored blocks that have no seal of this identity; answers how many. */
   sealRest(): Promise<number>
   /** Removes the blocks above this height. */
@@ -54,7 +59,7 @@ const blocksPerPrune = 64
 
 /** Continues from what is stored. */
 export function openOwnChain(options: OwnChainOptions, parts: OwnChainParts): OwnChain {
-  const { store, seal, metrics } = parts
+  const { store, heads, seal, metrics } = parts
   const commits = createCommits(options.maxCommits, parts.onFailure)
   const underWay = new Map<number, string>()
   let tip = store.reader.read(storedTip)
@@ -71,13 +76,14 @@ export function openOwnChain(options: OwnChainOptions, parts: OwnChainParts): Ow
   const writeSeal = async (header: BlockHeader, known: readonly Seal[]): Promise<void> => {
     await store.putSeals(header.number, [seal(header, known)])
     if (underWay.get(header.number) === header.hash) underWay.delete(header.number)
-    tellSealed(header)
   }
 
-  const write = async (block: BlockToStore): Promise<void> => {
+  const write = async (block: BlockToStore, answeredMs: number): Promise<void> => {
     const stop = metrics.stageSeconds.startTimer({ stage: 'commit' })
     const { header } = block
+    const { number, hash } = header
     await Promise.all([store.putBlock(block), writeSeal(header, sealsOf(header))])
+    void heads.sealed({ number, hash }, answeredMs).then(() => tellSealed(header))
     stop()
     if (++sincePrune < blocksPerPrune) return
     sincePrune = 0
@@ -89,30 +95,35 @@ export function openOwnChain(options: OwnChainOptions, parts: OwnChainParts): Ow
     hashAt: (height) =>
       underWay.get(height) ?? store.reader.read((snapshot) => snapshot.header(height)?.hash),
     range: () => store.reader.read((snapshot) => snapshot.range()),
-    async add(block) {
+    async add(block, answeredMs) {
       const { number, hash } = block.header
       tip = { number, hash }
       underWay.set(number, hash)
-      await commits.add(write(block))
+      await commits.add(write(block, answeredMs))
     },
     async sealRest() {
       for (let count = 0; ; count++) {
         const header = store.reader.read((snapshot) => firstUnsealed(snapshot, options.identity))
         if (header === undefined) return count
         await writeSeal(header, [])
+        tellSealed(header)
       }
     },
     async cutAbove(height) {
       await commits.drain()
+      heads.leave()
       await store.removeAbove(height)
       tip = store.reader.read(storedTip)
+      heads.stand()
     },
     async beginAgain(block) {
       await commits.drain()
+      heads.leave()
       const { header } = block
       const seals = [seal(header, sealsOf(header))]
       await store.replaceBlocks(header.number, Number.MAX_SAFE_INTEGER, [{ ...block, seals }])
       tip = store.reader.read(storedTip)
+      heads.stand()
       tellSealed(header)
     },
     drain: () => commits.drain(),
