@@ -54,10 +54,8 @@ export function createStatus(
     identity: null,
     genesis: null,
   }
-  const totals = { blocks: 0, transactions: 0, logs: 0, entries: 0, lastMs: 0 }
-  const lately: number[] = []
+  const sealed = countSealed(nowMs)
   let upstream: UpstreamState | null = null
-  let sealedMs: number | null = null
   let isReady = false
 
   const look = <T>(read: (snapshot: Snapshot) => T, otherwise: T): T =>
@@ -86,13 +84,52 @@ export function createStatus(
         head: range?.head ?? null,
         genesis: parts.genesis,
         identity: parts.identity,
-        lastProcessedMs: sealedMs ?? look(newestSealMs, null),
+        lastProcessedMs: sealed.lastMs() ?? look(newestSealMs, null),
         sourceHead: sourceHead(),
         upstreamMode: upstream?.mode ?? 'offline',
         gaps: look((snapshot) => snapshot.gaps(maxGaps), []),
         errors: errors(),
         p2p: { self: parts.p2p?.self() ?? null, peers: parts.p2p?.peers() ?? [] },
       }
+    },
+    counters: sealed.counters,
+    onSealed: sealed.add,
+    onUpstream(state) {
+      upstream = state
+    },
+    setReady(ready) {
+      isReady = ready
+    },
+    close() {
+      isReady = false
+      parts.reader = null
+      parts.p2p = null
+    },
+  }
+}
+
+/** Counts what was sealed since the start. */
+function countSealed(nowMs: () => number): {
+  add(header: BlockHeader): void
+  counters(): Counters
+  /** When the last block was sealed; null before the first. */
+  lastMs(): number | null
+} {
+  const totals = { blocks: 0, transactions: 0, logs: 0, entries: 0, lastMs: 0 }
+  const lately: number[] = []
+  let sealedMs: number | null = null
+  return {
+    lastMs: () => sealedMs,
+    add({ sections }) {
+      const now = nowMs()
+      totals.blocks++
+      totals.transactions += sections.Transaction
+      totals.logs += sections.Log
+      totals.entries += sections.AccessListEntry
+      totals.lastMs = sealedMs === null ? 0 : now - sealedMs
+      sealedMs = now
+      lately.push(now)
+      dropOld(lately, now - minuteMs)
     },
     counters() {
       dropOld(lately, nowMs() - minuteMs)
@@ -112,28 +149,6 @@ export function createStatus(
         documents_processed: totals.blocks + totals.transactions + totals.logs + totals.entries,
         last_processing_time_ms: totals.lastMs,
       }
-    },
-    onSealed({ sections }) {
-      const now = nowMs()
-      totals.blocks++
-      totals.transactions += sections.Transaction
-      totals.logs += sections.Log
-      totals.entries += sections.AccessListEntry
-      totals.lastMs = sealedMs === null ? 0 : now - sealedMs
-      sealedMs = now
-      lately.push(now)
-      dropOld(lately, now - minuteMs)
-    },
-    onUpstream(state) {
-      upstream = state
-    },
-    setReady(ready) {
-      isReady = ready
-    },
-    close() {
-      isReady = false
-      parts.reader = null
-      parts.p2p = null
     },
   }
 }
