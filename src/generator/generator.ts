@@ -26,6 +26,7 @@ import { createStatus, declareGauges, type Status } from './status.ts'
 import type { WriterData, WriterEvents, WriterRequests } from './writer-thread.ts'
 
 export interface GeneratorOptions extends GeneratorSettings {
+  /** Times of signed heads that differ from the usual ones. */
   readonly headTiming?: Partial<HeadTiming>
 }
 
@@ -78,13 +79,13 @@ export async function openGenerator(
   )
   const { signer, signerKey, peerSeed } = known ?? (await openIdentity(keyOptions))
   status.parts.identity = signer.identity
-  writer.on('genesis', (hash) => {
-    status.parts.genesis = hash
-  })
   await writer.request('ingest', signerKey)
   let mesh: Mesh | null = null
   metrics.addSource(writer.metrics)
   writer.on('upstream', status.onUpstream)
+  writer.on('genesis', (hash) => {
+    status.parts.genesis = hash
+  })
   writer.on('failed', (error) => running.fail(fromPlainError(error)))
   writer.on('sealed', (header) => {
     status.onSealed(header)

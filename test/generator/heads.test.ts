@@ -189,17 +189,22 @@ test('of two Generators with one key one stops and says so, and the other goes o
   await mineAndHear(anvil, survivor)
 })
 
-test('a Generator with one stored block follows a reorganisation of one block', async (t) => {
-  const anvil = await startNode(t)
-  const settings = { NODE_RPC_URL: anvil.url, GENERATOR_START_HEIGHT: 'latest' }
-  const generator = await openGeneratorInProcess(t, testDirectory(t), settings, timing)
-  const { tail } = await generator.reports(({ head, genesis }) => head === 5 && genesis !== null)
-  assert.equal(tail, 5)
-  const listener = await openHeadListener(t, [generator.address])
-  await anvil.rpc('anvil_reorg', 1, [])
-  const { hash } = await blockOf(anvil, 'latest')
-  await listener.heads.first((head) => head.hash === hash)
-  assert.deepEqual(await generator.query('{ Block { number hash } }'), {
-    Block: [{ number: 5, hash }],
+for (const [startHeight, stored, depth] of [
+  ['latest', 'one block', 1],
+  ['-1', 'two blocks', 4],
+] as const)
+  test(`a Generator that stored ${stored} follows a reorganisation of ${depth}`, async (t) => {
+    const anvil = await startNode(t)
+    const settings = { NODE_RPC_URL: anvil.url, GENERATOR_START_HEIGHT: startHeight }
+    const generator = await openGeneratorInProcess(t, testDirectory(t), settings, timing)
+    const { tail } = await generator.reports(({ head, genesis }) => head === 5 && genesis !== null)
+    const listener = await openHeadListener(t, [generator.address])
+    await anvil.rpc('anvil_reorg', depth, [])
+    const { hash } = await blockOf(anvil, 'latest')
+    await listener.heads.first((head) => head.hash === hash)
+    const heights = tail === 5 ? ['0x5'] : ['0x4', '0x5']
+    const blocks = await Promise.all(heights.map((height) => blockOf(anvil, height)))
+    assert.deepEqual(await generator.query('{ Block { hash } }'), {
+      Block: blocks.map((block) => ({ hash: block.hash })),
+    })
   })
-})

@@ -33,7 +33,7 @@ const heads = createHeadSigner(
     },
   },
 )
-heads.genesis(testGenesis)
+heads.setGenesis(testGenesis)
 const head = store.reader.read((snapshot) => snapshot.range()?.head ?? 0)
 for (let height = head + 1; ; height++) {
   const block = opaqueBlock(height)

@@ -44,16 +44,15 @@ export interface HeadSignerParts extends StoredHeadParts {
 }
 
 export interface HeadSigner {
-  /** Block 0 is known. */
-  genesis(hash: string): void
-  /** Height of the node's head. */
-  nodeHeight(height: number): void
+  setGenesis(hash: string): void
+  /** Height of the node's head; the first is that of the start. */
+  setNodeHeight(height: number): void
   /**
    * The newest block and its seal are on the disk; the node answered the block at that time. Resolves when
    * no head is being written: one that is due with this block has been handed out then.
    */
   sealed(block: BlockPlace, answeredMs: number): Promise<void>
-  /** The node contradicts our newest block: nothing is signed before it confirms one. */
+  /** The node contradicts our newest block: what it answered before confirms nothing any more. */
   doubt(): void
   /** Blocks are about to be removed: nothing is signed before `stand`. */
   leave(): void
@@ -72,17 +71,20 @@ export function createHeadSigner(options: HeadSignerOptions, parts: HeadSignerPa
   const stored = openStoredHead(options.network, parts)
   const steps = createSteps(timing, { ...parts, stored })
   let overtakings = noOvertakings
+  let doubtedMs = Number.NEGATIVE_INFINITY
   return {
-    genesis: (genesisHash) => steps.change({ genesisHash }),
-    nodeHeight(height) {
+    setGenesis: (genesisHash) => steps.change({ genesisHash }),
+    setNodeHeight(height) {
       overtakings = startAt(overtakings, height)
       steps.setNodeHeight(height)
     },
-    async sealed(tip, confirmedMs) {
+    async sealed(tip, answeredMs) {
+      const confirmedMs = answeredMs > doubtedMs ? answeredMs : null
       steps.change({ tip, confirmedMs, isNews: true })
       await steps.writing()
     },
     doubt() {
+      doubtedMs = clock.nowMs()
       steps.discard()
       steps.change({ confirmedMs: null, isNews: true })
     },

@@ -78,7 +78,7 @@ export function startIngest(
     return { block, answeredMs: clock.nowMs() }
   })
   const onNodeHead = (head: Head): void => {
-    heads.nodeHeight(head.number)
+    heads.setNodeHeight(head.number)
     ahead.cancelAbove(head.number)
     node.set(head)
   }
@@ -98,7 +98,7 @@ export function startIngest(
     { ...parts, heads, seal, onFailure },
   )
   const onGenesis = (hash: string): void => {
-    heads.genesis(hash)
+    heads.setGenesis(hash)
     parts.onGenesis(hash)
   }
   const genesis = createGenesis({ ...parts, onGenesis, onFailure })

@@ -55,8 +55,8 @@ async function runOnce(run: Run, questions: number): Promise<Head[]> {
     { network: testNetwork, identity: key.identity, askPeersMs: 1 },
     { p2p: room.p2p, log, onFound: signer.found },
   )
-  signer.genesis(testGenesis)
-  signer.nodeHeight(height)
+  signer.setGenesis(testGenesis)
+  signer.setNodeHeight(height)
   const before = asked.items.length
   for (let question = 1; question <= questions; question++) {
     await asked.first(() => asked.items.length >= before + question)

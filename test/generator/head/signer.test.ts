@@ -77,8 +77,8 @@ async function openSigner(t: TestContext, options: SignerOptions = {}): Promise<
     },
   )
   t.after(() => signer.close())
-  if (genesis !== null) signer.genesis(genesis)
-  signer.nodeHeight(startHeight)
+  if (genesis !== null) signer.setGenesis(genesis)
+  signer.setNodeHeight(startHeight)
   return {
     store,
     clock,
@@ -103,7 +103,7 @@ const sequences = ({ items }: Collection<Head>): number[] => items.map(({ sequen
 describe('the head of a sealed block', () => {
   test('says network, block 0, block, sequence and how far the node is, under our signature', async (t) => {
     const { seal, signer, heads, clock } = await openSigner(t)
-    signer.nodeHeight(170)
+    signer.setNodeHeight(170)
     await seal(120)
     const [head = assert.fail('no head')] = heads.items
     const { signatureType, signatureIdentity, signatureValue, ...statement } = head
@@ -124,7 +124,7 @@ describe('the head of a sealed block', () => {
     await seal(5)
     clock.advance(5 * seconds)
     assert.deepEqual(heads.items, [])
-    signer.genesis(testGenesis)
+    signer.setGenesis(testGenesis)
     await heads.first(({ number }) => number === 5)
   })
 
@@ -333,6 +333,21 @@ describe('a reorganisation', () => {
     assert.equal(heads.items.length, 1)
     asked.items[0]?.answer(namedHash('main:7'))
     await heads.first(() => heads.items.length === 2)
+  })
+
+  test('in sight makes nothing of a block that the node answered before', async (t) => {
+    const { seal, signer, heads, clock, asked } = await openSigner(t)
+    await seal(7)
+    clock.advance(seconds)
+    const answeredMs = clock.nowMs()
+    clock.advance(seconds)
+    signer.doubt()
+    await signer.sealed({ number: 8, hash: namedHash('main:8') }, answeredMs)
+    assert.deepEqual(numbers(heads), [7])
+    assert.deepEqual(
+      asked.items.map(({ height }) => height),
+      [7],
+    )
   })
 
   test('to a block without a seal of ours, or to an empty store, is no place to stand', async (t) => {
