@@ -1,7 +1,7 @@
 /**
  * Asks peers for the newest head of this Generator that they have: on every connection, and from time to
- * time on those that stay. A store that was lost, or a clock that was set back, would sign heads that
- * peers take for old ones. Only our own signature counts, and is looked at only on a sequence above ours,
+ * time on those that stay. After its store was lost and its clock set back it would sign heads that peers
+ * take for old ones. Only our own signature counts, and is looked at only on a sequence above ours,
  * so old heads that somebody shows us cost next to nothing.
  */
 import type { Logger } from 'pino'

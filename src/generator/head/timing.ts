@@ -22,7 +22,7 @@ export interface HeadTiming {
   readonly overtakingsApartMs: number
 }
 
-/** The times that decision 5 of the design names, and those that follow from them. */
+/** The times that hold where a program says nothing. Hosts rely on `everyMs`: they hear a signer out for 45 seconds. */
 export const defaultHeadTiming: HeadTiming = {
   apartMs: 500,
   everyMs: 15_000,
