@@ -25,7 +25,8 @@ export const errorCodes = {
     'The execution node of the development chain does not answer, or not as one does.',
   DEVNET_PROGRAM_ENDED: 'A program of the development chain ended without having been asked to.',
   DEVNET_START_TIMEOUT: 'A program of the development chain did not come up in time.',
-  GENERATOR_CHAIN_CHANGED: 'The execution node has none of the blocks that the store holds.',
+  GENERATOR_CHAIN_CHANGED: 'The execution node follows another chain than the stored one.',
+  GENERATOR_KEY_RUNS_TWICE: 'Another program signs heads with the same key as this Generator.',
   GRAPHQL_ABORTED: 'The client went away before its answer was ready.',
   GRAPHQL_CONDITION_INVALID:
     'A filter, order, group or format asks for something the field cannot give.',

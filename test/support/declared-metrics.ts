@@ -4,7 +4,7 @@ import { declareResourceCounts } from '../../operator/reconcile/resource-counts.
 import { openRuntimeMetrics } from '../../operator/runtime/metrics.ts'
 import { declareUnread } from '../../operator/runtime/unread.ts'
 import { createChainMetrics } from '../../src/chain/metrics.ts'
-import { createIngestMetrics } from '../../src/generator/ingest-metrics.ts'
+import { createIngestMetrics } from '../../src/generator/ingest/ingest-metrics.ts'
 import { declareGauges } from '../../src/generator/status.ts'
 import { createGraphqlMetrics } from '../../src/graphql/graphql-metrics.ts'
 import { createHostMetrics } from '../../src/host/metrics.ts'
