@@ -2,7 +2,7 @@
  * The catalog of entities: the six collections and, where asked for, attestation records.
  */
 import { invariant } from '../errors.ts'
-import { cidText } from '../primitives/cid.ts'
+import { cidText } from '../primitives/cid-text.ts'
 import {
   blockSections,
   type Collection,

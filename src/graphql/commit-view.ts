@@ -3,7 +3,8 @@
  * from it to the signed root.
  */
 import { invariant } from '../errors.ts'
-import { cidText, documentCid } from '../primitives/cid.ts'
+import { documentCid } from '../primitives/cid.ts'
+import { cidText } from '../primitives/cid-text.ts'
 import { blockSections, type Section, type Value } from '../primitives/collections.ts'
 import { inclusionProof } from '../primitives/merkle.ts'
 import { canonicalBytes } from '../primitives/values.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import { parseCid } from '../../src/primitives/cid.ts'
+import { parseCid } from '../../src/primitives/cid-text.ts'
 import { verifyInclusion } from '../../src/primitives/merkle.ts'
 import { openGraphqlRoom } from '../support/graphql-room.ts'
 import { sealBlock, testSigner } from '../support/sealed-blocks.ts'
