@@ -99,6 +99,8 @@ export const errorCodes = {
   STORE_SNAPSHOT_EXPIRED:
     'A snapshot of the store was used after its release, or held for too long.',
   STORE_WRITE_FAILED: 'The store could not be written.',
+  VERIFY_ACCEPTANCE_INVALID:
+    'The identities to accept are none, no public keys, or fewer than have to sign.',
 } as const
 
 export type ErrorCode = keyof typeof errorCodes

@@ -9,7 +9,7 @@ import { readSourceFiles, root, type SourceFile } from './support/source-files.t
  * room may also use those named before it.
  */
 const floors: readonly (readonly string[])[] = [
-  ['errors', 'scraped-gauge', 'primitives', 'views'],
+  ['errors', 'scraped-gauge', 'primitives', 'verify', 'views'],
   ['chain', 'store', 'identity', 'p2p', 'registry', 'lens'],
   ['graphql', 'service'],
   ['generator', 'host', 'toolkit', 'app', 'devnet'],
@@ -51,9 +51,9 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   '@libp2p/utils': ['p2p'],
   '@libp2p/yamux': ['p2p'],
   '@multiformats/multiaddr': ['p2p'],
-  '@noble/curves': ['identity', 'primitives', 'chain'],
+  '@noble/curves': ['identity', 'primitives', 'chain', 'verify'],
   '@ethereumjs/rlp': ['chain'],
-  '@noble/hashes': ['identity', 'primitives', 'chain', 'graphql'],
+  '@noble/hashes': ['identity', 'primitives', 'chain', 'verify'],
   commander: ['main', 'service', 'toolkit'],
   fastify: ['service', 'graphql'],
   graphiql: ['host'],

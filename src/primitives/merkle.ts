@@ -33,34 +33,6 @@ export function inclusionProof(leaves: readonly Uint8Array[], index: number): Ui
   return proof
 }
 
-/** Whether `proof` shows that `leaf` is at `index` of the `count` leaves under `root` (RFC 9162, 2.1.3.2). */
-export function verifyInclusion(
-  leaf: Uint8Array,
-  index: number,
-  count: number,
-  proof: readonly Uint8Array[],
-  root: Uint8Array,
-): boolean {
-  if (!Number.isSafeInteger(count) || !Number.isSafeInteger(index)) return false
-  if (index < 0 || index >= count) return false
-  let digest: Uint8Array = Uint8Array.from(leafLevel([leaf]))
-  let position = index
-  let last = count - 1
-  let used = 0
-  for (; last > 0; last = Math.floor(last / 2), position = Math.floor(position / 2)) {
-    const isRight = position % 2 === 1
-    if (!isRight && position === last) continue
-    const sibling = proof[used++]
-    if (sibling?.length !== digestBytes) return false
-    digest = isRight ? nodeHash(sibling, digest) : nodeHash(digest, sibling)
-  }
-  return used === proof.length && Buffer.compare(digest, root) === 0
-}
-
-function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
-  return hash('sha256', Buffer.concat([Uint8Array.of(nodeMark), left, right]), 'buffer')
-}
-
 /** The leaves' digests, one after the other. */
 function leafLevel(leaves: readonly Uint8Array[]): Buffer {
   const level = Buffer.allocUnsafe(leaves.length * digestBytes)
