@@ -143,7 +143,8 @@ function courseOf(collection: CollectionName, field: string): Course | undefined
 
 // --- Seals ----------------------------------------------------------------------------------
 
-function sealAt(row: Row): Seal {
+/** The seal that a row of BlockSignature shows. */
+export function sealAt(row: Row): Seal {
   const seal = sealsOf(row.block)[row.position]
   invariant(seal !== undefined, `block ${row.block.height} has a seal ${row.position}`)
   return seal
