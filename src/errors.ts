@@ -101,6 +101,8 @@ export const errorCodes = {
   STORE_WRITE_FAILED: 'The store could not be written.',
   VERIFY_ACCEPTANCE_INVALID:
     'The identities to accept are none, no public keys, or fewer than have to sign.',
+  VERIFY_ANSWER_UNREADABLE: 'An answer to verify is not there, too large or not JSON.',
+  VERIFY_PROOF_MISSING: 'An answer to verify has no document with a `_proof`.',
 } as const
 
 export type ErrorCode = keyof typeof errorCodes
