@@ -4,9 +4,10 @@
 export const failureReasons = {
   'proof-missing': 'The answer has no `_proof` for the document.',
   'proof-incomplete': 'The `_proof` lacks fields, because the query did not ask for them.',
-  'proof-malformed': 'A field of the `_proof` is not in its form, or longer than any proof has it.',
+  'proof-malformed':
+    'A field of the `_proof` has a wrong form, or holds more than that of any proof.',
   'leaf-missing':
-    'The `_proof` has no CID and no index, which only that of a seal with its `_docID` can lack.',
+    'The `_proof` has no CID and no index, which only a seal, told by its `_docID`, may lack.',
   'docid-malformed': 'The `_docID` is not one that a Host makes.',
   'snapshot-unproven': 'A snapshot is in no block.',
   'seal-missing':

@@ -100,7 +100,10 @@ function readLeaf({ cid, index, path }: Fields): Leaf | Failure | null {
 }
 
 function malformed(field: string): Failure {
-  return failure('proof-malformed', `The field ${field} of the proof is not in its form.`)
+  return failure(
+    'proof-malformed',
+    `The field ${field} of the proof has a wrong form, or holds more than that of any proof.`,
+  )
 }
 
 function isSealList(value: unknown): value is readonly SealSignature[] {

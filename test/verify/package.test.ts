@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { alice, documentOf } from '../support/answered-documents.ts'
+import { readProofs } from '../support/readme-proofs.ts'
 import { repository } from '../support/repository.ts'
 
 const top = mkdtempSync(join(tmpdir(), 'viewmesh-package-'))
@@ -68,6 +69,14 @@ test('viewmesh/verify is imported, and needs no package but the curves and hashe
     console.log(path.join('.'), verdict.proves, changed.failure.code)`,
   )
   assert.equal(node(['check.js']), 'data.Log.0 document cid-wrong\n')
+})
+
+test('the program that README shows runs', () => {
+  const { answer: shown, program } = readProofs()
+  writeFileSync(join(app, 'answer.json'), shown)
+  writeFileSync(join(app, 'readme.js'), program)
+  const expected = "data.AccessListEntry.0 [ 'address', 'blockNumber', 'storageKeys' ] []\n"
+  assert.equal(node(['readme.js']), expected)
 })
 
 test('its types are enough for a strict compiler without those of Node', () => {
