@@ -4,9 +4,9 @@
 import { invariant } from '../errors.ts'
 import { cidText } from '../primitives/cid-text.ts'
 import { blockSections, type Section } from '../primitives/collections.ts'
-import { inclusionProof } from '../primitives/merkle.ts'
+import { inclusionPath } from '../primitives/merkle.ts'
 import type { Signature } from '../primitives/signature.ts'
-import { cidsOf } from './block-cids.ts'
+import { cidsOf, proofsOf } from './block-cids.ts'
 import { storedSealsOf } from './block-seals.ts'
 import { sealAt } from './catalog.ts'
 import { type FixedObject, type Json, pickFields } from './fixed-object.ts'
@@ -17,15 +17,19 @@ import type { Row } from './row.ts'
 export function proofOf(row: Row, section: Section, fields: readonly NamedField[]): Json {
   const { block } = row
   const { inOrder, sorted, root } = cidsOf(block)
+  const { tree, places } = proofsOf(block)
   const cid = inOrder[positionInBlock(row, section)]
-  invariant(cid !== undefined, `block ${block.height} has the CID of each document`)
-  const index = sorted.findIndex((one) => Buffer.compare(one, cid) === 0)
+  const index = cid === undefined ? undefined : places.get(cid)
+  invariant(
+    cid !== undefined && index !== undefined,
+    `block ${block.height} has each CID in its tree`,
+  )
   return pickFields(fields, {
     ...proofHead(row),
     cid: cidText(cid),
     index,
     count: sorted.length,
-    path: () => pathOf(row, sorted, index),
+    path: () => inclusionPath(tree, index).map((hash) => Buffer.from(hash).toString('hex')),
     root,
     seals: () => storedSealsOf(block).map(signatureView),
   })
@@ -50,12 +54,6 @@ function proofHead({ block }: Row): FixedObject {
     network: block.session.network,
     block: { __typename: 'ProvenBlock', number: block.height, hash },
   }
-}
-
-/** Hashes all CIDs of the block once more. */
-function pathOf({ block }: Row, sorted: readonly Uint8Array[], index: number): Json {
-  block.session.work.look(sorted.length)
-  return inclusionProof(sorted, index).map((hash) => Buffer.from(hash).toString('hex'))
 }
 
 function positionInBlock({ block, position }: Row, section: Section): number {

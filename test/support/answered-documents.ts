@@ -4,7 +4,7 @@ import { encodeBody } from '../../src/primitives/body.ts'
 import { cidText } from '../../src/primitives/cid-text.ts'
 import { blockSections, storedFields } from '../../src/primitives/collections.ts'
 import type { BlockDocuments, Document } from '../../src/primitives/documents.ts'
-import { inclusionProof } from '../../src/primitives/merkle.ts'
+import { inclusionPath, merkleTree } from '../../src/primitives/merkle.ts'
 import { sealRoot } from '../../src/primitives/seal.ts'
 import type { Verdict } from '../../src/verify/verify.ts'
 import { createChain } from './block-factory.ts'
@@ -50,6 +50,7 @@ export function sealableBlock(made: BlockDocuments): SealableBlock {
 export function answeredDocuments(block: SealableBlock, signers: readonly Signer[]): Answered[] {
   const { network, number, hash, documents, cids } = block
   const { root, count, sorted } = sealRoot(cids)
+  const tree = merkleTree(sorted)
   const seals = signers.map((signer) => {
     const seal = signSeal(block, signer)
     return { type: seal.signatureType, identity: signer.identity, value: seal.signatureValue }
@@ -57,7 +58,7 @@ export function answeredDocuments(block: SealableBlock, signers: readonly Signer
   return documents.map(({ collection, docID, values }, position) => {
     const cid = cids[position] ?? new Uint8Array()
     const index = sorted.indexOf(cid)
-    const path = inclusionProof(sorted, index).map((node) => Buffer.from(node).toString('hex'))
+    const path = inclusionPath(tree, index).map((node) => Buffer.from(node).toString('hex'))
     const proof = { network, cid: cidText(cid), index, count, path, root }
     const fields = storedFields(collection).map(({ name }, at) => [name, values[at]])
     return {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { inclusionProof, merkleRoot } from '../../src/primitives/merkle.ts'
+import { inclusionPath, merkleRoot, merkleTree } from '../../src/primitives/merkle.ts'
 import { verifyInclusion } from '../../src/verify/inclusion.ts'
 
 const leaf = fc.uint8Array({ maxLength: 40 })
@@ -12,7 +12,7 @@ const leavesAndIndex = fc
 test('any leaf can be shown to be under the root by a proof of logarithmic length', () => {
   fc.assert(
     fc.property(leavesAndIndex, ([leaves, index]) => {
-      const proof = inclusionProof(leaves, index)
+      const proof = inclusionPath(merkleTree(leaves), index)
       const found = leaves[index] ?? new Uint8Array()
       assert.ok(proof.length <= Math.ceil(Math.log2(leaves.length)))
       assert.ok(verifyInclusion(found, index, leaves.length, proof, merkleRoot(leaves)))
@@ -24,7 +24,7 @@ test('a proof shows nothing about another leaf, place, count, sibling or root', 
   fc.assert(
     fc.property(leavesAndIndex, fc.nat(255), ([leaves, index], bit) => {
       const count = leaves.length
-      const proof = inclusionProof(leaves, index)
+      const proof = inclusionPath(merkleTree(leaves), index)
       const found = leaves[index] ?? new Uint8Array()
       const root = merkleRoot(leaves)
       const holds = (...changed: Parameters<typeof verifyInclusion>): boolean =>
