@@ -1,4 +1,4 @@
-/** What a proof shows, as one line for people. Nothing of the answer reaches a terminal unchecked. */
+/** What a proof shows, as a line for people or programs. Nothing of the answer is obeyed by a terminal. */
 import type { AnsweredVerdict, Sealed, Verdict } from '../verify/verify.ts'
 
 /** Names told in full; there may be thousands. */
@@ -7,6 +7,11 @@ const maxNames = 20
 /** One line: where the document is in the answer, and what is proven of it or why nothing is. */
 export function verdictText({ path, verdict }: AnsweredVerdict): string {
   return `${pathText(path)}: ${provenText(verdict)}`
+}
+
+/** The same as one JSON object, in ASCII. */
+export function verdictJson({ path, verdict }: AnsweredVerdict): string {
+  return asciiJson({ path, ...verdict })
 }
 
 function provenText(verdict: Verdict): string {
@@ -31,7 +36,7 @@ function unprovenText(names: readonly string[]): string {
 function nameList(names: readonly string[]): string {
   const told = names.slice(0, maxNames).map(nameText)
   const more = names.length - told.length
-  return [...told, ...(more > 0 ? [`${more} more`] : [])].join(', ')
+  return (more > 0 ? [...told, `${more} more`] : told).join(', ')
 }
 
 function pathText(path: AnsweredVerdict['path']): string {
@@ -42,10 +47,13 @@ function pathText(path: AnsweredVerdict['path']): string {
     .replace(/^\./, '')
 }
 
-/** A name of GraphQL as it is, anything else quoted and in ASCII. */
+/** A name of GraphQL as it is, anything else quoted. */
 function nameText(name: string): string {
-  if (/^\w{1,100}$/.test(name)) return name
-  return JSON.stringify(name.slice(0, 100)).replaceAll(
+  return /^\w{1,100}$/.test(name) ? name : asciiJson(name.slice(0, 100))
+}
+
+function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(
     /[^\x20-\x7e]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )

@@ -5,7 +5,7 @@ import { ServiceError } from '../errors.ts'
 import { failureText } from '../service/failure-text.ts'
 import { proofSelection } from '../verify/proof.ts'
 import { verifyAnswer } from '../verify/verify.ts'
-import { verdictText } from './verdict-text.ts'
+import { verdictJson, verdictText } from './verdict-text.ts'
 
 /** What the command is given beside the answer. */
 export interface VerifyFlags {
@@ -40,9 +40,7 @@ export async function verifyCommand(
     const bytes = await readBounded(name === '-' ? stdin : createReadStream(name), source)
     const verdicts = verifyAnswer(parseAnswer(bytes, source), { identities, minimum })
     if (verdicts.length === 0) throw noProof(source)
-    const lines = verdicts.map((one) =>
-      flags.json === true ? JSON.stringify({ path: one.path, ...one.verdict }) : verdictText(one),
-    )
+    const lines = verdicts.map(flags.json === true ? verdictJson : verdictText)
     const isProven = verdicts.every(({ verdict }) => verdict.proves === 'document')
     return { exitCode: isProven ? 0 : 1, stdout: `${lines.join('\n')}\n`, stderr: '' }
   } catch (error) {

@@ -2,10 +2,7 @@
 import { type CollectionName, storedFields } from '../primitives/collections.ts'
 import { type DocID, docIDs } from '../primitives/doc-id.ts'
 import { typeName } from '../primitives/names.ts'
-import { isObject } from './proof.ts'
-
-/** An answered document: its fields by the names of the collection, beside whatever else was selected. */
-export type AnsweredDocument = Readonly<Record<string, unknown>>
+import { type AnsweredDocument, isObject } from './answered-document.ts'
 
 /** The fields that the canonical bytes cover and the answer does not have. */
 export function missingFields(

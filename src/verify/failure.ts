@@ -4,10 +4,8 @@
 export const failureReasons = {
   'proof-missing': 'The answer has no `_proof` for the document.',
   'proof-incomplete': 'The `_proof` lacks fields, because the query did not ask for them.',
-  'proof-malformed':
-    'A field of the `_proof` has a wrong form, or holds more than that of any proof.',
-  'leaf-missing':
-    'The `_proof` has no CID and no index, which only a seal, told by its `_docID`, may lack.',
+  'proof-malformed': 'A field of the `_proof` has a wrong form or is too long.',
+  'leaf-missing': 'Only the `_proof` of a seal, told by its `_docID`, may lack `cid` and `index`.',
   'docid-malformed': 'The `_docID` is not one that a Host makes.',
   'snapshot-unproven': 'A snapshot is in no block.',
   'seal-missing':
@@ -18,11 +16,11 @@ export const failureReasons = {
   'signers-missing': 'Fewer of the accepted identities signed than have to.',
   'path-wrong': 'The path does not lead from the CID at its index to the root that was signed.',
   'root-wrong': 'Neither the path nor a signature of an accepted identity leads to the root.',
-  'value-malformed': 'A field does not have the one form that a Host answers it in.',
+  'value-malformed': 'A field is not in the form in which a Host answers it.',
   'cid-wrong':
-    'The fields do not hash to the CID that was signed: a value, the `_docID` or the network is another.',
-  'seal-differs': 'A field of a seal is another than the one that was signed.',
-  'too-deep': 'The document is nested deeper than a Host answers.',
+    'The fields do not hash to the signed CID: a value, the `_docID` or the network differs.',
+  'seal-differs': 'A field of a seal differs from what was signed.',
+  'too-deep': 'This part of the answer is nested deeper than a Host answers.',
 } as const
 
 /** Why something is not proven. */

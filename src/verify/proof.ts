@@ -2,7 +2,8 @@
 import { hexToBytes } from '@noble/hashes/utils.js'
 import { isInt } from '../primitives/bounds.ts'
 import { parseCid } from '../primitives/cid-text.ts'
-import { type Failure, failure } from './failure.ts'
+import { type AnsweredDocument, isObject } from './answered-document.ts'
+import { type Failure, failure, isFailure } from './failure.ts'
 
 /** What a query has to ask for. */
 export const proofSelection =
@@ -50,8 +51,6 @@ export interface SealSignature {
   readonly value: string
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
 /** Takes a `_proof` apart, or says what is missing or malformed in it. */
 export function readProof(value: unknown): Proof | Failure {
   if (!isObject(value)) return failure('proof-missing')
@@ -70,13 +69,13 @@ export function readProof(value: unknown): Proof | Failure {
   const hash = block['hash']
   if (typeof hash !== 'string' || !hash.startsWith('0x') || !isHash(hash.slice(2)))
     return malformed('block.hash')
-  if (!isSealList(seals)) return malformed('seals')
+  if (!isListOf(seals, maxSeals, isSeal)) return malformed('seals')
   const leaf = readLeaf(value)
-  if (leaf !== null && 'code' in leaf) return leaf
+  if (leaf !== null && isFailure(leaf)) return leaf
   return { network, leaf, count, root, block: { number: block['number'], hash }, seals }
 }
 
-function missingFields(proof: Fields): string[] {
+function missingFields(proof: AnsweredDocument): string[] {
   const { block, seals } = proof
   const [seal] = Array.isArray(seals) ? seals : []
   return [
@@ -90,27 +89,32 @@ function absent(object: unknown, names: readonly string[]): string[] {
   return isObject(object) ? names.filter((name) => object[name] === undefined) : []
 }
 
-function readLeaf({ cid, index, path }: Fields): Leaf | Failure | null {
+function readLeaf({ cid, index, path }: AnsweredDocument): Leaf | Failure | null {
   if (cid === null && index === null) return null
   const bytes = typeof cid === 'string' ? parseCid(cid) : null
   if (typeof cid !== 'string' || bytes === null) return malformed('cid')
   if (!isHeight(index)) return malformed('index')
-  if (!Array.isArray(path) || path.length > maxPath || !path.every(isHash)) return malformed('path')
+  if (!isListOf(path, maxPath, isHash)) return malformed('path')
   return { text: cid, cid: bytes, index, path: path.map((hash) => hexToBytes(hash)) }
 }
 
 function malformed(field: string): Failure {
   return failure(
     'proof-malformed',
-    `The field ${field} of the proof has a wrong form, or holds more than that of any proof.`,
+    `The field ${field} of the proof has a wrong form or is too long.`,
   )
 }
 
-function isSealList(value: unknown): value is readonly SealSignature[] {
-  return Array.isArray(value) && value.length <= maxSeals && value.every(isSeal)
+/** A list may have holes where it did not come as JSON. */
+function isListOf<T>(
+  value: unknown,
+  most: number,
+  isItem: (item: unknown) => item is T,
+): value is readonly T[] {
+  return Array.isArray(value) && value.length <= most && [...value].every(isItem)
 }
 
-function isSeal(value: unknown): boolean {
+function isSeal(value: unknown): value is SealSignature {
   if (!isObject(value)) return false
   return [value['type'], value['identity'], value['value']].every(
     (text) => typeof text === 'string' && text.length <= maxTextLength,
@@ -124,9 +128,4 @@ function isHeight(value: unknown): value is number {
 /** 32 bytes in lower-case hex without 0x. */
 function isHash(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)
-}
-
-/** Whether a part of an answer is an object with fields. */
-export function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,10 +1,10 @@
 /** A seal as a document: it is in no tree, and its own signature proves what it says. */
 import type { DocID } from '../primitives/doc-id.ts'
 import { typeName } from '../primitives/names.ts'
-import type { AnsweredDocument } from './answered-fields.ts'
+import type { AnsweredDocument } from './answered-document.ts'
 import { type Failure, failure, isFailure } from './failure.ts'
 import type { Proof, SealSignature } from './proof.ts'
-import { findSigners, type Signers } from './signers.ts'
+import { type Accepted, findSigners } from './signers.ts'
 
 /** A seal whose signature fits. */
 export interface CheckedSeal {
@@ -19,11 +19,11 @@ export function checkSeal(
   document: AnsweredDocument,
   { blockHash, identity }: Extract<DocID, { collection: 'BlockSignature' }>,
   proof: Proof,
-  signers: Signers,
+  accepted: Accepted,
 ): CheckedSeal | Failure {
   const seal = proof.seals.find((one) => one.identity === identity)
   if (seal === undefined || blockHash !== proof.block.hash) return differs('_docID')
-  const found = findSigners({ ...proof, seals: [seal] }, { ...signers, minimum: 1 })
+  const found = findSigners({ ...proof, seals: [seal] }, { ...accepted, minimum: 1 })
   if (isFailure(found)) return found
   const signed = signedFields(proof, seal)
   const fields = Object.keys(document).filter((name) => Object.hasOwn(signed, name))
@@ -48,5 +48,5 @@ function signedFields(
 }
 
 function differs(name: string): Failure {
-  return failure('seal-differs', `BlockSignature.${name} is another than the one that was signed.`)
+  return failure('seal-differs', `BlockSignature.${name} differs from what was signed.`)
 }

@@ -6,17 +6,10 @@ import { arrayItem, bytesItem, intItem, textItem } from './dag-cbor.ts'
 import { type Failure, failure } from './failure.ts'
 import type { Proof, SealSignature } from './proof.ts'
 import { verifySignature } from './signature.ts'
-
-/** Whose signatures count, and how many of them it takes. */
-export interface Acceptance {
-  /** Public keys of Generators in lower-case hex without 0x, as `.identity` of their `/health` has them. */
-  readonly identities: readonly string[]
-  /** How many of these have to have signed. Default 1. */
-  readonly minimum?: number
-}
+import type { Acceptance } from './verify.ts'
 
 /** An acceptance that was looked through. */
-export interface Signers {
+export interface Accepted {
   readonly identities: ReadonlySet<string>
   readonly minimum: number
   /** Verifies a signature once, however many documents it stands below. */
@@ -30,15 +23,15 @@ const identityShape = /^(?:0[23])?[0-9a-f]{64}$/
  * @throws ServiceError `VERIFY_ACCEPTANCE_INVALID` where it has no identity, one that is no public key,
  * or a minimum that its identities cannot reach.
  */
-export function toSigners({ identities, minimum = 1 }: Acceptance): Signers {
+export function parseAcceptance({ identities, minimum = 1 }: Acceptance): Accepted {
   if (identities.length === 0) throw invalid('No identity is accepted.')
   const foreign = identities.find((identity) => !identityShape.test(identity))
   if (foreign !== undefined)
     throw invalid(`${JSON.stringify(String(foreign).slice(0, 80))} is no identity.`)
-  const accepted = new Set(identities)
-  if (!Number.isInteger(minimum) || minimum < 1 || minimum > accepted.size)
-    throw invalid(`Of ${accepted.size} accepted identities ${minimum} cannot have signed.`)
-  return { identities: accepted, minimum, verify: verifyOnce() }
+  const distinct = new Set(identities)
+  if (!Number.isInteger(minimum) || minimum < 1 || minimum > distinct.size)
+    throw invalid(`Of ${distinct.size} accepted identities ${minimum} cannot have signed.`)
+  return { identities: distinct, minimum, verify: verifyOnce() }
 }
 
 function invalid(message: string): ServiceError {
@@ -51,7 +44,7 @@ function invalid(message: string): ServiceError {
 function verifyOnce(): typeof verifySignature {
   const known = new Map<string, boolean>()
   return (type, identity, digest, signature) => {
-    const key = [type, identity, digest.join(), signature].join(' ')
+    const key = JSON.stringify([type, identity, digest.join(), signature])
     const fits = known.get(key) ?? verifySignature(type, identity, digest, signature)
     known.set(key, fits)
     return fits
@@ -61,7 +54,7 @@ function verifyOnce(): typeof verifySignature {
 /** The accepted identities whose signatures fit the proof, or why these are too few. */
 export function findSigners(
   proof: Proof,
-  { identities, minimum, verify }: Signers,
+  { identities, minimum, verify }: Accepted,
 ): readonly string[] | Failure {
   if (proof.seals.length === 0) return failure('seal-missing')
   const seals = firstOfEach(proof.seals.filter(({ identity }) => identities.has(identity)))
@@ -80,7 +73,9 @@ export function findSigners(
 
 /** A Host answers one seal of an identity for a root; further ones would only take time. */
 function firstOfEach(seals: readonly SealSignature[]): readonly SealSignature[] {
-  return [...new Map(seals.toReversed().map((seal) => [seal.identity, seal])).values()].toReversed()
+  return seals.filter(
+    (seal, place) => seals.findIndex(({ identity }) => identity === seal.identity) === place,
+  )
 }
 
 const maxNamed = 3
@@ -89,7 +84,8 @@ function unknownText(seals: readonly SealSignature[]): string {
   const found = new Set(seals.map(({ identity }) => identity))
   const named = [...found].filter((identity) => identityShape.test(identity)).slice(0, maxNamed)
   const more = found.size - named.length
-  return `None of the identities that signed is accepted: ${[...named, ...(more > 0 ? [`${more} more`] : [])].join(', ')}.`
+  const told = more > 0 ? [...named, `${more} more`] : named
+  return `None of the identities that signed is accepted: ${told.join(', ')}.`
 }
 
 function wrongText({ identity }: SealSignature): string {

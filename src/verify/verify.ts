@@ -7,22 +7,26 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { hexToBytes } from '@noble/hashes/utils.js'
 import type { CollectionName } from '../primitives/collections.ts'
 import { type DocID, parseDocID } from '../primitives/doc-id.ts'
-import {
-  type AnsweredDocument,
-  coveredNames,
-  missingFields,
-  uncoveredNames,
-} from './answered-fields.ts'
+import { type AnsweredDocument, isObject } from './answered-document.ts'
+import { coveredNames, missingFields, uncoveredNames } from './answered-fields.ts'
 import { canonicalBytes } from './canonical-bytes.ts'
 import { type Failure, failure, isFailure } from './failure.ts'
 import { type AnswerPath, findDocuments } from './find-documents.ts'
 import { isEqual, verifyInclusion } from './inclusion.ts'
-import { isObject, type Leaf, type Proof, type ProvenBlock, readProof } from './proof.ts'
+import { type Leaf, type Proof, type ProvenBlock, readProof } from './proof.ts'
 import { checkSeal } from './seal-document.ts'
-import { type Acceptance, findSigners, type Signers, toSigners } from './signers.ts'
+import { type Accepted, findSigners, parseAcceptance } from './signers.ts'
 
 /** What stands before the digest in a CID. */
 const prefixBytes = 4
+
+/** Whose signatures count, and how many of them it takes. */
+export interface Acceptance {
+  /** Public keys of Generators in lower-case hex without 0x, as `.identity` of their `/health` has them. */
+  readonly identities: readonly string[]
+  /** How many of these have to have signed. Default 1. */
+  readonly minimum?: number
+}
 
 /** What a proof shows of one document. */
 export type Verdict = DocumentProven | CidProven | NothingProven
@@ -78,7 +82,7 @@ export interface AnsweredVerdict {
  * @throws ServiceError `VERIFY_ACCEPTANCE_INVALID` where `acceptance` cannot be met by any document.
  */
 export function verifyDocument(document: unknown, acceptance: Acceptance): Verdict {
-  return verdictOf(document, toSigners(acceptance))
+  return verdictOf(document, parseAcceptance(acceptance))
 }
 
 /**
@@ -87,14 +91,14 @@ export function verifyDocument(document: unknown, acceptance: Acceptance): Verdi
  * @throws ServiceError `VERIFY_ACCEPTANCE_INVALID` where `acceptance` cannot be met by any document.
  */
 export function verifyAnswer(answer: unknown, acceptance: Acceptance): readonly AnsweredVerdict[] {
-  const signers = toSigners(acceptance)
+  const accepted = parseAcceptance(acceptance)
   return findDocuments(answer).map(({ path, document }) => ({
     path,
-    verdict: document === null ? nothing(failure('too-deep')) : verdictOf(document, signers),
+    verdict: document === null ? nothing(failure('too-deep')) : verdictOf(document, accepted),
   }))
 }
 
-function verdictOf(document: unknown, signers: Signers): Verdict {
+function verdictOf(document: unknown, accepted: Accepted): Verdict {
   if (!isObject(document)) return nothing(failure('proof-missing'))
   const proof = readProof(document['_proof'])
   if (isFailure(proof)) return nothing(proof)
@@ -102,9 +106,9 @@ function verdictOf(document: unknown, signers: Signers): Verdict {
   const docID = typeof text === 'string' ? parseDocID(text) : null
   if (docID === null && text !== undefined) return nothing(failure('docid-malformed'))
   if (docID?.collection === 'SnapshotSignature') return nothing(failure('snapshot-unproven'))
-  if (docID?.collection === 'BlockSignature') return sealVerdict(document, docID, proof, signers)
+  if (docID?.collection === 'BlockSignature') return sealVerdict(document, docID, proof, accepted)
   if (proof.leaf === null) return nothing(failure('leaf-missing'))
-  const signed = checkSealedLeaf(proof, proof.leaf, signers)
+  const signed = checkSealedLeaf(proof, proof.leaf, accepted)
   return isFailure(signed) ? nothing(signed) : contentVerdict(document, docID, proof.leaf, signed)
 }
 
@@ -113,10 +117,10 @@ function nothing(reason: Failure): NothingProven {
 }
 
 /** Whether the leaf is under the root and accepted identities signed that root. */
-function checkSealedLeaf(proof: Proof, leaf: Leaf, signers: Signers): Sealed | Failure {
+function checkSealedLeaf(proof: Proof, leaf: Leaf, accepted: Accepted): Sealed | Failure {
   const { network, block, count, root } = proof
   const isIncluded = verifyInclusion(leaf.cid, leaf.index, count, leaf.path, hexToBytes(root))
-  const found = findSigners(proof, signers)
+  const found = findSigners(proof, accepted)
   if (!isFailure(found)) {
     return isIncluded ? { network, block, signers: found } : failure('path-wrong')
   }
@@ -127,7 +131,7 @@ function sealVerdict(
   document: AnsweredDocument,
   docID: Extract<DocID, { collection: 'BlockSignature' }>,
   proof: Proof,
-  accepted: Signers,
+  accepted: Accepted,
 ): Verdict {
   const checked = checkSeal(document, docID, proof, accepted)
   if (isFailure(checked)) return nothing(checked)
@@ -162,7 +166,7 @@ function contentVerdict(
   if ('malformed' in canonical) {
     const name = `${collection}.${canonical.malformed}`
     return nothing(
-      failure('value-malformed', `${name} is not in the form that a Host answers it in.`),
+      failure('value-malformed', `${name} is not in the form in which a Host answers it.`),
     )
   }
   if (!isEqual(sha256(canonical.bytes), cid.subarray(prefixBytes)))

@@ -50,7 +50,7 @@ describe('a line a document says', () => {
       exitCode: 1,
       stdout: [
         `[0]: only the CID is proven: ${half._proof.cid}, ${sealed}; for the document ask for value too; not proven: hash, blockHash, from, to, gas, gasPrice, gasUsed, maxFeePerGas, maxPriorityFeePerGas, input, nonce, type, chainId, v, r, s, cumulativeGasUsed, effectiveGasPrice, blockNumber, transactionIndex, 1 more\n`,
-        '[1]: not proven (cid-wrong): The fields do not hash to the CID that was signed: a value, the `_docID` or the network is another.\n',
+        '[1]: not proven (cid-wrong): The fields do not hash to the signed CID: a value, the `_docID` or the network differs.\n',
       ].join(''),
       stderr: '',
     })
@@ -79,8 +79,11 @@ describe('a line a document says', () => {
     const names = ['\u001b[2J', '\u009b2J', 'a\nb', 'é']
     const evil = Object.fromEntries(names.map((name) => [name, { ...log, [name]: 1 }]))
     const { stdout } = await verifyText(JSON.stringify(evil))
-    assert.equal(stdout.split('\n').length, 5)
-    assert.match(stdout, /^[\x20-\x7e\n]*$/)
+    const { stdout: json } = await verifyText(JSON.stringify(evil), { ...byAlice, json: true })
+    for (const text of [stdout, json]) {
+      assert.equal(text.split('\n').length, names.length + 1)
+      assert.match(text, /^[\x20-\x7e\n]*$/)
+    }
     assert.match(stdout, /^"\\u001b\[2J": proven: .*; not proven: "\\u001b\[2J"$/m)
   })
 })

@@ -70,6 +70,11 @@ const cases: readonly Case[] = [
     change: withProof(() => ({ seals: Array(257).fill(sealBy(carol.identity)) })),
   },
   {
+    name: 'seals with a hole among them',
+    code: 'proof-malformed',
+    change: withProof(({ seals: [seal] }) => ({ seals: Object.assign([], { 1: seal }) })),
+  },
+  {
     name: 'a count of 2^31',
     code: 'proof-malformed',
     change: withProof(() => ({ count: 2 ** 31 })),

@@ -67,3 +67,9 @@ test('what nests deeper than any answer is told, and not looked into', () => {
   for (let level = 0; level < 1_000_000; level++) bottomless = [bottomless]
   assert.equal(verifyAnswer(bottomless, byAlice).length, 1)
 })
+
+test('an answer may be long', () => {
+  const log = documentOf('log-')
+  const answer = Array.from({ length: 150_000 }, () => ({ of: 1 }))
+  assert.deepEqual(toldOf([...answer, log]), ['150000: document'])
+})
