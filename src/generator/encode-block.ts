@@ -4,7 +4,7 @@
  */
 import type { WholeBlock } from '../chain/block-reader.ts'
 import { encodeBody } from '../primitives/body.ts'
-import { cidBytes } from '../primitives/cid-text.ts'
+import { cidBytes } from '../primitives/cid.ts'
 import { type BlockDocuments, toDocuments } from '../primitives/documents.ts'
 import type { BlockHeader } from '../store/store.ts'
 

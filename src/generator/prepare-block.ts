@@ -3,7 +3,7 @@
  * thread does.
  */
 import { openEncodedBody } from '../primitives/body.ts'
-import { cidBytes } from '../primitives/cid-text.ts'
+import { cidBytes } from '../primitives/cid.ts'
 import { indexTerms } from '../primitives/index-terms.ts'
 import { sealRoot } from '../primitives/seal.ts'
 import type { BlockToStore } from '../store/store.ts'

@@ -3,17 +3,17 @@
  * (https://github.com/multiformats/cid). Nothing here needs Node: browsers read CIDs as well.
  */
 
-/** Version 1, dag-cbor, sha2-256, 32 bytes: the four bytes before the digest in every CID of ours. */
-export const cidPrefix = 0x01711220
-
-/** The length of a binary CID. */
-export const cidBytes = 36
+/**
+ * Version 1, dag-cbor, sha2-256, 32 bytes: the four bytes before the digest in every CID of ours; and
+ * the length of the whole.
+ */
+export const cidForm = { prefix: 0x01711220, bytes: 36 } as const
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
 const digitValues: ReadonlyMap<string, number> = new Map(
   [...alphabet].map((letter, value) => [letter, value]),
 )
-const textLength = 1 + Math.ceil((cidBytes * 8) / 5)
+const textLength = 1 + Math.ceil((cidForm.bytes * 8) / 5)
 
 /** The text form of a CID, as in `bafyrei...`. */
 export function cidText(cid: Uint8Array): string {
@@ -34,7 +34,7 @@ export function cidText(cid: Uint8Array): string {
 /** Reads the text form; null when it is not a CID of the kind that documents have. */
 export function parseCid(text: string): Uint8Array | null {
   if (text.length !== textLength || text[0] !== 'b') return null
-  const cid = new Uint8Array(cidBytes)
+  const cid = new Uint8Array(cidForm.bytes)
   let bits = 0
   let pending = 0
   let at = 0
@@ -48,5 +48,5 @@ export function parseCid(text: string): Uint8Array | null {
     cid[at++] = pending >>> bits
   }
   const isPaddingZero = (pending & ((1 << bits) - 1)) === 0
-  return isPaddingZero && new DataView(cid.buffer).getUint32(0) === cidPrefix ? cid : null
+  return isPaddingZero && new DataView(cid.buffer).getUint32(0) === cidForm.prefix ? cid : null
 }

@@ -4,11 +4,14 @@
  */
 import { hash } from 'node:crypto'
 import { createWriter, reserve, writeText } from './cbor.ts'
-import { cidBytes, cidPrefix } from './cid-text.ts'
+import { cidForm } from './cid-text.ts'
 import type { CollectionName } from './collections.ts'
 import { canonicalBytes, writeEnvelopeHead } from './values.ts'
 
 const prefixBytes = 4
+
+/** The length of a binary CID. */
+export const cidBytes: number = cidForm.bytes
 
 /** The CID of a document, 36 bytes. */
 export function documentCid(
@@ -40,7 +43,7 @@ export function createCidMaker(network: string, collection: CollectionName): Cid
 /** A digest passed as text of one byte per character costs a third of one in a new buffer. */
 function cidOf(canonical: Uint8Array): Uint8Array {
   const cid = Buffer.allocUnsafe(cidBytes)
-  cid.writeUInt32BE(cidPrefix)
+  cid.writeUInt32BE(cidForm.prefix)
   cid.write(hash('sha256', canonical, 'binary'), prefixBytes, 'latin1')
   return cid
 }
