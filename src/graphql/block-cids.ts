@@ -2,9 +2,11 @@
 import { LRUCache } from 'lru-cache'
 import { documentCid } from '../primitives/cid.ts'
 import { blockSections, type Section } from '../primitives/collections.ts'
+import { merkleTree } from '../primitives/merkle.ts'
 import { sealRoot } from '../primitives/seal.ts'
 import {
   type BlockCids,
+  type BlockProofs,
   type BlockView,
   type CidCache,
   storedBlock,
@@ -27,9 +29,20 @@ export function cidsOf(view: BlockView): BlockCids {
   session.work.look(header.count)
   const inOrder = blockSections.flatMap((section) => sectionCids(view, section))
   const { sorted, root } = sealRoot(inOrder)
-  memo.cids = { inOrder, sorted, root }
+  memo.cids = { inOrder, sorted, root, proofs: undefined }
   session.cids.set(header.root, memo.cids)
   return memo.cids
+}
+
+/** What the proofs of a block are read from. Hashes all of its CIDs unless that is still known. */
+export function proofsOf(view: BlockView): BlockProofs {
+  const cids = cidsOf(view)
+  if (cids.proofs === undefined) {
+    view.session.work.look(cids.sorted.length)
+    const places = new Map(cids.sorted.map((cid, place) => [cid, place]))
+    cids.proofs = { tree: merkleTree(cids.sorted), places }
+  }
+  return cids.proofs
 }
 
 function sectionCids(view: BlockView, section: Section): Uint8Array[] {

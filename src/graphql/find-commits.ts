@@ -4,8 +4,9 @@
  */
 import type { FieldNode } from 'graphql'
 import { blockSections } from '../primitives/collections.ts'
-import { type Json, versionOf } from './commit-view.ts'
+import { versionOf } from './commit-view.ts'
 import { noAliases } from './filter.ts'
+import type { Json } from './fixed-object.ts'
 import { refusal } from './limits.ts'
 import { type Arguments, toListRequest, wholeNumber } from './list-request.ts'
 import type { RootField } from './plan.ts'

@@ -5,7 +5,7 @@
 import type { ByteWriter } from '../primitives/cbor.ts'
 import type { Value } from '../primitives/collections.ts'
 import { aliasScope } from './alias-scope.ts'
-import { proofOf, versionOf } from './commit-view.ts'
+import { versionOf } from './commit-view.ts'
 import type { Link } from './entity.ts'
 import { noAliases, toCondition } from './filter.ts'
 import { type Group, groupsAmong } from './group.ts'
@@ -23,6 +23,7 @@ import type {
   RowSelection,
 } from './plan.ts'
 import { toPredicate } from './predicate.ts'
+import { proofOf, sealProofOf } from './proof-view.ts'
 import { type Column, renderObjects } from './render-objects.ts'
 import { forget, type Row, rowAt } from './row.ts'
 import { rowAggregate } from './row-aggregate.ts'
@@ -66,7 +67,9 @@ function columnOf(run: Run, field: RowField, { entity }: RowSelection): Column<R
       )
     case 'proof':
       return textColumn(key, (row) =>
-        section === null ? 'null' : JSON.stringify(proofOf(row, section, field.fields)),
+        JSON.stringify(
+          section === null ? sealProofOf(row, field.fields) : proofOf(row, section, field.fields),
+        ),
       )
     case 'one':
       return { key, texts: (rows) => renderOne(run, rows, field) }

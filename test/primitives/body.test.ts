@@ -8,7 +8,7 @@ import {
   openEncodedBody,
   verifyBody,
 } from '../../src/primitives/body.ts'
-import { cidText } from '../../src/primitives/cid.ts'
+import { cidText } from '../../src/primitives/cid-text.ts'
 import { blockSections } from '../../src/primitives/collections.ts'
 import { type BlockDocuments, toDocuments } from '../../src/primitives/documents.ts'
 import { sealRoot } from '../../src/primitives/seal.ts'
