@@ -13,7 +13,7 @@ export interface Declaration {
 /** Every declaration by its name; names are unique in the whole API. */
 export type Declarations = ReadonlyMap<string, Declaration>
 
-const folder = new URL('../api', import.meta.url)
+const folder = new URL('../api/', import.meta.url)
 const rootFile = new URL('../api.ts', import.meta.url)
 
 /** Reads `operator/api.ts` and the files beside it. */

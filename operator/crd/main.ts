@@ -8,7 +8,7 @@ import { generatorKind, hostKind } from '../api/resource-kinds.ts'
 import { readDeclarations } from './declarations.ts'
 import { definitionOf } from './definition.ts'
 
-const root = new URL('../..', import.meta.url)
+const root = new URL('../../', import.meta.url)
 const folders = ['crds', 'charts/operator/files/crds']
 const note = '# Made from operator/api.ts by `npm run crds`: change it there.\n'
 

@@ -90,6 +90,7 @@ function follow(p2p: P2p, intake: Intake, parts: MeshParts): { close(): Promise<
     p2p,
     reader,
     signers: () => state?.signers.map(({ identity }) => identity) ?? [],
+    isAnyone: trust.mode === 'anyone',
     window: () => voteWindow(state, status),
   })
   const sync = openSync({

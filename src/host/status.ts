@@ -159,7 +159,8 @@ function signerReports(
   states: readonly SignerState[],
 ): SignerReport[] {
   const sources = new Map(trust.sources().map((each) => [each.identity, each]))
-  return states.map(({ identity, head, heardAt, isCounted }) => {
+  const shown = states.filter(({ identity }) => trust.mode === 'anyone' || sources.has(identity))
+  return shown.map(({ identity, head, heardAt, isCounted }) => {
     const known = sources.get(identity)
     return {
       identity,

@@ -31,7 +31,7 @@ export interface ChildResult {
   readonly stderr: string
 }
 
-const top = fileURLToPath(new URL('../..', import.meta.url))
+const top = fileURLToPath(new URL('../../', import.meta.url))
 
 /** Starts the module with this Node. A relative `path` starts at the repository's top folder. */
 export function startChild(path: string, options: ChildOptions = {}): ChildProgram {

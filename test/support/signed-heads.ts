@@ -1,6 +1,6 @@
 /** Heads as a Generator signs them. */
 import type { Signer } from '../../src/identity/signature.ts'
-import { type Head, type HeadStatement, headDigest } from '../../src/primitives/head.ts'
+import { encodeHead, type Head, type HeadStatement, headDigest } from '../../src/primitives/head.ts'
 import { namedHash } from './opaque-blocks.ts'
 import { testNetwork } from './sealed-blocks.ts'
 
@@ -26,4 +26,9 @@ export function signHead(
     signatureIdentity: signer.identity,
     signatureValue: signer.sign(headDigest(whole)),
   }
+}
+
+/** The message of such a head. */
+export function headMessage(...parts: Parameters<typeof signHead>): Uint8Array {
+  return new Uint8Array(encodeHead(signHead(...parts)))
 }

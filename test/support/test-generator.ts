@@ -9,7 +9,7 @@ import { createVoteAnswers } from '../../src/store/vote-answers.ts'
 import type { ChainBlock } from './block-factory.ts'
 import { openRoom, type TestRoom } from './p2p-room.ts'
 import { sealBlock, type TestSealedBlock, testSigner } from './sealed-blocks.ts'
-import { signedHead } from './signed-head.ts'
+import { headMessage } from './signed-heads.ts'
 
 export interface TestGenerator {
   readonly room: TestRoom
@@ -57,7 +57,7 @@ export async function openTestGenerator(
     sequence += 1
     const { number, hash } = top
     const nodeHeight = setup.nodeHeight?.() ?? number
-    return signedHead({ number, hash, sequence, nodeHeight }, signer)
+    return headMessage(signer, { network, number, hash, sequence, nodeHeight })
   }
   const source: P2pParts['source'] = {
     range: () => {
@@ -74,8 +74,8 @@ export async function openTestGenerator(
   const room = await openRoom(t, {
     options: { network },
     source,
-    answers: { identity: () => proofOf(signer, room.id), votes },
     ...setup.room,
+    answers: { identity: () => proofOf(signer, room.id), votes, ...setup.room?.answers },
   })
   const add = (added: readonly ChainBlock[]): TestSealedBlock[] => {
     const sealed = added.map((block) => sealBlock(block, signer, network))

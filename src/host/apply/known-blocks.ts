@@ -45,20 +45,23 @@ export function createKnownBlocks(parts: KnownBlocksParts): KnownBlocks {
       const votes = book.votes(first.number, hash)
       return isBetter(best.root, there.root, votes) ? best : undefined
     },
-    sealedBy: function* (identity, most) {
-      const isSealed = ({ number, hash }: Link): boolean =>
-        number <= most && book.isSealedBy(number, hash, identity)
-      const above = [...waiting.all()].filter(isSealed).sort((a, b) => b.number - a.number)
-      const head = Math.min(most, headOf(parts))
-      for (const link of above) if (link.number > head) yield link
-      for (let height = head; height > head - sealedDepth && height >= 0; height--) {
-        const link = stored(height)
-        if (link !== undefined && isSealed(link)) yield link
-        for (const beside of above) if (beside.number === height) yield beside
-      }
-      for (const link of above) if (link.number <= head - sealedDepth) yield link
-    },
+    sealedBy: (identity, most) => sealedBlocks(parts, identity, most),
   }
+}
+
+/** Sealed blocks that wait and sealed ones that are stored, the highest first, of equally high ones the stored one. */
+function* sealedBlocks(parts: KnownBlocksParts, identity: string, most: number): Generator<Link> {
+  const isSealed = ({ number, hash }: Link): boolean =>
+    number <= most && parts.book.isSealedBy(number, hash, identity)
+  const waiting = [...parts.waiting.all()].filter(isSealed).sort((a, b) => b.number - a.number)
+  let next = 0
+  const head = Math.min(most, headOf(parts))
+  for (let height = head; height > head - sealedDepth && height >= 0; height--) {
+    for (; (waiting[next]?.number ?? -1) > height; next++) yield waiting[next] as Link
+    const link = storedLink(parts, height)
+    if (link !== undefined && isSealed(link)) yield link
+  }
+  yield* waiting.slice(next)
 }
 
 /** The highest stored height, or one that is about to be; -1 without any. */

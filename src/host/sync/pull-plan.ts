@@ -92,8 +92,13 @@ function isSetBack(
 
 /** The signer itself first, then configured peers, then those that delivered before, then strangers. */
 function rank(peer: PlanPeer, { sake }: Want, setbacks: readonly Setback[]): number {
-  const kind = peer.signer === sake ? 0 : peer.bootstrap ? 1 : peer.verified ? 2 : 3
-  return kind * 1_000 + triesOf(peer.id, sake, setbacks)
+  return kindOf(peer, sake) * 1_000 + triesOf(peer.id, sake, setbacks)
+}
+
+function kindOf({ signer, bootstrap, verified }: PlanPeer, sake: string): number {
+  if (signer === sake) return 0
+  if (bootstrap) return 1
+  return verified ? 2 : 3
 }
 
 function triesOf(peer: string, sake: string | null, setbacks: readonly Setback[]): number {

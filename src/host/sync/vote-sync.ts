@@ -29,8 +29,10 @@ export interface VoteSyncParts {
   readonly p2p: Pick<P2p, 'ask' | 'judge' | 'peers' | 'onPeer' | 'penalise'>
   readonly reader: StoreReader
   readonly writer: Pick<Writer, 'receiveHead' | 'receiveSeals'>
-  /** The accepted signers. */
+  /** The accepted signers; those that were heard where everybody is accepted. */
   readonly signers: () => readonly string[]
+  /** Whether heads of any signer are wanted. */
+  readonly isAnyone: boolean
   /** Heights over which votes are compared, both included; null while there are none. */
   readonly window: () => { readonly from: number; readonly to: number } | null
   /** Called when the writer cannot go on. */
@@ -139,7 +141,10 @@ function startNext(state: Voting): void {
 function failed(parts: VoteSyncParts, peer: string, error: unknown, signal: AbortSignal): void {
   if (signal.aborted) return
   const isPeers = error instanceof ServiceError && peerErrors.has(error.code)
-  if (!isPeers) return parts.onFatal(error)
+  if (!isPeers) {
+    parts.onFatal(error)
+    return
+  }
   parts.log.debug({ err: error, peer }, 'votes could not be compared with a peer')
   if (error.code === 'PRIMITIVES_MESSAGE_MALFORMED')
     parts.p2p.penalise(peer, 'an answer about votes that cannot be read')
@@ -151,10 +156,10 @@ const peerErrors: ReadonlySet<string> = new Set(['P2P_ASK_FAILED', 'PRIMITIVES_M
 async function compareWith(state: Voting, peer: string, pages: number): Promise<void> {
   const { parts } = state
   const identities = parts.signers().slice(0, voteLimits.maxIdentities)
-  if (identities.length === 0) return
+  if (identities.length === 0 && !parts.isAnyone) return
   await fetchHeads(state, peer, identities)
   const range = commonRange(parts, peer)
-  if (range === null) return
+  if (range === null || identities.length === 0) return
   for (const page of pagesOf(range, pages, state.older)) {
     const theirs = decodeDigestsAnswer(
       await ask(state, peer, { kind: 'digests', ...page, identities }),
@@ -178,9 +183,10 @@ async function fetchHeads(
   peer: string,
   identities: readonly string[],
 ): Promise<void> {
-  const { writer, p2p } = state.parts
-  const heads = decodeHeadsAnswer(await ask(state, peer, { kind: 'heads', identities }))
-  for (const bytes of heads.slice(0, identities.length)) {
+  const { writer, p2p, isAnyone } = state.parts
+  const request = { kind: 'heads', identities: isAnyone ? [] : identities } as const
+  const heads = decodeHeadsAnswer(await ask(state, peer, request))
+  for (const bytes of isAnyone ? heads : heads.slice(0, identities.length)) {
     const verdict = headVerdict(await writer.receiveHead(bytes))
     if (verdict.action !== 'ignore') p2p.judge(peer, verdict)
     if (verdict.action === 'reject') return

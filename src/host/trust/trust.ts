@@ -121,6 +121,10 @@ export function openTrust(options: TrustOptions, parts: TrustParts): Trust {
     setBootstrapPeers: (addresses) => {
       const peers = addresses.map(peerOf)
       if (list.keepPeers(peers)) savePins()
+      for (const peer of peers) {
+        const found = proven.get(peer)
+        if (found !== undefined) onProof(peer, found)
+      }
       update()
       if (node !== null) askAll(node)
     },

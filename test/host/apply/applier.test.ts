@@ -5,7 +5,7 @@ import { encodeBody } from '../../../src/primitives/body.ts'
 import { encodeSealedBlock } from '../../../src/primitives/sealed-block.ts'
 import { createChain, forkChain, shapes } from '../../support/block-factory.ts'
 import { sealBlock, signSeal, testNetwork } from '../../support/sealed-blocks.ts'
-import { signedHead, testGenesis } from '../../support/signed-head.ts'
+import { headMessage, testGenesis } from '../../support/signed-heads.ts'
 import { storedChain } from '../../support/test-store.ts'
 import {
   alice,
@@ -114,7 +114,7 @@ describe('whose word counts', () => {
     for (const block of seal(chain, mallory))
       assert.equal(ruleOf(await host.receive(block)), 'accepted-signer')
     const head = { number: 5, hash: at(chain, -1).hash, sequence: 9, network: testNetwork }
-    const outcome = host.applier.receiveHead(signedHead(head, mallory))
+    const outcome = host.applier.receiveHead(headMessage(mallory, head))
     assert.equal(outcome.kind === 'breach' && outcome.rule, 'accepted-signer')
     const { waiting, reached, signers } = host.applier.state()
     assert.deepEqual([waiting.blocks, reached, signers.length], [0, null, 1])
@@ -178,7 +178,7 @@ describe('the chain of a store', () => {
     const host = await openApplier(t, { accepted: [alice, bob, carol] })
     host.stand(at(chain, -1), alice, bob)
     const foreign = { number: 3, hash: at(chain, -1).hash, genesisHash: `0x${'ee'.repeat(32)}` }
-    host.applier.receiveHead(signedHead({ ...foreign, sequence: 1, network: testNetwork }, carol))
+    host.applier.receiveHead(headMessage(carol, { ...foreign, sequence: 1 }))
     const [failure] = host.applier.state().failures
     assert.equal(failure?.code, 'HOST_GENESIS_MISMATCH')
     assert.match(failure?.message ?? '', new RegExp(`${foreign.genesisHash}.*${testGenesis}`))
@@ -191,7 +191,7 @@ describe('the chain of a store', () => {
     host.stand(at(chain, 1), alice)
     for (const block of seal(chain)) await host.receive(block)
     const head = { ...at(chain, 2), genesisHash: `0x${'ee'.repeat(32)}`, sequence: 99 }
-    host.applier.receiveHead(signedHead({ ...head, network: testNetwork }, alice))
+    host.applier.receiveHead(headMessage(alice, head))
     assert.deepEqual(storedChain(host.store.reader), expected(chain.slice(0, 2)))
   })
 })

@@ -15,7 +15,7 @@ import {
   testNetwork,
   testSigner,
 } from '../../support/sealed-blocks.ts'
-import { signedHead } from '../../support/signed-head.ts'
+import { headMessage } from '../../support/signed-heads.ts'
 import { testDirectory } from '../../support/test-store.ts'
 
 export const alice: Signer = testSigner('alice')
@@ -79,7 +79,7 @@ export async function openApplier(t: TestContext, setup: Setup = {}): Promise<Te
       for (const signer of who) {
         sequence += 1
         const head = { number, hash, sequence, network: testNetwork }
-        assert.equal(applier.receiveHead(signedHead(head, signer)).kind, 'newer')
+        assert.equal(applier.receiveHead(headMessage(signer, head)).kind, 'newer')
       }
     },
     pass: async (ms) => {

@@ -11,7 +11,7 @@ import type { HeadStatement } from '../../../src/primitives/head.ts'
 import type { StoreWriter } from '../../../src/store/store.ts'
 import { namedHash } from '../../support/opaque-blocks.ts'
 import { testNetwork, testSigner } from '../../support/sealed-blocks.ts'
-import { signedHead } from '../../support/signed-head.ts'
+import { headMessage } from '../../support/signed-heads.ts'
 import { openTestStore } from '../../support/test-store.ts'
 
 const alice = testSigner('alice')
@@ -34,10 +34,7 @@ async function openScene(t: TestContext): Promise<{ store: StoreWriter; heads: S
 
 function headOf(sequence: number, more: Partial<HeadStatement> = {}, signer = alice): Uint8Array {
   const number = 10
-  return signedHead(
-    { network: testNetwork, number, hash: namedHash('ten'), sequence, ...more },
-    signer,
-  )
+  return headMessage(signer, { number, hash: namedHash('ten'), sequence, ...more })
 }
 
 const resultOf = (outcome: HeadOutcome): string =>

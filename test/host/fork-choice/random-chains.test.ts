@@ -121,6 +121,8 @@ function settle(
   }
 }
 
+type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never
+
 const scenario = fc.record({
   count: fc.integer({ min: 1, max: signers.length }),
   acts: fc.array(act, { minLength: 5, maxLength: 60 }),
@@ -131,40 +133,65 @@ const scenario = fc.record({
   }),
 })
 
+/** A Host that hears each message some acts late. */
+interface Listener {
+  readonly host: SimulatedHost
+  /** A message that is due at an act, counted from the first. */
+  send(due: number, message: Message): void
+  /** Time passes up to an act; the latest of what is due comes first. */
+  reach(index: number, nowMs: number): void
+}
+
+function createListener(accepted: readonly string[]): Listener {
+  const host = createSimulatedHost({ accepted })
+  let queue: { due: number; message: Message }[] = []
+  return {
+    host,
+    send: (due, message) => void queue.push({ due, message }),
+    reach: (index, nowMs) => {
+      host.look(nowMs)
+      const arriving = queue.filter(({ due }) => due <= index)
+      queue = queue.filter(({ due }) => due > index)
+      for (const { message } of arriving.reverse()) tell(host, message)
+    },
+  }
+}
+
+/** Lets everything happen; answers what there was to hear, and when it ended. */
+function play(
+  { count, acts, delays }: Scenario,
+  listeners: readonly Listener[],
+): { world: World; everything: Message[]; nowMs: number } {
+  const world = startWorld()
+  const everything: Message[] = []
+  let nowMs = 0
+  for (const [index, own] of acts.entries()) {
+    if (own.kind === 'wait') nowMs += own.seconds * 1_000
+    if (own.kind === 'restart') listeners[own.host]?.host.restart(nowMs)
+    for (const message of perform(world, own, count)) {
+      everything.push(message)
+      const late = delays[everything.length % delays.length] ?? [0, 0]
+      for (const [each, listener] of listeners.entries())
+        listener.send(index + (late[each] ?? 0), message)
+    }
+    for (const listener of listeners) listener.reach(index, nowMs)
+  }
+  return { world, everything, nowMs }
+}
+
 test('what is known decides, and not the order in which it came', () => {
   fc.assert(
-    fc.property(scenario, ({ count, acts, delays }) => {
-      const accepted = signers.slice(0, count)
-      const hosts = [createSimulatedHost({ accepted }), createSimulatedHost({ accepted })] as const
-      const world = startWorld()
-      const everything: Message[] = []
-      const queues: { due: number; message: Message }[][] = [[], []]
-      let nowMs = 0
-      for (const [index, own] of acts.entries()) {
-        if (own.kind === 'wait') nowMs += own.seconds * 1_000
-        if (own.kind === 'restart') hosts[own.host === 0 ? 0 : 1].restart(nowMs)
-        for (const message of perform(world, own, count)) {
-          everything.push(message)
-          const late = delays[everything.length % delays.length] ?? [0, 0]
-          for (const each of [0, 1] as const)
-            queues[each]?.push({ due: index + (late[each] ?? 0), message })
-        }
-        for (const each of [0, 1] as const) {
-          hosts[each].look(nowMs)
-          const queue = queues[each] ?? []
-          queues[each] = queue.filter(({ due }) => due > index)
-          for (const { message } of queue.filter(({ due }) => due <= index).reverse())
-            tell(hosts[each], message)
-        }
-      }
-      settle(hosts[0], world, everything, nowMs)
-      settle(hosts[1], world, everything.toReversed(), nowMs)
-      const [one, other] = hosts
-      const canonical = one.choice().canonical
-      assert.equal(other.choice().canonical?.hash, canonical?.hash)
+    fc.property(scenario, (given) => {
+      const accepted = signers.slice(0, given.count)
+      const [one, other] = [createListener(accepted), createListener(accepted)]
+      const { world, everything, nowMs } = play(given, [one, other])
+      settle(one.host, world, everything, nowMs)
+      settle(other.host, world, everything.toReversed(), nowMs)
+      const { canonical } = one.host.choice()
+      assert.equal(other.host.choice().canonical?.hash, canonical?.hash)
       if (canonical === null) return
-      for (const { world: own } of hosts)
-        assert.equal(own.chain.get(canonical.number)?.hash, canonical.hash)
+      for (const { host } of [one, other])
+        assert.equal(host.world.chain.get(canonical.number)?.hash, canonical.hash)
     }),
     { numRuns: 1_500 },
   )
