@@ -7,6 +7,7 @@ import { ServiceError } from '../../errors.ts'
 import { verifySignature } from '../../identity/signature.ts'
 import { decodeHead, encodeHead, type Head, headDigest } from '../../primitives/head.ts'
 import type { StoreReader, StoreWriter } from '../../store/store.ts'
+import { createHeadRate } from './head-rate.ts'
 import type { Breach } from './verify.ts'
 
 /** What became of a head. */
@@ -53,6 +54,7 @@ export function createSignerHeads(parts: SignerHeadsParts): SignerHeads {
   const heads = readHeads(parts.store)
   const changed = new Set<string>()
   const twice = new Set<string>()
+  const rate = createHeadRate(parts.nowMs)
 
   const breachOf = (head: Head): Breach | null => {
     const breach = (action: Breach['action'], rule: Breach['rule'], detail: string): Breach => ({
@@ -70,7 +72,15 @@ export function createSignerHeads(parts: SignerHeadsParts): SignerHeads {
     if (known !== undefined && head.sequence < known.sequence)
       return breach('ignore', 'something-new', 'a newer one is known')
     if (!isSigned(head)) return breach('reject', 'valid-signature', 'the signature does not fit')
+    if (!rate.take(head.signatureIdentity))
+      return breach('ignore', 'signer-rate', 'its signer signs more than a Generator does')
     return null
+  }
+
+  const forget = (identity: string): void => {
+    heads.delete(identity)
+    rate.forget(identity)
+    changed.add(identity)
   }
 
   const remember = (identity: string, head: Head): void => {
@@ -79,8 +89,7 @@ export function createSignerHeads(parts: SignerHeadsParts): SignerHeads {
     changed.add(identity)
     for (const oldest of heads.keys()) {
       if (heads.size <= maxHeads) return
-      heads.delete(oldest)
-      changed.add(oldest)
+      forget(oldest)
     }
   }
 
@@ -107,11 +116,7 @@ export function createSignerHeads(parts: SignerHeadsParts): SignerHeads {
     twice: () => [...twice].filter(parts.isAccepted),
     identities: () => [...heads.keys()],
     keepOnly: (isKept) => {
-      for (const identity of heads.keys()) {
-        if (isKept(identity)) continue
-        heads.delete(identity)
-        changed.add(identity)
-      }
+      for (const identity of heads.keys()) if (!isKept(identity)) forget(identity)
     },
     flush: async () => {
       const writes = [...changed].map((identity) => {

@@ -48,7 +48,7 @@ export interface Candidate {
 }
 
 /** The rules' names: labels of the metric, and in the log. */
-export type RuleName =
+export type BlockRuleName =
   | 'well-formed'
   | 'own-network'
   | 'one-statement'
@@ -59,9 +59,12 @@ export type RuleName =
   | 'sound-documents'
   | 'sealed-documents'
 
+/** With those of heads, which keep the same rules as far as they apply, and one of their own. */
+export type RuleName = BlockRuleName | 'signer-rate'
+
 /** One rule, and how it is checked. */
 export interface Rule {
-  readonly name: RuleName
+  readonly name: BlockRuleName
   readonly action: RuleAction
   readonly text: string
   /** What is wrong, or null. */

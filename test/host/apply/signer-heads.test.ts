@@ -1,6 +1,7 @@
 /** Which heads a Host takes for new, and from whom. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { burstHeads } from '../../../src/host/apply/head-rate.ts'
 import {
   createSignerHeads,
   type HeadOutcome,
@@ -18,12 +19,12 @@ const alice = testSigner('alice')
 const bob = testSigner('bob', 'Ed25519')
 const mallory = testSigner('mallory')
 
-function openHeads(store: StoreWriter): SignerHeads {
+function openHeads(store: StoreWriter, nowMs = () => 7): SignerHeads {
   return createSignerHeads({
     store,
     network: testNetwork,
     isAccepted: (identity) => identity !== mallory.identity,
-    nowMs: () => 7,
+    nowMs,
   })
 }
 
@@ -70,6 +71,31 @@ test('what no Host should take is told apart: ignored, or a fault of its sender'
   for (const [name, bytes, expected] of cases)
     assert.equal(resultOf(heads.receive(bytes)), expected, name)
   assert.equal(heads.of(alice.identity)?.head.sequence, 5)
+})
+
+test('a signer that sends heads by the thousand is heard at the rate of a Generator, and nobody else is the poorer', async (t) => {
+  const store = await openTestStore(t)
+  let nowMs = 0
+  const heads = openHeads(store, () => nowMs)
+  const sent = Array.from({ length: 1_000 }, (_, sequence) =>
+    resultOf(heads.receive(headOf(sequence))),
+  )
+  assert.equal(sent.filter((result) => result === 'newer').length, burstHeads)
+  assert.equal(sent.at(-1), 'ignore signer-rate')
+  assert.equal(heads.of(alice.identity)?.head.sequence, burstHeads - 1)
+  assert.equal(resultOf(heads.receive(headOf(1, {}, bob))), 'newer')
+  nowMs = 1_000
+  assert.equal(resultOf(heads.receive(headOf(2_000))), 'newer')
+})
+
+test('what is forged in the name of a signer uses up nothing of what is the signer’s', async (t) => {
+  const { heads } = await openScene(t)
+  for (let sequence = 1; sequence <= 1_000; sequence++) {
+    const forged = Uint8Array.from(headOf(sequence))
+    forged[forged.length - 1] = (forged.at(-1) ?? 0) ^ 1
+    heads.receive(forged)
+  }
+  assert.equal(resultOf(heads.receive(headOf(1))), 'newer')
 })
 
 test('a key that runs twice is noticed where two heads have one sequence', async (t) => {

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import {
+  type BlockRuleName,
   type Finding,
   type RuleAction,
-  type RuleName,
   rules,
   type VerifyContext,
   verifyMessage,
@@ -55,7 +55,7 @@ interface Breaking {
   readonly context?: VerifyContext
 }
 
-const breaking: { readonly [N in RuleName]: Breaking } = {
+const breaking: { readonly [N in BlockRuleName]: Breaking } = {
   'well-formed': { bytes: new Uint8Array([0x83, 1, 2, 3]) },
   'own-network': {
     bytes: first.bytes,
