@@ -103,7 +103,8 @@ function follow(p2p: P2p, intake: Intake, parts: MeshParts): { close(): Promise<
     onCaughtUp: votes.wake,
   })
   writer.onState((next) => {
-    const isNewcomer = next.signers.length > (state?.signers.length ?? 0)
+    const known = new Set(state?.signers.map(({ identity }) => identity))
+    const isNewcomer = next.signers.some(({ identity }) => !known.has(identity))
     state = next
     status.onFollow(next)
     sync.setWants(next.wants)

@@ -22,6 +22,7 @@ import { groupDigests } from '../../store/vote-answers.ts'
 import type { Writer } from '../apply/writer.ts'
 import { headVerdict } from '../intake.ts'
 import type { HostMetrics } from '../metrics.ts'
+import { type Heights, type OlderPages, votePages } from './vote-pages.ts'
 
 export interface VoteSyncParts {
   readonly log: Logger
@@ -34,7 +35,7 @@ export interface VoteSyncParts {
   /** Whether heads of any signer are wanted. */
   readonly isAnyone: boolean
   /** Heights over which votes are compared, both included; null while there are none. */
-  readonly window: () => { readonly from: number; readonly to: number } | null
+  readonly window: () => Heights | null
   /** Called when the writer cannot go on. */
   readonly onFatal: (error: unknown) => void
 }
@@ -51,10 +52,9 @@ export interface VoteSync {
 const intervalMs = 60_000
 /** Pause between a reason to compare and the comparison, which further reasons join. */
 const wakeMs = 1_000
-/** Heights of one comparison: as many digests as one answer may hold for the most signers. */
-const pageHeights = 16 * groupHeights
-/** Pages that are compared at once with a peer that has just connected; further ones follow one a minute. */
-const firstPages = 16
+/** Older pages that are compared with a peer that has just connected; further ones follow one a minute. */
+const firstPages: OlderPages = { first: 0, count: 15 }
+const newestOnly: OlderPages = { first: 0, count: 0 }
 /** Pages of one signer's seals of one group: nine hashes a height, and no end for who would go on for ever. */
 const maxSealPages = 4
 /** Peers that are compared with at a time. */
@@ -64,10 +64,8 @@ interface Voting {
   readonly parts: VoteSyncParts
   readonly closing: AbortController
   readonly running: Map<string, Promise<void>>
-  /** Peers that have yet to be compared with, and how many pages. */
-  readonly queue: Map<string, number>
-  /** The next of the older pages, the newest being compared every time. */
-  older: number
+  /** Peers that have yet to be compared with, and over which older pages. */
+  readonly queue: Map<string, OlderPages>
   timer: NodeJS.Timeout | undefined
 }
 
@@ -79,32 +77,32 @@ export function openVoteSync(parts: VoteSyncParts): VoteSync {
     closing,
     running: new Map(),
     queue: new Map(),
-    older: 1,
     timer: undefined,
   }
   const compared = new Set<string>()
-  const all = (pages: number): void => {
-    for (const { id } of parts.p2p.peers()) enqueue(state, id, pages)
+  const all = (older: OlderPages): void => {
+    for (const { id } of parts.p2p.peers()) enqueue(state, id, older)
   }
   const stopListening = parts.p2p.onPeer(({ type, peer }) => {
     if (type === 'disconnected') compared.delete(peer)
     // Its heights come after the connection; until then there are only heads to ask for.
-    if (type === 'connected') enqueue(state, peer, 1)
+    if (type === 'connected') enqueue(state, peer, newestOnly)
     if (type !== 'announced' || compared.has(peer)) return
     compared.add(peer)
     enqueue(state, peer, firstPages)
   })
+  let minutes = 0
   const everyMinute = setInterval(() => {
-    state.older += 1
-    all(2)
+    all({ first: firstPages.count + minutes, count: 1 })
+    minutes += 1
   }, intervalMs).unref()
   all(firstPages)
   return {
-    start: () => all(1),
+    start: () => all(newestOnly),
     wake: () => {
       state.timer ??= setTimeout(() => {
         state.timer = undefined
-        all(1)
+        all(newestOnly)
       }, wakeMs).unref()
     },
     close: async () => {
@@ -117,18 +115,19 @@ export function openVoteSync(parts: VoteSyncParts): VoteSync {
   }
 }
 
-function enqueue(state: Voting, peer: string, pages: number): void {
-  state.queue.set(peer, Math.max(pages, state.queue.get(peer) ?? 0))
+function enqueue(state: Voting, peer: string, older: OlderPages): void {
+  const before = state.queue.get(peer)
+  state.queue.set(peer, before !== undefined && before.count > older.count ? before : older)
   startNext(state)
 }
 
 function startNext(state: Voting): void {
   const { parts, closing, queue, running } = state
-  for (const [peer, pages] of queue) {
+  for (const [peer, older] of queue) {
     if (closing.signal.aborted || running.size >= maxPeers) return
     if (running.has(peer)) continue
     queue.delete(peer)
-    const exchange = compareWith(state, peer, pages)
+    const exchange = compareWith(state, peer, older)
       .catch((error: unknown) => failed(parts, peer, error, closing.signal))
       .finally(() => {
         running.delete(peer)
@@ -153,40 +152,45 @@ function failed(parts: VoteSyncParts, peer: string, error: unknown, signal: Abor
 /** Failures of a peer, which is asked again a minute later. */
 const peerErrors: ReadonlySet<string> = new Set(['P2P_ASK_FAILED', 'PRIMITIVES_MESSAGE_MALFORMED'])
 
-async function compareWith(state: Voting, peer: string, pages: number): Promise<void> {
+async function compareWith(state: Voting, peer: string, older: OlderPages): Promise<void> {
   const { parts } = state
-  const identities = parts.signers().slice(0, voteLimits.maxIdentities)
-  if (identities.length === 0 && !parts.isAnyone) return
-  await fetchHeads(state, peer, identities)
-  const range = commonRange(parts, peer)
-  if (range === null || identities.length === 0) return
-  for (const page of pagesOf(range, pages, state.older)) {
-    const theirs = decodeDigestsAnswer(
-      await ask(state, peer, { kind: 'digests', ...page, identities }),
-    )
-    for (const { identity, group } of differing(parts, theirs, page, identities))
-      await fetchSeals(state, peer, identity, clip(page, group))
+  const signers = parts.signers()
+  if (parts.isAnyone) await fetchHeads(state, peer, [])
+  for (let at = 0; at < signers.length; at += voteLimits.maxIdentities) {
+    const identities = signers.slice(at, at + voteLimits.maxIdentities)
+    if (!parts.isAnyone) await fetchHeads(state, peer, identities)
+    const range = commonRange(parts, peer)
+    if (range === null) continue
+    for (const page of votePages(range, older)) await compareSeals(state, peer, page, identities)
   }
 }
 
-interface Heights {
-  readonly from: number
-  readonly to: number
+async function compareSeals(
+  state: Voting,
+  peer: string,
+  page: Heights,
+  identities: readonly string[],
+): Promise<void> {
+  const request = { kind: 'digests', ...page, identities } as const
+  const theirs = decodeDigestsAnswer(await ask(state, peer, request))
+  for (const { identity, group } of differing(state.parts, theirs, page, identities))
+    await fetchSeals(state, peer, identity, clip(page, group))
 }
 
 function ask({ parts, closing }: Voting, peer: string, request: VoteRequest): Promise<Uint8Array> {
   return parts.p2p.ask(peer, 'votes', encodeVoteRequest(request), closing.signal)
 }
 
+/** Of all signers where none is named. */
 async function fetchHeads(
   state: Voting,
   peer: string,
   identities: readonly string[],
 ): Promise<void> {
-  const { writer, p2p, isAnyone } = state.parts
-  const request = { kind: 'heads', identities: isAnyone ? [] : identities } as const
-  const heads = decodeHeadsAnswer(await ask(state, peer, request))
-  for (const bytes of isAnyone ? heads : heads.slice(0, identities.length)) {
+  const { writer, p2p } = state.parts
+  const heads = decodeHeadsAnswer(await ask(state, peer, { kind: 'heads', identities }))
+  const most = identities.length === 0 ? heads.length : identities.length
+  for (const bytes of heads.slice(0, most)) {
     const verdict = headVerdict(await writer.receiveHead(bytes))
     if (verdict.action !== 'ignore') p2p.judge(peer, verdict)
     if (verdict.action === 'reject') return
@@ -201,20 +205,6 @@ function commonRange({ p2p, window }: VoteSyncParts, peer: string): Heights | nu
   const from = Math.max(own.from, announced.tail)
   const to = Math.min(own.to, announced.head)
   return from <= to ? { from, to } : null
-}
-
-/** The newest page, and as many older ones as are asked for, from where the last comparison ended. */
-function pagesOf({ from, to }: Heights, count: number, older: number): Heights[] {
-  const end = (groupOf(to) + 1) * groupHeights - 1
-  const total = Math.ceil((end - from + 1) / pageHeights)
-  const first = count === 2 ? older : 1
-  const indexes = Array.from({ length: Math.min(count, total) }, (_, index) =>
-    index === 0 ? 0 : 1 + ((first + index - 2) % (total - 1)),
-  )
-  return indexes.map((index) => {
-    const last = end - index * pageHeights
-    return { from: Math.max(from, last - pageHeights + 1), to: Math.min(to, last) }
-  })
 }
 
 /** The groups in which a peer has other seals of a signer than we have, or any that we lack. */
