@@ -1,5 +1,5 @@
 /** Sealed blocks as peers get them: from the store, each with its seals. */
-import type { BlockSource } from '../p2p/range-server.ts'
+import type { BlockSource } from '../p2p/range/range-server.ts'
 import { createSealedBlocks, type SealedBlocks, sealsOver } from '../store/sealed-blocks.ts'
 import type { Snapshot, StoreReader } from '../store/store.ts'
 

@@ -2,8 +2,9 @@
  * Completes a branch of which only the end is known: pulls the blocks below it from the peer that
  * sent it, one, two, four, ... at a time, until the writer finds the common parent or gives up.
  */
-import type { BlockOrigin } from '../p2p/gossip.ts'
+
 import type { P2p } from '../p2p/p2p.ts'
+import type { BlockOrigin } from '../p2p/peers/verdict.ts'
 import type { HeightRange } from './height-ranges.ts'
 import type { Take } from './intake.ts'
 import type { Outcome } from './outcome.ts'

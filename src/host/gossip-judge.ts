@@ -1,6 +1,6 @@
 /** Judges what arrives by gossip. Only what this Host has stored and can serve is passed on. */
 import { ServiceError } from '../errors.ts'
-import type { OnMessage, Verdict } from '../p2p/gossip.ts'
+import type { OnMessage, Verdict } from '../p2p/peers/verdict.ts'
 import type { CompleteBranch } from './branch-pull.ts'
 import { type Take, verdictOf } from './intake.ts'
 import type { Outcome } from './outcome.ts'

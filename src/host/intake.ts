@@ -3,7 +3,7 @@
  * them is counted, logged and turned into a verdict on the sender.
  */
 import type { Logger } from 'pino'
-import type { BlockOrigin, Verdict } from '../p2p/gossip.ts'
+import type { BlockOrigin, Verdict } from '../p2p/peers/verdict.ts'
 import type { HostMetrics } from './metrics.ts'
 import type { Applier, Outcome } from './outcome.ts'
 

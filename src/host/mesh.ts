@@ -4,9 +4,9 @@
  */
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import type { OnMessage } from '../p2p/gossip.ts'
 import { openP2p, type P2p } from '../p2p/p2p.ts'
-import type { BlockSource } from '../p2p/range-server.ts'
+import type { OnMessage } from '../p2p/peers/verdict.ts'
+import type { BlockSource } from '../p2p/range/range-server.ts'
 import { openPeerFiles, type PeerFiles } from '../service/peer-files.ts'
 import { createSealedBlocks } from '../store/sealed-blocks.ts'
 import type { StoreReader } from '../store/store.ts'

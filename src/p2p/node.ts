@@ -11,7 +11,7 @@ import { yamux } from '@libp2p/yamux'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
 import { ServiceError } from '../errors.ts'
-import type { P2pLimits } from './limits.ts'
+import type { P2pLimits } from './limits/limits.ts'
 
 export type P2pNode = Libp2p<{ identify: Identify; ping: Ping; pubsub: GossipSub }>
 

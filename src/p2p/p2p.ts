@@ -8,11 +8,9 @@ import { peerIdFromString } from '@libp2p/peer-id'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { invariant, type ServiceError } from '../errors.ts'
-import { parsePeerAddresses, withoutPeer } from './address.ts'
-import { type Bootstrap, createBootstrap } from './bootstrap.ts'
-import { createGossip, type Gossip, type OnMessage, type Verdict } from './gossip.ts'
-import { defaultLimits, type P2pLimits } from './limits.ts'
-import { createP2pMetrics } from './metrics.ts'
+import { createGossip, type Gossip } from './gossip/gossip.ts'
+import { defaultLimits, type P2pLimits } from './limits/limits.ts'
+import { createP2pMetrics } from './limits/metrics.ts'
 import {
   createNode,
   createPeerSweep,
@@ -21,8 +19,19 @@ import {
   startNode,
   streamsPerConnection,
 } from './node.ts'
-import { createOwnAddresses, type OwnAddresses } from './own-addresses.ts'
-import { createPeerBook, type PeerBook, type PeerEvent, type PeerRecord } from './peer-book.ts'
+import { parsePeerAddresses, withoutPeer } from './peers/address.ts'
+import type { Range } from './peers/announcements.ts'
+import { type Bootstrap, createBootstrap } from './peers/bootstrap.ts'
+import { createOwnAddresses, type OwnAddresses } from './peers/own-addresses.ts'
+import {
+  createPeerBook,
+  type PeerBook,
+  type PeerEvent,
+  type PeerRecord,
+} from './peers/peer-book.ts'
+import type { OnMessage, Verdict } from './peers/verdict.ts'
+import { createRangeClient, type RangeClient } from './range/range-client.ts'
+import { type BlockSource, createRangeServer, type RangeServer } from './range/range-server.ts'
 import {
   type Answerer,
   type Answers,
@@ -32,10 +41,7 @@ import {
   type QuestionName,
   questionNames,
   questionProtocol,
-} from './questions.ts'
-import { createRangeClient, type RangeClient } from './range-client.ts'
-import type { Range } from './range-frames.ts'
-import { type BlockSource, createRangeServer, type RangeServer } from './range-server.ts'
+} from './streams/questions.ts'
 
 export interface P2pOptions {
   /** 32 bytes of which the Ed25519 node key and the peer ID follow. */

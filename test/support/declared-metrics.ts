@@ -9,7 +9,7 @@ import { declareGauges } from '../../src/generator/status.ts'
 import { createGraphqlMetrics } from '../../src/graphql/graphql-metrics.ts'
 import { createHostMetrics } from '../../src/host/metrics.ts'
 import { createSchemaMetrics } from '../../src/host/schema-sync.ts'
-import { createP2pMetrics } from '../../src/p2p/metrics.ts'
+import { createP2pMetrics } from '../../src/p2p/limits/metrics.ts'
 import { openMetrics } from '../../src/service/metrics.ts'
 import { createWriterMetrics, declareVolumeMetrics } from '../../src/store/metrics.ts'
 

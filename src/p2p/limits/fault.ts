@@ -1,0 +1,20 @@
+/** What peers can do wrong. */
+
+/** Every fault and how much it costs. Four faults of the common weight end in a ban. */
+export const faultWeights = {
+  'rejected block': 25,
+  'malformed message': 25,
+  'oversize message': 50,
+  'message flood': 25,
+  'unread gossip': 10,
+  'malformed frame': 25,
+  'oversize frame': 50,
+  'protocol violation': 25,
+  'stalled reader': 20,
+  'stalled writer': 20,
+  'too many streams': 10,
+  'request flood': 10,
+  reported: 25,
+} as const
+
+export type Fault = keyof typeof faultWeights

@@ -1,0 +1,121 @@
+/**
+ * What is known about each peer: its score, its bans and what it says it can serve. Everything that
+ * a peer does well or badly, by gossip or by pull, ends up here, and here it is decided to cut it off.
+ */
+import type { Logger } from 'pino'
+import type { Fault } from '../limits/fault.ts'
+import type { P2pLimits } from '../limits/limits.ts'
+import type { P2pMetrics } from '../limits/metrics.ts'
+import { createAnnouncements, type Range } from './announcements.ts'
+import { createScoreTable } from './score.ts'
+import type { Verdict } from './verdict.ts'
+
+/** `connected` comes when the peer's protocols are known, `announced` when its heights change. */
+export interface PeerEvent {
+  readonly type: 'connected' | 'announced' | 'disconnected'
+  readonly peer: string
+  readonly announced: Range | null
+}
+
+/** What the book says about one peer. */
+export interface PeerRecord {
+  /** What it says it can serve; null until it said so. */
+  readonly announced: Range | null
+  /** True once a block of it was accepted; only then its heights count. */
+  readonly verified: boolean
+  /** From 0 down to the ban threshold. */
+  readonly score: number
+}
+
+export interface PeerBookParts {
+  readonly log: Logger
+  readonly metrics: Pick<P2pMetrics, 'faults' | 'bans'>
+  /** Ends all connections to a peer. */
+  disconnect(peer: string, reason: string): void
+}
+
+export interface PeerBook {
+  record(peer: string): PeerRecord
+  fault(peer: string, fault: Fault, detail: string): void
+  verdict(peer: string, verdict: Verdict): void
+  /** The peer's own word on its heights. */
+  status(peer: string, status: Range | null): void
+  /** Also called for each further connection of a peer; only the first counts. */
+  connected(peer: string): void
+  disconnected(peer: string): void
+  /** Connected peers that serve blocks of our network. */
+  serving(): readonly string[]
+  isBanned(peer: string): boolean
+  bans(): number
+  /** Highest height announced by connected, verified peers. */
+  highestAnnounced(): number | null
+  onPeer(listener: (event: PeerEvent) => void): () => void
+}
+
+export function createPeerBook(limits: P2pLimits, parts: PeerBookParts): PeerBook {
+  const { log, metrics } = parts
+  const scores = createScoreTable(limits)
+  const announcements = createAnnouncements(limits.maxRemembered)
+  const listeners = new Set<(event: PeerEvent) => void>()
+  const serving = new Set<string>()
+
+  const emit = (type: PeerEvent['type'], peer: string): void => {
+    const event = { type, peer, announced: announcements.of(peer) }
+    for (const listener of listeners) listener(event)
+  }
+
+  const fault = (peer: string, kind: Fault, detail: string): void => {
+    if (scores.isBanned(peer)) return
+    const { score, banned } = scores.fault(peer, kind)
+    metrics.faults.inc({ fault: kind })
+    log.warn({ peer, fault: kind, detail, score }, 'peer fault')
+    if (!banned) return
+    metrics.bans.inc()
+    announcements.distrust(peer)
+    log.warn({ peer, reason: kind, banMs: limits.banMs }, 'peer disconnected and banned')
+    parts.disconnect(peer, 'banned')
+  }
+
+  const accepted = (peer: string, height: number | undefined): void => {
+    scores.honest(peer)
+    announcements.verify(peer)
+    if (height !== undefined && announcements.raise(peer, height)) emit('announced', peer)
+  }
+
+  return {
+    record: (peer) => ({
+      announced: announcements.of(peer),
+      verified: announcements.isVerified(peer),
+      score: scores.score(peer),
+    }),
+    fault,
+    verdict: (peer, verdict) => {
+      if (verdict.action === 'accept') accepted(peer, verdict.height)
+      else if (verdict.action === 'reject') fault(peer, 'rejected block', verdict.reason)
+      else log.debug({ peer, reason: verdict.reason }, 'block ignored')
+    },
+    status: (peer, status) => {
+      if (announcements.announce(peer, status)) emit('announced', peer)
+    },
+    connected: (peer) => {
+      if (serving.has(peer)) return
+      serving.add(peer)
+      log.info({ peer }, 'peer connected')
+      emit('connected', peer)
+    },
+    disconnected: (peer) => {
+      announcements.disconnected(peer)
+      if (!serving.delete(peer)) return
+      log.info({ peer }, 'peer disconnected')
+      emit('disconnected', peer)
+    },
+    serving: () => [...serving],
+    isBanned: scores.isBanned,
+    bans: scores.bans,
+    highestAnnounced: announcements.highest,
+    onPeer: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
