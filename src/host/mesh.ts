@@ -6,7 +6,7 @@ import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { openP2p, type P2p } from '../p2p/p2p.ts'
 import type { OnMessage } from '../p2p/peers/verdict.ts'
-import type { BlockSource } from '../p2p/range/range-server.ts'
+import { type BlockSource, firstHeights } from '../p2p/range/range-server.ts'
 import { openPeerFiles, type PeerFiles } from '../service/peer-files.ts'
 import { createSealedBlocks } from '../store/sealed-blocks.ts'
 import type { StoreReader } from '../store/store.ts'
@@ -130,6 +130,8 @@ const silent = { identity: () => null, votes: () => null }
 function blockSource(reader: StoreReader): BlockSource {
   return {
     range: () => reader.read((snapshot) => snapshot.range()),
+    heights: (from, to, limit) =>
+      reader.read((snapshot) => firstHeights(snapshot.heights(from, to, false), limit)),
     sealedBlock: createSealedBlocks(reader).sealedBlock,
   }
 }

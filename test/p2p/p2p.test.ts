@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { peerIdFromString } from '@libp2p/peer-id'
-import { rangeProtocol } from '../../src/p2p/p2p.ts'
+import { rangeProtocol } from '../../src/p2p/peers/networks.ts'
 import { connect, openRoom, testNetwork, until } from '../support/p2p-room.ts'
 import { openRawPeer } from '../support/raw-peer.ts'
 

@@ -4,7 +4,15 @@ import { test } from 'node:test'
 import { readSourceFiles } from '../support/source-files.ts'
 
 /** From the ground up; what is right in `src/p2p` stands on top of all of them. */
-const floors: readonly string[] = ['limits', 'peers', 'streams', 'gossip', 'range', '']
+const floors: readonly string[] = [
+  'limits',
+  'peers',
+  'streams',
+  'gossip',
+  'range',
+  'connections',
+  '',
+]
 
 const maxFiles = 25
 const files = readSourceFiles('src/p2p')

@@ -32,7 +32,12 @@ function declareAll(registry: Registry): void {
   createGraphqlMetrics(registry)
   createHostMetrics(registry, { head: never, lag: never, gapBlocks: never })
   createSchemaMetrics(registry)
-  createP2pMetrics(registry, { peers: never, activeStreams: never, banned: never })
+  createP2pMetrics(registry, {
+    peers: never,
+    activeStreams: never,
+    banned: never,
+    bannedAddresses: never,
+  })
   createWriterMetrics(registry, { bytes: never, blocks: never })
   declareVolumeMetrics(registry, () => null)
   openRuntimeMetrics(registry)

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import type { P2pParts } from '../../src/p2p/p2p.ts'
 import { encodeSealedBlock } from '../../src/primitives/sealed-block.ts'
 import type { ChainBlock } from './block-factory.ts'
-import { openRoom, type TestRoom } from './p2p-room.ts'
+import { heightsOf, openRoom, type TestRoom } from './p2p-room.ts'
 import { sealBlock, type TestSealedBlock, testSigner } from './sealed-blocks.ts'
 
 export interface TestGenerator {
@@ -36,6 +36,7 @@ export async function openTestGenerator(
       if (heights.length === 0) return null
       return { tail: Math.min(...heights), head: Math.max(...heights) }
     },
+    heights: (from, to, limit) => heightsOf(chain, from, to).slice(0, limit),
     sealedBlock: (height) => chain.get(height)?.bytes ?? null,
   }
   const room = await openRoom(t, { options: { network }, source })

@@ -1,46 +1,37 @@
 /**
- * Sealed blocks and signed heads over gossipsub, each on a topic of its own. Nothing is forwarded before the program has given its verdict, and
- * what a peer may send meanwhile is bounded in size, rate and number.
+ * Sealed blocks and signed heads over gossipsub, each on a topic of its own. Nothing is forwarded
+ * before the program has given its verdict, and what a peer may send meanwhile is bounded in size,
+ * rate and number.
  *
  * Messages carry no signature of their own (StrictNoSign): the seals inside are signed by the
  * Generator that made them, so an envelope signed by whoever published would prove nothing more,
  * would cost each node a signature check on its main thread, and would give one block as many
- * message IDs as publishers. Here the ID is the SHA-256 of the data: one block, one ID.
+ * message IDs as publishers. Here the ID is the SHA-256 of topic and data: one block, one ID.
  */
-import { hash } from 'node:crypto'
-import {
-  type GossipSub,
-  type GossipSubComponents,
-  gossipsub,
-  type Message,
-  TopicValidatorResult,
-} from '@libp2p/gossipsub'
-import type { PeerId } from '@libp2p/interface'
+import { type GossipSub, type GossipSubComponents, gossipsub } from '@libp2p/gossipsub'
+import type { Stream } from '@libp2p/interface'
 import type { Logger } from 'pino'
 import { invariant, ServiceError } from '../../errors.ts'
+import { createHoldings } from '../limits/holdings.ts'
 import type { P2pLimits } from '../limits/limits.ts'
 import type { P2pMetrics } from '../limits/metrics.ts'
-import type { OnMessage, Verdict } from '../peers/verdict.ts'
-import {
-  createUnreadWatch,
-  envelopeBytes,
-  type GossipStreamParts,
-  gossipStreams,
-  maxRpcBytes,
-  messageBytes,
-  meterInbound,
-} from './gossip-streams.ts'
+import { createRates, type Rates } from '../limits/rates.ts'
+import type { OnMessage } from '../peers/verdict.ts'
+import { type Intercept, withIntercept } from '../streams/inbound.ts'
+import { type GossipFramesParts, gossipFrames, maxRpcBytes } from './gossip-frames.ts'
+import { createInbox, type Inbox, type InboxParts, type Listening, seenMs } from './inbox.ts'
+import { createUnreadWatch, gossipStreams, type UnreadParts } from './unread.ts'
 
 /** What travels, each kind on its topic. */
 export type MessageKind = 'block' | 'head'
 
-export interface GossipParts extends GossipStreamParts {
+export interface GossipParts extends UnreadParts, Omit<InboxParts, 'topics'> {
   readonly log: Logger
   readonly metrics: P2pMetrics
+  /** The budget for what is read from connections. */
+  readonly received: Pick<Rates, 'owe'>
   /** A program that only publishes a kind leaves its check out, and does not subscribe. */
   readonly checks: Readonly<Partial<Record<MessageKind, OnMessage>>>
-  isBanned(peer: string): boolean
-  onVerdict(peer: string, verdict: Verdict): void
 }
 
 export interface Gossip {
@@ -72,7 +63,11 @@ export function topicOf(network: string, kind: MessageKind): string {
 
 const kinds: readonly MessageKind[] = ['block', 'head']
 /** Largest signed head in bytes. */
-const maxHeadBytes = 512
+export const maxHeadBytes: number = 512
+/** Topic and field headers around the data of one message. */
+const envelopeBytes = 1024
+/** Gossip streams that one peer may have open towards us: one on each connection. */
+const streamsPerPeer = 2
 
 export function createGossip(
   { network, limits }: { readonly network: string; readonly limits: P2pLimits },
@@ -80,36 +75,41 @@ export function createGossip(
 ): Gossip {
   const topics = { block: topicOf(network, 'block'), head: topicOf(network, 'head') }
   const maxBytes = { block: limits.maxGossipBytes, head: maxHeadBytes }
-  const maxData = maxRpcBytes - envelopeBytes
-  invariant(limits.maxGossipBytes <= maxData, 'gossipsub sends messages of this size')
-  const service = gossipsub({
-    globalSignaturePolicy: 'StrictNoSign',
-    msgIdFn: (message) => hash('sha256', message.data, 'buffer'),
-    allowedTopics: Object.values(topics),
-    allowPublishToZeroTopicPeers: true,
-    ignoreDuplicatePublishError: true,
-    fallbackToFloodsub: false,
-    emitSelf: false,
-    doPX: false,
-    maxInboundDataLength: maxRpcBytes,
-    maxOutboundBufferSize: limits.maxGossipBacklogBytes,
-    decodeRpcLimits: rpcLimits,
-    // One score table of our own: these two would lower gossipsub's score of peers behind one NAT.
-    scoreParams: { IPColocationFactorWeight: 0, behaviourPenaltyWeight: 0 },
+  invariant(limits.maxGossipBytes <= maxRpcBytes - envelopeBytes, 'gossipsub sends such messages')
+  const listened = kinds.flatMap((kind): [string, Listening][] => {
+    const check = parts.checks[kind]
+    return check === undefined ? [] : [[topics[kind], { check, maxBytes: maxBytes[kind] }]]
   })
-  const metered = { ...limits, maxMessageBytes: messageBytes(topics.block, maxBytes.block) }
-  const watchUnread = createUnreadWatch(parts)
+  const inbox = createInbox(limits, { ...parts, topics: new Map(listened) })
+  const service = createService(Object.values(topics), limits, inbox)
+  const rateOptions = { maxParties: limits.maxRemembered }
+  const intercept = createIntercept({
+    ...parts,
+    inbox,
+    bytes: createRates(limits.gossipBytes, rateOptions),
+    messages: createRates(limits.gossipMessages, rateOptions),
+    partial: createHoldings(limits.partialBytes),
+    stallMs: limits.stallMs,
+  })
+  const watchUnread = createUnreadWatch(limits, parts)
 
   return {
-    service: (components) => service(meterInbound(components, metered, parts)),
+    service: ({ privateKey, peerId, peerStore, connectionManager, logger, registrar }) => {
+      const guarded = withIntercept(registrar, intercept)
+      return service({
+        privateKey,
+        peerId,
+        peerStore,
+        connectionManager,
+        logger,
+        registrar: guarded,
+      })
+    },
     start: (pubsub) => {
       pubsub.addEventListener('gossipsub:heartbeat', watchUnread)
-      for (const kind of kinds) {
-        const check = parts.checks[kind]
-        if (check === undefined) continue
-        const validate = createValidator({ ...limits, maxBytes: maxBytes[kind] }, check, parts)
-        pubsub.topicValidators.set(topics[kind], validate)
-        pubsub.subscribe(topics[kind])
+      for (const [topic] of listened) {
+        pubsub.topicValidators.set(topic, inbox.validate)
+        pubsub.subscribe(topic)
       }
     },
     publish: async (pubsub, kind, bytes) => {
@@ -129,68 +129,63 @@ export function createGossip(
   }
 }
 
+function createService(
+  allowedTopics: string[],
+  limits: P2pLimits,
+  inbox: Inbox,
+): (components: GossipSubComponents) => GossipSub {
+  return gossipsub({
+    globalSignaturePolicy: 'StrictNoSign',
+    msgIdFn: inbox.idOf,
+    seenTTL: seenMs,
+    allowedTopics,
+    allowPublishToZeroTopicPeers: true,
+    ignoreDuplicatePublishError: true,
+    fallbackToFloodsub: false,
+    emitSelf: false,
+    doPX: false,
+    maxInboundDataLength: maxRpcBytes,
+    maxOutboundBufferSize: limits.maxGossipBacklogBytes,
+    decodeRpcLimits: rpcLimits,
+    // One score table of our own: these two would lower gossipsub's score of peers behind one NAT.
+    scoreParams: { IPColocationFactorWeight: 0, behaviourPenaltyWeight: 0 },
+  })
+}
+
+/**
+ * Gives gossipsub the frames it may read instead of the stream. A peer that opens a stream too many
+ * loses its oldest; gossipsub would go on reading it.
+ */
+function createIntercept(parts: GossipFramesParts): Intercept {
+  const open = new Map<string, Set<Stream>>()
+  return (stream, connection, next) => {
+    const peer = connection.remotePeer.toString()
+    const own = open.get(peer) ?? new Set()
+    open.set(peer, own.add(stream))
+    stream.addEventListener('close', () => {
+      own.delete(stream)
+      if (own.size === 0 && open.get(peer) === own) open.delete(peer)
+    })
+    const [oldest] = own
+    if (own.size > streamsPerPeer) oldest?.abort(new Error('a newer stream takes its place'))
+    return next(readOnly(stream, gossipFrames(stream, peer, parts)), connection)
+  }
+}
+
+/** A stream of which gossipsub needs its bytes and its two ways to end. */
+function readOnly(stream: Stream, bytes: AsyncIterable<Uint8Array>): Stream {
+  const needed: Pick<Stream, 'close' | 'abort' | typeof Symbol.asyncIterator> = {
+    close: (options) => stream.close(options),
+    abort: (error) => stream.abort(error),
+    [Symbol.asyncIterator]: () => bytes[Symbol.asyncIterator](),
+  }
+  return needed as Stream
+}
+
 function tooLarge(bytes: number, maxBytes: number): ServiceError {
   const facts = { bytes, maxBytes }
   return new ServiceError('P2P_MESSAGE_TOO_LARGE', 'a message is above the gossip limit', {
     facts,
     remedy: 'Publish the seals alone; peers pull the block.',
   })
-}
-
-function createValidator(
-  limits: P2pLimits & { readonly maxBytes: number },
-  check: OnMessage,
-  parts: GossipParts,
-): (sender: PeerId, message: Message) => Promise<TopicValidatorResult> {
-  const pending = new Map<string, number>()
-  let pendingBytes = 0
-
-  const judge = async (bytes: Uint8Array, peer: string): Promise<Verdict> => {
-    const count = pending.get(peer) ?? 0
-    pending.set(peer, count + 1)
-    pendingBytes += bytes.byteLength
-    try {
-      return await askProgram(bytes, peer, check, parts)
-    } finally {
-      pendingBytes -= bytes.byteLength
-      const left = (pending.get(peer) ?? 1) - 1
-      if (left === 0) pending.delete(peer)
-      else pending.set(peer, left)
-    }
-  }
-
-  return async (sender, message) => {
-    const peer = sender.toString()
-    const size = message.data.byteLength
-    if (size > limits.maxBytes) return TopicValidatorResult.Reject
-    const full = pendingBytes + size > limits.pendingBytes
-    if (full || (pending.get(peer) ?? 0) >= limits.pendingPerPeer || parts.isBanned(peer)) {
-      parts.metrics.messages.inc({ verdict: 'dropped' })
-      return TopicValidatorResult.Ignore
-    }
-    const verdict = await judge(new Uint8Array(message.data), peer)
-    parts.metrics.messages.inc({ verdict: verdict.action })
-    parts.onVerdict(peer, verdict)
-    return results[verdict.action]
-  }
-}
-
-const results: Readonly<Record<Verdict['action'], TopicValidatorResult>> = {
-  accept: TopicValidatorResult.Accept,
-  ignore: TopicValidatorResult.Ignore,
-  reject: TopicValidatorResult.Reject,
-}
-
-async function askProgram(
-  bytes: Uint8Array,
-  peer: string,
-  check: OnMessage,
-  parts: GossipParts,
-): Promise<Verdict> {
-  try {
-    return await check(bytes, { peer, via: 'gossip' })
-  } catch (error) {
-    parts.log.error({ err: error, peer }, 'a message could not be judged')
-    return { action: 'ignore', reason: 'the verdict failed' }
-  }
 }

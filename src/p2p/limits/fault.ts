@@ -1,11 +1,10 @@
-/** What peers can do wrong. */
+/** What peers can do wrong. What is bounded by a budget is no fault: it waits, or is dropped. */
 
 /** Every fault and how much it costs. Four faults of the common weight end in a ban. */
 export const faultWeights = {
-  'rejected block': 25,
+  'rejected message': 25,
   'malformed message': 25,
   'oversize message': 50,
-  'message flood': 25,
   'unread gossip': 10,
   'malformed frame': 25,
   'oversize frame': 50,

@@ -7,6 +7,7 @@ export interface P2pMetrics {
   readonly gossipBytes: Counter<'direction'>
   readonly faults: Counter<'fault'>
   readonly bans: Counter<string>
+  readonly refusedConnections: Counter<'reason'>
   readonly dialFailures: Counter<'reason'>
   readonly rangeBlocks: Counter<'direction'>
   readonly rangeBytes: Counter<'direction'>
@@ -17,6 +18,7 @@ export interface P2pFigures {
   peers(): number
   activeStreams(): number
   banned(): number
+  bannedAddresses(): number
 }
 
 export function createP2pMetrics(registry: Registry, figures: P2pFigures): P2pMetrics {
@@ -26,6 +28,11 @@ export function createP2pMetrics(registry: Registry, figures: P2pFigures): P2pMe
   gauge('viewmesh_p2p_peers', 'Peers connected now.', figures.peers)
   gauge('viewmesh_p2p_range_streams', 'Range streams being served now.', figures.activeStreams)
   gauge('viewmesh_p2p_banned_peers', 'Peers banned now.', figures.banned)
+  gauge(
+    'viewmesh_p2p_banned_addresses',
+    'Addresses from which no strangers are let in now.',
+    figures.bannedAddresses,
+  )
   return {
     messages: new Counter({
       name: 'viewmesh_p2p_messages_total',
@@ -48,6 +55,12 @@ export function createP2pMetrics(registry: Registry, figures: P2pFigures): P2pMe
     bans: new Counter({
       name: 'viewmesh_p2p_bans_total',
       help: 'Peers disconnected and banned for their faults.',
+      registers,
+    }),
+    refusedConnections: new Counter({
+      name: 'viewmesh_p2p_refused_connections_total',
+      help: 'Connections refused or closed for others, by reason (rate, handshakes, banned, address, full, evicted).',
+      labelNames: ['reason'],
       registers,
     }),
     dialFailures: new Counter({

@@ -21,46 +21,65 @@ export interface Announcements {
   isVerified(peer: string): boolean
   /** Highest height that connected, verified peers announce; null when none does. */
   highest(): number | null
+  connected(peer: string): void
   disconnected(peer: string): void
   /** A banned peer's word counts no more. */
   distrust(peer: string): void
 }
 
+interface Standing {
+  range: Range | null
+  isVerified: boolean
+}
+
+/** Keeps what connected peers say, and of at most `maxRemembered` others that their word counts. */
 export function createAnnouncements(maxRemembered: number): Announcements {
-  const ranges = new Map<string, Range>()
-  const verified = new Map<string, true>()
+  const here = new Map<string, Standing>()
+  const verifiedBefore = new Map<string, true>()
 
   const announce = (peer: string, range: Range | null): boolean => {
-    const last = ranges.get(peer)
-    if (range === null) return ranges.delete(peer)
-    ranges.set(peer, range)
-    return last?.tail !== range.tail || last.head !== range.head
+    const standing = here.get(peer)
+    if (standing === undefined) return false
+    const last = standing.range
+    standing.range = range
+    return last?.tail !== range?.tail || last?.head !== range?.head
   }
 
   return {
-    of: (peer) => ranges.get(peer) ?? null,
+    of: (peer) => here.get(peer)?.range ?? null,
     announce,
     raise: (peer, height) => {
-      const last = ranges.get(peer) ?? { tail: height, head: height }
+      const last = here.get(peer)?.range ?? { tail: height, head: height }
       return announce(peer, {
         tail: Math.min(last.tail, height),
         head: Math.max(last.head, height),
       })
     },
-    verify: (peer) => remember(verified, peer, true, maxRemembered),
-    isVerified: (peer) => verified.has(peer),
+    verify: (peer) => {
+      const standing = here.get(peer)
+      if (standing !== undefined) standing.isVerified = true
+      else remember(verifiedBefore, peer, true, maxRemembered)
+    },
+    isVerified: (peer) => here.get(peer)?.isVerified ?? verifiedBefore.has(peer),
     highest: () => {
-      const heads = [...ranges]
-        .filter(([peer]) => verified.has(peer))
-        .map(([, range]) => range.head)
+      const heads = [...here.values()].flatMap(({ range, isVerified }) =>
+        range !== null && isVerified ? [range.head] : [],
+      )
       return heads.length === 0 ? null : Math.max(...heads)
     },
+    connected: (peer) => {
+      if (here.has(peer)) return
+      here.set(peer, { range: null, isVerified: verifiedBefore.has(peer) })
+      verifiedBefore.delete(peer)
+    },
     disconnected: (peer) => {
-      ranges.delete(peer)
+      if (here.get(peer)?.isVerified === true) remember(verifiedBefore, peer, true, maxRemembered)
+      here.delete(peer)
     },
     distrust: (peer) => {
-      ranges.delete(peer)
-      verified.delete(peer)
+      const standing = here.get(peer)
+      if (standing !== undefined) Object.assign(standing, { range: null, isVerified: false })
+      verifiedBefore.delete(peer)
     },
   }
 }

@@ -19,8 +19,6 @@ export interface BootstrapParts {
   dial(address: Multiaddr, signal: AbortSignal): Promise<Connection>
   isConnected(id: PeerId): boolean
   isBanned(peer: string): boolean
-  /** Marks a peer as one to keep, or no longer. */
-  tag(id: PeerId, keep: boolean): Promise<void>
 }
 
 export interface Bootstrap {
@@ -32,6 +30,11 @@ export interface Bootstrap {
    * and which is not connected in another way.
    */
   mismatches(): readonly ServiceError[]
+  /**
+   * Why peers cannot be reached: those of `mismatches`, and P2P_ALL_DIALS_FAILED for each peer that has not
+   * been connected for `lastingMs`.
+   */
+  unreachable(): readonly ServiceError[]
   disconnected(peer: string): void
   close(): void
 }
@@ -43,11 +46,16 @@ interface Target {
   loggedText: string
   /** Why the last attempt failed; null after one that did not, and before the first. */
   error: ServiceError | null
+  /** When it was connected last, or named. */
+  missingSince: number
   timer: NodeJS.Timeout | undefined
   dialling: boolean
 }
 
-type BootstrapLimits = Pick<P2pLimits, 'dialTimeoutMs' | 'redialMinMs' | 'redialMaxMs'>
+type BootstrapLimits = Pick<
+  P2pLimits,
+  'dialTimeoutMs' | 'redialMinMs' | 'redialMaxMs' | 'lastingMs'
+>
 
 export function createBootstrap(
   self: string,
@@ -77,7 +85,7 @@ export function createBootstrap(
     const causes = await dialAll(target, limits.dialTimeoutMs, stopped.signal, parts)
     target.dialling = false
     if (stopped.signal.aborted || targets.get(peer) !== target) return
-    if (causes === null) await succeeded(target, parts)
+    if (causes === null) succeeded(target, parts)
     else failed(target, causes, parts)
     if (!parts.isConnected(target.id)) schedule(target, pauseMs(target))
   }
@@ -85,8 +93,9 @@ export function createBootstrap(
   const drop = (target: Target): void => {
     clearTimeout(target.timer)
     targets.delete(target.id.toString())
-    parts.tag(target.id, false).catch((error: unknown) => logTagFailure(parts, error))
   }
+
+  const missing = (): Target[] => [...targets.values()].filter(({ id }) => !parts.isConnected(id))
 
   return {
     set: (addresses) => {
@@ -103,13 +112,17 @@ export function createBootstrap(
       }
     },
     has: (peer) => targets.has(peer),
-    mismatches: () =>
-      [...targets.values()].flatMap(({ id, error }) =>
-        error?.code === 'P2P_PEER_ID_MISMATCH' && !parts.isConnected(id) ? [error] : [],
-      ),
+    mismatches: () => missing().flatMap(({ error }) => (isMismatch(error) ? [error] : [])),
+    unreachable: () =>
+      missing().flatMap(({ error, missingSince }) => {
+        const isLasting = performance.now() - missingSince >= limits.lastingMs
+        return error !== null && (isLasting || isMismatch(error)) ? [error] : []
+      }),
     disconnected: (peer) => {
       const target = targets.get(peer)
-      if (target !== undefined) schedule(target, limits.redialMinMs)
+      if (target === undefined) return
+      target.missingSince = performance.now()
+      schedule(target, limits.redialMinMs)
     },
     close: () => {
       stopped.abort()
@@ -125,9 +138,14 @@ function newTarget(id: PeerId): Target {
     failures: 0,
     loggedText: '',
     error: null,
+    missingSince: performance.now(),
     timer: undefined,
     dialling: false,
   }
+}
+
+function isMismatch(error: ServiceError | null): error is ServiceError {
+  return error?.code === 'P2P_PEER_ID_MISMATCH'
 }
 
 function isSameList(a: readonly Multiaddr[], b: readonly Multiaddr[]): boolean {
@@ -178,12 +196,11 @@ function requireIdentity(connection: Connection, expected: PeerId): void {
   throw error
 }
 
-async function succeeded(target: Target, parts: BootstrapParts): Promise<void> {
+function succeeded(target: Target, parts: BootstrapParts): void {
   target.failures = 0
   target.loggedText = ''
   target.error = null
   parts.log.info({ peer: target.id.toString() }, 'bootstrap peer connected')
-  await parts.tag(target.id, true).catch((error: unknown) => logTagFailure(parts, error))
 }
 
 function failed(target: Target, causes: readonly DialCause[], parts: BootstrapParts): void {
@@ -200,8 +217,4 @@ function failed(target: Target, causes: readonly DialCause[], parts: BootstrapPa
     failures: target.failures,
   }
   parts.log[known ? 'debug' : 'warn'](facts, error.message)
-}
-
-function logTagFailure(parts: BootstrapParts, error: unknown): void {
-  parts.log.debug({ err: error }, 'bootstrap peer could not be tagged')
 }

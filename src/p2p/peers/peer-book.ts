@@ -2,6 +2,7 @@
  * What is known about each peer: its score, its bans and what it says it can serve. Everything that
  * a peer does well or badly, by gossip or by pull, ends up here, and here it is decided to cut it off.
  */
+import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Logger } from 'pino'
 import type { Fault } from '../limits/fault.ts'
 import type { P2pLimits } from '../limits/limits.ts'
@@ -9,6 +10,7 @@ import type { P2pMetrics } from '../limits/metrics.ts'
 import { createAnnouncements, type Range } from './announcements.ts'
 import { createScoreTable } from './score.ts'
 import type { Verdict } from './verdict.ts'
+import type { Whereabouts } from './whereabouts.ts'
 
 /** `connected` comes when the peer's protocols are known, `announced` when its heights change. */
 export interface PeerEvent {
@@ -30,38 +32,66 @@ export interface PeerRecord {
 export interface PeerBookParts {
   readonly log: Logger
   readonly metrics: Pick<P2pMetrics, 'faults' | 'bans'>
+  readonly whereabouts: Whereabouts
   /** Ends all connections to a peer. */
   disconnect(peer: string, reason: string): void
 }
 
 export interface PeerBook {
   record(peer: string): PeerRecord
+  /** A fault of a stranger counts against its address too. */
   fault(peer: string, fault: Fault, detail: string): void
   verdict(peer: string, verdict: Verdict): void
   /** The peer's own word on its heights. */
   status(peer: string, status: Range | null): void
-  /** Also called for each further connection of a peer; only the first counts. */
+  /** A connection opened. */
+  arrived(peer: string, address: Multiaddr): void
+  /** The peer serves our network. Also called for each further connection; only the first counts. */
   connected(peer: string): void
   disconnected(peer: string): void
   /** Connected peers that serve blocks of our network. */
   serving(): readonly string[]
+  /** True for a banned peer. */
   isBanned(peer: string): boolean
+  /** True while strangers from an address are not let in; see `addressGroup` for the key. */
+  isAddressBanned(key: string): boolean
   bans(): number
+  addressBans(): number
   /** Highest height announced by connected, verified peers. */
   highestAnnounced(): number | null
   onPeer(listener: (event: PeerEvent) => void): () => void
 }
 
 export function createPeerBook(limits: P2pLimits, parts: PeerBookParts): PeerBook {
-  const { log, metrics } = parts
+  const { log, metrics, whereabouts } = parts
   const scores = createScoreTable(limits)
+  const addresses = createScoreTable({ ...limits, banScore: limits.addressBanScore })
   const announcements = createAnnouncements(limits.maxRemembered)
   const listeners = new Set<(event: PeerEvent) => void>()
   const serving = new Set<string>()
 
   const emit = (type: PeerEvent['type'], peer: string): void => {
     const event = { type, peer, announced: announcements.of(peer) }
-    for (const listener of listeners) listener(event)
+    for (const listener of listeners) {
+      try {
+        listener(event)
+      } catch (error) {
+        log.error({ err: error, peer, type }, 'a listener to peers failed')
+      }
+    }
+  }
+
+  const cutOff = (peer: string): void => {
+    announcements.distrust(peer)
+    parts.disconnect(peer, 'banned')
+  }
+
+  const faultOfAddress = (peer: string, kind: Fault): void => {
+    const party = whereabouts.partyOf(peer)
+    if (party.isConfigured || addresses.isBanned(party.key)) return
+    if (!addresses.fault(party.key, kind).banned) return
+    log.warn({ address: party.key, banMs: limits.banMs }, 'strangers from an address are banned')
+    for (const stranger of whereabouts.strangersAt(party.key)) cutOff(stranger)
   }
 
   const fault = (peer: string, kind: Fault, detail: string): void => {
@@ -69,11 +99,12 @@ export function createPeerBook(limits: P2pLimits, parts: PeerBookParts): PeerBoo
     const { score, banned } = scores.fault(peer, kind)
     metrics.faults.inc({ fault: kind })
     log.warn({ peer, fault: kind, detail, score }, 'peer fault')
-    if (!banned) return
-    metrics.bans.inc()
-    announcements.distrust(peer)
-    log.warn({ peer, reason: kind, banMs: limits.banMs }, 'peer disconnected and banned')
-    parts.disconnect(peer, 'banned')
+    if (banned) {
+      metrics.bans.inc()
+      log.warn({ peer, reason: kind, banMs: limits.banMs }, 'peer disconnected and banned')
+      cutOff(peer)
+    }
+    faultOfAddress(peer, kind)
   }
 
   const accepted = (peer: string, height: number | undefined): void => {
@@ -91,19 +122,24 @@ export function createPeerBook(limits: P2pLimits, parts: PeerBookParts): PeerBoo
     fault,
     verdict: (peer, verdict) => {
       if (verdict.action === 'accept') accepted(peer, verdict.height)
-      else if (verdict.action === 'reject') fault(peer, 'rejected block', verdict.reason)
-      else log.debug({ peer, reason: verdict.reason }, 'block ignored')
+      else if (verdict.action === 'reject') fault(peer, 'rejected message', verdict.reason)
+      else log.debug({ peer, reason: verdict.reason }, 'message ignored')
     },
     status: (peer, status) => {
       if (announcements.announce(peer, status)) emit('announced', peer)
     },
+    arrived: (peer, address) => {
+      whereabouts.arrived(peer, address)
+      announcements.connected(peer)
+    },
     connected: (peer) => {
-      if (serving.has(peer)) return
+      if (serving.has(peer) || !whereabouts.isHere(peer)) return
       serving.add(peer)
       log.info({ peer }, 'peer connected')
       emit('connected', peer)
     },
     disconnected: (peer) => {
+      whereabouts.left(peer)
       announcements.disconnected(peer)
       if (!serving.delete(peer)) return
       log.info({ peer }, 'peer disconnected')
@@ -111,7 +147,9 @@ export function createPeerBook(limits: P2pLimits, parts: PeerBookParts): PeerBoo
     },
     serving: () => [...serving],
     isBanned: scores.isBanned,
+    isAddressBanned: addresses.isBanned,
     bans: scores.bans,
+    addressBans: addresses.bans,
     highestAnnounced: announcements.highest,
     onPeer: (listener) => {
       listeners.add(listener)

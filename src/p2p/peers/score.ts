@@ -35,7 +35,7 @@ interface Entry {
 /** Keeps at most `maxRemembered` scores and bans, dropping the least recently touched. `now` is a clock in ms. */
 export function createScoreTable(
   limits: Pick<P2pLimits, 'banScore' | 'banMs' | 'maxRemembered'>,
-  now: () => number = Date.now,
+  now: () => number = () => performance.now(),
 ): ScoreTable {
   const entries = new Map<string, Entry>()
   const bans = new Map<string, number>()

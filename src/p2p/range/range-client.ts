@@ -15,6 +15,7 @@ import {
   streamFailure,
   toStreamFailure,
 } from '../streams/frame-stream.ts'
+import type { Pacer } from '../streams/request-gate.ts'
 import { decodeServerFrame, encodeClientFrame, type ServerFrame } from './range-frames.ts'
 
 export interface RangeClientParts {
@@ -23,6 +24,7 @@ export interface RangeClientParts {
   openStream(peer: string, signal: AbortSignal): Promise<Stream>
   /** Our own heights, told to the peer with each request. */
   ownRange(): Range | null
+  readonly pacer: Pacer
   onStatus(peer: string, status: Range | null): void
   onFault(peer: string, fault: Fault, detail: string): void
 }
@@ -43,12 +45,13 @@ export function createRangeClient(limits: P2pLimits, parts: RangeClientParts): R
 
   const open = async (ask: Ask, signal: AbortSignal): Promise<FrameStream> => {
     signal.throwIfAborted()
-    const deadline = AbortSignal.timeout(limits.stallMs)
+    await parts.pacer.turn(ask.peer, signal)
+    const deadline = AbortSignal.timeout(limits.pullStallMs)
     const stream = await parts.openStream(ask.peer, AbortSignal.any([signal, deadline]))
     return openFrameStream(stream, {
       maxFrameBytes: limits.maxFrameBytes,
       maxBufferBytes: limits.windowBytes + 2 * limits.maxFrameBytes,
-      stallMs: limits.stallMs,
+      stallMs: limits.pullStallMs,
       signal,
     })
   }
@@ -154,21 +157,22 @@ async function* readBlocks(
     }
     above = frame.height
     blocks += 1
-    const block = await assemble(frame.blockBytes, frame.bytes, next, limits.maxBlockBytes)
+    const block = await assemble(frame.blockBytes, frame.bytes, next, limits)
     parts.metrics.rangeBlocks.inc({ direction: 'received' })
     parts.metrics.rangeBytes.inc({ direction: 'received' }, block.byteLength)
     yield block
   }
 }
 
-/** Puts a block's parts together in a buffer of its own. */
+/** Puts a block's parts together in a buffer of its own; ten seconds are enough for a MiB of it. */
 async function assemble(
   blockBytes: number,
   first: Uint8Array,
   next: () => Promise<ServerFrame>,
-  maxBlockBytes: number,
+  { maxBlockBytes, pullStallMs }: P2pLimits,
 ): Promise<Uint8Array> {
   if (blockBytes > maxBlockBytes) throw streamFailure('a block above the limit', 'oversize frame')
+  const deadline = performance.now() + pullStallMs * (1 + blockBytes / 2 ** 20)
   const parts: Uint8Array[] = []
   let received = 0
   const add = (bytes: Uint8Array): void => {
@@ -182,6 +186,7 @@ async function assemble(
   while (received < blockBytes) {
     const frame = await next()
     if (frame.kind !== 'part') throw streamFailure('a block without its end', 'protocol violation')
+    if (performance.now() > deadline) throw streamFailure('a block too slowly', 'stalled writer')
     add(frame.bytes)
   }
   const block = new Uint8Array(blockBytes)

@@ -4,8 +4,9 @@
  * The client sends one request, then credit. The server answers with its status, then for every
  * block it has in the range one `block` frame and as many `part` frames as the block needs, then
  * `end`; or `error` at any point. Each frame is preceded by its length as an unsigned varint.
- * Numbers are big-endian: heights 6 bytes, sizes 4 bytes.
+ * Numbers are big-endian: heights 6 bytes and at most 2^31 - 1, sizes 4 bytes.
  */
+import { isInt, maxInt } from '../../primitives/bounds.ts'
 import type { Range } from '../peers/announcements.ts'
 import { frameError } from '../streams/frame-error.ts'
 
@@ -55,8 +56,6 @@ const tags = {
   end: 19,
   error: 20,
 } as const
-
-const maxHeight = 2 ** 48 - 1
 
 export function encodeClientFrame(frame: ClientFrame): Uint8Array {
   if (frame.kind === 'credit') return writeFrame(tags.credit, (out) => out.u32(frame.bytes))
@@ -152,7 +151,7 @@ function writeFrame(tag: number, write: (out: FrameWriter) => void): Uint8Array 
   let at = head.writeUInt8(tag, 0)
   let tail: Uint8Array | undefined
   const height = (value: number): void => {
-    at = head.writeUIntBE(Math.min(value, maxHeight), at, 6)
+    at = head.writeUIntBE(Math.min(value, maxInt), at, 6)
   }
   const u8 = (value: number): void => {
     at = head.writeUInt8(value, at)
@@ -194,7 +193,11 @@ function readFrame(bytes: Uint8Array): FrameReader {
     return at - size
   }
   const u8 = (): number => view.readUInt8(take(1))
-  const height = (): number => view.readUIntBE(take(6), 6)
+  const height = (): number => {
+    const value = view.readUIntBE(take(6), 6)
+    if (!isInt(value)) throw frameError('a height that no block can have')
+    return value
+  }
   return {
     tag: u8(),
     u8,

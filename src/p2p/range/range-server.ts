@@ -6,9 +6,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Stream } from '@libp2p/interface'
 import type { Logger } from 'pino'
 import type { Fault } from '../limits/fault.ts'
+import { createHoldings } from '../limits/holdings.ts'
 import type { P2pLimits } from '../limits/limits.ts'
 import type { P2pMetrics } from '../limits/metrics.ts'
-import { createRateLimit } from '../limits/rate.ts'
+import type { Party } from '../limits/party.ts'
+import { createRates, type Rates } from '../limits/rates.ts'
 import type { Range } from '../peers/announcements.ts'
 import {
   type FrameStream,
@@ -16,26 +18,40 @@ import {
   streamFailure,
   toStreamFailure,
 } from '../streams/frame-stream.ts'
+import { pause, type RequestGate } from '../streams/request-gate.ts'
 import {
   blockFrameOverhead,
   decodeClientFrame,
   encodeServerFrame,
   type Refusal,
-  type RequestFrame,
 } from './range-frames.ts'
 
 /** Where the blocks that peers ask for come from. */
 export interface BlockSource {
   /** The heights that can be served now; null when there are none. */
   range(): Range | null
-  /** The bytes of one sealed block as peers get them; null where there is a gap. */
+  /** Stored heights from `from` to `to`, ascending, at most `limit`; gaps of any size cost nothing. */
+  heights(from: number, to: number, limit: number): readonly number[]
+  /** The bytes of one sealed block as peers get them; null where there is a gap, or no seal yet. */
   sealedBlock(height: number): Uint8Array | null
+}
+
+/** The first `limit` heights of an iteration, for the `heights` of a source. */
+export function firstHeights(heights: Iterable<number>, limit: number): number[] {
+  const first: number[] = []
+  for (const height of heights) {
+    if (first.length >= limit) break
+    first.push(height)
+  }
+  return first
 }
 
 export interface RangeServerParts {
   readonly log: Logger
   readonly metrics: Pick<P2pMetrics, 'rangeBlocks' | 'rangeBytes'>
   readonly source: BlockSource
+  readonly gate: RequestGate
+  partyOf(peer: string): Party
   onStatus(peer: string, status: Range | null): void
   onFault(peer: string, fault: Fault, detail: string): void
 }
@@ -49,23 +65,29 @@ export interface RangeServer {
 
 /** Credit no honest peer exceeds: what it asked for, and never more than this. */
 const maxWindowBytes = 16 * 1024 * 1024
-/** Gaps looked at before other work gets its turn. */
-const gapsPerTurn = 256
+/** Heights that are looked up at a time. */
+const heightsAtATime = 256
+/** Time in milliseconds after which other work gets its turn. */
+const turnMs = 10
+
+/** What serving a stream needs. */
+interface Serving extends RangeServerParts {
+  readonly bytes: Pick<Rates, 'owe'>
+}
 
 export function createRangeServer(limits: P2pLimits, parts: RangeServerParts): RangeServer {
   const active = new Map<string, Set<FrameStream>>()
-  const rate = createRateLimit(limits.requestsPerSecond, limits.maxRemembered)
-  let total = 0
-
-  const refusal = (peer: string): Fault | 'busy' | null => {
-    if ((active.get(peer)?.size ?? 0) >= limits.streamsPerPeer) return 'too many streams'
-    if (!rate.take(peer, 1)) return 'request flood'
-    return total >= limits.streamsTotal ? 'busy' : null
-  }
+  const streams = createHoldings(limits.rangeStreams)
+  const bytes = createRates(limits.rangeBytes, { maxParties: limits.maxRemembered })
+  const serving: Serving = { ...parts, bytes, source: guarded(parts) }
 
   const run = async (peer: string, frames: FrameStream): Promise<void> => {
     try {
-      await answer(peer, frames, limits, { ...parts, source: guarded(parts) })
+      if (!(await parts.gate.enter(peer, 'a range', frames.ended))) {
+        await sayError(frames, 'busy')
+        return
+      }
+      await answer(peer, frames, limits, serving)
       await frames.close()
     } catch (thrown) {
       const failure = toStreamFailure(thrown)
@@ -75,40 +97,43 @@ export function createRangeServer(limits: P2pLimits, parts: RangeServerParts): R
     }
   }
 
-  const serve = async (peer: string, stream: Stream): Promise<void> => {
-    const refused = refusal(peer)
-    if (refused !== null && refused !== 'busy') {
-      stream.abort(new Error(refused))
-      parts.onFault(peer, refused, 'the stream was refused')
-      return
-    }
-    const frames = openFrameStream(stream, {
-      maxFrameBytes: 64,
-      maxBufferBytes: 16 * 1024,
-      stallMs: limits.stallMs,
-    })
-    if (refused === 'busy') {
-      await sayError(frames, 'busy')
-      return
-    }
+  /** Counts the stream; it has ended when the peer says so, or when the returned function does. */
+  const begin = (peer: string, frames: FrameStream): (() => void) | null => {
+    const holding = streams.take(parts.partyOf(peer), 1)
+    if (holding === null) return null
     const own = active.get(peer) ?? new Set()
     active.set(peer, own.add(frames))
-    total += 1
-    try {
-      await run(peer, frames)
-    } finally {
-      total -= 1
+    const end = (): void => {
+      holding.release()
       own.delete(frames)
       if (own.size === 0 && active.get(peer) === own) active.delete(peer)
     }
+    frames.ended.addEventListener('abort', end)
+    return end
   }
 
   return {
-    serve,
-    activeStreams: () => total,
+    serve: async (peer, stream) => {
+      if ((active.get(peer)?.size ?? 0) >= limits.streamsPerPeer) {
+        stream.abort(new Error('too many streams'))
+        parts.onFault(peer, 'too many streams', 'the stream was refused')
+        return
+      }
+      const frames = openFrameStream(stream, {
+        maxFrameBytes: 64,
+        maxBufferBytes: 16 * 1024,
+        stallMs: limits.stallMs,
+      })
+      if (frames.ended.aborted) return
+      const end = begin(peer, frames)
+      if (end === null) return await sayError(frames, 'busy')
+      await run(peer, frames)
+      end()
+    },
+    activeStreams: streams.total,
     close: () => {
-      for (const streams of active.values()) {
-        for (const frames of streams) frames.abort(new Error('the node is closing'))
+      for (const own of [...active.values()]) {
+        for (const frames of [...own]) frames.abort(new Error('the node is closing'))
       }
     },
   }
@@ -128,6 +153,7 @@ function guarded(parts: RangeServerParts): BlockSource {
   }
   return {
     range: () => attempt(() => parts.source.range()),
+    heights: (from, to, limit) => attempt(() => parts.source.heights(from, to, limit)),
     sealedBlock: (height) => attempt(() => parts.source.sealedBlock(height)),
   }
 }
@@ -145,42 +171,77 @@ async function answer(
   peer: string,
   frames: FrameStream,
   limits: P2pLimits,
-  parts: RangeServerParts,
+  serving: Serving,
 ): Promise<void> {
   const request = decodeClientFrame(await frames.read())
   if (request.kind !== 'request')
     throw streamFailure('credit before a request', 'protocol violation')
-  parts.onStatus(peer, request.status)
-  const status = parts.source.range()
+  serving.onStatus(peer, request.status)
+  const status = serving.source.range()
   await frames.write(encodeServerFrame({ kind: 'status', status }))
-  const blocks = status === null ? 0 : await sendBlocks(frames, request, status, limits, parts)
+  const wanted =
+    status === null
+      ? null
+      : { tail: Math.max(request.from, status.tail), head: Math.min(request.to, status.head) }
+  const send = creditedWriter(frames, Math.min(request.windowBytes, maxWindowBytes))
+  const blocks =
+    wanted === null ? 0 : await sendBlocks(peer, { frames, send, wanted }, limits, serving)
   await frames.write(encodeServerFrame({ kind: 'end', blocks }))
 }
 
+/** One answer on its way. */
+interface Sending {
+  readonly frames: FrameStream
+  /** Writes a frame once there is credit for it. */
+  send(frame: Uint8Array): Promise<void>
+  /** What was asked for, of what there is; upside down where that is nothing. */
+  readonly wanted: Range
+}
+
+/** Sends the blocks that were asked for; ends at once when the asker has left. Returns how many they were. */
 async function sendBlocks(
-  frames: FrameStream,
-  request: RequestFrame,
-  status: Range,
+  peer: string,
+  { frames, send, wanted }: Sending,
   limits: P2pLimits,
-  parts: RangeServerParts,
+  { bytes, metrics, partyOf, source }: Serving,
 ): Promise<number> {
-  const send = creditedWriter(frames, Math.min(request.windowBytes, maxWindowBytes))
-  const last = Math.min(request.to, status.head)
+  const takeTurn = createTurnTaker()
   let blocks = 0
-  let gaps = 0
-  for (let height = Math.max(request.from, status.tail); height <= last; height += 1) {
-    const block = parts.source.sealedBlock(height)
-    if (block === null) {
-      gaps += 1
-      if (gaps % gapsPerTurn === 0) await nextTurn()
-      continue
+  for (const height of storedHeights(wanted, source)) {
+    await takeTurn()
+    frames.ended.throwIfAborted()
+    const block = source.sealedBlock(height)
+    if (block === null) continue
+    for (const frame of blockFrames(height, block, limits.maxFrameBytes)) {
+      await pause(bytes.owe(partyOf(peer), frame.byteLength) ?? 0, frames.ended)
+      await send(frame)
     }
-    for (const frame of blockFrames(height, block, limits.maxFrameBytes)) await send(frame)
     blocks += 1
-    parts.metrics.rangeBlocks.inc({ direction: 'sent' })
-    parts.metrics.rangeBytes.inc({ direction: 'sent' }, block.byteLength)
+    metrics.rangeBlocks.inc({ direction: 'sent' })
+    metrics.rangeBytes.inc({ direction: 'sent' }, block.byteLength)
   }
   return blocks
+}
+
+/** The stored heights that were asked for, looked up a few at a time: no snapshot is held meanwhile. */
+function* storedHeights({ tail, head }: Range, source: BlockSource): Generator<number> {
+  for (let next = tail; next <= head; ) {
+    const heights = source.heights(next, head, heightsAtATime)
+    yield* heights
+    const last = heights.at(-1)
+    if (last === undefined || heights.length < heightsAtATime) return
+    next = last + 1
+  }
+}
+
+/** The function that lets other work go on when we had the thread for a while. */
+function createTurnTaker(): () => Promise<void> {
+  let since = performance.now()
+  return async () => {
+    if (performance.now() - since < turnMs) return
+    await nextTurn()
+    since = performance.now()
+  }
 }
 
 /** Cuts one block into frames of at most `maxFrameBytes`. */

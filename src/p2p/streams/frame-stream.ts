@@ -11,6 +11,8 @@ import type { Fault } from '../limits/fault.ts'
 import { frameErrorName } from './frame-error.ts'
 
 export interface FrameStream {
+  /** Aborted when the stream has ended, whoever ended it. */
+  readonly ended: AbortSignal
   /** The next frame. Throws a StreamFailure. */
   read(): Promise<Uint8Array>
   /** Resolves when the frame is on its way and there is room for another. Throws a StreamFailure. */
@@ -44,9 +46,13 @@ export function openFrameStream(stream: Stream, options: FrameStreamOptions): Fr
   const release = (): void => options.signal?.removeEventListener('abort', onAbort)
   // A write that fails only says that the stream is closed; this says why.
   let closedBy: Error | undefined
+  const ended = new AbortController()
   stream.addEventListener('close', (event) => {
+    release()
     closedBy = event.error
+    ended.abort(streamFailure('the stream has ended', null))
   })
+  if (stream.status !== 'open') ended.abort(streamFailure('the stream has ended', null))
 
   const step = async <T>(fault: Fault, run: () => Promise<T>): Promise<T> => {
     const onStall = (): void => stream.abort(streamFailure('no progress in time', fault))
@@ -61,6 +67,7 @@ export function openFrameStream(stream: Stream, options: FrameStreamOptions): Fr
   }
 
   return {
+    ended: ended.signal,
     read: () => step('stalled writer', async () => (await frames.read()).subarray()),
     write: (frame) => step('stalled reader', () => frames.write(frame)),
     close: async () => {

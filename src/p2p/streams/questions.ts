@@ -6,10 +6,12 @@ import type { Stream } from '@libp2p/interface'
 import type { Logger } from 'pino'
 import { ServiceError } from '../../errors.ts'
 import type { Fault } from '../limits/fault.ts'
+import { createHoldings } from '../limits/holdings.ts'
 import type { P2pLimits } from '../limits/limits.ts'
-import { createRateLimit } from '../limits/rate.ts'
+import type { Party } from '../limits/party.ts'
 import { createSlots } from '../limits/slots.ts'
-import { openFrameStream, toStreamFailure } from './frame-stream.ts'
+import { type FrameStream, openFrameStream, toStreamFailure } from './frame-stream.ts'
+import type { Pacer, RequestGate } from './request-gate.ts'
 
 export const questionNames = ['identity', 'votes'] as const
 export type QuestionName = (typeof questionNames)[number]
@@ -31,40 +33,49 @@ const maxAnswerBytes = 512 * 1024
 export interface AnswererParts {
   readonly log: Logger
   readonly answers: Answers
+  readonly gate: RequestGate
+  partyOf(peer: string): Party
   onFault(peer: string, fault: Fault, detail: string): void
 }
 
 /** Serves one incoming stream to its end; never rejects. */
 export type Answerer = (name: QuestionName, peer: string, stream: Stream) => Promise<void>
 
-/** The answering side. */
+/** The answering side. Questions above the budget of their party wait, or are refused without blame. */
 export function createAnswerer(limits: P2pLimits, parts: AnswererParts): Answerer {
-  const rate = createRateLimit(limits.requestsPerSecond, limits.maxRemembered)
+  const streams = createHoldings(limits.questionStreams)
 
-  return async (name, peer, stream) => {
-    if (!rate.take(peer, 1)) {
-      stream.abort(new Error('request flood'))
-      parts.onFault(peer, 'request flood', name)
+  const answer = async (name: QuestionName, peer: string, frames: FrameStream): Promise<void> => {
+    if (!(await parts.gate.enter(peer, name, frames.ended))) {
+      frames.abort(new Error('too many requests'))
       return
     }
+    const answered = answerTo(parts, name, peer, await frames.read())
+    if (answered === null) {
+      parts.onFault(peer, 'malformed frame', `a question of ${name} that nobody asks`)
+      frames.abort(new Error('the question is refused'))
+      return
+    }
+    await frames.write(answered)
+    await frames.close()
+  }
+
+  return async (name, peer, stream) => {
+    const holding = streams.take(parts.partyOf(peer), 1)
+    if (holding === null) return stream.abort(new Error('too many questions at a time'))
     const frames = openFrameStream(stream, {
       maxFrameBytes: maxQuestionBytes,
       maxBufferBytes: 2 * maxQuestionBytes,
       stallMs: limits.stallMs,
     })
     try {
-      const answer = answerTo(parts, name, peer, await frames.read())
-      if (answer === null) {
-        parts.onFault(peer, 'malformed frame', `a question of ${name} that nobody asks`)
-        frames.abort(new Error('the question is refused'))
-        return
-      }
-      await frames.write(answer)
-      await frames.close()
+      await answer(name, peer, frames)
     } catch (thrown) {
       const failure = toStreamFailure(thrown)
       frames.abort(failure)
       if (failure.fault !== null) parts.onFault(peer, failure.fault, failure.message)
+    } finally {
+      holding.release()
     }
   }
 }
@@ -84,6 +95,7 @@ function answerTo(
 }
 
 export interface AskerParts {
+  readonly pacer: Pacer
   /** Opens a stream to a connected peer. */
   openStream(peer: string, name: QuestionName, signal: AbortSignal): Promise<Stream>
   onFault(peer: string, fault: Fault, detail: string): void
@@ -128,12 +140,13 @@ async function askOnce(
   limits: P2pLimits,
   parts: AskerParts,
 ): Promise<Uint8Array> {
-  const deadline = AbortSignal.timeout(limits.stallMs)
+  await parts.pacer.turn(peer, signal)
+  const deadline = AbortSignal.timeout(limits.pullStallMs)
   const stream = await parts.openStream(peer, name, AbortSignal.any([signal, deadline]))
   const frames = openFrameStream(stream, {
     maxFrameBytes: maxAnswerBytes,
     maxBufferBytes: 2 * maxAnswerBytes,
-    stallMs: limits.stallMs,
+    stallMs: limits.pullStallMs,
     signal,
   })
   try {

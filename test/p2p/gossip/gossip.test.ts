@@ -150,7 +150,7 @@ test('blocks above what may wait for a verdict are dropped, without blaming the 
   const verdict = Promise.withResolvers<Verdict>()
   const generator = await openRoom(t)
   const host = await openRoom(t, {
-    limits: { pendingPerPeer: 2 },
+    limits: { pendingMessages: { configured: 2, address: 0, strangers: 0 } },
     onBlock: () => verdict.promise,
   })
   await connect(host, generator)

@@ -13,9 +13,9 @@ function table(): { now: { ms: number }; scores: ReturnType<typeof createScoreTa
 test('four faults of the common weight end in a ban', () => {
   const { scores } = table()
   for (const expected of [-25, -50, -75]) {
-    assert.deepEqual(scores.fault('p', 'rejected block'), { score: expected, banned: false })
+    assert.deepEqual(scores.fault('p', 'rejected message'), { score: expected, banned: false })
   }
-  assert.deepEqual(scores.fault('p', 'rejected block'), { score: -100, banned: true })
+  assert.deepEqual(scores.fault('p', 'rejected message'), { score: -100, banned: true })
   assert(scores.isBanned('p'))
   assert.equal(scores.bans(), 1)
 })
@@ -45,7 +45,7 @@ test('a ban ends, and who comes back is half way to the next one', () => {
   assert(!scores.isBanned('p'))
   assert.equal(scores.score('p'), -40)
   assert(!offend('oversize message'))
-  assert(offend('rejected block'))
+  assert(offend('rejected message'))
 })
 
 test('the table is bounded: the peer heard of longest ago is forgotten first', () => {

@@ -84,12 +84,12 @@ const tricks: Readonly<Record<string, Trick>> = {
   },
   'silence after the status': {
     fault: 'stalled writer',
-    limits: { stallMs: 800 },
+    limits: { pullStallMs: 800 },
     answer: async () => {},
   },
   'silence in the middle of a block': {
     fault: 'stalled writer',
-    limits: { stallMs: 800 },
+    limits: { pullStallMs: 800 },
     answer: frames(block(1, 20)),
   },
 }
@@ -120,7 +120,7 @@ test('a server that only resets its streams is no fault, but the pull fails', as
 })
 
 test('one honest server beside a stalled one: its blocks arrive meanwhile', async (t) => {
-  const room = await openRoom(t, { limits: { stallMs: 1000 } })
+  const room = await openRoom(t, { limits: { pullStallMs: 1000 } })
   const honest = await openRoom(t)
   honest.blocks.set(0, randomBytes(1000))
   const peer = await serverWith(t, room, { fault: 'stalled writer', answer: async () => {} })

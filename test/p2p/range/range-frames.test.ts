@@ -12,11 +12,12 @@ import {
   type ServerFrame,
 } from '../../../src/p2p/range/range-frames.ts'
 import { frameErrorName } from '../../../src/p2p/streams/frame-error.ts'
+import { maxInt } from '../../../src/primitives/bounds.ts'
 
-const height = fc.nat(2 ** 40)
+const height = fc.nat(maxInt)
 const size = fc.nat(2 ** 32 - 1)
 const range: fc.Arbitrary<Range | null> = fc.option(
-  fc.tuple(height, fc.nat(2 ** 30)).map(([tail, more]) => ({ tail, head: tail + more })),
+  fc.tuple(height, height).map(([a, b]) => ({ tail: Math.min(a, b), head: Math.max(a, b) })),
 )
 const bytes = fc.uint8Array({ maxLength: 200 })
 
@@ -80,6 +81,18 @@ test('a frame that is cut short or goes on is refused', () => {
     assert.throws(() => decodeClientFrame(frame.subarray(0, length)), { name: frameErrorName })
   }
   assert.throws(() => decodeClientFrame(Uint8Array.of(...frame, 0)), { name: frameErrorName })
+})
+
+test('a height that no block can have is refused wherever it stands', () => {
+  for (const at of [1, 7, 18, 24]) {
+    const request = { from: 1, to: 2, windowBytes: 3, status: { tail: 0, head: 1 } }
+    const frame = Buffer.from(encodeClientFrame({ kind: 'request', ...request }))
+    frame.writeUIntBE(maxInt, 24, 6)
+    frame.writeUIntBE(maxInt, at, 6)
+    assert.equal(decodeClientFrame(frame).kind, 'request')
+    frame.writeUIntBE(maxInt + 1, at, 6)
+    assert.throws(() => decodeClientFrame(frame), { name: frameErrorName })
+  }
 })
 
 test('a range whose tail lies above its head is refused', () => {

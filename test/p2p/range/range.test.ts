@@ -70,6 +70,7 @@ test('a reader that takes its time is sent no more than the window, and gets eve
   const generator = await openRoom(t, {
     source: {
       range: () => ({ tail: 0, head: 99 }),
+      heights: (from, to, limit) => [...Array(100).keys()].slice(from, to + 1).slice(0, limit),
       sealedBlock: (height) => {
         asked.push(height)
         return new Uint8Array(blockBytes).fill(height)
@@ -173,6 +174,7 @@ test('a store that cannot be read is our error: logged here, told to the peer in
   const generator = await openRoom(t, {
     source: {
       range: () => ({ tail: 0, head: 9 }),
+      heights: () => [0],
       sealedBlock: () => {
         throw new Error('disk on fire')
       },
