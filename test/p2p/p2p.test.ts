@@ -73,6 +73,19 @@ test('peers() tells who is connected, from where, what it has and how it behaved
   assert.equal(await host.metric('viewmesh_p2p_peers'), 1)
 })
 
+test('a peer that pings without end on one stream has that stream ended, and no more', async (t) => {
+  const room = await openRoom(t)
+  const peer = await openRawPeer(t)
+  const stream = await peer.open(room.address, '/ipfs/ping/1.0.0')
+  const ended = new Promise((resolve) => stream.addEventListener('close', resolve))
+  for (let ping = 0; ping < 33; ping += 1) stream.send(randomBytes(32))
+  await ended
+  const again = await peer.open(room.address, '/ipfs/ping/1.0.0')
+  const answered = new Promise((resolve) => again.addEventListener('message', resolve))
+  again.send(randomBytes(32))
+  await answered
+})
+
 test('one address cannot take all connections', async (t) => {
   const room = await openRoom(t, { limits: { connectionsPerAddress: 2 } })
   for (let connected = 1; connected <= 2; connected += 1) {

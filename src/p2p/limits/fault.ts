@@ -17,3 +17,10 @@ export const faultWeights = {
 } as const
 
 export type Fault = keyof typeof faultWeights
+
+/** What can happen to an honest peer on a bad line: its address does not answer for these. */
+export const mishaps: ReadonlySet<Fault> = new Set<Fault>([
+  'unread gossip',
+  'stalled reader',
+  'stalled writer',
+])

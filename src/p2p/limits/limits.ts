@@ -1,7 +1,8 @@
 /**
  * Every bound the room keeps, in one table, so that a test can lower one and an operator can read
- * what a hostile peer may cost at most. Where three numbers stand, see `Shares`: the first is for
- * each configured peer, the others are for strangers.
+ * what a hostile peer may cost at most. Where three numbers stand, the first is for each configured
+ * peer, the others are for the strangers of an address and for all strangers (see `Shares`); where
+ * they are so much a second, four seconds' worth may come at once.
  */
 import type { Shares } from './party.ts'
 
@@ -28,7 +29,7 @@ export interface P2pLimits {
   readonly handshakesTotal: number
   /**
    * Bytes a second that are read from connections, with a price on small frames (see `frame-price.ts`);
-   * above it we read more slowly. Twice what gossip may have. Default unlimited, 4 MiB, 16 MiB.
+   * above it we read more slowly. A second's worth may come at once. Default unlimited, 4 MiB, 16 MiB.
    */
   readonly receivedBytes: Shares
   /**
@@ -69,13 +70,13 @@ export interface P2pLimits {
   readonly rangeBytes: Shares
   /** Questions that are being answered; above it they are refused. Default 4, 4, 16. */
   readonly questionStreams: Shares
-  /** Range requests and questions a second; above it they wait. Default 20, 20, 100. */
+  /** Range requests and questions a second; above it they wait. Default 50, 50, 200. */
   readonly requests: Shares
   /** How long they wait before they are refused. Default 5 s. */
   readonly requestWaitMs: number
   /**
    * Range requests and questions a second that one peer may make; more are a fault. We make four
-   * fifths of it to each peer at most. Four seconds' worth may come at once. Default 20.
+   * fifths of it to each peer at most. Four seconds' worth may come at once. Default 50.
    */
   readonly requestsPerSecond: number
   /** Range streams we open to one peer at a time; less than `streamsPerPeer` of the other side. Default 4. */
@@ -135,9 +136,9 @@ export const defaultLimits: P2pLimits = {
   rangeStreams: { configured: 8, address: 8, strangers: 64 },
   rangeBytes: { configured: unlimited, address: 32 * mib, strangers: 64 * mib },
   questionStreams: { configured: 4, address: 4, strangers: 16 },
-  requests: { configured: 20, address: 20, strangers: 100 },
+  requests: { configured: 50, address: 50, strangers: 200 },
   requestWaitMs: 5_000,
-  requestsPerSecond: 20,
+  requestsPerSecond: 50,
   pullsPerPeer: 4,
   stallMs: 30_000,
   pullStallMs: 10_000,

@@ -4,7 +4,7 @@
  */
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Logger } from 'pino'
-import type { Fault } from '../limits/fault.ts'
+import { type Fault, mishaps } from '../limits/fault.ts'
 import type { P2pLimits } from '../limits/limits.ts'
 import type { P2pMetrics } from '../limits/metrics.ts'
 import { createAnnouncements, type Range } from './announcements.ts'
@@ -39,7 +39,7 @@ export interface PeerBookParts {
 
 export interface PeerBook {
   record(peer: string): PeerRecord
-  /** A fault of a stranger counts against its address too. */
+  /** A fault of a stranger counts against its address too, unless it may be a mishap. */
   fault(peer: string, fault: Fault, detail: string): void
   verdict(peer: string, verdict: Verdict): void
   /** The peer's own word on its heights. */
@@ -88,7 +88,7 @@ export function createPeerBook(limits: P2pLimits, parts: PeerBookParts): PeerBoo
 
   const faultOfAddress = (peer: string, kind: Fault): void => {
     const party = whereabouts.partyOf(peer)
-    if (party.isConfigured || addresses.isBanned(party.key)) return
+    if (party.isConfigured || mishaps.has(kind) || addresses.isBanned(party.key)) return
     if (!addresses.fault(party.key, kind).banned) return
     log.warn({ address: party.key, banMs: limits.banMs }, 'strangers from an address are banned')
     for (const stranger of whereabouts.strangersAt(party.key)) cutOff(stranger)

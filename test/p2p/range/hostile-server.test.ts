@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Stream } from '@libp2p/interface'
 import type { LengthPrefixedStream } from '@libp2p/utils'
 import { ServiceError } from '../../../src/errors.ts'
@@ -86,6 +87,17 @@ const tricks: Readonly<Record<string, Trick>> = {
     fault: 'stalled writer',
     limits: { pullStallMs: 800 },
     answer: async () => {},
+  },
+  'a block byte by byte': {
+    fault: 'stalled writer',
+    limits: { pullStallMs: 300 },
+    answer: async (out, stream) => {
+      await out.write(encodeServerFrame(block(1, 20_000)))
+      while (stream.status === 'open') {
+        await out.write(encodeServerFrame({ kind: 'part', bytes: Uint8Array.of(0) }))
+        await delay(20)
+      }
+    },
   },
   'silence in the middle of a block': {
     fault: 'stalled writer',
