@@ -13,6 +13,7 @@ import { hostSettings } from '../../src/host/config.ts'
 import { commonSettings } from '../../src/service/common-settings.ts'
 import { ports } from '../../src/service/contract.ts'
 import { settingsTable } from '../../src/service/settings.ts'
+import { peerMessagesTable } from './peer-messages.ts'
 
 export const readme: URL = new URL('../../README.md', import.meta.url)
 
@@ -31,6 +32,7 @@ export function readmeSections(): Readonly<Record<string, string>> {
     'reasons of Events': eventTable(),
     errors: errorTable(),
     ports: portTable(),
+    'messages of peers': peerMessagesTable(),
   }
 }
 

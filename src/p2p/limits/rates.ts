@@ -18,9 +18,12 @@ export interface Rates {
 export interface RateOptions {
   /** Parties that are remembered; the least recently seen is forgotten first. */
   readonly maxParties: number
-  /** Seconds' worth that may be taken at once. Default 4. */
+  /** Seconds' worth that may be taken at once; `defaultBurstSeconds` by default. */
   readonly burstSeconds?: number
 }
+
+/** Seconds' worth that may be taken at once where nothing else is said. */
+export const defaultBurstSeconds = 4
 
 interface Bucket {
   tokens: number
@@ -30,7 +33,7 @@ interface Bucket {
 /** Full buckets for everybody, `shares` a second. `now` is a clock in milliseconds that never jumps. */
 export function createRates(
   shares: Shares,
-  { maxParties, burstSeconds = 4 }: RateOptions,
+  { maxParties, burstSeconds = defaultBurstSeconds }: RateOptions,
   now: () => number = () => performance.now(),
 ): Rates {
   const buckets = new Map<string, Bucket>()

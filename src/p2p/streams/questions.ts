@@ -26,9 +26,10 @@ export function questionProtocol(network: string, name: QuestionName): string {
   return `/viewmesh/${network}/${name}/1`
 }
 
-/** Longest question and longest answer, in bytes. */
-const maxQuestionBytes = 4 * 1024
-const maxAnswerBytes = 512 * 1024
+/** Longest question, in bytes. */
+export const maxQuestionBytes: number = 4 * 1024
+/** Longest answer, in bytes. */
+export const maxAnswerBytes: number = 512 * 1024
 
 export interface AnswererParts {
   readonly log: Logger
