@@ -1,5 +1,6 @@
 /** The parts of the room, put together in the order in which they depend on each other. */
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Stream } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
@@ -7,7 +8,7 @@ import { createDoorman, type Doorman } from './connections/doorman.ts'
 import { createReceivedMeter } from './connections/received-meter.ts'
 import { createGossip, type Gossip } from './gossip/gossip.ts'
 import type { P2pLimits } from './limits/limits.ts'
-import { createP2pMetrics } from './limits/metrics.ts'
+import { createP2pMetrics, type P2pMetrics } from './limits/metrics.ts'
 import { createRates } from './limits/rates.ts'
 import {
   createNode,
@@ -75,10 +76,10 @@ const forgetMs = 1000
 /** Makes the parts without starting anything. */
 export async function assembleRoom(options: RoomOptions, parts: RoomParts): Promise<Room> {
   const { limits, network } = options
-  const { log, registry, source, onBlock, onHead } = parts
-  const metrics = createP2pMetrics(registry, {
+  const { log, onBlock, onHead } = parts
+  const metrics = createP2pMetrics(parts.registry, {
     peers: () => node.getPeers().length,
-    activeStreams: () => server.activeStreams(),
+    activeStreams: () => protocols.server.activeStreams(),
     banned: () => book.bans(),
     bannedAddresses: () => book.addressBans(),
   })
@@ -94,18 +95,10 @@ export async function assembleRoom(options: RoomOptions, parts: RoomParts): Prom
     maxParties: limits.maxRemembered,
     burstSeconds: 1,
   })
-  const watch = {
-    log,
-    metrics,
-    partyOf,
-    onFault: book.fault,
-    onStatus: book.status,
-    onVerdict: book.verdict,
-  }
   const gossip = createGossip(
     { network, limits },
     {
-      ...watch,
+      ...watching(book, whereabouts, parts, metrics),
       received,
       disconnect,
       connections: () => node.getConnections(),
@@ -116,21 +109,11 @@ export async function assembleRoom(options: RoomOptions, parts: RoomParts): Prom
       },
     },
   )
-  const gate = createRequestGate(limits, watch)
-  const pacer = createPacer(limits)
-  const server = createRangeServer(limits, { ...watch, source, gate })
-  const client = createRangeClient(limits, {
-    ...watch,
-    pacer,
-    openStream: (peer, signal) => openStream(node, peer, rangeProtocol(network), signal),
-    ownRange: () => source.range(),
-  })
-  const answer = createAnswerer(limits, { ...watch, answers: parts.answers, gate })
-  const ask = createAsker(limits, {
-    ...watch,
-    pacer,
-    openStream: (peer, name, signal) =>
-      openStream(node, peer, questionProtocol(network, name), signal),
+  const protocols = createProtocols(options, {
+    ...watching(book, whereabouts, parts, metrics),
+    source: parts.source,
+    answers: parts.answers,
+    openStream: (peer, protocol, signal) => openStream(node, peer, protocol, signal),
   })
   const doorman = createDoorman(limits, { book, metrics, isConfigured })
   const node = await createNode(options, {
@@ -148,19 +131,54 @@ export async function assembleRoom(options: RoomOptions, parts: RoomParts): Prom
   })
   const networks = createOtherNetworks(network)
   const closing = new AbortController()
+  return { book, whereabouts, networks, gossip, ...protocols, doorman, node, bootstrap, closing }
+}
+
+/** What every part that hears from peers is given. */
+function watching(
+  book: PeerBook,
+  { partyOf }: Whereabouts,
+  { log }: RoomParts,
+  metrics: P2pMetrics,
+): Watching {
+  const { fault: onFault, status: onStatus, verdict: onVerdict } = book
+  return { log, metrics, partyOf, onFault, onStatus, onVerdict }
+}
+
+interface Watching {
+  readonly log: Logger
+  readonly metrics: P2pMetrics
+  readonly partyOf: Whereabouts['partyOf']
+  readonly onFault: PeerBook['fault']
+  readonly onStatus: PeerBook['status']
+  readonly onVerdict: PeerBook['verdict']
+}
+
+interface ProtocolParts extends Watching, Pick<RoomParts, 'source' | 'answers'> {
+  openStream(peer: string, protocol: string, signal: AbortSignal): Promise<Stream>
+}
+
+/** The two sides of our own protocols: ranges and questions. */
+function createProtocols(
+  { limits, network }: RoomOptions,
+  { openStream, source, answers, ...watch }: ProtocolParts,
+): Pick<Room, 'server' | 'client' | 'answer' | 'ask'> {
+  const gate = createRequestGate(limits, watch)
+  const pacer = createPacer(limits)
   return {
-    book,
-    whereabouts,
-    networks,
-    gossip,
-    server,
-    client,
-    ask,
-    answer,
-    doorman,
-    node,
-    bootstrap,
-    closing,
+    server: createRangeServer(limits, { ...watch, source, gate }),
+    client: createRangeClient(limits, {
+      ...watch,
+      pacer,
+      openStream: (peer, signal) => openStream(peer, rangeProtocol(network), signal),
+      ownRange: () => source.range(),
+    }),
+    answer: createAnswerer(limits, { ...watch, answers, gate }),
+    ask: createAsker(limits, {
+      ...watch,
+      pacer,
+      openStream: (peer, name, signal) => openStream(peer, questionProtocol(network, name), signal),
+    }),
   }
 }
 

@@ -38,6 +38,8 @@ export interface RawPeer {
   dial(address: string): Promise<Connection>
   /** Opens one more connection. */
   dialAgain(address: string): Promise<Connection>
+  /** Closes all connections but one. */
+  dropOthers(kept: Connection): Promise<void>
   /** Sends bytes below the streams, on the newest connection: yamux frames, or none. */
   sendFrames(bytes: Uint8Array): void
   /** Opens a stream with an own protocol on an existing or new connection. */
@@ -53,6 +55,8 @@ export interface RawPeer {
 export interface RawPeerSetup {
   /** The loopback address it dials from, so that one machine plays several; 127.0.0.1 by default. */
   readonly from?: string
+  /** Never answers on streams that others open. */
+  readonly isDeaf?: boolean
   /** Gets the frames below the streams as they come; there are no streams then. */
   readonly onFrames?: (bytes: Uint8Array) => void
 }
@@ -86,9 +90,11 @@ export async function openRawPeer(
     protocol: inner.protocol,
     createStreamMuxer: (connection) => {
       newest = connection
-      return setup.onFrames === undefined
-        ? inner.createStreamMuxer(connection)
-        : new FramesOnly(connection, setup.onFrames)
+      if (setup.onFrames !== undefined) return new FramesOnly(connection, setup.onFrames)
+      const answering = inner.createStreamMuxer(connection)
+      // libp2p learns of streams by this event.
+      if (setup.isDeaf === true) Object.assign(answering, { onRemoteStream: () => undefined })
+      return answering
     },
   }
   const node = await createLibp2p({
@@ -105,6 +111,10 @@ export async function openRawPeer(
     id: node.peerId.toString(),
     address: String(node.getMultiaddrs()[0]),
     dial: (address) => node.dial(multiaddr(address)),
+    dropOthers: async (kept) => {
+      const others = node.getConnections().filter(({ id }) => id !== kept.id)
+      for (const connection of others) await connection.close()
+    },
     sendFrames: (bytes) => {
       newest?.send(bytes)
     },

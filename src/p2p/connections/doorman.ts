@@ -11,6 +11,7 @@ import { addressGroup } from '../peers/address-group.ts'
 import type { PeerBook } from '../peers/peer-book.ts'
 import { admit, type Guest } from './admission.ts'
 import { createTurns } from './turns.ts'
+import { createVisits, type Visit } from './visits.ts'
 
 export interface DoormanParts {
   readonly book: Pick<PeerBook, 'isBanned' | 'isAddressBanned' | 'record'>
@@ -25,22 +26,7 @@ export interface Doorman {
   opened(connection: Connection): void
 }
 
-/** What connections have in common before and after their handshake. */
-type AnyConnection = Pick<Connection, 'remoteAddr' | 'status' | 'abort'> & {
-  addEventListener(type: 'close', listener: () => void): void
-}
-
-/** A connection, from its first byte to its end. */
-interface Visit {
-  readonly group: string
-  readonly sinceMs: number
-  /** Null until the handshake tells. */
-  peer: string | null
-  close(reason: string): void
-}
-
 export function createDoorman(limits: P2pLimits, parts: DoormanParts): Doorman {
-  const visits = new Map<object, Visit>()
   const perSecond = limits.connectionsPerSecond
   const rates = createRates(
     { configured: perSecond, address: perSecond, strangers: Number.POSITIVE_INFINITY },
@@ -52,41 +38,13 @@ export function createDoorman(limits: P2pLimits, parts: DoormanParts): Doorman {
     parts.metrics.refusedConnections.inc({ reason })
     return true
   }
-
-  const enter = (connection: AnyConnection): Visit => {
-    const visit: Visit = {
-      group: addressGroup(connection.remoteAddr),
-      sinceMs: performance.now(),
-      peer: null,
-      close: (reason) => {
-        visits.delete(connection)
-        refuse(reason)
-        connection.abort(new Error(`no place for this connection: ${reason}`))
-      },
-    }
-    if (connection.status === 'open') visits.set(connection, visit)
-    connection.addEventListener('close', () => visits.delete(connection))
-    return visit
-  }
-
-  /** The handshakes that are under way, the oldest first. */
-  const handshakes = (): Visit[] => [...visits.values()].filter(({ peer }) => peer === null)
-
-  /** Those that give way to one more from `group`. */
-  const makeRoom = (group: string): void => {
-    const neighbours = handshakes().filter((visit) => visit.group === group)
-    if (neighbours.length >= limits.handshakesPerAddress) neighbours[0]?.close('handshakes')
-    const all = handshakes()
-    if (all.length < limits.handshakesTotal) return
-    const crowds = [...Map.groupBy(all, (visit) => visit.group).values()]
-    crowds.toSorted((a, b) => b.length - a.length)[0]?.[0]?.close('handshakes')
-  }
+  const visits = createVisits(limits, refuse)
 
   const knock = async (connection: MultiaddrConnection): Promise<boolean> => {
     const group = addressGroup(connection.remoteAddr)
     if (!rates.take({ key: group, isConfigured: false }, 1)) return refuse('rate')
-    makeRoom(group)
-    enter(connection)
+    visits.makeRoom(group)
+    visits.enter(connection)
     const left = new AbortController()
     connection.addEventListener('close', () => left.abort())
     // What arrives before its turn stays with the sender.
@@ -115,9 +73,11 @@ export function createDoorman(limits: P2pLimits, parts: DoormanParts): Doorman {
     const newcomer = asGuest(visit, peer)
     const isOutlawed = !newcomer.isConfigured && parts.book.isAddressBanned(visit.group)
     if (parts.book.isBanned(peer) || isOutlawed) return refuse('banned')
-    const guests = [...visits.values()].flatMap((other) =>
-      other === visit || other.peer === null ? [] : [asGuest(other, other.peer)],
-    )
+    const guests = visits
+      .all()
+      .flatMap((other) =>
+        other === visit || other.peer === null ? [] : [asGuest(other, other.peer)],
+      )
     const admission = admit(newcomer, guests, limits)
     if (admission.refused !== null) return refuse(admission.refused)
     visit.peer = peer
@@ -130,14 +90,14 @@ export function createDoorman(limits: P2pLimits, parts: DoormanParts): Doorman {
       denyDialPeer: (id) => parts.book.isBanned(id.toString()),
       denyInboundConnection: knock,
       denyInboundEncryptedConnection: (id, connection) => {
-        const visit = visits.get(connection)
+        const visit = visits.of(connection)
         return visit === undefined || decide(visit, id.toString())
       },
     },
     opened: (connection) => {
       if (connection.direction === 'inbound') return
       const peer = connection.remotePeer.toString()
-      if (decide(enter(connection), peer)) connection.abort(new Error('no place'))
+      if (decide(visits.enter(connection), peer)) connection.abort(new Error('no place'))
     },
   }
 }

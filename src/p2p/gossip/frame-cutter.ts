@@ -40,26 +40,9 @@ const maxLengthBytes = 5
 
 /** Longer frames than `maxFrameBytes` end it. */
 export function createFrameCutter(maxFrameBytes: number, parts: FrameCutterParts): FrameCutter {
-  let length = 0
-  let lengthBytes = 0
+  const length = createLengthReader()
   let frame: Piecemeal | null = null
   let lost: Fault | null = null
-
-  /** Takes one byte of a length; returns the length when it is complete. */
-  const lengthEnds = (octet: number): number | null => {
-    length += (octet & 0x7f) * 2 ** (7 * lengthBytes)
-    lengthBytes += 1
-    if (octet >= 0x80) {
-      if (lengthBytes === maxLengthBytes) lost = 'malformed message'
-      return null
-    }
-    const size = length
-    length = 0
-    lengthBytes = 0
-    if (size <= maxFrameBytes) return size
-    lost = 'oversize message'
-    return null
-  }
 
   const skip = (piecemeal: Piecemeal): void => {
     piecemeal.buffer = null
@@ -67,10 +50,21 @@ export function createFrameCutter(maxFrameBytes: number, parts: FrameCutterParts
     parts.onDropped()
   }
 
-  const begin = (size: number): Piecemeal => {
+  const begin = (size: number): Piecemeal | null => {
+    if (size > maxFrameBytes) {
+      lost = 'oversize message'
+      return null
+    }
     const piecemeal = { size, received: 0, buffer: new Uint8Array(), holding: parts.holding() }
     if (!parts.admit(size)) skip(piecemeal)
     return piecemeal
+  }
+
+  /** Takes a byte of a length; the frame that begins after it, if one does. */
+  const lengthGoesOn = (octet: number): Piecemeal | null => {
+    const size = length.read(octet)
+    if (size === 'endless') lost = 'malformed message'
+    return size === 'endless' || size === null || size === 0 ? null : begin(size)
   }
 
   /** Keeps a piece of a frame that goes on after it. */
@@ -100,12 +94,11 @@ export function createFrameCutter(maxFrameBytes: number, parts: FrameCutterParts
     if (piecemeal.received < piecemeal.size) return null
     frame = null
     piecemeal.holding.release()
-    if (piecemeal.buffer === null) return null
-    return isWhole ? piece : piecemeal.buffer
+    return isWhole && piecemeal.buffer !== null ? piece : piecemeal.buffer
   }
 
   return {
-    isInFrame: () => frame !== null || lengthBytes > 0,
+    isInFrame: () => frame !== null || length.isBegun(),
     lost: () => lost,
     end: () => frame?.holding.release(),
     cut: (chunk) => {
@@ -113,9 +106,8 @@ export function createFrameCutter(maxFrameBytes: number, parts: FrameCutterParts
       let at = 0
       while (at < chunk.byteLength && lost === null) {
         if (frame === null) {
-          const size = lengthEnds(chunk[at] ?? 0)
+          frame = lengthGoesOn(chunk[at] ?? 0)
           at += 1
-          frame = size === null || size === 0 ? null : begin(size)
           continue
         }
         const piece = chunk.subarray(at, at + frame.size - frame.received)
@@ -124,6 +116,28 @@ export function createFrameCutter(maxFrameBytes: number, parts: FrameCutterParts
         if (whole !== null) frames.push(whole)
       }
       return frames
+    },
+  }
+}
+
+/** Reads a varint byte by byte. */
+function createLengthReader(): {
+  /** Takes the next byte; the length when that was its last, null before. */
+  read(octet: number): number | null | 'endless'
+  isBegun(): boolean
+} {
+  let value = 0
+  let octets = 0
+  return {
+    isBegun: () => octets > 0,
+    read: (octet) => {
+      value += (octet & 0x7f) * 2 ** (7 * octets)
+      octets += 1
+      if (octet >= 0x80) return octets === maxLengthBytes ? 'endless' : null
+      const length = value
+      value = 0
+      octets = 0
+      return length
     },
   }
 }

@@ -20,6 +20,7 @@ import type { OnMessage } from '../peers/verdict.ts'
 import { type Intercept, withIntercept } from '../streams/inbound.ts'
 import { type GossipFramesParts, gossipFrames, maxRpcBytes } from './gossip-frames.ts'
 import { createInbox, type Inbox, type InboxParts, type Listening, seenMs } from './inbox.ts'
+import { createOutbound, type Outbound } from './outbound.ts'
 import { createUnreadWatch, gossipStreams, type UnreadParts } from './unread.ts'
 
 /** What travels, each kind on its topic. */
@@ -83,8 +84,10 @@ export function createGossip(
   const inbox = createInbox(limits, { ...parts, topics: new Map(listened) })
   const service = createService(Object.values(topics), limits, inbox)
   const rateOptions = { maxParties: limits.maxRemembered }
+  const outbound = createOutbound({ ...parts, timeoutMs: limits.pullStallMs })
   const intercept = createIntercept({
     ...parts,
+    outbound,
     inbox,
     bytes: createRates(limits.gossipBytes, rateOptions),
     messages: createRates(limits.gossipMessages, rateOptions),
@@ -95,7 +98,7 @@ export function createGossip(
 
   return {
     service: ({ privateKey, peerId, peerStore, connectionManager, logger, registrar }) => {
-      const guarded = withIntercept(registrar, intercept)
+      const guarded = withIntercept(outbound.register(registrar), intercept)
       return service({
         privateKey,
         peerId,
@@ -156,7 +159,9 @@ function createService(
  * Gives gossipsub the frames it may read instead of the stream. A peer that opens a stream too many
  * loses its oldest; gossipsub would go on reading it.
  */
-function createIntercept(parts: GossipFramesParts): Intercept {
+function createIntercept(
+  parts: GossipFramesParts & { readonly outbound: Pick<Outbound, 'open' | 'silent'> },
+): Intercept {
   const open = new Map<string, Set<Stream>>()
   return (stream, connection, next) => {
     const peer = connection.remotePeer.toString()
@@ -168,7 +173,8 @@ function createIntercept(parts: GossipFramesParts): Intercept {
     })
     const [oldest] = own
     if (own.size > streamsPerPeer) oldest?.abort(new Error('a newer stream takes its place'))
-    return next(readOnly(stream, gossipFrames(stream, peer, parts)), connection)
+    next(readOnly(stream, gossipFrames(stream, peer, parts)), parts.outbound.silent(connection))
+    parts.outbound.open(connection)
   }
 }
 

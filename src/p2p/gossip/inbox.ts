@@ -74,8 +74,7 @@ function hashOf(topic: string, data: Uint8Array): Buffer {
 
 export function createInbox(limits: P2pLimits, parts: InboxParts): Inbox {
   const { metrics, topics } = parts
-  const counts = createHoldings(limits.pendingMessages)
-  const sizes = createHoldings(limits.pendingBytes)
+  const takePlace = createPlaces(limits)
   const seen = createSeenIds(rememberMs)
   const entries = new Map<string, Entry>()
   const ids = new WeakMap<Message, string>()
@@ -92,12 +91,8 @@ export function createInbox(limits: P2pLimits, parts: InboxParts): Inbox {
 
   const enter = (id: string, peer: string, bytes: number): boolean => {
     const party = parts.partyOf(peer)
-    const held = [counts.take(party, 1), sizes.take(party, bytes)]
-    const release = (): void => {
-      for (const holding of held) holding?.release()
-    }
-    if (held.includes(null)) {
-      release()
+    const release = takePlace(party, bytes)
+    if (release === null) {
       metrics.messages.inc({ verdict: 'dropped' })
       return false
     }
@@ -151,6 +146,21 @@ export function createInbox(limits: P2pLimits, parts: InboxParts): Inbox {
         entry.release()
       }
     },
+  }
+}
+
+/** Takes a place for a message that waits; returns the function that gives it back, or null without one. */
+function createPlaces(limits: P2pLimits): (party: Party, bytes: number) => (() => void) | null {
+  const counts = createHoldings(limits.pendingMessages)
+  const sizes = createHoldings(limits.pendingBytes)
+  return (party, bytes) => {
+    const held = [counts.take(party, 1), sizes.take(party, bytes)]
+    const release = (): void => {
+      for (const holding of held) holding?.release()
+    }
+    if (!held.includes(null)) return release
+    release()
+    return null
   }
 }
 

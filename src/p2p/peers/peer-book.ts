@@ -65,34 +65,19 @@ export interface PeerBook {
 export function createPeerBook(limits: P2pLimits, parts: PeerBookParts): PeerBook {
   const { log, metrics, whereabouts } = parts
   const scores = createScoreTable(limits)
-  const addresses = createScoreTable({ ...limits, banScore: limits.addressBanScore })
   const announcements = createAnnouncements(limits.maxRemembered)
-  const listeners = new Set<(event: PeerEvent) => void>()
+  const listeners = createListeners(log)
   const serving = new Set<string>()
 
-  const emit = (type: PeerEvent['type'], peer: string): void => {
-    const event = { type, peer, announced: announcements.of(peer) }
-    for (const listener of listeners) {
-      try {
-        listener(event)
-      } catch (error) {
-        log.error({ err: error, peer, type }, 'a listener to peers failed')
-      }
-    }
-  }
+  const emit = (type: PeerEvent['type'], peer: string): void =>
+    listeners.tell({ type, peer, announced: announcements.of(peer) })
 
   const cutOff = (peer: string): void => {
     announcements.distrust(peer)
     parts.disconnect(peer, 'banned')
   }
 
-  const faultOfAddress = (peer: string, kind: Fault): void => {
-    const party = whereabouts.partyOf(peer)
-    if (party.isConfigured || mishaps.has(kind) || addresses.isBanned(party.key)) return
-    if (!addresses.fault(party.key, kind).banned) return
-    log.warn({ address: party.key, banMs: limits.banMs }, 'strangers from an address are banned')
-    for (const stranger of whereabouts.strangersAt(party.key)) cutOff(stranger)
-  }
+  const addresses = createAddressScores(limits, { log, whereabouts, cutOff })
 
   const fault = (peer: string, kind: Fault, detail: string): void => {
     if (scores.isBanned(peer)) return
@@ -104,7 +89,7 @@ export function createPeerBook(limits: P2pLimits, parts: PeerBookParts): PeerBoo
       log.warn({ peer, reason: kind, banMs: limits.banMs }, 'peer disconnected and banned')
       cutOff(peer)
     }
-    faultOfAddress(peer, kind)
+    addresses.fault(peer, kind)
   }
 
   const accepted = (peer: string, height: number | undefined): void => {
@@ -151,9 +136,57 @@ export function createPeerBook(limits: P2pLimits, parts: PeerBookParts): PeerBoo
     bans: scores.bans,
     addressBans: addresses.bans,
     highestAnnounced: announcements.highest,
-    onPeer: (listener) => {
+    onPeer: listeners.add,
+  }
+}
+
+interface AddressScores {
+  /** Counts a fault of a stranger against its address. */
+  fault(peer: string, kind: Fault): void
+  isBanned(key: string): boolean
+  bans(): number
+}
+
+/** What the strangers of each address did, together. */
+function createAddressScores(
+  limits: P2pLimits,
+  parts: Pick<PeerBookParts, 'log' | 'whereabouts'> & { cutOff(peer: string): void },
+): AddressScores {
+  const { log, whereabouts, cutOff } = parts
+  const scores = createScoreTable({ ...limits, banScore: limits.addressBanScore })
+  return {
+    isBanned: scores.isBanned,
+    bans: scores.bans,
+    fault: (peer, kind) => {
+      const { isConfigured, key } = whereabouts.partyOf(peer)
+      if (isConfigured || mishaps.has(kind) || scores.isBanned(key)) return
+      if (!scores.fault(key, kind).banned) return
+      log.warn({ address: key, banMs: limits.banMs }, 'strangers from an address are banned')
+      for (const stranger of whereabouts.strangersAt(key)) cutOff(stranger)
+    },
+  }
+}
+
+/** Listeners to peers, none of which can keep others from hearing. */
+function createListeners(log: Logger): {
+  add(listener: (event: PeerEvent) => void): () => void
+  tell(event: PeerEvent): void
+} {
+  const listeners = new Set<(event: PeerEvent) => void>()
+  return {
+    add: (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
+    },
+    tell: (event) => {
+      for (const listener of listeners) {
+        try {
+          listener(event)
+        } catch (error) {
+          const { type, peer } = event
+          log.error({ err: error, peer, type }, 'a listener to peers failed')
+        }
+      }
     },
   }
 }

@@ -73,19 +73,6 @@ export function createRangeClient(limits: P2pLimits, parts: RangeClientParts): R
     return first.status
   }
 
-  const fail = (ask: Ask, thrown: unknown, signal: AbortSignal): ServiceError => {
-    const failure = toStreamFailure(thrown)
-    if (failure.fault !== null && !signal.aborted) {
-      parts.onFault(ask.peer, failure.fault, failure.message)
-    }
-    return new ServiceError('P2P_PULL_FAILED', `pulling blocks failed: ${failure.message}`, {
-      facts: { peer: ask.peer, from: ask.from, to: ask.to, fault: failure.fault },
-      remedy:
-        'It is tried again with the next peer or after a while; look at the peer if it lasts.',
-      cause: thrown,
-    })
-  }
-
   async function* run<T>(
     ask: Ask,
     signal: AbortSignal,
@@ -101,7 +88,7 @@ export function createRangeClient(limits: P2pLimits, parts: RangeClientParts): R
       await frames.close()
     } catch (thrown) {
       signal.throwIfAborted()
-      throw fail(ask, thrown, signal)
+      throw pullFailed(ask, thrown, parts)
     } finally {
       if (!done) frames?.abort(new Error('the transfer was called off'))
       release()
@@ -127,6 +114,21 @@ export function createRangeClient(limits: P2pLimits, parts: RangeClientParts): R
       })
     },
   }
+}
+
+/** The error for what ended a pull, which is the peer's fault where it says so. */
+function pullFailed(
+  { peer, from, to }: Ask,
+  thrown: unknown,
+  { onFault }: RangeClientParts,
+): ServiceError {
+  const { fault, message } = toStreamFailure(thrown)
+  if (fault !== null) onFault(peer, fault, message)
+  return new ServiceError('P2P_PULL_FAILED', `pulling blocks failed: ${message}`, {
+    facts: { peer, from, to, fault },
+    remedy: 'It is tried again with the next peer or after a while; look at the peer if it lasts.',
+    cause: thrown,
+  })
 }
 
 async function expectEnd(frames: FrameStream): Promise<void> {

@@ -24,6 +24,7 @@ import {
   decodeClientFrame,
   encodeServerFrame,
   type Refusal,
+  type RequestFrame,
 } from './range-frames.ts'
 
 /** Where the blocks that peers ask for come from. */
@@ -179,35 +180,30 @@ async function answer(
   serving.onStatus(peer, request.status)
   const status = serving.source.range()
   await frames.write(encodeServerFrame({ kind: 'status', status }))
-  const wanted =
-    status === null
-      ? null
-      : { tail: Math.max(request.from, status.tail), head: Math.min(request.to, status.head) }
-  const send = creditedWriter(frames, Math.min(request.windowBytes, maxWindowBytes))
-  const blocks =
-    wanted === null ? 0 : await sendBlocks(peer, { frames, send, wanted }, limits, serving)
+  const sending = { peer, frames, request, status }
+  const blocks = await sendBlocks(sending, limits, serving)
   await frames.write(encodeServerFrame({ kind: 'end', blocks }))
 }
 
 /** One answer on its way. */
 interface Sending {
+  readonly peer: string
   readonly frames: FrameStream
-  /** Writes a frame once there is credit for it. */
-  send(frame: Uint8Array): Promise<void>
-  /** What was asked for, of what there is; upside down where that is nothing. */
-  readonly wanted: Range
+  readonly request: RequestFrame
+  /** What there is. */
+  readonly status: Range | null
 }
 
 /** Sends the blocks that were asked for; ends at once when the asker has left. Returns how many they were. */
 async function sendBlocks(
-  peer: string,
-  { frames, send, wanted }: Sending,
+  { peer, frames, request, status }: Sending,
   limits: P2pLimits,
   { bytes, metrics, partyOf, source }: Serving,
 ): Promise<number> {
+  const send = creditedWriter(frames, Math.min(request.windowBytes, maxWindowBytes))
   const takeTurn = createTurnTaker()
   let blocks = 0
-  for (const height of storedHeights(wanted, source)) {
+  for (const height of storedHeights(request, status, source)) {
     await takeTurn()
     frames.ended.throwIfAborted()
     const block = source.sealedBlock(height)
@@ -224,9 +220,15 @@ async function sendBlocks(
 }
 
 /** The stored heights that were asked for, looked up a few at a time: no snapshot is held meanwhile. */
-function* storedHeights({ tail, head }: Range, source: BlockSource): Generator<number> {
-  for (let next = tail; next <= head; ) {
-    const heights = source.heights(next, head, heightsAtATime)
+function* storedHeights(
+  { from, to }: RequestFrame,
+  status: Range | null,
+  source: BlockSource,
+): Generator<number> {
+  if (status === null) return
+  const top = Math.min(to, status.head)
+  for (let next = Math.max(from, status.tail); next <= top; ) {
+    const heights = source.heights(next, top, heightsAtATime)
     yield* heights
     const last = heights.at(-1)
     if (last === undefined || heights.length < heightsAtATime) return

@@ -1,0 +1,93 @@
+/**
+ * Opens the streams on which gossipsub sends. It would open them one after the other, and wait ten
+ * seconds for each peer that does not answer, while others wait to hear that we are subscribed; here
+ * they are opened all at a time, and gossipsub gets those that are ready. When such a stream ends and
+ * the peer has another connection, one is opened there.
+ */
+import type { GossipSubComponents } from '@libp2p/gossipsub'
+import type { Connection, Stream } from '@libp2p/interface'
+import { gossipStreams } from './unread.ts'
+
+type Registrar = GossipSubComponents['registrar']
+type Topology = Parameters<Registrar['register']>[1]
+
+export interface OutboundParts {
+  /** How long opening a stream may take, in milliseconds. */
+  readonly timeoutMs: number
+  /** The open connections. */
+  connections(): readonly Connection[]
+}
+
+export interface Outbound {
+  /** The registrar, but with peers introduced to gossipsub once a stream to them is open. */
+  register(inner: Registrar): Registrar
+  /** A peer gossips to us: it gets a stream, once for each connection. */
+  open(connection: Connection): void
+  /** The connection for gossipsub, which cannot open a stream on it. */
+  silent(connection: Connection): Connection
+}
+
+export function createOutbound({ timeoutMs, connections }: OutboundParts): Outbound {
+  const protocols: string[] = []
+  const tried = new WeakSet<Connection>()
+  /** Peers to whom a stream is being opened. */
+  const opening = new Set<string>()
+  let topology: Topology | undefined
+
+  const others = (connection: Connection): Connection[] =>
+    connections().filter(
+      (other) => other.remotePeer.equals(connection.remotePeer) && other !== connection,
+    )
+
+  const openOnOthers = (connection: Connection): void => {
+    for (const other of others(connection)) open(other)
+  }
+
+  const introduce = (connection: Connection, stream: Stream): void => {
+    stream.addEventListener('close', () => openOnOthers(connection))
+    topology?.onConnect?.(
+      connection.remotePeer,
+      withStream(connection, async () => stream),
+    )
+  }
+
+  const open = (connection: Connection): void => {
+    const peer = connection.remotePeer.toString()
+    const hasOne = [connection, ...others(connection)].some(
+      (each) => gossipStreams(each).length > 0,
+    )
+    if (hasOne || opening.has(peer) || tried.has(connection) || connection.status !== 'open') return
+    tried.add(connection)
+    opening.add(peer)
+    connection
+      .newStream(protocols, { signal: AbortSignal.timeout(timeoutMs) })
+      .finally(() => opening.delete(peer))
+      .then(
+        (stream) => introduce(connection, stream),
+        () => openOnOthers(connection),
+      )
+  }
+
+  return {
+    open,
+    silent: (connection) =>
+      withStream(connection, () => Promise.reject(new Error('its stream is opened elsewhere'))),
+    register: (inner) =>
+      Object.create(inner, {
+        register: {
+          value: (protocol: string, original: Topology) => {
+            protocols.push(protocol)
+            topology = original
+            return inner.register(protocol, {
+              ...original,
+              onConnect: (_, connection) => open(connection),
+            })
+          },
+        },
+      }),
+  }
+}
+
+function withStream(connection: Connection, newStream: () => Promise<Stream>): Connection {
+  return Object.create(connection, { newStream: { value: newStream } })
+}
