@@ -5,16 +5,16 @@ import { createTurns } from '../../../src/p2p/connections/turns.ts'
 const never = new AbortController().signal
 
 test('who had no turn yet is served before those who wait for one more', async () => {
-  const turns = createTurns(50, 100)
+  const turns = createTurns(5, 100)
   const order: string[] = []
   const take = async (key: string): Promise<void> => {
     assert(await turns.take(key, never))
     order.push(key)
   }
-  const flood = Array.from({ length: 110 }, () => take('flood'))
+  const flood = Array.from({ length: 12 }, () => take('flood'))
   const late = take('late')
   await Promise.all([...flood, late])
-  const burst = 100
+  const burst = 10
   assert.equal(order.indexOf('late'), burst)
 })
 
