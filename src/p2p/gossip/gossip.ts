@@ -110,6 +110,7 @@ export function createGossip(
     },
     start: (pubsub) => {
       pubsub.addEventListener('gossipsub:heartbeat', watchUnread)
+      pubsub.addEventListener('gossipsub:heartbeat', outbound.renew)
       for (const [topic] of listened) {
         pubsub.topicValidators.set(topic, inbox.validate)
         pubsub.subscribe(topic)

@@ -29,12 +29,13 @@ export interface P2pLimits {
   readonly handshakesTotal: number
   /**
    * Bytes a second that are read from connections, with a price on small frames (see `frame-price.ts`);
-   * above it we read more slowly. A second's worth may come at once. Default unlimited, 4 MiB, 16 MiB.
+   * above it we read more slowly. A second's worth may come at once. Twice what gossip may have; at this
+   * rate garbage makes the process grow by less than 50 MB. Default unlimited, 4 MiB, 8 MiB.
    */
   readonly receivedBytes: Shares
   /**
    * Gossip bytes a second; what comes above it is dropped. Twice a block of the largest size a second
-   * is more than any chain has, and a stranger sends each once. Default 16 MiB, 2 MiB, 8 MiB.
+   * is more than any chain has, and a stranger sends each once. Default 16 MiB, 2 MiB, 4 MiB.
    */
   readonly gossipBytes: Shares
   /**
@@ -119,8 +120,8 @@ export const defaultLimits: P2pLimits = {
   handshakesPerSecond: 20,
   handshakesPerAddress: 4,
   handshakesTotal: 64,
-  receivedBytes: { configured: unlimited, address: 4 * mib, strangers: 16 * mib },
-  gossipBytes: { configured: 16 * mib, address: 2 * mib, strangers: 8 * mib },
+  receivedBytes: { configured: unlimited, address: 4 * mib, strangers: 8 * mib },
+  gossipBytes: { configured: 16 * mib, address: 2 * mib, strangers: 4 * mib },
   gossipMessages: { configured: 512, address: 64, strangers: 256 },
   maxGossipBytes: mib,
   partialBytes: { configured: 8 * mib, address: 4 * mib, strangers: 16 * mib },
