@@ -1,5 +1,5 @@
 /** Sealed blocks as peers get them: from the store, each with its seals. */
-import type { BlockSource } from '../p2p/range-server.ts'
+import { type BlockSource, firstHeights } from '../p2p/range/range-server.ts'
 import { createSealedBlocks, type SealedBlocks, sealsOver } from '../store/sealed-blocks.ts'
 import type { Snapshot, StoreReader } from '../store/store.ts'
 
@@ -8,7 +8,12 @@ const maxUnsealed = 16
 
 /** A source over what the store shows at the moment of each call. */
 export function createBlockSource(reader: StoreReader): BlockSource & SealedBlocks {
-  return { ...createSealedBlocks(reader), range: () => reader.read(sealedRange) }
+  return {
+    ...createSealedBlocks(reader),
+    range: () => reader.read(sealedRange),
+    heights: (from, to, limit) =>
+      reader.read((snapshot) => firstHeights(snapshot.heights(from, to, false), limit)),
+  }
 }
 
 /** Heights up to the last sealed one: the block after it may be stored a moment before its seal. */

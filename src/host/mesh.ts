@@ -6,8 +6,8 @@ import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import type { Signer } from '../identity/signature.ts'
 import { openP2p, type P2p } from '../p2p/p2p.ts'
-import type { Answers } from '../p2p/questions.ts'
-import type { BlockSource } from '../p2p/range-server.ts'
+import { type BlockSource, firstHeights } from '../p2p/range/range-server.ts'
+import type { Answers } from '../p2p/streams/questions.ts'
 import { encodeIdentityProof, identityDigest } from '../primitives/identity-proof.ts'
 import { openPeerFiles, type PeerFiles } from '../service/peer-files.ts'
 import { createSealedBlocks } from '../store/sealed-blocks.ts'
@@ -177,6 +177,8 @@ function proofOf({ type, identity, sign }: Signer, network: string, peerId: stri
 function blockSource(reader: StoreReader): BlockSource {
   return {
     range: () => reader.read((snapshot) => snapshot.range()),
+    heights: (from, to, limit) =>
+      reader.read((snapshot) => firstHeights(snapshot.heights(from, to, false), limit)),
     sealedBlock: createSealedBlocks(reader).sealedBlock,
   }
 }

@@ -7,7 +7,7 @@ import type { Seal } from '../../src/primitives/seal.ts'
 import { encodeSealedBlock } from '../../src/primitives/sealed-block.ts'
 import { createVoteAnswers } from '../../src/store/vote-answers.ts'
 import type { ChainBlock } from './block-factory.ts'
-import { openRoom, type TestRoom } from './p2p-room.ts'
+import { heightsOf, openRoom, type TestRoom } from './p2p-room.ts'
 import { sealBlock, type TestSealedBlock, testSigner } from './sealed-blocks.ts'
 import { headMessage } from './signed-heads.ts'
 
@@ -65,6 +65,7 @@ export async function openTestGenerator(
       const head = heights().at(-1)
       return tail === undefined || head === undefined ? null : { tail, head }
     },
+    heights: (from, to, limit) => heightsOf(chain, from, to).slice(0, limit),
     sealedBlock: (height) => chain.get(height)?.bytes ?? null,
   }
   const votes = createVoteAnswers({
