@@ -60,11 +60,10 @@ export interface P2p {
   /** Addresses are without the `/p2p/` suffix: announced ones first, then one for each interface. */
   self(): { readonly id: string; readonly addresses: readonly string[] }
   peers(): readonly PeerInfo[]
-  /** P2P_PEER_ID_MISMATCH for each bootstrap peer in whose place somebody else answers now. */
-  mismatches(): readonly ServiceError[]
   /**
-   * What lasts about bootstrap peers: P2P_PEER_ID_MISMATCH, P2P_ALL_DIALS_FAILED once a peer has been out of reach
-   * for a minute, and P2P_OTHER_NETWORK for a connected one. One error a peer, each with its remedy.
+   * What lasts about bootstrap peers: P2P_PEER_ID_MISMATCH where somebody else answers in a peer's place,
+   * P2P_ALL_DIALS_FAILED once a peer has been out of reach for a minute, and P2P_OTHER_NETWORK for a
+   * connected one. One error a peer, each with its remedy.
    */
   failures(): readonly ServiceError[]
   /** Gossips one block; publishing the same bytes again does nothing. Throws P2P_MESSAGE_TOO_LARGE. */
@@ -141,7 +140,6 @@ function expose(room: Room, limits: P2pLimits, own: OwnAddresses): P2p {
         ...book.record(id.toString()),
       }))
     },
-    mismatches: bootstrap.mismatches,
     failures: () => [
       ...bootstrap.unreachable(),
       ...node

@@ -26,13 +26,9 @@ export interface Bootstrap {
   set(addresses: readonly PeerAddress[]): void
   has(peer: string): boolean
   /**
-   * P2P_PEER_ID_MISMATCH for each peer in whose place somebody else answered when it was dialled last,
-   * and which is not connected in another way.
-   */
-  mismatches(): readonly ServiceError[]
-  /**
-   * Why peers cannot be reached: those of `mismatches`, and P2P_ALL_DIALS_FAILED for each peer that has not
-   * been connected for `lastingMs`.
+   * Why peers that are not connected cannot be reached: P2P_PEER_ID_MISMATCH for each in whose place
+   * somebody else answered when it was dialled last, and P2P_ALL_DIALS_FAILED for each that has not been
+   * connected for `lastingMs`.
    */
   unreachable(): readonly ServiceError[]
   disconnected(peer: string): void
@@ -112,11 +108,10 @@ export function createBootstrap(
       }
     },
     has: (peer) => targets.has(peer),
-    mismatches: () => missing().flatMap(({ error }) => (isMismatch(error) ? [error] : [])),
     unreachable: () =>
       missing().flatMap(({ error, missingSince }) => {
         const isLasting = performance.now() - missingSince >= limits.lastingMs
-        return error !== null && (isLasting || isMismatch(error)) ? [error] : []
+        return error !== null && (isLasting || error.code === 'P2P_PEER_ID_MISMATCH') ? [error] : []
       }),
     disconnected: (peer) => {
       const target = targets.get(peer)
@@ -142,10 +137,6 @@ function newTarget(id: PeerId): Target {
     timer: undefined,
     dialling: false,
   }
-}
-
-function isMismatch(error: ServiceError | null): error is ServiceError {
-  return error?.code === 'P2P_PEER_ID_MISMATCH'
 }
 
 function isSameList(a: readonly Multiaddr[], b: readonly Multiaddr[]): boolean {

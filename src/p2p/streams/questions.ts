@@ -18,8 +18,9 @@ export type QuestionName = (typeof questionNames)[number]
 
 /** What a node answers; null refuses the question, which is a fault of the peer. */
 export type Answers = Readonly<
-  Record<QuestionName, (question: Uint8Array, peer: string) => Uint8Array | null>
+  Record<QuestionName, (question: Uint8Array, peer: string) => Answer | Promise<Answer>>
 >
+type Answer = Uint8Array | null
 
 /** Name of the protocol of a question. */
 export function questionProtocol(network: string, name: QuestionName): string {
@@ -51,7 +52,7 @@ export function createAnswerer(limits: P2pLimits, parts: AnswererParts): Answere
       frames.abort(new Error('too many requests'))
       return
     }
-    const answered = answerTo(parts, name, peer, await frames.read())
+    const answered = await answerTo(parts, name, peer, await frames.read())
     if (answered === null) {
       parts.onFault(peer, 'malformed frame', `a question of ${name} that nobody asks`)
       frames.abort(new Error('the question is refused'))
@@ -81,14 +82,14 @@ export function createAnswerer(limits: P2pLimits, parts: AnswererParts): Answere
   }
 }
 
-function answerTo(
+async function answerTo(
   { answers, log }: AnswererParts,
   name: QuestionName,
   peer: string,
   question: Uint8Array,
-): Uint8Array | null {
+): Promise<Answer> {
   try {
-    return answers[name](question, peer)
+    return await answers[name](question, peer)
   } catch (error) {
     log.error({ err: error, peer, question: name }, 'a question could not be answered')
     throw error

@@ -109,8 +109,8 @@ describe('somebody else in the place of a bootstrap peer', () => {
     const bootstrapPeers = [strangerAt(other), generator.address]
     const host = await openRoom(t, { options: { bootstrapPeers } })
     await host.event('connected', generator.id)
-    await until(() => host.p2p.mismatches().length > 0)
-    const [mismatch, ...more] = host.p2p.mismatches()
+    await until(() => host.p2p.failures().length > 0)
+    const [mismatch, ...more] = host.p2p.failures()
     assert.deepEqual(more, [])
     assert.equal(mismatch?.code, 'P2P_PEER_ID_MISMATCH')
     assert.equal(
@@ -130,13 +130,13 @@ describe('somebody else in the place of a bootstrap peer', () => {
     const [first, second] = [await openRoom(t), await openRoom(t)]
     const wrong = strangerAt(first)
     const host = await openRoom(t, { options: { bootstrapPeers: [wrong] } })
-    await until(() => host.p2p.mismatches().length > 0)
+    await until(() => host.p2p.failures().length > 0)
     host.p2p.setBootstrapPeers([wrong, second.address])
-    assert.equal(host.p2p.mismatches().length, 1)
+    assert.equal(host.p2p.failures().length, 1)
     host.p2p.setBootstrapPeers([second.address, first.address])
-    assert.deepEqual(host.p2p.mismatches(), [])
+    assert.deepEqual(host.p2p.failures(), [])
     await host.event('connected', first.id)
-    assert.deepEqual(host.p2p.mismatches(), [])
+    assert.deepEqual(host.p2p.failures(), [])
   })
 
   test('is forgotten when nobody answers there any more, and when the peer itself comes', async (t) => {
@@ -146,16 +146,16 @@ describe('somebody else in the place of a bootstrap peer', () => {
     await probe.p2p.close()
     const other = await openRoom(t, { options: { listen } })
     const host = await openRoom(t, { options: { bootstrapPeers: [probe.address] } })
-    await until(() => host.p2p.mismatches().length > 0)
+    await until(() => host.p2p.failures().length > 0)
     await other.p2p.close()
-    await until(() => host.p2p.mismatches().length === 0)
+    await until(() => host.p2p.failures().length === 0)
 
     const again = await openRoom(t, { options: { listen } })
-    await until(() => host.p2p.mismatches().length > 0)
+    await until(() => host.p2p.failures().length > 0)
     await again.p2p.close()
     await openRoom(t, { options: { peerSeed, listen } })
     await host.captured.line('bootstrap peer connected')
-    assert.deepEqual(host.p2p.mismatches(), [])
+    assert.deepEqual(host.p2p.failures(), [])
   })
 
   test('is no matter where the peer has come by itself', async (t) => {
@@ -165,8 +165,8 @@ describe('somebody else in the place of a bootstrap peer', () => {
     await probe.p2p.close()
     const wrong = other.address.replace(other.id, probe.id)
     const host = await openRoom(t, { options: { bootstrapPeers: [wrong] } })
-    await until(() => host.p2p.mismatches().length > 0)
+    await until(() => host.p2p.failures().length > 0)
     await openRoom(t, { options: { peerSeed, bootstrapPeers: [host.address] } })
-    await until(() => host.p2p.mismatches().length === 0)
+    await until(() => host.p2p.failures().length === 0)
   })
 })

@@ -42,7 +42,6 @@ test('somebody else in the place of a peer is told at once', async (t) => {
   const wrong = other.address.replace(other.id, nobody)
   const host = await openRoom(t, { options: { bootstrapPeers: [wrong] } })
   await until(() => host.p2p.failures().length === 1)
-  assert.deepEqual(host.p2p.failures(), host.p2p.mismatches())
   assert.equal(host.p2p.failures()[0]?.code, 'P2P_PEER_ID_MISMATCH')
 })
 

@@ -1,7 +1,7 @@
 /** Stored blocks in the form in which they travel: the body as it is stored, with the seals over it. */
 import type { Seal } from '../primitives/seal.ts'
 import { encodeSealedBlock } from '../primitives/sealed-block.ts'
-import type { Snapshot, StoreReader } from './store.ts'
+import type { Snapshot, StoreReader } from '../store/store.ts'
 
 export interface SealedBlocks {
   /** The message of a block; null where there is none, or no seal over it. */

@@ -1,7 +1,7 @@
 /** Sealed blocks as peers get them: from the store, each with its seals. */
 import { type BlockSource, firstHeights } from '../p2p/range/range-server.ts'
-import { createSealedBlocks, type SealedBlocks, sealsOver } from '../store/sealed-blocks.ts'
 import type { Snapshot, StoreReader } from '../store/store.ts'
+import { createSealedBlocks, type SealedBlocks, sealsOver } from './sealed-blocks.ts'
 
 /** Stored blocks at the end that may still wait for their seal. */
 const maxUnsealed = 16

@@ -1,6 +1,7 @@
 /** What a node tells others about the seals in its store. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createVoteAnswers } from '../../src/mesh/vote-answers.ts'
 import type { Seal } from '../../src/primitives/seal.ts'
 import {
   decodeDigestsAnswer,
@@ -11,7 +12,6 @@ import {
   type VoteRequest,
 } from '../../src/primitives/vote-exchange.ts'
 import type { StoreWriter } from '../../src/store/store.ts'
-import { createVoteAnswers } from '../../src/store/vote-answers.ts'
 import { opaqueSeal } from '../support/opaque-blocks.ts'
 import { openTestStore } from '../support/test-store.ts'
 
@@ -33,8 +33,8 @@ test('a digest covers the seals of one signer and 64 heights, and nothing outsid
   ])
   await putAll(store, seals)
   const answer = createVoteAnswers({ reader: store.reader, heads: () => [] })
-  const ask = (request: VoteRequest) =>
-    decodeDigestsAnswer(answer(encodeVoteRequest(request)) ?? new Uint8Array())
+  const ask = async (request: VoteRequest) =>
+    decodeDigestsAnswer((await answer(encodeVoteRequest(request))) ?? new Uint8Array())
   const expected = (identity: string, from: number, to: number): string =>
     groupDigest(
       seals
@@ -42,12 +42,17 @@ test('a digest covers the seals of one signer and 64 heights, and nothing outsid
         .filter(({ blockNumber }) => blockNumber >= from && blockNumber <= to)
         .sort(byHash),
     )
-  const found = ask({ kind: 'digests', from: 5, to: 90, identities: [alice, '04'.repeat(33)] })
+  const found = await ask({
+    kind: 'digests',
+    from: 5,
+    to: 90,
+    identities: [alice, '04'.repeat(33)],
+  })
   assert.deepEqual(found, [
     { identity: alice, group: 0, digest: expected(alice, 5, 63) },
     { identity: alice, group: 1, digest: expected(alice, 64, 90) },
   ])
-  assert.deepEqual(ask({ kind: 'digests', from: 64, to: 64, identities: [bob] }), [
+  assert.deepEqual(await ask({ kind: 'digests', from: 64, to: 64, identities: [bob] }), [
     { identity: bob, group: 1, digest: expected(bob, 64, 64) },
   ])
 })
@@ -67,7 +72,7 @@ test('seals of a signer come in pages that leave none out', async (t) => {
     const after =
       last === undefined ? null : { height: last.blockNumber, blockHash: last.blockHash }
     const question = encodeVoteRequest({ kind: 'seals', identity: alice, from: 1, to: 300, after })
-    const page = decodeSealsAnswer(answer(question) ?? new Uint8Array())
+    const page = decodeSealsAnswer((await answer(question)) ?? new Uint8Array())
     found.push(...page.seals)
     more = page.more
   }
@@ -86,8 +91,8 @@ test('heads are those that the program holds; what cannot be read is refused', a
     },
   })
   const question = encodeVoteRequest({ kind: 'heads', identities: [alice] })
-  const heads = decodeHeadsAnswer(answer(question) ?? new Uint8Array())
+  const heads = decodeHeadsAnswer((await answer(question)) ?? new Uint8Array())
   assert.deepEqual(heads, [Uint8Array.of(1, 2), Uint8Array.of(3)])
   assert.deepEqual(asked, [[alice]])
-  assert.equal(answer(Uint8Array.of(0xff)), null)
+  assert.equal(await answer(Uint8Array.of(0xff)), null)
 })
