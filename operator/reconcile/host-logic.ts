@@ -5,9 +5,9 @@ import { hostConnectionSecret } from '../resources/connection-secret.ts'
 import { hostObjects } from '../resources/host-objects.ts'
 import { schemaTokenSecret } from '../resources/schema-secrets.ts'
 import { peersOf, type Referred, referredGenerators, wasLookedAt } from './generator-peers.ts'
+import { peersStatement, schemaStatement } from './health/observed-conditions.ts'
 import type { KindLogic } from './kind-logic.ts'
 import type { Mirror } from './mirror.ts'
-import { peersStatement, schemaStatement } from './observed-conditions.ts'
 import {
   awaitedStatement,
   findSchemaSource,

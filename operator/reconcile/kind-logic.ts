@@ -7,8 +7,8 @@ import type { BuildContext, OperatorDefaults } from '../resources/context.ts'
 import type { Learnt } from '../resources/learnt.ts'
 import type { KubernetesApi } from '../runtime/api.ts'
 import type { Reflector } from '../runtime/reflector.ts'
-import type { HealthView } from './health-view.ts'
-import type { LastWords } from './last-words.ts'
+import type { HealthView } from './health/health-view.ts'
+import type { LastWords } from './health/last-words.ts'
 import type { Statement } from './problem.ts'
 
 /** What the operator was started with. */

@@ -1,7 +1,7 @@
 /** What is kept of a pod: where it is, how it is, and why it is not well. */
 import type { V1ContainerStateTerminated, V1ContainerStatus, V1Pod } from '@kubernetes/client-node'
 import { publicHealthPort } from '../resources/container.ts'
-import { type LastWords, lastWordsText, readLastWords } from './last-words.ts'
+import { type LastWords, lastWordsText, readLastWords } from './health/last-words.ts'
 import { withoutStop } from './sentences.ts'
 import { timeOf } from './time-of.ts'
 

@@ -7,7 +7,10 @@ import {
   referredGenerators,
   schemaGenerator,
 } from '../../../operator/reconcile/generator-peers.ts'
-import { peersStatement, schemaStatement } from '../../../operator/reconcile/observed-conditions.ts'
+import {
+  peersStatement,
+  schemaStatement,
+} from '../../../operator/reconcile/health/observed-conditions.ts'
 import { peerID, readGenerator, readHost } from '../../support/operator-cases.ts'
 
 const minimal = readHost('host-minimal')

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { NodeStatus } from '../../../operator/api/status.ts'
 import type { Host } from '../../../operator/api.ts'
 import { keepClaim, type PlacedClaim } from '../../../operator/reconcile/claim.ts'
-import type { HealthView } from '../../../operator/reconcile/health-view.ts'
+import type { HealthView } from '../../../operator/reconcile/health/health-view.ts'
 import {
   changedPeerID,
   type NodeFacts,

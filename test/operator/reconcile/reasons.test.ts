@@ -7,7 +7,7 @@ import { keepClaim, type PlacedClaim } from '../../../operator/reconcile/claim.t
 import { occurrencesOf } from '../../../operator/reconcile/condition-list.ts'
 import { problemOf } from '../../../operator/reconcile/failures.ts'
 import { type GeneratorFacts, generatorLogic } from '../../../operator/reconcile/generator-logic.ts'
-import { type HealthView, parseHealth } from '../../../operator/reconcile/health-view.ts'
+import { type HealthView, parseHealth } from '../../../operator/reconcile/health/health-view.ts'
 import { createHostLogic } from '../../../operator/reconcile/host-logic.ts'
 import {
   type IdentityPlan,

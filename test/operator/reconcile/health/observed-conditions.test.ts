@@ -1,22 +1,22 @@
 /** What conditions say of peers and schemas, from what replicas say at `/health`. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Generator, Host } from '../../../operator/api.ts'
-import { conditionsOf, occurrencesOf } from '../../../operator/reconcile/condition-list.ts'
-import { referredGenerators } from '../../../operator/reconcile/generator-peers.ts'
-import { type HealthView, parseHealth } from '../../../operator/reconcile/health-view.ts'
+import type { Generator, Host } from '../../../../operator/api.ts'
+import { conditionsOf, occurrencesOf } from '../../../../operator/reconcile/condition-list.ts'
+import { referredGenerators } from '../../../../operator/reconcile/generator-peers.ts'
+import { type HealthView, parseHealth } from '../../../../operator/reconcile/health/health-view.ts'
 import {
   peersStatement,
   schemaStatement,
   upstreamStatement,
-} from '../../../operator/reconcile/observed-conditions.ts'
-import type { FailureReport } from '../../../src/service/contract.ts'
+} from '../../../../operator/reconcile/health/observed-conditions.ts'
+import type { FailureReport } from '../../../../src/service/contract.ts'
 import {
   type HealthState,
   startingState,
   toHealthReport,
-} from '../../../src/service/health-report.ts'
-import { peerID, readGenerator, readHost } from '../../support/operator-cases.ts'
+} from '../../../../src/service/health-report.ts'
+import { peerID, readGenerator, readHost } from '../../../support/operator-cases.ts'
 
 const other = '12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5'
 const address = '/ip4/203.0.113.9/tcp/9171'

@@ -4,7 +4,7 @@ import type {
   HealthReport,
   SchemaState,
   UpstreamMode,
-} from '../../src/service/contract.ts'
+} from '../../../src/service/contract.ts'
 
 /** What one look at a replica brought. */
 export interface HealthView {

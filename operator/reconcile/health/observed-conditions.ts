@@ -1,18 +1,18 @@
 /** Conditions that speak of what replicas say at `/health`. */
 
-import type { ErrorCode } from '../../src/errors.ts'
-import type { GeneratorReference } from '../api/common-spec.ts'
-import type { ReasonOf } from '../api/conditions.ts'
-import type { Host } from '../api.ts'
-import { claimName, networkOf, podName } from '../resources/names.ts'
-import { p2pExposure } from '../resources/services.ts'
-import { foreignGenerators, peerIDOf, type Referred, unreadyReason } from './generator-peers.ts'
+import type { ErrorCode } from '../../../src/errors.ts'
+import type { GeneratorReference } from '../../api/common-spec.ts'
+import type { ReasonOf } from '../../api/conditions.ts'
+import type { Host } from '../../api.ts'
+import { claimName, networkOf, podName } from '../../resources/names.ts'
+import { p2pExposure } from '../../resources/services.ts'
+import { foreignGenerators, peerIDOf, type Referred, unreadyReason } from '../generator-peers.ts'
+import { listed } from '../listed.ts'
+import type { Statement } from '../problem.ts'
+import type { SchemaFacts } from '../schema-source.ts'
+import { withoutStop } from '../sentences.ts'
 import type { HealthView } from './health-view.ts'
-import { listed } from './listed.ts'
 import { nearlyFullCode } from './nearly-full.ts'
-import type { Statement } from './problem.ts'
-import type { SchemaFacts } from './schema-source.ts'
-import { withoutStop } from './sentences.ts'
 
 const upstreamReasons: Readonly<Record<string, keyof typeof upstreamRemedies>> = {
   CHAIN_UNREACHABLE: 'Unreachable',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isSameState, parseHealth } from '../../../operator/reconcile/health-view.ts'
-import { startingState, toHealthReport } from '../../../src/service/health-report.ts'
+import { isSameState, parseHealth } from '../../../../operator/reconcile/health/health-view.ts'
+import { startingState, toHealthReport } from '../../../../src/service/health-report.ts'
 
 const report = toHealthReport(
   {
