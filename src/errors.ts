@@ -90,6 +90,7 @@ export const errorCodes = {
   P2P_ASK_FAILED: 'A peer did not answer a question.',
   P2P_LISTEN_FAILED: 'The peer-to-peer port could not be opened.',
   P2P_MESSAGE_TOO_LARGE: 'A message to publish is above the gossip limit.',
+  P2P_OTHER_NETWORK: 'A bootstrap peer serves another network than this program is of.',
   P2P_PEER_ID_MISMATCH: 'Another peer than the expected one answers at an address.',
   P2P_PULL_FAILED: 'Blocks could not be pulled from a peer.',
   PRIMITIVES_BLOCK_MALFORMED:

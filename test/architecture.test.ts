@@ -11,7 +11,7 @@ import { readSourceFiles, root, type SourceFile } from './support/source-files.t
 const floors: readonly (readonly string[])[] = [
   ['errors', 'scraped-gauge', 'primitives', 'verify', 'views'],
   ['chain', 'store', 'identity', 'p2p', 'registry', 'lens'],
-  ['graphql', 'service'],
+  ['graphql', 'mesh', 'service'],
   ['generator', 'host', 'toolkit', 'app', 'devnet'],
   ['main'],
 ]

@@ -5,15 +5,16 @@
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import type { Signer } from '../identity/signature.ts'
+import { createBlockSource } from '../mesh/block-source.ts'
+import { proveIdentity } from '../mesh/identity-proof.ts'
+import { createVoteAnswers } from '../mesh/vote-answers.ts'
 import { openP2p, type P2p } from '../p2p/p2p.ts'
-import type { Answers } from '../p2p/questions.ts'
+import { peerIdOf } from '../p2p/peers/peer-id.ts'
+import type { Answers } from '../p2p/streams/questions.ts'
 import type { Head } from '../primitives/head.ts'
-import { encodeIdentityProof, identityDigest } from '../primitives/identity-proof.ts'
 import { openPeerFiles } from '../service/peer-files.ts'
 import type { Running } from '../service/run.ts'
 import type { StoreReader } from '../store/store.ts'
-import { createVoteAnswers } from '../store/vote-answers.ts'
-import { createBlockSource } from './block-source.ts'
 import type { GeneratorSettings } from './config.ts'
 import { openOwnHeadSearch } from './head/own-head-search.ts'
 import type { HeadMessage } from './head/stored-head.ts'
@@ -55,7 +56,8 @@ export async function openMesh(options: MeshOptions, parts: MeshParts): Promise<
   const { identity } = signer
   const blocks = createBlockSource(reader)
   const newest = createNewestHead(identity, 2 * timing.everyMs)
-  let proof: Uint8Array | null = null
+  const peerId = await peerIdOf(options.peerSeed)
+  const proof = proveIdentity(signer, { network, role: 'generator', peerId })
   const answers: Answers = {
     identity: () => proof,
     votes: createVoteAnswers({ reader, heads: newest.among }),
@@ -74,7 +76,6 @@ export async function openMesh(options: MeshOptions, parts: MeshParts): Promise<
       { log, registry, source: blocks, answers },
     ),
   )
-  proof = proveIdentity(network, p2p.self().id, signer)
   files.follow(p2p)
   const publisher = running.own(
     'publisher',
@@ -96,17 +97,6 @@ export async function openMesh(options: MeshOptions, parts: MeshParts): Promise<
       publisher.addHead(head.bytes)
     },
   }
-}
-
-function proveIdentity(network: string, peerId: string, signer: Signer): Uint8Array {
-  const role = 'generator'
-  return encodeIdentityProof({
-    network,
-    role,
-    signatureType: signer.type,
-    signatureIdentity: signer.identity,
-    signatureValue: signer.sign(identityDigest({ network, role, peerId })),
-  })
 }
 
 /** Holds the message of our newest head for `freshMs`: who asks a Generator without its node gets none. */

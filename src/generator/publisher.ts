@@ -1,13 +1,13 @@
 /**
- * Gossips heads, the newest alone and before everything else, and each sealed block in order: whole at the end of the chain, its seal alone further below,
- * where peers that catch up pull the documents many blocks at a time. Blocks that wait too long are
- * left out: peers that miss one pull it by its height.
+ * Gossips heads, the newest alone and before everything else, and each sealed block in order: whole at the
+ * end of the chain, its seal alone further below, where peers that catch up pull the documents many blocks
+ * at a time. Blocks that wait too long are left out: peers that miss one pull it by its height.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { Counter, type Registry } from 'prom-client'
+import type { SealedBlocks } from '../mesh/sealed-blocks.ts'
 import type { P2p } from '../p2p/p2p.ts'
-import type { SealedBlocks } from '../store/sealed-blocks.ts'
 
 export interface PublisherParts {
   readonly p2p: Pick<P2p, 'publish' | 'publishHead' | 'maxGossipBytes'>

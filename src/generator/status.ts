@@ -1,5 +1,6 @@
 /** What the Generator knows about itself at this moment, for `/health`, counters and gauges. */
 import type { Registry } from 'prom-client'
+import { newestSealMs } from '../mesh/sealed-blocks.ts'
 import type { P2p } from '../p2p/p2p.ts'
 import { declareScrapedGauge } from '../scraped-gauge.ts'
 import type { FailureReport } from '../service/contract.ts'
@@ -9,8 +10,8 @@ import {
   type HealthState,
   startingState,
   toFailureReport,
+  toPeerFailureReports,
 } from '../service/health-report.ts'
-import { newestSealMs } from '../store/sealed-blocks.ts'
 import type { BlockHeader, Snapshot, StoreReader } from '../store/store.ts'
 import type { VolumeWatch } from '../store/volume-watch.ts'
 import type { GeneratorSettings } from './config.ts'
@@ -26,7 +27,7 @@ export interface Status {
   /** What becomes known while the program starts. */
   readonly parts: {
     reader: StoreReader | null
-    p2p: Pick<P2p, 'self' | 'peers'> | null
+    p2p: Pick<P2p, 'self' | 'peers' | 'failures'> | null
     volume: Pick<VolumeWatch, 'failure'> | null
     /** The public key that seals are signed with. */
     identity: string | null
@@ -67,6 +68,7 @@ export function createStatus(
     const filling = parts.volume?.failure() ?? null
     return [
       ...(upstream?.error ? [upstream.error] : []),
+      ...toPeerFailureReports(parts.p2p?.failures() ?? []),
       ...(filling === null ? [] : [toFailureReport(filling)]),
     ]
   }

@@ -3,7 +3,7 @@
  * them is counted, logged and turned into a verdict on the sender.
  */
 import type { Logger } from 'pino'
-import type { BlockOrigin, OnMessage, Verdict } from '../p2p/gossip.ts'
+import type { BlockOrigin, OnMessage, Verdict } from '../p2p/peers/verdict.ts'
 import type { Outcome } from './apply/outcome.ts'
 import type { HeadOutcome } from './apply/signer-heads.ts'
 import type { Breach } from './apply/verify.ts'
@@ -75,7 +75,8 @@ function tellBreach(
   what: 'block' | 'head',
 ): void {
   const facts = { ...from, rule, detail, height }
-  log[action === 'reject' ? 'warn' : 'debug'](facts, `${what} ${action}ed`)
+  if (action === 'reject') log.warn(facts, `${what} rejected`)
+  else log.debug(facts, `${what} ignored`)
 }
 
 /** What the sender of a sealed block deserves. */

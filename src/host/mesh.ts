@@ -5,14 +5,14 @@
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import type { Signer } from '../identity/signature.ts'
+import { createBlockSource } from '../mesh/block-source.ts'
+import { proveIdentity } from '../mesh/identity-proof.ts'
+import { createVoteAnswers } from '../mesh/vote-answers.ts'
 import { openP2p, type P2p } from '../p2p/p2p.ts'
-import type { Answers } from '../p2p/questions.ts'
-import type { BlockSource } from '../p2p/range-server.ts'
-import { encodeIdentityProof, identityDigest } from '../primitives/identity-proof.ts'
+import { peerIdOf } from '../p2p/peers/peer-id.ts'
+import type { Answers } from '../p2p/streams/questions.ts'
 import { openPeerFiles, type PeerFiles } from '../service/peer-files.ts'
-import { createSealedBlocks } from '../store/sealed-blocks.ts'
 import type { StoreReader } from '../store/store.ts'
-import { createVoteAnswers } from '../store/vote-answers.ts'
 import type { FollowState, Stored } from './apply/outcome.ts'
 import { storedHeads } from './apply/signer-heads.ts'
 import type { Writer } from './apply/writer.ts'
@@ -30,6 +30,8 @@ export interface MeshOptions {
   readonly network: string
   /** See `P2pOptions`. */
   readonly peerSeed: Uint8Array
+  /** See `VoteSyncOptions`. */
+  readonly compareVotesMs?: number
 }
 
 export interface MeshParts {
@@ -69,7 +71,7 @@ export async function openMesh(options: MeshOptions, parts: MeshParts): Promise<
       trust.setBootstrapPeers(addresses)
     },
   })
-  const following = follow(p2p, intake, parts)
+  const following = follow(p2p, intake, options, parts)
   return {
     p2p,
     close: async () => {
@@ -82,10 +84,15 @@ export async function openMesh(options: MeshOptions, parts: MeshParts): Promise<
 }
 
 /** Pulls what the writer wants, and compares votes. */
-function follow(p2p: P2p, intake: Intake, parts: MeshParts): { close(): Promise<void> } {
+function follow(
+  p2p: P2p,
+  intake: Intake,
+  { compareVotesMs: everyMs }: MeshOptions,
+  parts: MeshParts,
+): { close(): Promise<void> } {
   const { writer, status, trust, reader } = parts
   let state: FollowState | null = null
-  const votes = openVoteSync({
+  const votes = openVoteSync(everyMs === undefined ? {} : { everyMs }, {
     ...parts,
     p2p,
     reader,
@@ -138,13 +145,14 @@ async function openNode(
   files: PeerFiles,
   { onBlock, onHead }: Intake,
 ): Promise<P2p> {
-  let proof: Uint8Array | null = null
+  const peerId = await peerIdOf(peerSeed)
+  const proof = proveIdentity(signer, { network, role: 'host', peerId })
   const answers: Answers = {
     identity: () => proof,
     votes: createVoteAnswers({ reader, heads: (identities) => storedHeads(reader, identities) }),
   }
   try {
-    const p2p = await openP2p(
+    return await openP2p(
       {
         peerSeed,
         network,
@@ -152,32 +160,11 @@ async function openNode(
         announce: files.announce(),
         bootstrapPeers: files.bootstrapPeers(),
       },
-      { log, registry, source: blockSource(reader), onBlock, onHead, answers },
+      { log, registry, source: createBlockSource(reader), onBlock, onHead, answers },
     )
-    proof = proofOf(signer, network, p2p.self().id)
-    return p2p
   } catch (error) {
     files.close()
     throw error
-  }
-}
-
-/** Proves to peers which Host this is. */
-function proofOf({ type, identity, sign }: Signer, network: string, peerId: string): Uint8Array {
-  const role = 'host'
-  return encodeIdentityProof({
-    network,
-    role,
-    signatureType: type,
-    signatureIdentity: identity,
-    signatureValue: sign(identityDigest({ network, role, peerId })),
-  })
-}
-
-function blockSource(reader: StoreReader): BlockSource {
-  return {
-    range: () => reader.read((snapshot) => snapshot.range()),
-    sealedBlock: createSealedBlocks(reader).sealedBlock,
   }
 }
 

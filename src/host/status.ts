@@ -1,5 +1,6 @@
 /** What the Host knows about itself at this moment, for `/health` and for the gauges. */
-import type { ServiceError } from '../errors.ts'
+
+import { newestSealMs } from '../mesh/sealed-blocks.ts'
 import type { P2p } from '../p2p/p2p.ts'
 import type { FailureReport, GapReport, SignerReport } from '../service/contract.ts'
 import {
@@ -7,8 +8,8 @@ import {
   type HealthState,
   startingState,
   toFailureReport,
+  toPeerFailureReports,
 } from '../service/health-report.ts'
-import { newestSealMs } from '../store/sealed-blocks.ts'
 import type { Snapshot, StoreReader } from '../store/store.ts'
 import type { VolumeWatch } from '../store/volume-watch.ts'
 import type { FollowState, SignerState } from './apply/outcome.ts'
@@ -21,7 +22,7 @@ import type { Trust } from './trust/trust.ts'
 export interface StatusParts {
   schema: Pick<SchemaSync, 'report' | 'failure'> | null
   reader: StoreReader | null
-  p2p: Pick<P2p, 'self' | 'peers' | 'mismatches'> | null
+  p2p: Pick<P2p, 'self' | 'peers' | 'failures'> | null
   volume: Pick<VolumeWatch, 'failure'> | null
   trust: Pick<Trust, 'mode' | 'sources' | 'failures'> | null
 }
@@ -54,8 +55,6 @@ export interface Status {
 
 /** Gaps that `/health` lists. */
 const maxGaps = 100
-/** Peers that `/health` names because somebody else answers in their place. */
-const maxMismatches = 10
 
 /** The status of a Host that is starting. */
 export function createStatus(settings: HostSettings, nowMs: () => number = Date.now): Status {
@@ -81,7 +80,7 @@ export function createStatus(settings: HostSettings, nowMs: () => number = Date.
     return [
       ...(isWaiting ? [networkUnknown] : []),
       ...(follow?.failures ?? []),
-      ...(parts.p2p?.mismatches() ?? []).slice(0, maxMismatches).map(mismatchReport),
+      ...toPeerFailureReports(parts.p2p?.failures() ?? []),
       ...(parts.trust?.failures() ?? []),
       ...standing.filter((failure) => failure !== null).map(toFailureReport),
     ]
@@ -172,13 +171,6 @@ function signerReports(
       counted: isCounted,
     }
   })
-}
-
-/** Both IDs are in the message; where it was is not. */
-function mismatchReport(error: ServiceError): FailureReport {
-  const report = toFailureReport(error)
-  const { peer, address } = error.facts
-  return { ...report, message: `${report.message}, at ${address}`, expected_peer: `${peer}` }
 }
 
 function countBlocks(gaps: readonly GapReport[]): number {

@@ -9,7 +9,7 @@ import { declareGauges } from '../../src/generator/status.ts'
 import { createGraphqlMetrics } from '../../src/graphql/graphql-metrics.ts'
 import { createHostMetrics } from '../../src/host/metrics.ts'
 import { createSchemaMetrics } from '../../src/host/schema/schema-sync.ts'
-import { createP2pMetrics } from '../../src/p2p/metrics.ts'
+import { createP2pMetrics } from '../../src/p2p/limits/metrics.ts'
 import { openMetrics } from '../../src/service/metrics.ts'
 import { createWriterMetrics, declareVolumeMetrics } from '../../src/store/metrics.ts'
 
@@ -40,7 +40,12 @@ function declareAll(registry: Registry): void {
     waitingBytes: never,
   })
   createSchemaMetrics(registry)
-  createP2pMetrics(registry, { peers: never, activeStreams: never, banned: never })
+  createP2pMetrics(registry, {
+    peers: never,
+    activeStreams: never,
+    banned: never,
+    bannedAddresses: never,
+  })
   createWriterMetrics(registry, { bytes: never, blocks: never })
   declareVolumeMetrics(registry, () => null)
   openRuntimeMetrics(registry)

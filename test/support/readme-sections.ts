@@ -14,6 +14,7 @@ import { commonSettings } from '../../src/service/common-settings.ts'
 import { ports } from '../../src/service/contract.ts'
 import { settingsTable } from '../../src/service/settings.ts'
 import { failureReasons } from '../../src/verify/failure.ts'
+import { peerMessagesTable } from './peer-messages.ts'
 
 export const readme: URL = new URL('../../README.md', import.meta.url)
 
@@ -33,6 +34,7 @@ export function readmeSections(): Readonly<Record<string, string>> {
     errors: errorTable(),
     'reasons why nothing is proven': reasonTable(),
     ports: portTable(),
+    'messages of peers': peerMessagesTable(),
   }
 }
 

@@ -1,13 +1,13 @@
 /** Plays a Generator on the mesh: seals blocks of a made-up chain, publishes and serves them, signs heads. */
 import type { TestContext } from 'node:test'
 import type { Signer } from '../../src/identity/signature.ts'
+import { proveIdentity } from '../../src/mesh/identity-proof.ts'
+import { createVoteAnswers } from '../../src/mesh/vote-answers.ts'
 import type { P2pParts } from '../../src/p2p/p2p.ts'
-import { encodeIdentityProof, identityDigest } from '../../src/primitives/identity-proof.ts'
 import type { Seal } from '../../src/primitives/seal.ts'
 import { encodeSealedBlock } from '../../src/primitives/sealed-block.ts'
-import { createVoteAnswers } from '../../src/store/vote-answers.ts'
 import type { ChainBlock } from './block-factory.ts'
-import { openRoom, type TestRoom } from './p2p-room.ts'
+import { heightsOf, openRoom, type TestRoom } from './p2p-room.ts'
 import { sealBlock, type TestSealedBlock, testSigner } from './sealed-blocks.ts'
 import { headMessage } from './signed-heads.ts'
 
@@ -65,6 +65,7 @@ export async function openTestGenerator(
       const head = heights().at(-1)
       return tail === undefined || head === undefined ? null : { tail, head }
     },
+    heights: (from, to, limit) => heightsOf(chain, from, to).slice(0, limit),
     sealedBlock: (height) => chain.get(height)?.bytes ?? null,
   }
   const votes = createVoteAnswers({
@@ -122,14 +123,7 @@ export function proofOf(
   peerId: string,
   role: 'generator' | 'host' = 'generator',
 ): Uint8Array {
-  const digest = identityDigest({ network, role, peerId })
-  return encodeIdentityProof({
-    network,
-    role,
-    signatureType: signer.type,
-    signatureIdentity: signer.identity,
-    signatureValue: signer.sign(digest),
-  })
+  return proveIdentity(signer, { network, role, peerId })
 }
 
 function snapshotOf(

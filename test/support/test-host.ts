@@ -49,6 +49,8 @@ export interface TestHostSetup {
   /** Hosts of different names have different peer IDs. */
   readonly name?: string
   readonly env?: Readonly<Record<string, string>>
+  /** See `VoteSyncOptions`. */
+  readonly compareVotesMs?: number
 }
 
 /** Opens a Host of the network `Local__Devnet`; the test need not close it. */
@@ -64,7 +66,7 @@ export async function openTestHost(t: TestContext, setup: TestHostSetup = {}): P
       ...setup.env,
     },
   })
-  const name = setup.name ?? 'host'
+  const { name = 'host', compareVotesMs = 60_000 } = setup
   const retainBlocks = settings.prunerEnabled ? settings.prunerMaxBlocks : null
   const path = setup.path ?? testDirectory(t)
   const captured = captureLog()
@@ -87,7 +89,7 @@ export async function openTestHost(t: TestContext, setup: TestHostSetup = {}): P
   status.parts.trust = trust
   const waiting = new Set<() => void>()
   const mesh = await openMesh(
-    { settings, network, peerSeed: createSeededRandom(name).bytes(32) },
+    { compareVotesMs, settings, network, peerSeed: createSeededRandom(name).bytes(32) },
     {
       log,
       registry,

@@ -5,8 +5,8 @@
  */
 import type { Logger } from 'pino'
 import { ServiceError } from '../../errors.ts'
-import type { BlockOrigin, Verdict } from '../../p2p/gossip.ts'
 import type { P2p } from '../../p2p/p2p.ts'
+import type { BlockOrigin, Verdict } from '../../p2p/peers/verdict.ts'
 import type { Outcome } from '../apply/outcome.ts'
 import type { Want } from '../fork-choice/wants.ts'
 import { type Take, verdictOf } from '../intake.ts'

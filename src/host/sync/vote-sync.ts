@@ -5,6 +5,8 @@
  */
 import type { Logger } from 'pino'
 import { ServiceError } from '../../errors.ts'
+import { createShareOfTime, type ShareOfTime } from '../../mesh/share-of-time.ts'
+import { groupDigests, type Heights } from '../../mesh/vote-answers.ts'
 import type { P2p } from '../../p2p/p2p.ts'
 import {
   decodeDigestsAnswer,
@@ -18,11 +20,10 @@ import {
   voteLimits,
 } from '../../primitives/vote-exchange.ts'
 import type { StoreReader } from '../../store/store.ts'
-import { groupDigests } from '../../store/vote-answers.ts'
 import type { Writer } from '../apply/writer.ts'
 import { headVerdict } from '../intake.ts'
 import type { HostMetrics } from '../metrics.ts'
-import { type Heights, type OlderPages, votePages } from './vote-pages.ts'
+import { type OlderPages, votePages } from './vote-pages.ts'
 
 export interface VoteSyncParts {
   readonly log: Logger
@@ -40,6 +41,11 @@ export interface VoteSyncParts {
   readonly onFatal: (error: unknown) => void
 }
 
+export interface VoteSyncOptions {
+  /** Pause between two comparisons with a peer, in milliseconds. Default a minute. */
+  readonly everyMs?: number
+}
+
 export interface VoteSync {
   /** Compares with every peer soon: something was pulled. */
   wake(): void
@@ -49,10 +55,9 @@ export interface VoteSync {
   close(): Promise<void>
 }
 
-const intervalMs = 60_000
 /** Pause between a reason to compare and the comparison, which further reasons join. */
 const wakeMs = 1_000
-/** Older pages that are compared with a peer that has just connected; further ones follow one a minute. */
+/** Older pages that are compared where much may be new; further ones follow one a minute. */
 const firstPages: OlderPages = { first: 0, count: 15 }
 const newestOnly: OlderPages = { first: 0, count: 0 }
 /** Pages of one signer's seals of one group: nine hashes a height, and no end for who would go on for ever. */
@@ -66,48 +71,48 @@ interface Voting {
   readonly running: Map<string, Promise<void>>
   /** Peers that have yet to be compared with, and over which older pages. */
   readonly queue: Map<string, OlderPages>
+  /** Bounds the time that comparing takes. */
+  readonly time: ShareOfTime
   timer: NodeJS.Timeout | undefined
 }
 
 /** Begins with the peers that are connected. */
-export function openVoteSync(parts: VoteSyncParts): VoteSync {
+export function openVoteSync(
+  { everyMs = 60_000 }: VoteSyncOptions,
+  parts: VoteSyncParts,
+): VoteSync {
   const closing = new AbortController()
   const state: Voting = {
     parts,
     closing,
     running: new Map(),
     queue: new Map(),
+    time: createShareOfTime(),
     timer: undefined,
   }
-  const compared = new Set<string>()
   const all = (older: OlderPages): void => {
     for (const { id } of parts.p2p.peers()) enqueue(state, id, older)
   }
   const stopListening = parts.p2p.onPeer(({ type, peer }) => {
-    if (type === 'disconnected') compared.delete(peer)
-    // Its heights come after the connection; until then there are only heads to ask for.
-    if (type === 'connected') enqueue(state, peer, newestOnly)
-    if (type !== 'announced' || compared.has(peer)) return
-    compared.add(peer)
-    enqueue(state, peer, firstPages)
+    if (type === 'connected') enqueue(state, peer, firstPages)
   })
-  let minutes = 0
-  const everyMinute = setInterval(() => {
-    all({ first: firstPages.count + minutes, count: 1 })
-    minutes += 1
-  }, intervalMs).unref()
+  let turns = 0
+  const inTurn = setInterval(() => {
+    all({ first: firstPages.count + turns, count: 1 })
+    turns += 1
+  }, everyMs).unref()
   all(firstPages)
   return {
     start: () => all(newestOnly),
     wake: () => {
       state.timer ??= setTimeout(() => {
         state.timer = undefined
-        all(newestOnly)
+        all(firstPages)
       }, wakeMs).unref()
     },
     close: async () => {
       stopListening()
-      clearInterval(everyMinute)
+      clearInterval(inTurn)
       clearTimeout(state.timer)
       closing.abort(new Error('the Host is closing'))
       await Promise.all(state.running.values())
@@ -159,7 +164,7 @@ async function compareWith(state: Voting, peer: string, older: OlderPages): Prom
   for (let at = 0; at < signers.length; at += voteLimits.maxIdentities) {
     const identities = signers.slice(at, at + voteLimits.maxIdentities)
     if (!parts.isAnyone) await fetchHeads(state, peer, identities)
-    const range = commonRange(parts, peer)
+    const range = parts.window()
     if (range === null) continue
     for (const page of votePages(range, older)) await compareSeals(state, peer, page, identities)
   }
@@ -173,7 +178,7 @@ async function compareSeals(
 ): Promise<void> {
   const request = { kind: 'digests', ...page, identities } as const
   const theirs = decodeDigestsAnswer(await ask(state, peer, request))
-  for (const { identity, group } of differing(state.parts, theirs, page, identities))
+  for (const { identity, group } of await differing(state, theirs, page, identities))
     await fetchSeals(state, peer, identity, clip(page, group))
 }
 
@@ -197,31 +202,21 @@ async function fetchHeads(
   }
 }
 
-/** The heights that both keep. */
-function commonRange({ p2p, window }: VoteSyncParts, peer: string): Heights | null {
-  const own = window()
-  const announced = p2p.peers().find(({ id }) => id === peer)?.announced ?? null
-  if (own === null || announced === null) return null
-  const from = Math.max(own.from, announced.tail)
-  const to = Math.min(own.to, announced.head)
-  return from <= to ? { from, to } : null
-}
-
 /** The groups in which a peer has other seals of a signer than we have, or any that we lack. */
-function differing(
-  { reader }: VoteSyncParts,
+async function differing(
+  { parts: { reader }, time }: Voting,
   theirs: readonly GroupDigest[],
-  { from, to }: Heights,
+  heights: Heights,
   identities: readonly string[],
-): GroupDigest[] {
+): Promise<GroupDigest[]> {
   const key = ({ identity, group, digest }: GroupDigest): string => `${identity} ${group} ${digest}`
   const wanted = new Set(identities)
-  const ours = new Set(reader.read((snapshot) => groupDigests(snapshot, from, to, wanted)).map(key))
+  const ours = new Set((await groupDigests({ reader, time }, heights, identities)).map(key))
   return theirs.filter(
     (digest) =>
       wanted.has(digest.identity) &&
-      digest.group >= groupOf(from) &&
-      digest.group <= groupOf(to) &&
+      digest.group >= groupOf(heights.from) &&
+      digest.group <= groupOf(heights.to) &&
       !ours.has(key(digest)),
   )
 }
