@@ -6,6 +6,8 @@ export const requests = {
   rollAt: 'viewmesh.io/roll-at',
   /** Any new value has the resource looked at now; `status.lastHandledReconcileAt` repeats it. */
   reconcileAt: 'viewmesh.io/reconcile-at',
+  /** On a Host: identities, separated by commas, that Generators which changed theirs may have from now on. */
+  acceptSigners: 'viewmesh.io/accept-signers',
 } as const
 
 /** Annotations that the operator sets on what it makes. */

@@ -33,6 +33,11 @@ export const eventReasons = {
     meaning:
       'A Secret that the spec names was deleted, or lost the key, while the pods run on: Ready stays True and says how it is made; the next pod cannot start without it.',
   },
+  SigningKeyChanged: {
+    type: 'Warning',
+    meaning:
+      'A replica signs with another key than before, though its keys claim is the same; the note says both: where nobody gave it a new key directory, find out who replaced it. Hosts that name the Generator say SignersAgree SignerChanged.',
+  },
   StatefulSetRemoved: {
     type: 'Normal',
     meaning:

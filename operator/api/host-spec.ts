@@ -142,14 +142,16 @@ export interface HostSpec extends CommonSpec {
    */
   readonly updatePartition?: number
   /**
-   * Generators of this cluster to connect to. Their addresses and peer IDs are learnt, and followed
-   * when they change; the first one that lets this namespace have a key also gives the schema.
+   * Generators of this cluster to connect to, whose word counts. Their addresses, peer IDs and identities
+   * are learnt; addresses and peer IDs are followed when they change, an identity when a person accepts that
+   * (SignersAgree says how). The first one that lets this namespace have a key also gives the schema.
    * @maxItems 32
    * @listType atomic
    */
   readonly generators?: readonly GeneratorReference[]
   /**
-   * Peers to connect to elsewhere.
+   * Peers to connect to elsewhere. The word of those that prove to be Generators counts, unless
+   * trustedSigners names any; Hosts only hand on what signers say.
    * @maxItems 64
    * @listType set
    */
@@ -160,8 +162,10 @@ export interface HostSpec extends CommonSpec {
    */
   readonly registry: Registry
   /**
-   * Signers whose seals count. Without any every valid seal counts, and whoever can seal can bring
-   * blocks in.
+   * Identities of Generators whose word counts, as status.nodes of a Generator or its /health shows them.
+   * Where one is named nobody else's counts but theirs and that of generators: peers of bootstrapPeers no
+   * longer count for proving to be Generators (HOST_TRUST is signers). Needed behind other Hosts, which
+   * prove to be none.
    * @maxItems 256
    * @listType set
    */

@@ -33,6 +33,11 @@ export const partConditions = {
         meaning:
           'A replica says another peer ID than before, though its keyring key is the same: see who replaced its keys or its image.',
       },
+      KeyRunsTwice: {
+        status: 'False',
+        meaning:
+          'A Generator stopped within the last half hour, because another program signs with its key (GENERATOR_KEY_RUNS_TWICE): stop the one that has a copy of its key directory.',
+      },
     },
   },
   StorageReady: {
@@ -162,7 +167,7 @@ export const partConditions = {
       ConnectedInPart: {
         status: 'True',
         meaning:
-          'Every ready replica has a peer, but another one than expected answers at an address, or a Generator that generators names is of another chain: correct it.',
+          'Every ready replica has a peer, but another one cannot be reached, is another than expected, or is of another chain: correct it.',
       },
       NoPeersConfigured: {
         status: 'False',
@@ -185,17 +190,66 @@ export const partConditions = {
       PrefixMismatch: {
         status: 'False',
         meaning:
-          'A replica has no peer but Generators of another chain, from which no block comes: correct generators, or use a Host of that chain.',
-      },
-      ChainForked: {
-        status: 'False',
-        meaning:
-          'Peers are on a branch of the chain that leaves the stored one too far below to follow (HOST_FORK_TOO_DEEP): decide which is right, and do what the message says.',
+          'A replica has no peer but those of another chain, from which no block comes: correct generators or bootstrapPeers, or use a Host of that chain.',
       },
       NotConnected: {
         status: 'False',
         meaning:
           'No peer could be reached: see to the Generators that the message says are not Ready, and whether peers run and port 9171 is open.',
+      },
+      Unobserved: { status: 'Unknown', meaning: 'No pod could be asked.', event: 'none' },
+    },
+  },
+  SignersAgree: {
+    meaning: 'The Generators whose word counts at a Host are heard, and agree on the chain.',
+    polarity: 'normal-true',
+    kinds: ['Host'],
+    reasons: {
+      Agreed: { status: 'True', meaning: 'The accepted signers are heard, and agree.' },
+      SignerChanged: {
+        status: 'False',
+        meaning:
+          'A Generator has another identity than the one that was accepted of it, which stays the one that counts: where it was given new keys on purpose, accept the other as the message says, else find out who runs in its place.',
+      },
+      NoSigner: {
+        status: 'False',
+        meaning:
+          'Nobody’s word counts, so no block is stored (HOST_NO_SIGNER): name Generators in generators or trustedSigners, or peers in bootstrapPeers that are Generators.',
+      },
+      GenesisMismatch: {
+        status: 'False',
+        meaning:
+          'A signer is on another chain of the same name (HOST_GENESIS_MISMATCH): decide which is right, and do what the message says.',
+      },
+      ForkTooDeep: {
+        status: 'False',
+        meaning:
+          'Signers left more stored blocks behind than they may decide without the others (HOST_FORK_TOO_DEEP): bring those back that the message names, or take them off for good.',
+      },
+      SignersDisagree: {
+        status: 'False',
+        meaning:
+          'The signers have stood on different branches for a minute, and nothing above the block they share is stored (HOST_SIGNERS_DISAGREE): see to the Generators of either side and to their nodes.',
+      },
+      KeyRunsTwice: {
+        status: 'False',
+        meaning:
+          'Two programs sign with one key (HOST_SIGNER_TWICE), or two Generators that are named say one identity: stop one of them, and give it keys of its own.',
+      },
+      SignersFileUnusable: {
+        status: 'False',
+        meaning:
+          'A replica cannot use the file of signers that the operator writes, and goes on with the last one (HOST_SIGNERS_FILE_UNUSABLE): do what the message says.',
+      },
+      SignerSilent: {
+        status: 'False',
+        meaning:
+          'A signer has not been heard for a while (HOST_SIGNER_SILENT): see whether that Generator runs, and take it off if it is gone for good.',
+      },
+      TrustsAnyone: {
+        status: 'False',
+        meaning:
+          'The Host was told to believe anybody (HOST_TRUST is anyone in podTemplate), which is for experiments: take that out.',
       },
       Unobserved: { status: 'Unknown', meaning: 'No pod could be asked.', event: 'none' },
     },
@@ -240,6 +294,11 @@ export const partConditions = {
         status: 'False',
         meaning:
           'The Generator’s schema does not answer, and the embedded one is used: see whether the Generator runs.',
+      },
+      Unreadable: {
+        status: 'False',
+        meaning:
+          'What the Generator answers is no schema, and the embedded one is used: run one version of Generator and Host.',
       },
       Unobserved: { status: 'Unknown', meaning: 'No pod could be asked.', event: 'none' },
     },

@@ -92,6 +92,13 @@ const identityColumns: readonly Column[] = [
     wide: true,
   },
   {
+    name: 'Identity',
+    type: 'string',
+    jsonPath: '.status.nodes[0].identity',
+    description: 'Public key that the first replica signs with.',
+    wide: true,
+  },
+  {
     name: 'Address',
     type: 'string',
     jsonPath: '.status.nodes[0].addresses[0]',
@@ -145,6 +152,12 @@ export const hostKind: ResourceKind = {
       type: 'string',
       jsonPath: '.status.pods',
       description: 'Ready pods of the wanted ones.',
+    },
+    {
+      name: 'Signers',
+      type: 'string',
+      jsonPath: '.status.conditions[?(@.type=="SignersAgree")].status',
+      description: 'Whether those whose word counts are heard, and agree.',
     },
     ...stateColumns,
     ...identityColumns,

@@ -36,6 +36,11 @@ export interface NodeStatus {
   /** Its peer ID, as it says itself. */
   readonly peerID?: string
   /**
+   * The public key it signs with, in hex, as it says itself: of a Generator what trustedSigners of a Host takes.
+   * @maxLength 66
+   */
+  readonly identity?: string
+  /**
    * Addresses at which peers reach it, as multiaddrs that end in the peer ID.
    * @listType atomic
    */
@@ -104,8 +109,29 @@ export interface CommonStatus {
 /** What the operator reports about a Generator. */
 export type GeneratorStatus = CommonStatus
 
+/** Whose word counts at a Host because its spec names the Generator. */
+export interface GeneratorSigner {
+  /**
+   * The Generator, as namespace/name.
+   * @maxLength 104
+   */
+  readonly generator: string
+  /**
+   * The public key that counts, in hex.
+   * @maxLength 66
+   */
+  readonly identity: string
+}
+
 /** What the operator reports about a Host. */
 export interface HostStatus extends CommonStatus {
+  /**
+   * Whose word counts because generators names the Generator. What a Generator said first stays until a person
+   * accepts another identity by the annotation viewmesh.io/accept-signers, or takes the Generator off generators.
+   * @listMapKey generator
+   * @maxItems 32
+   */
+  readonly signers?: readonly GeneratorSigner[]
   /** How many pods there are; read by the scale subresource. */
   readonly replicas?: number
   /** Label selector of the pods as text; read by the scale subresource. */

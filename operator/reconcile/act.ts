@@ -42,9 +42,17 @@ export function planObjects<R extends Resource, F>(
   { picture, facts }: { readonly picture: Picture; readonly facts: F },
 ): ObjectPlan {
   const { clusterDomain, defaults } = options
-  const { recorded, learnt: announce, pods } = picture
+  const { recorded, recordedLearnt, learnt: announce, pods } = picture
+  const recordedSignersFile = recordedLearnt.hasSignersFile
   const publicHealth = new Map([...pods].map(([ordinal, pod]) => [ordinal, pod.publicHealth]))
-  const context = { clusterDomain, defaults, announce, recorded, publicHealth }
+  const context = {
+    clusterDomain,
+    defaults,
+    announce,
+    recorded,
+    recordedSignersFile,
+    publicHealth,
+  }
   const built = logic.objects(resource, facts, context)
   const templates = picture.set?.spec?.volumeClaimTemplates ?? []
   const isGrowing =

@@ -3,11 +3,11 @@ import type { Generator } from '../api.ts'
 import { generatorConnectionSecret } from '../resources/connection-secret.ts'
 import { generatorObjects } from '../resources/generator-objects.ts'
 import { firstSchemaKey } from '../resources/schema-secrets.ts'
+import { upstreamStatement } from './health/observed-conditions.ts'
+import { wrongChainStatement } from './health/wrong-chain.ts'
 import type { KindLogic } from './kind-logic.ts'
-import { upstreamStatement } from './observed-conditions.ts'
 import { findSchemaKeys } from './schema-keys.ts'
 import { apartRemark, findUpstream, homelessStatement, type UpstreamFacts } from './upstream.ts'
-import { wrongChainStatement } from './wrong-chain.ts'
 
 /** What a look at what is around a Generator found. */
 export interface GeneratorFacts extends UpstreamFacts {

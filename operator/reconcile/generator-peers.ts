@@ -31,6 +31,11 @@ export function foreignGenerators(host: Host, referred: readonly Referred[]): Re
   return referred.filter(({ generator }) => generator !== null && networkOf(generator) !== network)
 }
 
+/** `namespace/name`. */
+export function nameOf({ reference: { namespace, name } }: Referred): string {
+  return `${namespace}/${name}`
+}
+
 /** Undefined while it is not known. */
 export function peerIDOf({ generator }: Referred): string | undefined {
   return generator?.status?.nodes?.[0]?.peerID

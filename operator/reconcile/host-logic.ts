@@ -5,9 +5,11 @@ import { hostConnectionSecret } from '../resources/connection-secret.ts'
 import { hostObjects } from '../resources/host-objects.ts'
 import { schemaTokenSecret } from '../resources/schema-secrets.ts'
 import { peersOf, type Referred, referredGenerators, wasLookedAt } from './generator-peers.ts'
+import { hostSigners } from './health/host-signers.ts'
+import { peersStatement, schemaStatement } from './health/observed-conditions.ts'
+import { signersStatement } from './health/signers-statement.ts'
 import type { KindLogic } from './kind-logic.ts'
 import type { Mirror } from './mirror.ts'
-import { peersStatement, schemaStatement } from './observed-conditions.ts'
 import {
   awaitedStatement,
   findSchemaSource,
@@ -35,15 +37,26 @@ export function createHostLogic(generators: Mirror<Generator>): KindLogic<Host, 
     },
     objects: (host, { schemaSource }, context) => {
       const all = referred(host)
-      const peers = peersOf(all, context.clusterDomain)
+      const { accepted: signers, peers: allowed } = hostSigners(host, all)
+      const peers = peersOf(allowed, context.clusterDomain)
       const hasHostNetworkSource = all.some(isInHostNetwork)
-      return hostObjects(host, { ...context, peers, schemaSource, hasHostNetworkSource })
+      return hostObjects(host, { ...context, peers, signers, schemaSource, hasHostNetworkSource })
     },
     hold: (_, { awaited }) => (awaited === null ? null : awaitedStatement(awaited)),
-    statements: (host, facts, { views }) => ({
-      PeersConnected: peersStatement(host, { referred: referred(host), views }),
-      SchemaInSync: schemaStatement(host, { ...facts, referred: referred(host), views }),
-    }),
+    statements: (host, facts, { views }) => {
+      const all = referred(host)
+      const signers = hostSigners(host, all)
+      const { changed } = signers
+      return {
+        PeersConnected: peersStatement(host, { referred: all, changed, views }),
+        SignersAgree: signersStatement(host, { signers, views }),
+        SchemaInSync: schemaStatement(host, { ...facts, referred: all, views }),
+      }
+    },
+    remembered: (host) => {
+      const { accepted: signers } = hostSigners(host, referred(host))
+      return signers.length === 0 ? {} : { signers }
+    },
     alsoRead: (host) =>
       referred(host).flatMap(({ reference }) => generators.reflectorOf(reference.namespace) ?? []),
     moves: (host) =>

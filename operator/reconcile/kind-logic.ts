@@ -7,8 +7,8 @@ import type { BuildContext, OperatorDefaults } from '../resources/context.ts'
 import type { Learnt } from '../resources/learnt.ts'
 import type { KubernetesApi } from '../runtime/api.ts'
 import type { Reflector } from '../runtime/reflector.ts'
-import type { HealthView } from './health-view.ts'
-import type { LastWords } from './last-words.ts'
+import type { HealthView } from './health/health-view.ts'
+import type { LastWords } from './health/last-words.ts'
 import type { Statement } from './problem.ts'
 
 /** What the operator was started with. */
@@ -62,6 +62,8 @@ export interface KindLogic<R extends Resource, F> {
   readonly hold: (resource: R, facts: F) => Statement<ReasonOf<'Ready'>> | null
   /** Conditions that speak of what replicas say, or said before they failed. */
   readonly statements: (resource: R, facts: F, said: Said) => Statements
+  /** What status remembers beside what all resources have; left out where there is nothing. */
+  readonly remembered?: (resource: R) => Readonly<Record<string, unknown>>
   /** What is watched of other namespaces and goes into the objects. */
   readonly alsoRead?: (resource: R) => readonly Reflector<unknown>[]
   /** Text that changes when something watched asks for another look. */

@@ -4,7 +4,7 @@ import type { NodeStatus } from '../api/status.ts'
 import type { Resource } from '../api.ts'
 import { wantedReplicas } from '../resources/names.ts'
 import { isLasting, type KeptClaim, keysClaim, type PlacedClaim } from './claim.ts'
-import type { HealthView } from './health-view.ts'
+import type { HealthView } from './health/health-view.ts'
 import type { Keyring } from './keyring.ts'
 import { outsideAddresses, peerAddressesOf } from './node-address.ts'
 import type { Statement } from './problem.ts'
@@ -59,8 +59,10 @@ function nodeStatus(
     outside: outsideAddresses(resource, ordinal, learnt),
     clusterDomain,
   })
+  const signer = signerNow(identity, before, view ?? null)
   return {
     ...identity,
+    ...(signer === undefined ? {} : { identity: signer }),
     ...(addresses.length === 0 ? {} : { addresses }),
     ...(view === undefined && before !== undefined ? figuresOf(before) : figuresSeen(view ?? null)),
   }
@@ -93,10 +95,31 @@ function identityNow(
   }
 }
 
-function identityOf({ ordinal, peerID, keyringFingerprint, keysClaimUID }: NodeStatus): NodeStatus {
+/**
+ * What it says it signs with, where the answer is of the peer that it is known as; else what it said last with the
+ * same key directory.
+ */
+function signerNow(
+  { peerID, keysClaimUID }: NodeStatus,
+  before: NodeStatus | undefined,
+  view: HealthView | null,
+): string | undefined {
+  const said = view !== null && view.peerID === peerID ? view.identity : null
+  const isOfBefore = [undefined, keysClaimUID].includes(before?.keysClaimUID)
+  return said ?? (isOfBefore ? before?.identity : undefined)
+}
+
+function identityOf({
+  ordinal,
+  peerID,
+  identity,
+  keyringFingerprint,
+  keysClaimUID,
+}: NodeStatus): NodeStatus {
   return {
     ordinal,
     ...(peerID === undefined ? {} : { peerID }),
+    ...(identity === undefined ? {} : { identity }),
     ...(keyringFingerprint === undefined ? {} : { keyringFingerprint }),
     ...(keysClaimUID === undefined ? {} : { keysClaimUID }),
   }
@@ -143,6 +166,19 @@ export function hasBegunOrEnded(before: Figures, after: Figures): boolean {
   const there = ({ head, lag, peers = 0 }: Figures): string =>
     [head !== undefined, lag !== undefined, peers > 0].join()
   return there(before) !== there(after)
+}
+
+/** What to tell of replicas that sign with another key than before, though their key directories are the same. */
+export function changedSigningKeys(
+  before: readonly NodeStatus[],
+  after: readonly NodeStatus[],
+): string[] {
+  return after.flatMap(({ ordinal, identity, keysClaimUID }) => {
+    const old = before.find((node) => node.ordinal === ordinal)
+    if (identity === undefined || old?.identity === undefined) return []
+    if (old.identity === identity || old.keysClaimUID !== keysClaimUID) return []
+    return [`Replica ${ordinal} signs with ${identity}, and did with ${old.identity}.`]
+  })
 }
 
 /** A replica that says another peer ID than the one that belongs to its key. */

@@ -6,10 +6,14 @@ import type { Resource } from '../api.ts'
 import { givenAddresses } from '../resources/addresses.ts'
 import { p2pServiceName, podName, wantedOrdinals, wantedReplicas } from '../resources/names.ts'
 import { p2pExposure } from '../resources/services.ts'
+import {
+  isHealthBalanced,
+  type OutsideFinding,
+  outsideHealthStatement,
+} from './health/outside-health.ts'
 import { hasIP, isPrivate } from './ip-address.ts'
 import { listed } from './listed.ts'
 import { outsideAddresses } from './node-address.ts'
-import { isHealthBalanced, type OutsideFinding, outsideHealthStatement } from './outside-health.ts'
 import type { KeptPod } from './pod.ts'
 import type { Statement } from './problem.ts'
 

@@ -4,10 +4,10 @@
  */
 import type { Resource } from '../api.ts'
 import { childNames, claimName } from '../resources/names.ts'
+import type { LastWords } from './health/last-words.ts'
+import { wrongChainRemedy } from './health/wrong-chain.ts'
 import type { IdentityPlan } from './identity.ts'
-import type { LastWords } from './last-words.ts'
 import type { KeptPod } from './pod.ts'
-import { wrongChainRemedy } from './wrong-chain.ts'
 
 /** The pods by ordinal, with better advice in their troubles. `identity` is null before it is judged. */
 export function advisedPods(

@@ -1,7 +1,7 @@
 /** What is kept of a pod: where it is, how it is, and why it is not well. */
 import type { V1ContainerStateTerminated, V1ContainerStatus, V1Pod } from '@kubernetes/client-node'
 import { publicHealthPort } from '../resources/container.ts'
-import { type LastWords, lastWordsText, readLastWords } from './last-words.ts'
+import { type LastWords, lastWordsText, readLastWords } from './health/last-words.ts'
 import { withoutStop } from './sentences.ts'
 import { timeOf } from './time-of.ts'
 
@@ -21,6 +21,8 @@ export interface KeptPod {
   readonly trouble: PodTrouble | null
   /** Of a container that failed and is not ready since. */
   readonly lastWords: LastWords | null
+  /** Of the container that failed last, whatever it does now. */
+  readonly lastFailure: { readonly words: LastWords; readonly endedMs: number } | null
 }
 
 export interface PodTrouble {
@@ -63,6 +65,10 @@ export function keepPod({ metadata, spec, status }: V1Pod): KeptPod {
       statusesOf(status)
         .map(lastWordsOf)
         .find((words) => words !== null) ?? null,
+    lastFailure:
+      statusesOf(status)
+        .map(lastFailureOf)
+        .find((failure) => failure !== null) ?? null,
   }
 }
 
@@ -115,6 +121,13 @@ function containerTrouble(status: V1ContainerStatus): PodTrouble | null {
 function lastWordsOf({ ready, state, lastState }: V1ContainerStatus): LastWords | null {
   const ended = state?.terminated ?? lastState?.terminated
   return ready || !ended?.exitCode ? null : readLastWords(ended.message)
+}
+
+function lastFailureOf({ state, lastState }: V1ContainerStatus): KeptPod['lastFailure'] {
+  const ended = state?.terminated ?? lastState?.terminated
+  const words = ended?.exitCode ? readLastWords(ended.message) : null
+  const endedMs = timeOf(ended?.finishedAt)
+  return words === null || endedMs === null ? null : { words, endedMs }
 }
 
 /** Kubernetes calls an end `Error` that it knows no better name for. */

@@ -8,7 +8,6 @@ import { childNames } from '../resources/names.ts'
 import { hasCode } from '../runtime/api-error.ts'
 import type { Reconcile, ReconcileResult, ReconcileRun } from '../runtime/controller.ts'
 import { keyOf, parseKey } from '../runtime/resource-type.ts'
-import type { WantedStatus } from '../runtime/status-writer.ts'
 import { unreadFailure } from '../runtime/unread.ts'
 import { parkSet, planObjects, removeSet, settleAll } from './act.ts'
 import { claimChanges, settleClaims } from './claims-upkeep.ts'
@@ -36,7 +35,7 @@ import type { ReconcileParts } from './reconcile-parts.ts'
 import { recordEvent } from './record-event.ts'
 import { restartToResize } from './resize-restart.ts'
 import { childKey, createMemories, type Looked, type ResourceMemory } from './resource-memory.ts'
-import { type Findings, wantedStatus } from './resource-status.ts'
+import { type Findings, type ToldStatus, wantedStatus } from './resource-status.ts'
 import { chainProblem } from './storage.ts'
 import { findUnseenClaims } from './unseen-claims.ts'
 
@@ -331,7 +330,7 @@ function isWaiting<F>({ identity, hold }: Findings<F>): boolean {
 /** Tells what changed, where it was written, and what has lasted; answers when there may be more to tell. */
 function tellEvents<R extends Resource, F>(
   { resource, memory, findings, parts }: Work<R, F>,
-  { conditions }: WantedStatus,
+  { conditions, notes }: ToldStatus,
   isWritten: boolean,
 ): number | null {
   const before = resource.status?.conditions ?? []
@@ -340,6 +339,7 @@ function tellEvents<R extends Resource, F>(
   for (const occurrence of now) parts.events.record(parts.type, resource, occurrence)
   const note = isWritten ? newlyMissingNote(before, conditions, findings.hold) : null
   if (note !== null) recordEvent(parts, resource, { reason: 'SecretGone', action: 'Ready', note })
+  for (const told of isWritten ? notes : []) recordEvent(parts, resource, told)
   return nextMs
 }
 

@@ -13,18 +13,26 @@ import type { WantedStatus } from '../runtime/status-writer.ts'
 import type { ObjectPlan } from './act.ts'
 import type { PlacedClaim } from './claim.ts'
 import { conditionsOf } from './condition-list.ts'
-import { type HealthView, hasSettled } from './health-view.ts'
+import { type HealthView, hasSettled } from './health/health-view.ts'
+import { keyTwiceStatement } from './health/key-twice.ts'
+import type { LastWords } from './health/last-words.ts'
 import type { IdentityPlan } from './identity.ts'
 import type { KindLogic, Statements } from './kind-logic.ts'
-import type { LastWords } from './last-words.ts'
 import { withMissingSecret } from './named-secrets.ts'
-import { changedPeerID, hasBegunOrEnded, nodeStatuses, totals } from './node-status.ts'
+import {
+  changedPeerID,
+  changedSigningKeys,
+  hasBegunOrEnded,
+  nodeStatuses,
+  totals,
+} from './node-status.ts'
 import { addressStatement } from './outside-address.ts'
 import type { Picture } from './picture.ts'
 import { advisedPods } from './pod-advice.ts'
 import type { Problem, Statement } from './problem.ts'
 import { isOtherwiseReady, type Readiness, readinessOf, type SetCounts } from './readiness.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
+import type { EventText } from './record-event.ts'
 import type { Looked } from './resource-memory.ts'
 import { withoutStop } from './sentences.ts'
 import { keptSizes, type StorageStatement, storageStatement } from './storage.ts'
@@ -47,6 +55,11 @@ export interface Findings<F> {
   refusedGrowth: StorageStatement | null
 }
 
+/** A status, and what Events tell besides its conditions once it is written. */
+export interface ToldStatus extends WantedStatus {
+  readonly notes: readonly EventText[]
+}
+
 interface StatusInput<F> {
   readonly findings: Findings<F>
   readonly picture: Picture
@@ -57,7 +70,7 @@ export function wantedStatus<R extends Resource, F>(
   { options }: Pick<ReconcileParts<R>, 'options'>,
   resource: R,
   { findings, picture }: StatusInput<F>,
-): WantedStatus {
+): ToldStatus {
   const { allClaims, views, learnt, outside } = picture
   const { clusterDomain } = options
   const keyring = findings.identity === null ? null : (findings.looked?.keyring ?? null)
@@ -66,7 +79,11 @@ export function wantedStatus<R extends Resource, F>(
   const storage = storageStatement(resource, picture, findings.refusedGrowth)
   const statements: Statements = {
     ...readiness(resource, { findings, picture }, storage),
-    ...identityStatement(resource, findings, changedPeerID(nodes, views)),
+    ...identityStatement(
+      resource,
+      findings,
+      keyTwiceStatement(picture) ?? changedPeerID(nodes, views),
+    ),
     StorageReady: storage,
     AddressPublished: addressStatement(resource, learnt, outside),
     ...observedStatements(logic, resource, { findings, picture }),
@@ -80,8 +97,17 @@ export function wantedStatus<R extends Resource, F>(
   return {
     conditions: conditionsOf(statements),
     moving: observedTypes,
-    facts: { ...factsOf(resource, findings, picture), ...(isNews ? figures : {}) },
+    facts: {
+      ...factsOf(resource, findings, picture),
+      ...logic.remembered?.(resource),
+      ...(isNews ? figures : {}),
+    },
     figures: isNews ? {} : figures,
+    notes: changedSigningKeys(resource.status?.nodes ?? [], nodes).map((note) => ({
+      reason: 'SigningKeyChanged',
+      action: 'Observe',
+      note,
+    })),
   }
 }
 
@@ -181,14 +207,14 @@ function sentence({ message, remedy }: ServiceError): string {
 function identityStatement<F>(
   resource: Resource,
   { identity, problem, looked }: Findings<F>,
-  changed: Statement<'PeerIDChanged'> | null,
+  trouble: Statement<ReasonOf<'IdentityReady'>> | null,
 ): Statements {
   if (identity?.problem) {
     const { reason } = identity.problem
     return { IdentityReady: { reason, message: identity.problem.message } }
   }
   if (identity?.lack) return { IdentityReady: identity.lack }
-  if (changed !== null) return { IdentityReady: changed }
+  if (trouble !== null) return { IdentityReady: trouble }
   if (looked === null || (problem !== null && identity === null)) {
     return kept(resource, 'IdentityReady')
   }
@@ -203,7 +229,12 @@ function identityStatement<F>(
 }
 
 /** Conditions about what replicas say at `/health`, in words that may hold figures. */
-export const observedTypes = ['UpstreamReachable', 'PeersConnected', 'SchemaInSync'] as const
+export const observedTypes = [
+  'UpstreamReachable',
+  'PeersConnected',
+  'SignersAgree',
+  'SchemaInSync',
+] as const
 
 /** Statements about what replicas say; those from before, until all of them have been asked. */
 function observedStatements<R extends Resource, F>(
@@ -269,9 +300,10 @@ function pausedStatement<F>(
 function hasNewIdentity(before: readonly NodeStatus[], after: readonly NodeStatus[]): boolean {
   const identities = (nodes: readonly NodeStatus[]): string =>
     canonicalJson(
-      nodes.map(({ ordinal, peerID, addresses, keyringFingerprint, keysClaimUID }) => [
+      nodes.map(({ ordinal, peerID, identity, addresses, keyringFingerprint, keysClaimUID }) => [
         ordinal,
         peerID ?? null,
+        identity ?? null,
         addresses ?? [],
         keyringFingerprint ?? null,
         keysClaimUID ?? null,

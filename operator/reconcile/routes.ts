@@ -69,7 +69,7 @@ function concernsHosts({ before, after }: Change<Generator>): boolean {
 function interestOf(generator: Generator | null): string {
   if (generator === null) return ''
   const { metadata, spec, status } = generator
-  const peers = (status?.nodes ?? []).map(({ peerID }) => peerID ?? null)
+  const peers = (status?.nodes ?? []).map(({ peerID, identity }) => [peerID, identity])
   const condition = [wasLookedAt(generator), unreadyReason({ generator })]
   return canonicalJson([metadata.uid, spec.schemaAuth, peers, ...condition])
 }

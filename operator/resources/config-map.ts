@@ -1,14 +1,15 @@
 /**
- * The ConfigMap with addresses: peers to connect to, and each replica's own outside addresses. Running
- * pods read it again when it changes, so a new address restarts nobody.
+ * The ConfigMap with addresses and signers: peers to connect to, each replica's own outside addresses, and whose
+ * word counts. Running pods read it again when it changes, so a new address restarts nobody.
  */
 import type { V1ConfigMap } from '@kubernetes/client-node'
+import type { GeneratorSigner } from '../api/status.ts'
 import type { Generator, Host, Resource } from '../api.ts'
 import { givenAddresses } from './addresses.ts'
 import type { BuildContext, HostContext } from './context.ts'
 import { childMetadata } from './metadata.ts'
-import { childNames, wantedOrdinals } from './names.ts'
-import { announceKey, bootstrapPeersKey } from './paths.ts'
+import { childNames, namesGenerators, wantedOrdinals } from './names.ts'
+import { announceKey, bootstrapPeersKey, trustedSignersKey } from './paths.ts'
 
 /** A Generator's: its own addresses. */
 export function generatorConfigMap(
@@ -18,13 +19,22 @@ export function generatorConfigMap(
   return configMap(generator, ownAddresses(generator, announce))
 }
 
-/** A Host's: its peers, those of the spec before those that were learnt, and its own addresses. */
+/** A Host's: its peers, those of the spec before those that were learnt, its signers, its own addresses. */
 export function hostConfigMap(
   host: Host,
-  { announce, peers }: Pick<HostContext, 'announce' | 'peers'>,
+  { announce, peers, signers }: Pick<HostContext, 'announce' | 'peers' | 'signers'>,
 ): V1ConfigMap {
   const all = [...(host.spec.bootstrapPeers ?? []), ...peers]
-  return configMap(host, { [bootstrapPeersKey]: lines(all), ...ownAddresses(host, announce) })
+  return configMap(host, {
+    [bootstrapPeersKey]: lines(all),
+    ...(namesGenerators(host) ? { [trustedSignersKey]: signerLines(signers) } : {}),
+    ...ownAddresses(host, announce),
+  })
+}
+
+/** Programs skip lines that begin with #. */
+function signerLines(signers: readonly GeneratorSigner[]): string {
+  return signers.map(({ generator, identity }) => `# ${generator}\n${identity}\n`).join('')
 }
 
 /** By key: those of the spec before those that were learnt. */

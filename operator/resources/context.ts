@@ -1,6 +1,7 @@
 /** What builders have to know beyond the resource itself. All of it is data, so builders stay pure. */
 import type { ProgramName } from '../../src/service/contract.ts'
 import type { GeneratorReference } from '../api/common-spec.ts'
+import type { GeneratorSigner } from '../api/status.ts'
 import type { TemplateRecord } from './template-record.ts'
 
 /** What this operator chooses where a spec says nothing. A newer operator may choose otherwise. */
@@ -38,6 +39,8 @@ export interface BuildContext {
   readonly publicHealth: ReadonlyMap<number, number>
   /** The pod template that was applied last; null before the first time. */
   readonly recorded: TemplateRecord | null
+  /** Whether that of a Host tells of a file of signers; null where it does not say (`learnt.ts`). */
+  readonly recordedSignersFile: boolean | null
 }
 
 /** What builders of a Generator need. */
@@ -55,6 +58,8 @@ export interface GeneratorContext extends BuildContext {
 export interface HostContext extends BuildContext {
   /** Addresses of the Generators it refers to, as multiaddrs that end in peer IDs. */
   readonly peers: readonly string[]
+  /** Whose word counts because the spec names the Generator. */
+  readonly signers: readonly GeneratorSigner[]
   /** The Generator whose schema is compared, once its key is in this namespace; null for none. */
   readonly schemaSource: Required<GeneratorReference> | null
   /** Whether a Generator it refers to is in the network of its machine, where no policy can name it. */

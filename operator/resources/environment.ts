@@ -7,7 +7,7 @@ import type { Start } from '../api/generator-spec.ts'
 import type { Generator, Host, Resource } from '../api.ts'
 import { schemaOrigin, serviceHost } from './addresses.ts'
 import type { GeneratorContext, HostContext } from './context.ts'
-import { childNames, programOf } from './names.ts'
+import { childNames, namesGenerators, programOf } from './names.ts'
 import {
   announceKey,
   bootstrapPeersKey,
@@ -17,6 +17,7 @@ import {
   secretFiles,
   secretsPath,
   storePath,
+  trustedSignersKey,
 } from './paths.ts'
 
 type Values = Readonly<Record<string, string | undefined>>
@@ -47,6 +48,9 @@ export function hostEnvironment(host: Host, context: HostContext): V1EnvVar[] {
     ...variables({
       [environment.publicHealthAddress]: `0.0.0.0:${ports.publicHealth}`,
       [environment.bootstrapPeersFile]: `${configPath}/${bootstrapPeersKey}`,
+      [environment.trustedSignersFile]: namesGenerators(host)
+        ? `${configPath}/${trustedSignersKey}`
+        : undefined,
       GENERATOR_SCHEMA_URL: schemaSource ? schemaOrigin(schemaSource, clusterDomain) : undefined,
       GENERATOR_SCHEMA_AUTH_TOKEN_FILE: schemaSource
         ? `${secretsPath}/${secretFiles.schemaToken}`

@@ -1,5 +1,5 @@
 /**
- * What was learnt from the cluster and went into a pod template. It is kept on the StatefulSet, so that
+ * What was learnt from the cluster, or decided, and went into a pod template. It is kept on the StatefulSet, so that
  * a later look that finds less, or an operator that has just started, replaces no pod.
  */
 import { records } from '../api/annotations.ts'
@@ -13,6 +13,11 @@ export interface Learnt {
   readonly schemaSource?: Required<GeneratorReference> | null
   /** When the generated schema keys were last made anew. */
   readonly schemaKeysRenewed?: string | null
+  /**
+   * Whether the template tells a Host of a file of signers; null where an older operator made it, which knew of
+   * none, and the Host names Generators.
+   */
+  readonly hasSignersFile?: boolean | null
 }
 
 /** None where nothing was learnt. */
@@ -27,7 +32,7 @@ export function readLearnt(
   annotations: Readonly<Record<string, string>> | undefined,
 ): Required<Learnt> {
   const learnt = parseFields(annotations?.[records.learnt] ?? '')
-  const { executionNode, schemaSource, schemaKeysRenewed } = learnt
+  const { executionNode, schemaSource, schemaKeysRenewed, hasSignersFile } = learnt
   const source = fieldsOf(schemaSource)
   return {
     executionNode: readNode(fieldsOf(executionNode)),
@@ -36,6 +41,7 @@ export function readLearnt(
         ? { namespace: source['namespace'], name: source['name'] }
         : null,
     schemaKeysRenewed: typeof schemaKeysRenewed === 'string' ? schemaKeysRenewed : null,
+    hasSignersFile: typeof hasSignersFile === 'boolean' ? hasSignersFile : null,
   }
 }
 

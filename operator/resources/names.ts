@@ -1,6 +1,6 @@
 /** Names of everything that is made for a resource; the standalone charts use the same. */
 import type { ProgramName } from '../../src/service/contract.ts'
-import type { Resource } from '../api.ts'
+import type { Host, Resource } from '../api.ts'
 
 /** The volumes of a replica. */
 export type Volume = 'keys' | 'data'
@@ -70,6 +70,11 @@ export function wantedOrdinals(resource: Resource): number[] {
 /** Name of the chain that a resource is for, as every collection begins with: `Ethereum__Mainnet`. */
 export function networkOf({ spec: { chain } }: Resource): string {
   return `${chain.name}__${chain.network}`
+}
+
+/** Whether a Host names Generators, so that a file tells it whose word counts. */
+export function namesGenerators({ spec }: Host): boolean {
+  return (spec.generators ?? []).length > 0
 }
 
 /** Pods below this ordinal keep their template when it changes. */

@@ -11,6 +11,7 @@ import type { Generator, Host, Resource } from '../api.ts'
 import { colocationOf } from './affinity.ts'
 import { canonicalJson, shortHash } from './canonical-json.ts'
 import type { GeneratorContext, HostContext } from './context.ts'
+import { namesGenerators } from './names.ts'
 
 /** Hash for a Generator. */
 export function generatorTemplateInputs(
@@ -53,14 +54,32 @@ export function generatorTemplateInputs(
   })
 }
 
-/** Hash for a Host. */
+/**
+ * Hash for a Host. The file of signers is part of it but where an older operator, which knew of none, made the
+ * template of a Host that names Generators: such pods get it with their next change.
+ */
 export function hostTemplateInputs(
   host: Host,
-  { clusterDomain, schemaSource }: Pick<HostContext, 'clusterDomain' | 'schemaSource'>,
+  {
+    clusterDomain,
+    schemaSource,
+    recorded,
+    recordedSignersFile,
+  }: Pick<HostContext, 'clusterDomain' | 'schemaSource' | 'recorded' | 'recordedSignersFile'>,
 ): string {
+  const inputs = hostInputs(host, { clusterDomain, schemaSource })
+  const former = hashOf(inputs)
+  if (recordedSignersFile === null && recorded?.inputs === former) return former
+  return hashOf({ ...inputs, signersFile: namesGenerators(host) || undefined })
+}
+
+function hostInputs(
+  host: Host,
+  { clusterDomain, schemaSource }: Pick<HostContext, 'clusterDomain' | 'schemaSource'>,
+): object {
   const { registry, trustedSigners } = host.spec
   const { rpcUrl, lcdUrl, adminTokenSecretRef } = registry
-  return hashOf({
+  return {
     ...commonInputs(host),
     clusterDomain: schemaSource === null ? undefined : clusterDomain,
     schemaSource: schemaSource ?? undefined,
@@ -70,7 +89,7 @@ export function hostTemplateInputs(
       key: adminTokenSecretRef.key,
     },
     trustedSigners,
-  })
+  }
 }
 
 function commonInputs(resource: Resource): object {

@@ -34,6 +34,7 @@ export const environment = {
   keyringSecretFile: 'DB_KEYRING_SECRET_FILE',
   bootstrapPeersFile: 'BOOTSTRAP_PEERS_FILE',
   announceFile: 'P2P_ANNOUNCE_FILE',
+  trustedSignersFile: 'HOST_TRUSTED_SIGNERS_FILE',
   publicHealthAddress: 'HEALTH_PUBLIC_ADDR',
   keyPath: 'DB_KEY_PATH',
   storePath: 'DB_STORE_PATH',

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Condition } from '../../operator/api/status.ts'
-import { paths, ports } from '../../src/service/contract.ts'
+import { requests } from '../../operator/api/annotations.ts'
+import type { Condition, HostStatus, NodeStatus } from '../../operator/api/status.ts'
+import { type HealthReport, paths, ports } from '../../src/service/contract.ts'
 import type { Cluster } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import type { OperatorSpace } from '../support/cluster-operator.ts'
@@ -46,8 +47,12 @@ describe('a Generator that is not who or where its Hosts think, on a real cluste
     cluster.close()
   })
 
-  const peerID = async (): Promise<string | undefined> =>
-    (await here.status('Generator', 'moving')).nodes?.[0]?.peerID
+  const node = async (): Promise<NodeStatus | undefined> =>
+    (await here.status('Generator', 'moving')).nodes?.[0]
+  const peerID = async (): Promise<string | undefined> => (await node())?.peerID
+  const generatorName = (): string => `${space.namespace}/moving`
+  const accepted = async (): Promise<HostStatus['signers']> =>
+    (await here.status('Host', 'staying')).signers
   const addressOf = (id: string): string =>
     `/dns4/moving-generator-nodes.${space.namespace}.svc.cluster.local/tcp/${ports.p2p}/p2p/${id}`
   /** The Generator that runs has read the old one, and its Hosts are handed the new one. */
@@ -60,11 +65,11 @@ describe('a Generator that is not who or where its Hosts think, on a real cluste
 
   const told = async (name: string, type: string, reason: string): Promise<Condition> =>
     await askedReason(here, 'Host', name, [type, reason])
-  const head = async (): Promise<number> => {
+  const health = async (): Promise<Partial<HealthReport>> => {
     const pod = `${here.path('Pod', 'staying-host-0')}:${ports.health}/proxy${paths.health}`
-    const { body } = await cluster.request('GET', pod)
-    return Number(Reflect.get(body, 'head') ?? -1)
+    return (await cluster.request('GET', pod)).body as Partial<HealthReport>
   }
+  const head = async (): Promise<number> => (await health()).head ?? -1
   const headMoves = async (): Promise<void> => {
     const from = await head()
     await eventually(async () => assert.ok((await head()) > from + 3))
@@ -81,6 +86,22 @@ describe('a Generator that is not who or where its Hosts think, on a real cluste
 
   test('it hears of blocks from the execution node whose pods have the labels it is given', async () => {
     await here.reason('Generator', 'moving', 'UpstreamReachable', 'WebSocket')
+  })
+
+  test('its word counts at the Host that names it, by the identity that it says and a file of the pods', async () => {
+    await told('staying', 'SignersAgree', 'Agreed')
+    const identity = (await node())?.identity ?? ''
+    assert.match(identity, /^0[23][0-9a-f]{64}$/)
+    assert.deepEqual(await accepted(), [{ generator: generatorName(), identity }])
+    const { data = {} } = (await here.find('ConfigMap', 'staying-host-config')) ?? {}
+    assert.equal(data['trusted-signers'], `# ${generatorName()}\n${identity}\n`)
+    await eventually(async () => {
+      const { signers } = await health()
+      assert.deepEqual(
+        signers?.map((signer) => [signer.identity, signer.source]),
+        [[identity, 'file']],
+      )
+    })
   })
 
   test('an address with a wrong peer ID: PeerIDMismatch says both and what to do, the Host is Ready, and the right one needs no restart', async () => {
@@ -118,8 +139,8 @@ describe('a Generator that is not who or where its Hosts think, on a real cluste
     assert.equal(await hostLives(), lives)
   })
 
-  test('it begins with a new identity: the Host learns that too, without a restart', async () => {
-    const id = await peerID()
+  test('it begins with a new identity: the Host says both and waits for a person, and goes on without a restart', async () => {
+    const before = await node()
     await here.delete('Generator', 'moving')
     await here.delete('Secret', 'moving-generator-keyring')
     await eventually(async () => assert.equal(await here.find('Pod', 'moving-generator-0'), null))
@@ -130,10 +151,29 @@ describe('a Generator that is not who or where its Hosts think, on a real cluste
       })
     }
     await told('staying', 'PeersConnected', 'GeneratorMissing')
+    const kept = [{ generator: generatorName(), identity: `${before?.identity}` }]
+    assert.deepEqual(await accepted(), kept, 'who is gone stays accepted')
     await here.write(moving)
-    await eventually(async () => assert.ok(await peerID()))
-    assert.notEqual(await peerID(), id)
+    const { peerID: id, identity } = await eventually(async () => {
+      const found = await node()
+      assert.ok(found?.identity)
+      return found
+    })
+    assert.notEqual(id, before?.peerID)
+    assert.notEqual(identity, before?.identity)
+    const { message } = await told('staying', 'SignersAgree', 'SignerChanged')
+    assert.match(
+      message,
+      new RegExp(`says the identity ${identity}; accepted of it is ${before?.identity}\\.`),
+    )
+    await told('staying', 'PeersConnected', 'NotConnected')
+    assert.deepEqual(await accepted(), kept)
+
+    const annotations = { [requests.acceptSigners]: `${identity}` }
+    await here.patch('Host', 'staying', { metadata: { annotations } })
     await told('staying', 'PeersConnected', 'Connected')
+    await told('staying', 'SignersAgree', 'Agreed')
+    assert.deepEqual(await accepted(), [{ generator: generatorName(), identity }])
     await headMoves()
     await told('staying', 'SchemaInSync', 'Matched')
     await told('mistaken', 'PeersConnected', 'PeerIDMismatch')

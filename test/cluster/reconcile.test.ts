@@ -181,7 +181,7 @@ describe('the samples of README, on a real cluster: a Generator beside an execut
     }
   })
 
-  test('kubectl get tells chain, head, lag, peers, pods, ready and age, and of a Generator whether its node answers', async () => {
+  test('kubectl get tells chain, head, lag, peers, pods, signers, ready and age, and of a Generator whether its node answers', async () => {
     const [heads = ''] = (await kubectl('get', 'hosts')).split('\n')
     const columns = heads.trim().split(/\s+/)
     assert.deepEqual(columns, [
@@ -192,13 +192,14 @@ describe('the samples of README, on a real cluster: a Generator beside an execut
       'LAG',
       'PEERS',
       'PODS',
+      'SIGNERS',
       'READY',
       'AGE',
     ])
     // Figures are written once a minute.
     await eventually(async () => {
       const [, row = ''] = (await kubectl('get', 'hosts')).split('\n')
-      assert.match(row, /^devnet +Local +Devnet +\d+ +\d+ +\d+ +2\/2 +True /)
+      assert.match(row, /^devnet +Local +Devnet +\d+ +\d+ +\d+ +2\/2 +True +True /)
     })
     const [names = '', values = ''] = (await kubectl('get', 'generators')).split('\n')
     assert.match(names, / PEERS +UPSTREAM +READY +AGE/)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { hostSettings } from '../../src/host/config.ts'
 import { type CommonSettings, commonSettings } from '../../src/service/common-settings.ts'
 import { containerUser, environment, homeDirectory, ports } from '../../src/service/contract.ts'
 import type { AnyTable } from '../../src/service/setting.ts'
@@ -69,8 +70,8 @@ test('a name with two underscores cannot be part of the prefix', () => {
   })
 })
 
-test('what an orchestrator sets by name exists in the table, and the container user is 1001:1001', () => {
-  const entries = Object.values<AnyTable[string]>(commonSettings('host'))
+test('what an orchestrator sets by name exists in the table of a Host, and the container user is 1001:1001', () => {
+  const entries = Object.values<AnyTable[string]>(hostSettings)
   const names = entries.flatMap(({ env, secret }) => (secret ? [env, `${env}_FILE`] : [env]))
   for (const name of Object.values(environment)) assert.ok(names.includes(name), name)
   assert.deepEqual(containerUser, { uid: 1001, gid: 1001 })

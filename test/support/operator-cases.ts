@@ -16,6 +16,8 @@ import { repository } from './repository.ts'
 import { withDefaults } from './schema-defaults.ts'
 
 export const peerID = '12D3KooWPjceQrSwdWXPyLLeABRXmuqt69Rg3sBYbU1Nft9HyQ6X'
+/** What a Generator signs with. */
+export const identity = '0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798'
 const folder = `${repository}/test/fixtures/operator/objects`
 /** A resource before defaults are filled in. */
 export interface Manifest {
@@ -38,6 +40,7 @@ const common = {
   announce: [],
   publicHealth: new Map<number, number>(),
   recorded: null,
+  recordedSignersFile: null,
 } as const
 
 export const generatorContext: GeneratorContext = {
@@ -45,7 +48,7 @@ export const generatorContext: GeneratorContext = {
   executionNode: { namespace: 'validators', labels: { app: 'geth' } },
 }
 
-export const hostContext: HostContext = { ...common, peers: [], schemaSource: null }
+export const hostContext: HostContext = { ...common, peers: [], signers: [], schemaSource: null }
 
 /** Cases of Generators, each with its context. */
 export const generatorCases: Readonly<Record<string, GeneratorContext>> = {
@@ -71,6 +74,7 @@ export const hostCases: Readonly<Record<string, HostContext>> = {
     defaults: { ...common.defaults, imagePullSecrets: ['pull'] },
     announce: [['/ip4/203.0.113.10/tcp/9171'], ['/ip4/203.0.113.11/tcp/9171']],
     peers: [`/dns4/sepolia-generator-nodes.validators.svc.cluster.local/tcp/9171/p2p/${peerID}`],
+    signers: [{ generator: 'validators/sepolia', identity }],
     schemaSource: { name: 'sepolia', namespace: 'validators' },
   },
 }

@@ -8,6 +8,7 @@ import type { SetCounts } from '../../operator/reconcile/readiness.ts'
 import { nothingFound } from '../../operator/reconcile/reconcile.ts'
 import type { Findings } from '../../operator/reconcile/resource-status.ts'
 import { volumes } from '../../operator/reconcile/storage.ts'
+import { readLearnt } from '../../operator/resources/learnt.ts'
 import { claimName, podName } from '../../operator/resources/names.ts'
 import { answerError } from '../../operator/runtime/api-error.ts'
 import { builtinTypes } from '../../operator/runtime/resource-type.ts'
@@ -26,7 +27,7 @@ export const emptyPicture: Picture = {
   learnt: [],
   outside: new Map(),
   recorded: null,
-  recordedLearnt: { executionNode: null, schemaSource: null, schemaKeysRenewed: null },
+  recordedLearnt: readLearnt(undefined),
   isParked: false,
 }
 

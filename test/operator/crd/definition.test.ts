@@ -104,6 +104,7 @@ test('kubectl get tells the story in its narrow columns', () => {
     'Lag',
     'Peers',
     'Pods',
+    'Signers',
     'Ready',
     'Age',
   ])

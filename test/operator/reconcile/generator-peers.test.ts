@@ -7,7 +7,10 @@ import {
   referredGenerators,
   schemaGenerator,
 } from '../../../operator/reconcile/generator-peers.ts'
-import { peersStatement, schemaStatement } from '../../../operator/reconcile/observed-conditions.ts'
+import {
+  peersStatement,
+  schemaStatement,
+} from '../../../operator/reconcile/health/observed-conditions.ts'
 import { peerID, readGenerator, readHost } from '../../support/operator-cases.ts'
 
 const minimal = readHost('host-minimal')
@@ -59,8 +62,11 @@ test('a source that was chosen stays while it is gone for a while, not when it r
 test('a Host without peers says what is missing', () => {
   const views = new Map()
   const none = { ...host, spec: { ...host.spec, generators: [] } }
-  assert.equal(peersStatement(none, { referred: [], views }).reason, 'NoPeersConfigured')
-  assert.deepEqual(peersStatement(host, { referred: referred(second), views }), {
+  assert.equal(
+    peersStatement(none, { referred: [], changed: [], views }).reason,
+    'NoPeersConfigured',
+  )
+  assert.deepEqual(peersStatement(host, { referred: referred(second), changed: [], views }), {
     reason: 'GeneratorMissing',
     message: 'No such Generator: validators/first. Create it, or correct spec.generators.',
   })
@@ -72,7 +78,7 @@ test('a Generator where nobody looks is not called missing', () => {
     () => null,
     (namespace) => namespace === 'apps',
   )
-  assert.deepEqual(peersStatement(host, { referred: watched, views: new Map() }), {
+  assert.deepEqual(peersStatement(host, { referred: watched, changed: [], views: new Map() }), {
     reason: 'GeneratorNotWatched',
     message:
       "This operator does not look after the namespace of Generator validators/first: add it to the operator's namespaces (scope.namespaces of its chart), or write the address of the Generator into spec.bootstrapPeers.",
@@ -87,9 +93,11 @@ test('a lonely replica is explained', () => {
     peers: [],
     upstreamMode: null,
     schema: 'embedded',
+    trust: null,
+    identity: null,
     errors: [],
   } as const
-  const facts = { referred: referred(first, second), views: new Map([[0, view]]) }
+  const facts = { referred: referred(first, second), changed: [], views: new Map([[0, view]]) }
   const messageOf = (...generators: readonly Generator[]): string => {
     const statement = peersStatement(host, { ...facts, referred: referred(...generators) })
     assert.equal(statement.reason, 'NotConnected')

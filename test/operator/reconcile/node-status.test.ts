@@ -3,9 +3,10 @@ import { test } from 'node:test'
 import type { NodeStatus } from '../../../operator/api/status.ts'
 import type { Host } from '../../../operator/api.ts'
 import { keepClaim, type PlacedClaim } from '../../../operator/reconcile/claim.ts'
-import type { HealthView } from '../../../operator/reconcile/health-view.ts'
+import type { HealthView } from '../../../operator/reconcile/health/health-view.ts'
 import {
   changedPeerID,
+  changedSigningKeys,
   type NodeFacts,
   nodeStatuses,
   totals,
@@ -27,6 +28,8 @@ const view: HealthView = {
   peers: ['a', 'b'],
   upstreamMode: null,
   schema: 'current',
+  identity: 'aa',
+  trust: 'bootstrap',
   errors: [],
 }
 const facts: NodeFacts = {
@@ -57,6 +60,7 @@ test('a replica has its peer ID, its addresses and how far it is', () => {
     {
       ordinal: 0,
       peerID: 'first',
+      identity: 'aa',
       keyringFingerprint: 'abc',
       keysClaimUID: 'claim',
       addresses: [
@@ -83,6 +87,31 @@ test('another peer ID with the same key is told, and the old one stays on record
   assert.equal(nodes[0]?.peerID, 'first')
   assert.equal(changedPeerID(nodes, views)?.reason, 'PeerIDChanged')
   assert.equal(changedPeerID(nodes, new Map([[0, view]])), null)
+})
+
+test('what a replica signs with stays on record while it is silent, and as long as its keys claim is the same', () => {
+  const signing = { ...known, identity: 'aa' }
+  const signerOf = (given: Partial<NodeFacts>, before: NodeStatus = signing): string | undefined =>
+    nodeStatuses(withNodes([before]), { ...facts, ...given })[0]?.identity
+  assert.equal(signerOf({ views: new Map([[0, null]]) }), 'aa')
+  assert.equal(signerOf({ views: new Map([[0, { ...view, identity: 'bb' }]]) }), 'bb')
+  assert.equal(
+    signerOf({ views: new Map([[0, { ...view, peerID: 'second', identity: 'bb' }]]) }),
+    'aa',
+    'of somebody else in its place nothing is taken',
+  )
+  const renewed = { ...signing, keysClaimUID: 'the claim before' }
+  assert.equal(signerOf({ views: new Map([[0, null]]) }, renewed), undefined)
+})
+
+test('another key in the same key directory is told with both, one of a new directory is not', () => {
+  const before: NodeStatus = { ...known, identity: 'aa' }
+  const after: NodeStatus = { ...known, identity: 'bb' }
+  assert.deepEqual(changedSigningKeys([before], [after]), [
+    'Replica 0 signs with bb, and did with aa.',
+  ])
+  assert.deepEqual(changedSigningKeys([before], [{ ...after, keysClaimUID: 'new' }]), [])
+  assert.deepEqual(changedSigningKeys([known], [after]), [])
 })
 
 test('with another key another peer ID is right', () => {

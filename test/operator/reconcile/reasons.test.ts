@@ -7,7 +7,8 @@ import { keepClaim, type PlacedClaim } from '../../../operator/reconcile/claim.t
 import { occurrencesOf } from '../../../operator/reconcile/condition-list.ts'
 import { problemOf } from '../../../operator/reconcile/failures.ts'
 import { type GeneratorFacts, generatorLogic } from '../../../operator/reconcile/generator-logic.ts'
-import { type HealthView, parseHealth } from '../../../operator/reconcile/health-view.ts'
+import { type HealthView, parseHealth } from '../../../operator/reconcile/health/health-view.ts'
+import { observedCodes } from '../../../operator/reconcile/health/observed-codes.ts'
 import { createHostLogic } from '../../../operator/reconcile/host-logic.ts'
 import {
   type IdentityPlan,
@@ -130,7 +131,13 @@ const p2p = (type: string, of: Host = host): Host =>
   withSpec(of, { services: { ...of.spec.services, p2p: { type, publicHealth: true } } })
 const referring = withSpec(host, { generators: [source] })
 const addressed = withSpec(host, { bootstrapPeers: [`/ip4/203.0.113.9/tcp/9171/p2p/${peerID}`] })
-const forked = { errors: [{ code: 'HOST_FORK_TOO_DEEP', message: 'It is another branch' }] }
+/** A program that tells this code, of which the table says which condition it concerns. */
+const telling = (code: string, condition: string): Said => {
+  const errors = [{ code, message: 'It is so', remedy: advice }]
+  if (condition === 'UpstreamReachable') return ofGenerator(failing(code))
+  const facts = { ...hostFacts, schemaSource: source }
+  return ofHost(withSchema('embedded', { trust: 'bootstrap', errors }), { facts }, referring)
+}
 const mismatch = { errors: [{ code: 'P2P_PEER_ID_MISMATCH', message: `expected ${peerID}` }] }
 const waiting = (reason: string): Partial<Picture> => ({
   counts: { ...readyCounts, readyReplicas: 0 },
@@ -293,7 +300,22 @@ const situations: Readonly<Record<string, () => Said>> = {
   'one of them is another': () => ofHost(connectedTo(['a'], mismatch), {}, addressed),
   'the only one is another': () => ofHost(connectedTo([], mismatch), {}, addressed),
   'no peer is there': () => ofHost(connectedTo([]), {}, addressed),
-  'peers are on another branch': () => ofHost(connectedTo(['a'], forked), {}, addressed),
+  'signers agree': () => ofHost(connectedTo(['a'], { trust: 'bootstrap' }), {}, addressed),
+  'a key runs twice': () => {
+    const err = { code: 'GENERATOR_KEY_RUNS_TWICE', message: 'It signs twice.' }
+    const finishedAt = new Date(emptyPicture.takenMs)
+    const message = JSON.stringify({ level: 'fatal', err })
+    const pod = podWith(generator, {
+      lastState: { terminated: { exitCode: 1, finishedAt, message } },
+    })
+    return ofGenerator({ pods: new Map([[0, pod]]) })
+  },
+  ...Object.fromEntries(
+    Object.entries(observedCodes).map(([code, { condition }]) => [
+      `a program says ${code}`,
+      () => telling(code, condition),
+    ]),
+  ),
   'no peer is named': () => ofHost(connectedTo([])),
   'no peer can be asked for': () => ofHost({}, {}, addressed),
   'the Generator is missing': () => ofHost(connectedTo([]), {}, referring),
@@ -355,7 +377,7 @@ test('every message is a sentence', () => {
 
 test('every message about something bad says what to do, or hands on advice', () => {
   const imperative =
-    /(?:^|[.:;] )(?:(?:if|where) [^.:;]*, )?(?:add|ask|correct|create|delete|free|give|kubectl|make|name|put|raise|restore|run|see|set|use|write)\b/i
+    /(?:^|[.:;] )(?:(?:if|where) [^.:;]*, )?(?:add|ask|correct|create|delete|free|give|kubectl|make|name|put|raise|restore|run|see|set|stop|take|use|write)\b/i
   const bad = said.filter((condition) =>
     occurrencesOf([], [condition]).some(({ type }) => type === 'Warning'),
   )
@@ -368,6 +390,8 @@ test('every message about something bad says what to do, or hands on advice', ()
       'Reconciling.ProgressingWithRetry',
       'StorageReady.ExpansionUnsupported',
       'UpstreamReachable.Failing',
+      'SignersAgree.SignersDisagree',
+      'SignersAgree.KeyRunsTwice',
     ],
   )
 })

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Host } from '../../../operator/api.ts'
 import { type KeptClaim, keepClaim, type PlacedClaim } from '../../../operator/reconcile/claim.ts'
-import { parseHealth } from '../../../operator/reconcile/health-view.ts'
-import type { Views } from '../../../operator/reconcile/nearly-full.ts'
+import { parseHealth } from '../../../operator/reconcile/health/health-view.ts'
+import type { Views } from '../../../operator/reconcile/health/nearly-full.ts'
 import {
   chainProblem,
   growing,

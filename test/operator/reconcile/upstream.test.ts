@@ -80,7 +80,7 @@ test('pods in the network of their machines are known as such, also while none i
   const path = `/api/v1/namespaces/${namespace}/pods/geth-0`
   const plain = { namespace, labels: { app: 'geth' } }
   const look = async (before: UpstreamFacts['executionNode']): Promise<unknown> => {
-    const recorded = { executionNode: before, schemaSource: null, schemaKeysRenewed: null }
+    const recorded = { ...readLearnt(undefined), executionNode: before }
     return (await findUpstream(generator, { api: room.client.api, recorded, signal })).executionNode
   }
   assert.deepEqual(await look(null), plain)
@@ -103,7 +103,7 @@ test('pods in the network of their machines are known as such, also while none i
 
 test('a Service that the operator may not look at holds up nothing, and is told with the remedy', async () => {
   const generator = reading(service('geth'))
-  const recorded = { executionNode: null, schemaSource: null, schemaKeysRenewed: null }
+  const recorded = readLearnt(undefined)
   const { signal } = new AbortController()
   const look = async (): Promise<UpstreamFacts> =>
     await findUpstream(generator, { api: room.client.api, recorded, signal })

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { Generator, Host } from '../../../operator/api.ts'
 import type { GeneratorContext, HostContext } from '../../../operator/resources/context.ts'
 import { hostObjects } from '../../../operator/resources/host-objects.ts'
+import { readLearnt } from '../../../operator/resources/learnt.ts'
 import { generatorPodTemplate, hostPodTemplate } from '../../../operator/resources/pod-template.ts'
 import {
   generatorTemplateInputs,
@@ -36,12 +37,14 @@ const changedGenerator = (spec: object): Generator => ({
   spec: mergePatch({ ...generator.spec }, { ...spec }) as unknown as Generator['spec'],
 })
 
+type Recorded = Pick<HostContext, 'recorded' | 'recordedSignersFile'>
+
 /** The record of what was applied, as it is read back from the StatefulSet. */
-function recordOf(of: Host, context: HostContext): TemplateRecord {
-  const set = hostObjects(of, context).objects.at(-1)
-  const record = readTemplateRecord(set?.metadata?.annotations)
-  assert.ok(record)
-  return record
+function recordOf(of: Host, context: HostContext): Recorded {
+  const annotations = hostObjects(of, context).objects.at(-1)?.metadata?.annotations
+  const recorded = readTemplateRecord(annotations)
+  assert.ok(recorded)
+  return { recorded, recordedSignersFile: readLearnt(annotations).hasSignersFile }
 }
 
 test('a newer operator with other defaults changes nothing of an unchanged resource', () => {
@@ -59,7 +62,7 @@ test('a newer operator with other defaults changes nothing of an unchanged resou
   })
   fc.assert(
     fc.property(defaults, (found) => {
-      const after = hostObjects(host, { ...hostContext, defaults: found, recorded })
+      const after = hostObjects(host, { ...hostContext, defaults: found, ...recorded })
       assert.deepEqual(after.objects, before.objects)
     }),
   )
@@ -107,6 +110,7 @@ const replacingHost: Readonly<Record<string, object>> = {
   registry: { registry: { rpcUrl: 'https://other.example.org' } },
   'admin token': { registry: { adminTokenSecretRef: { key: 'other' } } },
   signers: { trustedSigners: null },
+  'last Generator': { generators: null },
 }
 
 const replacingGenerator: Readonly<Record<string, object>> = {
@@ -135,7 +139,7 @@ const harmless: Readonly<Record<string, object>> = {
 const harmlessHost: Readonly<Record<string, object>> = {
   ...harmless,
   replicas: { replicas: 1 },
-  generators: { generators: null },
+  'another Generator': { generators: [{ name: 'other' }] },
   'bootstrap peers': { bootstrapPeers: null },
   services: { services: { p2p: { type: 'None' } } },
 }
@@ -173,6 +177,48 @@ for (const [name, change] of Object.entries({
     assert.equal(generatorInputsOf(changedGenerator(change)), generatorInputsOf(generator))
   })
 }
+
+/** The record that an operator left which knew of no file of signers. */
+const former: Recorded = {
+  recorded: { ...formerRecord(host), template: { metadata: { labels: { old: 'yes' } } } },
+  recordedSignersFile: null,
+}
+
+/** With what such an operator hashed: all but that file. */
+function formerRecord(of: Host): Pick<TemplateRecord, 'inputs'> {
+  return { inputs: inputsOf(changedHost({ ...of.spec, generators: null })) }
+}
+
+test('a Host of an operator that knew of no file of signers keeps its pods, and gets it with the next change', () => {
+  const context = { ...hostContext, ...former }
+  const waiting = hostObjects(host, context)
+  assert.equal(waiting.updateAvailable, true)
+  const { recorded, recordedSignersFile } = recordOf(host, context)
+  assert.deepEqual({ recorded, recordedSignersFile }, former)
+  const changed = changedHost({ image: { tag: '9' } })
+  const after = hostObjects(changed, context)
+  assert.equal(after.updateAvailable, false)
+  assert.deepEqual(recordOf(changed, context), {
+    recorded: { inputs: inputsOf(changed), template: hostPodTemplate(changed, hostContext) },
+    recordedSignersFile: true,
+  })
+})
+
+test('with rollout Auto such a Host gets the file at once, and stays so', () => {
+  const auto = changedHost({ rollout: 'Auto' })
+  const first = recordOf(auto, { ...hostContext, ...former })
+  assert.equal(first.recordedSignersFile, true)
+  const second = recordOf(auto, { ...hostContext, ...first })
+  assert.deepEqual(second.recorded?.template, first.recorded?.template)
+})
+
+test('naming the first Generator replaces the pods, which are told of the file then', () => {
+  const alone = changedHost({ generators: null })
+  const context = { ...hostContext, ...recordOf(alone, hostContext) }
+  assert.equal(context.recordedSignersFile, false)
+  assert.equal(hostObjects(alone, context).updateAvailable, false)
+  assert.deepEqual(recordOf(host, context), recordOf(host, hostContext))
+})
 
 test('roll-at replaces the pods once', () => {
   const annotated: Host = {

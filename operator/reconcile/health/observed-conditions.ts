@@ -1,35 +1,32 @@
 /** Conditions that speak of what replicas say at `/health`. */
 
-import type { ErrorCode } from '../../src/errors.ts'
-import type { GeneratorReference } from '../api/common-spec.ts'
-import type { ReasonOf } from '../api/conditions.ts'
-import type { Host } from '../api.ts'
-import { claimName, networkOf, podName } from '../resources/names.ts'
-import { p2pExposure } from '../resources/services.ts'
-import { foreignGenerators, peerIDOf, type Referred, unreadyReason } from './generator-peers.ts'
+import type { GeneratorReference } from '../../api/common-spec.ts'
+import type { ReasonOf } from '../../api/conditions.ts'
+import type { Host } from '../../api.ts'
+import { networkOf } from '../../resources/names.ts'
+import { p2pExposure } from '../../resources/services.ts'
+import {
+  foreignGenerators,
+  nameOf,
+  peerIDOf,
+  type Referred,
+  unreadyReason,
+} from '../generator-peers.ts'
+import { listed } from '../listed.ts'
+import type { Statement } from '../problem.ts'
+import type { SchemaFacts } from '../schema-source.ts'
+import { withoutStop } from '../sentences.ts'
+import {
+  type Asked,
+  type AskedViews,
+  askedOf,
+  placesOf,
+  sharedFailures,
+  unobserved,
+} from './asked.ts'
 import type { HealthView } from './health-view.ts'
-import { listed } from './listed.ts'
-import { nearlyFullCode } from './nearly-full.ts'
-import type { Statement } from './problem.ts'
-import type { SchemaFacts } from './schema-source.ts'
-import { withoutStop } from './sentences.ts'
-
-const upstreamReasons: Readonly<Record<string, keyof typeof upstreamRemedies>> = {
-  CHAIN_UNREACHABLE: 'Unreachable',
-  CHAIN_TIMEOUT: 'Unreachable',
-  CHAIN_UNAUTHORIZED: 'Unauthorized',
-  CHAIN_METHOD_MISSING: 'MethodMissing',
-}
-const upstreamRemedies = {
-  Unreachable: 'See whether it runs, and whether spec.upstream says where.',
-  Unauthorized: 'Correct the Secret of spec.upstream.auth.',
-  MethodMissing:
-    'Correct spec.upstream, or switch on the eth methods of that node for HTTP and WebSocket.',
-} as const
-const unobserved = {
-  reason: 'Unobserved',
-  message: 'No pod could be asked for its health.',
-} as const
+import type { ChangedGenerator } from './host-signers.ts'
+import { observedRow, rowOf } from './observed-codes.ts'
 
 /** What a Generator says of its execution node. */
 export function upstreamStatement(
@@ -37,7 +34,7 @@ export function upstreamStatement(
 ): Statement<ReasonOf<'UpstreamReachable'>> {
   if (view === null) return unobserved
   const { errors, upstreamMode } = view
-  const error = errors.find(({ code }) => code !== nearlyFullCode)
+  const error = errors.find(({ code }) => !isOfAnother(code))
   if (error !== undefined) return troubledStatement(error)
   if (upstreamMode === 'websocket') {
     return { reason: 'WebSocket', message: 'New blocks are told over WebSocket.' }
@@ -45,8 +42,15 @@ export function upstreamStatement(
   if (upstreamMode === 'http') {
     return { reason: 'HttpOnly', message: 'New blocks are polled for over HTTP.' }
   }
-  const message = `The execution node does not answer. ${upstreamRemedies.Unreachable}`
+  const remedy = rowOf('CHAIN_UNREACHABLE', 'UpstreamReachable')?.remedy
+  const message = `The execution node does not answer. ${remedy}`
   return { reason: 'Unreachable', message }
+}
+
+/** What no condition follows is taken for trouble with the node, of which a Generator speaks most. */
+function isOfAnother(code: string): boolean {
+  const row = observedRow(code)
+  return row !== undefined && row.condition !== 'UpstreamReachable'
 }
 
 function troubledStatement({
@@ -54,22 +58,23 @@ function troubledStatement({
   message,
   remedy = 'See the log of the pod.',
 }: HealthView['errors'][number]): Statement<ReasonOf<'UpstreamReachable'>> {
-  const reason = upstreamReasons[code] ?? 'Failing'
+  const row = rowOf(code, 'UpstreamReachable')
   const what = `${withoutStop(message)} (${code})`
-  return { reason, message: `${what}. ${reason === 'Failing' ? remedy : upstreamRemedies[reason]}` }
+  return { reason: row?.reason ?? 'Failing', message: `${what}. ${row?.remedy ?? remedy}` }
 }
 
 /** What is known of a Host's peers. */
 export interface PeerFacts {
   readonly referred: readonly Referred[]
-  /** By ordinal, of replicas that run; null where one could not be asked. */
-  readonly views: ReadonlyMap<number, HealthView | null>
+  /** Generators that it is not led to, since they say another identity than the accepted one. */
+  readonly changed: readonly Pick<ChangedGenerator, 'generator'>[]
+  readonly views: AskedViews
 }
 
 /** Whether each replica of a Host has a peer; a lonely one is explained as far as it is known. */
 export function peersStatement(
   host: Host,
-  { referred, views }: PeerFacts,
+  { referred, changed, views }: PeerFacts,
 ): Statement<ReasonOf<'PeersConnected'>> {
   const { bootstrapPeers = [], generators = [] } = host.spec
   if (bootstrapPeers.length + generators.length === 0 && p2pExposure(host).type === 'None') {
@@ -82,34 +87,35 @@ export function peersStatement(
   const missing = referred.filter(({ generator }) => generator === null)
   const foreign = foreignGenerators(host, referred)
   const useless = foreign.map(peerIDOf)
-  const asked = [...views].flatMap(([ordinal, view]) => (view === null ? [] : [{ ordinal, view }]))
+  const asked = askedOf(views)
   const lonely = asked.filter(({ view }) => view.peers.every((id) => useless.includes(id)))
   if (missing.length > 0 && (lonely.length > 0 || asked.length === 0)) {
     return missingGeneratorStatement(missing)
   }
   if (asked.length === 0) return unobserved
-  const forked = asked.filter(({ view }) => view.errors.some(({ code }) => code === forkedCode))
-  if (forked.length > 0) return forkedStatement(host, forked)
-  const mismatch = mismatchText(host, referred, lonely.length === 0 ? asked : lonely)
-  const other = foreignText(host, foreign)
-  if (lonely.length === 0) return connectedStatement([mismatch, other])
+  const concerned = lonely.length === 0 ? asked : lonely
+  const mismatch = mismatchText(host, referred, concerned)
+  const other = foreignText(host, foreign) ?? toldText('PrefixMismatch', concerned)
+  const unreached = toldText('NotConnected', concerned)
+  if (lonely.length === 0) return connectedStatement([mismatch, other, unreached])
   if (mismatch !== null) return { reason: 'PeerIDMismatch', message: mismatch }
-  return other === null
-    ? notConnectedStatement(host, lonely, referred)
-    : { reason: 'PrefixMismatch', message: `No peer of its chain at ${placesOf(lonely)}. ${other}` }
+  if (other !== null) {
+    const message = `No peer of its chain at ${placesOf(lonely)}. ${other}`
+    return { reason: 'PrefixMismatch', message }
+  }
+  const { reason, message } = notConnectedStatement(host, lonely, { referred, changed })
+  return { reason, message: unreached === null ? message : `${message} ${unreached}` }
 }
 
-const forkedCode: ErrorCode = 'HOST_FORK_TOO_DEEP'
-
-/** The program's own remedy is about a machine without a cluster. */
-function forkedStatement(
-  host: Host,
-  forked: readonly Asked[],
-): Statement<ReasonOf<'PeersConnected'>> {
-  const [{ ordinal } = { ordinal: 0 }] = forked
-  const claim = claimName(host, 'data', ordinal)
-  const message = `Peers are on another branch of the chain than what is stored by ${placesOf(forked)} (${forkedCode}). If theirs is the right one, have its blocks fetched anew: kubectl delete pvc ${claim} --wait=false, then kubectl delete pod ${podName(host, ordinal)}. Else correct spec.generators and spec.bootstrapPeers.`
-  return { reason: 'ChainForked', message }
+/** What replicas say themselves that comes to this reason, and what to do; null for nothing. */
+function toldText(reason: ReasonOf<'PeersConnected'>, asked: readonly Asked[]): string | null {
+  for (const { failure, text, ordinals } of sharedFailures(asked)) {
+    const row = rowOf(failure.code, 'PeersConnected')
+    if (row?.reason !== reason) continue
+    const what = `Replica ${ordinals.join(', ')}: ${text} (${failure.code}).`
+    return `${what} ${row.remedy ?? failure.remedy ?? ''}`
+  }
+  return null
 }
 
 /** Which Generators are of another chain, and what to do; null for none. */
@@ -142,25 +148,12 @@ function missingGeneratorStatement(
   }
 }
 
-interface Asked {
-  readonly ordinal: number
-  readonly view: HealthView
-}
-
 function connectedStatement(
   remarks: readonly (string | null)[],
 ): Statement<'Connected' | 'ConnectedInPart'> {
   const told = remarks.filter((remark) => remark !== null)
   const reason = told.length === 0 ? 'Connected' : 'ConnectedInPart'
   return { reason, message: ['Every replica that answers has a peer.', ...told].join(' ') }
-}
-
-function nameOf({ reference: { namespace, name } }: Referred): string {
-  return `${namespace}/${name}`
-}
-
-function placesOf(asked: readonly Asked[]): string {
-  return `replica ${asked.map(({ ordinal }) => ordinal).join(', ')}`
 }
 
 /** Of the first replica that meets somebody else in the place of a peer, and what to do; null of none. */
@@ -170,7 +163,9 @@ function mismatchText(
   asked: readonly Asked[],
 ): string | null {
   for (const { ordinal, view } of asked) {
-    const error = view.errors.find(({ code }) => code === 'P2P_PEER_ID_MISMATCH')
+    const error = view.errors.find(
+      ({ code }) => rowOf(code, 'PeersConnected')?.reason === 'PeerIDMismatch',
+    )
     if (error === undefined) continue
     const learnt = referred.flatMap((one) => peerIDOf(one) ?? [])
     const isLearnt = learnt.some((id) => id === error.expected_peer)
@@ -186,9 +181,14 @@ function mismatchText(
 function notConnectedStatement(
   { spec: { bootstrapPeers = [], generators = [] } }: Host,
   lonely: readonly Asked[],
-  referred: readonly Referred[],
+  { referred, changed }: Pick<PeerFacts, 'referred' | 'changed'>,
 ): Statement<'NotConnected'> {
   const where = `No peer at ${placesOf(lonely)}`
+  if (changed.length > 0) {
+    const names = listed(changed.map(({ generator }) => generator))
+    const message = `${where}. It is not given the address of Generator ${names}, which says another identity than the one accepted of it: see SignersAgree.`
+    return { reason: 'NotConnected', message }
+  }
   const unready = referred.filter((one) => unreadyReason(one) !== null)
   const hasOthers = bootstrapPeers.length + generators.length > unready.length
   const [first] = unready
@@ -212,7 +212,7 @@ function reachableHint(referred: readonly Referred[]): string {
 /** What is known of a Host's schema. */
 export interface SeenSchema extends SchemaFacts {
   readonly referred: readonly Referred[]
-  readonly views: ReadonlyMap<number, HealthView | null>
+  readonly views: AskedViews
 }
 
 /** Whether a Host's schema is its Generator's. */
@@ -234,19 +234,12 @@ export function schemaStatement(
     return { reason: 'Unreachable', message }
   }
   if (source === null) return embeddedStatement(host)
-  const asked = [...views.values()].filter((view) => view !== null)
-  const states = asked.flatMap(({ schema }) => schema ?? [])
+  const asked = askedOf(views)
+  const states = asked.flatMap(({ view }) => view.schema ?? [])
   const name = `${source.namespace}/${source.name}`
   if (states.length === 0) return unobserved
-  const refusal = asked
-    .flatMap(({ errors }) => errors)
-    .find(({ code }) => code === 'HOST_SCHEMA_UNAUTHORIZED')
-  if (refusal !== undefined) {
-    return {
-      reason: 'Unauthorized',
-      message: `Generator ${name} refuses the key, and the embedded schema is used: ${refusal.message}. It reads its keys when it starts; where their Secret was changed since, set its annotation viewmesh.io/roll-at.`,
-    }
-  }
+  const told = schemaTrouble(name, asked)
+  if (told !== null) return told
   if (states.includes('different')) {
     return {
       reason: 'Different',
@@ -256,10 +249,33 @@ export function schemaStatement(
   if (states.every((state) => state === 'current')) {
     return { reason: 'Matched', message: `Equal to that of Generator ${name}.` }
   }
-  return {
-    reason: 'Unreachable',
-    message: `The schema of Generator ${name} could not be read, and the embedded one is used: see whether it runs and port 8080 is open to it.`,
+  return unreachable(name)
+}
+
+function unreachable(name: string, why = ''): Statement<'Unreachable'> {
+  const message = `The schema of Generator ${name} could not be read, and the embedded one is used: see whether it runs and port 8080 is open to it.${why}`
+  return { reason: 'Unreachable', message }
+}
+
+/** What replicas tell of the schema themselves; null for nothing. */
+function schemaTrouble(
+  name: string,
+  asked: readonly Asked[],
+): Statement<ReasonOf<'SchemaInSync'>> | null {
+  for (const { failure, text: why } of sharedFailures(asked)) {
+    const reason = rowOf(failure.code, 'SchemaInSync')?.reason
+    if (reason === undefined) continue
+    if (reason === 'Unauthorized') {
+      const message = `Generator ${name} refuses the key, and the embedded schema is used: ${why}. It reads its keys when it starts; where their Secret was changed since, set its annotation viewmesh.io/roll-at.`
+      return { reason, message }
+    }
+    if (reason === 'Unreadable') {
+      const message = `What Generator ${name} answers is no schema, and the embedded one is used: ${why}. Run one version of both.`
+      return { reason, message }
+    }
+    return unreachable(name, ` It says: ${why}.`)
   }
+  return null
 }
 
 /** The Generator to read the schema from, or where there is none all that are seen, if of another chain. */

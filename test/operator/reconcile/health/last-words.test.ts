@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { V1ContainerStatus, V1Pod } from '@kubernetes/client-node'
-import { lastWordsText, readLastWords } from '../../../operator/reconcile/last-words.ts'
-import { keepPod } from '../../../operator/reconcile/pod.ts'
-import { ServiceError } from '../../../src/errors.ts'
-import { openLog } from '../../../src/service/log.ts'
+import { lastWordsText, readLastWords } from '../../../../operator/reconcile/health/last-words.ts'
+import { keepPod } from '../../../../operator/reconcile/pod.ts'
+import { ServiceError } from '../../../../src/errors.ts'
+import { openLog } from '../../../../src/service/log.ts'
 
 const locked = new ServiceError('IDENTITY_LOCKED', 'the key file does not open', {
   facts: { path: '/app/.viewmesh/keys' },

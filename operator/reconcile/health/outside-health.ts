@@ -4,18 +4,18 @@
  * the spec gives are asked by nobody here: who may write a Host could otherwise have the operator call
  * any address. In the network of a machine the pod is asked at that address anyway.
  */
-import { ports } from '../../src/service/contract.ts'
-import type { Resource } from '../api.ts'
-import { givenAddresses } from '../resources/addresses.ts'
-import { podName, wantedOrdinals } from '../resources/names.ts'
-import { p2pExposure } from '../resources/services.ts'
-import { toldBefore } from './condition-list.ts'
+import { ports } from '../../../src/service/contract.ts'
+import type { Resource } from '../../api.ts'
+import { givenAddresses } from '../../resources/addresses.ts'
+import { podName, wantedOrdinals } from '../../resources/names.ts'
+import { p2pExposure } from '../../resources/services.ts'
+import { toldBefore } from '../condition-list.ts'
+import { hasIP, isPrivate } from '../ip-address.ts'
+import { listed } from '../listed.ts'
+import type { KeptPod } from '../pod.ts'
+import type { Statement } from '../problem.ts'
 import { healthUrl, type Target } from './health-observer.ts'
 import type { HealthView } from './health-view.ts'
-import { hasIP, isPrivate } from './ip-address.ts'
-import { listed } from './listed.ts'
-import type { KeptPod } from './pod.ts'
-import type { Statement } from './problem.ts'
 
 /** Who answers at an outside address: the replica, another peer, or nobody with a health report. */
 export type OutsideFinding = 'replica' | 'stranger' | 'nobody'

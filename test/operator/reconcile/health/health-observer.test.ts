@@ -6,7 +6,7 @@ import {
   type HealthObserver,
   openHealthObserver,
   type Target,
-} from '../../../operator/reconcile/health-observer.ts'
+} from '../../../../operator/reconcile/health/health-observer.ts'
 
 const body = (id: string): string =>
   JSON.stringify({ program: 'host', p2p: { self: { id }, peers: [] } })

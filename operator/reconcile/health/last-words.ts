@@ -2,8 +2,8 @@
  * Why a program ended, from the end of its log, which Kubernetes keeps as the message of a container
  * that failed (`terminationMessagePolicy`): at most 2,048 bytes, so lines may begin in their middle.
  */
-import { fieldsOf, parseFields } from '../resources/unchecked-json.ts'
-import { withoutStop } from './sentences.ts'
+import { fieldsOf, parseFields } from '../../resources/unchecked-json.ts'
+import { withoutStop } from '../sentences.ts'
 
 /** What a program said before it ended; secrets are taken out of its log before it is written. */
 export interface LastWords {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
-import { fetchText } from '../../../operator/reconcile/fetch-text.ts'
+import { fetchText } from '../../../../operator/reconcile/health/fetch-text.ts'
 
 const server = createServer((...given) => answer(...given))
 let answer: RequestListener = (_, response) => response.end('well')

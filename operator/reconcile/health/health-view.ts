@@ -1,20 +1,27 @@
 /** What a replica says of itself at `/health`, as far as status and other resources need it. */
-import type {
-  FailureReport,
-  HealthReport,
-  SchemaState,
-  UpstreamMode,
-} from '../../src/service/contract.ts'
+import {
+  type FailureReport,
+  type HealthReport,
+  type SchemaState,
+  type TrustMode,
+  trustModes,
+  type UpstreamMode,
+} from '../../../src/service/contract.ts'
+import { parseIdentity } from './signing-identity.ts'
 
 /** What one look at a replica brought. */
 export interface HealthView {
   readonly peerID: string | null
+  /** The public key it signs with; null where it says none, or what is none. */
+  readonly identity: string | null
   readonly head: number | null
   readonly lag: number | null
   /** IDs of connected peers. */
   readonly peers: readonly string[]
   readonly upstreamMode: UpstreamMode | null
   readonly schema: SchemaState | null
+  /** Null of a Generator, and of Hosts of earlier versions. */
+  readonly trust: TrustMode | null
   /** What a person should look at, the worst first. */
   readonly errors: readonly FailureReport[]
 }
@@ -33,11 +40,13 @@ export function parseHealth(text: string): HealthView | null {
   const peers: readonly unknown[] = Array.isArray(p2p?.peers) ? p2p.peers : []
   return {
     peerID: textOf(p2p?.self?.id),
+    identity: parseIdentity(report.identity),
     head: heightOf(report.head),
     lag: heightOf(report.lag),
     peers: peers.flatMap((peer) => textOf(Object(peer)['id']) ?? []),
     upstreamMode: oneOf(report.upstream_mode, ['websocket', 'http', 'offline']),
     schema: oneOf(schema?.state, ['embedded', 'current', 'different']),
+    trust: oneOf(report.trust, trustModes),
     errors: errorsOf(report),
   }
 }

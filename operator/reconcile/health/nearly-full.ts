@@ -1,11 +1,11 @@
 /** Volumes of blocks that have little room left, as the programs that write to them say at `/health`. */
-import type { ErrorCode } from '../../src/errors.ts'
-import type { Resource } from '../api.ts'
-import { claimName, wantedOrdinals } from '../resources/names.ts'
-import { toldBefore } from './condition-list.ts'
+import type { ErrorCode } from '../../../src/errors.ts'
+import type { Resource } from '../../api.ts'
+import { claimName, wantedOrdinals } from '../../resources/names.ts'
+import { toldBefore } from '../condition-list.ts'
+import { listed } from '../listed.ts'
+import type { Statement } from '../problem.ts'
 import { type HealthView, hasSettled } from './health-view.ts'
-import { listed } from './listed.ts'
-import type { Statement } from './problem.ts'
 
 /** By ordinal, of running pods: null where one does not answer, undefined before it was asked. */
 export type Views = ReadonlyMap<number, HealthView | null | undefined>

@@ -1,22 +1,22 @@
 /** What conditions say of peers and schemas, from what replicas say at `/health`. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Generator, Host } from '../../../operator/api.ts'
-import { conditionsOf, occurrencesOf } from '../../../operator/reconcile/condition-list.ts'
-import { referredGenerators } from '../../../operator/reconcile/generator-peers.ts'
-import { type HealthView, parseHealth } from '../../../operator/reconcile/health-view.ts'
+import type { Generator, Host } from '../../../../operator/api.ts'
+import { conditionsOf, occurrencesOf } from '../../../../operator/reconcile/condition-list.ts'
+import { referredGenerators } from '../../../../operator/reconcile/generator-peers.ts'
+import { type HealthView, parseHealth } from '../../../../operator/reconcile/health/health-view.ts'
 import {
   peersStatement,
   schemaStatement,
   upstreamStatement,
-} from '../../../operator/reconcile/observed-conditions.ts'
-import type { FailureReport } from '../../../src/service/contract.ts'
+} from '../../../../operator/reconcile/health/observed-conditions.ts'
+import type { FailureReport } from '../../../../src/service/contract.ts'
 import {
   type HealthState,
   startingState,
   toHealthReport,
-} from '../../../src/service/health-report.ts'
-import { peerID, readGenerator, readHost } from '../../support/operator-cases.ts'
+} from '../../../../src/service/health-report.ts'
+import { peerID, readGenerator, readHost } from '../../../support/operator-cases.ts'
 
 const other = '12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5'
 const address = '/ip4/203.0.113.9/tcp/9171'
@@ -68,7 +68,7 @@ test('a replica without peers that meets somebody else: both IDs, the address, a
     [0, viewOf([peerID], {})],
     [1, viewOf([], { errors: [mismatch(other, peerID), refusal] })],
   ])
-  const statement = peersStatement(byAddress, { referred: [], views })
+  const statement = peersStatement(byAddress, { referred: [], changed: [], views })
   assert.deepEqual(conditionsOf({ PeersConnected: statement }), [
     {
       type: 'PeersConnected',
@@ -83,7 +83,11 @@ test('an ID that was learnt from a Generator is nobody’s to write', () => {
   const views = new Map([[0, viewOf([], { errors: [mismatch(peerID, other)] })]])
   const { bootstrapPeers = [] } = byAddress.spec
   const host = { ...byReference, spec: { ...byReference.spec, bootstrapPeers } }
-  const { reason, message } = peersStatement(host, { referred: referredOf(host), views })
+  const { reason, message } = peersStatement(host, {
+    referred: referredOf(host),
+    changed: [],
+    views,
+  })
   assert.equal(reason, 'PeerIDMismatch')
   assert.match(message, /The expected ID was learnt from a Generator, and is learnt anew/)
 })
@@ -92,17 +96,17 @@ test('an ID of one’s own is one’s own to correct, also where a Generator ans
   const views = new Map([[0, viewOf([], { errors: [mismatch(other, peerID)] })]])
   const { bootstrapPeers = [] } = byAddress.spec
   const host = { ...byReference, spec: { ...byReference.spec, bootstrapPeers } }
-  const { message } = peersStatement(host, { referred: referredOf(host), views })
+  const { message } = peersStatement(host, { referred: referredOf(host), changed: [], views })
   assert.match(message, /write its ID into spec\.bootstrapPeers/)
 })
 
 test('a wrong ID among several peers leaves the condition True, and is told with an Event', () => {
   const connected = viewOf([peerID], {})
-  const facts = { referred: [], views: new Map([[0, connected]]) }
+  const facts = { referred: [], changed: [], views: new Map([[0, connected]]) }
   const before = conditionsOf({ PeersConnected: peersStatement(byAddress, facts) })
   assert.equal(before[0]?.reason, 'Connected')
   const views = new Map([[0, viewOf([peerID], { errors: [mismatch(other, peerID)] })]])
-  const statement = peersStatement(byAddress, { referred: [], views })
+  const statement = peersStatement(byAddress, { referred: [], changed: [], views })
   const after = conditionsOf({ PeersConnected: statement })
   assert.deepEqual([after[0]?.status, after[0]?.reason], ['True', 'ConnectedInPart'])
   assert.match(
@@ -159,7 +163,7 @@ const otherChain = `Of another chain than this Host (Ethereum__Mainnet): Generat
 
 test('a Generator of another chain is said to be that, whoever allows what, and is no peer', () => {
   const different = viewOf([peerID], { schema: { state: 'different', differing: ['network'] } })
-  const facts = { referred: foreign, views: new Map([[0, different]]) }
+  const facts = { referred: foreign, changed: [], views: new Map([[0, different]]) }
   const prefix = { reason: 'PrefixMismatch', message: otherChain }
   for (const found of [
     { schemaSource: reference, keyless: null, isRefused: false, awaited: null },
@@ -176,7 +180,7 @@ test('a Generator of another chain is said to be that, whoever allows what, and 
 
 test('beside a Generator of its own chain one of another chain is told as something to correct', () => {
   const views = new Map([[0, viewOf([peerID, other], {})]])
-  assert.deepEqual(peersStatement(byReference, { referred: foreign, views }), {
+  assert.deepEqual(peersStatement(byReference, { referred: foreign, changed: [], views }), {
     reason: 'ConnectedInPart',
     message: `Every replica that answers has a peer. ${otherChain}`,
   })
@@ -195,7 +199,11 @@ test('beside a Generator of its own chain one of another chain is told as someth
 
 test('peers that come and go change no message, so that they cost no write of the status', () => {
   const withPeers = (peers: readonly string[]): string =>
-    peersStatement(byAddress, { referred: [], views: new Map([[0, viewOf(peers, {})]]) }).message
+    peersStatement(byAddress, {
+      referred: [],
+      changed: [],
+      views: new Map([[0, viewOf(peers, {})]]),
+    }).message
   assert.equal(withPeers([peerID]), withPeers([peerID, other]))
 })
 
@@ -235,19 +243,66 @@ test('trouble with an execution node comes with what to do about it', () => {
   assert.match(told([]), /^Unreachable: The execution node does not answer\. See whether it runs/)
 })
 
-test('a replica whose stored branch its peers have left: which volume to empty if theirs is right, and how', () => {
-  const fork = { code: 'HOST_FORK_TOO_DEEP', message: 'peers are on another branch' }
-  const views = new Map([
-    [0, viewOf([peerID], {})],
-    [1, viewOf([peerID], { errors: [fork] })],
-  ])
-  const found = conditionsOf({ PeersConnected: peersStatement(byAddress, { referred: [], views }) })
-  assert.deepEqual(found, [
+test('peers that cannot be reached or are of another network are told with what to do, of all of them', () => {
+  const unreached = (peer: string): FailureReport => ({
+    code: 'P2P_ALL_DIALS_FAILED',
+    message: `all dials failed to the peer ${peer}: no route`,
+  })
+  const errors = [unreached(other), unreached('another')]
+  const told = `Replica 0: all dials failed to the peer ${other}: no route; all dials failed to the peer another: no route (P2P_ALL_DIALS_FAILED). See whether that peer runs, and whether port 9171 is open to it.`
+  const facts = { referred: [], changed: [] }
+  assert.deepEqual(
+    peersStatement(byAddress, { ...facts, views: new Map([[0, viewOf([peerID], { errors })]]) }),
     {
-      type: 'PeersConnected',
-      status: 'False',
-      reason: 'ChainForked',
-      message: `Peers are on another branch of the chain than what is stored by replica 1 (HOST_FORK_TOO_DEEP). If theirs is the right one, have its blocks fetched anew: kubectl delete pvc data-${byAddress.metadata.name}-host-1 --wait=false, then kubectl delete pod ${byAddress.metadata.name}-host-1. Else correct spec.generators and spec.bootstrapPeers.`,
+      reason: 'ConnectedInPart',
+      message: `Every replica that answers has a peer. ${told}`,
     },
-  ])
+  )
+  const lonely = peersStatement(byAddress, {
+    ...facts,
+    views: new Map([[0, viewOf([], { errors })]]),
+  })
+  assert.equal(lonely.reason, 'NotConnected')
+  assert.ok(lonely.message.endsWith(told))
+  const elsewhere = { code: 'P2P_OTHER_NETWORK', message: 'it serves Ethereum__Sepolia' }
+  assert.deepEqual(
+    peersStatement(byAddress, {
+      ...facts,
+      views: new Map([[0, viewOf([], { errors: [elsewhere] })]]),
+    }),
+    {
+      reason: 'PrefixMismatch',
+      message:
+        'No peer of its chain at replica 0. Replica 0: it serves Ethereum__Sepolia (P2P_OTHER_NETWORK). Correct spec.bootstrapPeers, or create another Host for that chain.',
+    },
+  )
+})
+
+test('a Host that is not led to a Generator, whose identity is another, is told where that is said', () => {
+  const changed = [{ generator: `${namespace}/${name}` }]
+  const views = new Map([[0, viewOf([], {})]])
+  assert.deepEqual(
+    peersStatement(byReference, { referred: referredOf(byReference), changed, views }),
+    {
+      reason: 'NotConnected',
+      message: `No peer at replica 0. It is not given the address of Generator ${namespace}/${name}, which says another identity than the one accepted of it: see SignersAgree.`,
+    },
+  )
+})
+
+test('a schema that cannot be read or reached for long is told in the words of the Host', () => {
+  const nothing = { schemaSource: reference, keyless: null, isRefused: false, awaited: null }
+  const told = (code: string): unknown => {
+    const views = new Map([[0, viewOf([peerID], { errors: [{ code, message: 'It is so.' }] })]])
+    return schemaStatement(byReference, { ...nothing, referred: [], views })
+  }
+  const embedded = 'and the embedded one is used'
+  assert.deepEqual(told('HOST_SCHEMA_UNREADABLE'), {
+    reason: 'Unreadable',
+    message: `What Generator ${namespace}/${name} answers is no schema, ${embedded}: It is so. Run one version of both.`,
+  })
+  assert.deepEqual(told('HOST_SCHEMA_UNREACHABLE'), {
+    reason: 'Unreachable',
+    message: `The schema of Generator ${namespace}/${name} could not be read, ${embedded}: see whether it runs and port 8080 is open to it. It says: It is so.`,
+  })
 })

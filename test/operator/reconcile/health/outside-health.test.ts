@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Host } from '../../../operator/api.ts'
-import type { Target } from '../../../operator/reconcile/health-observer.ts'
-import { type HealthView, parseHealth } from '../../../operator/reconcile/health-view.ts'
+import type { Host } from '../../../../operator/api.ts'
+import type { Target } from '../../../../operator/reconcile/health/health-observer.ts'
+import { type HealthView, parseHealth } from '../../../../operator/reconcile/health/health-view.ts'
 import {
   type OutsideFinding,
   outsideFinding,
   outsideHealthStatement,
   outsideTargets,
-} from '../../../operator/reconcile/outside-health.ts'
-import { readGenerator, readHost } from '../../support/operator-cases.ts'
+} from '../../../../operator/reconcile/health/outside-health.ts'
+import { readGenerator, readHost } from '../../../support/operator-cases.ts'
 
 const minimal = readHost('host-minimal')
 const hostWith = (p2p: object, more: object = {}): Host => {

@@ -1,9 +1,9 @@
 /** A Generator whose execution node is on another chain ends, so it cannot say so at `/health`. */
-import type { ReasonOf } from '../api/conditions.ts'
-import type { Generator } from '../api.ts'
-import { claimName, podName } from '../resources/names.ts'
+import type { ReasonOf } from '../../api/conditions.ts'
+import type { Generator } from '../../api.ts'
+import { claimName, podName } from '../../resources/names.ts'
+import type { Statement } from '../problem.ts'
 import type { LastWords } from './last-words.ts'
-import type { Statement } from './problem.ts'
 
 const blockHash = /^0x[0-9a-f]{64}$/
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isSameState, parseHealth } from '../../../operator/reconcile/health-view.ts'
-import { startingState, toHealthReport } from '../../../src/service/health-report.ts'
+import { isSameState, parseHealth } from '../../../../operator/reconcile/health/health-view.ts'
+import { startingState, toHealthReport } from '../../../../src/service/health-report.ts'
+import { identity } from '../../../support/operator-cases.ts'
 
 const report = toHealthReport(
   {
@@ -11,6 +12,7 @@ const report = toHealthReport(
     head: 120,
     sourceHead: 123,
     upstreamMode: 'http',
+    identity,
     p2p: { self: { id: 'self', addresses: [] }, peers: [{ id: 'other', addresses: [] }] },
   },
   { program: 'generator', version: '0.1.0', startedMs: 0, nowMs: 1_000 },
@@ -19,13 +21,23 @@ const report = toHealthReport(
 test('what a program says of itself is read', () => {
   assert.deepEqual(parseHealth(JSON.stringify(report)), {
     peerID: 'self',
+    identity,
     head: 120,
     lag: 3,
     peers: ['other'],
     upstreamMode: 'http',
     schema: null,
+    trust: null,
     errors: [],
   })
+})
+
+test('of a Host it is read whether it says whose word counts, and what is no identity is not taken', () => {
+  const view = parseHealth(
+    JSON.stringify({ ...report, program: 'host', trust: 'bootstrap', identity: 'me' }),
+  )
+  assert.deepEqual([view?.trust, view?.identity], ['bootstrap', null])
+  assert.equal(parseHealth(JSON.stringify({ ...report, trust: 'whoever' }))?.trust, null)
 })
 
 test('an error keeps its remedy, which is cut like its message', () => {

@@ -4,7 +4,7 @@
  * are asked at an outside address as well.
  */
 import type { Logger } from 'pino'
-import { paths, ports } from '../../src/service/contract.ts'
+import { paths, ports } from '../../../src/service/contract.ts'
 import { type HealthView, isSameState, parseHealth } from './health-view.ts'
 
 export interface HealthObserverOptions {
