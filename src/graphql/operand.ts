@@ -36,7 +36,8 @@ function operandOf(
 ): Operand | readonly Operand[] {
   if (operator === '_in' || operator === '_nin') {
     if (value === null) return [null]
-    return (Array.isArray(value) ? value : [value]).map((one) => singleOperand(attribute, one))
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value]
+    return [...new Set(values.map((one) => singleOperand(attribute, one)))]
   }
   if (patterns.has(operator))
     return value === null ? null : patternOf(attribute.kind, String(value))

@@ -138,6 +138,14 @@ export type AggregateTarget =
   | { readonly type: 'version'; readonly argument: string }
   | { readonly type: 'collection'; readonly argument: string; readonly entity: Entity }
 
+/** A field of introspection, and those selected of the objects it has. */
+export interface IntrospectionField {
+  readonly type: 'field'
+  readonly key: string
+  readonly source: ArgumentSource
+  readonly below: readonly (ConstantField | IntrospectionField)[]
+}
+
 /** One field of the operation. */
 export type RootField =
   | ConstantField
@@ -154,7 +162,7 @@ export type RootField =
       readonly source: ArgumentSource
       readonly fields: readonly CommitField[]
     }
-  | { readonly type: 'introspection'; readonly key: string; readonly nodes: readonly FieldNode[] }
+  | { readonly type: 'introspection'; readonly key: string; readonly field: IntrospectionField }
 
 /** A compiled operation. */
 export interface QueryPlan {
