@@ -25,7 +25,8 @@ export const errorCodes = {
     'The execution node of the development chain does not answer, or not as one does.',
   DEVNET_PROGRAM_ENDED: 'A program of the development chain ended without having been asked to.',
   DEVNET_START_TIMEOUT: 'A program of the development chain did not come up in time.',
-  GENERATOR_CHAIN_CHANGED: 'The execution node has none of the blocks that the store holds.',
+  GENERATOR_CHAIN_CHANGED: 'The execution node follows another chain than the stored one.',
+  GENERATOR_KEY_RUNS_TWICE: 'Another program signs heads with the same key as this Generator.',
   GRAPHQL_ABORTED: 'The client went away before its answer was ready.',
   GRAPHQL_BUSY: 'Requests hold so much memory together that there is none for this one now.',
   GRAPHQL_CONDITION_INVALID:
@@ -44,10 +45,22 @@ export const errorCodes = {
   GRAPHQL_TIME_LIMIT: 'A query takes longer than one request may.',
   HOST_BLOCK_REJECTED: 'A peer sent a block that breaks a rule; another peer is asked.',
   HOST_FORK_TOO_DEEP:
-    'Peers are on a branch that leaves the stored one further below than a Host goes back.',
+    'The signers that count left more stored blocks behind than they may decide without the others.',
+  HOST_GENESIS_MISMATCH:
+    'A signer is on another chain of the same name: its block 0 is another one.',
+  HOST_NETWORK_UNKNOWN:
+    'A Host without a store waits for its Generator to say which chain it is of.',
+  HOST_NO_SIGNER: 'A Host accepts no signer, so that it stores nothing.',
   HOST_SCHEMA_UNAUTHORIZED: 'A Generator does not show its schema with the token that was sent.',
   HOST_SCHEMA_UNREACHABLE: 'A Generator’s schema endpoint did not answer in time.',
   HOST_SCHEMA_UNREADABLE: 'What a Generator’s schema endpoint answered is not a schema.',
+  HOST_SIGNER_CHANGED:
+    'A bootstrap peer proves another identity than the one that was accepted of it.',
+  HOST_SIGNER_SILENT: 'An accepted signer has not been heard for a while.',
+  HOST_SIGNER_TWICE: 'A signer signs two heads with one sequence: its key runs twice.',
+  HOST_SIGNERS_DISAGREE: 'Accepted signers have stood on different branches for a minute.',
+  HOST_SIGNERS_FILE_UNUSABLE: 'The file of accepted signers is missing, empty or malformed.',
+  HOST_TRUSTS_ANYONE: 'A Host was told to believe whoever signs a block.',
   IDENTITY_DAMAGED: 'The key file is not one of ours, of an unknown version, or cut short.',
   IDENTITY_DIRECTORY_UNUSABLE:
     'The key directory cannot be made, read or written for another reason than permissions.',
@@ -81,6 +94,7 @@ export const errorCodes = {
   P2P_ASK_FAILED: 'A peer did not answer a question.',
   P2P_LISTEN_FAILED: 'The peer-to-peer port could not be opened.',
   P2P_MESSAGE_TOO_LARGE: 'A message to publish is above the gossip limit.',
+  P2P_OTHER_NETWORK: 'A bootstrap peer serves another network than this program is of.',
   P2P_PEER_ID_MISMATCH: 'Another peer than the expected one answers at an address.',
   P2P_PULL_FAILED: 'Blocks could not be pulled from a peer.',
   PRIMITIVES_BLOCK_MALFORMED:
@@ -103,6 +117,10 @@ export const errorCodes = {
   STORE_SNAPSHOT_EXPIRED:
     'A snapshot of the store was used after its release, or held for too long.',
   STORE_WRITE_FAILED: 'The store could not be written.',
+  VERIFY_ACCEPTANCE_INVALID:
+    'The identities to accept are none, no public keys, or fewer than have to sign.',
+  VERIFY_ANSWER_UNREADABLE: 'An answer to verify is not there, too large or not JSON.',
+  VERIFY_PROOF_MISSING: 'An answer to verify has no document with a `_proof`.',
 } as const
 
 export type ErrorCode = keyof typeof errorCodes

@@ -3,9 +3,10 @@
  * version answer without the libraries behind it.
  */
 import process from 'node:process'
-import { Command } from 'commander'
+import { Command, InvalidArgumentError } from 'commander'
 import type { AnyTable } from './service/setting.ts'
 import { readVersion } from './service/version.ts'
+import type { VerifyFlags } from './toolkit/verify-command.ts'
 
 interface CommandEntry {
   readonly name: string
@@ -57,7 +58,45 @@ function createProgram(): Command {
       .argument('[flags...]')
       .action((flags: string[]) => runOrHelp(command, flags))
   }
+  addVerify(program)
   return program
+}
+
+/** The one command that is no program of the mesh: it takes flags instead of settings, and ends. */
+function addVerify(program: Command): void {
+  program
+    .command('verify')
+    .description('Check what a Host answered against the identities of Generators.')
+    .argument('<file>', 'what the Host answered, as JSON; - for standard input')
+    .option(
+      '--identity <hex>',
+      'a Generator that is accepted, .identity of its /health; repeatable',
+      append,
+      [],
+    )
+    .option('--minimum <number>', 'how many of these have to have signed', toCount, 1)
+    .option('--json', 'one JSON object a document instead of a sentence')
+    .addHelpText(
+      'after',
+      '\nEnds with 0 where every document with _proof is proven, 1 where one is not, 2 where it cannot look.',
+    )
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+    .action(async (file: string, flags: VerifyFlags) => {
+      const { verifyCommand } = await import('./toolkit/verify-command.ts')
+      const { exitCode, stdout, stderr } = await verifyCommand(file, flags, process.stdin)
+      process.stdout.write(stdout)
+      process.stderr.write(stderr)
+      process.exitCode = exitCode
+    })
+}
+
+function append(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value]
+}
+
+function toCount(value: string): number {
+  if (/^[1-9][0-9]{0,3}$/.test(value)) return Number(value)
+  throw new InvalidArgumentError('It is a number from 1 to 9999.')
 }
 
 async function runOrHelp(command: CommandEntry, flags: string[]): Promise<void> {

@@ -9,9 +9,9 @@ import { readSourceFiles, root, type SourceFile } from './support/source-files.t
  * room may also use those named before it.
  */
 const floors: readonly (readonly string[])[] = [
-  ['errors', 'scraped-gauge', 'primitives', 'views'],
+  ['errors', 'scraped-gauge', 'primitives', 'verify', 'views'],
   ['chain', 'store', 'identity', 'p2p', 'registry', 'lens'],
-  ['graphql', 'service'],
+  ['graphql', 'mesh', 'service'],
   ['generator', 'host', 'toolkit', 'app', 'devnet'],
   ['main'],
 ]
@@ -51,9 +51,9 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   '@libp2p/utils': ['p2p'],
   '@libp2p/yamux': ['p2p'],
   '@multiformats/multiaddr': ['p2p'],
-  '@noble/curves': ['identity', 'primitives', 'chain'],
+  '@noble/curves': ['identity', 'primitives', 'chain', 'verify'],
   '@ethereumjs/rlp': ['chain'],
-  '@noble/hashes': ['identity', 'primitives', 'chain', 'graphql'],
+  '@noble/hashes': ['identity', 'primitives', 'chain', 'verify'],
   commander: ['main', 'service', 'toolkit'],
   fastify: ['service', 'graphql'],
   graphiql: ['host'],
@@ -61,7 +61,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'graphql-helix': ['graphql'],
   libp2p: ['p2p'],
   lmdb: ['store'],
-  'lru-cache': ['store', 'graphql'],
+  'lru-cache': ['store', 'graphql', 'host'],
   pino: ['service'],
   'pino-pretty': ['service'],
   'prom-client': [
@@ -193,6 +193,18 @@ test('the ground floor has no I/O, no clock and no chance', () => {
   assert.deepEqual(impure(ground, ['node:buffer', 'node:crypto', 'node:zlib']), [])
 })
 
+test('what browsers import as `viewmesh/verify` needs nothing of Node', () => {
+  const reached = reachedFrom('src/verify/verify.ts')
+  assert.ok(reached.length > 10)
+  const breaches = reached.flatMap(({ path, text, imports }) => [
+    ...imports
+      .filter(({ own, typeOnly, target }) => !own && !typeOnly && !target.startsWith('@noble/'))
+      .map(({ target }) => `${path} imports ${target}`),
+    ...(/\bBuffer\b/.test(withoutComments(text)) ? [`${path} uses Buffer`] : []),
+  ])
+  assert.deepEqual(breaches, [])
+})
+
 test('what is made of a resource depends on nothing but what is given', () => {
   const pure = files.filter(({ path }) => /^operator\/(?:api|resources)\b/.test(path))
   assert.ok(pure.length > 30)
@@ -248,6 +260,16 @@ function impure(sources: readonly SourceFile[], allowed: readonly string[]): str
       imports.some(({ target }) => target.startsWith('node:') && !allowed.includes(target)),
   )
   return pathsOf(breaches)
+}
+
+/** A file and all that is there at run time because of it. */
+function reachedFrom(start: string): SourceFile[] {
+  const reached = new Set([start])
+  for (const path of reached) {
+    const imports = files.find((file) => file.path === path)?.imports ?? []
+    for (const { own, typeOnly, target } of imports) if (own && !typeOnly) reached.add(target)
+  }
+  return files.filter(({ path }) => reached.has(path))
 }
 
 function pathsOf(found: readonly SourceFile[]): string[] {

@@ -49,7 +49,7 @@ for (const flag of ['--version', '-V']) {
 test('--help lists the commands and loads no library behind them', async () => {
   const { code, stdout, heavyPackages } = await ask('--help')
   assert.equal(code, 0)
-  for (const command of ['generator', 'host', 'devnet']) {
+  for (const command of ['generator', 'host', 'devnet', 'verify']) {
     assert.match(stdout, new RegExp(`^  ${command} `, 'm'))
   }
   assert.deepEqual(heavyPackages, [])

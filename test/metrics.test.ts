@@ -22,7 +22,15 @@ async function composedNames(): Promise<string[]> {
   const registry = new Registry()
   const state = (): never => assert.fail('gauges are read when they are scraped')
   declareGauges({ state } as never, registry)
-  createHostMetrics(registry, { head: () => null, lag: () => null, gapBlocks: () => 0 })
+  createHostMetrics(registry, {
+    head: state,
+    lag: state,
+    gapBlocks: state,
+    signers: state,
+    countedSigners: state,
+    waitingBlocks: state,
+    waitingBytes: state,
+  })
   return (await registry.getMetricsAsArray()).map(({ name }) => name)
 }
 

@@ -5,8 +5,7 @@ import type { SettingsTable } from '../service/setting.ts'
 import type { SettingKind } from '../service/setting-kinds.ts'
 import { choice, kind, list, scalarText, secretText, text, url } from '../service/setting-kinds.ts'
 import { loadSettings, type SettingSources } from '../service/settings.ts'
-import type { StartHeight } from './first-height.ts'
-import { startHeight } from './start-height.ts'
+import { type StartHeight, startHeight } from './ingest/start-height.ts'
 
 export interface GeneratorSettings extends CommonSettings {
   /** At least one; the preferred one first. */

@@ -5,11 +5,11 @@
  */
 import type { Logger } from 'pino'
 import { openIdentity, readIdentity } from '../identity/identity.ts'
-import { openP2p, type P2p } from '../p2p/p2p.ts'
+import type { P2p } from '../p2p/p2p.ts'
+import type { Head } from '../primitives/head.ts'
 import { networkName } from '../primitives/names.ts'
 import { openHealthServer } from '../service/health.ts'
 import { openMetrics } from '../service/metrics.ts'
-import { openPeerFiles } from '../service/peer-files.ts'
 import { fromPlainError } from '../service/plain-error.ts'
 import { requireFree, requireWritable, tcpAddress } from '../service/preflight.ts'
 import type { Running } from '../service/run.ts'
@@ -18,12 +18,17 @@ import { readVersion } from '../service/version.ts'
 import { openReader } from '../store/reader.ts'
 import { openVolumeWatch } from '../store/volume-watch.ts'
 import { openApi } from './api.ts'
-import { createBlockSource } from './block-source.ts'
 import type { GeneratorSettings } from './config.ts'
-import { createPublisher, type Publisher } from './publisher.ts'
-import { schemaRoutes } from './schema-routes.ts'
+import { defaultHeadTiming, type HeadTiming } from './head/timing.ts'
+import { type Mesh, openMesh } from './mesh.ts'
+import { schemaRoutes } from './schema/schema-routes.ts'
 import { createStatus, declareGauges, type Status } from './status.ts'
 import type { WriterData, WriterEvents, WriterRequests } from './writer-thread.ts'
+
+export interface GeneratorOptions extends GeneratorSettings {
+  /** Times of signed heads that differ from the usual ones. */
+  readonly headTiming?: Partial<HeadTiming>
+}
 
 /** What a running Generator can be reached at. */
 export interface Generator {
@@ -49,10 +54,11 @@ const writerLimits = { maxYoungGenerationSizeMb: 24 }
 
 /** Opens everything and reports ready. Each part that is open is owned by `running`. */
 export async function openGenerator(
-  settings: GeneratorSettings,
+  settings: GeneratorOptions,
   { log, running, secrets }: GeneratorParts,
 ): Promise<Generator> {
   const network = networkName(settings.chainName, settings.chainNetwork)
+  const timing = { ...defaultHeadTiming, ...settings.headTiming }
   const status = createStatus(settings)
   const metrics = running.own('metrics', openMetrics({ thread: 'main' }))
   const { registry } = metrics
@@ -69,18 +75,22 @@ export async function openGenerator(
   const known = await readIdentity(keyOptions)
   const writer = running.own(
     'writer',
-    await openWriterThread({ settings, network, secrets }, running.fail),
+    await openWriterThread({ settings, network, timing, secrets }, running.fail),
   )
   const { signer, signerKey, peerSeed } = known ?? (await openIdentity(keyOptions))
+  status.parts.identity = signer.identity
   await writer.request('ingest', signerKey)
-  let publisher: Publisher | null = null
+  let mesh: Mesh | null = null
   metrics.addSource(writer.metrics)
   writer.on('upstream', status.onUpstream)
+  writer.on('genesis', (hash) => {
+    status.parts.genesis = hash
+  })
   writer.on('failed', (error) => running.fail(fromPlainError(error)))
   writer.on('sealed', (header) => {
     status.onSealed(header)
     api.notify(header.number)
-    publisher?.add(header.number)
+    mesh?.addBlock(header.number)
   })
   const reader = running.own('reader', openReader({ path: settings.storePath }, { log, registry }))
   status.parts.reader = reader
@@ -89,27 +99,15 @@ export async function openGenerator(
   status.parts.volume = volume
   api.serve(reader)
   running.own('queries', api)
-  const blocks = createBlockSource(reader)
-  const files = running.own('peer files', await openPeerFiles(settings, log))
-  const p2p = running.own(
-    'p2p',
-    await openP2p(
-      {
-        peerSeed,
-        network,
-        listen: [settings.p2pListen],
-        announce: files.announce(),
-        bootstrapPeers: files.bootstrapPeers(),
-      },
-      { log, registry, source: blocks, answers: { identity: () => null, votes: () => null } },
-    ),
+  const onFoundHead = (head: Head): void =>
+    void writer.request('foundHead', head).catch(running.fail)
+  mesh = await openMesh(
+    { settings, network, peerSeed, timing },
+    { running, signer, reader, sourceHead: status.sourceHead, onFoundHead, log, registry },
   )
-  files.follow(p2p)
+  const { p2p } = mesh
+  writer.on('head', mesh.addHead)
   status.parts.p2p = p2p
-  publisher = running.own(
-    'publisher',
-    createPublisher({ p2p, blocks, sourceHead: status.sourceHead, log, registry }),
-  )
   status.setReady(true)
   running.own('status', status)
   const { id, addresses } = p2p.self()
@@ -152,17 +150,19 @@ function openWriterThread(
   options: {
     readonly settings: GeneratorSettings
     readonly network: string
+    readonly timing: HeadTiming
     readonly secrets: readonly string[]
   },
   onFatal: (error: unknown) => void,
 ): Promise<Thread<WriterRequests, WriterEvents>> {
-  const { settings, network, secrets } = options
+  const { settings, network, timing, secrets } = options
   const { rpcUrls, wsUrl, apiKey, apiKeyHeader, verify, receipts } = settings
   const data: WriterData = {
     storePath: settings.storePath,
     network,
     retainBlocks: settings.prunerEnabled ? settings.prunerMaxBlocks : null,
     startHeight: settings.startHeight,
+    headTiming: timing,
     chain: {
       rpcUrls,
       ...(wsUrl !== null && { wsUrl }),

@@ -1,16 +1,16 @@
 /**
- * Gossips each sealed block in order: whole at the end of the chain, its seal alone further below,
- * where peers that catch up pull the documents many blocks at a time. Blocks that wait too long are
- * left out: peers that miss one pull it by its height.
+ * Gossips heads, the newest alone and before everything else, and each sealed block in order: whole at the
+ * end of the chain, its seal alone further below, where peers that catch up pull the documents many blocks
+ * at a time. Blocks that wait too long are left out: peers that miss one pull it by its height.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { Counter, type Registry } from 'prom-client'
+import type { SealedBlocks } from '../mesh/sealed-blocks.ts'
 import type { P2p } from '../p2p/p2p.ts'
-import type { SealedBlocks } from '../store/sealed-blocks.ts'
 
 export interface PublisherParts {
-  readonly p2p: Pick<P2p, 'publish' | 'maxGossipBytes'>
+  readonly p2p: Pick<P2p, 'publish' | 'publishHead' | 'maxGossipBytes'>
   readonly blocks: SealedBlocks
   /** Height of the execution node's head; null before it is known. */
   readonly sourceHead: () => number | null
@@ -21,6 +21,8 @@ export interface PublisherParts {
 export interface Publisher {
   /** Gossips the sealed block at this height when its turn comes. */
   add(height: number): void
+  /** Gossips this head next, in place of one that still waits. */
+  addHead(bytes: Uint8Array): void
   /** Resolves when nothing is being published any more. */
   close(): Promise<void>
 }
@@ -39,6 +41,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
     registers: [registry],
   })
   const waiting: number[] = []
+  let head: Uint8Array | null = null
   let isClosed = false
   let running: Promise<void> | null = null
 
@@ -56,13 +59,30 @@ export function createPublisher(parts: PublisherParts): Publisher {
     published.inc({ form: whole === null ? 'seal' : 'whole' })
   }
 
+  const publishHead = async (bytes: Uint8Array): Promise<void> => {
+    head = null
+    try {
+      await p2p.publishHead(bytes)
+    } catch (error) {
+      log.debug({ err: error }, 'head not gossiped, the next one follows')
+    }
+  }
+
+  const publishNext = async (height: number): Promise<void> => {
+    waiting.shift()
+    try {
+      await publish(height)
+    } catch (error) {
+      log.warn({ err: error, height }, 'block not gossiped, peers have to pull it')
+    }
+  }
+
   const run = async (): Promise<void> => {
-    for (let height = waiting.shift(); height !== undefined; height = waiting.shift()) {
-      try {
-        await publish(height)
-      } catch (error) {
-        log.warn({ err: error, height }, 'block not gossiped, peers have to pull it')
-      }
+    for (;;) {
+      const [height] = waiting
+      if (head !== null) await publishHead(head)
+      else if (height !== undefined) await publishNext(height)
+      else break
       await nextTurn()
     }
     running = null
@@ -78,8 +98,14 @@ export function createPublisher(parts: PublisherParts): Publisher {
       }
       running ??= run()
     },
+    addHead(bytes) {
+      if (isClosed) return
+      head = bytes
+      running ??= run()
+    },
     async close() {
       isClosed = true
+      head = null
       waiting.length = 0
       await running
     },

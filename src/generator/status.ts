@@ -1,5 +1,6 @@
 /** What the Generator knows about itself at this moment, for `/health`, counters and gauges. */
 import type { Registry } from 'prom-client'
+import { newestSealMs } from '../mesh/sealed-blocks.ts'
 import type { P2p } from '../p2p/p2p.ts'
 import { declareScrapedGauge } from '../scraped-gauge.ts'
 import type { FailureReport } from '../service/contract.ts'
@@ -9,12 +10,12 @@ import {
   type HealthState,
   startingState,
   toFailureReport,
+  toPeerFailureReports,
 } from '../service/health-report.ts'
-import { newestSealMs } from '../store/sealed-blocks.ts'
 import type { BlockHeader, Snapshot, StoreReader } from '../store/store.ts'
 import type { VolumeWatch } from '../store/volume-watch.ts'
 import type { GeneratorSettings } from './config.ts'
-import type { UpstreamState } from './upstream-state.ts'
+import type { UpstreamState } from './read/upstream-state.ts'
 
 export interface Status {
   state(): HealthState
@@ -23,11 +24,15 @@ export interface Status {
   sourceHead(): number | null
   onSealed(header: BlockHeader): void
   onUpstream(state: UpstreamState): void
-  /** Parts that are known while they are open. */
+  /** What becomes known while the program starts. */
   readonly parts: {
     reader: StoreReader | null
-    p2p: Pick<P2p, 'self' | 'peers'> | null
+    p2p: Pick<P2p, 'self' | 'peers' | 'failures'> | null
     volume: Pick<VolumeWatch, 'failure'> | null
+    /** The public key that seals are signed with. */
+    identity: string | null
+    /** Hash of block 0. */
+    genesis: string | null
   }
   setReady(isReady: boolean): void
   /** Called before the parts are closed: `/health` is asked until the very end. */
@@ -43,11 +48,15 @@ export function createStatus(
   settings: Pick<GeneratorSettings, 'chainName' | 'chainNetwork'>,
   nowMs: () => number = Date.now,
 ): Status {
-  const parts: Status['parts'] = { reader: null, p2p: null, volume: null }
-  const totals = { blocks: 0, transactions: 0, logs: 0, entries: 0, lastMs: 0 }
-  const lately: number[] = []
+  const parts: Status['parts'] = {
+    reader: null,
+    p2p: null,
+    volume: null,
+    identity: null,
+    genesis: null,
+  }
+  const sealed = countSealed(nowMs)
   let upstream: UpstreamState | null = null
-  let sealedMs: number | null = null
   let isReady = false
 
   const look = <T>(read: (snapshot: Snapshot) => T, otherwise: T): T =>
@@ -59,6 +68,7 @@ export function createStatus(
     const filling = parts.volume?.failure() ?? null
     return [
       ...(upstream?.error ? [upstream.error] : []),
+      ...toPeerFailureReports(parts.p2p?.failures() ?? []),
       ...(filling === null ? [] : [toFailureReport(filling)]),
     ]
   }
@@ -74,13 +84,54 @@ export function createStatus(
         storeOpen: parts.reader !== null,
         tail: range?.tail ?? null,
         head: range?.head ?? null,
-        lastProcessedMs: sealedMs ?? look(newestSealMs, null),
+        genesis: parts.genesis,
+        identity: parts.identity,
+        lastProcessedMs: sealed.lastMs() ?? look(newestSealMs, null),
         sourceHead: sourceHead(),
         upstreamMode: upstream?.mode ?? 'offline',
         gaps: look((snapshot) => snapshot.gaps(maxGaps), []),
         errors: errors(),
         p2p: { self: parts.p2p?.self() ?? null, peers: parts.p2p?.peers() ?? [] },
       }
+    },
+    counters: sealed.counters,
+    onSealed: sealed.add,
+    onUpstream(state) {
+      upstream = state
+    },
+    setReady(ready) {
+      isReady = ready
+    },
+    close() {
+      isReady = false
+      parts.reader = null
+      parts.p2p = null
+    },
+  }
+}
+
+/** Counts what was sealed since the start. */
+function countSealed(nowMs: () => number): {
+  add(header: BlockHeader): void
+  counters(): Counters
+  /** When the last block was sealed; null before the first. */
+  lastMs(): number | null
+} {
+  const totals = { blocks: 0, transactions: 0, logs: 0, entries: 0, lastMs: 0 }
+  const lately: number[] = []
+  let sealedMs: number | null = null
+  return {
+    lastMs: () => sealedMs,
+    add({ sections }) {
+      const now = nowMs()
+      totals.blocks++
+      totals.transactions += sections.Transaction
+      totals.logs += sections.Log
+      totals.entries += sections.AccessListEntry
+      totals.lastMs = sealedMs === null ? 0 : now - sealedMs
+      sealedMs = now
+      lately.push(now)
+      dropOld(lately, now - minuteMs)
     },
     counters() {
       dropOld(lately, nowMs() - minuteMs)
@@ -100,28 +151,6 @@ export function createStatus(
         documents_processed: totals.blocks + totals.transactions + totals.logs + totals.entries,
         last_processing_time_ms: totals.lastMs,
       }
-    },
-    onSealed({ sections }) {
-      const now = nowMs()
-      totals.blocks++
-      totals.transactions += sections.Transaction
-      totals.logs += sections.Log
-      totals.entries += sections.AccessListEntry
-      totals.lastMs = sealedMs === null ? 0 : now - sealedMs
-      sealedMs = now
-      lately.push(now)
-      dropOld(lately, now - minuteMs)
-    },
-    onUpstream(state) {
-      upstream = state
-    },
-    setReady(ready) {
-      isReady = ready
-    },
-    close() {
-      isReady = false
-      parts.reader = null
-      parts.p2p = null
     },
   }
 }

@@ -3,20 +3,23 @@
  * runs below it and ends with it.
  */
 import { createSigner, type SignerKey } from '../identity/signature.ts'
+import type { Head } from '../primitives/head.ts'
 import { openLog } from '../service/log.ts'
 import { openMetrics } from '../service/metrics.ts'
 import { type PlainError, toPlainError } from '../service/plain-error.ts'
 import { serveThread } from '../service/serve-thread.ts'
-import type { BlockHeader } from '../store/store.ts'
-import { openWriter } from '../store/writer.ts'
-import type { StartHeight } from './first-height.ts'
-import { runIngest } from './ingest.ts'
-import { createIngestMetrics } from './ingest-metrics.ts'
-import { openBlockReader, type Reader } from './reader.ts'
-import type { ReaderData } from './reader-thread.ts'
-import { createSealLog } from './seal-log.ts'
-import { createSealer } from './sealer.ts'
-import type { UpstreamState } from './upstream-state.ts'
+import type { BlockHeader, StoreWriter } from '../store/store.ts'
+import { openWriter, type WriterParts } from '../store/writer.ts'
+import { systemClock } from './head/clock.ts'
+import type { HeadMessage } from './head/stored-head.ts'
+import type { HeadTiming } from './head/timing.ts'
+import { type Ingest, startIngest } from './ingest/ingest.ts'
+import { createIngestMetrics } from './ingest/ingest-metrics.ts'
+import { createSealLog } from './ingest/seal-log.ts'
+import type { StartHeight } from './ingest/start-height.ts'
+import { openBlockReader, type Reader } from './read/reader.ts'
+import type { ReaderData } from './read/reader-thread.ts'
+import type { UpstreamState } from './read/upstream-state.ts'
 
 /** What the thread is started with. */
 export interface WriterData extends ReaderData {
@@ -24,12 +27,17 @@ export interface WriterData extends ReaderData {
   /** Newest heights that stay; null keeps all. */
   readonly retainBlocks: number | null
   readonly startHeight: StartHeight
+  readonly headTiming: HeadTiming
 }
 
 /** Events for the main thread. */
 export type WriterEvents = {
   /** A block and its seal are on the disk. */
   readonly sealed: BlockHeader
+  /** A head to send; it is on the disk. */
+  readonly head: HeadMessage
+  /** Block 0 of the stored chain is known. */
+  readonly genesis: string
   /** Something of the upstream's state changed. */
   readonly upstream: UpstreamState
   /** Ingest cannot go on. */
@@ -40,16 +48,19 @@ export type WriterEvents = {
 export type WriterRequests = {
   /** Begins to read and seal, once. */
   readonly ingest: (signerKey: SignerKey) => void
+  /** A peer has this head, which the key signed. */
+  readonly foundHead: (head: Head) => void
 }
 
-/** How long the start waits for the node before the store is opened without its genesis hash. */
+/** How long the start waits for the node before the store is opened without having been compared with it. */
 const genesisWaitMs = 2_000
 const fetchAhead = 3
 const maxCommits = 6
 const backoff = { minMs: 200, maxMs: 10_000 }
+const secondLookMs = 3_000
 
 await serveThread<WriterRequests, WriterEvents, WriterData>(async ({ data, emit, signal }) => {
-  const { network, retainBlocks, storePath: path, startHeight, logLevel, secrets } = data
+  const { network, startHeight, logLevel, secrets } = data
   const log = openLog({ name: 'generator-writer', level: logLevel, secrets })
   const metrics = openMetrics({ thread: 'writer' })
   const { registry } = metrics
@@ -62,42 +73,44 @@ await serveThread<WriterRequests, WriterEvents, WriterData>(async ({ data, emit,
   const readerData = { network, chain: data.chain, logLevel, secrets }
   const feed = await openBlockReader(readerData, { onUpstream, onFatal: onFailed })
   const genesisHash = await genesisHashOf(feed, signal)
-  const store = await openWriter(
-    {
-      path,
-      network,
-      retainBlocks,
-      program: 'generator',
-      ...(genesisHash !== null && { genesisHash }),
-    },
-    { log, registry },
-  )
+  const store = await openStore(data, genesisHash, { log, registry })
   const sealLog = createSealLog(log)
   const ingestMetrics = createIngestMetrics(registry)
-  let ingesting: Promise<void> = Promise.resolve()
+  let running: Ingest | null = null
   const ingest = (signerKey: SignerKey): void => {
-    const signer = createSigner(signerKey)
-    ingesting = runIngest(
-      { startHeight, identity: signer.identity, genesisHash, fetchAhead, maxCommits, backoff },
+    running = startIngest(
+      {
+        network,
+        timing: data.headTiming,
+        startHeight,
+        fetchAhead,
+        maxCommits,
+        backoff,
+        secondLookMs,
+      },
       {
         feed,
         store,
         log,
-        seal: createSealer(network, { signer, nowMs: Date.now }),
         metrics: ingestMetrics,
+        signer: createSigner(signerKey),
+        clock: systemClock,
+        onGenesis: (hash) => emit('genesis', hash),
+        onHead: (head) => emit('head', head),
         onSealed: (header) => {
           emit('sealed', header)
           sealLog(header, sourceHead)
         },
       },
       signal,
-    ).catch(onFailed)
+    )
+    running.ended.catch(onFailed)
   }
   return {
-    requests: { ingest },
+    requests: { ingest, foundHead: (head) => running?.foundHead(head) },
     metrics: async () => [...(await metrics.snapshot()), ...(await feed.metrics())],
     close: async () => {
-      await ingesting
+      await running?.ended.catch(() => undefined)
       await feed.close()
       metrics.close()
       await store.close()
@@ -105,10 +118,24 @@ await serveThread<WriterRequests, WriterEvents, WriterData>(async ({ data, emit,
   }
 })
 
-/**
- * Null where the node does not answer soon: what is stored is served meanwhile, and whether it is
- * the node's chain shows when blocks are compared.
- */
+/** Throws what `openWriter` throws, STORE_FOREIGN also where the store knows another block 0 than the node. */
+async function openStore(
+  { storePath: path, network, retainBlocks }: WriterData,
+  nodeGenesisHash: string | null,
+  parts: WriterParts,
+): Promise<StoreWriter> {
+  const store = await openWriter({ path, network, retainBlocks, program: 'generator' }, parts)
+  try {
+    if (nodeGenesisHash !== null && store.genesisHash() !== null)
+      await store.adoptGenesis(nodeGenesisHash)
+    return store
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+/** Null where the node does not answer soon: what is stored is served meanwhile, and ingest goes on asking. */
 async function genesisHashOf(
   feed: Pick<Reader, 'genesis'>,
   signal: AbortSignal,

@@ -3,7 +3,7 @@
  * stored seals, so that it cannot disagree with them; nothing of it is stored.
  */
 import { invariant } from '../errors.ts'
-import { cidText } from '../primitives/cid.ts'
+import { cidText } from '../primitives/cid-text.ts'
 import { typeName } from '../primitives/names.ts'
 import { cidsOf } from './block-cids.ts'
 import { votesOf } from './block-seals.ts'

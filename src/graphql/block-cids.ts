@@ -2,9 +2,11 @@
 import { LRUCache } from 'lru-cache'
 import { documentCid } from '../primitives/cid.ts'
 import { blockSections, type Section } from '../primitives/collections.ts'
+import { merkleTree } from '../primitives/merkle.ts'
 import { sealRoot } from '../primitives/seal.ts'
 import {
   type BlockCids,
+  type BlockProofs,
   type BlockView,
   type CidCache,
   storedBlock,
@@ -12,9 +14,9 @@ import {
 } from './block-view.ts'
 import { sectionDocID } from './document-id.ts'
 
-/** Memory of all blocks together, and of one CID in it, roughly. */
+/** Memory of all blocks together, and of one CID in it with what its proof is read from, roughly. */
 const maxBytes = 16 * 1024 * 1024
-const cidBytes = 160
+const cidBytes = 320
 
 /** An empty cache; the CIDs under one root never change. */
 export function createCidCache(): CidCache {
@@ -31,10 +33,21 @@ export function cidsOf(view: BlockView): BlockCids {
   session.work.look(header.count)
   const inOrder = blockSections.flatMap((section) => sectionCids(view, section))
   const { sorted, root } = sealRoot(inOrder)
-  memo.cids = { inOrder, sorted, root }
+  memo.cids = { inOrder, sorted, root, proofs: undefined }
   session.cids.set(header.root, memo.cids)
   session.opened.note(view, bytesOf(memo.cids))
   return memo.cids
+}
+
+/** What the proofs of a block are read from. Hashes all of its CIDs unless that is still known. */
+export function proofsOf(view: BlockView): BlockProofs {
+  const cids = cidsOf(view)
+  if (cids.proofs === undefined) {
+    view.session.work.look(cids.sorted.length)
+    const places = new Map(cids.sorted.map((cid, place) => [cid, place]))
+    cids.proofs = { tree: merkleTree(cids.sorted), places }
+  }
+  return cids.proofs
 }
 
 function sectionCids(view: BlockView, section: Section): Uint8Array[] {

@@ -8,6 +8,11 @@ export function sealsOf(view: BlockView): readonly Seal[] {
   return sealsAt(view).filter((seal) => seal.blockHash === view.header.hash)
 }
 
+/** Seals over exactly the stored documents. */
+export function storedSealsOf(view: BlockView): readonly Seal[] {
+  return sealsOf(view).filter((seal) => seal.merkleRoot === view.header.root)
+}
+
 /** The votes at this height, those for what is stored first. */
 export function votesOf(view: BlockView): readonly Votes[] {
   view.memo.votes ??= countVotes(sealsAt(view), view.header)

@@ -5,6 +5,7 @@
 import type { LRUCache } from 'lru-cache'
 import { invariant } from '../errors.ts'
 import type { Section } from '../primitives/collections.ts'
+import type { MerkleTree } from '../primitives/merkle.ts'
 import type { Seal } from '../primitives/seal.ts'
 import type { BlockHeader, Snapshot, StoredBlock } from '../store/store.ts'
 import { type ChunkWindow, holds, windowOf, windowValues } from './chunk-window.ts'
@@ -25,9 +26,17 @@ export interface BlockCids {
   readonly inOrder: readonly Uint8Array[]
   readonly sorted: readonly Uint8Array[]
   readonly root: string
+  /** What proofs are read from; made when the first one is asked for. */
+  proofs: BlockProofs | undefined
 }
 
-/** Recomputed CIDs of the blocks asked for last, by block hash; a full block's take about 60 kB. */
+/** The Merkle tree over the sorted CIDs, and the place of each in it. */
+export interface BlockProofs {
+  readonly tree: MerkleTree
+  readonly places: ReadonlyMap<Uint8Array, number>
+}
+
+/** Recomputed CIDs of the blocks asked for last, by root; those of a full block take about 60 kB, and as much for proofs. */
 export type CidCache = LRUCache<string, BlockCids>
 
 /** The votes for one root: distinct identities, in the order of their seals. */

@@ -2,7 +2,7 @@
  * The catalog of entities: the six collections and, where asked for, attestation records.
  */
 import { invariant } from '../errors.ts'
-import { cidText } from '../primitives/cid.ts'
+import { cidText } from '../primitives/cid-text.ts'
 import {
   blockSections,
   type Collection,
@@ -143,7 +143,8 @@ function courseOf(collection: CollectionName, field: string): Course | undefined
 
 // --- Seals ----------------------------------------------------------------------------------
 
-function sealAt(row: Row): Seal {
+/** The seal that a row of BlockSignature shows. */
+export function sealAt(row: Row): Seal {
   const seal = sealsOf(row.block)[row.position]
   invariant(seal !== undefined, `block ${row.block.height} has a seal ${row.position}`)
   return seal

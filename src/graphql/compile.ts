@@ -27,7 +27,6 @@ import { refusal } from './limits.ts'
 import type {
   AggregateField,
   ArgumentSource,
-  CommitField,
   ListPlan,
   NamedField,
   QueryPlan,
@@ -79,7 +78,7 @@ function compileRoot(
   }
   const source = toSource(compilation, root, node)
   if (name === '_commits') {
-    return { type: 'commits', key, source, fields: commitFields(compilation, nodes, 1) }
+    return { type: 'commits', key, source, fields: namedFields(compilation, nodes, 1) }
   }
   const aggregate = compileAggregate(key, source, (argument) => {
     const target = compilation.entities.get(argument)
@@ -130,7 +129,7 @@ function compileField(
   if (name === '__typename') return { type: 'constant', key, value: entity.typeName }
   if (name === '_deleted') return { type: 'constant', key, value: false }
   if (name === '_version')
-    return { type: 'version', key, fields: commitFields(compilation, nodes, depth) }
+    return { type: 'version', key, fields: namedFields(compilation, nodes, depth) }
   if (name === '_proof')
     return { type: 'proof', key, fields: namedFields(compilation, nodes, depth) }
   if (isGroupField(name)) throw strayGroup(name, node)
@@ -204,24 +203,20 @@ function innerAggregates(
   return fields.filter((one) => one.type === 'aggregate')
 }
 
+/** The fields of an object of a fixed type. */
 function namedFields(
   compilation: Compilation,
   nodes: readonly FieldNode[],
   depth: number,
 ): NamedField[] {
   const fields = fieldsBelow(compilation, nodes, depth + 1)
-  return [...fields].map(([key, below]) => ({ key, name: firstOf(below).name.value }))
-}
-
-function commitFields(
-  compilation: Compilation,
-  nodes: readonly FieldNode[],
-  depth: number,
-): CommitField[] {
-  const fields = fieldsBelow(compilation, nodes, depth + 1)
   return [...fields].map(([key, below]) => {
-    const name = firstOf(below).name.value
-    const isLeaf = name !== 'signature'
-    return { key, name, fields: isLeaf ? [] : namedFields(compilation, below, depth + 1) }
+    const { name, selectionSet } = firstOf(below)
+    const isLeaf = selectionSet === undefined
+    return {
+      key,
+      name: name.value,
+      fields: isLeaf ? [] : namedFields(compilation, below, depth + 1),
+    }
   })
 }

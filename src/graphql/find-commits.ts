@@ -8,7 +8,7 @@ import { versionOf } from './commit-view.ts'
 import { noAliases } from './filter.ts'
 import { refusal } from './limits.ts'
 import { type Arguments, toListRequest, wholeNumber } from './list-request.ts'
-import type { CommitField, RootField } from './plan.ts'
+import type { NamedField, RootField } from './plan.ts'
 import type { Row } from './row.ts'
 import { coerceArguments, type Run, scanOf } from './run.ts'
 import { selectRows } from './select-rows.ts'
@@ -42,7 +42,7 @@ export async function findCommits(
   return found.slice(start, start + length)
 }
 
-function versionTexts(row: Row, section: Section, fields: readonly CommitField[]): string[] {
+function versionTexts(row: Row, section: Section, fields: readonly NamedField[]): string[] {
   const { work } = row.block.session
   chargeVersion(work, fields, bytesOf(row, section).length)
   const texts = versionOf(row, section, fields).map((version) => JSON.stringify(version))

@@ -2,7 +2,7 @@
  * From the coerced arguments of a list to what it asks for.
  */
 import { type ASTNode, GraphQLError } from 'graphql'
-import { parseCid } from '../primitives/cid.ts'
+import { parseCid } from '../primitives/cid-text.ts'
 import { all, allOf, type Condition } from './condition.ts'
 import type { Catalog, Entity } from './entity.ts'
 import { type AliasScope, findAttribute, toCondition } from './filter.ts'

@@ -49,7 +49,7 @@ export type RowField =
       readonly list: ListPlan
     }
   | AggregateField
-  | { readonly type: 'version'; readonly key: string; readonly fields: readonly CommitField[] }
+  | { readonly type: 'version'; readonly key: string; readonly fields: readonly NamedField[] }
   | { readonly type: 'proof'; readonly key: string; readonly fields: readonly NamedField[] }
 
 /** The fields of a row's answer, in the order of the query. */
@@ -62,10 +62,7 @@ export interface RowSelection {
 export interface NamedField {
   readonly key: string
   readonly name: string
-}
-
-/** A field of a version; `signature` selects in turn. */
-export interface CommitField extends NamedField {
+  /** What it selects in turn; empty for a scalar. */
   readonly fields: readonly NamedField[]
 }
 
@@ -160,7 +157,7 @@ export type RootField =
       readonly type: 'commits'
       readonly key: string
       readonly source: ArgumentSource
-      readonly fields: readonly CommitField[]
+      readonly fields: readonly NamedField[]
     }
   | { readonly type: 'introspection'; readonly key: string; readonly field: IntrospectionField }
 

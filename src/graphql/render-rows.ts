@@ -6,7 +6,7 @@ import type { ByteWriter } from '../primitives/cbor.ts'
 import type { Section, Value } from '../primitives/collections.ts'
 import { aliasScope } from './alias-scope.ts'
 import { type ChildSelector, createChildSelector, rowsOfSpan } from './child-rows.ts'
-import { proofOf, versionOf } from './commit-view.ts'
+import { versionOf } from './commit-view.ts'
 import type { Link } from './entity.ts'
 import { noAliases, toCondition } from './filter.ts'
 import { type Group, groupsAmong } from './group.ts'
@@ -24,6 +24,7 @@ import type {
   RowSelection,
 } from './plan.ts'
 import { toMatcher } from './predicate.ts'
+import { proofOf, sealProofOf } from './proof-view.ts'
 import { type Column, renderObjects } from './render-objects.ts'
 import { forget, type Row, rowAt } from './row.ts'
 import { rowAggregate } from './row-aggregate.ts'
@@ -71,8 +72,11 @@ function columnOf(run: Run, field: RowField, { entity }: RowSelection): Column<R
     case 'version':
       return section === null ? textColumn(key, () => '[]') : versionColumn(run, field, section)
     case 'proof':
-      if (section === null) return textColumn(key, () => 'null')
-      return slowColumn(run, key, (row) => JSON.stringify(proofOf(row, section, field.fields)))
+      return slowColumn(run, key, (row) =>
+        JSON.stringify(
+          section === null ? sealProofOf(row, field.fields) : proofOf(row, section, field.fields),
+        ),
+      )
     case 'one':
       return { key, texts: (rows) => renderOne(run, rows, field) }
     case 'many':

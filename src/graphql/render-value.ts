@@ -1,9 +1,9 @@
 /**
  * How a value is written when its field is given a format.
  */
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import type { ASTNode } from 'graphql'
 import { LRUCache } from 'lru-cache'
+import { checksumAddress } from '../primitives/checksum-address.ts'
 import type { Value } from '../primitives/collections.ts'
 import type { Attribute } from './entity.ts'
 import { refusal } from './limits.ts'
@@ -30,19 +30,11 @@ function decimal(value: Value): Value {
 const checksums = new LRUCache<string, string>({ max: 4_096 })
 
 function checksum(value: Value): Value {
-  return value === null ? null : checksumAddress(String(value))
-}
-
-/** Mixed-case checksum of a lower-case address (https://eips.ethereum.org/EIPS/eip-55). */
-export function checksumAddress(address: string): string {
+  if (value === null) return null
+  const address = String(value)
   const known = checksums.get(address)
   if (known !== undefined) return known
-  const digits = address.slice(2)
-  const digest = Buffer.from(keccak_256(Buffer.from(digits, 'ascii'))).toString('hex')
-  const mixed = [...digits].map((digit, index) =>
-    Number.parseInt(digest[index] ?? '0', 16) >= 8 ? digit.toUpperCase() : digit,
-  )
-  const result = `0x${mixed.join('')}`
+  const result = checksumAddress(address)
   checksums.set(address, result)
   return result
 }

@@ -96,19 +96,38 @@ export const commitsArguments: GraphQLFieldConfigArgumentMap = {
   offset,
 }
 
-/** The path from a document's CID to its block's signed root. */
+const provenBlockType = new GraphQLObjectType({
+  name: 'ProvenBlock',
+  description: 'The block that a proof is about.',
+  fields: {
+    number: { type: intScalar, description: 'Its height.' },
+    hash: { type: GraphQLString, description: 'Its hash, 0x hex.' },
+  },
+})
+
+/** What `src/verify` needs to check a document without trusting whoever answers it. */
 const proofType: GraphQLObjectType = new GraphQLObjectType({
   name: 'InclusionProof',
   description:
-    'Shows that the document is under its block’s signed Merkle root (RFC 9162, SHA-256).',
+    'Shows that Generators signed the document: its CID is under a Merkle root (RFC 9162, SHA-256) that they sealed.',
   fields: {
-    cid: { type: GraphQLString, description: 'The leaf.' },
-    index: { type: intScalar, description: 'Place of the leaf among the CIDs in byte order.' },
+    network: { type: GraphQLString, description: 'The network, as in `Ethereum__Mainnet`.' },
+    cid: { type: GraphQLString, description: 'The leaf; null for a seal, which is none.' },
+    index: {
+      type: intScalar,
+      description: 'Place of the leaf among the CIDs in byte order; null for a seal.',
+    },
     count: { type: intScalar, description: 'Number of leaves.' },
-    root: { type: GraphQLString, description: 'The Merkle root in hex.' },
     path: {
       type: new GraphQLList(GraphQLString),
-      description: 'Hashes from the leaf’s sibling up, in hex.',
+      description: 'Hashes from the leaf’s sibling up, hex without 0x.',
+    },
+    root: { type: GraphQLString, description: 'The Merkle root, hex without 0x.' },
+    block: { type: provenBlockType, description: 'The block that is sealed.' },
+    seals: {
+      type: new GraphQLList(signatureType),
+      description:
+        'The signatures over exactly this block hash and root; for a seal, its own alone.',
     },
   },
 })
@@ -212,14 +231,17 @@ function systemFields(entity: Entity): Fields {
   const fields: Fields = {
     _deleted: { type: GraphQLBoolean, description: 'Always false.' },
   }
-  if (entity.section === null) return fields
-  fields['_version'] = {
-    type: new GraphQLList(commitType),
-    description: 'The one version of the document, with its CID and the signature over it.',
+  if (entity.section !== null) {
+    fields['_version'] = {
+      type: new GraphQLList(commitType),
+      description: 'The one version of the document, with its CID and the signature over it.',
+    }
   }
-  fields['_proof'] = {
-    type: proofType,
-    description: 'The path from the document’s CID to the signed root of its block.',
+  if (entity.section !== null || entity.name === 'BlockSignature') {
+    fields['_proof'] = {
+      type: proofType,
+      description: 'What it takes to check the document without trusting whoever answers it.',
+    }
   }
   return fields
 }

@@ -1,12 +1,15 @@
 /** The Host's settings: the common ones, and what only a Host has. */
 import { type CommonSettings, commonSettings } from '../service/common-settings.ts'
+import { type TrustMode, trustModes } from '../service/contract.ts'
 import { commonListeners, portCollisions } from '../service/own-ports.ts'
 import type { ListenAddress } from '../service/port-unavailable.ts'
 import type { SettingsTable } from '../service/setting.ts'
 import {
   type Address,
+  choice,
   kind,
   list,
+  path,
   type SettingKind,
   scalarText,
   secretText,
@@ -25,12 +28,16 @@ export interface HostSettings extends CommonSettings {
   readonly registryRpcUrl: string | null
   readonly registryLcdUrl: string | null
   readonly adminToken: string | null
-  /** Identities that may vote; empty lets everybody. */
+  /** Whose word counts; null where the list of signers decides: `signers` with one, else `bootstrap`. */
+  readonly trust: TrustMode | null
+  /** Identities whose word counts. */
   readonly trustedSigners: readonly string[]
+  /** File with one such identity a line, read again when it changes. */
+  readonly trustedSignersFile: string | null
 }
 
 /** A public key as `signatureIdentity` shows it. */
-const signerIdentity: SettingKind<string> = kind(
+export const signerIdentity: SettingKind<string> = kind(
   'a signer’s public key in hex, as BlockSignature.signatureIdentity shows it',
   (value) => {
     const found = scalarText(value)?.toLowerCase()
@@ -73,12 +80,24 @@ export const hostSettings: SettingsTable<HostSettings> = {
     secret: true,
     doc: 'Opens the administrative routes. Has no effect until Views are served.',
   },
+  trust: {
+    key: 'host.trust',
+    env: 'HOST_TRUST',
+    kind: choice(trustModes),
+    doc: 'Whose word counts: the listed signers, bootstrap peers that prove to be Generators (what holds without a list), or anyone, for experiments.',
+  },
   trustedSigners: {
     key: 'host.trusted_signers',
     env: 'HOST_TRUSTED_SIGNERS',
     kind: list(signerIdentity),
     default: [],
-    doc: 'Generators whose seals count. Without any, every valid seal counts, and whoever can seal can bring blocks in.',
+    doc: 'Generators whose word counts, by the identity in their /health; HOST_TRUST is signers then.',
+  },
+  trustedSignersFile: {
+    key: 'host.trusted_signers_file',
+    env: 'HOST_TRUSTED_SIGNERS_FILE',
+    kind: path,
+    doc: 'File with one more such identity a line, read again when it changes; where it is missing, empty or malformed, the last good list stays.',
   },
 }
 
@@ -88,6 +107,8 @@ export function loadHostSettings(sources: SettingSources): LoadedSettings<HostSe
 }
 
 function checkSettings(settings: HostSettings): readonly string[] {
+  const contradictions = trustContradictions(settings)
+  if (contradictions.length > 0) return contradictions
   const { port } = settings.apiAddress
   if (port === maxPort)
     return [`db.url (DB_API_ADDR): found port ${port}, accepted is a lower one: ${aboveApi}`]
@@ -96,6 +117,28 @@ function checkSettings(settings: HostSettings): readonly string[] {
     ...commonListeners(settings),
     ['the playground (one port above db.url, DB_API_ADDR)', playground],
   ])
+}
+
+function trustContradictions({
+  trust,
+  trustedSigners,
+  trustedSignersFile,
+}: HostSettings): readonly string[] {
+  const isListed = trustedSigners.length > 0
+  if (isListed && trust !== null && trust !== 'signers')
+    return [
+      `host.trust (HOST_TRUST): found ${trust} beside host.trusted_signers (HOST_TRUSTED_SIGNERS), accepted is signers, or nothing`,
+    ]
+  if (trust === 'signers' && !isListed && trustedSignersFile === null)
+    return [
+      'host.trust (HOST_TRUST): found signers, accepted is that with host.trusted_signers (HOST_TRUSTED_SIGNERS) or host.trusted_signers_file (HOST_TRUSTED_SIGNERS_FILE)',
+    ]
+  return []
+}
+
+/** Whose word counts with these settings. */
+export function trustModeOf({ trust, trustedSigners }: HostSettings): TrustMode {
+  return trust ?? (trustedSigners.length > 0 ? 'signers' : 'bootstrap')
 }
 
 const maxPort = 65_535

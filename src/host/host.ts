@@ -3,25 +3,30 @@
  * The main thread moves bytes, answers health and queries; the writer thread verifies and stores.
  */
 import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
 import { openIdentity, readIdentity } from '../identity/identity.ts'
 import type { P2p } from '../p2p/p2p.ts'
 import { networkName } from '../primitives/names.ts'
 import { openHealthServer } from '../service/health.ts'
+import { openLineFile } from '../service/line-file.ts'
 import { openMetrics } from '../service/metrics.ts'
 import { requireFree, requireWritable, tcpAddress } from '../service/preflight.ts'
 import type { Running } from '../service/run.ts'
 import type { LoadedSettings } from '../service/settings.ts'
 import { readVersion } from '../service/version.ts'
 import { openReader } from '../store/reader.ts'
+import type { StoreReader } from '../store/store.ts'
+import { hasStore } from '../store/store-directory.ts'
 import { openVolumeWatch } from '../store/volume-watch.ts'
 import { openApi } from './api.ts'
-import { type HostSettings, playgroundListen } from './config.ts'
+import { openWriterThread, type Writer } from './apply/writer.ts'
+import { type HostSettings, playgroundListen, signerIdentity, trustModeOf } from './config.ts'
 import { openMesh } from './mesh.ts'
 import { createHostMetrics } from './metrics.ts'
-import { decideNames } from './network.ts'
-import { openSchemaSync } from './schema-sync.ts'
-import { createStatus } from './status.ts'
-import { openWriterThread } from './writer.ts'
+import { type ChainNames, decideNames } from './network.ts'
+import { openSchemaSync, type SchemaSync } from './schema/schema-sync.ts'
+import { createStatus, type Status } from './status.ts'
+import { openTrust, type Trust } from './trust/trust.ts'
 
 /** What a running Host can be reached at. */
 export interface Host {
@@ -40,14 +45,14 @@ export interface HostParts {
 
 /** Opens everything and reports ready. Each part that is open is owned by `running`. */
 export async function openHost(
-  { settings, origins, secretFiles }: LoadedSettings<HostSettings>,
+  loaded: LoadedSettings<HostSettings>,
   { log, running, secrets }: HostParts,
 ): Promise<Host> {
+  const { settings } = loaded
   const metrics = running.own('metrics', openMetrics({ thread: 'main' }))
   const { registry } = metrics
-  const { fail: onFatal, signal } = running
   const status = createStatus(settings)
-  const hostMetrics = createHostMetrics(metrics.registry, status.gauges)
+  const hostMetrics = createHostMetrics(registry, status.gauges)
   const health = running.own(
     'health server',
     await openHealthServer(
@@ -61,65 +66,116 @@ export async function openHost(
     ),
   )
   await requireUsable(settings)
-  const retainBlocks = settings.prunerEnabled ? settings.prunerMaxBlocks : null
-  const { keyPath, keyringSecret: secret } = settings
+  const { keyPath, keyringSecret: secret, storePath } = settings
   const keyOptions = { keyPath, secret, program: 'host' } as const
   const known = await readIdentity(keyOptions)
-  const schema = running.own(
-    'schema',
-    await openSchemaSync(
-      { source: sourceOf(settings), tokenFile: secretFiles.schemaAuthToken },
-      { log, registry, signal },
-    ),
-  )
-  status.parts.schema = schema
-  const wanted = decideNames(settings, origins, schema.fetchedNetwork)
-  const trustedSigners = settings.trustedSigners.length === 0 ? null : settings.trustedSigners
+  const { names: wanted, schema } = await learnNames(loaded, { log, running, status, registry })
+  const retainBlocks = settings.prunerEnabled ? settings.prunerMaxBlocks : null
   const { writer, names } = await openWriterThread(
-    {
-      storePath: settings.storePath,
-      logLevel: settings.logLevel,
-      secrets,
-      applier: { trustedSigners, retainBlocks },
-    },
+    { storePath, logLevel: settings.logLevel, secrets, retainBlocks },
     wanted,
-    { onFatal },
+    { onFatal: running.fail },
   )
   running.own('writer', writer)
-  const { peerSeed } = known ?? (await openIdentity(keyOptions))
+  const { peerSeed, signer } = known ?? (await openIdentity(keyOptions))
   metrics.addSource(writer.metrics)
   const network = networkName(names.chain, names.network)
   status.setNetwork(names.chain, names.network)
+  status.setIdentity(signer.identity)
   schema.use(network)
-  const reader = openReader({ path: settings.storePath }, { log, registry })
-  running.own('reader', reader)
+  const reader = running.own('reader', openReader({ path: storePath }, { log, registry }))
   status.parts.reader = reader
-  const volumeOf = { path: settings.storePath }
-  const volume = running.own('volume watch', await openVolumeWatch(volumeOf, { log, registry }))
-  status.parts.volume = volume
-  running.own('status', {
-    close: () => {
-      status.parts.reader = null
-    },
-  })
+  const volume = await openVolumeWatch({ path: storePath }, { log, registry })
+  status.parts.volume = running.own('volume watch', volume)
+  running.own('status', { close: status.close })
+  const trust = await openTrustOf({ settings, network }, { log, running, writer, reader })
+  status.parts.trust = trust
   const api = running.own('api', await openApi({ settings, network }, { log, reader, registry }))
   const mesh = running.own(
     'mesh',
     await openMesh(
-      { settings, network, retainBlocks, peerSeed },
-      { log, registry, metrics: hostMetrics, status, writer, reader, notify: api.notify, onFatal },
+      { settings, network, peerSeed },
+      {
+        log,
+        registry,
+        metrics: hostMetrics,
+        status,
+        writer,
+        reader,
+        trust,
+        signer,
+        notify: api.notify,
+        onFatal: running.fail,
+      },
     ),
   )
   status.setReady(true)
   running.own('readiness', { close: () => status.setReady(false) })
   const { id, addresses } = mesh.p2p.self()
-  log.info({ network, peer: id, addresses, head: status.stored()?.head ?? null }, 'host ready')
+  const { head } = status.state()
+  log.info({ network, peer: id, addresses, identity: signer.identity, head }, 'host ready')
   return {
     healthPort: health.port,
     apiPort: api.port,
     playgroundPort: api.playgroundPort,
     p2p: mesh.p2p,
   }
+}
+
+interface NameParts extends Pick<HostParts, 'log' | 'running'> {
+  readonly status: Status
+  readonly registry: Registry
+}
+
+/**
+ * Which chain this Host is of. Where only its Generator can tell, and nothing is stored yet, it waits for that
+ * one: a store keeps the name that it was made with.
+ */
+async function learnNames(
+  { settings, origins, secretFiles }: LoadedSettings<HostSettings>,
+  { log, running, status, registry }: NameParts,
+): Promise<{ names: ChainNames; schema: SchemaSync }> {
+  const { signal } = running
+  const schema = await openSchemaSync(
+    { source: sourceOf(settings), tokenFile: secretFiles.schemaAuthToken },
+    { log, registry, signal },
+  )
+  running.own('schema', schema)
+  status.parts.schema = schema
+  const names = decideNames(settings, origins, schema.fetchedNetwork())
+  if (!names.isGuess || settings.schemaUrl === null || hasStore(settings.storePath))
+    return { names, schema }
+  log.warn({ url: settings.schemaUrl }, 'waits for the Generator to say which chain this is')
+  status.setWaiting(true)
+  const fetched = await schema.awaitNetwork()
+  status.setWaiting(false)
+  return { names: decideNames(settings, origins, fetched), schema }
+}
+
+/** The list of accepted signers, with the file that adds to it. */
+async function openTrustOf(
+  { settings, network }: { readonly settings: HostSettings; readonly network: string },
+  parts: Pick<HostParts, 'log' | 'running'> & {
+    readonly writer: Writer
+    readonly reader: StoreReader
+  },
+): Promise<Trust> {
+  const { log, running, writer, reader } = parts
+  const setting = 'HOST_TRUSTED_SIGNERS_FILE'
+  const path = settings.trustedSignersFile
+  const file =
+    path === null
+      ? null
+      : await openLineFile(
+          { path, setting, kind: signerIdentity, isWhole: true },
+          { log, onChange: () => trust.onFile() },
+        )
+  if (file !== null) running.own('signers file', file)
+  const trust = openTrust(
+    { mode: trustModeOf(settings), listed: settings.trustedSigners, network },
+    { log, writer, reader, file, onFatal: running.fail },
+  )
+  return running.own('trust', trust)
 }
 
 async function requireUsable(settings: HostSettings): Promise<void> {

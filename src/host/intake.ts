@@ -1,72 +1,95 @@
 /**
- * Where sealed blocks enter on the main thread: their bytes go to the writer, and what became of
+ * Where sealed blocks and heads enter on the main thread: their bytes go to the writer, and what became of
  * them is counted, logged and turned into a verdict on the sender.
  */
 import type { Logger } from 'pino'
-import type { BlockOrigin, Verdict } from '../p2p/gossip.ts'
+import type { BlockOrigin, OnMessage, Verdict } from '../p2p/peers/verdict.ts'
+import type { Outcome } from './apply/outcome.ts'
+import type { HeadOutcome } from './apply/signer-heads.ts'
+import type { Breach } from './apply/verify.ts'
+import type { Writer } from './apply/writer.ts'
 import type { HostMetrics } from './metrics.ts'
-import type { Applier, Outcome } from './outcome.ts'
 
 export interface IntakeParts {
   readonly log: Logger
-  readonly metrics: Pick<HostMetrics, 'message' | 'waiting'>
-  /** Gives the bytes away to the writer. Rejects when the store failed. */
-  readonly apply: Applier['receive']
-  readonly onStored: (outcome: Extract<Outcome, { kind: 'stored' }>) => void
-  readonly onTooDeep: (height: number) => void
+  readonly metrics: Pick<HostMetrics, 'message' | 'head' | 'waiting'>
+  readonly writer: Pick<Writer, 'receive' | 'receiveHead'>
+  /** Called when the writer cannot go on. */
+  readonly onFatal: (error: unknown) => void
 }
 
-/** Hands one message to the writer; see `Applier.receive` for `mayFloat`, false by default. */
-export type Take = (bytes: Uint8Array, from: BlockOrigin, mayFloat?: boolean) => Promise<Outcome>
+/** Hands one sealed block to the writer, its bytes with it. Rejects when the store failed. */
+export type Take = (bytes: Uint8Array, from: BlockOrigin) => Promise<Outcome>
 
-/** The function that takes messages in. */
-export function createIntake(parts: IntakeParts): Take {
-  const { log, metrics } = parts
-  return async (bytes, from, mayFloat = false) => {
+export interface Intake {
+  readonly take: Take
+  /** Judges a gossiped block: what accepted signers sealed and the writer has checked is passed on. */
+  readonly onBlock: OnMessage
+  /** Judges a gossiped head: the newest of an accepted signer is passed on. */
+  readonly onHead: OnMessage
+}
+
+/** The functions that take messages in. */
+export function createIntake(parts: IntakeParts): Intake {
+  const { log, metrics, writer } = parts
+  const take: Take = async (bytes, from) => {
     metrics.waiting.inc()
-    const { outcome, work } = await parts
-      .apply(bytes, mayFloat)
+    const { outcome, work } = await writer
+      .receive(bytes, from.via === 'gossip')
       .finally(() => metrics.waiting.dec())
     metrics.message(from.via, outcome, work)
     tell(outcome, from, log)
-    if (outcome.kind === 'stored') parts.onStored(outcome)
-    if (outcome.kind === 'too-deep') parts.onTooDeep(outcome.height)
     return outcome
   }
-}
-
-function tell(outcome: Outcome, { peer, via }: BlockOrigin, log: Logger): void {
-  if (outcome.kind === 'stored') {
-    const { height, taken, removed } = outcome
-    const facts = { height, transactions: taken.transactions, logs: taken.logs, via, peer }
-    log[via === 'gossip' ? 'info' : 'debug'](facts, 'block stored')
-    if (removed > 0)
-      log.info({ height: outcome.top, removed, added: taken.blocks }, 'reorganisation followed')
-  } else if (outcome.kind === 'breach') {
-    const { rule, detail, height, action } = outcome
-    log[action === 'reject' ? 'warn' : 'debug'](
-      { peer, via, rule, detail, height },
-      `block ${action}ed`,
-    )
-  } else log.debug({ peer, via, ...outcome }, 'block received')
-}
-
-/** What the sender of a message deserves, where nothing more can be found out about it. */
-export function verdictOf(outcome: Outcome): Verdict {
-  switch (outcome.kind) {
-    case 'stored':
-    case 'votes':
-    case 'announced':
-      return { action: 'accept', height: outcome.height }
-    case 'held':
-      return { action: 'ignore', reason: 'what is stored is as long' }
-    case 'detached':
-      return { action: 'ignore', reason: 'the blocks below it are not stored yet' }
-    case 'too-deep':
-      return { action: 'ignore', reason: 'its branch begins too far below' }
-    case 'incomplete':
-      return { action: 'reject', reason: 'wrong parent: the sender does not have its chain' }
-    case 'breach':
-      return { action: outcome.action, reason: `${outcome.rule}: ${outcome.detail}` }
+  const judge = async (judged: Promise<Verdict>): Promise<Verdict> => {
+    try {
+      return await judged
+    } catch (error) {
+      parts.onFatal(error)
+      return { action: 'ignore', reason: 'the Host is closing' }
+    }
   }
+  return {
+    take,
+    onBlock: (bytes, from) => judge(take(bytes, from).then(verdictOf)),
+    onHead: (bytes, from) =>
+      judge(
+        writer.receiveHead(bytes).then((outcome) => {
+          metrics.head(outcome)
+          if (outcome.kind === 'breach') tellBreach(outcome, from, log, 'head')
+          return headVerdict(outcome)
+        }),
+      ),
+  }
+}
+
+function tell(outcome: Outcome, from: BlockOrigin, log: Logger): void {
+  if (outcome.kind === 'breach') tellBreach(outcome, from, log, 'block')
+  else log.debug({ ...from, ...outcome }, 'block received')
+}
+
+function tellBreach(
+  { rule, detail, height, action }: Breach,
+  from: BlockOrigin,
+  log: Logger,
+  what: 'block' | 'head',
+): void {
+  const facts = { ...from, rule, detail, height }
+  log[action === 'reject' ? 'warn' : 'debug'](facts, `${what} ${action}ed`)
+}
+
+/** What the sender of a sealed block deserves. */
+export function verdictOf(outcome: Outcome): Verdict {
+  if (outcome.kind === 'breach') return breachVerdict(outcome)
+  return { action: 'accept', height: outcome.height }
+}
+
+/** What the sender of a head deserves; it is taken to have the block, or to have it soon. */
+export function headVerdict(outcome: HeadOutcome): Verdict {
+  if (outcome.kind === 'breach') return breachVerdict(outcome)
+  return { action: 'accept', height: outcome.height }
+}
+
+function breachVerdict({ action, rule, detail }: Breach): Verdict {
+  return { action, reason: `${rule}: ${detail}` }
 }

@@ -4,28 +4,34 @@
  */
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import type { OnMessage } from '../p2p/gossip.ts'
+import type { Signer } from '../identity/signature.ts'
+import { createBlockSource } from '../mesh/block-source.ts'
+import { proveIdentity } from '../mesh/identity-proof.ts'
+import { createVoteAnswers } from '../mesh/vote-answers.ts'
 import { openP2p, type P2p } from '../p2p/p2p.ts'
-import type { BlockSource } from '../p2p/range-server.ts'
+import { peerIdOf } from '../p2p/peers/peer-id.ts'
+import type { Answers } from '../p2p/streams/questions.ts'
 import { openPeerFiles, type PeerFiles } from '../service/peer-files.ts'
-import { createSealedBlocks } from '../store/sealed-blocks.ts'
 import type { StoreReader } from '../store/store.ts'
-import { createBranchPull } from './branch-pull.ts'
+import type { FollowState, Stored } from './apply/outcome.ts'
+import { storedHeads } from './apply/signer-heads.ts'
+import type { Writer } from './apply/writer.ts'
 import type { HostSettings } from './config.ts'
-import { createGossipJudge } from './gossip-judge.ts'
-import { createIntake } from './intake.ts'
+import { createIntake, type Intake } from './intake.ts'
 import type { HostMetrics } from './metrics.ts'
-import type { Applier, Outcome } from './outcome.ts'
 import type { Status } from './status.ts'
-import { openSync, type Sync } from './sync.ts'
+import { openSync } from './sync/sync.ts'
+import { openVoteSync } from './sync/vote-sync.ts'
+import type { Trust } from './trust/trust.ts'
 
 export interface MeshOptions {
   readonly settings: HostSettings
   /** As in `Ethereum__Mainnet`. */
   readonly network: string
-  readonly retainBlocks: number | null
   /** See `P2pOptions`. */
   readonly peerSeed: Uint8Array
+  /** See `VoteSyncOptions`. */
+  readonly compareVotesMs?: number
 }
 
 export interface MeshParts {
@@ -33,8 +39,11 @@ export interface MeshParts {
   readonly registry: Registry
   readonly metrics: HostMetrics
   readonly status: Status
-  readonly writer: Applier
+  readonly writer: Writer
   readonly reader: StoreReader
+  readonly trust: Trust
+  /** This Host's own key. */
+  readonly signer: Signer
   /** Tells subscribers of a new block. */
   readonly notify: (height: number) => void
   /** Called when the writer cannot go on. */
@@ -46,68 +55,102 @@ export interface Mesh {
   close(): Promise<void>
 }
 
-/** Blocks that are asked of a peer at a time. */
-const pieceBlocks = 64
-/** Twelve slots without a block: long enough to believe that nobody continues the stored chain. */
-const jumpAfterMs = 60_000
-
 /** Connects to the mesh and begins to catch up. */
 export async function openMesh(options: MeshOptions, parts: MeshParts): Promise<Mesh> {
-  const { log, status } = parts
-  const closing = new AbortController()
-  const files = await openPeerFiles(options.settings, log)
-  const take = createIntake({
-    log,
-    metrics: parts.metrics,
-    apply: (bytes, mayFloat) => parts.writer.receive(bytes, mayFloat),
-    onStored: (outcome) => tellStored(outcome, parts),
-    onTooDeep: (height) => tellTooDeep(height, parts),
-  })
-  const completeBranch = createBranchPull({
-    take,
-    pull: (peer, from, to, signal) => p2p.pull(peer, from, to, signal),
-  })
-  const onBlock = createGossipJudge({
-    take,
-    completeBranch,
-    signal: closing.signal,
-    onFatal: parts.onFatal,
-    onAhead: (peer, height) => p2p.judge(peer, { action: 'accept', height }),
-  })
-  const p2p = await openNode(options, parts, files, onBlock)
+  const { status, trust } = parts
+  const files = await openPeerFiles(options.settings, parts.log)
+  const intake = createIntake(parts)
+  const p2p = await openNode(options, parts, files, intake)
   status.parts.p2p = p2p
-  files.follow(p2p)
-  const sync: Sync = openSync(
-    { retainBlocks: options.retainBlocks, pieceBlocks, jumpAfterMs },
-    {
-      log,
-      metrics: parts.metrics,
-      p2p,
-      stored: status.stored,
-      headSinceMs: status.headSinceMs,
-      take,
-      completeBranch,
-      onFatal: parts.onFatal,
+  trust.setBootstrapPeers(files.bootstrapPeers())
+  trust.follow(p2p)
+  files.follow({
+    setAnnounce: p2p.setAnnounce,
+    setBootstrapPeers: (addresses) => {
+      p2p.setBootstrapPeers(addresses)
+      trust.setBootstrapPeers(addresses)
     },
-  )
+  })
+  const following = follow(p2p, intake, options, parts)
   return {
     p2p,
     close: async () => {
-      closing.abort()
       files.close()
-      await sync.close()
+      await following.close()
       status.parts.p2p = null
       await p2p.close()
     },
   }
 }
 
+/** Pulls what the writer wants, and compares votes. */
+function follow(
+  p2p: P2p,
+  intake: Intake,
+  { compareVotesMs: everyMs }: MeshOptions,
+  parts: MeshParts,
+): { close(): Promise<void> } {
+  const { writer, status, trust, reader } = parts
+  let state: FollowState | null = null
+  const votes = openVoteSync(everyMs === undefined ? {} : { everyMs }, {
+    ...parts,
+    p2p,
+    reader,
+    signers: () => state?.signers.map(({ identity }) => identity) ?? [],
+    isAnyone: trust.mode === 'anyone',
+    window: () => voteWindow(state, status),
+  })
+  const sync = openSync({
+    ...parts,
+    p2p,
+    take: intake.take,
+    signerOf: (peer) => generatorOf(trust, peer),
+    wants: () => writer.wants(),
+    onServedFrom: (height) => writer.setServedFrom(height).catch(parts.onFatal),
+    onCaughtUp: votes.wake,
+  })
+  writer.onState((next) => {
+    const known = new Set(state?.signers.map(({ identity }) => identity))
+    const isNewcomer = next.signers.some(({ identity }) => !known.has(identity))
+    state = next
+    status.onFollow(next)
+    sync.setWants(next.wants)
+    if (isNewcomer) votes.start()
+  })
+  writer.onStored((stored) => tellStored(stored, parts))
+  return {
+    close: async () => {
+      await Promise.all([votes.close(), sync.close()])
+    },
+  }
+}
+
+/** Votes are compared from the lowest height that is kept to the highest that is of use. */
+function voteWindow(
+  state: FollowState | null,
+  status: Status,
+): { readonly from: number; readonly to: number } | null {
+  const top = Math.max(state?.reached ?? -1, status.stored()?.head ?? -1)
+  return state === null || top < 0 ? null : { from: state.floor, to: top }
+}
+
+function generatorOf(trust: Trust, peer: string): string | null {
+  const found = trust.identityOf(peer)
+  return found?.role === 'generator' ? found.identity : null
+}
+
 async function openNode(
   { settings, network, peerSeed }: MeshOptions,
-  { log, registry, reader }: MeshParts,
+  { log, registry, reader, signer }: MeshParts,
   files: PeerFiles,
-  onBlock: OnMessage,
+  { onBlock, onHead }: Intake,
 ): Promise<P2p> {
+  const peerId = await peerIdOf(peerSeed)
+  const proof = proveIdentity(signer, { network, role: 'host', peerId })
+  const answers: Answers = {
+    identity: () => proof,
+    votes: createVoteAnswers({ reader, heads: (identities) => storedHeads(reader, identities) }),
+  }
   try {
     return await openP2p(
       {
@@ -117,7 +160,7 @@ async function openNode(
         announce: files.announce(),
         bootstrapPeers: files.bootstrapPeers(),
       },
-      { log, registry, source: blockSource(reader), onBlock, answers: silent },
+      { log, registry, source: createBlockSource(reader), onBlock, onHead, answers },
     )
   } catch (error) {
     files.close()
@@ -125,30 +168,13 @@ async function openNode(
   }
 }
 
-const silent = { identity: () => null, votes: () => null }
-
-function blockSource(reader: StoreReader): BlockSource {
-  return {
-    range: () => reader.read((snapshot) => snapshot.range()),
-    sealedBlock: createSealedBlocks(reader).sealedBlock,
-  }
-}
-
-function tellStored(
-  { bottom, top }: Extract<Outcome, { kind: 'stored' }>,
-  { status, notify }: MeshParts,
-): void {
+function tellStored(stored: Stored, { log, metrics, status, notify }: MeshParts): void {
+  const { bottom, top, removed, taken } = stored
+  metrics.stored(stored)
   status.onStored()
+  const { blocks, transactions, logs } = taken
+  const facts = { height: top, blocks, transactions, logs }
+  log[blocks === 1 ? 'info' : 'debug'](facts, 'block stored')
+  if (removed > 0) log.info({ height: top, removed, added: blocks }, 'reorganisation followed')
   for (let height = bottom; height <= top; height++) notify(height)
-}
-
-/** Somebody has to decide which chain is the right one. */
-function tellTooDeep(height: number, { log, status }: MeshParts): void {
-  if (status.state().errors[0]?.code === 'HOST_FORK_TOO_DEEP') return
-  const message =
-    'peers are on a branch that leaves the stored one more than 64 blocks below its end'
-  const remedy =
-    'If theirs is the right chain, stop the Host and start it with an empty DB_STORE_PATH; else name other BOOTSTRAP_PEERS.'
-  log.error({ height, code: 'HOST_FORK_TOO_DEEP', remedy }, message)
-  status.setFork({ code: 'HOST_FORK_TOO_DEEP', message: `${message}. ${remedy}` })
 }

@@ -2,11 +2,19 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { declareScrapedGauge } from '../scraped-gauge.ts'
 import type { Counters } from '../service/health-report.ts'
-import type { Outcome, Work } from './outcome.ts'
+import type { Outcome, Stored, Work } from './apply/outcome.ts'
+import type { HeadOutcome } from './apply/signer-heads.ts'
+import type { Breach } from './apply/verify.ts'
 
 export interface HostMetrics {
-  /** Counts one message and what became of it. */
+  /** Counts one sealed block and what became of it. */
   message(via: 'gossip' | 'pull', outcome: Outcome, work: Work): void
+  /** Counts one gossiped head and what became of it. */
+  head(outcome: HeadOutcome): void
+  /** Counts blocks that were written. */
+  stored(stored: Stored): void
+  /** Counts seals that a comparison with a peer brought. */
+  voteExchange(seals: number): void
   /** Counts a piece of a catch-up by how it ended. */
   pulled(result: 'whole' | 'partial' | 'failed'): void
   /** Messages that are with the writer. */
@@ -19,6 +27,10 @@ export interface HostGauges {
   readonly head: () => number | null
   readonly lag: () => number | null
   readonly gapBlocks: () => number
+  readonly signers: () => number
+  readonly countedSigners: () => number
+  readonly waitingBlocks: () => number
+  readonly waitingBytes: () => number
 }
 
 /** Declares the metrics in `registry`. */
@@ -43,18 +55,17 @@ export function createHostMetrics(registry: Registry, gauges: HostGauges): HostM
   const lately: number[] = []
   declareGauges(registry, gauges)
 
-  const stored = (outcome: Extract<Outcome, { kind: 'stored' }>): void => {
-    const { blocks, transactions, logs, accessListEntries, seals } = outcome.taken
+  const stored = ({ taken, removed }: Stored): void => {
+    const { blocks, transactions, logs, accessListEntries } = taken
     totals.blocks.inc(blocks)
     totals.transactions.inc(transactions)
     totals.logs.inc(logs)
     totals.entries.inc(accessListEntries)
-    totals.seals.inc(seals)
     for (let block = 0; block < blocks; block++) lately.push(performance.now())
     dropOld(lately)
-    if (outcome.removed === 0) return
+    if (removed === 0) return
     totals.reorgs.inc()
-    totals.removed.inc(outcome.removed)
+    totals.removed.inc(removed)
   }
 
   return {
@@ -65,12 +76,18 @@ export function createHostMetrics(registry: Registry, gauges: HostGauges): HostM
     }),
     message: (via, outcome, work) => {
       totals.messages.inc({ via, outcome: labelOf(outcome) })
-      if (outcome.kind === 'stored') stored(outcome)
-      if (outcome.kind === 'votes') totals.seals.inc(outcome.seals)
+      if (outcome.kind !== 'breach') totals.seals.inc(outcome.seals)
       if (outcome.kind === 'breach') totals.breaches.inc({ rule: outcome.rule })
       verifySeconds.observe(work.verifyMs / 1e3)
-      if (outcome.kind === 'stored') applySeconds.observe(work.applyMs / 1e3)
+      if (outcome.kind === 'block' && outcome.isStored) applySeconds.observe(work.applyMs / 1e3)
       lastMs = work.verifyMs + work.applyMs
+    },
+    head: (outcome) =>
+      totals.heads.inc({ outcome: outcome.kind === 'newer' ? 'newer' : breachLabel(outcome) }),
+    stored,
+    voteExchange: (seals) => {
+      totals.madeUp.inc(seals)
+      totals.seals.inc(seals)
     },
     pulled: (result) => totals.pieces.inc({ result }),
     counters: () => {
@@ -95,6 +112,7 @@ type MakeCounter = <T extends string = never>(
 
 interface Totals {
   readonly messages: Tally<'via' | 'outcome'>
+  readonly heads: Tally<'outcome'>
   readonly breaches: Tally<'rule'>
   readonly pieces: Tally<'result'>
   readonly blocks: Tally
@@ -104,6 +122,7 @@ interface Totals {
   readonly seals: Tally
   readonly reorgs: Tally
   readonly removed: Tally
+  readonly madeUp: Tally
 }
 
 function createTotals(counter: MakeCounter): Totals {
@@ -113,6 +132,9 @@ function createTotals(counter: MakeCounter): Totals {
         'via',
         'outcome',
       ]),
+    ),
+    heads: tally(
+      counter('heads', 'Gossiped heads of signers, by what became of them.', ['outcome']),
     ),
     breaches: tally(
       counter('broken_rules', 'Messages ignored or rejected, by the rule they broke.', ['rule']),
@@ -125,8 +147,11 @@ function createTotals(counter: MakeCounter): Totals {
     logs: tally(counter('logs_processed', 'Logs stored.')),
     entries: tally(counter('access_list_entries_processed', 'Access list entries stored.')),
     seals: tally(counter('block_signatures_processed', 'Seals verified and stored.')),
-    reorgs: tally(counter('reorganisations', 'Times a longer branch was followed.')),
-    removed: tally(counter('removed_blocks', 'Stored blocks that gave way to a longer branch.')),
+    reorgs: tally(counter('reorganisations', 'Times stored blocks gave way to another branch.')),
+    removed: tally(counter('removed_blocks', 'Stored blocks that gave way to another branch.')),
+    madeUp: tally(
+      counter('made_up_seals', 'Seals that gossip did not bring and a comparison with a peer did.'),
+    ),
   }
 }
 
@@ -160,8 +185,13 @@ function tally<T extends string>(counter: Counter<T>): Tally<T> {
 }
 
 function labelOf(outcome: Outcome): string {
-  if (outcome.kind !== 'breach') return outcome.kind
-  return outcome.action === 'ignore' ? 'ignored' : 'rejected'
+  if (outcome.kind === 'breach') return breachLabel(outcome)
+  if (outcome.kind === 'seals') return 'seals'
+  return outcome.isStored ? 'stored' : 'waiting'
+}
+
+function breachLabel({ action }: Breach): string {
+  return action === 'ignore' ? 'ignored' : 'rejected'
 }
 
 function toCounters(totals: Totals, lastMs: number): Counters {
@@ -202,7 +232,7 @@ function declareGauges(registry: Registry, gauges: HostGauges): void {
   gauge('head_height', 'Highest stored height; NaN before the first block.', gauges.head)
   gauge(
     'lag_blocks',
-    'Blocks between the highest height that verified peers announce and ours; NaN while unknown.',
+    'Blocks between the height that most counted signers have reached and ours; NaN while unknown.',
     gauges.lag,
   )
   gauge(
@@ -210,4 +240,12 @@ function declareGauges(registry: Registry, gauges: HostGauges): void {
     'Blocks missing between the lowest and the highest stored one.',
     gauges.gapBlocks,
   )
+  gauge('signers', 'Accepted signers.', gauges.signers)
+  gauge('counted_signers', 'Accepted signers whose heads count now.', gauges.countedSigners)
+  gauge(
+    'waiting_blocks',
+    'Verified blocks that wait until most signers stand on them.',
+    gauges.waitingBlocks,
+  )
+  gauge('waiting_bytes', 'Bytes of the blocks that wait.', gauges.waitingBytes)
 }

@@ -1,27 +1,38 @@
 /** What the Host knows about itself at this moment, for `/health` and for the gauges. */
-import type { ServiceError } from '../errors.ts'
+
+import { newestSealMs } from '../mesh/sealed-blocks.ts'
 import type { P2p } from '../p2p/p2p.ts'
-import type { FailureReport, GapReport } from '../service/contract.ts'
+import type { FailureReport, GapReport, SignerReport } from '../service/contract.ts'
 import {
   blocksBehind,
   type HealthState,
   startingState,
   toFailureReport,
+  toPeerFailureReports,
 } from '../service/health-report.ts'
-import { newestSealMs } from '../store/sealed-blocks.ts'
 import type { Snapshot, StoreReader } from '../store/store.ts'
 import type { VolumeWatch } from '../store/volume-watch.ts'
+import type { FollowState, SignerState } from './apply/outcome.ts'
 import type { HostSettings } from './config.ts'
 import type { HostGauges } from './metrics.ts'
-import type { SchemaSync } from './schema-sync.ts'
-import type { StoredHeights } from './sync-plan.ts'
+import type { SchemaSync } from './schema/schema-sync.ts'
+import type { Trust } from './trust/trust.ts'
 
 /** Parts that are known while they are open. */
 export interface StatusParts {
-  schema: SchemaSync | null
+  schema: Pick<SchemaSync, 'report' | 'failure'> | null
   reader: StoreReader | null
-  p2p: P2p | null
+  p2p: Pick<P2p, 'self' | 'peers' | 'failures'> | null
   volume: Pick<VolumeWatch, 'failure'> | null
+  trust: Pick<Trust, 'mode' | 'sources' | 'failures'> | null
+}
+
+/** What the store holds; null before the first block. */
+export interface StoredHeights {
+  readonly tail: number
+  readonly head: number
+  /** Missing heights between `tail` and `head`, ascending; the lowest ones where there are many. */
+  readonly gaps: readonly GapReport[]
 }
 
 export interface Status {
@@ -29,31 +40,31 @@ export interface Status {
   readonly gauges: HostGauges
   state(): HealthState
   stored(): StoredHeights | null
-  /** When the highest block was stored, or this was made. */
-  headSinceMs(): number
+  /** Blocks were stored now. */
   onStored(): void
+  /** Where the Host stands among its signers now. */
+  onFollow(follow: FollowState): void
   setNetwork(chain: string, network: string): void
+  setIdentity(identity: string): void
   setReady(ready: boolean): void
-  /**
-   * Says that peers are on another branch than what is stored, until what is stored goes on where it ends,
-   * or is first interrupted, now: blocks far above that do not continue it are no answer.
-   */
-  setFork(error: FailureReport): void
+  /** Whether the start waits for a Generator to say which chain this is. */
+  setWaiting(isWaiting: boolean): void
+  /** Called before the parts are closed: `/health` is asked until the very end. */
+  close(): void
 }
 
-/** Gaps that `/health` lists, and that the plan looks at. */
+/** Gaps that `/health` lists. */
 const maxGaps = 100
-/** Peers that `/health` names because somebody else answers in their place. */
-const maxMismatches = 10
 
 /** The status of a Host that is starting. */
 export function createStatus(settings: HostSettings, nowMs: () => number = Date.now): Status {
-  const parts: StatusParts = { schema: null, reader: null, p2p: null, volume: null }
+  const parts: StatusParts = { schema: null, reader: null, p2p: null, volume: null, trust: null }
   let names = { chain: settings.chainName, network: settings.chainNetwork }
   let ready = false
-  let fork: { readonly height: number | null; readonly error: FailureReport } | null = null
+  let isWaiting = false
+  let identity: string | null = null
+  let follow: FollowState | null = null
   let lastStoredMs: number | null = null
-  const startedMs = nowMs()
 
   const look = <T>(read: (snapshot: Snapshot) => T): T | null =>
     parts.reader === null ? null : parts.reader.read(read)
@@ -62,13 +73,15 @@ export function createStatus(settings: HostSettings, nowMs: () => number = Date.
       const range = snapshot.range()
       return range === null ? null : { ...range, gaps: snapshot.gaps(maxGaps) }
     })
-  const sourceHead = (): number | null => parts.p2p?.highestAnnounced() ?? null
+  const reached = (): number | null => follow?.reached ?? null
 
   const errors = (): FailureReport[] => {
-    const standing = [parts.schema?.refusal() ?? null, parts.volume?.failure() ?? null]
+    const standing = [parts.schema?.failure() ?? null, parts.volume?.failure() ?? null]
     return [
-      ...(fork === null ? [] : [fork.error]),
-      ...(parts.p2p?.mismatches() ?? []).slice(0, maxMismatches).map(mismatchReport),
+      ...(isWaiting ? [networkUnknown] : []),
+      ...(follow?.failures ?? []),
+      ...toPeerFailureReports(parts.p2p?.failures() ?? []),
+      ...(parts.trust?.failures() ?? []),
       ...standing.filter((failure) => failure !== null).map(toFailureReport),
     ]
   }
@@ -83,8 +96,12 @@ export function createStatus(settings: HostSettings, nowMs: () => number = Date.
       tail: heights?.tail ?? null,
       head: heights?.head ?? null,
       lastProcessedMs: lastStoredMs ?? look(newestSealMs),
-      sourceHead: sourceHead(),
+      genesis: follow?.genesis ?? null,
+      identity,
+      sourceHead: reached(),
       gaps: heights?.gaps ?? [],
+      trust: parts.trust?.mode ?? null,
+      signers: parts.trust === null ? null : signerReports(parts.trust, follow?.signers ?? []),
       schema: parts.schema?.report() ?? { state: 'embedded', differing: [] },
       p2p: { self: parts.p2p?.self() ?? null, peers: parts.p2p?.peers() ?? [] },
     }
@@ -96,36 +113,64 @@ export function createStatus(settings: HostSettings, nowMs: () => number = Date.
     stored,
     gauges: {
       head: () => stored()?.head ?? null,
-      lag: () => blocksBehind(stored()?.head ?? null, sourceHead()),
+      lag: () => blocksBehind(stored()?.head ?? null, reached()),
       gapBlocks: () => countBlocks(stored()?.gaps ?? []),
+      signers: () => follow?.signers.length ?? 0,
+      countedSigners: () => follow?.signers.filter(({ isCounted }) => isCounted).length ?? 0,
+      waitingBlocks: () => follow?.waiting.blocks ?? 0,
+      waitingBytes: () => follow?.waiting.bytes ?? 0,
     },
-    headSinceMs: () => lastStoredMs ?? startedMs,
     onStored: () => {
       lastStoredMs = nowMs()
-      if (fork !== null && fork.height !== firstMissing(stored())) fork = null
+    },
+    onFollow: (next) => {
+      follow = next
     },
     setNetwork: (chain, network) => {
       names = { chain, network }
     },
+    setIdentity: (own) => {
+      identity = own
+    },
     setReady: (next) => {
       ready = next
     },
-    setFork: (error) => {
-      fork = { height: firstMissing(stored()), error }
+    setWaiting: (next) => {
+      isWaiting = next
+    },
+    close: () => {
+      ready = false
+      parts.reader = null
     },
   }
 }
 
-/** Both IDs are in the message; where it was is not. */
-function mismatchReport(error: ServiceError): FailureReport {
-  const report = toFailureReport(error)
-  const { peer, address } = error.facts
-  return { ...report, message: `${report.message}, at ${address}`, expected_peer: `${peer}` }
+const networkUnknown: FailureReport = {
+  code: 'HOST_NETWORK_UNKNOWN',
+  message:
+    'Nobody has said yet which chain this Host is of: the Generator at GENERATOR_SCHEMA_URL does not answer.',
+  remedy: 'Start that Generator or correct the address, or set CHAIN_NAME and CHAIN_NETWORK.',
 }
 
-/** The lowest height above stored ones that is not stored; null before the first block. */
-function firstMissing(heights: StoredHeights | null): number | null {
-  return heights === null ? null : (heights.gaps[0]?.from ?? heights.head + 1)
+/** The accepted signers with their sources; under `anyone` those that were heard. */
+function signerReports(
+  trust: Pick<Trust, 'mode' | 'sources'>,
+  states: readonly SignerState[],
+): SignerReport[] {
+  const sources = new Map(trust.sources().map((each) => [each.identity, each]))
+  const shown = states.filter(({ identity }) => trust.mode === 'anyone' || sources.has(identity))
+  return shown.map(({ identity, head, heardAt, isCounted }) => {
+    const known = sources.get(identity)
+    return {
+      identity,
+      source: known?.source ?? 'anyone',
+      peer: known?.peer ?? null,
+      head: head === null ? null : { number: head.number, hash: head.hash },
+      node_height: head?.nodeHeight ?? null,
+      last_heard: heardAt === null ? null : new Date(heardAt).toISOString(),
+      counted: isCounted,
+    }
+  })
 }
 
 function countBlocks(gaps: readonly GapReport[]): number {

@@ -2,7 +2,7 @@
 import { generateKeyPairFromSeed } from '@libp2p/crypto/keys'
 import type { GossipSub, GossipSubComponents } from '@libp2p/gossipsub'
 import { type Identify, identify } from '@libp2p/identify'
-import type { Connection, ConnectionGater, Libp2p, PeerId, Stream } from '@libp2p/interface'
+import type { ConnectionGater, Libp2p, PeerId, Stream } from '@libp2p/interface'
 import { noise } from '@libp2p/noise'
 import { peerIdFromString } from '@libp2p/peer-id'
 import { type Ping, ping } from '@libp2p/ping'
@@ -11,7 +11,9 @@ import { yamux } from '@libp2p/yamux'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
 import { ServiceError } from '../errors.ts'
-import type { P2pLimits } from './limits.ts'
+import type { ReceivedMeter } from './connections/received-meter.ts'
+import type { P2pLimits } from './limits/limits.ts'
+import { type Intercept, withIntercept } from './streams/inbound.ts'
 
 export type P2pNode = Libp2p<{ identify: Identify; ping: Ping; pubsub: GossipSub }>
 
@@ -19,12 +21,14 @@ export interface NodeOptions {
   /** 32 bytes; the Ed25519 key and with it the peer ID follow from it. */
   readonly peerSeed: Uint8Array
   readonly listen: readonly string[]
-  readonly limits: P2pLimits
+  readonly limits: Pick<P2pLimits, 'dialTimeoutMs'>
 }
 
 export interface NodeParts {
   readonly pubsub: (components: GossipSubComponents) => GossipSub
-  isBanned(peer: string): boolean
+  /** Decides who is let in; libp2p's own bounds are switched off. */
+  readonly gater: ConnectionGater
+  readonly meter: ReceivedMeter
   /** Appends the addresses to announce to those the node found itself. */
   withAnnounced(found: readonly Multiaddr[]): Multiaddr[]
 }
@@ -32,59 +36,59 @@ export interface NodeParts {
 /** A peer that answers no ping for so long is gone; less would take a busy machine for a dead one. */
 const pingTimeoutMs = 20_000
 const pingIntervalMs = 15_000
+/** Bytes that one ping stream may bring; each ping is 32, and ours are one to a stream. */
+const maxPingBytes = 1024
 /** Streams of all protocols on one connection, in each direction. */
 export const streamsPerConnection = 32
+/** Largest window of a stream, and with it the largest frame on a connection: what a pull may have under way. */
+export const streamWindowBytes: number = 1024 * 1024
 
 /** Makes the node without starting it. */
 export async function createNode(options: NodeOptions, parts: NodeParts): Promise<P2pNode> {
-  const { limits } = options
-  const node: P2pNode = await createLibp2p({
+  const unbounded = Number.POSITIVE_INFINITY
+  const muxer = yamux({
+    maxInboundStreams: streamsPerConnection,
+    maxOutboundStreams: streamsPerConnection,
+    streamOptions: { maxStreamWindowSize: streamWindowBytes },
+  })
+  return await createLibp2p({
     start: false,
     privateKey: await generateKeyPairFromSeed('Ed25519', options.peerSeed),
     nodeInfo: { name: 'viewmesh', version: '1', userAgent: 'viewmesh' },
     addresses: { listen: [...options.listen], announceFilter: parts.withAnnounced },
     transports: [tcp()],
-    connectionEncrypters: [noise()],
-    streamMuxers: [
-      yamux({ maxInboundStreams: streamsPerConnection, maxOutboundStreams: streamsPerConnection }),
-    ],
-    connectionGater: createGater(limits, parts, () => node.getConnections()),
+    connectionEncrypters: [(components) => parts.meter.encrypter(noise()(components))],
+    streamMuxers: [() => parts.meter.muxer(muxer())],
+    connectionGater: parts.gater,
     connectionManager: {
-      maxConnections: limits.maxConnections,
-      inboundConnectionThreshold: limits.connectionsPerSecond,
-      maxIncomingPendingConnections: 32,
-      dialTimeout: limits.dialTimeoutMs,
+      maxConnections: unbounded,
+      inboundConnectionThreshold: unbounded,
+      maxIncomingPendingConnections: unbounded,
+      dialTimeout: options.limits.dialTimeoutMs,
     },
     connectionMonitor: {
       pingInterval: pingIntervalMs,
       pingTimeout: { minTimeout: pingTimeoutMs },
     },
-    services: { identify: identify(), ping: ping(), pubsub: parts.pubsub },
-  })
-  return node
-}
-
-function createGater(
-  limits: P2pLimits,
-  parts: NodeParts,
-  connections: () => readonly Connection[],
-): ConnectionGater {
-  const isBanned = (id: PeerId): boolean => parts.isBanned(id.toString())
-  return {
-    denyDialPeer: isBanned,
-    denyInboundEncryptedConnection: isBanned,
-    denyInboundConnection: ({ remoteAddr }) => {
-      const host = hostOf(remoteAddr)
-      const same = connections().filter(
-        (other) => other.direction === 'inbound' && hostOf(other.remoteAddr) === host,
-      )
-      return same.length >= limits.connectionsPerAddress
+    services: {
+      identify: identify(),
+      ping: ({ registrar, connectionManager }: GossipSubComponents): Ping =>
+        ping()({ registrar: withIntercept(registrar, boundPings), connectionManager }),
+      pubsub: parts.pubsub,
     },
-  }
+  })
 }
 
-function hostOf(address: Multiaddr): string | undefined {
-  return address.getComponents()[0]?.value
+/** Ends ping streams that bring too much: libp2p keeps whatever it cannot answer yet. */
+const boundPings: Intercept = (stream, connection, next) => {
+  const answered = next(stream, connection)
+  let received = 0
+  // Only now: a first listener of ours would take the bytes before the handler listens.
+  stream.addEventListener('message', ({ data }) => {
+    received += data.byteLength
+    if (received > maxPingBytes) stream.abort(new Error('too many pings on one stream'))
+  })
+  return answered
 }
 
 /** Throws P2P_LISTEN_FAILED, leaving nothing open. */
@@ -103,19 +107,24 @@ export async function startNode(node: P2pNode, listen: readonly string[]): Promi
   }
 }
 
+/** Gone peers after which the node forgets them without waiting. */
+const maxGone = 64
+
 /**
  * Makes the node forget peers that have gone: its peer store keeps everybody it ever met for hours,
  * and a peer ID costs an attacker nothing. Peers named by `keep` stay. Call `sweep` now and then,
- * not at the moment of the disconnect, when gossipsub still looks the peer up.
+ * not at the moment of the disconnect, when gossipsub still looks the peer up; `gone` tells when many
+ * wait for it.
  */
 export function createPeerSweep(
   node: Pick<P2pNode, 'getConnections' | 'peerStore'>,
   keep: (peer: string) => boolean,
-): { gone(id: PeerId): void; sweep(): Promise<void> } {
+): { gone(id: PeerId): boolean; sweep(): Promise<void> } {
   const gone = new Map<string, PeerId>()
   return {
     gone: (id) => {
       gone.set(id.toString(), id)
+      return gone.size === maxGone
     },
     sweep: async () => {
       const leaving = [...gone.values()]

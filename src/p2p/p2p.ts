@@ -3,39 +3,19 @@
  * ranges of them, keeps its bootstrap peers connected and its hostile ones out. Blocks are opaque
  * bytes here; what is in them is the program's business.
  */
-import { setTimeout as delay } from 'node:timers/promises'
-import { peerIdFromString } from '@libp2p/peer-id'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { invariant, type ServiceError } from '../errors.ts'
-import { parsePeerAddresses, withoutPeer } from './address.ts'
-import { type Bootstrap, createBootstrap } from './bootstrap.ts'
-import { createGossip, type Gossip, type OnMessage, type Verdict } from './gossip.ts'
-import { defaultLimits, type P2pLimits } from './limits.ts'
-import { createP2pMetrics } from './metrics.ts'
-import {
-  createNode,
-  createPeerSweep,
-  openStream,
-  type P2pNode,
-  startNode,
-  streamsPerConnection,
-} from './node.ts'
-import { createOwnAddresses, type OwnAddresses } from './own-addresses.ts'
-import { createPeerBook, type PeerBook, type PeerEvent, type PeerRecord } from './peer-book.ts'
-import {
-  type Answerer,
-  type Answers,
-  type Asker,
-  createAnswerer,
-  createAsker,
-  type QuestionName,
-  questionNames,
-  questionProtocol,
-} from './questions.ts'
-import { createRangeClient, type RangeClient } from './range-client.ts'
-import type { Range } from './range-frames.ts'
-import { type BlockSource, createRangeServer, type RangeServer } from './range-server.ts'
+import { defaultLimits, type P2pLimits } from './limits/limits.ts'
+import { startNode } from './node.ts'
+import { parsePeerAddresses, withoutPeer } from './peers/address.ts'
+import type { Range } from './peers/announcements.ts'
+import { createOwnAddresses, type OwnAddresses } from './peers/own-addresses.ts'
+import type { PeerEvent, PeerRecord } from './peers/peer-book.ts'
+import type { OnMessage, Verdict } from './peers/verdict.ts'
+import type { BlockSource } from './range/range-server.ts'
+import { assembleRoom, closeRoom, connectRoom, type Room } from './room.ts'
+import type { Answers, QuestionName } from './streams/questions.ts'
 
 export interface P2pOptions {
   /** 32 bytes of which the Ed25519 node key and the peer ID follow. */
@@ -80,8 +60,12 @@ export interface P2p {
   /** Addresses are without the `/p2p/` suffix: announced ones first, then one for each interface. */
   self(): { readonly id: string; readonly addresses: readonly string[] }
   peers(): readonly PeerInfo[]
-  /** P2P_PEER_ID_MISMATCH for each bootstrap peer in whose place somebody else answers now. */
-  mismatches(): readonly ServiceError[]
+  /**
+   * What lasts about bootstrap peers: P2P_PEER_ID_MISMATCH where somebody else answers in a peer's place,
+   * P2P_ALL_DIALS_FAILED once a peer has been out of reach for a minute, and P2P_OTHER_NETWORK for a
+   * connected one. One error a peer, each with its remedy.
+   */
+  failures(): readonly ServiceError[]
   /** Gossips one block; publishing the same bytes again does nothing. Throws P2P_MESSAGE_TOO_LARGE. */
   publish(bytes: Uint8Array): Promise<void>
   /** Gossips one signed head. Throws P2P_MESSAGE_TOO_LARGE. */
@@ -119,18 +103,6 @@ export interface P2p {
   close(): Promise<void>
 }
 
-/** Name of the protocol that serves ranges of blocks. */
-export function rangeProtocol(network: string): string {
-  return `/viewmesh/${network}/range/1`
-}
-
-const closeMs = 1500
-/**
- * Keeps libp2p from dropping a bootstrap peer when there are too many connections. Not one of its
- * `keep-alive` tags: those make it dial whatever addresses the peer told about itself.
- */
-const bootstrapTag = 'bootstrap'
-
 /**
  * Opens the node and listens. Throws P2P_ADDRESS_INVALID for bad addresses of any kind before
  * anything is opened, and P2P_LISTEN_FAILED where it cannot listen.
@@ -140,156 +112,14 @@ export async function openP2p(options: P2pOptions, parts: P2pParts): Promise<P2p
   invariant(limits.windowBytes >= 2 * limits.maxFrameBytes, 'the window holds two frames')
   const bootstrapPeers = parsePeerAddresses(options.bootstrapPeers)
   const own = createOwnAddresses(options.listen, options.announce ?? [])
-  const room = await assemble(options, parts, limits, own)
-  await connectParts(room, options.network, limits, parts.log)
+  const room = await assembleRoom({ ...options, limits }, { ...parts, own })
+  await connectRoom(room, { ...options, limits }, parts.log)
   await startNode(room.node, options.listen)
   room.gossip.start(room.node.services.pubsub)
   room.bootstrap.set(bootstrapPeers)
   const p2p = expose(room, limits, own)
   parts.log.info(p2p.self(), 'listening for peers')
   return p2p
-}
-
-/** The parts of the room in the order in which they depend on each other. */
-interface Room {
-  readonly book: PeerBook
-  readonly gossip: Gossip
-  readonly server: RangeServer
-  readonly client: RangeClient
-  readonly ask: Asker
-  readonly answer: Answerer
-  readonly node: P2pNode
-  readonly bootstrap: Bootstrap
-  readonly closing: AbortController
-}
-
-async function assemble(
-  options: P2pOptions,
-  { log, registry, source, onBlock, onHead, answers }: P2pParts,
-  limits: P2pLimits,
-  own: OwnAddresses,
-): Promise<Room> {
-  const metrics = createP2pMetrics(registry, {
-    peers: () => node.getPeers().length,
-    activeStreams: () => server.activeStreams(),
-    banned: () => book.bans(),
-  })
-  const disconnect = (peer: string, reason: string): void => {
-    const connections = node.getConnections(peerIdFromString(peer))
-    for (const connection of connections) connection.abort(new Error(reason))
-  }
-  const book = createPeerBook(limits, { log, metrics, disconnect })
-  const watch = { onFault: book.fault, onStatus: book.status, onVerdict: book.verdict }
-  const gossip = createGossip(
-    { network: options.network, limits },
-    {
-      ...watch,
-      log,
-      metrics,
-      disconnect,
-      connections: () => node.getConnections(),
-      isBanned: book.isBanned,
-      checks: {
-        ...(onBlock !== undefined && { block: onBlock }),
-        ...(onHead !== undefined && { head: onHead }),
-      },
-    },
-  )
-  const server = createRangeServer(limits, { ...watch, log, metrics, source })
-  const protocol = rangeProtocol(options.network)
-  const client = createRangeClient(limits, {
-    ...watch,
-    metrics,
-    openStream: (peer, signal) => openStream(node, peer, protocol, signal),
-    ownRange: () => source.range(),
-  })
-  const answer = createAnswerer(limits, { ...watch, log, answers })
-  const ask = createAsker(limits, {
-    ...watch,
-    openStream: (peer, name, signal) =>
-      openStream(node, peer, questionProtocol(options.network, name), signal),
-  })
-  const node = await createNode(
-    { peerSeed: options.peerSeed, listen: options.listen, limits },
-    { pubsub: gossip.service, isBanned: book.isBanned, withAnnounced: own.withAnnounced },
-  )
-  const bootstrap = createBootstrap(node.peerId.toString(), limits, {
-    log,
-    metrics,
-    dial: (address, signal) => node.dial(address, { signal }),
-    isConnected: (id) => node.getConnections(id).length > 0,
-    isBanned: book.isBanned,
-    tag: async (id, keep) => {
-      const tags = { [bootstrapTag]: keep ? { value: 100 } : undefined }
-      await node.peerStore.merge(id, { tags })
-    },
-  })
-  const closing = new AbortController()
-  return { book, gossip, server, client, ask, answer, node, bootstrap, closing }
-}
-
-/** Leads what the node reports to the parts it concerns. */
-async function connectParts(
-  room: Room,
-  network: string,
-  limits: P2pLimits,
-  log: Logger,
-): Promise<void> {
-  const { book, bootstrap, closing, node, server } = room
-  const protocol = rangeProtocol(network)
-  const refresh = createRefresh(room, log)
-  const { gone, sweep } = createPeerSweep(node, bootstrap.has)
-  node.addEventListener('peer:identify', ({ detail }) => {
-    const peer = detail.peerId.toString()
-    if (!detail.protocols.includes(protocol)) {
-      const level = bootstrap.has(peer) ? 'warn' : 'debug'
-      log[level]({ peer, network }, 'a connected peer does not serve our network')
-      return
-    }
-    book.connected(peer)
-    void refresh(peer)
-  })
-  node.addEventListener('peer:disconnect', ({ detail }) => {
-    const peer = detail.toString()
-    book.disconnected(peer)
-    bootstrap.disconnected(peer)
-    gone(detail)
-  })
-  node.addEventListener('start', () => {
-    const timer = setInterval(() => {
-      for (const peer of book.serving()) void refresh(peer)
-      sweep().catch((error: unknown) => log.debug({ err: error }, 'peers could not be forgotten'))
-    }, limits.statusIntervalMs)
-    closing.signal.addEventListener('abort', () => clearInterval(timer))
-  })
-  await node.handle(
-    protocol,
-    (stream, connection) => server.serve(connection.remotePeer.toString(), stream),
-    { maxInboundStreams: streamsPerConnection },
-  )
-  for (const name of questionNames) {
-    await node.handle(
-      questionProtocol(network, name),
-      (stream, connection) => room.answer(name, connection.remotePeer.toString(), stream),
-      { maxInboundStreams: streamsPerConnection },
-    )
-  }
-}
-
-/** Asks a peer for its heights, once at a time; a failure is the log's business alone. */
-function createRefresh(room: Room, log: Logger): (peer: string) => Promise<void> {
-  const asking = new Set<string>()
-  return async (peer) => {
-    if (asking.has(peer)) return
-    asking.add(peer)
-    try {
-      await room.client.status(peer, room.closing.signal)
-    } catch (error) {
-      log.debug({ err: error, peer }, 'a peer did not tell its heights')
-    } finally {
-      asking.delete(peer)
-    }
-  }
 }
 
 function expose(room: Room, limits: P2pLimits, own: OwnAddresses): P2p {
@@ -310,7 +140,14 @@ function expose(room: Room, limits: P2pLimits, own: OwnAddresses): P2p {
         ...book.record(id.toString()),
       }))
     },
-    mismatches: bootstrap.mismatches,
+    failures: () => [
+      ...bootstrap.unreachable(),
+      ...node
+        .getPeers()
+        .map(String)
+        .filter(bootstrap.has)
+        .flatMap((peer) => room.networks.error(peer) ?? []),
+    ],
     publish: (bytes) => gossip.publish(node.services.pubsub, 'block', bytes),
     publishHead: (bytes) => gossip.publish(node.services.pubsub, 'head', bytes),
     ask: (peer, name, question, signal) => room.ask(peer, name, question, untilClosed(signal)),
@@ -326,18 +163,5 @@ function expose(room: Room, limits: P2pLimits, own: OwnAddresses): P2p {
       closed ??= closeRoom(room)
       return closed
     },
-  }
-}
-
-async function closeRoom({ bootstrap, closing, node, server }: Room): Promise<void> {
-  closing.abort(new Error('the node is closing'))
-  bootstrap.close()
-  server.close()
-  const stopped = new AbortController()
-  const tooLong = delay(closeMs, undefined, { signal: stopped.signal })
-  try {
-    await Promise.race([node.stop(), tooLong])
-  } finally {
-    stopped.abort()
   }
 }

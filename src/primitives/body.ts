@@ -182,6 +182,8 @@ export interface VerifiedBody extends CheckedDocuments {
   readonly count: number
   /** Its chunks are open already. */
   readonly body: Body
+  /** Memory that the chunks take. */
+  readonly rawBytes: number
 }
 
 /**
@@ -200,7 +202,9 @@ export function verifyBody(
   )
   const checked = checkDocuments(network, header, chunks)
   const { root, count } = sealRoot(checked.cids)
-  return { ...checked, root, count, body: bodyOfChunks(header, chunks) }
+  const all = blockSections.flatMap((section) => header.chunks[section])
+  const rawBytes = all.reduce((sum, chunk) => sum + chunk.rawBytes, 0)
+  return { ...checked, root, count, body: bodyOfChunks(header, chunks), rawBytes }
 }
 
 type OpenChunks = Readonly<Record<Section, readonly Chunk[]>>

@@ -19,46 +19,27 @@ export function merkleRoot(leaves: readonly Uint8Array[]): Uint8Array {
   return Uint8Array.from(digestAt(level, 0))
 }
 
-/** The siblings from the leaf at `index` up to the root, 32 bytes each (RFC 9162, 2.1.3.1). */
-export function inclusionProof(leaves: readonly Uint8Array[], index: number): Uint8Array[] {
-  invariant(index >= 0 && index < leaves.length, 'the leaf to prove is in the tree')
+/** The digests of a tree level by level, the leaves first: 32 bytes each, one after the other. */
+export type MerkleTree = readonly Uint8Array[]
+
+/** Keeps a whole tree, about 64 bytes a leaf, for `inclusionPath` to read from. */
+export function merkleTree(leaves: readonly Uint8Array[]): MerkleTree {
   const level = leafLevel(leaves)
-  const proof: Uint8Array[] = []
-  let position = index
-  for (let count = leaves.length; count > 1; position >>>= 1) {
-    const sibling = position ^ 1
-    if (sibling < count) proof.push(Uint8Array.from(digestAt(level, sibling)))
-    count = raiseLevel(level, count)
+  const tree: Uint8Array[] = []
+  for (let count = leaves.length; count > 1; count = raiseLevel(level, count)) {
+    tree.push(Uint8Array.from(level.subarray(0, count * digestBytes)))
   }
-  return proof
+  return [...tree, Uint8Array.from(level.subarray(0, digestBytes))]
 }
 
-/** Whether `proof` shows that `leaf` is at `index` of the `count` leaves under `root` (RFC 9162, 2.1.3.2). */
-export function verifyInclusion(
-  leaf: Uint8Array,
-  index: number,
-  count: number,
-  proof: readonly Uint8Array[],
-  root: Uint8Array,
-): boolean {
-  if (!Number.isSafeInteger(count) || !Number.isSafeInteger(index)) return false
-  if (index < 0 || index >= count) return false
-  let digest: Uint8Array = Uint8Array.from(leafLevel([leaf]))
-  let position = index
-  let last = count - 1
-  let used = 0
-  for (; last > 0; last = Math.floor(last / 2), position = Math.floor(position / 2)) {
-    const isRight = position % 2 === 1
-    if (!isRight && position === last) continue
-    const sibling = proof[used++]
-    if (sibling?.length !== digestBytes) return false
-    digest = isRight ? nodeHash(sibling, digest) : nodeHash(digest, sibling)
-  }
-  return used === proof.length && Buffer.compare(digest, root) === 0
-}
-
-function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
-  return hash('sha256', Buffer.concat([Uint8Array.of(nodeMark), left, right]), 'buffer')
+/** The siblings from the leaf at `index` up to the root, 32 bytes each (RFC 9162, 2.1.3.1). */
+export function inclusionPath(tree: MerkleTree, index: number): Uint8Array[] {
+  invariant(index >= 0 && index * digestBytes < (tree[0]?.length ?? 0), 'the leaf is in the tree')
+  const siblings = tree.map((level, height) => {
+    const at = ((index >>> height) ^ 1) * digestBytes
+    return level.subarray(at, at + digestBytes)
+  })
+  return siblings.filter((sibling) => sibling.length > 0)
 }
 
 /** The leaves' digests, one after the other. */

@@ -79,6 +79,22 @@ export function toFailureReport({ code, message, remedy }: ServiceError): Failur
   return { code, message, ...(remedy === undefined ? {} : { remedy }) }
 }
 
+/** Failures of peers that `/health` tells. */
+const maxPeerFailures = 10
+
+/** What lasts about peers, as `/health` tells it: which peer, and where it was looked for. */
+export function toPeerFailureReports(errors: readonly ServiceError[]): FailureReport[] {
+  return errors.slice(0, maxPeerFailures).map((error) => {
+    const report = toFailureReport(error)
+    const { peer, address, causes } = error.facts
+    if (error.code === 'P2P_PEER_ID_MISMATCH')
+      return { ...report, message: `${report.message}, at ${address}`, expected_peer: `${peer}` }
+    if (error.code === 'P2P_ALL_DIALS_FAILED')
+      return { ...report, message: `${report.message} to the peer ${peer}: ${causes}` }
+    return report
+  })
+}
+
 export interface ReportContext {
   readonly program: ProgramName
   readonly version: string

@@ -1,6 +1,6 @@
 /**
- * A file with one value a line that is read again whenever it changes: peers' and our own
- * addresses reach running programs this way. Blank lines and lines that begin with # are skipped.
+ * A file with one value a line that is read again whenever it changes: peers, our own addresses and accepted
+ * signers reach running programs this way. Blank lines and lines that begin with # are skipped.
  */
 import { readFile } from 'node:fs/promises'
 import type { Logger } from 'pino'
@@ -12,8 +12,13 @@ export interface LineFileOptions<T> {
   readonly setting: string
   /** What a line may be; other lines are reported once and skipped. */
   readonly kind: SettingKind<T>
-  /** How often the file is looked at. Default 2,000. */
+  /** How often the file is looked at, in ms. Default 2,000. */
   readonly intervalMs?: number
+  /**
+   * True where the list counts as a whole: one that is empty or has a line that is no value is refused, and the
+   * last good one stays. Default false: such lines are skipped.
+   */
+  readonly isWhole?: boolean
 }
 
 export interface LineFileParts<T> {
@@ -25,6 +30,8 @@ export interface LineFileParts<T> {
 export interface LineFile<T> {
   /** What the file holds now; empty while there is none. */
   values(): readonly T[]
+  /** Why the file as it is now cannot be used; null while it can. */
+  problem(): string | null
   close(): void
 }
 
@@ -38,6 +45,7 @@ export async function openLineFile<T>(
   const { path, setting } = options
   let lastText: string | null = null
   let lastProblem: string | null = null
+  let lastRefusal: string | null = null
   let values: readonly T[] = []
   let busy = false
 
@@ -48,10 +56,18 @@ export async function openLineFile<T>(
       lastProblem = problem
       return null
     })
-    if (text === null || text === lastText || text.length > maxCharacters) return false
-    lastText = text
+    if (text === null) return false
     lastProblem = null
-    values = parseLines(text, options, parts.log)
+    if (text === lastText || text.length > maxCharacters) return false
+    lastText = text
+    const parsed = parseLines(text, options, parts.log)
+    lastRefusal = options.isWhole ? refusalOf(parsed) : null
+    if (lastRefusal !== null) {
+      const facts = { setting, path, problem: lastRefusal, entries: values.length }
+      parts.log.warn(facts, 'file not taken over, the last good list stays')
+      return false
+    }
+    values = parsed.values
     return true
   }
 
@@ -68,18 +84,38 @@ export async function openLineFile<T>(
   await look()
   const timer = setInterval(() => void tick(), options.intervalMs ?? 2_000)
   timer.unref()
-  return { values: () => values, close: () => clearInterval(timer) }
+  return {
+    values: () => values,
+    problem: () => lastProblem ?? lastRefusal,
+    close: () => clearInterval(timer),
+  }
 }
 
-function parseLines<T>(text: string, options: LineFileOptions<T>, log: Logger): T[] {
-  const { path, setting, kind } = options
-  return text.split('\n').flatMap((line, index) => {
-    const value = line.trim()
-    if (value === '' || value.startsWith('#')) return []
-    const result = kind.schema.safeParse(value)
-    if (result.success) return [result.data]
-    const facts = { setting, path, line: index + 1, found: value, accepted: kind.accepts }
-    log.warn(facts, 'line skipped')
-    return []
-  })
+interface Parsed<T> {
+  readonly values: T[]
+  /** The first line that is no value, counted from 1; null without one. */
+  readonly badLine: number | null
+}
+
+function refusalOf({ values, badLine }: Parsed<unknown>): string | null {
+  if (badLine !== null) return `line ${badLine} cannot be read`
+  return values.length === 0 ? 'it names nothing' : null
+}
+
+function parseLines<T>(text: string, options: LineFileOptions<T>, log: Logger): Parsed<T> {
+  const { path, setting, kind, isWhole } = options
+  const values: T[] = []
+  let badLine: number | null = null
+  for (const [index, raw] of text.split('\n').entries()) {
+    const found = raw.trim()
+    if (found === '' || found.startsWith('#')) continue
+    const result = kind.schema.safeParse(found)
+    const line = index + 1
+    if (result.success) values.push(result.data)
+    else {
+      badLine ??= line
+      if (!isWhole) log.warn({ setting, path, line, found, accepted: kind.accepts }, 'line skipped')
+    }
+  }
+  return { values, badLine }
 }

@@ -1,7 +1,16 @@
 /** The directory a store lives in: that it can be used, and that its disk is not full. */
-import { accessSync, constants, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { ServiceError } from '../errors.ts'
+import { dataFile } from './environment.ts'
 import { makeDirectory } from './make-directory.ts'
 
 /**
@@ -26,6 +35,11 @@ export function prepareDirectory(path: string): void {
     throw unusable(path, cause)
   }
   if (!hasRoom(path)) throw storeFull(path)
+}
+
+/** Whether there is a store, in whatever state. */
+export function hasStore(path: string): boolean {
+  return existsSync(join(path, dataFile))
 }
 
 /** Turns lmdb's error for a failed write into ours. */

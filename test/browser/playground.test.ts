@@ -1,67 +1,20 @@
 import assert from 'node:assert/strict'
-import { accessSync, constants, mkdtempSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { createChain } from '../support/block-factory.ts'
+import { launchBrowser, type Visit, visit } from '../support/browser.ts'
 import { openTestApi, type TestApi } from '../support/graphql-server.ts'
 
 const screenshots = process.env['SCREENSHOTS'] ?? mkdtempSync(join(tmpdir(), 'viewmesh-screens-'))
 
-/** The first Chromium on the PATH. */
-function findChromium(): string {
-  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
-    for (const name of ['chromium', 'chromium-browser', 'google-chrome']) {
-      try {
-        accessSync(join(folder, name), constants.X_OK)
-        return join(folder, name)
-      } catch {}
-    }
-  }
-  throw new Error('Chromium is not on the PATH; on Debian: apt-get install chromium')
-}
-
-interface Visit {
-  readonly page: Page
-  /** What the page complained about: console errors, exceptions, failed or refused requests. */
-  readonly troubles: readonly string[]
-}
-
-const isLoopback = (url: string): boolean =>
-  ['127.0.0.1', 'localhost'].includes(new URL(url).hostname) || url.startsWith('data:')
-
 let browser: Browser
 before(async () => {
-  browser = await chromium.launch({
-    executablePath: findChromium(),
-    args: ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
-  })
+  browser = await launchBrowser()
 })
 after(() => browser.close())
-
-/** A first visit: nothing is remembered, and nothing but this machine can be reached. */
-async function visit(t: TestContext, url: string): Promise<Visit> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
-  t.after(() => context.close())
-  const troubles: string[] = []
-  await context.route('**/*', (route) => {
-    if (isLoopback(route.request().url())) return route.continue()
-    troubles.push(`wanted ${route.request().url()}`)
-    return route.abort()
-  })
-  context.setDefaultTimeout(20_000)
-  const page = await context.newPage()
-  page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') troubles.push(message.text())
-  })
-  page.on('pageerror', (error) => troubles.push(String(error)))
-  page.on('response', (response) => {
-    if (response.status() >= 400) troubles.push(`${response.status()} ${response.url()}`)
-  })
-  await page.goto(url)
-  return { page, troubles }
-}
 
 const screenshot = (page: Page, name: string): Promise<Buffer> =>
   page.screenshot({ path: join(screenshots, `${name}.png`) })
@@ -82,7 +35,7 @@ async function answer(page: Page, isReady: (data: unknown) => boolean): Promise<
 async function openPlayground(t: TestContext): Promise<Visit & { readonly api: TestApi }> {
   const [...blocks] = createChain({ count: 9 })
   const api = await openTestApi(t, { blocks, playground: true })
-  return { api, ...(await visit(t, `${api.origin}/`)) }
+  return { api, ...(await visit(t, browser, `${api.origin}/`)) }
 }
 
 /** For a machine with much else to do. */

@@ -4,7 +4,7 @@
  */
 import { deepStrictEqual } from 'node:assert/strict'
 import { encodeBody } from '../../src/primitives/body.ts'
-import { cidText } from '../../src/primitives/cid.ts'
+import { cidText } from '../../src/primitives/cid-text.ts'
 import { blockSections } from '../../src/primitives/collections.ts'
 import { toDocuments } from '../../src/primitives/documents.ts'
 import type { RpcBlock, RpcReceipt } from '../../src/primitives/rpc-block.ts'

@@ -33,6 +33,21 @@ test('without a node it serves what it has, says in /health what is wrong, and g
   await generator.reports(({ error, head }) => error === null && head === 5)
 })
 
+test('/health says who it is, and of which chain, as soon as the node has told block 0', async (t) => {
+  const [port = 0] = await freePorts(1)
+  const generator = await openGeneratorInProcess(t, testDirectory(t), {
+    NODE_RPC_URL: `http://127.0.0.1:${port}`,
+  })
+  const before = await generator.reports(({ error }) => error !== null)
+  assert.match(before.identity ?? '', /^0[23][0-9a-f]{64}$/)
+  assert.equal(before.genesis, null)
+  const anvil = await startNode(t, { port })
+  const { hash } = await anvil.rpc<{ hash: string }>('eth_getBlockByNumber', '0x0', false)
+  const after = await generator.reports(({ genesis }) => genesis !== null)
+  assert.equal(after.genesis, hash)
+  assert.equal(after.identity, before.identity)
+})
+
 test('a store belongs to one program, one secret and one chain', async (t) => {
   const home = testDirectory(t)
   const anvil = await startNode(t)

@@ -6,18 +6,24 @@ import { captureLog } from '../support/captured-log.ts'
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString()
 
+interface PublishSetup {
+  readonly sourceHead: number | null
+  /** Default: as blocks. */
+  readonly publishHead: PublisherParts['p2p']['publishHead']
+}
+
 /** A publisher of blocks `block 1`, `block 2` ... with the seals `seal 1`, `seal 2` ... */
 function open(
   maxGossipBytes: number,
   publish: PublisherParts['p2p']['publish'],
-  sourceHead: number | null = null,
+  { sourceHead = null, publishHead = publish }: Partial<PublishSetup> = {},
 ) {
   const registry = new Registry()
   const captured = captureLog()
   const of = (kind: string) => (height: number) =>
     height < 0 ? null : Buffer.from(`${kind} ${height}`)
   const publisher = createPublisher({
-    p2p: { maxGossipBytes, publish },
+    p2p: { maxGossipBytes, publish, publishHead },
     blocks: { sealedBlock: of('block'), sealsAlone: of('seal') },
     sourceHead: () => sourceHead,
     log: captured.log,
@@ -72,7 +78,7 @@ test('a block above the gossip limit goes as its seal alone', async () => {
 
 test('far below the head of the node blocks go as their seals alone: peers pull what lies there', async () => {
   const { sent, all, publish } = collect(2)
-  const { publisher } = open(100, publish, 100)
+  const { publisher } = open(100, publish, { sourceHead: 100 })
   publisher.add(84)
   publisher.add(85)
   await all
@@ -122,4 +128,40 @@ test('of a long queue the newest blocks are gossiped, the rest is left to be pul
     Array.from({ length: 64 }, (_, index) => `block ${index + 137}`),
   )
   assert.equal(await count('left out'), 135)
+})
+
+test('a head goes before all blocks that wait, and a newer one takes its place', async () => {
+  const gate = Promise.withResolvers<void>()
+  const { sent, all, publish } = collect(4)
+  const { publisher } = open(100, async (bytes) => {
+    await gate.promise
+    await publish(bytes)
+  })
+  for (const height of [1, 2, 3]) publisher.add(height)
+  for (const number of [2, 3]) publisher.addHead(Buffer.from(`head ${number}`))
+  gate.resolve()
+  await all
+  await publisher.close()
+  publisher.addHead(Buffer.from('head 4'))
+  assert.deepEqual(
+    sent,
+    ['block 1', 'head 3', 'block 2', 'block 3'],
+    'and nothing after it was closed',
+  )
+})
+
+test('a head that is lost is no trouble: the next one follows', async () => {
+  const { sent, all, publish } = collect(2)
+  const { publisher, captured } = open(100, publish, {
+    async publishHead(bytes) {
+      await publish(bytes)
+      throw new Error('no')
+    },
+  })
+  publisher.addHead(Buffer.from('head 1'))
+  publisher.add(1)
+  await all
+  await publisher.close()
+  assert.deepEqual(sent, ['head 1', 'block 1'])
+  assert.deepEqual([captured.messages('warn'), captured.messages('error')], [[], []])
 })

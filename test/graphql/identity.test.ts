@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import { parseCid } from '../../src/primitives/cid.ts'
-import { verifyInclusion } from '../../src/primitives/merkle.ts'
+import { parseCid } from '../../src/primitives/cid-text.ts'
 import { openGraphqlRoom } from '../support/graphql-room.ts'
 import { sealBlock, testSigner } from '../support/sealed-blocks.ts'
 
@@ -71,29 +70,6 @@ test('the one version of a document carries the bytes that its CID hashes, and t
     ...{ __typename: 'Commit', docID: _docID, height: 1, fieldName: '_C', links: [], heads: [] },
     ...{ schemaVersionId: 'viewmesh/document/1', collectionVersionId: 'viewmesh/document/1' },
   })
-})
-
-test('a proof leads from each document of a block to its signed root', async (t) => {
-  const { query } = await openGraphqlRoom(t)
-  const proof = '_proof { cid index count root path }'
-  const text = `{ Block(docID: "x") { number } a: Block(limit: 1) { ${proof} transactions { ${proof} logs { ${proof} } accessList { ${proof} } } }
-    BlockSignature(limit: 1) { merkleRoot cidCount cids } }`
-  const { a, BlockSignature } = await query(text)
-  const [{ merkleRoot, cidCount, cids }] = BlockSignature
-  const rows = a.flatMap((block: { transactions: { logs: []; accessList: [] }[] }) => [
-    block,
-    ...block.transactions.flatMap((tx) => [tx, ...tx.logs, ...tx.accessList]),
-  ])
-  assert.equal(rows.length, cidCount)
-  for (const { _proof: one } of rows) {
-    assert.equal(one.root, merkleRoot)
-    assert.equal(cids[one.index], one.cid)
-    const path = one.path.map((hash: string) => Buffer.from(hash, 'hex'))
-    const root = Buffer.from(merkleRoot, 'hex')
-    assert.ok(
-      verifyInclusion(parseCid(one.cid) ?? new Uint8Array(), one.index, one.count, path, root),
-    )
-  }
 })
 
 test('values are written as asked', async (t) => {

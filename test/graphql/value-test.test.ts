@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { compareQuantities, parseQuantity } from '../../src/graphql/quantity.ts'
-import { checksumAddress } from '../../src/graphql/render-value.ts'
 import { compareValues, valueTest } from '../../src/graphql/value-test.ts'
 
 const big = fc.bigInt({ min: 0n, max: (1n << 256n) - 1n })
@@ -57,16 +56,4 @@ test('patterns that the dialect does not have mean equality', () => {
   assert.ok(like('%b%', 'abc') && like('a_c', 'a_c') && !like('a_c', 'abc'))
   assert.ok(valueTest('text', '_ilike', '%BC')('aBc'))
   assert.ok(!like('%BC', 'abc'))
-})
-
-/** Examples of https://eips.ethereum.org/EIPS/eip-55. */
-test('addresses get the checksum of EIP-55', () => {
-  for (const address of [
-    '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
-    '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359',
-    '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB',
-    '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb',
-  ]) {
-    assert.equal(checksumAddress(address.toLowerCase()), address)
-  }
 })

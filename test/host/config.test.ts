@@ -1,7 +1,12 @@
 /** The Host's own settings. What is common to both programs is tested with the service room. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type HostSettings, loadHostSettings, playgroundListen } from '../../src/host/config.ts'
+import {
+  type HostSettings,
+  loadHostSettings,
+  playgroundListen,
+  trustModeOf,
+} from '../../src/host/config.ts'
 import { decideNames } from '../../src/host/network.ts'
 import { testSigner } from '../support/sealed-blocks.ts'
 
@@ -22,6 +27,26 @@ describe('settings', () => {
       [schemaUrl, schemaAuthToken, trustedSigners, registryLcdUrl, registryRpcUrl, adminToken],
       [null, null, [], null, null, null],
     )
+  })
+
+  test('HOST_TRUST: bootstrap without a list, signers with one, and no two things at once', () => {
+    const { identity } = testSigner('a')
+    const mode = (env: Record<string, string>): string => trustModeOf(load(env))
+    assert.equal(mode({}), 'bootstrap')
+    assert.equal(mode({ HOST_TRUSTED_SIGNERS: identity }), 'signers')
+    assert.equal(mode({ HOST_TRUSTED_SIGNERS_FILE: '/signers' }), 'bootstrap')
+    assert.equal(mode({ HOST_TRUST: 'signers', HOST_TRUSTED_SIGNERS_FILE: '/signers' }), 'signers')
+    assert.equal(mode({ HOST_TRUST: 'anyone' }), 'anyone')
+    for (const HOST_TRUST of ['bootstrap', 'anyone'])
+      assert.throws(() => load({ HOST_TRUST, HOST_TRUSTED_SIGNERS: identity }), {
+        code: 'CONFIG_INVALID',
+        message: /HOST_TRUST\): found \w+ beside .*HOST_TRUSTED_SIGNERS\), accepted is signers, or/,
+      })
+    assert.throws(() => load({ HOST_TRUST: 'signers' }), {
+      code: 'CONFIG_INVALID',
+      message: /HOST_TRUST\): found signers, accepted is that with .*HOST_TRUSTED_SIGNERS_FILE/,
+    })
+    assert.throws(() => load({ HOST_TRUST: 'nobody' }), { message: /signers, bootstrap, anyone/ })
   })
 
   test('HOST_TRUSTED_SIGNERS is a comma list of keys of both kinds, in any case', () => {

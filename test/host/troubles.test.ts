@@ -28,11 +28,12 @@ test('a wrong peer ID and a token that is refused are told at /health until they
     GENERATOR_SCHEMA_AUTH_TOKEN_FILE: token,
   })
   await host.opened
-  await until(async () => (await host.health()).report.errors.length === 2)
+  await until(async () => (await host.health()).report.errors.length === 3)
 
   const { status, report } = await host.health()
   assert.deepEqual([status, report.status, report.p2p.peers], [200, 'healthy', []])
-  const [mismatch, refusal] = report.errors
+  const [mismatch, noSigner, refusal] = report.errors
+  assert.equal(noSigner?.code, 'HOST_NO_SIGNER')
   assert.deepEqual(mismatch, {
     code: 'P2P_PEER_ID_MISMATCH',
     message: `peer id mismatch: expected ${stranger}, but remote key matches ${id}, at ${addresses[0]}`,

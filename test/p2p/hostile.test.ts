@@ -4,10 +4,10 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { RPC } from '@libp2p/gossipsub/message'
 import type { LengthPrefixedStream } from '@libp2p/utils'
-import { topicOf } from '../../src/p2p/gossip.ts'
-import type { P2pLimits } from '../../src/p2p/limits.ts'
-import { encodeClientFrame } from '../../src/p2p/range-frames.ts'
-import { type Fault, faultWeights } from '../../src/p2p/score.ts'
+import { topicOf } from '../../src/p2p/gossip/gossip.ts'
+import { type Fault, faultWeights } from '../../src/p2p/limits/fault.ts'
+import type { P2pLimits } from '../../src/p2p/limits/limits.ts'
+import { encodeClientFrame } from '../../src/p2p/range/range-frames.ts'
 import { connect, openRoom, type TestRoom, testNetwork, until } from '../support/p2p-room.ts'
 import { gossipProtocol, lengthPrefixed, openRawPeer, type RawPeer } from '../support/raw-peer.ts'
 
@@ -24,7 +24,7 @@ const wholeRange = { kind: 'request', from: 0, to: 1000, status: null } as const
 
 const attacks: Readonly<Record<string, Attack>> = {
   'garbage instead of a sealed block': {
-    fault: 'rejected block',
+    fault: 'rejected message',
     offend: (peer, room) => gossip(peer, room, [message(randomBytes(100))]),
   },
   'gossip frames that are no messages at all': {
@@ -42,11 +42,6 @@ const attacks: Readonly<Record<string, Attack>> = {
       const stream = await peer.open(room.address, gossipProtocol)
       stream.send(Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0x0f))
     },
-  },
-  'a flood of gossip': {
-    fault: 'message flood',
-    limits: { gossipBytesPerSecond: 5_000 },
-    offend: (peer, room) => gossip(peer, room, [message(unsure(15_000)), message(unsure(15_000))]),
   },
   'garbage instead of a request': {
     fault: 'malformed frame',
@@ -192,7 +187,6 @@ async function victim(
     limits,
     onBlock: async (bytes) => {
       const word = Buffer.from(bytes.subarray(0, 6)).toString('latin1')
-      if (word === 'unsure') return { action: 'ignore', reason: 'not known yet' }
       if (word !== 'honest') return { action: 'reject', reason: 'not a sealed block' }
       received.honest += 1
       return { action: 'accept' }
@@ -244,10 +238,6 @@ async function request(peer: RawPeer, room: TestRoom, frame: Uint8Array): Promis
 function subscription(): Uint8Array {
   const topic = topicOf(testNetwork, 'block')
   return RPC.encode({ subscriptions: [{ subscribe: true, topic }], messages: [] })
-}
-
-function unsure(bytes: number): Uint8Array {
-  return Buffer.concat([Buffer.from('unsure'), randomBytes(bytes)])
 }
 
 function message(data: Uint8Array): Uint8Array {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { peerIdFromString } from '@libp2p/peer-id'
-import { rangeProtocol } from '../../src/p2p/p2p.ts'
+import { rangeProtocol } from '../../src/p2p/peers/networks.ts'
 import { connect, openRoom, testNetwork, until } from '../support/p2p-room.ts'
 import { openRawPeer } from '../support/raw-peer.ts'
 
@@ -71,6 +71,19 @@ test('peers() tells who is connected, from where, what it has and how it behaved
   const [seen] = generator.p2p.peers()
   assert.deepEqual([seen?.subscribed, seen?.bootstrap], [true, false])
   assert.equal(await host.metric('viewmesh_p2p_peers'), 1)
+})
+
+test('a peer that pings without end on one stream has that stream ended, and no more', async (t) => {
+  const room = await openRoom(t)
+  const peer = await openRawPeer(t)
+  const stream = await peer.open(room.address, '/ipfs/ping/1.0.0')
+  const ended = new Promise((resolve) => stream.addEventListener('close', resolve))
+  for (let ping = 0; ping < 33; ping += 1) stream.send(randomBytes(32))
+  await ended
+  const again = await peer.open(room.address, '/ipfs/ping/1.0.0')
+  const answered = new Promise((resolve) => again.addEventListener('message', resolve))
+  again.send(randomBytes(32))
+  await answered
 })
 
 test('one address cannot take all connections', async (t) => {

@@ -71,8 +71,7 @@ test('queries share no less memory than a few of them take, and no limit of thei
       /^GRAPHQL_MAX_HELD_BYTES: found "1000000", accepted is a whole number from 16777216 to 68719476736$/,
   })
   assert.throws(() => load({ GRAPHQL_MAX_CONDITIONS: '0' }), {
-    message:
-      /^GRAPHQL_MAX_CONDITIONS: found "0", accepted is a whole number from 1 to 20000$/,
+    message: /^GRAPHQL_MAX_CONDITIONS: found "0", accepted is a whole number from 1 to 20000$/,
   })
 })
 

@@ -68,7 +68,7 @@ describe('the volume of a store', () => {
 
 describe('a program whose volume has little room left', { concurrency: true }, () => {
   for (const [program, settings, before] of [
-    ['host', {}, []],
+    ['host', {}, ['HOST_NO_SIGNER']],
     ['generator', { NODE_RPC_URL: 'http://127.0.0.1:1' }, ['CHAIN_UNREACHABLE']],
   ] as const) {
     it(`${program}: is healthy and says so behind worse failures, until there is room again`, async (t) => {

@@ -4,12 +4,12 @@ import { declareResourceCounts } from '../../operator/reconcile/resource-counts.
 import { openRuntimeMetrics } from '../../operator/runtime/metrics.ts'
 import { declareUnread } from '../../operator/runtime/unread.ts'
 import { createChainMetrics } from '../../src/chain/metrics.ts'
-import { createIngestMetrics } from '../../src/generator/ingest-metrics.ts'
+import { createIngestMetrics } from '../../src/generator/ingest/ingest-metrics.ts'
 import { declareGauges } from '../../src/generator/status.ts'
 import { createGraphqlMetrics } from '../../src/graphql/graphql-metrics.ts'
 import { createHostMetrics } from '../../src/host/metrics.ts'
-import { createSchemaMetrics } from '../../src/host/schema-sync.ts'
-import { createP2pMetrics } from '../../src/p2p/metrics.ts'
+import { createSchemaMetrics } from '../../src/host/schema/schema-sync.ts'
+import { createP2pMetrics } from '../../src/p2p/limits/metrics.ts'
 import { openMetrics } from '../../src/service/metrics.ts'
 import { createWriterMetrics, declareVolumeMetrics } from '../../src/store/metrics.ts'
 
@@ -30,9 +30,22 @@ function declareAll(registry: Registry): void {
   createIngestMetrics(registry)
   declareGauges({ state: never } as never, registry)
   createGraphqlMetrics(registry, { heldBytes: never, planBytes: never })
-  createHostMetrics(registry, { head: never, lag: never, gapBlocks: never })
+  createHostMetrics(registry, {
+    head: never,
+    lag: never,
+    gapBlocks: never,
+    signers: never,
+    countedSigners: never,
+    waitingBlocks: never,
+    waitingBytes: never,
+  })
   createSchemaMetrics(registry)
-  createP2pMetrics(registry, { peers: never, activeStreams: never, banned: never })
+  createP2pMetrics(registry, {
+    peers: never,
+    activeStreams: never,
+    banned: never,
+    bannedAddresses: never,
+  })
   createWriterMetrics(registry, { bytes: never, blocks: never })
   declareVolumeMetrics(registry, () => null)
   openRuntimeMetrics(registry)

@@ -28,7 +28,7 @@ const p2p = await openP2p(
   {
     log: captured.log,
     registry,
-    source: { range: () => null, sealedBlock: () => null },
+    source: { range: () => null, heights: () => [], sealedBlock: () => null },
     answers: { identity: () => null, votes: () => null },
   },
 )

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { cidText } from '../../src/primitives/cid.ts'
+import { cidText } from '../../src/primitives/cid-text.ts'
 import { createChain } from './block-factory.ts'
 import {
   type ExpectedBlock,

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { loadGeneratorSettings } from '../../src/generator/config.ts'
 import { type Generator, openGenerator } from '../../src/generator/generator.ts'
+import type { HeadTiming } from '../../src/generator/head/timing.ts'
 import type { HealthReport } from '../../src/service/contract.ts'
 import type { Closeable } from '../../src/service/run.ts'
 import { type CapturedLog, captureLog } from './captured-log.ts'
@@ -15,6 +16,8 @@ export interface GeneratorInProcess extends Generator {
   /** Waits until `/health` is so. */
   reports(isSo: (report: HealthReport) => boolean): Promise<HealthReport>
   query<T>(text: string): Promise<T>
+  /** Where peers dial it. */
+  readonly address: string
   close(): Promise<void>
 }
 
@@ -23,6 +26,7 @@ export async function openGeneratorInProcess(
   t: TestContext,
   home: string,
   env: Readonly<Record<string, string>>,
+  headTiming: Partial<HeadTiming> = {},
 ): Promise<GeneratorInProcess> {
   const settings = loadGeneratorSettings({
     argv: [],
@@ -54,11 +58,16 @@ export async function openGeneratorInProcess(
       return part
     },
   }
-  const generator = await openGenerator(settings, { log: captured.log, running, secrets: [] })
+  const generator = await openGenerator(
+    { ...settings, headTiming },
+    { log: captured.log, running, secrets: [] },
+  )
   const { healthPort, apiPort } = generator
+  const { id, addresses } = generator.p2p.self()
   return {
     ...generator,
     captured,
+    address: `${addresses.at(-1)}/p2p/${id}`,
     failed: failure.promise,
     async reports(isSo) {
       for (;;) {

@@ -2,7 +2,7 @@
  * Documents of generated blocks as plain objects with everything a query can ask of them: what an
  * executor that knows no index, no chunk and no plan would work on.
  */
-import { cidText } from '../../src/primitives/cid.ts'
+import { cidText } from '../../src/primitives/cid-text.ts'
 import { collections, type Section, storedFields } from '../../src/primitives/collections.ts'
 import type { ChainBlock } from './block-factory.ts'
 import { sealBlock, testNetwork, testSigner } from './sealed-blocks.ts'

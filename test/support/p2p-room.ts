@@ -3,13 +3,21 @@ import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Registry } from 'prom-client'
-import type { P2pLimits } from '../../src/p2p/limits.ts'
+import type { P2pLimits } from '../../src/p2p/limits/limits.ts'
 import { openP2p, type P2p, type P2pOptions, type P2pParts } from '../../src/p2p/p2p.ts'
-import type { PeerEvent } from '../../src/p2p/peer-book.ts'
+import type { PeerEvent } from '../../src/p2p/peers/peer-book.ts'
 import { type CapturedLog, captureLog } from './captured-log.ts'
 import { metricValue } from './metric-value.ts'
 
 export const testNetwork = 'Local__Devnet'
+
+/** Room for every peer of a test, although all of them come from one address. */
+const manyConnections = {
+  connectionsPerSecond: 1000,
+  handshakesPerSecond: 1000,
+  handshakesPerAddress: 1000,
+  handshakesTotal: 1000,
+}
 
 export interface TestRoom {
   readonly p2p: P2p
@@ -47,7 +55,7 @@ export async function openRoom(t: TestContext, setup: RoomSetup = {}): Promise<T
       listen: ['/ip4/127.0.0.1/tcp/0'],
       bootstrapPeers: [],
       network: testNetwork,
-      limits: { redialMinMs: 50, redialMaxMs: 200, connectionsPerSecond: 1000, ...setup.limits },
+      limits: { redialMinMs: 50, redialMaxMs: 200, ...manyConnections, ...setup.limits },
       ...setup.options,
     },
     {
@@ -96,6 +104,16 @@ function isSubscribed(publisher: TestRoom, reader: TestRoom): boolean {
   return publisher.p2p.peers().some((peer) => peer.id === reader.id && peer.subscribed)
 }
 
+/** The heights of a map from `from` to `to`, ascending. */
+export function heightsOf(
+  blocks: ReadonlyMap<number, unknown>,
+  from: number,
+  to: number,
+): number[] {
+  const heights = [...blocks.keys()].filter((height) => height >= from && height <= to)
+  return heights.toSorted((a, b) => a - b)
+}
+
 function sourceOf(blocks: ReadonlyMap<number, Uint8Array>): P2pParts['source'] {
   return {
     range: () => {
@@ -103,6 +121,7 @@ function sourceOf(blocks: ReadonlyMap<number, Uint8Array>): P2pParts['source'] {
       if (heights.length === 0) return null
       return { tail: Math.min(...heights), head: Math.max(...heights) }
     },
+    heights: (from, to, limit) => heightsOf(blocks, from, to).slice(0, limit),
     sealedBlock: (height) => blocks.get(height) ?? null,
   }
 }

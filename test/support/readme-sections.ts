@@ -13,6 +13,8 @@ import { hostSettings } from '../../src/host/config.ts'
 import { commonSettings } from '../../src/service/common-settings.ts'
 import { ports } from '../../src/service/contract.ts'
 import { settingsTable } from '../../src/service/settings.ts'
+import { failureReasons } from '../../src/verify/failure.ts'
+import { peerMessagesTable } from './peer-messages.ts'
 
 export const readme: URL = new URL('../../README.md', import.meta.url)
 
@@ -30,7 +32,9 @@ export function readmeSections(): Readonly<Record<string, string>> {
     conditions: conditionTable(),
     'reasons of Events': eventTable(),
     errors: errorTable(),
+    'reasons why nothing is proven': reasonTable(),
     ports: portTable(),
+    'messages of peers': peerMessagesTable(),
   }
 }
 
@@ -72,6 +76,14 @@ function errorTable(): string {
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([code, meaning]) => `| \`${code}\` | ${meaning} |`)
   return ['| Code | Meaning |', '| --- | --- |', ...rows].join('\n')
+}
+
+/** Why `viewmesh/verify` proves nothing, in the order in which it looks. */
+function reasonTable(): string {
+  const rows = Object.entries(failureReasons).map(
+    ([code, meaning]) => `| \`${code}\` | ${meaning} |`,
+  )
+  return ['| Code | Why nothing is proven |', '| --- | --- |', ...rows].join('\n')
 }
 
 /** Every condition with its reasons and their status. */

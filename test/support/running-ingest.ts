@@ -1,27 +1,47 @@
 /** The ingest loop on a real store, against whatever answers at a URL. */
 import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
 import { Histogram, Registry } from 'prom-client'
 import type { WholeBlock } from '../../src/chain/block-reader.ts'
 import { type ChainOptions, openChain } from '../../src/chain/chain.ts'
-import { createBlockFeed } from '../../src/generator/block-feed.ts'
-import { encodeBlock } from '../../src/generator/encode-block.ts'
-import { type IngestOptions, runIngest } from '../../src/generator/ingest.ts'
-import { createIngestMetrics } from '../../src/generator/ingest-metrics.ts'
-import { prepareBlock } from '../../src/generator/prepare-block.ts'
-import { createSealer } from '../../src/generator/sealer.ts'
+import { systemClock } from '../../src/generator/head/clock.ts'
+import { defaultHeadTiming, type HeadTiming } from '../../src/generator/head/timing.ts'
+import { type IngestOptions, startIngest } from '../../src/generator/ingest/ingest.ts'
+import { createIngestMetrics } from '../../src/generator/ingest/ingest-metrics.ts'
+import { prepareBlock } from '../../src/generator/ingest/prepare-block.ts'
+import { createBlockFeed } from '../../src/generator/read/block-feed.ts'
+import { encodeBlock } from '../../src/generator/read/encode-block.ts'
+import { decodeHead, type Head } from '../../src/primitives/head.ts'
 import type { StoreWriter } from '../../src/store/store.ts'
+import type { ChainBlock } from './block-factory.ts'
 import { type CapturedLog, captureLog } from './captured-log.ts'
+import { createCollection } from './collection.ts'
+import { type GeneratedNode, startGeneratedNode } from './generated-node.ts'
 import { metricValue } from './metric-value.ts'
 import { testNetwork, testSigner } from './sealed-blocks.ts'
-import { storedChain } from './test-store.ts'
+import { openTestStore, storedChain } from './test-store.ts'
 
 const signer = testSigner('ingest')
+
+export interface IngestTestOptions extends Omit<Partial<IngestOptions>, 'timing'> {
+  readonly timing?: Partial<HeadTiming>
+}
 
 export interface RunningIngest {
   readonly log: CapturedLog
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>
   /** Waits until the block with this hash is sealed. */
   sealed(hash: string | undefined): Promise<void>
+  /** The hash of block 0, once the store has it. */
+  readonly genesis: Promise<string>
+  /** What it handed out, in order: `sealed 5`, `head 5`. */
+  readonly told: readonly string[]
+  /** The heads it signed. */
+  readonly heads: readonly Head[]
+  /** The first head that is so, now or later. */
+  head(isSo: (head: Head) => boolean): Promise<Head>
+  /** Shows it a head that a peer has. */
+  foundHead(head: Head): void
   /** Ends it and waits for the end. */
   stop(): Promise<void>
   /** Resolves or rejects as the loop ends. */
@@ -32,7 +52,7 @@ export interface RunningIngest {
 export function runIngestOn(
   store: StoreWriter,
   upstream: Partial<ChainOptions> & Pick<ChainOptions, 'rpcUrls'>,
-  options: Partial<IngestOptions> = {},
+  options: IngestTestOptions = {},
 ): RunningIngest {
   const log = captureLog()
   const registry = new Registry()
@@ -42,43 +62,99 @@ export function runIngestOn(
   const encodeSeconds = new Histogram({ name: 'encode_seconds', help: 's', registers: [registry] })
   const feedParts = { chain, log: log.log, encodeSeconds, onTrouble: () => undefined }
   const feed = createBlockFeed({ network: testNetwork, backoff }, feedParts)
+  const genesis = Promise.withResolvers<string>()
   const stop = new AbortController()
-  const seen = new Set<string>()
-  const waiting = new Map<string, () => void>()
-  const ended = runIngest(
+  const told: string[] = []
+  const seals = createCollection<string>()
+  const heads = createCollection<Head>()
+  const metrics = createIngestMetrics(registry)
+  const ingest = startIngest(
     {
+      network: testNetwork,
       startHeight: { kind: 'at', height: 1 },
-      identity: signer.identity,
-      genesisHash: null,
       fetchAhead: 3,
       maxCommits: 4,
       backoff,
+      secondLookMs: 5,
       ...options,
+      timing: { ...defaultHeadTiming, ...options.timing },
     },
     {
       feed,
       store,
       log: log.log,
-      seal: createSealer(testNetwork, { signer, nowMs: Date.now }),
-      metrics: createIngestMetrics(registry),
-      onSealed: ({ hash }) => {
-        seen.add(hash)
-        waiting.get(hash)?.()
+      signer,
+      clock: systemClock,
+      metrics,
+      onGenesis: genesis.resolve,
+      onHead({ bytes }) {
+        const head = decodeHead(bytes)
+        assertServed(store, head)
+        told.push(`head ${head.number}`)
+        heads.add(head)
+      },
+      onSealed({ number, hash }) {
+        told.push(`sealed ${number}`)
+        seals.add(hash)
       },
     },
     stop.signal,
-  ).finally(() => chain.close())
+  )
+  const ended = ingest.ended.finally(() => chain.close())
   ended.catch(() => undefined)
   return {
     log,
     metric: (name, labels) => metricValue(registry, name, labels),
     ended,
-    async sealed(hash = '') {
-      if (!seen.has(hash)) await new Promise<void>((resolve) => waiting.set(hash, resolve))
+    genesis: genesis.promise,
+    told,
+    heads: heads.items,
+    head: heads.first,
+    foundHead: ingest.foundHead,
+    async sealed(wanted) {
+      await seals.first((hash) => hash === wanted)
     },
     async stop() {
       stop.abort()
       await ended
+    },
+  }
+}
+
+/** The block of a head is stored and sealed when the head is handed out. */
+function assertServed({ reader }: StoreWriter, { number, hash, signatureIdentity }: Head): void {
+  reader.read((snapshot) => {
+    assert.equal(snapshot.header(number)?.hash, hash)
+    const signers = snapshot.sealsOf(hash).map((seal) => seal.signatureIdentity)
+    assert.deepEqual(signers, [signatureIdentity])
+  })
+}
+
+/** A store, a node that shows generated blocks, and ingest from one to the other. */
+export interface IngestSetting {
+  readonly store: StoreWriter
+  readonly node: GeneratedNode
+  run(options?: IngestTestOptions, upstream?: Partial<ChainOptions>): RunningIngest
+}
+
+/** An empty store beside a node with this chain; all of it is closed after the test, ingest first. */
+export async function ingestSetting(
+  t: TestContext,
+  chain: readonly ChainBlock[],
+  retainBlocks: number | null = 1_000,
+): Promise<IngestSetting> {
+  const started: RunningIngest[] = []
+  t.after(() => Promise.allSettled(started.map((running) => running.stop())))
+  const store = await openTestStore(t, retainBlocks)
+  const node = await startGeneratedNode(chain)
+  t.after(() => node.close())
+  return {
+    store,
+    node,
+    run(options = {}, upstream = {}) {
+      const running = runIngestOn(store, { rpcUrls: [node.url], ...upstream }, options)
+      started.push(running)
+      return running
     },
   }
 }

@@ -4,16 +4,17 @@
  */
 import type { TestContext } from 'node:test'
 import { Registry } from 'prom-client'
-import { createApplier } from '../../src/host/apply.ts'
-import { hostSettings } from '../../src/host/config.ts'
+import type { Writer } from '../../src/host/apply/writer.ts'
+import { hostSettings, trustModeOf } from '../../src/host/config.ts'
 import { type Mesh, openMesh } from '../../src/host/mesh.ts'
 import { createHostMetrics, type HostMetrics } from '../../src/host/metrics.ts'
-import type { Applier } from '../../src/host/outcome.ts'
 import { createStatus, type Status } from '../../src/host/status.ts'
+import { openTrust, type Trust } from '../../src/host/trust/trust.ts'
 import { loadSettings } from '../../src/service/settings.ts'
 import type { StoreReader } from '../../src/store/store.ts'
-import { openWriter } from '../../src/store/writer.ts'
 import { type CapturedLog, captureLog } from './captured-log.ts'
+import { openLocalWriter } from './local-writer.ts'
+import { testSigner } from './sealed-blocks.ts'
 import { createSeededRandom } from './seeded-random.ts'
 import { testDirectory } from './test-store.ts'
 
@@ -21,9 +22,10 @@ const network = 'Local__Devnet'
 
 export interface TestHost {
   readonly mesh: Mesh
-  readonly writer: Applier
+  readonly writer: Writer
   readonly reader: StoreReader
   readonly status: Status
+  readonly trust: Trust
   readonly metrics: HostMetrics
   readonly registry: Registry
   readonly captured: CapturedLog
@@ -35,6 +37,8 @@ export interface TestHost {
   reached(height: number): Promise<void>
   /** Resolves when the condition holds; looked at after each stored block. */
   stored(condition: () => boolean): Promise<void>
+  /** Lets this many milliseconds pass for the writer, all at once. */
+  pass(ms: number): void
   close(): Promise<void>
 }
 
@@ -45,6 +49,8 @@ export interface TestHostSetup {
   /** Hosts of different names have different peer IDs. */
   readonly name?: string
   readonly env?: Readonly<Record<string, string>>
+  /** See `VoteSyncOptions`. */
+  readonly compareVotesMs?: number
 }
 
 /** Opens a Host of the network `Local__Devnet`; the test need not close it. */
@@ -60,37 +66,43 @@ export async function openTestHost(t: TestContext, setup: TestHostSetup = {}): P
       ...setup.env,
     },
   })
+  const { name = 'host', compareVotesMs = 60_000 } = setup
   const retainBlocks = settings.prunerEnabled ? settings.prunerMaxBlocks : null
-  const trustedSigners = settings.trustedSigners.length === 0 ? null : settings.trustedSigners
   const path = setup.path ?? testDirectory(t)
   const captured = captureLog()
+  const { log } = captured
   const registry = new Registry()
   const status = createStatus(settings)
-  const fatal = (error: unknown): void => captured.log.fatal({ err: error }, 'failed')
-  const store = await openWriter({ path, network, retainBlocks }, { log: captured.log })
-  const writer = createApplier({ network, trustedSigners, retainBlocks }, { store })
-  const { reader } = store
+  const onFatal = (error: unknown): void => log.fatal({ err: error }, 'failed')
+  const {
+    writer,
+    reader,
+    pass,
+    close: closeWriter,
+  } = await openLocalWriter({ path, network, retainBlocks }, { log, onFatal })
   status.parts.reader = reader
   const metrics = createHostMetrics(registry, status.gauges)
+  const trust = openTrust(
+    { mode: trustModeOf(settings), listed: settings.trustedSigners, network },
+    { log, writer, reader, file: null, onFatal },
+  )
+  status.parts.trust = trust
   const waiting = new Set<() => void>()
   const mesh = await openMesh(
+    { compareVotesMs, settings, network, peerSeed: createSeededRandom(name).bytes(32) },
     {
-      settings,
-      network,
-      retainBlocks,
-      peerSeed: createSeededRandom(setup.name ?? 'host').bytes(32),
-    },
-    {
-      log: captured.log,
+      log,
       registry,
       metrics,
       status,
       writer,
       reader,
+      trust,
+      signer: testSigner(`host:${name}`),
       notify: () => {
         for (const look of [...waiting]) look()
       },
-      onFatal: fatal,
+      onFatal,
     },
   )
   const stored = (condition: () => boolean): Promise<void> => {
@@ -106,8 +118,9 @@ export async function openTestHost(t: TestContext, setup: TestHostSetup = {}): P
   }
   let closed: Promise<void> | null = null
   const closeAll = async (): Promise<void> => {
+    trust.close()
     await mesh.close()
-    await store.close()
+    await closeWriter()
   }
   const close = (): Promise<void> => {
     closed ??= closeAll()
@@ -120,6 +133,7 @@ export async function openTestHost(t: TestContext, setup: TestHostSetup = {}): P
     writer,
     reader,
     status,
+    trust,
     metrics,
     registry,
     captured,
@@ -128,6 +142,7 @@ export async function openTestHost(t: TestContext, setup: TestHostSetup = {}): P
     address: `${addresses.at(-1)}/p2p/${id}`,
     stored,
     reached: (height) => stored(() => (status.stored()?.head ?? -1) >= height),
+    pass,
     close,
   }
 }

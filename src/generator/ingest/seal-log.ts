@@ -1,0 +1,27 @@
+/** Tells of sealed blocks: each one at the head, and one line a second while catching up. */
+import type { Logger } from 'pino'
+import type { BlockHeader } from '../../store/store.ts'
+
+const intervalMs = 1_000
+
+/** A function to call for each sealed block, with the node's head as far as it is known. */
+export function createSealLog(
+  log: Logger,
+  nowMs: () => number = performance.now.bind(performance),
+): (header: BlockHeader, head: number | null) => void {
+  let toldMs = Number.NEGATIVE_INFINITY
+  let blocks = 0
+  return ({ number: height, sections }, head) => {
+    blocks++
+    const isDue = nowMs() - toldMs >= intervalMs
+    const { Transaction: transactions, Log: logs } = sections
+    const facts = { height, transactions, logs, behind: Math.max(0, (head ?? height) - height) }
+    if (!isDue) {
+      log.debug(facts, 'block sealed')
+      return
+    }
+    log.info({ ...facts, blocks }, 'block sealed')
+    toldMs = nowMs()
+    blocks = 0
+  }
+}

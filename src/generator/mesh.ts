@@ -1,0 +1,122 @@
+/**
+ * The Generator among its peers: proves who it is, answers for its seals and its newest head, gossips
+ * heads and blocks, and looks for heads of its own that are newer.
+ */
+import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
+import type { Signer } from '../identity/signature.ts'
+import { createBlockSource } from '../mesh/block-source.ts'
+import { proveIdentity } from '../mesh/identity-proof.ts'
+import { createVoteAnswers } from '../mesh/vote-answers.ts'
+import { openP2p, type P2p } from '../p2p/p2p.ts'
+import { peerIdOf } from '../p2p/peers/peer-id.ts'
+import type { Answers } from '../p2p/streams/questions.ts'
+import type { Head } from '../primitives/head.ts'
+import { openPeerFiles } from '../service/peer-files.ts'
+import type { Running } from '../service/run.ts'
+import type { StoreReader } from '../store/store.ts'
+import type { GeneratorSettings } from './config.ts'
+import { openOwnHeadSearch } from './head/own-head-search.ts'
+import type { HeadMessage } from './head/stored-head.ts'
+import type { HeadTiming } from './head/timing.ts'
+import { createPublisher } from './publisher.ts'
+
+export interface MeshOptions {
+  readonly settings: GeneratorSettings
+  /** As in `Ethereum__Mainnet`. */
+  readonly network: string
+  readonly peerSeed: Uint8Array
+  readonly timing: HeadTiming
+}
+
+export interface MeshParts {
+  readonly running: Pick<Running, 'own'>
+  readonly signer: Signer
+  readonly reader: StoreReader
+  /** Height of the execution node's head; null before it is known. */
+  readonly sourceHead: () => number | null
+  /** A peer has a head of ours that is newer. */
+  readonly onFoundHead: (head: Head) => void
+  readonly log: Logger
+  readonly registry: Registry
+}
+
+export interface Mesh {
+  readonly p2p: P2p
+  /** A block and its seal are on the disk. */
+  addBlock(height: number): void
+  /** A head was signed and is on the disk. */
+  addHead(head: HeadMessage): void
+}
+
+/** Connects to peers. Each part that is open is owned by `running`. */
+export async function openMesh(options: MeshOptions, parts: MeshParts): Promise<Mesh> {
+  const { settings, network, timing } = options
+  const { running, signer, reader, sourceHead, log, registry } = parts
+  const { identity } = signer
+  const blocks = createBlockSource(reader)
+  const newest = createNewestHead(identity, 2 * timing.everyMs)
+  const peerId = await peerIdOf(options.peerSeed)
+  const proof = proveIdentity(signer, { network, role: 'generator', peerId })
+  const answers: Answers = {
+    identity: () => proof,
+    votes: createVoteAnswers({ reader, heads: newest.among }),
+  }
+  const files = running.own('peer files', await openPeerFiles(settings, log))
+  const p2p = running.own(
+    'p2p',
+    await openP2p(
+      {
+        peerSeed: options.peerSeed,
+        network,
+        listen: [settings.p2pListen],
+        announce: files.announce(),
+        bootstrapPeers: files.bootstrapPeers(),
+      },
+      { log, registry, source: blocks, answers },
+    ),
+  )
+  files.follow(p2p)
+  const publisher = running.own(
+    'publisher',
+    createPublisher({ p2p, blocks, sourceHead, log, registry }),
+  )
+  const search = running.own(
+    'search for own heads',
+    openOwnHeadSearch(
+      { network, identity, askPeersMs: timing.askPeersMs },
+      { p2p, log, onFound: parts.onFoundHead },
+    ),
+  )
+  return {
+    p2p,
+    addBlock: publisher.add,
+    addHead(head) {
+      newest.set(head.bytes)
+      search.know(head.sequence)
+      publisher.addHead(head.bytes)
+    },
+  }
+}
+
+/** Holds the message of our newest head for `freshMs`: who asks a Generator without its node gets none. */
+function createNewestHead(
+  identity: string,
+  freshMs: number,
+): {
+  set(bytes: Uint8Array): void
+  /** Its message, where these identities have ours among them, or name nobody. */
+  among(identities: readonly string[]): Uint8Array[]
+} {
+  let newest: { readonly bytes: Uint8Array; readonly sinceMs: number } | null = null
+  return {
+    set(bytes) {
+      newest = { bytes, sinceMs: performance.now() }
+    },
+    among(identities) {
+      const isWanted = identities.length === 0 || identities.includes(identity)
+      if (!isWanted || newest === null || performance.now() - newest.sinceMs > freshMs) return []
+      return [newest.bytes]
+    },
+  }
+}

@@ -1,0 +1,273 @@
+/**
+ * Takes in what peers send: checks sealed blocks, heads and seals, keeps what accepted signers say, and
+ * follows where that leads. Runs in the writer thread. Whatever throws while a peer's bytes are checked is
+ * the fault of those bytes; what throws while the store is written ends the program.
+ */
+import { ServiceError } from '../../errors.ts'
+import type { Seal } from '../../primitives/seal.ts'
+import { decodeSealsAnswer, type SealsAnswer } from '../../primitives/vote-exchange.ts'
+import type { Link } from '../fork-choice/link.ts'
+import type { Want } from '../fork-choice/wants.ts'
+import type { Accepted } from './accepted-signers.ts'
+import {
+  type ChainOptions,
+  type ChainParts,
+  type ChainState,
+  currentWindow,
+  isWithinReach,
+  openChainState,
+  reviseHeight,
+} from './chain-state.ts'
+import { createFollowReport } from './follow-report.ts'
+import { followState, wantsNow } from './follow-state.ts'
+import type { FollowState, Outcome, Received, SealsTaken } from './outcome.ts'
+import type { HeadOutcome } from './signer-heads.ts'
+import { type Finding, isSigned, type VerifyContext, verifyMessage } from './verify.ts'
+
+export interface Applier {
+  /**
+   * Takes a sealed block in; resolves when what followed from it is on the disk. `isForwarded` where the
+   * message is passed on if it is accepted. Rejects when the store failed.
+   */
+  receive(bytes: Uint8Array, isForwarded: boolean): Promise<Received>
+  /** Takes a signed head in. */
+  receiveHead(bytes: Uint8Array): HeadOutcome
+  /** Takes an answer with seals in; null for one that no honest peer gives. */
+  receiveSeals(bytes: Uint8Array): Promise<SealsTaken | null>
+  /** What is wanted now. */
+  wants(): readonly Want[]
+  setAccepted(accepted: Accepted): void
+  /** Says the lowest height that a configured peer serves; null where none is connected. */
+  setServedFrom(height: number | null): void
+  /** Decides again, because time has passed. */
+  tick(): void
+  state(): FollowState
+  /** Resolves when everything that was decided so far is on the disk. */
+  settled(): Promise<void>
+  /** Decides nothing from now on, and resolves when all is on the disk. */
+  close(): Promise<void>
+}
+
+/** An applier over an open store. */
+export function createApplier(options: ChainOptions, parts: ChainParts): Applier {
+  const state = openChainState(options, parts)
+  const report = createFollowReport(state.startedMs)
+  const { follower, book, heads, signers } = state
+  let isClosed = false
+  let flushed: Promise<void> = Promise.resolve()
+
+  /** Decides, and goes on in later turns while there is more to do at once. */
+  const follow = (news: readonly Link[] = []): void => {
+    if (isClosed) return
+    if (follower.follow(news)) setImmediate(follow)
+    flushed = book.flush()
+    flushed.catch(parts.onFailure)
+  }
+  const settled = async (): Promise<void> => {
+    await Promise.all([state.writer.settled(), flushed])
+  }
+
+  return {
+    receive: async (bytes, isForwarded) => {
+      const startMs = performance.now()
+      const outcome = receive(state, bytes, isForwarded, follow)
+      const verifiedMs = performance.now()
+      await settled()
+      const work = { verifyMs: verifiedMs - startMs, applyMs: performance.now() - verifiedMs }
+      return { outcome, work }
+    },
+    receiveHead: (bytes) => {
+      const outcome = heads.receive(bytes)
+      if (outcome.kind === 'newer') {
+        learnGenesis(state)
+        follow()
+      }
+      return outcome
+    },
+    receiveSeals: async (bytes) => {
+      const found = receiveSeals(state, bytes)
+      if (found === null) return null
+      follow(found.news)
+      await settled()
+      return found.taken
+    },
+    setAccepted: (accepted) => {
+      signers.set(accepted)
+      heads.keepOnly(signers.isAccepted)
+      learnGenesis(state)
+      reviseAll(state)
+      follow()
+    },
+    setServedFrom: (height) => {
+      if (state.servedFrom === height) return
+      state.servedFrom = height
+      follow()
+    },
+    tick: () => {
+      heads.flush().catch(parts.onFailure)
+      state.waiting.removeBelow(currentWindow(state, follower.choice().reached).floor)
+      const due = follower.nextMs()
+      if (due !== null && due <= parts.nowMs()) follow()
+    },
+    wants: () => wantsNow(state),
+    state: () => followState(state, report),
+    settled,
+    close: async () => {
+      isClosed = true
+      await heads.flush()
+      await settled()
+    },
+  }
+}
+
+function receive(
+  state: ChainState,
+  bytes: Uint8Array,
+  isForwarded: boolean,
+  follow: (news: readonly Link[]) => void,
+): Outcome {
+  const finding = check(state, bytes, isForwarded)
+  if (finding.kind === 'breach') return finding
+  if (finding.kind === 'seals') {
+    const { height, seals } = finding
+    const fresh = admit(state, height, seals)
+    follow(reviseHeight(state, height))
+    return { kind: 'seals', height, seals: fresh }
+  }
+  const { documents, body, seals } = finding
+  const { number, hash, parentHash, root } = documents
+  const link = { number, hash, parentHash, root }
+  const fresh = admit(state, number, seals)
+  const identities = seals.map(({ signatureIdentity }) => signatureIdentity)
+  state.waiting.put({ ...link, body, documents }, identities)
+  reviseHeight(state, number)
+  follow([link])
+  const isStored = state.follower.withBlocks((blocks) => blocks.stored(number)?.hash === hash)
+  return { kind: 'block', height: number, isStored, seals: fresh }
+}
+
+/** Never throws for what is in the message, whatever it is. */
+function check(state: ChainState, bytes: Uint8Array, isForwarded: boolean): Finding {
+  try {
+    return verifyMessage(bytes, contextOf(state, isForwarded))
+  } catch (error) {
+    if (error instanceof ServiceError && error.code.startsWith('STORE_')) throw error
+    state.parts.log.error({ err: error }, 'a message could not be checked, it is refused')
+    return {
+      kind: 'breach',
+      action: 'reject',
+      rule: 'well-formed',
+      detail: 'unforeseen',
+      height: null,
+    }
+  }
+}
+
+function contextOf(state: ChainState, isForwarded: boolean): VerifyContext {
+  const { book, waiting, signers, follower, options } = state
+  const { floor, ceiling } = currentWindow(state, follower.choice().reached)
+  return {
+    network: options.network,
+    maxRawBytes: options.maxRawBytes,
+    isForwarded,
+    isAccepted: signers.isAccepted,
+    floor: () => floor,
+    ceiling: () => ceiling,
+    hasSeal: (seal) =>
+      book
+        .at(seal.blockNumber)
+        .some(
+          (known) => known.signatureIdentity === seal.signatureIdentity && isSameRoot(known, seal),
+        ),
+    hasDocuments: (seal) => {
+      const { blockNumber, blockHash, merkleRoot } = seal
+      const stored = follower.withBlocks((blocks) => blocks.stored(blockNumber))
+      if (stored?.hash === blockHash && stored.root === merkleRoot) return true
+      return waiting
+        .variants(blockHash)
+        .some(({ root, body }) => root === merkleRoot && body !== null)
+    },
+  }
+}
+
+function isSameRoot(one: Seal, other: Seal): boolean {
+  return (
+    one.blockHash === other.blockHash &&
+    one.merkleRoot === other.merkleRoot &&
+    one.cidCount === other.cidCount
+  )
+}
+
+/** Takes verified seals of accepted signers in; answers how many were new. */
+function admit(state: ChainState, height: number, seals: readonly Seal[]): number {
+  const near = seals.filter((seal) => isWithinReach(state, seal))
+  return state.book.admit(height, near).length
+}
+
+/** Null for an answer that no honest peer gives; else what was new in it. */
+function receiveSeals(
+  state: ChainState,
+  bytes: Uint8Array,
+): { readonly taken: SealsTaken; readonly news: readonly Link[] } | null {
+  const { options, signers, book } = state
+  const answer = readSeals(bytes)
+  if (answer === null) return null
+  const usable = answer.seals.filter(
+    (seal) => signers.isAccepted(seal.signatureIdentity) && isWithinReach(state, seal),
+  )
+  const fresh = usable.filter(
+    (seal) => !book.at(seal.blockNumber).some((known) => isSameSeal(known, seal)),
+  )
+  if (!fresh.every((seal) => seal.network === options.network && isSigned(seal))) return null
+  const news: Link[] = []
+  let seals = 0
+  for (const seal of fresh) {
+    seals += book.admit(seal.blockNumber, [seal]).length
+    news.push(...reviseHeight(state, seal.blockNumber))
+  }
+  const last = answer.seals.at(-1)
+  const place = last === undefined ? null : { height: last.blockNumber, blockHash: last.blockHash }
+  return { taken: { seals, isMore: answer.more, last: place }, news }
+}
+
+function isSameSeal(one: Seal, other: Seal): boolean {
+  return one.signatureIdentity === other.signatureIdentity && isSameRoot(one, other)
+}
+
+function readSeals(bytes: Uint8Array): SealsAnswer | null {
+  try {
+    return decodeSealsAnswer(bytes)
+  } catch (error) {
+    if (error instanceof ServiceError) return null
+    throw error
+  }
+}
+
+/** A store that does not know its chain learns it from most of the counted signers. */
+function learnGenesis(state: ChainState): void {
+  const { store, nowMs, onFailure, log } = state.parts
+  if (store.genesisHash() !== null) return
+  const genesis = state.signers.commonGenesis({ nowMs: nowMs(), startedMs: state.startedMs })
+  if (genesis === null) return
+  log.info({ genesis }, 'the chain is known by its genesis block')
+  store.adoptGenesis(genesis).catch(onFailure)
+}
+
+/** After a change of the signers: whose documents are served of blocks that have several roots? */
+function reviseAll(state: ChainState): void {
+  state.revised.clear()
+  const heights = state.parts.store.reader.read((snapshot) => {
+    const range = snapshot.range()
+    if (range === null) return []
+    const places = snapshot.sealPlaces(Math.max(range.tail, range.head - revisedBlocks), range.head)
+    const other = [...places].filter(({ height, blockHash, merkleRoot }) => {
+      const header = snapshot.header(height)
+      return header?.hash === blockHash && header.root !== merkleRoot
+    })
+    return [...new Set(other.map(({ height }) => height))]
+  })
+  for (const height of heights) reviseHeight(state, height)
+}
+
+/** Newest blocks that are looked through after a change of the signers. */
+const revisedBlocks = 10_000

@@ -1,0 +1,155 @@
+/** What the writer thread knows and works with: the parts that follow the chain, and what follows from all of them. */
+import type { Logger } from 'pino'
+import type { Seal } from '../../primitives/seal.ts'
+import type { StoreWriter } from '../../store/store.ts'
+import type { Link } from '../fork-choice/link.ts'
+import { type AcceptedSigners, createAcceptedSigners } from './accepted-signers.ts'
+import { type ChainWriter, createChainWriter } from './chain-writer.ts'
+import { createFollower, type Follower } from './follower.ts'
+import { isBetter } from './known-blocks.ts'
+import type { Stored } from './outcome.ts'
+import { createSealBook, type SealBook } from './seal-book.ts'
+import { createSignerHeads, type SignerHeads } from './signer-heads.ts'
+import { createWaitingBlocks, type WaitingBlocks } from './waiting-blocks.ts'
+import { maxAhead, maxWindow, type Window, windowOf } from './window.ts'
+
+export interface ChainOptions {
+  readonly network: string
+  /** Newest heights that are kept; null keeps all. */
+  readonly retainBlocks: number | null
+  /** Bytes one block's documents may unpack to. */
+  readonly maxRawBytes: number
+  /** Bytes of the blocks that wait beside the chain. Default 64 MiB. */
+  readonly maxWaitingBytes?: number
+}
+
+export interface ChainParts {
+  readonly store: StoreWriter
+  readonly log: Logger
+  /** Monotonic, in milliseconds. */
+  readonly nowMs: () => number
+  readonly onStored: (stored: Stored) => void
+  /** The store failed; nothing can be written any more. */
+  readonly onFailure: (error: unknown) => void
+}
+
+export interface ChainState {
+  readonly options: ChainOptions
+  readonly parts: ChainParts
+  readonly startedMs: number
+  readonly heads: SignerHeads
+  readonly signers: AcceptedSigners
+  readonly book: SealBook
+  readonly waiting: WaitingBlocks
+  readonly writer: ChainWriter
+  readonly follower: Follower
+  /** Blocks of which other documents are to be served than those that are here, by height. */
+  readonly revised: Map<number, Link>
+  /** The lowest height that a configured peer serves; null where none is connected. */
+  servedFrom: number | null
+}
+
+/** Continues from what is stored. */
+export function openChainState(options: ChainOptions, parts: ChainParts): ChainState {
+  const { store, nowMs } = parts
+  const startedMs = nowMs()
+  const { network } = options
+  const heads: SignerHeads = createSignerHeads({
+    store,
+    network,
+    nowMs,
+    isAccepted: (identity) => signers.isAccepted(identity),
+  })
+  const signers = createAcceptedSigners({ heads, genesisHash: store.genesisHash })
+  const { maxWaitingBytes: maxBytes = 64 * 1024 * 1024 } = options
+  const waiting = createWaitingBlocks({ maxBlocks: maxWindow + 2 * maxAhead, maxBytes })
+  const book: SealBook = createSealBook({
+    store,
+    storedHash: (height) =>
+      writer.pending.at(height)?.hash ??
+      store.reader.read((snapshot) => snapshot.header(height)?.hash),
+  })
+  const writer = createChainWriter(options, { ...parts, book, waiting })
+  const follower = createFollower(startedMs, {
+    store,
+    writer,
+    waiting,
+    book,
+    nowMs,
+    signers: signers.list,
+    isRoot: (link, reached) => isRoot(state, link, reached),
+  })
+  book.setAccepted(signers.isAccepted)
+  const state: ChainState = {
+    options,
+    parts,
+    startedMs,
+    heads,
+    signers,
+    book,
+    waiting,
+    writer,
+    follower,
+    revised: new Map(),
+    servedFrom: null,
+  }
+  return state
+}
+
+/** The highest stored height, what is on its way to the disk included; -1 without any. */
+export function storedHead({ parts, writer }: Pick<ChainState, 'parts' | 'writer'>): number {
+  const range = parts.store.reader.read((snapshot) => snapshot.range())
+  return Math.max(range?.head ?? -1, writer.pending.head())
+}
+
+/** Which heights are of use now. */
+export function currentWindow(state: ChainState, reached: number | null): Window {
+  const highest = Math.max(-1, ...state.signers.list().map(({ head }) => head?.number ?? -1))
+  const { retainBlocks } = state.options
+  return windowOf({ retainBlocks, head: storedHead(state), reached, highest })
+}
+
+/** See `KnownBlocks`; block 0 is a root where it is that of the store's chain. */
+function isRoot(state: ChainState, link: Link, reached: number | null): boolean {
+  if (link.number === 0) return link.hash === state.parts.store.genesisHash()
+  if (state.servedFrom !== null && link.number <= state.servedFrom) return true
+  return reached !== null && link.number <= currentWindow(state, reached).windowFloor
+}
+
+/**
+ * Seals of heights that nothing is stored at are kept within reach of what most signers have reached, so that no
+ * single one fills the disk.
+ */
+export function isWithinReach(state: ChainState, seal: Seal): boolean {
+  const { reached } = state.follower.choice()
+  const { floor } = currentWindow(state, reached)
+  const top = Math.max(storedHead(state), reached ?? -1)
+  if (seal.blockNumber < floor) return false
+  const isNear = seal.blockNumber > top - maxWindow && seal.blockNumber <= top + maxWindow
+  return (
+    isNear ||
+    state.follower.withBlocks((blocks) => blocks.stored(seal.blockNumber)?.hash) === seal.blockHash
+  )
+}
+
+/**
+ * Notes whether other documents of the stored block of a height are to be served now; answers those that are
+ * here, waiting.
+ */
+export function reviseHeight(state: ChainState, height: number): readonly Link[] {
+  const { book, waiting, revised, follower } = state
+  const stored = follower.withBlocks((blocks) => blocks.stored(height))
+  revised.delete(height)
+  if (stored === undefined) return []
+  const votes = book.votes(height, stored.hash)
+  const best = [...votes.keys()].reduce(
+    (root, other) => (isBetter(other, root, votes) ? other : root),
+    stored.root,
+  )
+  if (best === stored.root) return []
+  const here = waiting
+    .variants(stored.hash)
+    .filter(({ root, body }) => root === best && body !== null)
+  if (here.length === 0) revised.set(height, { ...stored, root: best })
+  return here
+}

@@ -1,0 +1,102 @@
+/** Writes waiting blocks to the store, in the place of others where there are any, and tells what was written. */
+import { type VerifiedBody, verifyBody } from '../../primitives/body.ts'
+import { indexTerms } from '../../primitives/index-terms.ts'
+import type { SealedBlockToStore, StoreWriter } from '../../store/store.ts'
+import type { Stored, TakenIn } from './outcome.ts'
+import { createPendingWrites, type PendingWrites, type Removal } from './pending-writes.ts'
+import type { SealBook } from './seal-book.ts'
+import type { WaitingBlock, WaitingBlocks } from './waiting-blocks.ts'
+
+export interface ChainWriterParts {
+  readonly store: Pick<StoreWriter, 'putSealedBlock' | 'replaceBlocks'>
+  readonly book: Pick<SealBook, 'takeUnwritten'>
+  readonly waiting: Pick<WaitingBlocks, 'remove'>
+  readonly onStored: (stored: Stored) => void
+  /** The first write that failed; none succeeds after it. */
+  readonly onFailure: (error: unknown) => void
+}
+
+export interface ChainWriter {
+  readonly pending: PendingWrites
+  /** Stores blocks that follow one another, in one transaction with the removal of others, if any. */
+  write(
+    blocks: readonly WaitingBlock[],
+    removal: (Removal & { readonly depth: number }) | null,
+  ): void
+  /** Resolves when everything so far is on the disk. */
+  settled(): Promise<void>
+}
+
+/** Nothing is being written. */
+export function createChainWriter(
+  options: { readonly network: string; readonly maxRawBytes: number },
+  parts: ChainWriterParts,
+): ChainWriter {
+  const { store, book } = parts
+  const pending = createPendingWrites()
+  let last: Promise<void> = Promise.resolve()
+
+  const storable = (block: WaitingBlock): SealedBlockToStore => {
+    const { body, documents } = block
+    if (body === null) throw new Error('a block without its bytes is not stored')
+    const verified = documents ?? verifyBody(options.network, body, options)
+    return { ...toStore(verified, body), seals: book.takeUnwritten(block.number) }
+  }
+
+  return {
+    pending,
+    write: (blocks, removal) => {
+      const toPut = blocks.map(storable)
+      for (const block of blocks) parts.waiting.remove(block)
+      const written =
+        removal === null
+          ? Promise.all(toPut.map((block) => store.putSealedBlock(block)))
+          : store.replaceBlocks(removal.from, removal.to, toPut)
+      const done = pending.add(blocks, removal)
+      const told: Stored = {
+        bottom: blocks[0]?.number ?? removal?.from ?? 0,
+        top: blocks.at(-1)?.number ?? (removal?.from ?? 1) - 1,
+        removed: removal?.depth ?? 0,
+        taken: countTaken(toPut),
+      }
+      const finished = written.then(() => {
+        done()
+        parts.onStored(told)
+      })
+      finished.catch(parts.onFailure)
+      last = Promise.all([last, finished]).then(() => undefined)
+      last.catch(() => undefined)
+    },
+    settled: () => last,
+  }
+}
+
+function toStore(
+  { number, hash, parentHash, root, count, timestamp, body: opened, cids }: VerifiedBody,
+  body: Uint8Array,
+): Omit<SealedBlockToStore, 'seals'> {
+  const sections = opened.counts
+  const header = {
+    number,
+    hash,
+    parentHash,
+    root,
+    count,
+    timestamp,
+    sections,
+    bodyBytes: body.length,
+  }
+  return { header, body, terms: indexTerms(opened, cids) }
+}
+
+function countTaken(blocks: readonly SealedBlockToStore[]): TakenIn {
+  const sum = (of: (block: SealedBlockToStore) => number): number =>
+    blocks.reduce((total, block) => total + of(block), 0)
+  return {
+    blocks: blocks.length,
+    transactions: sum(({ header }) => header.sections.Transaction),
+    logs: sum(({ header }) => header.sections.Log),
+    accessListEntries: sum(({ header }) => header.sections.AccessListEntry),
+    seals: sum(({ seals }) => seals.length),
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * All blocks that a Host knows, as fork choice sees them: what is stored or on its way to the disk, and
+ * what waits beside it. Of a hash with several sets of documents the one with most votes counts, on a
+ * tie the one with the smaller root.
+ */
+import type { Snapshot } from '../../store/store.ts'
+import type { KnownBlocks, Link } from '../fork-choice/link.ts'
+import type { PendingWrites } from './pending-writes.ts'
+import type { SealBook } from './seal-book.ts'
+import type { WaitingBlock, WaitingBlocks } from './waiting-blocks.ts'
+
+export interface KnownBlocksParts {
+  readonly snapshot: Snapshot
+  readonly pending: PendingWrites
+  readonly waiting: WaitingBlocks
+  readonly book: Pick<SealBook, 'votes' | 'isSealedBy'>
+  readonly isRoot: KnownBlocks['isRoot']
+}
+
+/** Stored blocks below the highest that are looked at for a signer's seal. */
+const sealedDepth = 64
+
+/** The blocks at one moment; usable while the snapshot is. */
+export function createKnownBlocks(parts: KnownBlocksParts): KnownBlocks {
+  const { snapshot, waiting, book } = parts
+  const stored = (height: number): Link | undefined => storedLink(parts, height)
+
+  return {
+    feet: new Map(),
+    stored,
+    isRoot: parts.isRoot,
+    isStoredThrough: (low, high) => {
+      let height = high
+      for (; height >= Math.max(low, parts.pending.floor()); height--)
+        if (stored(height) === undefined) return false
+      return height < low || isContiguous(snapshot, low, height)
+    },
+    waiting: (hash) => {
+      const known = waiting.variants(hash)
+      const [first] = known
+      if (first === undefined) return undefined
+      const best = bestVariant(known, book.votes(first.number, hash))
+      const there = stored(first.number)
+      if (there?.hash !== hash) return best
+      const votes = book.votes(first.number, hash)
+      return isBetter(best.root, there.root, votes) ? best : undefined
+    },
+    sealedBy: (identity, most) => sealedBlocks(parts, identity, most),
+  }
+}
+
+/** Sealed blocks that wait and sealed ones that are stored, the highest first, of equally high ones the stored one. */
+function* sealedBlocks(parts: KnownBlocksParts, identity: string, most: number): Generator<Link> {
+  const isSealed = ({ number, hash }: Link): boolean =>
+    number <= most && parts.book.isSealedBy(number, hash, identity)
+  const waiting = [...parts.waiting.all()].filter(isSealed).sort((a, b) => b.number - a.number)
+  let next = 0
+  const head = Math.min(most, headOf(parts))
+  for (let height = head; height > head - sealedDepth && height >= 0; height--) {
+    for (; (waiting[next]?.number ?? -1) > height; next++) yield waiting[next] as Link
+    const link = storedLink(parts, height)
+    if (link !== undefined && isSealed(link)) yield link
+  }
+  yield* waiting.slice(next)
+}
+
+/** The highest stored height, or one that is about to be; -1 without any. */
+export function headOf({
+  snapshot,
+  pending,
+}: Pick<KnownBlocksParts, 'snapshot' | 'pending'>): number {
+  let head = Math.max(pending.head(), snapshot.range()?.head ?? -1)
+  while (head > pending.head() && pending.isRemoved(head)) head--
+  return head
+}
+
+function storedLink(
+  { snapshot, pending }: Pick<KnownBlocksParts, 'snapshot' | 'pending'>,
+  height: number,
+): Link | undefined {
+  const own = pending.at(height)
+  if (own !== undefined || pending.isRemoved(height)) return own
+  return snapshot.header(height)
+}
+
+function isContiguous(snapshot: Snapshot, low: number, high: number): boolean {
+  const range = snapshot.range()
+  if (range === null || low < range.tail || high > range.head) return false
+  return !snapshot.gaps(maxGaps).some(({ from, to }) => from <= high && to >= low)
+}
+
+/** Gaps that are looked at; a store with more of them is told to have one everywhere above. */
+const maxGaps = 1_000
+
+/** The variant with most votes, on a tie the one with the smaller root. */
+function bestVariant(
+  variants: readonly WaitingBlock[],
+  votes: ReadonlyMap<string, number>,
+): WaitingBlock {
+  return variants.reduce((best, other) => (isBetter(other.root, best.root, votes) ? other : best))
+}
+
+/** Whether the documents under one root are to be served rather than those under another. */
+export function isBetter(root: string, other: string, votes: ReadonlyMap<string, number>): boolean {
+  const difference = (votes.get(root) ?? 0) - (votes.get(other) ?? 0)
+  return difference === 0 ? root < other : difference > 0
+}

@@ -1,0 +1,34 @@
+/** Tells where the Host stands, soon after it changed and not more often than that. */
+import { isDeepStrictEqual } from 'node:util'
+import type { FollowState } from './outcome.ts'
+
+export interface Reporting {
+  /** Something may have changed. */
+  wake(): void
+  close(): void
+}
+
+/** Pause between two reports. */
+const reportMs = 20
+
+/** Tells nothing until it is woken. */
+export function createReporting(
+  stateNow: () => FollowState,
+  tell: (state: FollowState) => void,
+): Reporting {
+  let last: FollowState | null = null
+  let timer: NodeJS.Timeout | undefined
+  const report = (): void => {
+    timer = undefined
+    const state = stateNow()
+    if (isDeepStrictEqual(state, last)) return
+    last = state
+    tell(state)
+  }
+  return {
+    wake: () => {
+      timer ??= setTimeout(report, reportMs)
+    },
+    close: () => clearTimeout(timer),
+  }
+}

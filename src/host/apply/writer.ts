@@ -1,0 +1,96 @@
+/** The main thread's end of the writer. */
+import { invariant, ServiceError } from '../../errors.ts'
+import { networkName } from '../../primitives/names.ts'
+import type { MetricsSnapshot } from '../../service/metrics.ts'
+import { fromPlainError } from '../../service/plain-error.ts'
+import { openThread, type Thread, threadUrl } from '../../service/thread.ts'
+import type { Want } from '../fork-choice/wants.ts'
+import { type ChainNames, splitPrefix } from '../network.ts'
+import type { Accepted } from './accepted-signers.ts'
+import type { FollowState, Received, SealsTaken, Stored } from './outcome.ts'
+import type { HeadOutcome } from './signer-heads.ts'
+import type { WriterData, WriterEvents, WriterRequests } from './writer-thread.ts'
+
+/** What the main thread asks of the writer; each call rejects when the store failed. */
+export interface Writer {
+  /** Takes in one sealed block, whose buffer is given away. See `Applier`. */
+  receive(bytes: Uint8Array, isForwarded: boolean): Promise<Received>
+  receiveHead(bytes: Uint8Array): Promise<HeadOutcome>
+  receiveSeals(bytes: Uint8Array): Promise<SealsTaken | null>
+  /** What is wanted now. */
+  wants(): Promise<readonly Want[]>
+  setAccepted(accepted: Accepted): Promise<void>
+  setServedFrom(height: number | null): Promise<void>
+  putRecord(name: string, value: Uint8Array | null): Promise<void>
+  /** Calls the listener for each write from now on. */
+  onStored(listener: (stored: Stored) => void): void
+  /** Calls the listener whenever where the Host stands has changed. */
+  onState(listener: (state: FollowState) => void): void
+}
+
+export interface WriterThread extends Writer {
+  metrics(): Promise<MetricsSnapshot>
+  close(): Promise<void>
+}
+
+/** Options of the writer, but for the network. */
+export type WriterOptions = Omit<WriterData, 'network'>
+
+/** Time to write what was accepted and to close the store. */
+const closeTimeoutMs = 4_000
+/** The documents of a few blocks, unpacked and checked, are garbage soon after. */
+const resourceLimits = { maxYoungGenerationSizeMb: 24 }
+
+/**
+ * Starts the writer thread, which opens the store. Names that are only guessed give way to those of
+ * a store that exists. Throws the store's errors.
+ */
+export async function openWriterThread(
+  options: WriterOptions,
+  names: ChainNames,
+  parts: { readonly onFatal: (error: unknown) => void },
+): Promise<{ writer: WriterThread; names: ChainNames }> {
+  try {
+    return { writer: await startThread(options, names, parts), names }
+  } catch (error) {
+    const known = names.isGuess ? storedNames(error) : null
+    if (known === null) throw error
+    return { writer: await startThread(options, known, parts), names: known }
+  }
+}
+
+async function startThread(
+  options: WriterOptions,
+  { chain, network }: ChainNames,
+  parts: { readonly onFatal: (error: unknown) => void },
+): Promise<WriterThread> {
+  const data: WriterData = { ...options, network: networkName(chain, network) }
+  const url = threadUrl('./writer-thread', import.meta.url)
+  const thread: Thread<WriterRequests, WriterEvents> = await openThread(
+    { url, name: 'writer', data, closeTimeoutMs, resourceLimits },
+    parts,
+  )
+  thread.on('failed', (error) => parts.onFatal(fromPlainError(error)))
+  return {
+    receive: (bytes, isForwarded) => {
+      invariant(bytes.buffer instanceof ArrayBuffer, 'messages are not in shared memory')
+      return thread.request('receive', { bytes, isForwarded }, { transfer: [bytes.buffer] })
+    },
+    receiveHead: (bytes) => thread.request('receiveHead', bytes),
+    receiveSeals: (bytes) => thread.request('receiveSeals', bytes),
+    wants: () => thread.request('wants', null),
+    setAccepted: (accepted) => thread.request('setAccepted', accepted),
+    setServedFrom: (height) => thread.request('setServedFrom', height),
+    putRecord: (name, value) => thread.request('putRecord', { name, value }),
+    onStored: (listener) => void thread.on('stored', listener),
+    onState: (listener) => void thread.on('state', listener),
+    metrics: () => thread.metrics(),
+    close: () => thread.close(),
+  }
+}
+
+function storedNames(error: unknown): ChainNames | null {
+  if (!(error instanceof ServiceError) || error.code !== 'STORE_FOREIGN') return null
+  const { found } = error.facts
+  return typeof found === 'string' ? splitPrefix(found) : null
+}

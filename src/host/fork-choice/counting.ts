@@ -1,0 +1,64 @@
+/**
+ * Which of the accepted signers count: those that were heard lately, and of those that catch up themselves
+ * only where too few others were. Times are of a monotonic clock in milliseconds.
+ */
+
+/** The newest head of a signer, as far as it is counted. */
+export interface SignerHead {
+  readonly number: number
+  readonly hash: string
+  /** Height of the head of the signer's node. */
+  readonly nodeHeight: number
+}
+
+export interface Signer {
+  readonly identity: string
+  /** Null before the first. */
+  readonly head: SignerHead | null
+  /** When a newer head came last; null before the first since the start. */
+  readonly heardMs: number | null
+}
+
+export interface CountingTime {
+  readonly nowMs: number
+  /** When the program started. */
+  readonly startedMs: number
+}
+
+/** How long a signer counts after its last head: three of those that it signs anyway. */
+export const heardForMs = 45_000
+/** After a start, how long half or fewer of the accepted signers wait for the others. */
+export const patienceMs = 60_000
+/** Who is further below its node than this many blocks catches up. */
+export const catchUpBlocks = 64
+
+/** The signers that count now, of all that are accepted. */
+export function countedSigners(accepted: readonly Signer[], time: CountingTime): Signer[] {
+  const heard = accepted.filter((signer) => isHeard(signer, time.nowMs))
+  const atNode = heard.filter((signer) => !isCatchingUp(signer))
+  const counted = 2 * atNode.length < accepted.length ? heard : atNode
+  const isMajority = 2 * counted.length > accepted.length
+  const mayCount = isMajority || time.nowMs - time.startedMs >= patienceMs
+  return mayCount ? counted : []
+}
+
+/** When the answer may change by the passing of time alone; null when it cannot. */
+export function nextCountMs(accepted: readonly Signer[], time: CountingTime): number | null {
+  const ends = accepted.map(({ heardMs }) => (heardMs === null ? 0 : heardMs + heardForMs + 1))
+  const later = [...ends, time.startedMs + patienceMs].filter((endMs) => endMs > time.nowMs)
+  return later.length === 0 ? null : Math.min(...later)
+}
+
+function isHeard({ head, heardMs }: Signer, nowMs: number): boolean {
+  return head !== null && heardMs !== null && nowMs - heardMs <= heardForMs
+}
+
+function isCatchingUp({ head }: Signer): boolean {
+  return head !== null && head.nodeHeight - head.number > catchUpBlocks
+}
+
+/** The height that more than half of the counted signers have reached; null where nobody counts. */
+export function reachedHeight(counted: readonly Signer[]): number | null {
+  const heights = counted.map(({ head }) => head?.number ?? 0).sort((a, b) => b - a)
+  return heights[Math.floor(counted.length / 2)] ?? null
+}

@@ -1,0 +1,186 @@
+/**
+ * What a Host does about what it knows: a pure function of its blocks, its signers' heads and what it
+ * remembers of the minutes before. Times are of a monotonic clock in milliseconds.
+ */
+import { standsOn } from './canonical.ts'
+import {
+  type CountingTime,
+  countedSigners,
+  nextCountMs,
+  reachedHeight,
+  type Signer,
+} from './counting.ts'
+import type { KnownBlocks, Link } from './link.ts'
+import { footOf, pathTo } from './link.ts'
+import { maxReorgDepth, mayReplace, type Permission, replacedForMs } from './permission.ts'
+import { type Conflict, conflictFrom, type Replacement, replacementFor } from './replacement.ts'
+import { type Stand, sharedBlock, standOf } from './stand.ts'
+
+/** A change of the stored chain that leaves a valid one behind. */
+export type Step =
+  /** Stores these blocks, ascending, on top of what they stand on. */
+  | { readonly kind: 'append'; readonly path: readonly Link[] }
+  /** Removes what contradicts them, and stores them, in one transaction. */
+  | { readonly kind: 'replace'; readonly path: readonly Link[]; readonly conflict: Conflict }
+  /** Removes the highest of more blocks than one transaction replaces. */
+  | { readonly kind: 'shrink'; readonly conflict: Conflict }
+
+/** What is remembered from one decision to the next. */
+export interface Memory {
+  /** The branch that has been canonical without being stored, and since when. */
+  readonly canonical: Since | null
+  /** The branch on which more than half of all accepted signers have stood, and since when. */
+  readonly majority: Since | null
+  /** Stored blocks that gave way within the last hour. */
+  readonly replaced: readonly { readonly atMs: number; readonly depth: number }[]
+}
+
+export interface Since {
+  /** Hash of the lowest block of the branch that is not stored. */
+  readonly branch: string
+  readonly sinceMs: number
+}
+
+export const noMemory: Memory = { canonical: null, majority: null, replaced: [] }
+
+/** What the signers say. */
+export interface Choice {
+  readonly signers: readonly Signer[]
+  readonly counted: readonly Signer[]
+  /** Where each counted signer stands. */
+  readonly stands: readonly Stand[]
+  /** Null where no majority stands on a block. */
+  readonly canonical: Link | null
+  /** The height that most counted heads have reached; null where nobody counts. */
+  readonly reached: number | null
+  /** A canonical branch that leaves more stored blocks behind than these signers may decide; null without one. */
+  readonly tooDeep: TooDeep | null
+}
+
+export interface TooDeep {
+  readonly target: Link
+  readonly depth: number
+  /** Accepted signers that do not stand on it. */
+  readonly missing: readonly Signer[]
+}
+
+export interface Decision {
+  readonly choice: Choice
+  /** What to do now; null for nothing. */
+  readonly step: Step | null
+  readonly memory: Memory
+  /** When time alone may change the decision; null when it cannot. */
+  readonly nextMs: number | null
+}
+
+export function decide(
+  blocks: KnownBlocks,
+  signers: readonly Signer[],
+  before: Memory,
+  time: CountingTime,
+): Decision {
+  const counted = countedSigners(signers, time)
+  const stands = counted.map((signer) => standOf(blocks, signer))
+  const canonical = sharedBlock(blocks, stands)
+  const choice = {
+    signers,
+    counted,
+    stands,
+    canonical,
+    reached: reachedHeight(counted),
+    tooDeep: null,
+  }
+  const nextMs = nextCountMs(signers, time)
+  const replaced = before.replaced.filter(({ atMs }) => time.nowMs - atMs < replacedForMs)
+  const memory = { ...noMemory, replaced }
+  const replacement = canonical === null ? null : replacementFor(blocks, canonical)
+  if (canonical === null || replacement === null) return { choice, step: null, memory, nextMs }
+  const { path, conflict } = replacement
+  if (conflict === null) return { choice, step: { kind: 'append', path }, memory, nextMs }
+  const contested = { ...choice, canonical }
+  return resolve(blocks, contested, { path, conflict }, { ...before, replaced }, time)
+}
+
+/** Whether and how stored blocks give way to the canonical branch. */
+function resolve(
+  blocks: KnownBlocks,
+  choice: Choice & { readonly canonical: Link },
+  replacement: Replacement & { readonly conflict: Conflict },
+  before: Memory,
+  time: CountingTime,
+): Decision {
+  const { nowMs } = time
+  const { path, conflict } = replacement
+  const [lowest = choice.canonical] = path
+  const missing = choice.signers.filter((signer) => {
+    const { link } = standOf(blocks, signer)
+    return link === null || !standsOn(blocks, link, lowest)
+  })
+  const isMajority = 2 * missing.length < choice.signers.length
+  const canonical = sinceWhen(before.canonical, lowest.hash, nowMs)
+  const majority = isMajority ? sinceWhen(before.majority, lowest.hash, nowMs) : null
+  const permission = mayReplace({
+    depth: conflict.depth,
+    accepted: choice.signers.length,
+    counted: choice.counted.length,
+    canonicalForMs: nowMs - canonical.sinceMs,
+    majorityForMs: majority === null ? null : nowMs - majority.sinceMs,
+    replacedLately: before.replaced.reduce((sum, { depth }) => sum + depth, 0),
+  })
+  const tooDeep =
+    permission.kind === 'too-deep'
+      ? { target: choice.canonical, depth: conflict.depth, missing }
+      : null
+  return {
+    choice: { ...choice, tooDeep },
+    step: permission.kind === 'now' ? stepOf(replacement) : null,
+    memory: { canonical, majority, replaced: before.replaced },
+    nextMs: nextLookMs(nextCountMs(choice.signers, time), permission, nowMs),
+  }
+}
+
+function sinceWhen(before: Since | null, branch: string, nowMs: number): Since {
+  return before?.branch === branch ? before : { branch, sinceMs: nowMs }
+}
+
+function stepOf({ path, conflict }: Replacement & { readonly conflict: Conflict }): Step {
+  if (conflict.depth <= maxReorgDepth) return { kind: 'replace', path, conflict }
+  const from = conflict.to - maxReorgDepth + 1
+  return { kind: 'shrink', conflict: { from, to: conflict.to, depth: maxReorgDepth } }
+}
+
+function nextLookMs(countMs: number | null, permission: Permission, nowMs: number): number | null {
+  if (permission.kind !== 'wait') return countMs
+  return Math.min(countMs ?? Number.POSITIVE_INFINITY, nowMs + permission.forMs)
+}
+
+/** What is remembered once stored blocks have given way. */
+export function withReplaced(memory: Memory, depth: number, nowMs: number): Memory {
+  return { ...memory, replaced: [...memory.replaced, { atMs: nowMs, depth }] }
+}
+
+/**
+ * What to do about a waiting block that a stored one stands on, or that has better documents than the stored
+ * one of its hash: it belongs to what was chosen before. Null where it does neither, or not yet.
+ */
+export function fillStep(blocks: KnownBlocks, link: Link): Step | null {
+  if (blocks.waiting(link.hash)?.root !== link.root) return null
+  if (blocks.stored(link.number)?.hash === link.hash) return reviseStep(blocks, link)
+  if (blocks.stored(link.number + 1)?.parentHash !== link.hash) return null
+  const path = pathTo(blocks, link)
+  const [lowest = link] = path
+  const isAttached = footOf(blocks, link).base !== null
+  const isGapBelow = blocks.stored(lowest.number - 1) === undefined
+  // What is stored below is of another branch: as long as that may end here, more of this one is awaited.
+  if (!isAttached && !isGapBelow && path.length < maxReorgDepth) return null
+  const conflict = conflictFrom(blocks, lowest.number - (isAttached ? 0 : 1), link)
+  return conflict === null ? { kind: 'append', path } : { kind: 'replace', path, conflict }
+}
+
+/** Other documents of a stored block take its place where they name the same parent. */
+function reviseStep(blocks: KnownBlocks, link: Link): Step | null {
+  const below = blocks.stored(link.number - 1)
+  if (below !== undefined && below.hash !== link.parentHash) return null
+  const conflict = { from: link.number, to: link.number, depth: 1 }
+  return { kind: 'replace', path: [link], conflict }
+}

@@ -1,0 +1,24 @@
+/** Who stands against whom, where signers do not agree. */
+import { standsOn } from './canonical.ts'
+import type { KnownBlocks, Link } from './link.ts'
+import type { Stand } from './stand.ts'
+
+/** Signers on one branch; the block is the highest that one of them stands on. */
+export interface Side {
+  readonly tip: Link
+  readonly identities: readonly string[]
+}
+
+/** The branches on which signers stand, the highest first; one where nobody contradicts another. */
+export function sidesOf(blocks: KnownBlocks, stands: readonly Stand[]): Side[] {
+  const placed = stands.flatMap(({ link, signer }) =>
+    link === null ? [] : [{ link, identity: signer.identity }],
+  )
+  const sides: { tip: Link; identities: string[] }[] = []
+  for (const { link, identity } of placed.sort((a, b) => b.link.number - a.link.number)) {
+    const own = sides.find(({ tip }) => standsOn(blocks, tip, link))
+    if (own === undefined) sides.push({ tip: link, identities: [identity] })
+    else own.identities.push(identity)
+  }
+  return sides
+}

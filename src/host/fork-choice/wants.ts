@@ -1,0 +1,157 @@
+/**
+ * What a Host lacks to follow its signers: a pure function of what it knows. Each want is a range of
+ * heights to pull from a peer, with the block that is expected at its upper end where that is known.
+ */
+import type { Signer } from './counting.ts'
+import { findBlock, footOf, type KnownBlocks, type Link, pathTo } from './link.ts'
+
+export interface Want {
+  /** Heights, both included. */
+  readonly from: number
+  readonly to: number
+  /** Hash of the block at `to`. */
+  readonly hash: string
+  /** Root over the documents that are wanted of it; null for any. */
+  readonly root: string | null
+  /** For whom: the identity of a signer whose head is out of reach, else what is missing. */
+  readonly sake: string
+}
+
+/** What wants that no signer's head is behind are called. */
+export const sakes = { documents: 'documents', gap: 'gap' } as const
+
+export interface WantFacts {
+  /** Accepted signers, those of another chain without their heads. */
+  readonly signers: readonly Signer[]
+  /** The highest stored height; -1 without any. */
+  readonly head: number
+  /** Nothing below it is wanted to reach a head; what is missing further down is a gap. */
+  readonly windowFloor: number
+  /** The lowest height that is kept. */
+  readonly floor: number
+  /** Waiting blocks that are canonical, of which the bytes were dropped, ascending. */
+  readonly dropped: readonly Link[]
+  /** Blocks of which other documents are to be served than those that are here. */
+  readonly revised: readonly Link[]
+  /** Missing heights with a stored block right above them, the highest first. */
+  readonly gaps: readonly Gap[]
+}
+
+/** Heights without a block, below a stored one. */
+export interface Gap {
+  readonly from: number
+  readonly to: number
+  /** Hash of the missing block at `to`. */
+  readonly hash: string
+}
+
+/** Blocks of one want at most, where it goes downwards. */
+const pieceBlocks = 64
+/** Gaps that are filled at a time. */
+const maxGaps = 2
+
+/** The wants, the most urgent first. */
+export function wantsOf(blocks: KnownBlocks, facts: WantFacts): Want[] {
+  const wants = [
+    ...facts.signers.flatMap((signer) => headWants(blocks, signer, facts)),
+    ...facts.revised.map(({ number, hash, root }) =>
+      wantOf(sakes.documents, number, number, hash, root),
+    ),
+    ...droppedWants(facts.dropped),
+    ...facts.gaps.slice(0, maxGaps).flatMap((gap) => gapWants(blocks, gap, facts.floor)),
+  ]
+  const keys = wants.map(({ from, to, hash, root }) => `${from} ${to} ${hash} ${root}`)
+  return wants.filter((_, index) => keys.indexOf(keys[index] ?? '') === index)
+}
+
+function wantOf(
+  sake: string,
+  from: number,
+  to: number,
+  hash: string,
+  root: string | null = null,
+): Want {
+  return { from, to, hash, root, sake }
+}
+
+/** What is missing between what is stored and a signer's head. */
+function headWants(blocks: KnownBlocks, signer: Signer, facts: WantFacts): Want[] {
+  const { head, identity: sake } = signer
+  if (head === null || head.number < facts.floor) return []
+  const known = findBlock(blocks, head.number, head.hash)
+  const { linked, unlinked } = sealedTops(blocks, signer)
+  const base = Math.max(facts.head, facts.windowFloor - 1, linked?.number ?? -1)
+  const top = known ?? unlinked
+  const missing = top === undefined ? null : missingBelow(blocks, top)
+  const below = missing === null ? [] : [belowWant(missing, base, sake)]
+  if (known !== undefined) return below
+  const reached = missing === null ? base : Math.max(base, top?.number ?? 0)
+  const from = head.number > reached ? reached + 1 : head.number
+  return [...below, wantOf(sake, from, head.number, head.hash)]
+}
+
+/** The highest blocks of a signer: one whose ancestry is known, and above it one whose is not. */
+function sealedTops(
+  blocks: KnownBlocks,
+  { identity, head }: Signer,
+): { readonly linked: Link | undefined; readonly unlinked: Link | undefined } {
+  let unlinked: Link | undefined
+  for (const link of blocks.sealedBy(identity, head?.number ?? 0)) {
+    if (footOf(blocks, link).isLinked) return { linked: link, unlinked }
+    unlinked ??= link
+  }
+  return { linked: undefined, unlinked }
+}
+
+/** An ancestor that is not known. */
+interface Missing {
+  readonly number: number
+  readonly hash: string
+  /** Number of blocks that are known above it. */
+  readonly depth: number
+}
+
+/** The missing ancestor of a waiting block; null where nothing is missing. */
+function missingBelow(blocks: KnownBlocks, link: Link): Missing | null {
+  const { isLinked, lowest } = footOf(blocks, link)
+  if (isLinked) return null
+  const { number, parentHash: hash } = lowest
+  return { number: number - 1, hash, depth: link.number - number + 1 }
+}
+
+/** Upwards from what is linked where that lies below; else downwards, more at a time the deeper it goes. */
+function belowWant({ number, hash, depth }: Missing, base: number, sake: string): Want {
+  const down = Math.max(0, number - Math.min(depth, pieceBlocks) + 1)
+  return wantOf(sake, number > base ? base + 1 : down, number, hash)
+}
+
+/** The first neighbours among blocks whose bytes were dropped. */
+function droppedWants(dropped: readonly Link[]): Want[] {
+  const [first] = dropped
+  if (first === undefined) return []
+  let last = first
+  for (const link of dropped.slice(1, pieceBlocks)) {
+    if (link.number !== last.number + 1) break
+    last = link
+  }
+  return [wantOf(sakes.documents, first.number, last.number, last.hash)]
+}
+
+/** Gaps fill from above, where it is known which block is missing. */
+function gapWants(blocks: KnownBlocks, gap: Gap, floor: number): Want[] {
+  const waiting = blocks.waiting(gap.hash)
+  const missing = waiting === undefined ? { ...gap, number: gap.to } : missingBelow(blocks, waiting)
+  if (missing === null || missing.number < floor) return []
+  const { number, hash } = missing
+  const least = number < gap.from ? floor : Math.max(gap.from, floor)
+  return [wantOf(sakes.gap, Math.max(least, number - pieceBlocks + 1), number, hash)]
+}
+
+/** Waiting blocks up to one, ascending, that have no bytes; for `WantFacts.dropped`. */
+export function droppedOf(
+  blocks: KnownBlocks,
+  target: Link,
+  hasBody: (link: Link) => boolean,
+): Link[] {
+  return pathTo(blocks, target).filter((link) => !hasBody(link))
+}

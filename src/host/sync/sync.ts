@@ -1,0 +1,257 @@
+/**
+ * Catches up: asks connected peers for what is wanted, a piece at a time and two at once, no faster than the
+ * writer takes it, and goes on until nothing is wanted that somebody has. What is wanted is the writer's to
+ * say; what to ask, of whom and when again is decided by `pull-plan.ts`.
+ */
+import type { Logger } from 'pino'
+import { ServiceError } from '../../errors.ts'
+import type { P2p } from '../../p2p/p2p.ts'
+import type { BlockOrigin, Verdict } from '../../p2p/peers/verdict.ts'
+import type { Outcome } from '../apply/outcome.ts'
+import type { Want } from '../fork-choice/wants.ts'
+import { type Take, verdictOf } from '../intake.ts'
+import type { HostMetrics } from '../metrics.ts'
+import {
+  nextChangeMs,
+  nextPull,
+  type PlanPeer,
+  type Pull,
+  type Setback,
+  servedFrom,
+  without,
+  withoutPeer,
+  withSetback,
+} from './pull-plan.ts'
+
+export interface SyncParts {
+  readonly log: Logger
+  readonly metrics: Pick<HostMetrics, 'pulled'>
+  readonly p2p: Pick<P2p, 'peers' | 'pull' | 'judge' | 'onPeer'>
+  /** The identity of the Generator that a peer proved to be; null for others. */
+  readonly signerOf: (peer: string) => string | null
+  readonly take: Take
+  /** What is wanted now, asked of the writer. */
+  readonly wants: () => Promise<readonly Want[]>
+  /** Says the lowest height that peers serve whose word counts. */
+  readonly onServedFrom: (height: number | null) => void
+  /** Nothing is wanted any more that was pulled. */
+  readonly onCaughtUp: () => void
+  /** Called when the writer cannot go on. */
+  readonly onFatal: (error: unknown) => void
+}
+
+export interface Sync {
+  /** What is wanted changed. */
+  setWants(wants: readonly Want[]): void
+  /** Ends the running pulls and waits for them. */
+  close(): Promise<void>
+}
+
+/** Pulls at a time, each of another peer. */
+const maxPulls = 2
+/** Blocks of a pull that may be with the writer at a time. */
+const maxWithWriter = 4
+/** How long one or two blocks at the end of the chain are waited for: as a rule gossip brings them. */
+const graceMs = 250
+const graceBlocks = 2
+
+/** The state of a running catch-up. */
+interface Syncing {
+  readonly parts: SyncParts
+  readonly closing: AbortController
+  readonly running: Map<Pull, Promise<void>>
+  wants: readonly Want[]
+  /** When a want was seen first, by its hash. */
+  seen: Map<string, number>
+  setbacks: readonly Setback[]
+  servedFrom: number | null
+  timer: NodeJS.Timeout | undefined
+}
+
+/** Begins at once and runs until it is closed. */
+export function openSync(parts: SyncParts): Sync {
+  const state: Syncing = {
+    parts,
+    closing: new AbortController(),
+    running: new Map(),
+    wants: [],
+    seen: new Map(),
+    setbacks: [],
+    servedFrom: null,
+    timer: undefined,
+  }
+  const stopListening = parts.p2p.onPeer(({ type, peer }) => {
+    if (type !== 'announced') state.setbacks = withoutPeer(state.setbacks, peer)
+    plan(state)
+  })
+  return {
+    setWants: (wants) => {
+      setWants(state, wants)
+      plan(state)
+    },
+    close: async () => {
+      stopListening()
+      clearTimeout(state.timer)
+      state.closing.abort(new Error('the Host is closing'))
+      await Promise.all(state.running.values())
+    },
+  }
+}
+
+function setWants(state: Syncing, wants: readonly Want[]): void {
+  const nowMs = Date.now()
+  state.wants = wants
+  state.seen = new Map(wants.map(({ hash }) => [hash, state.seen.get(hash) ?? nowMs]))
+}
+
+/** Starts what can be pulled now, and comes back when time allows for more. */
+function plan(state: Syncing): void {
+  if (state.closing.signal.aborted) return
+  const nowMs = Date.now()
+  const peers = planPeers(state.parts)
+  tellServedFrom(state, peers)
+  const due = state.wants.filter((want) => dueMs(state, want) <= nowMs)
+  for (;;) {
+    const running = [...state.running.keys()]
+    if (running.length >= maxPulls) break
+    const pull = nextPull(due, peers, state.setbacks, running, nowMs)
+    if (pull === null) break
+    start(state, pull)
+  }
+  const times = [
+    nextChangeMs(state.setbacks, nowMs),
+    ...state.wants.map((want) => dueMs(state, want)).filter((ms) => ms > nowMs),
+  ].filter((ms) => ms !== null)
+  clearTimeout(state.timer)
+  if (times.length > 0)
+    state.timer = setTimeout(() => plan(state), Math.min(...times) - nowMs + 1).unref()
+}
+
+/** From when on a want is pulled. */
+function dueMs(state: Syncing, { from, to, hash }: Want): number {
+  const isShort = to - from < graceBlocks
+  return (state.seen.get(hash) ?? 0) + (isShort ? graceMs : 0)
+}
+
+function planPeers({ p2p, signerOf }: SyncParts): PlanPeer[] {
+  return p2p.peers().map(({ id, announced, bootstrap, verified }) => ({
+    id,
+    announced,
+    bootstrap,
+    verified,
+    signer: signerOf(id),
+  }))
+}
+
+function tellServedFrom(state: Syncing, peers: readonly PlanPeer[]): void {
+  const height = servedFrom(peers, state.setbacks)
+  if (height === state.servedFrom) return
+  state.servedFrom = height
+  state.parts.onServedFrom(height)
+}
+
+function start(state: Syncing, pull: Pull): void {
+  const running = runPull(state, pull)
+    .catch(state.parts.onFatal)
+    .finally(() => {
+      state.running.delete(pull)
+      plan(state)
+    })
+  state.running.set(pull, running)
+}
+
+async function runPull(state: Syncing, pull: Pull): Promise<void> {
+  const { parts, closing } = state
+  const piece = await pullPiece(pull, closing.signal, parts)
+  if (closing.signal.aborted) return
+  setWants(state, await parts.wants())
+  const { peer, want } = pull
+  const isOpen = state.wants.some(({ sake, from, hash }) => {
+    return sake === want.sake && (hash === want.hash || from === want.from)
+  })
+  const isEmpty = piece.delivered === 0
+  state.setbacks = isEmpty
+    ? withSetback(state.setbacks, peer, null, Date.now())
+    : without(state.setbacks, peer, null)
+  if (!isEmpty && isOpen && !isPartly(pull, state.wants))
+    state.setbacks = withSetback(state.setbacks, peer, want.sake, Date.now())
+  else if (!isEmpty) state.setbacks = without(state.setbacks, peer, want.sake)
+  const result = resultOf(pull, piece)
+  const { from, to } = pull
+  const facts = { peer, from, to, blocks: piece.delivered, result, err: piece.error ?? undefined }
+  parts.log[result === 'whole' ? 'info' : 'debug'](facts, 'missing blocks pulled')
+  parts.metrics.pulled(result)
+  if (!state.wants.some(({ sake }) => sake === want.sake)) parts.onCaughtUp()
+}
+
+/** Whether a want is still there, further up. */
+function isPartly({ want }: Pull, wants: readonly Want[]): boolean {
+  return wants.some(({ sake, hash, from }) => {
+    return sake === want.sake && hash === want.hash && from > want.from
+  })
+}
+
+interface Piece {
+  /** Blocks that were of use. */
+  readonly delivered: number
+  /** Why it ended before everything was asked for and taken; null where it did not. */
+  readonly error: ServiceError | null
+}
+
+function resultOf(pull: Pull, { delivered, error }: Piece): 'whole' | 'partial' | 'failed' {
+  if (error !== null) return 'failed'
+  return delivered === pull.to - pull.from + 1 ? 'whole' : 'partial'
+}
+
+/** Pulls one piece. Throws only when the writer fails. */
+async function pullPiece(pull: Pull, closing: AbortSignal, parts: SyncParts): Promise<Piece> {
+  let delivered = 0
+  const stop = new AbortController()
+  const signal = AbortSignal.any([closing, stop.signal])
+  const from: BlockOrigin = { peer: pull.peer, via: 'pull' }
+  const withWriter = new Set<Promise<void>>()
+
+  const takeIn = async (bytes: Uint8Array): Promise<void> => {
+    const outcome = await parts.take(bytes, from)
+    const verdict = verdictOf(outcome)
+    if (verdict.action !== 'ignore') parts.p2p.judge(pull.peer, verdict)
+    if (isOfUse(outcome)) delivered += 1
+    if (verdict.action === 'reject') stop.abort(pieceFailed(verdict))
+  }
+
+  /** What goes wrong with one block ends the piece; it is told where the piece is awaited. */
+  const begin = (bytes: Uint8Array): void => {
+    const taken = takeIn(bytes)
+      .catch((error: unknown) => stop.abort(error))
+      .finally(() => withWriter.delete(taken))
+    withWriter.add(taken)
+  }
+
+  try {
+    for await (const bytes of parts.p2p.pull(pull.peer, pull.from, pull.to, signal)) {
+      begin(bytes)
+      if (withWriter.size >= maxWithWriter) await Promise.race(withWriter)
+    }
+    await Promise.all(withWriter)
+    signal.throwIfAborted()
+    return { delivered, error: null }
+  } catch (thrown) {
+    await Promise.all(withWriter)
+    const error: unknown = stop.signal.aborted ? stop.signal.reason : thrown
+    if (closing.aborted) return { delivered, error: null }
+    if (error instanceof ServiceError && pieceErrors.has(error.code)) return { delivered, error }
+    throw error
+  }
+}
+
+/** Failures of a peer, after which another one is asked. */
+const pieceErrors: ReadonlySet<string> = new Set(['P2P_PULL_FAILED', 'HOST_BLOCK_REJECTED'])
+
+function pieceFailed(verdict: Extract<Verdict, { action: 'reject' }>): ServiceError {
+  return new ServiceError('HOST_BLOCK_REJECTED', `a peer sent a bad block: ${verdict.reason}`)
+}
+
+/** A block that somebody accepted sealed, whether or not it was here. */
+function isOfUse(outcome: Outcome): boolean {
+  return outcome.kind !== 'breach' || outcome.rule === 'something-new'
+}

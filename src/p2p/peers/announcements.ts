@@ -1,0 +1,85 @@
+/**
+ * What connected peers say they can serve. Anybody can claim any height, so only peers of which a
+ * block was verified count when a program asks how far the network is.
+ */
+import { remember } from '../limits/remember.ts'
+
+/** The lowest and the highest block a node can serve; there may be gaps between. */
+export interface Range {
+  readonly tail: number
+  readonly head: number
+}
+
+export interface Announcements {
+  of(peer: string): Range | null
+  /** A peer's own word, replacing its last one. Returns true when that changed anything. */
+  announce(peer: string, range: Range | null): boolean
+  /** A block of this height came from the peer: it has at least that. Returns true when it is news. */
+  raise(peer: string, height: number): boolean
+  /** From now on the peer's word counts, also after it comes back. */
+  verify(peer: string): void
+  isVerified(peer: string): boolean
+  /** Highest height that connected, verified peers announce; null when none does. */
+  highest(): number | null
+  connected(peer: string): void
+  disconnected(peer: string): void
+  /** A banned peer's word counts no more. */
+  distrust(peer: string): void
+}
+
+interface Standing {
+  range: Range | null
+  isVerified: boolean
+}
+
+/** Keeps what connected peers say, and of at most `maxRemembered` others that their word counts. */
+export function createAnnouncements(maxRemembered: number): Announcements {
+  const here = new Map<string, Standing>()
+  const verifiedBefore = new Map<string, true>()
+
+  const announce = (peer: string, range: Range | null): boolean => {
+    const standing = here.get(peer)
+    if (standing === undefined) return false
+    const last = standing.range
+    standing.range = range
+    return last?.tail !== range?.tail || last?.head !== range?.head
+  }
+
+  return {
+    of: (peer) => here.get(peer)?.range ?? null,
+    announce,
+    raise: (peer, height) => {
+      const last = here.get(peer)?.range ?? { tail: height, head: height }
+      return announce(peer, {
+        tail: Math.min(last.tail, height),
+        head: Math.max(last.head, height),
+      })
+    },
+    verify: (peer) => {
+      const standing = here.get(peer)
+      if (standing !== undefined) standing.isVerified = true
+      else remember(verifiedBefore, peer, true, maxRemembered)
+    },
+    isVerified: (peer) => here.get(peer)?.isVerified ?? verifiedBefore.has(peer),
+    highest: () => {
+      const heads = [...here.values()].flatMap(({ range, isVerified }) =>
+        range !== null && isVerified ? [range.head] : [],
+      )
+      return heads.length === 0 ? null : Math.max(...heads)
+    },
+    connected: (peer) => {
+      if (here.has(peer)) return
+      here.set(peer, { range: null, isVerified: verifiedBefore.has(peer) })
+      verifiedBefore.delete(peer)
+    },
+    disconnected: (peer) => {
+      if (here.get(peer)?.isVerified === true) remember(verifiedBefore, peer, true, maxRemembered)
+      here.delete(peer)
+    },
+    distrust: (peer) => {
+      const standing = here.get(peer)
+      if (standing !== undefined) Object.assign(standing, { range: null, isVerified: false })
+      verifiedBefore.delete(peer)
+    },
+  }
+}

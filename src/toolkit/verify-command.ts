@@ -1,0 +1,103 @@
+/** `viewmesh verify`: checks an answer of a Host against identities, and says what each document proves. */
+import { createReadStream } from 'node:fs'
+import type { Readable } from 'node:stream'
+import { ServiceError } from '../errors.ts'
+import { failureText } from '../service/failure-text.ts'
+import { proofSelection } from '../verify/proof.ts'
+import { verifyAnswer } from '../verify/verify.ts'
+import { verdictJson, verdictText } from './verdict-text.ts'
+
+/** What the command is given beside the answer. */
+export interface VerifyFlags {
+  /** Accepted public keys, as `viewmesh/verify` takes them. */
+  readonly identity: readonly string[]
+  /** How many of them have to have signed. */
+  readonly minimum: number
+  /** One JSON object a document instead of a sentence. */
+  readonly json?: boolean
+}
+
+/** What the command says, and how it ends: 0 all is proven, 1 not all, 2 it could not look. */
+export interface CommandResult {
+  readonly exitCode: 0 | 1 | 2
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Bytes of an answer: twice what a Host answers unless its operator says otherwise. */
+export const maxAnswerBytes: number = 128 * 1024 * 1024
+
+/** Runs the command on a file, or on `stdin` where the name is `-`. */
+export async function verifyCommand(
+  name: string,
+  flags: VerifyFlags,
+  stdin: Readable,
+): Promise<CommandResult> {
+  try {
+    const { identity: identities, minimum } = flags
+    if (identities.length === 0) throw noIdentity()
+    const source = name === '-' ? 'Standard input' : name
+    const bytes = await readBounded(name === '-' ? stdin : createReadStream(name), source)
+    const verdicts = verifyAnswer(parseAnswer(bytes, source), { identities, minimum })
+    if (verdicts.length === 0) throw noProof(source)
+    const lines = verdicts.map(flags.json === true ? verdictJson : verdictText)
+    const isProven = verdicts.every(({ verdict }) => verdict.proves === 'document')
+    return { exitCode: isProven ? 0 : 1, stdout: `${lines.join('\n')}\n`, stderr: '' }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return { exitCode: 2, stdout: '', stderr: `${failureText(error)}\n` }
+  }
+}
+
+async function readBounded(stream: Readable, source: string): Promise<Uint8Array> {
+  const chunks: Buffer[] = []
+  let length = 0
+  try {
+    for await (const chunk of stream) {
+      length += chunk.length
+      if (length > maxAnswerBytes) throw tooLarge(source)
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    throw error instanceof ServiceError ? error : unreadable(source, error)
+  }
+  return Buffer.concat(chunks)
+}
+
+function parseAnswer(bytes: Uint8Array, source: string): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    throw new ServiceError('VERIFY_ANSWER_UNREADABLE', `${source} is not JSON in UTF-8.`, {
+      remedy: 'Save the whole body that the Host answered, and nothing else.',
+    })
+  }
+}
+
+function tooLarge(source: string): ServiceError {
+  return new ServiceError(
+    'VERIFY_ANSWER_UNREADABLE',
+    `${source} is larger than ${maxAnswerBytes} bytes.`,
+    { remedy: 'Ask for fewer documents at once.' },
+  )
+}
+
+function unreadable(source: string, cause: unknown): ServiceError {
+  return new ServiceError('VERIFY_ANSWER_UNREADABLE', `${source} cannot be read.`, {
+    remedy: 'Name a file with what the Host answered, or - for standard input.',
+    cause,
+  })
+}
+
+function noIdentity(): ServiceError {
+  return new ServiceError('VERIFY_ACCEPTANCE_INVALID', 'No --identity is given.', {
+    remedy:
+      'Give the identity of each Generator whose word you take: .identity in its /health, from its operator rather than from the Host.',
+  })
+}
+
+function noProof(source: string): ServiceError {
+  return new ServiceError('VERIFY_PROOF_MISSING', `${source} has no document with _proof in it.`, {
+    remedy: `Ask for _docID, all fields of the collection and ${proofSelection}, under their own names.`,
+  })
+}

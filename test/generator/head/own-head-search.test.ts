@@ -1,0 +1,116 @@
+/** How a Generator finds a newer head of its own at peers, which answer what they like. */
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { openOwnHeadSearch } from '../../../src/generator/head/own-head-search.ts'
+import { encodeHead, type Head } from '../../../src/primitives/head.ts'
+import { decodeVoteRequest, encodeHeadsAnswer } from '../../../src/primitives/vote-exchange.ts'
+import { createCollection } from '../../support/collection.ts'
+import { connect, openRoom, testNetwork } from '../../support/p2p-room.ts'
+import { testSigner } from '../../support/sealed-blocks.ts'
+import { signHead } from '../../support/signed-heads.ts'
+
+const key = testSigner('generator')
+
+const headOf = (sequence: number, statement: Partial<Head> = {}): Head =>
+  signHead(key, { network: testNetwork, number: 7, sequence, ...statement })
+
+/** A peer that answers with what `answer` makes, and the Generator that is yet to ask. */
+async function openPeers(t: TestContext, answer: () => Uint8Array) {
+  const asked = createCollection<string>()
+  const peer = await openRoom(t, {
+    answers: {
+      votes(question) {
+        const request = decodeVoteRequest(question)
+        assert.deepEqual(request, { kind: 'heads', identities: [key.identity] })
+        asked.add(request.kind)
+        return answer()
+      },
+    },
+  })
+  const generator = await openRoom(t)
+  const found = createCollection<Head>()
+  const search = (askPeersMs: number) => {
+    const opened = openOwnHeadSearch(
+      { network: testNetwork, identity: key.identity, askPeersMs },
+      { p2p: generator.p2p, log: generator.captured.log, onFound: found.add },
+    )
+    t.after(() => opened.close())
+    return opened
+  }
+  return { peer, generator, asked, found, search }
+}
+
+const answerOf = (...heads: Head[]): Uint8Array => encodeHeadsAnswer(heads.map(encodeHead))
+
+describe('a Generator asks for its own newest head', () => {
+  test('on a connection that is new, and on one that was there before', async (t) => {
+    for (const isBefore of [true, false]) {
+      const { peer, generator, found, search } = await openPeers(t, () => answerOf(headOf(9)))
+      if (isBefore) await connect(generator, peer)
+      search(600_000)
+      if (!isBefore) await connect(generator, peer)
+      assert.deepEqual(await found.first(() => true), headOf(9))
+    }
+  })
+
+  test('from time to time on a connection that stays', async (t) => {
+    let sequence = 0
+    const { peer, generator, found, search } = await openPeers(t, () =>
+      answerOf(headOf(++sequence)),
+    )
+    await connect(generator, peer)
+    search(5)
+    await found.first((head) => head.sequence === 5)
+  })
+
+  test('and nothing comes of a peer that has none, or that has what is known', async (t) => {
+    let answer = answerOf()
+    const { peer, generator, asked, found, search } = await openPeers(t, () => answer)
+    await connect(generator, peer)
+    search(5).know(20)
+    await asked.first(() => asked.items.length > 3)
+    answer = answerOf(headOf(20))
+    await asked.first(() => asked.items.length > 8)
+    answer = answerOf(headOf(21))
+    await found.first(() => true)
+    assert.deepEqual(found.items, [headOf(21)])
+    assert.equal(await generator.metric('viewmesh_p2p_faults_total'), 0)
+  })
+})
+
+const hostile: Readonly<Record<string, () => Uint8Array>> = {
+  'a forged signature': () => answerOf({ ...headOf(9), sequence: 2 ** 50 }),
+  'a head of somebody else': () =>
+    answerOf(signHead(testSigner('else'), { network: testNetwork, number: 7, sequence: 9 })),
+  'a head of another network': () => answerOf(headOf(9, { network: 'Other__Net' })),
+  'more heads than the newest': () => answerOf(headOf(9), headOf(10)),
+  'bytes that are no head': () => encodeHeadsAnswer([Buffer.from('no head')]),
+  'bytes that are no answer': () => Buffer.from('no answer'),
+}
+
+describe('a peer is at fault that answers with', () => {
+  for (const [what, answer] of Object.entries(hostile))
+    test(what, async (t) => {
+      const { peer, generator, found, search } = await openPeers(t, answer)
+      await connect(generator, peer)
+      search(600_000)
+      const { fault } = await generator.captured.line('peer fault')
+      assert.equal(fault, 'reported')
+      assert.deepEqual(found.items, [])
+    })
+})
+
+test('our own old heads in any order: each is found at most once, and no peer is at fault for them', async (t) => {
+  const old = Array.from({ length: 40 }, (_, index) => headOf(index + 1))
+  let turn = 0
+  const { peer, generator, asked, found, search } = await openPeers(t, () => {
+    const index = turn < old.length ? turn : (turn * 7) % old.length
+    turn++
+    return answerOf(old[index] ?? headOf(1))
+  })
+  await connect(generator, peer)
+  search(1)
+  await asked.first(() => asked.items.length > 4 * old.length)
+  assert.deepEqual(found.items, old)
+  assert.equal(await generator.metric('viewmesh_p2p_faults_total'), 0)
+})

@@ -1,0 +1,361 @@
+/** What becomes of sealed blocks, questions to the node and heads of peers: on a real store, with a clock that the test moves. */
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { ServiceError } from '../../../src/errors.ts'
+import { createHeadSigner, type HeadSigner } from '../../../src/generator/head/signer.ts'
+import { defaultHeadTiming } from '../../../src/generator/head/timing.ts'
+import { verifySignature } from '../../../src/identity/signature.ts'
+import { decodeHead, encodeHead, type Head, headDigest } from '../../../src/primitives/head.ts'
+import type { StoreWriter } from '../../../src/store/store.ts'
+import { type CapturedLog, captureLog } from '../../support/captured-log.ts'
+import { type Collection, createCollection } from '../../support/collection.ts'
+import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
+import { namedHash, opaqueBlock, opaqueSeal } from '../../support/opaque-blocks.ts'
+import { testNetwork, testSigner } from '../../support/sealed-blocks.ts'
+import { signHead, testGenesis } from '../../support/signed-heads.ts'
+import { openTestStore } from '../../support/test-store.ts'
+
+const seconds = 1_000
+const minutes = 60 * seconds
+
+interface Setup {
+  readonly store: StoreWriter
+  readonly clock: FakeClock
+  readonly signer: HeadSigner
+  readonly heads: Collection<Head>
+  readonly log: CapturedLog
+  /** The first failure. */
+  readonly failed: Promise<unknown>
+  /** Heights that the node was asked for and has yet to answer. */
+  readonly asked: Collection<{ readonly height: number; answer(hash: string | null): void }>
+  /** How often it had another block. */
+  differences(): number
+  /** Stores and seals a block, which the node answered just now. */
+  seal(height: number, branch?: string): Promise<void>
+}
+
+const key = testSigner('heads')
+
+interface SignerOptions extends Partial<Pick<Setup, 'store' | 'clock'>> {
+  /** Height of the node when it starts. Default 100. */
+  readonly startHeight?: number
+  readonly genesis?: string | null
+}
+
+/** A signer that knows block 0. */
+async function openSigner(t: TestContext, options: SignerOptions = {}): Promise<Setup> {
+  const { store = await openTestStore(t), clock = createFakeClock(), startHeight = 100 } = options
+  const { genesis = testGenesis } = options
+  const log = captureLog()
+  const failure = Promise.withResolvers<unknown>()
+  const heads = createCollection<Head>()
+  const asked: Setup['asked'] = createCollection()
+  let differences = 0
+  const signer = createHeadSigner(
+    { network: testNetwork, timing: defaultHeadTiming },
+    {
+      signer: key,
+      store,
+      clock,
+      log: log.log,
+      askNode: (number) =>
+        new Promise((resolve) => {
+          const answer = (hash: string | null): void =>
+            resolve(hash === null ? null : { number, hash, parentHash: hash })
+          asked.add({ height: number, answer })
+        }),
+      onDiffers: () => differences++,
+      onHead({ bytes, sequence }) {
+        const record = store.reader.read((snapshot) => snapshot.record('head'))
+        assert.deepEqual(record, Buffer.from(bytes), 'it is stored before it is sent')
+        const head = decodeHead(bytes)
+        assert.equal(head.sequence, sequence)
+        heads.add(head)
+      },
+      onFailure: failure.resolve,
+    },
+  )
+  t.after(() => signer.close())
+  if (genesis !== null) signer.setGenesis(genesis)
+  signer.setNodeHeight(startHeight)
+  return {
+    store,
+    clock,
+    signer,
+    heads,
+    log,
+    failed: failure.promise,
+    asked,
+    differences: () => differences,
+    async seal(height, branch = 'main') {
+      const seals = [opaqueSeal(height, branch, key.identity)]
+      await store.putSealedBlock({ ...opaqueBlock(height, 200, branch), seals })
+      const place = { number: height, hash: namedHash(`${branch}:${height}`) }
+      await signer.sealed(place, clock.nowMs())
+    },
+  }
+}
+
+const numbers = ({ items }: Collection<Head>): number[] => items.map(({ number }) => number)
+const sequences = ({ items }: Collection<Head>): number[] => items.map(({ sequence }) => sequence)
+
+describe('the head of a sealed block', () => {
+  test('says network, block 0, block, sequence and how far the node is, under our signature', async (t) => {
+    const { seal, signer, heads, clock } = await openSigner(t)
+    signer.setNodeHeight(170)
+    await seal(120)
+    const [head = assert.fail('no head')] = heads.items
+    const { signatureType, signatureIdentity, signatureValue, ...statement } = head
+    assert.deepEqual(statement, {
+      network: testNetwork,
+      genesisHash: testGenesis,
+      number: 120,
+      hash: namedHash('main:120'),
+      sequence: clock.unixMs(),
+      nodeHeight: 170,
+    })
+    assert.equal(signatureIdentity, key.identity)
+    assert.ok(verifySignature(signatureType, signatureIdentity, headDigest(head), signatureValue))
+  })
+
+  test('waits until block 0 is known', async (t) => {
+    const { seal, signer, heads, clock } = await openSigner(t, { genesis: null })
+    await seal(5)
+    clock.advance(5 * seconds)
+    assert.deepEqual(heads.items, [])
+    signer.setGenesis(testGenesis)
+    await heads.first(({ number }) => number === 5)
+  })
+
+  test('comes twice a second at most, and always for the last block', async (t) => {
+    const { seal, heads, clock } = await openSigner(t)
+    for (let height = 1; height <= 12; height++) {
+      await seal(height)
+      clock.advance(100)
+    }
+    await heads.first(({ number }) => number === 10)
+    clock.advance(500)
+    await heads.first(({ number }) => number === 12)
+    assert.deepEqual(numbers(heads), [1, 5, 10, 12])
+  })
+
+  test('comes once a block where blocks come every 12 seconds, and the node is asked nothing', async (t) => {
+    const { seal, heads, clock, asked } = await openSigner(t)
+    for (let height = 1; height <= 10; height++) {
+      await seal(height)
+      clock.advance(12 * seconds)
+    }
+    assert.deepEqual(numbers(heads), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+    assert.deepEqual(asked.items, [])
+  })
+})
+
+describe('while no block comes', () => {
+  test('the head is signed again every 15 seconds, each time after the node confirmed the block', async (t) => {
+    const { seal, heads, clock, asked } = await openSigner(t)
+    await seal(7)
+    const [first = 0] = sequences(heads)
+    for (const sequence of [first + 1, first + 2, first + 3]) {
+      clock.advance(15 * seconds - 1)
+      assert.equal(sequences(heads).at(-1), sequence - 1)
+      clock.advance(1)
+      asked.items.at(-1)?.answer(namedHash('main:7'))
+      await heads.first((head) => head.sequence === sequence)
+    }
+    assert.deepEqual(
+      asked.items.map(({ height }) => height),
+      [7, 7, 7],
+    )
+    assert.deepEqual(numbers(heads), [7, 7, 7, 7])
+  })
+
+  test('a Generator whose node does not answer is silent, until the node is back', async (t) => {
+    const { seal, heads, clock, asked } = await openSigner(t)
+    await seal(7)
+    clock.advance(10 * minutes)
+    assert.equal(heads.items.length, 1)
+    assert.equal(asked.items.length, 1, 'one question waits until the node is back')
+    asked.items[0]?.answer(namedHash('main:7'))
+    await heads.first(() => heads.items.length === 2)
+    assert.deepEqual(numbers(heads), [7, 7])
+  })
+
+  test('a node that does not know the block is asked again, and the Generator is silent', async (t) => {
+    const { seal, heads, clock, asked, differences } = await openSigner(t)
+    await seal(7)
+    clock.advance(15 * seconds)
+    for (let times = 1; times <= 5; times++) {
+      asked.items.at(-1)?.answer(null)
+      await nextTurn()
+      clock.advance(5 * seconds)
+      assert.equal(asked.items.length, times + 1)
+    }
+    assert.equal(heads.items.length, 1)
+    assert.equal(differences(), 0)
+  })
+
+  test('a node with another block is followed, not confirmed', async (t) => {
+    const { seal, heads, clock, asked, differences } = await openSigner(t)
+    await seal(7)
+    clock.advance(15 * seconds)
+    asked.items[0]?.answer(namedHash('other:7'))
+    await nextTurn()
+    clock.advance(5 * seconds)
+    assert.deepEqual([differences(), asked.items.length, heads.items.length], [1, 2, 1])
+  })
+})
+
+describe('a sequence', () => {
+  test('goes on after the stored one, whatever the clock says', async (t) => {
+    const first = await openSigner(t)
+    const { store } = first
+    await first.seal(1)
+    await first.signer.close()
+    const [before = 0] = sequences(first.heads)
+    const clock = createFakeClock(0)
+    const second = await openSigner(t, { store, clock })
+    await second.seal(2)
+    assert.deepEqual(sequences(second.heads), [before + 1])
+  })
+
+  test('of another key, whose head is in the store, counts nothing', async (t) => {
+    const { store, seal, heads, clock } = await openSigner(t)
+    const foreign = signHead(testSigner('former'), { number: 1, sequence: 2 ** 50 })
+    await store.putRecord('head', encodeHead(foreign))
+    const second = await openSigner(t, { store, clock })
+    await second.seal(2)
+    assert.deepEqual(sequences(second.heads), [clock.unixMs()])
+    await seal(3)
+    assert.deepEqual(sequences(heads), [clock.unixMs()])
+  })
+
+  test('goes on above the head that a peer has, half a second after the last one', async (t) => {
+    const { seal, signer, heads, clock } = await openSigner(t)
+    await seal(50)
+    const [first = 0] = sequences(heads)
+    signer.found(signHead(key, { number: 40, sequence: first + 1_000 }))
+    signer.found(signHead(key, { number: 30, sequence: first + 10 }))
+    assert.deepEqual(sequences(heads), [first])
+    clock.advance(500)
+    await heads.first(({ sequence }) => sequence === first + 1_001)
+    assert.deepEqual(numbers(heads), [50, 50])
+  })
+
+  test('is not spoilt by the highest number there is', async (t) => {
+    const { seal, signer, heads, clock } = await openSigner(t)
+    await seal(50)
+    signer.found(signHead(key, { number: 51, sequence: Number.MAX_SAFE_INTEGER }))
+    clock.advance(seconds)
+    await seal(51)
+    const [first = 0] = sequences(heads)
+    assert.deepEqual(sequences(heads), [first, first + 1])
+  })
+})
+
+describe('our own heads at peers', () => {
+  test('a thousand old ones, after the store was lost and the clock set back, neither stop a Generator nor have it sign more than two a second', async (t) => {
+    const { seal, signer, heads, clock, log } = await openSigner(t, { clock: createFakeClock(0) })
+    await seal(90)
+    for (let sequence = 1; sequence <= 1_000; sequence++) {
+      signer.found(
+        signHead(key, { number: 80, nodeHeight: sequence % 100, sequence: 10 * sequence }),
+      )
+      clock.advance(10)
+    }
+    await heads.first(({ sequence }) => sequence > 9_900)
+    assert.ok(heads.items.length <= 21, `${heads.items.length} heads in ten seconds`)
+    assert.deepEqual(log.messages('warn'), [])
+    await seal(91)
+  })
+
+  test('three that were signed after the start stop it: its key runs twice', async (t) => {
+    const { seal, signer, heads, clock, failed, log } = await openSigner(t)
+    await seal(101)
+    for (let time = 1; time <= 3; time++) {
+      const sequence = (sequences(heads).at(-1) ?? 0) + 5
+      signer.found(signHead(key, { number: 100 + time, sequence }))
+      clock.advance(minutes)
+      if (time < 3) await seal(101 + time)
+    }
+    const error = await failed
+    assert.ok(error instanceof ServiceError)
+    assert.equal(error.code, 'GENERATOR_KEY_RUNS_TWICE')
+    assert.equal(
+      error.message,
+      'The key of this Generator runs twice: another program that has it signed newer heads three times in ten minutes, the last one at height 103.',
+    )
+    assert.match(error.remedy ?? '', /^Stop the other program .*DB_KEY_PATH/)
+    const told = 'another program signs heads with the key of this Generator'
+    assert.deepEqual(log.messages('warn'), [told, told, told])
+    const before = heads.items.length
+    await seal(110)
+    clock.advance(minutes)
+    assert.equal(heads.items.length, before, 'nothing is signed after that')
+  })
+
+  test('those of another chain under the same name are passed over, and never stop it', async (t) => {
+    const { seal, signer, heads, clock, log } = await openSigner(t, { clock: createFakeClock(0) })
+    await seal(101)
+    const genesisHash = namedHash('another')
+    for (let time = 1; time <= 5; time++) {
+      signer.found(signHead(key, { genesisHash, number: 900 + time, sequence: 1e6 * time }))
+      clock.advance(minutes)
+    }
+    await seal(102)
+    assert.deepEqual(sequences(heads).at(-1), 5e6 + 1)
+    assert.deepEqual(log.messages('warn'), [])
+  })
+})
+
+describe('a reorganisation', () => {
+  test('leaves no head that is sent for a block that is gone', async (t) => {
+    const { store, signer, heads, clock, asked } = await openSigner(t)
+    const seals = (height: number) => [opaqueSeal(height, 'main', key.identity)]
+    for (const height of [6, 7])
+      await store.putSealedBlock({ ...opaqueBlock(height), seals: seals(height) })
+    const sent = signer.sealed({ number: 7, hash: namedHash('main:7') }, clock.nowMs())
+    signer.leave()
+    await Promise.all([sent, store.removeAbove(6)])
+    clock.advance(minutes)
+    assert.deepEqual(heads.items, [], 'what was being written is not sent')
+    signer.stand()
+    asked.items[0]?.answer(namedHash('main:6'))
+    await heads.first(({ number }) => number === 6)
+    assert.deepEqual(numbers(heads), [6])
+  })
+
+  test('in sight keeps a block from being signed until the node has confirmed it', async (t) => {
+    const { seal, signer, heads, clock, asked } = await openSigner(t)
+    await seal(7)
+    signer.doubt()
+    clock.advance(seconds)
+    assert.equal(heads.items.length, 1)
+    asked.items[0]?.answer(namedHash('main:7'))
+    await heads.first(() => heads.items.length === 2)
+  })
+
+  test('in sight makes nothing of a block that the node answered before', async (t) => {
+    const { seal, signer, heads, clock, asked } = await openSigner(t)
+    await seal(7)
+    clock.advance(seconds)
+    const answeredMs = clock.nowMs()
+    clock.advance(seconds)
+    signer.doubt()
+    await signer.sealed({ number: 8, hash: namedHash('main:8') }, answeredMs)
+    assert.deepEqual(numbers(heads), [7])
+    assert.deepEqual(
+      asked.items.map(({ height }) => height),
+      [7],
+    )
+  })
+
+  test('to a block without a seal of ours, or to an empty store, is no place to stand', async (t) => {
+    const { store, signer, heads, clock, asked } = await openSigner(t)
+    signer.stand()
+    await store.putSealedBlock(opaqueBlock(7))
+    signer.stand()
+    clock.advance(minutes)
+    assert.deepEqual([heads.items, asked.items], [[], []])
+  })
+})

@@ -1,0 +1,109 @@
+/** The writer's part of a Host over a real store, with a clock that a test can move on. */
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { type Applier, createApplier } from '../../../src/host/apply/applier.ts'
+import type { ChainOptions } from '../../../src/host/apply/chain-state.ts'
+import type { Outcome, Stored } from '../../../src/host/apply/outcome.ts'
+import type { Signer } from '../../../src/identity/signature.ts'
+import type { StoreWriter } from '../../../src/store/store.ts'
+import { openWriter } from '../../../src/store/writer.ts'
+import type { ChainBlock } from '../../support/block-factory.ts'
+import { captureLog } from '../../support/captured-log.ts'
+import {
+  sealBlock,
+  type TestSealedBlock,
+  testNetwork,
+  testSigner,
+} from '../../support/sealed-blocks.ts'
+import { headMessage } from '../../support/signed-heads.ts'
+import { testDirectory } from '../../support/test-store.ts'
+
+export const alice: Signer = testSigner('alice')
+export const bob: Signer = testSigner('bob', 'Ed25519')
+export const carol: Signer = testSigner('carol', 'Ed25519')
+export const mallory: Signer = testSigner('mallory')
+
+export interface TestApplier {
+  readonly store: StoreWriter
+  readonly applier: Applier
+  /** What was written, in order. */
+  readonly writes: readonly Stored[]
+  /** Receives a message like one that came by gossip. */
+  receive(block: TestSealedBlock | Uint8Array): Promise<Outcome>
+  /** Hears that these signers stand on a block. */
+  stand(block: { readonly number: number; readonly hash: string }, ...who: Signer[]): void
+  /** Lets this many milliseconds pass. */
+  pass(ms: number): Promise<void>
+}
+
+interface Setup extends Partial<ChainOptions> {
+  readonly accepted?: readonly Signer[]
+  readonly servedFrom?: number | null
+}
+
+/** An applier of a Host whose peers serve blocks from 1 on; Alice is its only signer. */
+export async function openApplier(t: TestContext, setup: Setup = {}): Promise<TestApplier> {
+  const { retainBlocks = 1000, accepted = [alice], servedFrom = 1, ...more } = setup
+  const options = { path: testDirectory(t), network: testNetwork, retainBlocks }
+  const { log } = captureLog()
+  const store = await openWriter(options, { log })
+  const writes: Stored[] = []
+  let passedMs = 0
+  let sequence = 0
+  const applier = createApplier(
+    { network: testNetwork, retainBlocks, maxRawBytes: 1 << 26, ...more },
+    {
+      store,
+      log,
+      nowMs: () => performance.now() + passedMs,
+      onStored: (stored) => writes.push(stored),
+      onFailure: (error) => assert.fail(String(error)),
+    },
+  )
+  applier.setAccepted({ kind: 'listed', identities: accepted.map(({ identity }) => identity) })
+  applier.setServedFrom(servedFrom)
+  t.after(async () => {
+    await applier.close()
+    await store.close()
+  })
+  return {
+    store,
+    applier,
+    writes,
+    receive: async (block) => {
+      const bytes = block instanceof Uint8Array ? block : block.bytes
+      const { outcome } = await applier.receive(Uint8Array.from(bytes), true)
+      return outcome
+    },
+    stand: ({ number, hash }, ...who) => {
+      for (const signer of who) {
+        sequence += 1
+        const head = { number, hash, sequence, network: testNetwork }
+        assert.equal(applier.receiveHead(headMessage(signer, head)).kind, 'newer')
+      }
+    },
+    pass: async (ms) => {
+      passedMs += ms
+      applier.tick()
+      await applier.settled()
+    },
+  }
+}
+
+/** The blocks as a Generator sends them. */
+export const seal = (chain: readonly ChainBlock[], signer: Signer = alice): TestSealedBlock[] =>
+  chain.map((block) => sealBlock(block, signer))
+/** The blocks as `storedChain` tells them. */
+export const expected = (chain: readonly ChainBlock[]): [number, string][] =>
+  chain.map(({ number, hash }) => [number, hash])
+
+export function at<T>(list: readonly T[], index: number): T {
+  const item = list.at(index)
+  assert.ok(item !== undefined)
+  return item
+}
+
+export const ruleOf = (outcome: Outcome): string =>
+  outcome.kind === 'breach' ? outcome.rule : 'none'
+export const signersOf = (store: StoreWriter, height: number): string[] =>
+  store.reader.read((snapshot) => snapshot.seals(height).map((own) => own.signatureIdentity)).sort()

@@ -1,0 +1,195 @@
+/** Every rule a sealed block must keep, each with a message that breaks it, and what is accepted. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import {
+  type BlockRuleName,
+  type Finding,
+  type RuleAction,
+  rules,
+  type VerifyContext,
+  verifyMessage,
+} from '../../../src/host/apply/verify.ts'
+import type { Seal } from '../../../src/primitives/seal.ts'
+import { encodeSealedBlock } from '../../../src/primitives/sealed-block.ts'
+import { createChain } from '../../support/block-factory.ts'
+import { sealBlock, signSeal, testNetwork, testSigner } from '../../support/sealed-blocks.ts'
+
+const alice = testSigner('alice')
+const bob = testSigner('bob', 'Ed25519')
+const [first, second] = createChain({ count: 2, from: 100 }).map((block) => sealBlock(block, alice))
+assert.ok(first !== undefined && second !== undefined)
+const byBob = signSeal(
+  { network: testNetwork, number: 100, hash: first.hash, cids: first.cids },
+  bob,
+)
+
+function contextWith(changes: Partial<VerifyContext> = {}): VerifyContext {
+  return {
+    network: testNetwork,
+    maxRawBytes: 1024 * 1024,
+    isForwarded: true,
+    isAccepted: () => true,
+    floor: () => 0,
+    ceiling: () => 1_000,
+    hasDocuments: () => false,
+    hasSeal: () => false,
+    ...changes,
+  }
+}
+
+/** Of a Host that has the first block with Alice's seal. */
+const storedFirst = contextWith({
+  hasDocuments: ({ blockHash, merkleRoot }) =>
+    blockHash === first.hash && merkleRoot === first.seal.merkleRoot,
+  hasSeal: (seal) =>
+    seal.blockHash === first.hash &&
+    seal.merkleRoot === first.seal.merkleRoot &&
+    seal.signatureIdentity === alice.identity,
+})
+const onlyBob = contextWith({ isAccepted: (identity) => identity === bob.identity })
+const sealed = (...seals: Seal[]): Finding => ({ kind: 'seals', height: 100, seals })
+
+interface Breaking {
+  readonly bytes: Uint8Array
+  readonly context?: VerifyContext
+}
+
+const breaking: { readonly [N in BlockRuleName]: Breaking } = {
+  'well-formed': { bytes: new Uint8Array([0x83, 1, 2, 3]) },
+  'own-network': {
+    bytes: first.bytes,
+    context: contextWith({ network: 'Ethereum__Sepolia' }),
+  },
+  'one-statement': { bytes: encodeSealedBlock([first.seal, { ...second.seal }], first.body) },
+  'accepted-signer': { bytes: first.bytes, context: onlyBob },
+  'within-window': { bytes: first.bytes, context: contextWith({ floor: () => 101 }) },
+  'something-new': { bytes: first.bytes, context: storedFirst },
+  'valid-signature': {
+    bytes: encodeSealedBlock(
+      [{ ...first.seal, signatureValue: second.seal.signatureValue }],
+      first.body,
+    ),
+  },
+  'sound-documents': {
+    bytes: encodeSealedBlock([first.seal], first.body.subarray(0, first.body.length - 1)),
+  },
+  'sealed-documents': { bytes: encodeSealedBlock([first.seal], second.body) },
+}
+
+describe('the rules, each broken by a message that keeps all rules before it', () => {
+  for (const [position, { name, action, text }] of rules.entries()) {
+    test(`[${action.toUpperCase()}] ${text}`, () => {
+      const { bytes, context = contextWith() } = breaking[name]
+      const finding = verifyMessage(bytes, context)
+      assert.equal(finding.kind, 'breach')
+      assert.deepEqual(
+        { action: finding.action, rule: finding.rule, position },
+        { action, rule: name, position },
+      )
+      assert.equal(finding.height, name === 'well-formed' ? null : 100)
+    })
+  }
+
+  test('whoever cannot help it is ignored, whoever forged is rejected', () => {
+    const actions = Object.fromEntries(rules.map(({ name, action }) => [name, action]))
+    const ignored: RuleAction = 'ignore'
+    assert.deepEqual(
+      Object.keys(actions).filter((name) => actions[name] === ignored),
+      ['accepted-signer', 'within-window', 'something-new'],
+    )
+  })
+})
+
+describe('what is accepted', () => {
+  test('[ACCEPT] a block that is not known yet, with the documents that were sealed', () => {
+    const finding = verifyMessage(first.bytes, contextWith())
+    assert.equal(finding.kind, 'block')
+    assert.equal(finding.documents.hash, first.hash)
+    assert.equal(finding.documents.root, first.seal.merkleRoot)
+    assert.deepEqual(finding.seals, [first.seal])
+    assert.deepEqual(Buffer.from(finding.body), Buffer.from(first.body))
+  })
+
+  test('[ACCEPT] another signer’s seal on a known block, without a look at the documents', () => {
+    const again = encodeSealedBlock([first.seal, byBob], new Uint8Array([1, 2, 3]))
+    assert.deepEqual(verifyMessage(again, storedFirst), sealed(byBob))
+  })
+
+  test('[ACCEPT] a Generator’s differing root for a known block is a vote for that root', () => {
+    const other = signSeal({ ...byBob, number: 100, hash: first.hash, cids: second.cids }, bob)
+    assert.deepEqual(verifyMessage(encodeSealedBlock([other], null), storedFirst), sealed(other))
+  })
+
+  test('[ACCEPT] the seal alone of a block too large to gossip', () => {
+    const finding = verifyMessage(encodeSealedBlock([first.seal], null), contextWith())
+    assert.deepEqual(finding, sealed(first.seal))
+  })
+
+  test('[ACCEPT] the documents of a block whose seal came before', () => {
+    const context = contextWith({ hasSeal: storedFirst.hasSeal })
+    assert.equal(verifyMessage(first.bytes, context).kind, 'block')
+  })
+
+  test('far above what signers have reached nothing is of use', () => {
+    const finding = verifyMessage(first.bytes, contextWith({ ceiling: () => 99 }))
+    assert.equal(finding.kind === 'breach' && finding.rule, 'within-window')
+    assert.equal(verifyMessage(first.bytes, contextWith({ ceiling: () => 100 })).kind, 'block')
+  })
+
+  test('of a block that is pulled the seals of strangers are left out, the others count', () => {
+    const both = encodeSealedBlock([first.seal, byBob], first.body)
+    const finding = verifyMessage(both, { ...onlyBob, isForwarded: false })
+    assert.equal(finding.kind, 'block')
+    assert.deepEqual(finding.seals, [byBob])
+  })
+
+  test('a message that would be passed on bears no seal of a stranger', () => {
+    const both = encodeSealedBlock([first.seal, byBob], first.body)
+    const finding = verifyMessage(both, onlyBob)
+    assert.equal(finding.kind === 'breach' && finding.rule, 'accepted-signer')
+  })
+
+  test('what no accepted signer signed costs no look at a signature or at documents', () => {
+    const forged = { ...first.seal, signatureValue: second.seal.signatureValue }
+    const finding = verifyMessage(encodeSealedBlock([forged], new Uint8Array([1])), onlyBob)
+    assert.deepEqual(finding.kind === 'breach' && [finding.rule, finding.action], [
+      'accepted-signer',
+      'ignore',
+    ])
+  })
+
+  test('one signer’s statement counts once, whatever the unsigned time says', () => {
+    const again: Seal = { ...first.seal, createdAt: '2030-01-01T00:00:00Z' }
+    const finding = verifyMessage(encodeSealedBlock([again], first.body), storedFirst)
+    assert.equal(finding.kind === 'breach' && finding.rule, 'something-new')
+  })
+})
+
+describe('any bytes', () => {
+  test('are judged without an exception and never taken for a block', () => {
+    const finding = (bytes: Uint8Array): Finding => verifyMessage(bytes, contextWith())
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+        assert.equal(finding(bytes).kind, 'breach')
+      }),
+    )
+  })
+
+  test('a block with any one byte changed is refused, unless only the unsigned time changed', () => {
+    const index = fc.nat(first.bytes.length - 1)
+    fc.assert(
+      fc.property(index, fc.integer({ min: 1, max: 255 }), (at, change) => {
+        const bytes = Uint8Array.from(first.bytes)
+        bytes[at] = (bytes[at] ?? 0) ^ change
+        const result = verifyMessage(bytes, contextWith())
+        if (result.kind === 'breach') return
+        assert.equal(result.kind, 'block')
+        const [seal] = result.seals
+        assert.deepEqual({ ...seal, createdAt: '' }, { ...first.seal, createdAt: '' })
+        assert.equal(result.documents.root, first.seal.merkleRoot)
+      }),
+      { numRuns: 400 },
+    )
+  })
+})

@@ -1,0 +1,192 @@
+/** Who vouches for a block, and which documents of it are served where signers differ. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Signer } from '../../../src/identity/signature.ts'
+import type { Seal } from '../../../src/primitives/seal.ts'
+import { encodeSealedBlock } from '../../../src/primitives/sealed-block.ts'
+import { encodeSealsAnswer } from '../../../src/primitives/vote-exchange.ts'
+import { createChain } from '../../support/block-factory.ts'
+import { sealBlock, type TestSealedBlock } from '../../support/sealed-blocks.ts'
+import { storedChain } from '../../support/test-store.ts'
+import {
+  alice,
+  at,
+  bob,
+  carol,
+  mallory,
+  openApplier,
+  ruleOf,
+  signersOf,
+  type TestApplier,
+} from './open-applier.ts'
+
+describe('votes', () => {
+  const source = at(createChain({ count: 1, from: 1 }), 0)
+  const byAlice = sealBlock(source, alice)
+  const byBob = sealBlock(source, bob)
+  const both = { accepted: [alice, bob] }
+  const answer = (...seals: Seal[]): Uint8Array =>
+    Uint8Array.from(encodeSealsAnswer({ seals, more: false }))
+
+  test('two Generators with identical data are two votes for one root', async (t) => {
+    const host = await openApplier(t, both)
+    host.stand(source, alice, bob)
+    await host.receive(byAlice)
+    assert.deepEqual(await host.receive(byBob), { kind: 'seals', height: 1, seals: 1 })
+    assert.deepEqual(signersOf(host.store, 1), [alice.identity, bob.identity].sort())
+    assert.equal(byAlice.seal.merkleRoot, byBob.seal.merkleRoot)
+  })
+
+  test('that come before the block are kept', async (t) => {
+    const host = await openApplier(t, both)
+    host.stand(source, alice, bob)
+    const first = await host.receive(encodeSealedBlock([byBob.seal], null))
+    assert.deepEqual(first, { kind: 'seals', height: 1, seals: 1 })
+    assert.deepEqual(storedChain(host.store.reader), [])
+    await host.receive(byAlice)
+    assert.deepEqual(signersOf(host.store, 1), [alice.identity, bob.identity].sort())
+  })
+
+  test('replays in any form add no vote', async (t) => {
+    const host = await openApplier(t)
+    host.stand(source, alice)
+    await host.receive(byAlice)
+    const again = encodeSealedBlock([{ ...byAlice.seal, createdAt: '2031-01-01T00:00:00Z' }], null)
+    for (const replay of [byAlice.bytes, again, byAlice.bytes])
+      assert.equal(ruleOf(await host.receive(replay)), 'something-new')
+    assert.deepEqual(signersOf(host.store, 1), [alice.identity])
+  })
+
+  test('the same vote twice at once is one vote', async (t) => {
+    const host = await openApplier(t, both)
+    host.stand(source, alice, bob)
+    await Promise.all([host.receive(byAlice), host.receive(byBob), host.receive(byBob)])
+    assert.deepEqual(signersOf(host.store, 1), [alice.identity, bob.identity].sort())
+  })
+
+  test('a range peer’s block with the seals of several Generators brings all of them', async (t) => {
+    const host = await openApplier(t, both)
+    host.stand(source, alice, bob)
+    await host.receive(encodeSealedBlock([byAlice.seal, byBob.seal], byAlice.body))
+    assert.deepEqual(signersOf(host.store, 1), [alice.identity, bob.identity].sort())
+  })
+
+  test('that a comparison with a peer brings count like those of gossip', async (t) => {
+    const host = await openApplier(t, both)
+    host.stand(source, alice, bob)
+    await host.receive(byAlice)
+    const place = { height: 1, blockHash: source.hash }
+    const taken = await host.applier.receiveSeals(answer(byBob.seal))
+    assert.deepEqual(taken, { seals: 1, isMore: false, last: place })
+    const again = await host.applier.receiveSeals(answer(byBob.seal))
+    assert.deepEqual(again, { seals: 0, isMore: false, last: place })
+    assert.deepEqual(signersOf(host.store, 1), [alice.identity, bob.identity].sort())
+  })
+
+  test('an answer with a forged seal, or none at all, is no answer of an honest peer', async (t) => {
+    const host = await openApplier(t, both)
+    host.stand(source, alice, bob)
+    const forged = { ...byBob.seal, signatureValue: byAlice.seal.signatureValue.slice(0, 128) }
+    assert.equal(await host.applier.receiveSeals(answer(forged)), null)
+    assert.equal(await host.applier.receiveSeals(Uint8Array.of(1, 2, 3)), null)
+    const stranger = sealBlock(source, mallory).seal
+    assert.equal((await host.applier.receiveSeals(answer(stranger)))?.seals, 0)
+    assert.deepEqual(signersOf(host.store, 1), [])
+  })
+
+  test('far above what the signers have reached are not kept: no single one fills the disk', async (t) => {
+    const host = await openApplier(t, { accepted: [alice, bob, carol] })
+    host.stand(source, alice, bob)
+    const far = createChain({ count: 1, from: 5_000 }).map((block) => sealBlock(block, carol))
+    host.stand(at(far, 0), carol)
+    await host.receive(encodeSealedBlock([at(far, 0).seal], null))
+    assert.deepEqual(signersOf(host.store, 5_000), [])
+  })
+})
+
+describe('two roots for one block', () => {
+  const source = at(createChain({ count: 1, from: 1 }), 0)
+  const honest = sealBlock(source, alice)
+  /** The same block with one receipt's status turned round, validly sealed. */
+  const forgedBy = (signer: Signer): TestSealedBlock => {
+    const [receipt, ...rest] = source.receipts
+    assert.ok(receipt)
+    const status = receipt.status === '0x1' ? '0x0' : '0x1'
+    return sealBlock({ ...source, receipts: [{ ...receipt, status }, ...rest] }, signer)
+  }
+  const three = { accepted: [alice, bob, carol] }
+  const rootOf = (host: TestApplier): string | undefined =>
+    host.store.reader.read((snapshot) => snapshot.header(1)?.root)
+
+  test('the one with more votes is served, whichever came first', async (t) => {
+    const host = await openApplier(t, three)
+    host.stand(source, alice, bob, carol)
+    await host.receive(forgedBy(carol))
+    assert.equal(rootOf(host), forgedBy(carol).seal.merkleRoot)
+    await host.receive(honest)
+    await host.receive(sealBlock(source, bob))
+    await host.applier.settled()
+    assert.equal(rootOf(host), honest.seal.merkleRoot)
+    assert.deepEqual(signersOf(host.store, 1).length, 3)
+  })
+
+  test('where only the seals came, the documents are asked for by their root', async (t) => {
+    const host = await openApplier(t, three)
+    host.stand(source, alice, bob, carol)
+    await host.receive(forgedBy(carol))
+    for (const signer of [alice, bob])
+      await host.receive(encodeSealedBlock([sealBlock(source, signer).seal], null))
+    assert.equal(rootOf(host), forgedBy(carol).seal.merkleRoot)
+    const [want] = host.applier.wants()
+    const { merkleRoot: root } = honest.seal
+    assert.deepEqual(want, { from: 1, to: 1, hash: source.hash, root, sake: 'documents' })
+    await host.receive(honest)
+    assert.equal(rootOf(host), root)
+    assert.ok(host.applier.wants().every(({ sake }) => sake === 'gap'))
+  })
+
+  test('on a tie the smaller root is served, in whatever order they came', async (t) => {
+    const forged = forgedBy(bob)
+    const smaller = [honest.seal.merkleRoot, forged.seal.merkleRoot].sort()[0]
+    for (const order of [
+      [honest, forged],
+      [forged, honest],
+    ]) {
+      const host = await openApplier(t, { accepted: [alice, bob] })
+      host.stand(source, alice, bob)
+      for (const block of order) await host.receive(block)
+      await host.applier.settled()
+      assert.equal(rootOf(host), smaller)
+    }
+  })
+
+  test('who signs two roots of one block has one vote, for the smaller, in whatever order they came', async (t) => {
+    const forged = forgedBy(alice)
+    const smaller = [honest.seal.merkleRoot, forged.seal.merkleRoot].sort()[0]
+    for (const order of [
+      [honest, forged],
+      [forged, honest],
+    ]) {
+      const host = await openApplier(t)
+      host.stand(source, alice)
+      for (const block of order) await host.receive(block)
+      await host.applier.settled()
+      const roots = host.store.reader.read((snapshot) =>
+        snapshot.seals(1).map(({ merkleRoot }) => merkleRoot),
+      )
+      assert.deepEqual([roots, rootOf(host)], [[smaller], smaller])
+    }
+  })
+
+  test('after a change of the signers the votes are counted anew', async (t) => {
+    const host = await openApplier(t, { accepted: [bob, carol] })
+    host.stand(source, bob, carol)
+    const forged = forgedBy(carol)
+    await host.receive(forged)
+    await host.receive(sealBlock(source, bob))
+    host.applier.setAccepted({ kind: 'listed', identities: [bob.identity] })
+    await host.receive(sealBlock(source, bob))
+    await host.applier.settled()
+    assert.equal(rootOf(host), honest.seal.merkleRoot)
+  })
+})

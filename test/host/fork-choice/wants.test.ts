@@ -1,0 +1,198 @@
+/** What a Host asks its peers for, given what it knows: a case a name. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Link } from '../../../src/host/fork-choice/link.ts'
+import {
+  droppedOf,
+  type Want,
+  type WantFacts,
+  wantsOf,
+} from '../../../src/host/fork-choice/wants.ts'
+import { type BlockWorld, branch, createBlockWorld, link } from './block-world.ts'
+
+interface Scene {
+  readonly name: string
+  readonly stored?: readonly (readonly [name: string, from: number, to: number])[]
+  readonly waiting?: readonly (readonly [name: string, from: number, to: number, parent?: string])[]
+  /** The heads of accepted signers, as in `12a`; they have sealed what is there of that branch. */
+  readonly heads?: Readonly<Record<string, string>>
+  readonly facts?: Partial<WantFacts>
+  /** As in `6-12 12a for alice`. */
+  readonly expected: readonly string[]
+}
+
+const scenes: readonly Scene[] = [
+  { name: 'an empty Host whose signers said nothing wants nothing', expected: [] },
+  {
+    name: 'an empty Host wants everything up to a head',
+    heads: { alice: '12a' },
+    expected: ['0-12 12a for alice'],
+  },
+  {
+    name: 'of a long chain an empty Host wants what it is to keep, the window first',
+    heads: { alice: '5000a' },
+    facts: { floor: 4_001, windowFloor: 4_501 },
+    expected: ['4501-5000 5000a for alice'],
+  },
+  {
+    name: 'a head that is stored wants nothing',
+    stored: [['a', 0, 12]],
+    heads: { alice: '12a' },
+    expected: [],
+  },
+  {
+    name: 'a head above what is stored wants what lies between',
+    stored: [['a', 0, 9]],
+    heads: { alice: '12a' },
+    expected: ['10-12 12a for alice'],
+  },
+  {
+    name: 'two signers with one head are one want',
+    stored: [['a', 0, 9]],
+    heads: { alice: '12a', bob: '12a' },
+    expected: ['10-12 12a for alice'],
+  },
+  {
+    name: 'two signers on two branches are two wants',
+    stored: [['a', 0, 9]],
+    heads: { alice: '12a', bob: '11b' },
+    expected: ['10-12 12a for alice', '10-11 11b for bob'],
+  },
+  {
+    name: 'a head at or below what is stored, on another branch, is asked for alone',
+    stored: [['a', 0, 9]],
+    heads: { alice: '8b' },
+    expected: ['8-8 8b for alice'],
+  },
+  {
+    name: 'a branch that hangs in the air is followed downwards',
+    stored: [['a', 0, 9]],
+    waiting: [['b', 8, 8]],
+    heads: { alice: '8b' },
+    expected: ['7-7 7b for alice'],
+  },
+  {
+    name: 'more at a time the deeper it goes',
+    stored: [['a', 0, 200]],
+    waiting: [['b', 101, 132]],
+    heads: { alice: '132b' },
+    expected: ['69-100 100b for alice'],
+  },
+  {
+    name: 'but a piece at most',
+    stored: [['a', 0, 900]],
+    waiting: [['b', 301, 600]],
+    heads: { alice: '600b' },
+    expected: ['237-300 300b for alice'],
+  },
+  {
+    name: 'a head far above, with a block of its branch in the air: both below and above it',
+    stored: [['a', 0, 9]],
+    waiting: [['a', 12, 12]],
+    heads: { alice: '15a' },
+    expected: ['10-11 11a for alice', '13-15 15a for alice'],
+  },
+  {
+    name: 'a head below what is kept wants nothing',
+    stored: [['a', 90, 100]],
+    heads: { alice: '5b' },
+    facts: { floor: 90 },
+    expected: [],
+  },
+  {
+    name: 'documents that were dropped are pulled again, neighbours at a time',
+    stored: [['a', 0, 9]],
+    waiting: [['a', 10, 14]],
+    heads: { alice: '14a' },
+    facts: { dropped: [link(10, 'a'), link(11, 'a'), link(14, 'a')] },
+    expected: ['10-11 11a for documents'],
+  },
+  {
+    name: 'documents that more signers vouch for are asked for by their root',
+    stored: [['a', 0, 9]],
+    facts: { revised: [{ ...link(4, 'a'), root: 'other' }] },
+    expected: ['4-4 4a other for documents'],
+  },
+  {
+    name: 'gaps fill from above, a piece at a time, two at once',
+    stored: [['a', 500, 600]],
+    facts: {
+      gaps: [
+        { from: 300, to: 499, hash: '499a' },
+        { from: 200, to: 210, hash: '210a' },
+        { from: 0, to: 5, hash: '5a' },
+      ],
+    },
+    expected: ['436-499 499a for gap', '200-210 210a for gap'],
+  },
+  {
+    name: 'what waits in a gap is not asked for again',
+    stored: [['a', 500, 600]],
+    waiting: [['a', 490, 499]],
+    facts: { gaps: [{ from: 300, to: 499, hash: '499a' }] },
+    expected: ['426-489 489a for gap'],
+  },
+  {
+    name: 'nothing below what is kept fills a gap',
+    stored: [['a', 500, 600]],
+    facts: { floor: 480, gaps: [{ from: 300, to: 499, hash: '499a' }] },
+    expected: ['480-499 499a for gap'],
+  },
+]
+
+function worldOf({ stored = [], waiting = [], heads = {} }: Scene): BlockWorld {
+  const world = createBlockWorld(() => 0)
+  for (const [name, from, to] of stored)
+    for (const block of branch(name, from, to)) world.store(block)
+  for (const [name, from, to, parent] of waiting)
+    for (const block of branch(name, from, to, parent)) world.add(block)
+  for (const [identity, head] of Object.entries(heads))
+    for (const { hash } of world.all.values())
+      if (hash.endsWith(head.slice(-1))) world.seal(hash, identity)
+  return world
+}
+
+function factsOf({ heads = {}, stored = [], facts }: Scene): WantFacts {
+  return {
+    signers: Object.entries(heads).map(([identity, hash]) => {
+      const number = Number.parseInt(hash, 10)
+      return { identity, head: { number, hash, nodeHeight: number }, heardMs: 0 }
+    }),
+    head: Math.max(-1, ...stored.map(([, , to]) => to)),
+    windowFloor: 0,
+    floor: 0,
+    dropped: [],
+    revised: [],
+    gaps: [],
+    ...facts,
+  }
+}
+
+const textOf = ({ from, to, hash, root, sake }: Want): string =>
+  `${from}-${to} ${hash}${root === null ? '' : ` ${root}`} for ${sake}`
+
+describe('what is wanted', () => {
+  for (const scene of scenes)
+    test(scene.name, () => {
+      assert.deepEqual(wantsOf(worldOf(scene), factsOf(scene)).map(textOf), scene.expected)
+    })
+})
+
+test('of the blocks on the way to the canonical one those without their bytes were dropped', () => {
+  const world = worldOf({ name: '', stored: [['a', 0, 9]], waiting: [['a', 10, 14]], expected: [] })
+  const hasBody = ({ number }: Link): boolean => number % 2 === 0
+  assert.deepEqual(
+    droppedOf(world, link(14, 'a'), hasBody).map(({ hash }) => hash),
+    ['11a', '13a'],
+  )
+})
+
+test('what a thousand lying heads make a Host want is a range for each, within what it keeps', () => {
+  const world = worldOf({ name: '', stored: [['a', 0, 100]], expected: [] })
+  const heads = Object.fromEntries(
+    Array.from({ length: 1_000 }, (_, index) => [`liar ${index}`, `${50 + index}b`]),
+  )
+  const wants = wantsOf(world, factsOf({ name: '', stored: [['a', 0, 100]], heads, expected: [] }))
+  assert.equal(wants.length, 1_000)
+  assert.ok(wants.every(({ from, to }) => from >= 50 && to < 1_050))
+})

@@ -1,0 +1,300 @@
+/** How a Host keeps its schema in step with its Generator's, and what it says when it cannot. */
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { type Logger, pino } from 'pino'
+import { Registry } from 'prom-client'
+import { compareSchemas, parseSchemaFields } from '../../../src/host/schema/schema-diff.ts'
+import {
+  openSchemaSync,
+  type SchemaSync,
+  type SchemaSyncOptions,
+} from '../../../src/host/schema/schema-sync.ts'
+import { schemaSdl } from '../../../src/primitives/sdl.ts'
+import { metricValue } from '../../support/metric-value.ts'
+import { testDirectory } from '../../support/test-store.ts'
+
+const network = 'Local__Devnet'
+const answer = (schema: string, name = network): string => JSON.stringify({ network: name, schema })
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
+interface Course {
+  readonly sync: SchemaSync
+  readonly lines: readonly { level: number; msg: string; code?: string; remedy?: string }[]
+  readonly registry: Registry
+  /** Resolves with the next log line. */
+  nextLine(): Promise<void>
+}
+
+interface CourseOptions extends Omit<SchemaSyncOptions, 'source'> {
+  readonly token?: string
+  /** At the end of the URL. */
+  readonly query?: string
+}
+
+/** Opens a sync against a real HTTP server, runs `check`, closes both. */
+async function withGenerator(
+  handler: Handler,
+  check: (course: Course) => Promise<void> | void,
+  { token, query = '', ...options }: CourseOptions = {},
+): Promise<void> {
+  const server = createServer(handler)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}/${query}`
+  const { log, lines, nextLine } = listeningLog()
+  const registry = new Registry()
+  const sync = await openSchemaSync(
+    { source: { url, token: token ?? null, timeoutMs: 500 }, retryMs: 10, ...options },
+    { log, registry, signal: new AbortController().signal },
+  )
+  try {
+    await check({ sync, lines, registry, nextLine })
+  } finally {
+    await sync.close()
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+}
+
+function listeningLog(): { log: Logger } & Pick<Course, 'lines' | 'nextLine'> {
+  const lines: { level: number; msg: string }[] = []
+  let wake = Promise.withResolvers<void>()
+  const log = pino(
+    { level: 'info' },
+    {
+      write: (line) => {
+        lines.push(JSON.parse(line))
+        wake.resolve()
+        wake = Promise.withResolvers<void>()
+      },
+    },
+  )
+  return { log, lines, nextLine: () => wake.promise }
+}
+
+describe('a Generator that answers', () => {
+  test('is asked at /api/v1/schema with the token as a Bearer credential', async () => {
+    const seen: unknown[] = []
+    const handler: Handler = ({ method, url, headers }, response) => {
+      seen.push([method, url, headers.authorization, headers.accept])
+      response.end(answer(schemaSdl(network)))
+    }
+    await withGenerator(handler, () => {}, { token: 'key-1' })
+    assert.deepEqual(seen, [['GET', '/api/v1/schema', 'Bearer key-1', 'application/json']])
+  })
+
+  test('decides the prefix where none is configured', async () => {
+    const handler: Handler = (_request, response) => void response.end(answer(schemaSdl(network)))
+    await withGenerator(handler, ({ sync }) => {
+      assert.equal(sync.fetchedNetwork(), network)
+      assert.deepEqual(sync.report(), { state: 'embedded', differing: [] })
+      sync.use(network)
+      assert.deepEqual(sync.report(), { state: 'current', differing: [] })
+    })
+  })
+
+  test('has other fields: each is named in the report, the log and a metric', async () => {
+    const other = schemaSdl(network)
+      .replace('  number: Int @index\n', '  number: String\n')
+      .replace('  miner: String\n', '')
+      .replace('  gasLimit: String\n', '  gasLimit: String\n  withdrawals: [String]\n')
+    const handler: Handler = (_request, response) => void response.end(answer(other))
+    await withGenerator(handler, async ({ sync, lines, registry }) => {
+      sync.use(network)
+      assert.deepEqual(sync.report(), {
+        state: 'different',
+        differing: [
+          'Block.miner: missing at the Generator',
+          'Block.number: Int here, String at the Generator',
+          'Block.withdrawals: only at the Generator',
+        ],
+      })
+      assert.equal(lines.at(-1)?.msg, 'schema differs from the Generator’s')
+      const metric = await registry.getSingleMetricAsString('viewmesh_host_schema_differing_fields')
+      assert.match(metric, /viewmesh_host_schema_differing_fields 3/)
+    })
+  })
+
+  test('is of another network than the configured one: the report says so', async () => {
+    const handler: Handler = (_request, response) =>
+      void response.end(answer(schemaSdl('Ethereum__Sepolia'), 'Ethereum__Sepolia'))
+    await withGenerator(handler, ({ sync }) => {
+      sync.use(network)
+      assert.deepEqual(sync.report(), {
+        state: 'different',
+        differing: ['network: Local__Devnet here, Ethereum__Sepolia at the Generator'],
+      })
+    })
+  })
+})
+
+describe('a Generator that does not', () => {
+  const refusing = (status: number): Handler => {
+    return (_request, response) => void response.writeHead(status).end('{}')
+  }
+  const cases: readonly [what: string, handler: Handler, code: string, remedy: RegExp][] = [
+    ['401, no key sent', refusing(401), 'HOST_SCHEMA_UNAUTHORIZED', /GENERATOR_SCHEMA_AUTH_TOKEN/],
+    ['403, wrong key', refusing(403), 'HOST_SCHEMA_UNAUTHORIZED', /GENERATOR_SCHEMA_AUTH_TOKEN/],
+    ['503, no keys configured', refusing(503), 'HOST_SCHEMA_UNAUTHORIZED', /SCHEMA_API_KEYS/],
+    ['404, not a Generator', refusing(404), 'HOST_SCHEMA_UNREADABLE', /health port/],
+    ['silence', () => {}, 'HOST_SCHEMA_UNREACHABLE', /can be reached/],
+    [
+      'a cut connection',
+      (request) => request.socket.destroy(),
+      'HOST_SCHEMA_UNREACHABLE',
+      /can be reached/,
+    ],
+    [
+      'more than 64 KiB',
+      (_request, response) => void response.end(answer(`# ${'x'.repeat(65_536)}`)),
+      'HOST_SCHEMA_UNREADABLE',
+      /health port/,
+    ],
+    [
+      'no JSON',
+      (_request, response) => void response.end('<html>'),
+      'HOST_SCHEMA_UNREADABLE',
+      /health port/,
+    ],
+    [
+      'a schema without blocks',
+      (_request, response) => void response.end(answer('type A { b: Int }')),
+      'HOST_SCHEMA_UNREADABLE',
+      /health port/,
+    ],
+  ]
+  for (const [what, handler, code, remedy] of cases) {
+    test(`${what}: the embedded schema, and one warning with cause and remedy`, async () => {
+      await withGenerator(handler, ({ sync, lines }) => {
+        sync.use(network)
+        assert.equal(sync.fetchedNetwork(), null)
+        assert.equal(sync.report().state, 'embedded')
+        assert.deepEqual(
+          lines.map((line) => [line.level, line.msg, line.code]),
+          [[40, 'schema fetch failed, using embedded schema', code]],
+        )
+        assert.match(lines[0]?.remedy ?? '', remedy)
+      })
+    })
+  }
+
+  test('is asked again until it answers, without another warning', async () => {
+    let requests = 0
+    const handler: Handler = (_request, response) => {
+      requests += 1
+      if (requests < 4) response.writeHead(401).end()
+      else response.end(answer(schemaSdl(network)))
+    }
+    await withGenerator(handler, async ({ sync, lines, registry, nextLine }) => {
+      sync.use(network)
+      if (lines.length < 2) await nextLine()
+      assert.deepEqual(
+        lines.map(({ msg }) => msg),
+        ['schema fetch failed, using embedded schema', 'schema equals the Generator’s'],
+      )
+      assert.equal(sync.report().state, 'current')
+      const fetches = (result: string) =>
+        metricValue(registry, 'viewmesh_host_schema_fetches_total', { result })
+      assert.equal(await fetches('HOST_SCHEMA_UNAUTHORIZED'), 3)
+      assert.equal(await fetches('fetched'), 1)
+    })
+  })
+
+  test('refuses the token: that is told until it takes one, read anew from its file', async (t) => {
+    const tokenFile = join(testDirectory(t), 'token')
+    writeFileSync(tokenFile, 'old\n')
+    const handler: Handler = ({ headers }, response) => {
+      if (headers.authorization !== 'Bearer new') response.writeHead(403).end()
+      else response.end(answer(schemaSdl(network)))
+    }
+    const options = { token: 'old', tokenFile, query: '?key=marked' }
+    await withGenerator(
+      handler,
+      async ({ sync, nextLine }) => {
+        sync.use(network)
+        const refusal = sync.failure()
+        assert.equal(refusal?.code, 'HOST_SCHEMA_UNAUTHORIZED')
+        assert.match(
+          refusal.message,
+          /^the Generator at http:\/\/127\.0\.0\.1:\d+\/ does not accept the token$/,
+        )
+        assert.match(refusal.remedy ?? '', /GENERATOR_SCHEMA_AUTH_TOKEN/)
+        writeFileSync(tokenFile, 'new\n')
+        await nextLine()
+        assert.equal(sync.failure(), null)
+        assert.equal(sync.report().state, 'current')
+      },
+      options,
+    )
+  })
+
+  test('does not answer any more: that is a failure once it has lasted', async () => {
+    let requests = 0
+    const handler: Handler = (request, response) => {
+      requests += 1
+      if (requests === 1) response.writeHead(401).end()
+      else request.socket.destroy()
+    }
+    await withGenerator(handler, async ({ sync, nextLine }) => {
+      assert.equal(sync.failure()?.code, 'HOST_SCHEMA_UNAUTHORIZED')
+      await nextLine()
+      assert.equal(sync.failure(), null)
+    })
+    const away: Handler = (request) => request.socket.destroy()
+    await withGenerator(
+      away,
+      async ({ sync }) => assert.equal(sync.failure()?.code, 'HOST_SCHEMA_UNREACHABLE'),
+      { lastingMs: 0 },
+    )
+  })
+
+  test('takes the token back, or changes its schema, while the Host runs: that is noticed', async () => {
+    const answers = [schemaSdl(network), null, schemaSdl(network).replace('  miner: String\n', '')]
+    const handler: Handler = (_request, response) => {
+      const schema = answers.length > 1 ? answers.shift() : answers[0]
+      if (schema) response.end(answer(schema))
+      else response.writeHead(401).end()
+    }
+    const course = async ({ sync, lines, nextLine }: Course): Promise<void> => {
+      sync.use(network)
+      await nextLine()
+      assert.deepEqual([sync.report().state, sync.failure()?.facts['status']], ['current', 401])
+      await nextLine()
+      assert.deepEqual([sync.report().state, sync.failure()], ['different', null])
+      assert.deepEqual(
+        lines.map(({ msg }) => msg),
+        [
+          'schema equals the Generator’s',
+          'schema fetch failed, using embedded schema',
+          'schema differs from the Generator’s',
+        ],
+      )
+    }
+    await withGenerator(handler, course, { recheckMs: 10 })
+  })
+
+  test('without a URL nobody is asked', async () => {
+    const sync = await openSchemaSync(
+      { source: null },
+      {
+        log: pino({ enabled: false }),
+        registry: new Registry(),
+        signal: AbortSignal.timeout(5000),
+      },
+    )
+    sync.use(network)
+    assert.deepEqual(sync.report(), { state: 'embedded', differing: [] })
+    await sync.close()
+  })
+})
+
+test('our own indexes are no difference, and they stay', () => {
+  const own = parseSchemaFields(schemaSdl(network, true), network)
+  const theirs = parseSchemaFields(schemaSdl('Ethereum__Mainnet'), 'Ethereum__Mainnet')
+  assert.deepEqual(compareSchemas(own, theirs), [])
+})

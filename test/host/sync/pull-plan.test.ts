@@ -1,0 +1,173 @@
+/** What is asked of whom, and when again. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import type { Want } from '../../../src/host/fork-choice/wants.ts'
+import {
+  firstSetbackMs,
+  maxSetbackMs,
+  nextChangeMs,
+  nextPull,
+  type PlanPeer,
+  type Pull,
+  pieceBlocks,
+  type Setback,
+  servedFrom,
+  without,
+  withoutPeer,
+  withSetback,
+} from '../../../src/host/sync/pull-plan.ts'
+
+function peer(id: string, more: Partial<PlanPeer> = {}): PlanPeer {
+  const announced = { tail: 0, head: 1_000 }
+  return { id, announced, signer: null, bootstrap: false, verified: false, ...more }
+}
+
+function want(from: number, to: number, sake = 'A'): Want {
+  return { from, to, hash: `hash of ${to}`, root: null, sake }
+}
+
+const told = (pull: Pull | null): string =>
+  pull === null ? 'nothing' : `${pull.from} to ${pull.to} of ${pull.peer}`
+const plan = (
+  wants: readonly Want[],
+  peers: readonly PlanPeer[],
+  setbacks: readonly Setback[] = [],
+  running: readonly Pull[] = [],
+): string => told(nextPull(wants, peers, setbacks, running, 1_000))
+
+describe('what is asked', () => {
+  test('is a piece from the lowest wanted height upwards', () => {
+    assert.equal(plan([want(5, 500)], [peer('p')]), `5 to ${4 + pieceBlocks} of p`)
+    assert.equal(plan([want(5, 20)], [peer('p')]), '5 to 20 of p')
+  })
+
+  test('is no more than the peer says it has', () => {
+    const some = peer('p', { announced: { tail: 100, head: 120 } })
+    assert.equal(plan([want(5, 500)], [some]), '100 to 120 of p')
+    assert.equal(plan([want(5, 99)], [some]), 'nothing')
+    assert.equal(plan([want(121, 500)], [some]), 'nothing')
+    assert.equal(plan([want(5, 500)], [peer('p', { announced: null })]), 'nothing')
+  })
+
+  test('a gap is filled from its upper end: of a peer without that nothing is asked', () => {
+    const low = peer('p', { announced: { tail: 0, head: 50 } })
+    assert.equal(plan([want(40, 60, 'gap')], [low]), 'nothing')
+    assert.equal(plan([want(40, 50, 'gap')], [low]), '40 to 50 of p')
+  })
+
+  test('nothing is asked twice at once, and of each peer one thing', () => {
+    const [first, second] = [want(1, 9, 'A'), want(20, 29, 'B')]
+    const running: Pull = { peer: 'p', from: 1, to: 9, want: first }
+    const peers = [peer('p'), peer('q')]
+    assert.equal(plan([first, second], peers, [], [running]), '20 to 29 of q')
+    assert.equal(plan([first], peers, [], [running]), 'nothing')
+    assert.equal(plan([second], [peer('p')], [], [running]), 'nothing')
+  })
+})
+
+describe('who is asked', () => {
+  const everybody = [
+    peer('stranger'),
+    peer('known', { verified: true }),
+    peer('configured', { bootstrap: true }),
+    peer('signer', { bootstrap: true, signer: 'A' }),
+  ]
+
+  test('first the signer whose head is out of reach, then configured peers, then known ones, then strangers', () => {
+    const order: string[] = []
+    for (let peers = everybody; peers.length > 0; ) {
+      const asked = nextPull([want(1, 9)], peers, [], [], 0)?.peer
+      assert.ok(asked)
+      order.push(asked)
+      peers = peers.filter(({ id }) => id !== asked)
+    }
+    assert.deepEqual(order, ['signer', 'configured', 'known', 'stranger'])
+  })
+
+  test('a stranger that announces everything starves nobody: it is asked when nobody else can', () => {
+    const liar = peer('liar', { announced: { tail: 0, head: 20_000_000 } })
+    const honest = peer('honest', { bootstrap: true, announced: { tail: 0, head: 300 } })
+    assert.equal(plan([want(1, 300)], [liar, honest]), '1 to 64 of honest')
+  })
+
+  test('who could not deliver is left alone about it for a while, who delivered nothing about everything', () => {
+    const peers = [peer('p'), peer('q')]
+    const about: Setback = { peer: 'p', sake: 'A', tries: 1, untilMs: 2_000 }
+    assert.equal(plan([want(1, 9)], peers, [about]), '1 to 9 of q')
+    assert.equal(plan([want(1, 9, 'B')], [peer('p')], [about]), '1 to 9 of p')
+    assert.equal(plan([want(1, 9, 'B')], [peer('p')], [{ ...about, sake: null }]), 'nothing')
+    assert.equal(plan([want(1, 9)], [peer('p')], [{ ...about, untilMs: 1_000 }]), '1 to 9 of p')
+  })
+
+  test('of two that have failed the one that failed less often is asked', () => {
+    const often: Setback = { peer: 'p', sake: 'A', tries: 3, untilMs: 0 }
+    const once: Setback = { peer: 'q', sake: 'A', tries: 1, untilMs: 0 }
+    assert.equal(plan([want(1, 9)], [peer('p'), peer('q')], [often, once]), '1 to 9 of q')
+  })
+})
+
+describe('setbacks', () => {
+  test('double up to a minute', () => {
+    let setbacks: readonly Setback[] = []
+    const lengths = Array.from({ length: 10 }, () => {
+      setbacks = withSetback(setbacks, 'p', 'A', 5_000)
+      return (setbacks[0]?.untilMs ?? 0) - 5_000
+    })
+    assert.deepEqual(
+      lengths,
+      Array.from({ length: 10 }, (_, tries) => Math.min(maxSetbackMs, firstSetbackMs * 2 ** tries)),
+    )
+    assert.equal(setbacks.length, 1)
+    assert.equal(nextChangeMs(setbacks, 5_000), 5_000 + maxSetbackMs)
+    assert.equal(nextChangeMs(setbacks, 5_000 + maxSetbackMs), null)
+  })
+
+  test('end with what the peer delivers, and when it comes or goes', () => {
+    const both = withSetback(withSetback([], 'p', 'A', 0), 'p', null, 0)
+    assert.deepEqual(
+      without(both, 'p', 'A').map(({ sake }) => sake),
+      [null],
+    )
+    assert.deepEqual(withoutPeer(both, 'p'), [])
+    assert.equal(withoutPeer(both, 'q').length, 2)
+  })
+})
+
+describe('the lowest height that is served', () => {
+  test('is what configured peers and those that delivered say', () => {
+    const at = (tail: number, more: Partial<PlanPeer>): PlanPeer =>
+      peer(`${tail}`, { announced: { tail, head: 1_000 }, ...more })
+    assert.equal(servedFrom([at(900, { bootstrap: true }), at(800, { verified: true })], []), 800)
+    assert.equal(servedFrom([at(900, { bootstrap: true }), at(0, {})], []), 900)
+    assert.equal(servedFrom([at(0, {})], []), null)
+  })
+
+  test('is not the word of a peer that says so and does not deliver', () => {
+    const liar = peer('liar', { verified: true, announced: { tail: 0, head: 9 } })
+    const honest = peer('honest', { bootstrap: true, announced: { tail: 5, head: 9 } })
+    const failed = withSetback(withSetback([], 'liar', 'A', 0), 'liar', 'A', 0)
+    assert.equal(servedFrom([liar, honest], failed), 5)
+  })
+})
+
+test('whatever is wanted and announced, a pull is within both', () => {
+  const heights = fc.nat({ max: 300 })
+  const anyWant = fc
+    .tuple(heights, heights, fc.constantFrom('A', 'B', 'gap', 'documents'))
+    .map(([a, b, sake]) => want(Math.min(a, b), Math.max(a, b), sake))
+  const anyPeer = fc
+    .tuple(fc.constantFrom('p', 'q', 'r'), heights, heights)
+    .map(([id, a, b]) => peer(id, { announced: { tail: Math.min(a, b), head: Math.max(a, b) } }))
+  fc.assert(
+    fc.property(fc.array(anyWant), fc.array(anyPeer), (wants, peers) => {
+      const pull = nextPull(wants, peers, [], [], 0)
+      if (pull === null) return
+      const { announced } = peers.find(({ id }) => id === pull.peer) ?? assert.fail()
+      assert.ok(announced)
+      assert.ok(pull.from <= pull.to && pull.to - pull.from < pieceBlocks)
+      assert.ok(pull.from >= pull.want.from && pull.to <= pull.want.to)
+      assert.ok(peers.some((own) => own.announced !== null && pull.from >= own.announced.tail))
+    }),
+  )
+})

@@ -1,0 +1,110 @@
+/** Who gets a connection: the rule as a table of cases, and what holds whoever comes and goes. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { admit, type Guest } from '../../../src/p2p/connections/admission.ts'
+
+const limits = {
+  maxConnections: 10,
+  reservedConnections: 2,
+  connectionsPerAddress: 4,
+  connectionsPerPeer: 2,
+}
+
+/** A stranger; `sinceMs` is what tells them apart. */
+function stranger(peer: string, group: string, more: Partial<Guest> = {}): Guest {
+  return { peer, group, isConfigured: false, isVerified: false, score: 0, sinceMs: 0, ...more }
+}
+
+function configured(peer: string, sinceMs = 0): Guest {
+  return { ...stranger(peer, 'anywhere'), isConfigured: true, sinceMs }
+}
+
+/** So many strangers of one address, `a0`, `a1` and so on, each later than the one before. */
+function crowd(group: string, count: number): Guest[] {
+  return Array.from({ length: count }, (_, index) =>
+    stranger(`${group}${index}`, group, { sinceMs: index }),
+  )
+}
+
+/** Who has to leave for the newcomer, or why it is refused. */
+function decide(newcomer: Guest, guests: readonly Guest[]): string | readonly string[] {
+  const admission = admit(newcomer, guests, limits)
+  return admission.refused ?? admission.leaving.map(({ peer }) => peer)
+}
+
+test('while there is room everybody gets in', () => {
+  assert.deepEqual(decide(stranger('new', 'z'), [...crowd('a', 3), configured('g')]), [])
+})
+
+test('strangers of one address have a share of the connections', () => {
+  assert.equal(decide(stranger('new', 'a'), crowd('a', 4)), 'address')
+  assert.deepEqual(decide(stranger('new', 'b'), crowd('a', 4)), [])
+})
+
+test('strangers leave the reserve alone, and a configured peer finds a place there', () => {
+  const strangers = ['a', 'b', 'c', 'd'].flatMap((group) => crowd(group, 2))
+  assert.equal(decide(stranger('new', 'a'), strangers), 'full')
+  assert.deepEqual(decide(configured('new'), strangers), [])
+})
+
+test('a stranger from elsewhere takes the place of one of many from one address', () => {
+  const strangers = [...crowd('a', 4), ...crowd('b', 3), ...crowd('c', 1)]
+  assert.deepEqual(decide(stranger('new', 'd'), strangers), ['a3'])
+  assert.deepEqual(decide(stranger('new', 'c'), strangers), ['a3'])
+  assert.equal(decide(stranger('new', 'b'), strangers), 'full')
+})
+
+test('above the reserve the least useful stranger leaves for a configured peer', () => {
+  const others = [configured('g'), configured('h')]
+  const leaves = (strangers: readonly Guest[]): unknown =>
+    decide(configured('new'), [...others, ...strangers])
+  const honest = (count: number): Guest[] =>
+    crowd('a', count).map((guest) => ({ ...guest, isVerified: true }))
+  assert.deepEqual(leaves([...honest(7), stranger('idle', 'b', { score: 0 })]), ['idle'])
+  assert.deepEqual(
+    leaves([...honest(7), stranger('good', 'b', { isVerified: true, score: -50 })]),
+    ['good'],
+  )
+  assert.deepEqual(leaves(honest(8)), ['a7'], 'else the newest')
+})
+
+test('a configured peer gets in even where only configured ones are left', () => {
+  const others = Array.from({ length: 10 }, (_, index) => configured(`g${index}`))
+  assert.deepEqual(decide(configured('new'), others), [])
+  assert.equal(decide(stranger('new', 'a'), others), 'full')
+})
+
+test('one more connection of a peer replaces its oldest, which may be dead', () => {
+  const old = stranger('p', 'a', { sinceMs: 1 })
+  const newer = stranger('p', 'a', { sinceMs: 2 })
+  const admission = admit(stranger('p', 'a', { sinceMs: 3 }), [newer, old], limits)
+  assert.deepEqual(admission, { refused: null, leaving: [old] })
+})
+
+test('whoever comes: strangers keep to their places, and a configured peer is never refused', () => {
+  const comer = fc.record({
+    peer: fc.constantFrom('p', 'q', 'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z'),
+    group: fc.constantFrom('a', 'b', 'c'),
+    isConfigured: fc.boolean(),
+    isVerified: fc.boolean(),
+    score: fc.integer({ min: -100, max: 0 }),
+  })
+  fc.assert(
+    fc.property(fc.array(comer, { maxLength: 60 }), (comers) => {
+      let guests: Guest[] = []
+      comers.forEach((each, sinceMs) => {
+        const newcomer = { ...each, sinceMs, isConfigured: each.peer < 't' }
+        const admission = admit(newcomer, guests, limits)
+        assert(!newcomer.isConfigured || admission.refused === null)
+        if (admission.refused !== null) return
+        guests = [...guests.filter((guest) => !admission.leaving.includes(guest)), newcomer]
+        const strangers = guests.filter(({ isConfigured }) => !isConfigured)
+        assert(strangers.length <= 8)
+        assert(guests.length <= 10 || newcomer.isConfigured)
+        for (const group of ['a', 'b', 'c'])
+          assert(strangers.filter((guest) => guest.group === group).length <= 4)
+      })
+    }),
+  )
+})

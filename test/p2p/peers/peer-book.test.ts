@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { multiaddr } from '@multiformats/multiaddr'
+import { Registry } from 'prom-client'
+import type { Fault } from '../../../src/p2p/limits/fault.ts'
+import { defaultLimits } from '../../../src/p2p/limits/limits.ts'
+import { createP2pMetrics } from '../../../src/p2p/limits/metrics.ts'
+import { createPeerBook, type PeerBook } from '../../../src/p2p/peers/peer-book.ts'
+import { createWhereabouts } from '../../../src/p2p/peers/whereabouts.ts'
+import { type CapturedLog, captureLog } from '../../support/captured-log.ts'
+
+const address = '10.0.0.1'
+const never = (): number => 0
+
+/** A book in which `friend` is configured; strangers arrive from one address. */
+function openBook(): { book: PeerBook; captured: CapturedLog; cutOff: string[] } {
+  const captured = captureLog()
+  const cutOff: string[] = []
+  const book = createPeerBook(defaultLimits, {
+    log: captured.log,
+    metrics: createP2pMetrics(new Registry(), {
+      peers: never,
+      activeStreams: never,
+      banned: never,
+      bannedAddresses: never,
+    }),
+    whereabouts: createWhereabouts((peer) => peer === 'friend', 100),
+    disconnect: (peer) => cutOff.push(peer),
+  })
+  return { book, captured, cutOff }
+}
+
+/** A fault of each of so many strangers that nobody has seen before. */
+function offences(book: PeerBook, count: number, fault: Fault): void {
+  for (let offence = 0; offence < count; offence += 1) {
+    book.arrived(`${fault} ${offence}`, multiaddr(`/ip4/${address}/tcp/1`))
+    book.fault(`${fault} ${offence}`, fault, 'a test')
+  }
+}
+
+test('an address answers for what its strangers do, together', () => {
+  const { book, cutOff } = openBook()
+  offences(book, 11, 'malformed message')
+  assert.equal(book.isAddressBanned(address), false)
+  offences(book, 1, 'protocol violation')
+  assert.equal(book.isAddressBanned(address), true)
+  assert.equal(cutOff.length, 12)
+  assert.equal(book.bans(), 0)
+})
+
+test('it does not answer for what may happen to an honest peer on a bad line', () => {
+  const { book } = openBook()
+  offences(book, 100, 'unread gossip')
+  offences(book, 100, 'stalled reader')
+  offences(book, 100, 'stalled writer')
+  assert.equal(book.isAddressBanned(address), false)
+})
+
+test('nor for a configured peer, which answers for itself', () => {
+  const { book, cutOff } = openBook()
+  for (let ban = 0; ban < 4; ban += 1) {
+    book.arrived('friend', multiaddr(`/ip4/${address}/tcp/1`))
+    for (let fault = 0; fault < 4; fault += 1) book.fault('friend', 'malformed message', 'a test')
+  }
+  assert.deepEqual([book.isBanned('friend'), book.isAddressBanned(address)], [true, false])
+  assert.deepEqual(cutOff, ['friend'])
+})
+
+test('a fault that is found when its stranger has left counts all the same', () => {
+  const { book } = openBook()
+  for (let offence = 0; offence < 12; offence += 1) {
+    book.arrived(`p${offence}`, multiaddr(`/ip4/${address}/tcp/1`))
+    book.disconnected(`p${offence}`)
+    book.verdict(`p${offence}`, { action: 'reject', reason: 'found out late' })
+  }
+  assert.equal(book.isAddressBanned(address), true)
+})
+
+test('a listener that fails is logged, and keeps nobody else from hearing', () => {
+  const { book, captured } = openBook()
+  const heard: string[] = []
+  book.onPeer(() => {
+    throw new Error('a listener that fails')
+  })
+  book.onPeer(({ peer }) => heard.push(peer))
+  book.arrived('p', multiaddr(`/ip4/${address}/tcp/1`))
+  book.connected('p')
+  assert.deepEqual(heard, ['p'])
+  assert.deepEqual(captured.messages('error'), ['a listener to peers failed'])
+})
+
+test('a peer that has left by the time its protocols are known does not count as connected', () => {
+  const { book } = openBook()
+  book.arrived('p', multiaddr(`/ip4/${address}/tcp/1`))
+  book.disconnected('p')
+  book.connected('p')
+  book.status('p', { tail: 0, head: 1 })
+  assert.deepEqual(book.serving(), [])
+  assert.equal(book.record('p').announced, null)
+})

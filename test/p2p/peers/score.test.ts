@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Fault, faultWeights } from '../../../src/p2p/limits/fault.ts'
+import { createScoreTable } from '../../../src/p2p/peers/score.ts'
+
+const limits = { banScore: -100, banMs: 600_000, maxRemembered: 3 }
+
+function table(): { now: { ms: number }; scores: ReturnType<typeof createScoreTable> } {
+  const now = { ms: 0 }
+  return { now, scores: createScoreTable(limits, () => now.ms) }
+}
+
+test('four faults of the common weight end in a ban', () => {
+  const { scores } = table()
+  for (const expected of [-25, -50, -75]) {
+    assert.deepEqual(scores.fault('p', 'rejected message'), { score: expected, banned: false })
+  }
+  assert.deepEqual(scores.fault('p', 'rejected message'), { score: -100, banned: true })
+  assert(scores.isBanned('p'))
+  assert.equal(scores.bans(), 1)
+})
+
+test('no fault is free and none bans at once', () => {
+  for (const weight of Object.values(faultWeights)) assert(weight > 0 && weight < 100)
+})
+
+test('honest blocks and time restore slowly, and never above 0', () => {
+  const { now, scores } = table()
+  scores.fault('p', 'stalled reader')
+  scores.honest('p')
+  assert.equal(scores.score('p'), -19)
+  now.ms += 5 * 60_000
+  assert.equal(scores.score('p'), -14)
+  for (let block = 0; block < 100; block += 1) scores.honest('p')
+  assert.equal(scores.score('p'), 0)
+  assert.equal(scores.fault('p', 'stalled reader').score, -20)
+})
+
+test('a ban ends, and who comes back is half way to the next one', () => {
+  const { now, scores } = table()
+  const offend = (fault: Fault): boolean => scores.fault('p', fault).banned
+  offend('oversize message')
+  assert(offend('oversize message'))
+  now.ms += limits.banMs
+  assert(!scores.isBanned('p'))
+  assert.equal(scores.score('p'), -40)
+  assert(!offend('oversize message'))
+  assert(offend('rejected message'))
+})
+
+test('the table is bounded: the peer heard of longest ago is forgotten first', () => {
+  const { scores } = table()
+  for (const peer of ['a', 'b', 'c', 'd']) scores.fault(peer, 'reported')
+  assert.deepEqual(
+    ['a', 'b', 'c', 'd'].map((peer) => scores.score(peer)),
+    [0, -25, -25, -25],
+  )
+})

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Fault } from '../../../src/p2p/limits/fault.ts'
+import { defaultLimits, type P2pLimits } from '../../../src/p2p/limits/limits.ts'
+import { createPacer, createRequestGate } from '../../../src/p2p/streams/request-gate.ts'
+
+const never = new AbortController().signal
+
+/** A gate where everybody is a stranger from one address, and what it took for faults. */
+function openGate(limits: Partial<P2pLimits>): {
+  gate: ReturnType<typeof createRequestGate>
+  faults: Fault[]
+} {
+  const faults: Fault[] = []
+  const gate = createRequestGate(
+    { ...defaultLimits, ...limits },
+    {
+      partyOf: () => ({ key: '10.0.0.1', isConfigured: false }),
+      onFault: (_, fault) => faults.push(fault),
+    },
+  )
+  return { gate, faults }
+}
+
+test("four seconds' worth of one peer are answered at once; one more is a fault", async () => {
+  const { gate, faults } = openGate({ requestsPerSecond: 2 })
+  for (let request = 0; request < 8; request += 1)
+    assert.equal(await gate.enter('p', 'a test', never), true)
+  assert.deepEqual(faults, [])
+  assert.equal(await gate.enter('p', 'a test', never), false)
+  assert.deepEqual(faults, ['request flood'])
+})
+
+test('what peers of one address ask together waits its time, and who leaves meanwhile is not answered', async () => {
+  const requests = { configured: 1, address: 20, strangers: 1000 }
+  const { gate, faults } = openGate({ requests })
+  const leaving = new AbortController()
+  const answers = Array.from({ length: 80 }, (_, peer) => gate.enter(`p${peer}`, 'a test', never))
+  const late = gate.enter('late', 'a test', never)
+  const left = gate.enter('left', 'a test', leaving.signal)
+  leaving.abort()
+  assert.equal(await left, false)
+  assert(await late)
+  assert((await Promise.all(answers)).every(Boolean))
+  assert.deepEqual(faults, [])
+})
+
+test('what would wait too long is refused at once, without blame', async () => {
+  const requests = { configured: 1, address: 0.25, strangers: 1000 }
+  const { gate, faults } = openGate({ requests, requestWaitMs: 3999 })
+  assert.equal(await gate.enter('p', 'a test', never), true)
+  assert.equal(await gate.enter('q', 'a test', never), false)
+  assert.deepEqual(faults, [])
+})
+
+test('our own requests to a peer wait for their turn, those to others do not', async () => {
+  const pacer = createPacer({ ...defaultLimits, requestsPerSecond: 2.5 })
+  const stop = new AbortController()
+  await pacer.turn('p', stop.signal)
+  await pacer.turn('p', stop.signal)
+  const third = pacer.turn('p', stop.signal)
+  await pacer.turn('q', stop.signal)
+  const reason = new Error('enough')
+  stop.abort(reason)
+  await assert.rejects(third, reason)
+})

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { after, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import {
+  maxAnswerBytes,
+  type VerifyFlags,
+  verifyCommand,
+} from '../../src/toolkit/verify-command.ts'
+import { alice, bob, carol, documentOf } from '../support/answered-documents.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'viewmesh-verify-'))
+after(() => rmSync(folder, { recursive: true }))
+
+const byAlice = { identity: [alice.identity], minimum: 1 }
+const nothing = Readable.from([])
+
+/** Writes a file and runs the command on it. */
+async function verifyText(text: string, flags: VerifyFlags = byAlice) {
+  const file = join(folder, 'answer.json')
+  writeFileSync(file, text)
+  const result = await verifyCommand(file, flags, nothing)
+  return { ...result, stderr: result.stderr.replaceAll(file, 'FILE') }
+}
+
+const log = documentOf('log-')
+const { value, ...half } = documentOf('tx-')
+const { number, hash } = log._proof.block
+const sealed = `in block ${number} (${hash}) of Ethereum__Mainnet, signed by ${alice.identity}`
+
+describe('a line a document says', () => {
+  test('what is proven of it, by whom, and what not; all proven is exit code 0', async () => {
+    const answer = { data: { Log: [{ ...log, amount: '0x1' }, documentOf('log-')] } }
+    assert.deepEqual(await verifyText(JSON.stringify(answer)), {
+      exitCode: 0,
+      stdout: [
+        `data.Log[0]: proven: ${log._docID}, ${sealed}; not proven: amount\n`,
+        `data.Log[1]: proven: ${log._docID}, ${sealed}\n`,
+      ].join(''),
+      stderr: '',
+    })
+  })
+
+  test('what the query lacks for it, and why nothing is proven; either is exit code 1', async () => {
+    assert.deepEqual(await verifyText(JSON.stringify([half, { ...log, logIndex: 9 }])), {
+      exitCode: 1,
+      stdout: [
+        `[0]: only the CID is proven: ${half._proof.cid}, ${sealed}; for the document ask for value too; not proven: hash, blockHash, from, to, gas, gasPrice, gasUsed, maxFeePerGas, maxPriorityFeePerGas, input, nonce, type, chainId, v, r, s, cumulativeGasUsed, effectiveGasPrice, blockNumber, transactionIndex, 1 more\n`,
+        '[1]: not proven (cid-wrong): The fields do not hash to the signed CID: a value, the `_docID` or the network differs.\n',
+      ].join(''),
+      stderr: '',
+    })
+  })
+
+  test('by JSON what programs read', async () => {
+    const flags = { identity: [bob.identity, alice.identity], minimum: 2, json: true }
+    const { exitCode, stdout } = await verifyText(JSON.stringify({ data: { Log: [log] } }), flags)
+    assert.equal(exitCode, 0)
+    const { fields, ...verdict } = JSON.parse(stdout)
+    assert.equal(fields.length, 9)
+    assert.deepEqual(verdict, {
+      path: ['data', 'Log', 0],
+      proves: 'document',
+      network: 'Ethereum__Mainnet',
+      block: { number, hash },
+      signers: [alice.identity, bob.identity],
+      docID: log._docID,
+      collection: 'Log',
+      cid: log._proof.cid,
+      unproven: [],
+    })
+  })
+
+  test('nothing that a terminal would obey', async () => {
+    const names = ['\u001b[2J', '\u009b2J', 'a\nb', 'é']
+    const evil = Object.fromEntries(names.map((name) => [name, { ...log, [name]: 1 }]))
+    const { stdout } = await verifyText(JSON.stringify(evil))
+    const { stdout: json } = await verifyText(JSON.stringify(evil), { ...byAlice, json: true })
+    for (const text of [stdout, json]) {
+      assert.equal(text.split('\n').length, names.length + 1)
+      assert.match(text, /^[\x20-\x7e\n]*$/)
+    }
+    assert.match(stdout, /^"\\u001b\[2J": proven: .*; not proven: "\\u001b\[2J"$/m)
+  })
+})
+
+describe('it cannot look, which is exit code 2, and says what to do:', () => {
+  const refusals: Readonly<Record<string, readonly [string, VerifyFlags, string]>> = {
+    'no identity': [
+      '{}',
+      { identity: [], minimum: 1 },
+      'error: No --identity is given.\nWhat to do: Give the identity of each Generator whose word you take: .identity in its /health, from its operator rather than from the Host.\n',
+    ],
+    'what is no identity': [
+      '{}',
+      { identity: ['0xab'], minimum: 1 },
+      'error: "0xab" is no identity.\nWhat to do: Accept the identities that Generators show at /health (.identity): 66 lower-case hex digits, or 64; and at least as many as have to sign.\n',
+    ],
+    'what is not JSON': [
+      'data: {}',
+      byAlice,
+      'error: FILE is not JSON in UTF-8.\nWhat to do: Save the whole body that the Host answered, and nothing else.\n',
+    ],
+    'an answer without proofs': [
+      '{"errors": [], "data": {"Log": [{"data": "0x"}]}}',
+      byAlice,
+      'error: FILE has no document with _proof in it.\nWhat to do: Ask for _docID, all fields of the collection and _proof { network cid index count path root block { number hash } seals { type identity value } }, under their own names.\n',
+    ],
+  }
+  for (const [name, [text, flags, stderr]] of Object.entries(refusals)) {
+    test(name, async () => {
+      assert.deepEqual(await verifyText(text, flags), { exitCode: 2, stdout: '', stderr })
+    })
+  }
+
+  test('a file that is not there', async () => {
+    const file = join(folder, 'missing.json')
+    assert.deepEqual(await verifyCommand(file, byAlice, nothing), {
+      exitCode: 2,
+      stdout: '',
+      stderr: `error: ${file} cannot be read.\n  because: ENOENT: no such file or directory, open '${file}'\nWhat to do: Name a file with what the Host answered, or - for standard input.\n`,
+    })
+  })
+
+  test('an answer of more than 128 MiB, and not one of 128 MiB', async () => {
+    const file = join(folder, 'large.json')
+    for (const [bytes, message] of [
+      [maxAnswerBytes, /is not JSON/],
+      [maxAnswerBytes + 1, /is larger than 134217728 bytes/],
+    ] as const) {
+      writeFileSync(file, '')
+      truncateSync(file, bytes)
+      const { exitCode, stderr } = await verifyCommand(file, byAlice, nothing)
+      assert.equal(exitCode, 2)
+      assert.match(stderr, message)
+    }
+  })
+})
+
+describe('viewmesh verify', () => {
+  const top = fileURLToPath(new URL('../..', import.meta.url))
+  const run = (args: readonly string[], input = '') => {
+    const all = ['--disable-warning=ExperimentalWarning', 'src/main.ts', 'verify', ...args]
+    const { status, stdout, stderr } = spawnSync(process.execPath, all, {
+      cwd: top,
+      input,
+      encoding: 'utf8',
+    })
+    return { status, stdout, stderr }
+  }
+  const given = (...identities: readonly string[]): string[] =>
+    identities.flatMap((identity) => ['--identity', identity])
+
+  test('reads standard input', () => {
+    const { status, stdout } = run(['-', ...given(alice.identity)], JSON.stringify(log))
+    assert.deepEqual([status, stdout], [0, `the answer: proven: ${log._docID}, ${sealed}\n`])
+  })
+
+  test('takes several identities, and how many of them have to have signed', () => {
+    const text = JSON.stringify(log)
+    const all = given(alice.identity, bob.identity, carol.identity)
+    assert.equal(run(['-', ...all, '--minimum', '2'], text).status, 0)
+    const { status, stdout } = run([...all, '--minimum', '3', '-'], text)
+    assert.equal(status, 1)
+    assert.match(stdout, /signers-missing.*3 have to sign, and 2 did/)
+  })
+
+  const usages: Readonly<Record<string, readonly [readonly string[], RegExp]>> = {
+    'no file': [given(alice.identity), /missing required argument 'file'/],
+    'an unknown flag': [['-', '--identities', 'x'], /unknown option '--identities'/],
+    'a minimum that is no number': [
+      ['-', ...given(alice.identity), '--minimum', 'two'],
+      /argument 'two' is invalid\. It is a number from 1 to 9999\./,
+    ],
+    'no identity': [['-'], /No --identity is given/],
+  }
+  for (const [name, [args, message]] of Object.entries(usages)) {
+    test(`${name} is a mistake of usage, exit code 2`, () => {
+      const { status, stdout, stderr } = run(args)
+      assert.deepEqual([status, stdout], [2, ''])
+      assert.match(stderr, message)
+    })
+  }
+
+  test('--help tells flags and exit codes', () => {
+    const { status, stdout } = run(['--help'])
+    assert.equal(status, 0)
+    assert.match(stdout, /--identity <hex>.*--minimum <number>.*--json.*Ends with 0/s)
+  })
+})

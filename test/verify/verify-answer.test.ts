@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { verifyAnswer } from '../../src/verify/verify.ts'
+import { alice, documentOf, told } from '../support/answered-documents.ts'
+
+const byAlice = { identities: [alice.identity] }
+
+/** Path and verdict of each document in short. */
+const toldOf = (answer: unknown): readonly string[] =>
+  verifyAnswer(answer, byAlice).map(({ path, verdict }) => `${path.join('.')}: ${told(verdict)}`)
+
+test('every document of a nested answer is judged by itself, the outer ones first', () => {
+  const { value, ...half } = documentOf('tx-')
+  const answer = {
+    data: {
+      Block: [
+        {
+          ...documentOf('block-'),
+          transactions: [
+            {
+              ...documentOf('tx-'),
+              logs: [documentOf('log-'), { ...documentOf('log-'), logIndex: 9 }],
+            },
+            { ...half, accessList: [documentOf('entry-')], block: { _proof: null } },
+          ],
+        },
+      ],
+      named: { members: [[documentOf('log-')]] },
+    },
+  }
+  assert.deepEqual(toldOf(answer), [
+    'data.Block.0: document',
+    'data.Block.0.transactions.0: document',
+    'data.Block.0.transactions.0.logs.0: document',
+    'data.Block.0.transactions.0.logs.1: cid-wrong',
+    'data.Block.0.transactions.1: cid',
+    'data.Block.0.transactions.1.accessList.0: document',
+    'data.Block.0.transactions.1.block: proof-missing',
+    'data.named.members.0.0: document',
+  ])
+})
+
+test('a part of an answer will do, down to one document', () => {
+  assert.deepEqual(toldOf(documentOf('log-')), [': document'])
+  assert.deepEqual(toldOf([documentOf('log-')]), ['0: document'])
+})
+
+test('where nothing has a proof there is no verdict', () => {
+  for (const answer of [{ data: { Log: [{ hash: '0x' }] } }, { errors: [] }, null, 'text', 7]) {
+    assert.deepEqual(toldOf(answer), [])
+  }
+})
+
+test('an object that is in the answer twice, as clients with a cache have it, is told once', () => {
+  const log = documentOf('log-')
+  const cyclic = { log, again: log, self: {} }
+  cyclic.self = cyclic
+  assert.deepEqual(toldOf(cyclic), ['log: document'])
+})
+
+test('what nests deeper than any answer is told, and not looked into', () => {
+  const nested = (levels: number): unknown =>
+    levels === 0 ? { _proof: null } : { deeper: nested(levels - 1) }
+  assert.deepEqual(toldOf(nested(64)), [`${Array(64).fill('deeper').join('.')}: proof-missing`])
+  assert.deepEqual(toldOf(nested(65)), [`${Array(65).fill('deeper').join('.')}: too-deep`])
+  let bottomless: unknown = documentOf('log-')
+  for (let level = 0; level < 1_000_000; level++) bottomless = [bottomless]
+  assert.equal(verifyAnswer(bottomless, byAlice).length, 1)
+})
+
+test('an answer may be long', () => {
+  const log = documentOf('log-')
+  const answer = Array.from({ length: 150_000 }, () => ({ of: 1 }))
+  assert.deepEqual(toldOf([...answer, log]), ['150000: document'])
+})
