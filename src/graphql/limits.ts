@@ -57,6 +57,8 @@ export const maxFieldPairs = 20_000
 /** Values in lists and variables, once for each place where a variable stands; long text counts again for every `charactersPerValue`. */
 export const maxValues = 50_000
 export const charactersPerValue = 100
+/** Characters between the two % of a pattern. Finding longer texts takes V8 their length for each character searched. */
+export const maxPatternLength = 200
 /** Keys of an order; each is read from every row that is sorted. */
 export const maxOrderKeys = 16
 /** Conditions and keys that looking at one document pays for. */

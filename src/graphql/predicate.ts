@@ -159,7 +159,7 @@ function elementsPredicate(
 const mayBeLong = ({ kind }: Attribute): boolean => kind === 'data'
 
 /** Characters that take as long as a comparison of a short value. */
-const charactersAsComparison = 256
+const charactersAsComparison = 64
 
 function longPredicate(read: Attribute['read'], test: ValueTest): Predicate {
   return (row) => {

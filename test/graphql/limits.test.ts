@@ -4,6 +4,7 @@ import {
   defaultLimits,
   maxObjectBytes,
   maxOrderKeys,
+  maxPatternLength,
   maxRowComparisons,
   maxValues,
 } from '../../src/graphql/limits.ts'
@@ -107,7 +108,7 @@ test('cost: one row, compared no more often than lets others have a turn soon', 
   const patterns = (count: number) => ({
     f: { _or: list(count, (index) => ({ input: { _like: `%z${index}%` } })) },
   })
-  const each = 1 + Math.floor(input.length / 256)
+  const each = 1 + Math.floor(input.length / 64)
   const enough = Math.floor(maxRowComparisons / each)
   assert.ok(enough < 2_000, 'long values count for more')
   assert.deepEqual(await query(text, patterns(enough)), { Transaction: [] })
@@ -160,6 +161,17 @@ test('values: of lists and variables, once for each place; long text counts by i
   const letters = (maxValues - 1) * 100
   assert.deepEqual(await query(pattern, { p: 'z'.repeat(letters + 99) }), { Log: [] })
   assert.deepEqual(await errors(pattern, { p: 'z'.repeat(letters + 100) }), [message])
+})
+
+test('patterns: as long as they are found in one pass', async (t) => {
+  const { query, errors } = await openGraphqlRoom(t)
+  const text = 'query ($p: String) { Log(filter: {data: {_like: $p}}) { data } }'
+  const zeros = '0'.repeat(maxPatternLength)
+  assert.ok(await query(text, { p: `%${zeros}%` }))
+  assert.deepEqual(await errors(text, { p: `%${zeros}0%` }), [
+    'A pattern has more than 200 characters between two %. Leave out the % at one end, or look for a part of the text.',
+  ])
+  for (const p of [`%${zeros}0`, `${zeros}0%`, `${zeros}%0`]) assert.ok(await query(text, { p }))
 })
 
 test('values: equal ones in a list are looked up once', async (t) => {
