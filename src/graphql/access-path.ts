@@ -19,7 +19,7 @@ import {
   toPlaces,
 } from './height-cursor.ts'
 import { type Hint, hintOf, type Identity } from './index-hint.ts'
-import { everything, type Interval, type Intervals, intersect, union } from './intervals.ts'
+import { everything, type Intervals, intersect, union } from './intervals.ts'
 import { maxHeldRows } from './limits.ts'
 import { type Bounds, isScanCheaper, lookUpCost } from './look-up-cost.ts'
 import type { Place } from './place.ts'
@@ -97,25 +97,35 @@ async function openOr(access: Access, parts: readonly Hint[]): Promise<HeightCur
   if (bounds === null) return emptyCursor
   const lookUps = parts.filter(isLookUp).length
   if (lookUps > fewLookUps && (await isScanCheaper(session, bounds, lookUps))) return 'all'
-  const isPlaced = lookUps > fewTerms ? isLookUp : isIdentity
+  const isPlaced = (hint: Hint): hint is Identity | LookUp =>
+    isIdentity(hint) || (lookUps > fewTerms && isLookUp(hint))
+  const heights = parts.flatMap((part) => (part.type === 'heights' ? part.heights : []))
+  const placed = parts.filter(isPlaced)
+  const places = await allPlaces(access, placed)
+  if (places === null) return 'all'
   const cursors: HeightCursor[] = []
-  const heights: Interval[] = []
-  const places: Place[] = []
   for (const part of parts) {
-    if (part.type === 'heights') {
-      for (const interval of part.heights) heights.push(interval)
-    } else if (isPlaced(part)) {
-      for (const place of await findPlaces(access, part)) places.push(place)
-      if (places.length > maxHeldRows) return 'all'
-    } else {
-      const cursor = await cursorOf(access, part)
-      if (cursor === 'all') return 'all'
-      cursors.push(cursor)
-    }
+    if (part.type === 'heights' || isPlaced(part)) continue
+    const cursor = await cursorOf(access, part)
+    if (cursor === 'all') return 'all'
+    cursors.push(cursor)
   }
   if (heights.length > 0) cursors.push(intervalCursor(union(heights), descending))
   if (places.length > 0) cursors.push(placesCursor(places, descending))
   return eitherCursor(cursors, descending)
+}
+
+/** The places that hints name; null where they are more than may be held. */
+async function allPlaces(
+  access: Access,
+  hints: readonly (Identity | LookUp)[],
+): Promise<Place[] | null> {
+  const places: Place[] = []
+  for (const hint of hints) {
+    for (const place of await findPlaces(access, hint)) places.push(place)
+    if (places.length > maxHeldRows) return null
+  }
+  return places
 }
 
 const isIdentity = (hint: Hint): hint is Identity =>

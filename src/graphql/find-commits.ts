@@ -20,26 +20,36 @@ export async function findCommits(
   run: Run,
   { source, fields }: Extract<RootField, { type: 'commits' }>,
 ): Promise<readonly string[]> {
-  const { work } = run.session
   const { cid, docID, limit, offset } = coerceArguments(run, source)
+  const named = namesOf(cid ?? null, docID ?? null, source.node)
   const found: string[] = []
-  for (const name of blockSections) {
-    const entity = run.catalog.get(name)
+  for (const section of blockSections) {
+    const entity = run.catalog.get(section)
     if (entity === undefined) continue
-    for (const names of namesOf(cid ?? null, docID ?? null, source.node)) {
+    for (const names of named) {
       const request = toListRequest(run.catalog, entity, names, noAliases, source.node)
-      for await (const rows of selectRows(scanOf(run, entity), request)) {
-        work.addRows(rows.length)
-        for (const row of rows) {
-          found.push(...versionTexts(row, name, fields))
-          if (work.isDue()) await work.turn()
-        }
-      }
+      await addVersions(found, selectRows(scanOf(run, entity), request), section, fields)
     }
   }
   const start = wholeNumber('offset', offset, source.node)
   const length = wholeNumber('limit', limit, source.node) || Infinity
   return found.slice(start, start + length)
+}
+
+async function addVersions(
+  found: string[],
+  selected: AsyncIterable<readonly Row[]>,
+  section: Section,
+  fields: readonly NamedField[],
+): Promise<void> {
+  for await (const rows of selected) {
+    for (const row of rows) {
+      const { work } = row.block.session
+      work.addRows(1)
+      found.push(...versionTexts(row, section, fields))
+      if (work.isDue()) await work.turn()
+    }
+  }
 }
 
 function versionTexts(row: Row, section: Section, fields: readonly NamedField[]): string[] {

@@ -37,6 +37,8 @@ export const defaultLimits: Limits = {
   maxHeldBytes: 256 * 1024 * 1024,
 }
 
+/** Values and brackets of a body: some 10 ms to make objects of. */
+export const maxBodyParts = 150_000
 /** Lexical tokens of a query; long `_in` lists are what needs many. */
 export const maxTokens = 10_000
 /** Lines of a query; comments go to the end of one, so they are bounded as well. */

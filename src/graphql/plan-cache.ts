@@ -9,6 +9,8 @@ import type { QueryDocument, QueryOperation } from './query-document.ts'
 /** Memory of all documents and of all plans, and of one of each that is worth keeping. */
 const maxDocumentBytes = 16 * 1024 * 1024
 const maxPlanBytes = 8 * 1024 * 1024
+/** Memory of everything that is kept. */
+export const maxKeptBytes: number = maxDocumentBytes + maxPlanBytes
 const maxEntryBytes = 1024 * 1024
 /** Memory of an entry beside what it holds. */
 const overheadBytes = 512

@@ -4,7 +4,7 @@
  */
 import type { Readable } from 'node:stream'
 import { errorCodes } from 'fastify'
-import { refusal } from './limits.ts'
+import { maxBodyParts, refusal } from './limits.ts'
 import type { Hold } from './memory.ts'
 
 /** Memory of a body and of what is made of it, for each of its bytes. */
@@ -28,8 +28,8 @@ export function receiveBody(
   }
   const add = (piece: Buffer): void => {
     length += piece.length
-    if (length > maxBytes) return refuse(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE())
     try {
+      if (length > maxBytes) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE()
       hold.take(piece.length * bytesPerByte)
       pieces.push(piece)
     } catch (error) {
@@ -42,12 +42,9 @@ export function receiveBody(
   return promise
 }
 
-/** Values, names and brackets of a body: some 10 ms to make objects of. */
-const maxJsonParts = 150_000
-
 /** The value of a JSON text; undefined for what is none. Throws GraphQLError for one of too many values. */
 export function parseJson(text: string): unknown {
-  if (text.length > maxJsonParts && countParts(text) > maxJsonParts) throw tooManyParts()
+  if (text.length > maxBodyParts && countParts(text) > maxBodyParts) throw tooManyParts()
   try {
     return JSON.parse(text)
   } catch {
@@ -88,6 +85,6 @@ const backslash = 0x5c
 const tooManyParts = (): Error =>
   refusal(
     'GRAPHQL_SYNTAX_LIMIT',
-    `The body has more than ${maxJsonParts} values and brackets.`,
+    `The body has more than ${maxBodyParts} values and brackets.`,
     'Ask for parts of long lists in several requests.',
   )

@@ -37,8 +37,9 @@ export const graphqlPath = '/api/v0/graphql'
 /** Answers the JSON text `"Healthy"` while the server listens. */
 export const healthCheckPath = '/health-check'
 
-const defaultMaxBodyBytes = 2 * 1024 * 1024
-const defaultMaxStallMs = 30_000
+/** Largest body, and how long a client may stall, where nothing else is said. */
+export const defaultMaxBodyBytes: number = 2 * 1024 * 1024
+export const defaultMaxStallMs = 30_000
 /** Answers up to this length are sent in one piece with their length. */
 const wholeLength = 512 * 1024
 const jsonType = 'application/json; charset=utf-8'
@@ -218,7 +219,7 @@ function send(
 }
 
 /** Seconds after which a client may ask again that was refused because there was too much to do. */
-const retryAfter = '10'
+export const retryAfter = '10'
 
 const isBusy = ({ errors }: GraphqlResult): boolean =>
   errors?.[0]?.extensions['code'] === 'GRAPHQL_BUSY'

@@ -32,7 +32,8 @@ export function oncePerRun<P extends object, T>(
 ): (run: Run, part: P) => T {
   const own = functions++
   return (run, part) => {
-    const parts = (run.known[own] ??= new Map())
+    const parts = run.known[own] ?? new Map()
+    run.known[own] = parts
     if (parts.has(part)) return parts.get(part) as T
     const made = workOut(run, part)
     parts.set(part, made)

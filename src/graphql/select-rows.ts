@@ -2,6 +2,7 @@
  * Selects the rows of a list: which match, in which order, from where to where. Lists of the root
  * walk the chain; lists under a row are a span of its block.
  */
+import type { BlockView } from './block-view.ts'
 import { matchesOfSpan, rowsOfSpan } from './child-rows.ts'
 import { all, type Condition } from './condition.ts'
 import type { Entity } from './entity.ts'
@@ -120,15 +121,19 @@ export async function countRows(scan: Scan, condition: Condition): Promise<numbe
   let count = 0
   const { work } = scan.session
   for (const { block, span, matcher } of await walk(scan, condition, chainOrder)) {
-    if (matcher === null) count += lengthOf(span)
-    else {
-      const row = rowAt(block, 0)
-      for (let position = span[0]; position < span[1]; position++) {
-        work.look(1, matcher.comparisons)
-        if (matcher.matches(moveTo(row, position))) count++
-        if (work.isDue()) await work.turn()
-      }
-    }
+    count += matcher === null ? lengthOf(span) : await countMatches(block, span, matcher)
+    if (work.isDue()) await work.turn()
+  }
+  return count
+}
+
+async function countMatches(block: BlockView, span: Span, matcher: Matcher): Promise<number> {
+  const { work } = block.session
+  const row = rowAt(block, 0)
+  let count = 0
+  for (let position = span[0]; position < span[1]; position++) {
+    work.look(1, matcher.comparisons)
+    if (matcher.matches(moveTo(row, position))) count++
     if (work.isDue()) await work.turn()
   }
   return count

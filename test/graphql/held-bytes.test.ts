@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { maxKeptBytes } from '../../src/graphql/plan-cache.ts'
 import { type ChainBlock, createChain, shapes } from '../support/block-factory.ts'
 import { openGraphqlRoom } from '../support/graphql-room.ts'
 import { openTestApi, type TestApi } from '../support/graphql-server.ts'
@@ -211,7 +212,7 @@ test('queries and plans that are kept take no more than so many bytes', async (t
   assert.ok(one > 500_000 && one < 2_000_000)
   for (let name = 1; name < 40; name++) await api.ask(large(name))
   assert.ok((await planBytes()) > 10 * one)
-  assert.ok((await planBytes()) <= 24 * mib)
+  assert.ok((await planBytes()) <= maxKeptBytes)
 })
 
 /** Also what a stream that is idle for longer than a slow reader may be. */
