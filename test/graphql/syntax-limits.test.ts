@@ -125,6 +125,13 @@ test('syntax: fragments do not multiply unnoticed', async (t) => {
   )
 })
 
+test('the one alias that would be the prototype of an answer is refused', async (t) => {
+  const { errors } = await openGraphqlRoom(t)
+  assert.deepEqual(await errors('{ __proto__: __typename }'), [
+    'The alias __proto__ is reserved. Choose another alias.',
+  ])
+})
+
 test('variables nest no deeper than brackets may', async (t) => {
   const { query, errors } = await openGraphqlRoom(t)
   const text = 'query($f: BlockFilterArg) { Block(filter: $f) { number } }'

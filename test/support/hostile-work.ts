@@ -14,9 +14,9 @@ const counts = (count: number): string =>
 
 /** Values compared with many others. */
 const comparing: Readonly<Record<string, HostileRequest>> = {
-  '200 patterns on every transaction, three times': {
+  '25 patterns on every transaction, three times': {
     query: `query ($f: TransactionFilterArg) { ${repeat(3, (index) => `a${index}: COUNT(Transaction: {filter: $f})`)} }`,
-    variables: { f: { _or: patterns(200) } },
+    variables: { f: { _or: patterns(25) } },
     code: null,
   },
   '600 patterns on calldata of 100,000 bytes': {
@@ -28,7 +28,7 @@ const comparing: Readonly<Record<string, HostileRequest>> = {
   '450 patterns on the logs of each transaction of each block': {
     query: 'query ($l: LogFilterArg) { Block(filter: {transactions: {logs: $l}}) { number } }',
     variables: { l: { _or: list(450, (index) => ({ data: { _like: `%zz${index}` } })) } },
-    code: null,
+    code: cost,
   },
   '450 conditions on the CIDs of each record': {
     query:
@@ -168,7 +168,7 @@ const answering: Readonly<Record<string, HostileRequest>> = {
   },
   '400 proofs of each transaction': {
     query: `{ Transaction(limit: 8000) { ${repeat(400, (index) => `p${index}: _proof { path }`)} } }`,
-    code: cost,
+    code: size,
   },
   'the schema fifty times': {
     query: `{ ${repeat(50, (index) => `s${index}: __schema { types { fields { name args { name type { name ofType { name } } } type { name } } inputFields { name type { name } } } }`)} }`,
@@ -195,8 +195,9 @@ const answering: Readonly<Record<string, HostileRequest>> = {
     variables: { f: list(10, () => ({ address: { _eq: 'x'.repeat(100_000) } })) },
     code: 'GRAPHQL_CONDITION_INVALID',
   },
-  'an alias that is the prototype of objects': {
-    query: '{ __proto__: __typename }',
+  'a pattern of 10,000 characters': {
+    query: 'query ($p: String) { Transaction(filter: {input: {_like: $p}}) { hash } }',
+    variables: { p: `%${'0'.repeat(5_000)}1${'0'.repeat(5_000)}%` },
     code: syntax,
   },
 }

@@ -23,8 +23,9 @@ import {
 import { maxKeptBytes } from '../../src/graphql/plan-cache.ts'
 import { defaultMaxBodyBytes, defaultMaxStallMs, retryAfter } from '../../src/graphql/route.ts'
 
-/** Resident memory that a Host with the default limits stays below, whatever it is asked. */
-export const hostResidentBytes: number = 2 * 1024 * 1024 * 1024
+/** What bounds the heap of a Host, and the resident memory it then stays below, whatever it is asked. */
+export const hostHeapOption = '--max-old-space-size=1024'
+export const hostResidentBytes: number = 1.5 * 1024 ** 3
 
 const number = (value: number): string => value.toLocaleString('en')
 const mebibytes = (bytes: number): string => `${bytes / 1024 / 1024} MiB`
@@ -148,6 +149,8 @@ const together: readonly Row[] = [
 export function queryLimitsTable(): string {
   const rows = [...text, ...args, ...work, ...together].map((cells) => `| ${cells.join(' | ')} |`)
   const head = ['| What | At most | Setting | Above it |', '| --- | --- | --- | --- |']
-  const figure = `A Host with these limits has less than ${hostResidentBytes / 1024 ** 3} GiB of resident memory, whatever it is asked and by however many at\nonce.`
+  const figure = `A Host with these limits and a heap of 1 GiB (\`NODE_OPTIONS=${hostHeapOption}\`) has less than
+${hostResidentBytes / 1024 ** 3} GiB of resident memory, whatever it is asked and by however many at once. With the heap that Node chooses by
+itself it may take more before Node clears up.`
   return [...head, ...rows, '', figure].join('\n')
 }
