@@ -126,7 +126,7 @@ const keeping: Readonly<Record<string, HostileRequest>> = {
     code: null,
   },
   'the members of one group, sorted again and again': {
-    query: `{ Log(groupBy: []) { ${repeat(20, (index) => `n${index}: MAX(GROUP: {field: logIndex, order: [{data: ASC}, {transactionHash: DESC}], limit: 10})`)} } }`,
+    query: `{ Log(groupBy: []) { ${repeat(8, (index) => `n${index}: MAX(GROUP: {field: logIndex, order: [{data: ASC}, {transactionHash: DESC}], limit: 10})`)} } }`,
     code: null,
   },
   'groups below each block': {
