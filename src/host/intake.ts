@@ -75,7 +75,8 @@ function tellBreach(
   what: 'block' | 'head',
 ): void {
   const facts = { ...from, rule, detail, height }
-  log[action === 'reject' ? 'warn' : 'debug'](facts, `${what} ${action}ed`)
+  if (action === 'reject') log.warn(facts, `${what} rejected`)
+  else log.debug(facts, `${what} ignored`)
 }
 
 /** What the sender of a sealed block deserves. */

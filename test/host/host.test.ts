@@ -9,6 +9,7 @@ import { pino } from 'pino'
 import { schemaSdl } from '../../src/primitives/sdl.ts'
 import { openWriter } from '../../src/store/writer.ts'
 import { createChain } from '../support/block-factory.ts'
+import { freePorts } from '../support/free-port.ts'
 import { openHostInProcess } from '../support/host-in-process.ts'
 import { openTestGenerator } from '../support/test-generator.ts'
 import { testDirectory } from '../support/test-store.ts'
@@ -16,8 +17,8 @@ import { testDirectory } from '../support/test-store.ts'
 const network = 'Local__Devnet'
 const unnamed = { CHAIN_NAME: '', CHAIN_NETWORK: '' }
 
-async function listen(t: TestContext, server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+async function listen(t: TestContext, server: Server, port = 0): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   t.after(() => {
     server.close()
     server.closeAllConnections()
@@ -117,7 +118,8 @@ test('the life of a Host', async (t) => {
 
 describe('a Host that cannot start says why and leaves nothing behind', () => {
   test('a port that is taken', async (t) => {
-    const port = await listen(t, createServer())
+    const [free = 0] = await freePorts(1)
+    const port = await listen(t, createServer(), free + 1)
     const abovePort = 'the playground is served one port above it, and '
     for (const [setting, value, derivation = ''] of [
       ['HEALTH_ADDR', `127.0.0.1:${port}`],

@@ -177,6 +177,7 @@ test('a hostile peer on gossip', async (t) => {
     assert.equal(fault, 'oversize message')
     assert.equal(await counted(), 1)
     await lineAbout(host, 'peer disconnected', hostile.id)
+    await until(() => hostile.p2p.peers().every(({ id }) => id !== host.id))
     await honestBlockArrives(scene)
     hostile.p2p.setBootstrapPeers([host.address])
     await connected(hostile, host)

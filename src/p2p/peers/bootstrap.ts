@@ -1,6 +1,6 @@
 /**
  * Keeps the configured peers connected for ever: dials each at once, again after every disconnect,
- * and after failures with growing pauses. libp2p's own reconnecting gives up after some attempts,
+ * and after failures with growing pauses. A connection that ends soon counts as a failure. libp2p's own reconnecting gives up after some attempts,
  * also dials addresses that the peer told about itself (its container's, say, where somebody else
  * may answer) and says nothing; here each new reason is logged once, in the documented words.
  */
@@ -11,7 +11,7 @@ import type { ServiceError } from '../../errors.ts'
 import type { P2pLimits } from '../limits/limits.ts'
 import type { P2pMetrics } from '../limits/metrics.ts'
 import type { PeerAddress } from './address.ts'
-import { type DialCause, dialCause, dialError, mismatchText } from './dial-error.ts'
+import { closedCause, type DialCause, dialCause, dialError, mismatchText } from './dial-error.ts'
 
 export interface BootstrapParts {
   readonly log: Logger
@@ -42,8 +42,9 @@ interface Target {
   loggedText: string
   /** Why the last attempt failed; null after one that did not, and before the first. */
   error: ServiceError | null
-  /** When it was connected last, or named. */
+  /** When a connection that lasted ended, or when it was named. */
   missingSince: number
+  connectedAt: number
   timer: NodeJS.Timeout | undefined
   dialling: boolean
 }
@@ -116,8 +117,8 @@ export function createBootstrap(
     disconnected: (peer) => {
       const target = targets.get(peer)
       if (target === undefined) return
-      target.missingSince = performance.now()
-      schedule(target, limits.redialMinMs)
+      ended(target, limits.redialMaxMs)
+      schedule(target, pauseMs(target))
     },
     close: () => {
       stopped.abort()
@@ -134,6 +135,7 @@ function newTarget(id: PeerId): Target {
     loggedText: '',
     error: null,
     missingSince: performance.now(),
+    connectedAt: performance.now(),
     timer: undefined,
     dialling: false,
   }
@@ -188,10 +190,23 @@ function requireIdentity(connection: Connection, expected: PeerId): void {
 }
 
 function succeeded(target: Target, parts: BootstrapParts): void {
-  target.failures = 0
+  target.connectedAt = performance.now()
   target.loggedText = ''
-  target.error = null
   parts.log.info({ peer: target.id.toString() }, 'bootstrap peer connected')
+}
+
+/** A peer that lets us in and closes again is as good as one that cannot be reached: the pauses grow. */
+function ended(target: Target, lastingMs: number): void {
+  const now = performance.now()
+  if (now - target.connectedAt >= lastingMs) {
+    target.failures = 0
+    target.error = null
+    target.missingSince = now
+    return
+  }
+  target.failures += 1
+  const [address] = target.addresses
+  if (address !== undefined) target.error = dialError(target.id.toString(), [closedCause(address)])
 }
 
 function failed(target: Target, causes: readonly DialCause[], parts: BootstrapParts): void {

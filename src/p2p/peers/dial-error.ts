@@ -23,6 +23,7 @@ export type DialReason =
   | 'no route'
   | 'unknown name'
   | 'not a peer'
+  | 'closed'
   | 'other'
 
 const causesByCode: Readonly<Record<string, readonly [DialReason, string]>> = {
@@ -62,6 +63,13 @@ export function dialCause(address: Multiaddr, error: unknown, timedOut: boolean)
     return { address: place, text, reason: 'not a peer' }
   }
   return { address: place, text: `${prefix}: ${message}`, reason: 'other' }
+}
+
+/** A peer that answered at this address, and whose connection ended soon. */
+export function closedCause(address: Multiaddr): DialCause {
+  const place = withoutPeer(address)
+  const text = `dial ${endpoint(place)}: connected, and the connection ended soon`
+  return { address: place, text, reason: 'closed' }
 }
 
 /** The documented words for a peer that is not who the address says. */

@@ -100,6 +100,20 @@ test('a banned bootstrap peer is not dialled while the ban lasts, and is again a
   assert.equal(host.p2p.peers()[0]?.score, -50)
 })
 
+test('a peer that closes each connection is dialled ever less often, and is told in the end', async (t) => {
+  const generator = await openRoom(t)
+  const limits = { redialMinMs: 20, redialMaxMs: 100_000, lastingMs: 500 }
+  const host = await openRoom(t, { limits, options: { bootstrapPeers: [generator.address] } })
+  await host.event('connected', generator.id)
+  for (let report = 0; report < 4; report += 1) generator.p2p.penalise(host.id, 'made up')
+  await until(() => host.p2p.failures().length === 1)
+  const [failure] = host.p2p.failures()
+  assert.equal(failure?.code, 'P2P_ALL_DIALS_FAILED')
+  assert.match(`${failure.facts['causes']}`, /connected, and the connection ended soon/)
+  const dials = host.captured.lines.filter(({ msg }) => msg === 'bootstrap peer connected').length
+  assert.ok(dials < 10, `${dials} dials in 500 ms`)
+})
+
 describe('somebody else in the place of a bootstrap peer', () => {
   const strangerAt = (room: { readonly id: string; readonly address: string }): string =>
     room.address.replace(room.id, stranger)
