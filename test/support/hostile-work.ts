@@ -49,7 +49,7 @@ const comparing: Readonly<Record<string, HostileRequest>> = {
     code: cost,
   },
   'an order by 16 counts of each block': {
-    query: `{ Block(order: [${repeat(16, (index) => `{_alias: {n${index}: ASC}}`)}]) { ${counts(300)} } }`,
+    query: `{ Block(order: [${repeat(16, (index) => `{_alias: {n${index}: ASC}}`)}]) { ${counts(400)} } }`,
     code: cost,
   },
   'the commits of 20,000 CIDs': {
