@@ -1,13 +1,18 @@
 /** What a Host says at `/health` of peers and Generators that are not as its settings have them. */
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { schemaSdl } from '../../src/primitives/sdl.ts'
+import { freePorts } from '../support/free-port.ts'
 import { openGeneratorInProcess } from '../support/generator-in-process.ts'
 import { openHostInProcess } from '../support/host-in-process.ts'
 import { until } from '../support/p2p-room.ts'
+import { testSigner } from '../support/sealed-blocks.ts'
 import { testDirectory } from '../support/test-store.ts'
 
+const network = 'Local__Devnet'
 const stranger = '12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5'
 
 test('a wrong peer ID and a token that is refused are told at /health until they are mended, and the Host is healthy all the while', async (t) => {
@@ -60,4 +65,62 @@ test('a wrong peer ID and a token that is refused are told at /health until they
     [id],
   )
   assert.equal(JSON.stringify(host.captured.lines).includes('marked'), false)
+})
+
+test('HOST_NETWORK_UNKNOWN: a Host that nobody told its chain makes no store while its Generator is away, and takes the chain of the Generator when it comes', async (t) => {
+  const home = testDirectory(t)
+  const [port = 0] = await freePorts(1)
+  const unnamed = {
+    CHAIN_NAME: '',
+    CHAIN_NETWORK: '',
+    GENERATOR_SCHEMA_URL: `http://127.0.0.1:${port}`,
+  }
+  const host = await openHostInProcess(t, home, unnamed)
+  await host.captured.line('waits for the Generator to say which chain this is')
+  const { status, report } = await host.health()
+  assert.deepEqual([status, report.status], [503, 'unhealthy'])
+  assert.equal(report.error?.code, 'HOST_NETWORK_UNKNOWN')
+  assert.match(`${report.error?.message}`, /Generator at GENERATOR_SCHEMA_URL does not answer/)
+  assert.match(`${report.error?.remedy}`, /or set CHAIN_NAME and CHAIN_NETWORK/)
+  assert.equal(existsSync(join(home, 'store')), false)
+
+  const schema = createServer((_, response) =>
+    response.end(JSON.stringify({ network, schema: schemaSdl(network) })),
+  )
+  schema.listen(port, '127.0.0.1')
+  await host.opened
+  const told = (await host.health()).report
+  assert.deepEqual([told.chain, told.network], ['Local', 'Devnet'])
+  await host.close()
+  schema.closeAllConnections()
+  schema.close()
+
+  const again = await openHostInProcess(t, home, unnamed)
+  await again.opened
+  const known = (await again.health()).report
+  assert.deepEqual([known.chain, known.network], ['Local', 'Devnet'], 'the store says it')
+})
+
+test('HOST_SIGNERS_FILE_UNUSABLE: a list that cannot be read as a whole changes nothing, and is told with its line until it can', async (t) => {
+  const home = testDirectory(t)
+  const file = join(home, 'signers')
+  const alice = testSigner('alice').identity
+  writeFileSync(file, `${alice}\n`)
+  const host = await openHostInProcess(t, home, { HOST_TRUSTED_SIGNERS_FILE: file })
+  await host.opened
+  const problem = async (): Promise<string | undefined> => {
+    const { errors } = (await host.health()).report
+    return errors.find(({ code }) => code === 'HOST_SIGNERS_FILE_UNUSABLE')?.message
+  }
+  assert.equal(await problem(), undefined)
+  writeFileSync(file, `${alice}\nnot a key\n`)
+  await until(async () => (await problem()) !== undefined)
+  assert.match(`${await problem()}`, /line 2 cannot be read/)
+  const { signers } = (await host.health()).report
+  assert.deepEqual(
+    signers?.map(({ identity, source }) => [identity, source]),
+    [[alice, 'file']],
+  )
+  writeFileSync(file, `${alice}\n`)
+  await until(async () => (await problem()) === undefined)
 })

@@ -36,10 +36,11 @@ export function createAcceptedSigners(parts: AcceptedSignersParts): AcceptedSign
 
   const signer = (identity: string, isOurs: (genesis: string) => boolean): Signer => {
     const heard = heads.of(identity)
-    if (heard === undefined || !isOurs(heard.head.genesisHash))
-      return { identity, head: null, heardMs: null }
-    const { number, hash, nodeHeight } = heard.head
-    return { identity, head: { number, hash, nodeHeight }, heardMs: heard.heardMs }
+    if (heard === undefined) return { identity, head: null, heardMs: null }
+    const { head, heardMs } = heard
+    if (!isOurs(head.genesisHash)) return { identity, head: null, heardMs }
+    const { number, hash, nodeHeight } = head
+    return { identity, head: { number, hash, nodeHeight }, heardMs }
   }
 
   return {

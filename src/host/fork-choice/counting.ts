@@ -13,7 +13,7 @@ export interface SignerHead {
 
 export interface Signer {
   readonly identity: string
-  /** Null before the first. */
+  /** Null before the first one of this chain. */
   readonly head: SignerHead | null
   /** When a newer head came last; null before the first since the start. */
   readonly heardMs: number | null
