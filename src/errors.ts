@@ -28,16 +28,20 @@ export const errorCodes = {
   GENERATOR_CHAIN_CHANGED: 'The execution node follows another chain than the stored one.',
   GENERATOR_KEY_RUNS_TWICE: 'Another program signs heads with the same key as this Generator.',
   GRAPHQL_ABORTED: 'The client went away before its answer was ready.',
+  GRAPHQL_BUSY: 'Requests hold so much memory together that there is none for this one now.',
   GRAPHQL_CONDITION_INVALID:
     'A filter, order, group or format asks for something the field cannot give.',
-  GRAPHQL_COST_LIMIT: 'A query looks at more documents than one request may.',
+  GRAPHQL_COST_LIMIT:
+    'A query looks at more documents, or compares one with more, than one request may.',
   GRAPHQL_DEPTH_LIMIT: 'A query nests deeper than one request may.',
   GRAPHQL_PLAYGROUND_MISSING: 'A file of the playground is not installed.',
   GRAPHQL_READ_ONLY: 'A mutation was sent; documents only come from sealed blocks.',
   GRAPHQL_ROW_LIMIT: 'An answer, a sort or a group has more rows than one request may.',
-  GRAPHQL_SIZE_LIMIT: 'An answer has more bytes than one request may.',
+  GRAPHQL_SIZE_LIMIT:
+    'An answer, or what is kept to make it, takes more bytes than one request may.',
   GRAPHQL_SUBSCRIBER_SLOW: 'A subscriber reads events more slowly than they come.',
-  GRAPHQL_SYNTAX_LIMIT: 'A query has more tokens, brackets or fields than one request may.',
+  GRAPHQL_SYNTAX_LIMIT:
+    'A query or its variables have more tokens, brackets, fields, conditions, keys or values than one request may.',
   GRAPHQL_TIME_LIMIT: 'A query takes longer than one request may.',
   HOST_BLOCK_REJECTED: 'A peer sent a block that breaks a rule; another peer is asked.',
   HOST_FORK_TOO_DEEP:

@@ -71,9 +71,11 @@ export async function openApi(
 function limitsOf(settings: GeneratorSettings): Parameters<typeof openGraphql>[0]['limits'] {
   return {
     maxDepth: settings.graphqlMaxDepth,
+    maxConditions: settings.graphqlMaxConditions,
     maxCost: settings.graphqlMaxCost,
     maxRows: settings.graphqlMaxRows,
     maxResultBytes: settings.graphqlMaxResultBytes,
     maxMs: settings.graphqlMaxMs,
+    maxHeldBytes: settings.graphqlMaxHeldBytes,
   }
 }

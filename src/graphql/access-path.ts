@@ -19,11 +19,15 @@ import {
   toPlaces,
 } from './height-cursor.ts'
 import { type Hint, hintOf, type Identity } from './index-hint.ts'
-import { everything, type Interval, type Intervals, intersect, union } from './intervals.ts'
+import { everything, type Intervals, intersect, union } from './intervals.ts'
+import { maxHeldRows } from './limits.ts'
+import { type Bounds, isScanCheaper, lookUpCost } from './look-up-cost.ts'
 import type { Place } from './place.ts'
 
-/** What looking one value up costs, in documents: a page of the index for each span of blocks. */
-const lookUpCost = 8
+/** Values looked up one after the other without asking whether going through all documents takes less. */
+const fewLookUps = 256
+/** Values whose places are followed as they come; those of more are found first and then sorted. */
+const fewTerms = 64
 
 /** What an access path is made with. */
 export interface Access {
@@ -71,10 +75,11 @@ async function cursorOf(access: Access, hint: Hint): Promise<HeightCursor | 'all
 }
 
 async function openAnd(access: Access, parts: readonly Hint[]): Promise<HeightCursor> {
-  const window = parts.reduce<Intervals>(
-    (set, part) => (part.type === 'heights' ? intersect(set, part.heights) : set),
-    access.window,
-  )
+  let { window } = access
+  for (const part of parts) {
+    if (part.type === 'heights') window = intersect(window, part.heights)
+    await access.session.work.pause()
+  }
   if (window.length === 0) return emptyCursor
   const cursors: HeightCursor[] = [intervalCursor(window, access.descending)]
   for (const part of parts) {
@@ -85,28 +90,51 @@ async function openAnd(access: Access, parts: readonly Hint[]): Promise<HeightCu
   return bothCursor(cursors)
 }
 
-/** However many heights and identities are named, they make one cursor each. */
+/** However many heights and identities are named, they make one cursor each, and so do many values. */
 async function openOr(access: Access, parts: readonly Hint[]): Promise<HeightCursor | 'all'> {
+  const { session, descending } = access
+  const bounds = envelope(access)
+  if (bounds === null) return emptyCursor
+  const lookUps = parts.filter(isLookUp).length
+  if (lookUps > fewLookUps && (await isScanCheaper(session, bounds, lookUps))) return 'all'
+  const isPlaced = (hint: Hint): hint is Identity | LookUp =>
+    isIdentity(hint) || (lookUps > fewTerms && isLookUp(hint))
+  const heights = parts.flatMap((part) => (part.type === 'heights' ? part.heights : []))
+  const placed = parts.filter(isPlaced)
+  const places = await allPlaces(access, placed)
+  if (places === null) return 'all'
   const cursors: HeightCursor[] = []
-  const heights: Interval[] = []
-  const places: Place[] = []
   for (const part of parts) {
-    if (part.type === 'heights') heights.push(...part.heights)
-    else if (isIdentity(part))
-      for (const place of await findPlaces(access, part)) places.push(place)
-    else {
-      const cursor = await cursorOf(access, part)
-      if (cursor === 'all') return 'all'
-      cursors.push(cursor)
-    }
+    if (part.type === 'heights' || isPlaced(part)) continue
+    const cursor = await cursorOf(access, part)
+    if (cursor === 'all') return 'all'
+    cursors.push(cursor)
   }
-  if (heights.length > 0) cursors.push(intervalCursor(union(heights), access.descending))
-  if (places.length > 0) cursors.push(placesCursor(places, access.descending))
-  return eitherCursor(cursors, access.descending)
+  if (heights.length > 0) cursors.push(intervalCursor(union(heights), descending))
+  if (places.length > 0) cursors.push(placesCursor(places, descending))
+  return eitherCursor(cursors, descending)
+}
+
+/** The places that hints name; null where they are more than may be held. */
+async function allPlaces(
+  access: Access,
+  hints: readonly (Identity | LookUp)[],
+): Promise<Place[] | null> {
+  const places: Place[] = []
+  for (const hint of hints) {
+    for (const place of await findPlaces(access, hint)) places.push(place)
+    if (places.length > maxHeldRows) return null
+  }
+  return places
 }
 
 const isIdentity = (hint: Hint): hint is Identity =>
   hint.type === 'block' || hint.type === 'log' || hint.type === 'unique'
+
+/** What the index is asked for, rather than the block that a hash names. */
+type LookUp = Extract<Hint, { readonly type: 'unique' | 'term' }>
+
+const isLookUp = (hint: Hint): hint is LookUp => hint.type === 'unique' || hint.type === 'term'
 
 // --- Looking up -----------------------------------------------------------------------------
 
@@ -117,23 +145,24 @@ async function openTerm(
   const { session, descending } = access
   const bounds = envelope(access)
   if (bounds === null) return emptyCursor
-  await payLookUp(session)
+  await pay(session, lookUpCost(bounds))
   const cursor = termCursor(session.snapshot, hint, bounds, descending)
   cursor.seek(descending ? bounds[1] : bounds[0])
   return cursor
 }
 
-/** All places of something there is only one of. */
-async function findPlaces(access: Access, hint: Identity): Promise<readonly Place[]> {
+/** All places that a hint names. */
+async function findPlaces(access: Access, hint: Identity | LookUp): Promise<readonly Place[]> {
   const { session, descending } = access
   const { snapshot } = session
-  await payLookUp(session)
-  if (hint.type === 'unique') {
+  if (isLookUp(hint)) {
     const bounds = envelope(access)
     if (bounds === null) return []
+    await pay(session, lookUpCost(bounds))
     const found = snapshot.candidates(hint.kind, hint.value, bounds[0], bounds[1], descending)
     return [...toPlaces(found, hint.kind, hint.value)]
   }
+  await pay(session, hashCost)
   const height = snapshot.heightOf(hint.hash)
   if (height === undefined) return []
   return hint.type === 'block'
@@ -141,13 +170,16 @@ async function findPlaces(access: Access, hint: Identity): Promise<readonly Plac
     : [{ type: 'log', height, logIndex: hint.logIndex }]
 }
 
-async function payLookUp({ work }: Session): Promise<void> {
-  work.look(lookUpCost)
+/** What finding a block by its hash takes, in documents. */
+const hashCost = 8
+
+async function pay({ work }: Session, documents: number): Promise<void> {
+  work.look(documents)
   if (work.isDue()) await work.turn()
 }
 
 /** The lowest and highest height that count and are stored. */
-function envelope({ session, window }: Access): readonly [number, number] | null {
+function envelope({ session, window }: Access): Bounds | null {
   const range = session.snapshot.range()
   if (range === null) return null
   const stored = intersect(window, [[range.tail, range.head]])

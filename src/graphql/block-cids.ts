@@ -14,12 +14,16 @@ import {
 } from './block-view.ts'
 import { sectionDocID } from './document-id.ts'
 
-const keptBlocks = 64
+/** Memory of all blocks together, and of one CID in it with what its proof is read from, roughly. */
+const maxBytes = 16 * 1024 * 1024
+const cidBytes = 320
 
 /** An empty cache; the CIDs under one root never change. */
 export function createCidCache(): CidCache {
-  return new LRUCache({ max: keptBlocks })
+  return new LRUCache({ maxSize: maxBytes, sizeCalculation: bytesOf })
 }
+
+const bytesOf = ({ inOrder }: BlockCids): number => (1 + inOrder.length) * cidBytes
 
 /** The CIDs of a block. Looks at all of its documents unless they are still known. */
 export function cidsOf(view: BlockView): BlockCids {
@@ -31,6 +35,7 @@ export function cidsOf(view: BlockView): BlockCids {
   const { sorted, root } = sealRoot(inOrder)
   memo.cids = { inOrder, sorted, root, proofs: undefined }
   session.cids.set(header.root, memo.cids)
+  session.opened.note(view, bytesOf(memo.cids))
   return memo.cids
 }
 

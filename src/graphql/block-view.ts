@@ -9,6 +9,7 @@ import type { MerkleTree } from '../primitives/merkle.ts'
 import type { Seal } from '../primitives/seal.ts'
 import type { BlockHeader, Snapshot, StoredBlock } from '../store/store.ts'
 import { type ChunkWindow, holds, windowOf, windowValues } from './chunk-window.ts'
+import type { OpenedViews } from './opened-views.ts'
 import type { Work } from './work.ts'
 
 /** What the rows of one request share. */
@@ -17,6 +18,7 @@ export interface Session {
   readonly snapshot: Snapshot
   readonly work: Work
   readonly cids: CidCache
+  readonly opened: OpenedViews
 }
 
 /** The CIDs of a block's documents, in the order of its sections and positions, and in the order of the Merkle tree. */
@@ -55,6 +57,8 @@ export interface BlockView {
 
 /** Filled as it is asked for. */
 export interface BlockMemo {
+  /** Memory of what was read and not let go of, roughly. */
+  bytes: number
   stored: StoredBlock | undefined
   /** Seals at the height. */
   seals: readonly Seal[] | undefined
@@ -69,6 +73,7 @@ export function openBlockView(session: Session, height: number): BlockView | und
   const header = session.snapshot.header(height)
   if (header === undefined) return undefined
   const memo = {
+    bytes: 0,
     stored: undefined,
     seals: undefined,
     votes: undefined,
@@ -85,8 +90,13 @@ export function storedBlock(view: BlockView): StoredBlock {
   const stored = view.session.snapshot.block(view.height)
   invariant(stored !== undefined, `the block with header ${view.height} has a body`)
   memo.stored = stored
+  view.session.opened.note(view, view.header.count * layoutBytes)
   return stored
 }
+
+/** Memory of a stored block for each of its documents, and of a window beside its bytes, roughly. */
+const layoutBytes = 16
+const windowBytes = 8 * 1024
 
 /** The stored values of a document. */
 export function storedValues(view: BlockView, section: Section, position: number): Uint8Array {
@@ -103,6 +113,10 @@ export function documentWindow(view: BlockView, section: Section, position: numb
 /** The window of a chunk. */
 export function chunkWindow(view: BlockView, section: Section, chunk: number): ChunkWindow {
   const window = windowOf(storedBlock(view).openChunk(section, chunk))
+  const last = view.memo.windows[section]
+  if (last === window) return window
   view.memo.windows[section] = window
+  const lastBytes = last === null ? 0 : last.bytes.length + windowBytes
+  view.session.opened.note(view, window.bytes.length + windowBytes - lastBytes)
   return window
 }

@@ -16,8 +16,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql'
-import { maxSelections, refusal } from './limits.ts'
-import { tooManySelections } from './syntax.ts'
+import { maxSelections, refusal, tooManySelections } from './limits.ts'
 
 /** What decides about the shape of an answer: variables of directives, groups and formats. */
 export type ShapeVariables = Readonly<Record<string, unknown>>

@@ -39,12 +39,26 @@ export function firstOf(nodes: readonly FieldNode[]): FieldNode {
 
 /** The arguments of a field, without those that hang on omitted variables. */
 export function toSource(
-  { omitted }: Compilation,
+  compilation: Compilation,
   parent: GraphQLObjectType,
   node: FieldNode,
 ): ArgumentSource {
-  const field: GraphQLField<unknown, unknown> | undefined = parent.getFields()[node.name.value]
-  invariant(field !== undefined, `${parent.name} has a field ${node.name.value}`)
+  return toSourceOf(compilation, fieldOf(parent, node.name.value), node)
+}
+
+/** The field of a type that a valid query selects. */
+export function fieldOf(type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> {
+  const field = type.getFields()[name]
+  invariant(field !== undefined, `${type.name} has a field ${name}`)
+  return field
+}
+
+/** The same for a field that is known. */
+export function toSourceOf(
+  { omitted }: Compilation,
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+): ArgumentSource {
   const isAggregate = foldOf(node.name.value) !== undefined
   const args = pruneArguments(node.arguments, omitted, isAggregate)
   const isConstant = !args.some((argument) => hasVariable(argument.value))

@@ -21,8 +21,8 @@ import { foldOf, isGroupField } from './spelling.ts'
 /** A list with `groupBy`. */
 export interface GroupedList {
   readonly entity: Entity
-  /** What it is grouped by. */
-  readonly names: readonly string[]
+  /** What it is grouped by; different names may mean one field. */
+  readonly names: Iterable<string>
   readonly nodes: readonly FieldNode[]
   readonly depth: number
 }
@@ -42,7 +42,7 @@ export function compileGroups(
   { entity, names, nodes, depth }: GroupedList,
   compileList: CompileList,
 ): GroupSelection {
-  const keys = names.map((name) => keyOf(entity, name, firstOf(nodes)))
+  const keys = [...new Set([...names].map((name) => keyOf(entity, name, firstOf(nodes))))]
   const siblings = fieldsBelow(compilation, nodes, depth)
   const members = compileMembers(compilation, entity, [...siblings.values()], (source, below) =>
     compileList(compilation, entity, source, below, depth + 1),

@@ -22,6 +22,7 @@ import { compileAggregate } from './compile-aggregate.ts'
 import { compileGroups } from './compile-group.ts'
 import type { Entity } from './entity.ts'
 import { findAttribute } from './filter.ts'
+import { compileIntrospection } from './introspection.ts'
 import { refusal } from './limits.ts'
 import type {
   AggregateField,
@@ -67,7 +68,9 @@ function compileRoot(
   const node = firstOf(nodes)
   const name = node.name.value
   if (name === '__typename') return { type: 'constant', key, value: root.name }
-  if (name.startsWith('__')) return { type: 'introspection', key, nodes }
+  if (name.startsWith('__')) {
+    return { type: 'introspection', key, field: compileIntrospection(compilation, key, nodes) }
+  }
   const entity = compilation.entities.get(name)
   if (entity !== undefined) {
     const source = toSource(compilation, root, node)
@@ -94,7 +97,7 @@ function compileList(
 ): ListPlan {
   const groupBy = shapeArgument(compilation, source, 'groupBy')
   if (groupBy !== undefined && groupBy !== null) {
-    const names = (Array.isArray(groupBy) ? groupBy : [groupBy]).map(String)
+    const names = new Set((Array.isArray(groupBy) ? groupBy : [groupBy]).map(String))
     const selection = compileGroups(compilation, { entity, names, nodes, depth }, compileList)
     return { type: 'groups', entity, source, selection }
   }

@@ -117,3 +117,25 @@ export function isOfBlock(condition: Condition): boolean {
       return false
   }
 }
+
+/** How many comparisons one row takes at most, without those of rows that are linked to it. */
+export function comparisonsOf(condition: Condition): number {
+  switch (condition.op) {
+    case 'and':
+    case 'or':
+      return condition.parts.reduce((sum, part) => sum + comparisonsOf(part), 0)
+    case 'not':
+      return comparisonsOf(condition.part)
+    case 'elements':
+      return condition.part.length
+    case 'list':
+      return condition.items?.length ?? 1
+    case 'cid':
+      return comparisonsOfHash
+    default:
+      return 1
+  }
+}
+
+/** Comparisons that take as long as making a document's CID. */
+const comparisonsOfHash = 32

@@ -3,6 +3,8 @@
  * mode: `next` events with results, then one `complete`.
  */
 import type { ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 
 /** A stream of events to one reader. */
 export interface EventStream {
@@ -10,8 +12,11 @@ export interface EventStream {
   readonly signal: AbortSignal
   /** Bytes that wait for the reader. */
   queuedBytes(): number
-  /** Sends an event made by `nextEvent`; one buffer may go to many readers. */
-  send(event: Buffer): void
+  /**
+   * Sends an event made by `nextEvent`; one buffer may go to many readers. `onTaken` is called once
+   * nothing of it waits any longer, also because the reader is gone.
+   */
+  send(event: Buffer, onTaken?: () => void): void
   /**
    * Sends a comment: a first one says that the stream is open, later ones keep proxies from closing
    * an idle connection. Left out while something waits.
@@ -19,6 +24,8 @@ export interface EventStream {
   beat(): void
   /** Sends a last event, says that the stream is complete, and ends it. */
   end(event?: Buffer): void
+  /** The same with a result's JSON in pieces, as the reader takes them. */
+  endWith(pieces: Iterable<string>): void
 }
 
 /** Headers by name; those undefined are not sent. */
@@ -37,15 +44,31 @@ const streamHeaders: Headers = {
   'x-accel-buffering': 'no',
 }
 
+const nextStart = 'event: next\ndata: '
+const nextEnd = '\n\n'
+
 /** A `next` event with a result's JSON. */
 export function nextEvent(json: string): Buffer {
-  return Buffer.from(`event: next\ndata: ${json}\n\n`)
+  return Buffer.from(nextStart + json + nextEnd)
 }
+
+function* lastEvent(pieces: Iterable<string>): Generator<string> {
+  yield nextStart
+  yield* pieces
+  yield nextEnd + completeText
+}
+
+/** Bytes written at once, so that it shows how far a reader is. */
+const writtenBytes = 64 * 1024
 
 /** Makes a response a stream; the reader learns of it with the first thing that is sent. */
 export function openEventStream(response: ServerResponse, headers: Headers): EventStream {
   const controller = new AbortController()
-  response.once('close', () => controller.abort())
+  const untaken = new Set<() => void>()
+  response.once('close', () => {
+    controller.abort()
+    for (const isTaken of untaken) isTaken()
+  })
   response.on('error', () => response.destroy())
   for (const [name, value] of Object.entries({ ...headers, ...streamHeaders })) {
     if (value !== undefined) response.setHeader(name, value)
@@ -53,8 +76,15 @@ export function openEventStream(response: ServerResponse, headers: Headers): Eve
   return {
     signal: controller.signal,
     queuedBytes: () => response.writableLength,
-    send(event) {
-      response.write(event)
+    send(event, onTaken = () => undefined) {
+      const isTaken = (): void => {
+        if (untaken.delete(isTaken)) onTaken()
+      }
+      untaken.add(isTaken)
+      const last = event.length - writtenBytes
+      let at = 0
+      for (; at < last; at += writtenBytes) response.write(event.subarray(at, at + writtenBytes))
+      response.write(event.subarray(at), isTaken)
     },
     beat() {
       if (response.writableLength === 0) response.write(beatText)
@@ -65,6 +95,9 @@ export function openEventStream(response: ServerResponse, headers: Headers): Eve
       response.end(completeText)
       const cut = setTimeout(() => response.destroy(), endGraceMs)
       response.once('close', () => clearTimeout(cut))
+    },
+    endWith(pieces) {
+      pipeline(Readable.from(lastEvent(pieces)), response).catch(() => response.destroy())
     },
   }
 }

@@ -1,5 +1,6 @@
 /** What this room counts. */
 import { Counter, Histogram, type Registry } from 'prom-client'
+import { declareScrapedGauge } from '../scraped-gauge.ts'
 import type { Usage } from './work.ts'
 
 /** How a request ended. */
@@ -10,11 +11,31 @@ export interface GraphqlMetrics {
   /** Counts a finished request. */
   finish(outcome: Outcome, usage: Usage): void
   planned(from: 'cache' | 'text'): void
+  /** Counts a request for which there was no memory. */
+  busy(): void
+  /** Counts a client that read too slowly. */
+  cutOff(): void
+}
+
+/** What is looked up when somebody asks for it. */
+export interface GraphqlGauges {
+  heldBytes(): number
+  planBytes(): number
 }
 
 /** Declares the metrics. */
-export function createGraphqlMetrics(registry: Registry): GraphqlMetrics {
+export function createGraphqlMetrics(registry: Registry, gauges: GraphqlGauges): GraphqlMetrics {
   const registers = [registry]
+  declareScrapedGauge(registry, {
+    name: 'viewmesh_graphql_held_bytes',
+    help: 'Bytes that GraphQL requests hold: what they sent, what is kept to answer them, and unread answers.',
+    read: gauges.heldBytes,
+  })
+  declareScrapedGauge(registry, {
+    name: 'viewmesh_graphql_plan_bytes',
+    help: 'Bytes that kept GraphQL queries and their plans take, roughly.',
+    read: gauges.planBytes,
+  })
   const requests = new Counter({
     name: 'viewmesh_graphql_requests_total',
     help: 'Finished GraphQL requests by outcome: ok, refused (invalid or beyond a limit), failed.',
@@ -43,7 +64,19 @@ export function createGraphqlMetrics(registry: Registry): GraphqlMetrics {
     labelNames: ['from'] as const,
     registers,
   })
+  const busy = new Counter({
+    name: 'viewmesh_graphql_busy_total',
+    help: 'GraphQL requests that were refused because others held too much memory.',
+    registers,
+  })
+  const slowReaders = new Counter({
+    name: 'viewmesh_graphql_slow_readers_total',
+    help: 'Clients that were cut off because they read their GraphQL answers too slowly.',
+    registers,
+  })
   return {
+    busy: () => busy.inc(),
+    cutOff: () => slowReaders.inc(),
     finish(outcome, usage) {
       requests.inc({ outcome })
       duration.observe(usage.elapsedMs / 1000)

@@ -3,7 +3,6 @@
  * directly. Each request sees the store at one moment.
  */
 import { GraphQLError, type GraphQLSchema } from 'graphql'
-import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { ServiceError } from '../errors.ts'
@@ -15,6 +14,11 @@ import { executePlan } from './execute-plan.ts'
 import { createGraphqlMetrics, type Outcome } from './graphql-metrics.ts'
 import { everything, type Intervals } from './intervals.ts'
 import type { Limits } from './limits.ts'
+import { createMemory, type Hold, type Memory } from './memory.ts'
+import { readableMistake } from './mistake.ts'
+import { createOpenedViews } from './opened-views.ts'
+import type { QueryPlan } from './plan.ts'
+import { createPlanCache } from './plan-cache.ts'
 import {
   chooseOperation,
   isMistakes,
@@ -24,6 +28,7 @@ import {
   type QueryDocument,
   readDocument,
   readVariables,
+  type Variables,
 } from './query-document.ts'
 import { createSchema, entitiesByName } from './schema.ts'
 import { createTurns, type Turns } from './turns.ts'
@@ -62,8 +67,15 @@ export interface GraphqlResult {
 /** The engine. */
 export interface Graphql {
   readonly schema: GraphQLSchema
-  /** Runs a query over everything stored. Never rejects: what goes wrong is in `errors`. */
-  execute(request: GraphqlRequest, signal?: AbortSignal): Promise<GraphqlResult>
+  /** What all requests hold together. */
+  readonly memory: Memory
+  /** The queue of requests that wait for the thread. */
+  readonly turns: Turns
+  /**
+   * Runs a query over everything stored. Never rejects: what goes wrong is in `errors`. The answer
+   * stays held in the caller's `hold`; without one it no longer counts once it is returned.
+   */
+  execute(request: GraphqlRequest, signal?: AbortSignal, hold?: Hold): Promise<GraphqlResult>
   /**
    * Runs a query or a subscription over the heights `from` to `to` alone: the rows that an event of
    * those heights has.
@@ -72,6 +84,7 @@ export interface Graphql {
     request: GraphqlRequest,
     heights: { readonly from: number; readonly to: number },
     signal?: AbortSignal,
+    hold?: Hold,
   ): Promise<GraphqlResult>
   /** The kind of the operation a request asks for; null where the request is not valid. */
   operationKind(request: GraphqlRequest): 'query' | 'subscription' | null
@@ -79,39 +92,45 @@ export interface Graphql {
   notify(height: number): void
   /** Listens to `notify`; returns the function that stops it. */
   onHeight(listener: (height: number) => void): () => void
+  /** Counts a client that was cut off because it read too slowly. */
+  noteSlowReader(): void
 }
-
-/** Characters of all query texts whose plans are kept, and of one of them; a plan takes some 50 times its text. */
-const cachedText = 512 * 1024
-const maxCachedText = 64 * 1024
 
 /** Opens the engine. It holds nothing that must be closed; the reader belongs to the caller. */
 export function openGraphql(options: GraphqlOptions, parts: GraphqlParts): Graphql {
   const catalog = createCatalog(options.network, options.collections)
   const schema = createSchema(catalog)
+  const plans = createPlanCache()
+  const metrics = createGraphqlMetrics(parts.registry, {
+    heldBytes: () => memory.heldBytes(),
+    planBytes: plans.bytes,
+  })
+  const memory = createMemory(options.limits.maxHeldBytes, metrics.busy)
   const engine: Engine = {
     network: options.network,
     limits: options.limits,
     schema,
     catalog,
     entities: entitiesByName(catalog),
-    documents: new LRUCache({
-      maxSize: cachedText,
-      maxEntrySize: maxCachedText,
-      sizeCalculation: (_, text) => text.length + 1,
-    }),
-    metrics: createGraphqlMetrics(parts.registry),
+    plans,
+    memory,
+    metrics,
     turns: createTurns(),
     cids: createCidCache(),
+    standardAnswer: null,
     ...parts,
   }
   const listeners = new Set<(height: number) => void>()
   return {
     schema,
-    execute: (request, signal) =>
-      answer(engine, request, { kinds: ['query'], window: everything, signal }),
-    executeAt: (request, { from, to }, signal) =>
-      answer(engine, request, { kinds: ['query', 'subscription'], window: [[from, to]], signal }),
+    memory,
+    turns: engine.turns,
+    execute: (request, signal, hold) =>
+      answer(engine, request, { kinds: ['query'], window: everything, signal, hold }),
+    executeAt: (request, { from, to }, signal, hold) => {
+      const kinds = ['query', 'subscription'] as const
+      return answer(engine, request, { kinds, window: [[from, to]], signal, hold })
+    },
     operationKind: (request) => kindOf(engine, request),
     notify(height) {
       for (const listener of listeners) listener(height)
@@ -120,20 +139,24 @@ export function openGraphql(options: GraphqlOptions, parts: GraphqlParts): Graph
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
+    noteSlowReader: engine.metrics.cutOff,
   }
 }
 
 interface Engine extends PlanParts, GraphqlParts {
-  readonly documents: LRUCache<string, QueryDocument>
+  readonly memory: Memory
   readonly metrics: ReturnType<typeof createGraphqlMetrics>
   readonly turns: Turns
   readonly cids: ReturnType<typeof createCidCache>
+  /** The answer to the standard introspection query; null before the first. */
+  standardAnswer: readonly string[] | null
 }
 
 interface Demand {
   readonly kinds: readonly ('query' | 'subscription')[]
   readonly window: Intervals
   readonly signal: AbortSignal | undefined
+  readonly hold: Hold | undefined
 }
 
 async function answer(
@@ -141,58 +164,84 @@ async function answer(
   request: GraphqlRequest,
   demand: Demand,
 ): Promise<GraphqlResult> {
-  const work = createWork(engine.limits, engine.turns, demand.signal)
-  const finish = (outcome: Outcome): void => {
+  const { turns, metrics, log } = engine
+  const hold = demand.hold ?? engine.memory.open()
+  const work = createWork(engine.limits, { turns, hold, signal: demand.signal })
+  const finish = (outcome: Outcome, result: GraphqlResult): GraphqlResult => {
     const usage = work.usage()
-    engine.metrics.finish(outcome, usage)
-    engine.log.debug({ outcome, ...usage }, 'query answered')
+    metrics.finish(outcome, usage)
+    log.debug({ outcome, ...usage }, 'query answered')
+    work.end(result.data !== null)
+    if (demand.hold === undefined) hold.close()
+    return result
   }
   try {
-    if (engine.turns.isBusy()) await work.turn()
-    const result = await run(engine, request, demand, work)
-    finish(result.errors === undefined ? 'ok' : 'refused')
-    return result
+    if (turns.isBusy()) await work.turn()
+    const found = await run(engine, request, demand, work)
+    return isMistakes(found) ? finish('refused', failed(found)) : finish('ok', { data: found.data })
   } catch (error) {
-    const isRefusal = error instanceof GraphQLError
-    finish(isRefusal ? 'refused' : 'failed')
-    return { data: null, errors: [isRefusal ? error : presentFailure(engine, error)] }
+    return error instanceof GraphQLError
+      ? finish('refused', failed([error]))
+      : finish('failed', failed([presentFailure(engine, error)]))
   }
 }
+
+const failed = (mistakes: Mistakes): GraphqlResult => ({
+  data: null,
+  errors: mistakes.map(readableMistake),
+})
+
+/** The data of an answer, or what is wrong with the request. */
+type Found = { readonly data: readonly string[] } | Mistakes
 
 async function run(
   engine: Engine,
   request: GraphqlRequest,
   demand: Demand,
   work: Work,
-): Promise<GraphqlResult> {
+): Promise<Found> {
   const query = findDocument(engine, request.query)
-  if (isMistakes(query)) return { data: null, errors: query }
+  if (isMistakes(query)) return query
+  work.keeping().add(query.bytes)
   await work.pause()
   const operation = chooseOperation(query, request.operationName)
   if (!demand.kinds.includes(operation.kind)) throw notStreamed()
-  const variables = readVariables(engine.schema, operation, request.variables ?? {})
-  if (isMistakes(variables)) return { data: null, errors: variables }
-  const plan = planFor(engine, query, operation, variables)
+  const variables = readVariables(engine, operation, request.variables ?? {})
+  if (isMistakes(variables)) return variables
   await work.pause()
-  const { network, catalog, schema, cids } = engine
-  const snapshot = engine.reader.snapshot()
+  const plan = planFor(engine, operation, variables)
+  await work.pause()
+  if (!query.isStandardIntrospection) {
+    return { data: await execute(engine, plan, variables, demand, work) }
+  }
+  const known = engine.standardAnswer
+  for (const { length } of known ?? []) work.addBytes(length)
+  engine.standardAnswer = known ?? (await execute(engine, plan, variables, demand, work))
+  return { data: engine.standardAnswer }
+}
+
+async function execute(
+  { network, catalog, schema, cids, reader }: Engine,
+  plan: QueryPlan,
+  variables: Variables,
+  { window }: Demand,
+  work: Work,
+): Promise<readonly string[]> {
+  const snapshot = reader.snapshot()
   try {
-    const session = { network, snapshot, work, cids }
-    const aggregates = new Map()
-    const one = { session, catalog, variables, window: demand.window, aggregates }
-    const introspection = { schema, document: query.document, operation: operation.node }
-    return { data: await executePlan(one, plan, introspection) }
+    const session = { network, snapshot, work, cids, opened: createOpenedViews(work) }
+    return await executePlan({ session, catalog, variables, window, known: [] }, plan, schema)
   } finally {
     snapshot.release()
   }
 }
 
 function findDocument(engine: Engine, text: string): QueryDocument | Mistakes {
-  const known = engine.documents.get(text)
+  const known = engine.plans.findDocument(text)
   engine.metrics.planned(known === undefined ? 'text' : 'cache')
   if (known !== undefined) return known
   const query = readDocument(engine, text)
-  if (!isMistakes(query)) engine.documents.set(text, query)
+  if (!isMistakes(query)) engine.plans.keepDocument(text, query)
   return query
 }
 

@@ -9,20 +9,28 @@ import { noAliases } from './filter.ts'
 import type { Group } from './group.ts'
 import { type Arguments, toListRequest } from './list-request.ts'
 import type { AggregateField, AggregateTarget, GroupListPlan, ListPlan } from './plan.ts'
-import { type Predicate, toPredicate } from './predicate.ts'
+import { type Matcher, toMatcher } from './predicate.ts'
 import type { Row } from './row.ts'
 import { missingInner, selectorOf, type ValueReader, valueReader } from './row-aggregate.ts'
 import { coerceArguments, type Run } from './run.ts'
 import { type ListRequest, selectAmong } from './select-rows.ts'
 import { foldOf } from './spelling.ts'
+import type { Keeping } from './work.ts'
 
 /** Makes all inner groups of a group; what is shown of them is another question. */
-export type MakeGroups = (run: Run, list: GroupListPlan, rows: readonly Row[]) => Promise<Group[]>
+export type MakeGroups = (
+  run: Run,
+  list: GroupListPlan,
+  rows: readonly Row[],
+  keeping: Keeping,
+) => Promise<Group[]>
 
 /** One aggregate, ready for a request. */
 export interface GroupFold {
   /** True when the members must be kept until the end. */
   readonly needsRows: boolean
+  /** How many comparisons it takes to add a row. */
+  readonly comparisons: number
   begin(): Accumulator
   add(row: Row, running: Accumulator | undefined): void
   finish(
@@ -39,9 +47,11 @@ export function groupFold(run: Run, entity: Entity, field: AggregateField): Grou
   const late = parts.filter((part) => part.isLate)
   return {
     needsRows: late.length > 0,
+    comparisons: parts.reduce((sum, part) => sum + (part.isLate ? 0 : part.matcher.comparisons), 0),
     begin: () => createAccumulator(field.fold),
     add(row, running) {
-      for (const part of parts) if (!part.isLate && part.matches(row)) addRow(part, row, running)
+      for (const part of parts)
+        if (!part.isLate && part.matcher.matches(row)) addRow(part, row, running)
     },
     async finish(rows, running, makeGroups) {
       invariant(running !== undefined, 'a group has an accumulator for each aggregate')
@@ -54,7 +64,7 @@ export function groupFold(run: Run, entity: Entity, field: AggregateField): Grou
 /** What one target of an aggregate adds. */
 interface Part {
   readonly request: ListRequest
-  readonly matches: Predicate
+  readonly matcher: Matcher
   /** Null where rows are counted. */
   readonly reader: ValueReader | null
   /** True when it needs all members at once. */
@@ -73,14 +83,14 @@ function partOf(
   invariant(target.type === 'group', `a group has no aggregate over a ${target.type}`)
   const selector = selectorOf(args, target)
   const request = toListRequest(run.catalog, entity, selector, noAliases, field.source.node)
-  const matches = toPredicate(entity, request.condition)
+  const matcher = toMatcher(entity, request.condition)
   const inner = innerGroups(field, selector, target.members)
   const members = target.members?.type === 'rows' ? target.members.selection.fields : []
   const innerFields = members.filter((one) => one.type === 'aggregate')
   const isPart = request.order.length > 0 || request.offset > 0 || request.limit !== Infinity
   return {
     request,
-    matches,
+    matcher,
     inner,
     isLate: isPart || inner !== null,
     reader: inner === null ? valueReader(run, field, entity, selector, innerFields) : null,
@@ -115,8 +125,8 @@ async function addLate(
   running: Accumulator,
   makeGroups: MakeGroups,
 ): Promise<void> {
-  const selected = selectAmong(entity, rows, part.request)
   const { work } = run.session
+  const selected = await selectAmong(work, entity, rows, part.request)
   if (part.inner === null) {
     for (const row of selected) {
       addRow(part, row, running)
@@ -125,7 +135,9 @@ async function addLate(
     return
   }
   const { list, index } = part.inner
-  for (const group of await makeGroups(run, list, selected)) {
+  const keeping = work.keeping()
+  for (const group of await makeGroups(run, list, selected, keeping)) {
     addValue(running, 'int', group.aggregates[index] ?? null)
   }
+  keeping.end()
 }

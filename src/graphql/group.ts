@@ -10,13 +10,14 @@ import { type AliasScope, findAttribute, noAliases, toCondition } from './filter
 import { type GroupFold, groupFold } from './group-fold.ts'
 import { toListRequest } from './list-request.ts'
 import { isInput } from './operand.ts'
-import { type Ranked, rank, rankedOrder, toOrder } from './order.ts'
+import { type OrderKey, type Ranked, rank, rankedOrder, toOrder } from './order.ts'
 import type { GroupListPlan, GroupSelection } from './plan.ts'
-import { toPredicate } from './predicate.ts'
+import { type Matcher, toMatcher } from './predicate.ts'
 import { type Row, rowAt } from './row.ts'
-import { coerceArguments, type Run, scanOf } from './run.ts'
+import { coerceArguments, oncePerRun, type Run, scanOf } from './run.ts'
 import { everyRow, type ListRequest, neededRows, selectAmong, visitRows } from './select-rows.ts'
 import { createSmallest } from './smallest.ts'
+import type { Keeping } from './work.ts'
 
 /** Rows with equal keys. */
 export interface Group {
@@ -33,35 +34,35 @@ export interface Group {
 }
 
 /** What a grouped list asks for before grouping, and from where to where its groups are wanted. */
-export function groupRequest(run: Run, { entity, source }: GroupListPlan): ListRequest {
-  const args = coerceArguments(run, source)
-  const filter = isInput(args['filter']) ? { ...args['filter'], _alias: null } : null
-  return toListRequest(
-    run.catalog,
-    entity,
-    { ...args, filter, order: null },
-    noAliases,
-    source.node,
-  )
-}
+export const groupRequest: (run: Run, list: GroupListPlan) => ListRequest = oncePerRun(
+  (run, { entity, source }) => {
+    const args = coerceArguments(run, source)
+    const filter = isInput(args['filter']) ? { ...args['filter'], _alias: null } : null
+    const written = { ...args, filter, order: null }
+    return toListRequest(run.catalog, entity, written, noAliases, source.node)
+  },
+)
 
-/** The groups of a root list. */
+/** The groups of a root list; `keeping` ends when they were shown. */
 export async function rootGroups(
   run: Run,
   list: GroupListPlan,
   request: ListRequest,
+  keeping: Keeping,
 ): Promise<Group[]> {
-  const feed: Feed = (add) => visitRows(scanOf(run, list.entity), request.condition, add)
-  return await makeGroups(run, list, request, feed)
+  const feed: Feed = (add, keys) =>
+    visitRows(scanOf(run, list.entity), request.condition, add, keys)
+  return await makeGroups(run, list, request, feed, keeping)
 }
 
-/** The groups among rows that are at hand, from offset to limit. */
+/** The groups among rows that are at hand, from offset to limit; likewise. */
 export async function groupsAmong(
   run: Run,
   list: GroupListPlan,
   rows: readonly Row[],
+  keeping: Keeping,
 ): Promise<Group[]> {
-  return await groupsOfRows(run, list, groupRequest(run, list), rows)
+  return await groupsOfRows(run, list, groupRequest(run, list), rows, keeping)
 }
 
 /** All groups among rows that are at hand. */
@@ -69,9 +70,10 @@ async function allGroupsAmong(
   run: Run,
   list: GroupListPlan,
   rows: readonly Row[],
+  keeping: Keeping,
 ): Promise<Group[]> {
   const request = { ...groupRequest(run, list), offset: 0, limit: Infinity }
-  return await groupsOfRows(run, list, request, rows)
+  return await groupsOfRows(run, list, request, rows, keeping)
 }
 
 async function groupsOfRows(
@@ -79,40 +81,57 @@ async function groupsOfRows(
   list: GroupListPlan,
   request: ListRequest,
   rows: readonly Row[],
+  keeping: Keeping,
 ): Promise<Group[]> {
-  const matching = selectAmong(list.entity, rows, { ...everyRow, condition: request.condition })
   const { work } = run.session
-  return await makeGroups(run, list, request, async (add) => {
+  const wanted = { ...everyRow, condition: request.condition }
+  const matching = await selectAmong(work, list.entity, rows, wanted)
+  const feed: Feed = async (add, keys) => {
     for (const row of matching) {
-      work.look(1)
+      work.look(1, keys)
       add(row)
       if (work.isDue()) await work.turn()
     }
-  })
+  }
+  return await makeGroups(run, list, request, feed, keeping)
 }
 
 // --- Building -------------------------------------------------------------------------------
 
-type Feed = (add: (row: Row) => void) => Promise<void>
+/** Hands over each row; `keys` is how many comparisons it takes to add one. */
+type Feed = (add: (row: Row) => void, keys: number) => Promise<void>
+
+/** Memory of a group and of each aggregate and member it keeps, roughly; of its values beside their text. */
+const groupBytes = 768
+const aggregateBytes = 64
+const memberBytes = 64
 
 async function makeGroups(
   run: Run,
   list: GroupListPlan,
   request: ListRequest,
   feed: Feed,
+  keeping: Keeping,
 ): Promise<Group[]> {
   const { work } = run.session
-  const folds = foldsOf(run, list.selection)
-  const keepsRows = needsRows(list.selection, folds)
+  const { selection } = list
+  const folds = foldsOf(run, selection)
+  const keepsRows = needsRows(selection, folds)
   const groups = new Map<Value, Group>()
   let held = 0
-  await feed((row) => {
-    const group = groupOf(groups, list.selection, folds, row)
-    if (keepsRows) group.rows.push(copyOf(row))
-    for (const [index, fold] of folds.entries()) fold.add(row, group.running[index])
-    if (keepsRows) held++
-    work.hold(held + groups.size * (1 + folds.length))
-  })
+  await feed(
+    (row) => {
+      const group = groupOf(groups, selection, folds, row, keeping)
+      if (keepsRows) {
+        group.rows.push(copyOf(row))
+        keeping.add(memberBytes)
+        held++
+      }
+      for (const [index, fold] of folds.entries()) fold.add(row, group.running[index])
+      work.hold(held + groups.size * (1 + folds.length))
+    },
+    selection.keys.length + folds.reduce((sum, fold) => sum + fold.comparisons, 0),
+  )
   for (const group of groups.values()) {
     for (const [index, fold] of folds.entries()) {
       group.aggregates[index] = await fold.finish(group.rows, group.running[index], allGroupsAmong)
@@ -122,11 +141,12 @@ async function makeGroups(
   return await arrange(run, list, request, groups.values())
 }
 
-function foldsOf(run: Run, selection: GroupSelection): readonly GroupFold[] {
-  return selection.fields.flatMap((field) =>
-    field.type === 'aggregate' ? [groupFold(run, selection.entity, field)] : [],
-  )
-}
+const foldsOf: (run: Run, selection: GroupSelection) => readonly GroupFold[] = oncePerRun(
+  (run, selection) =>
+    selection.fields.flatMap((field) =>
+      field.type === 'aggregate' ? [groupFold(run, selection.entity, field)] : [],
+    ),
+)
 
 function needsRows(selection: GroupSelection, folds: readonly GroupFold[]): boolean {
   return folds.some((fold) => fold.needsRows) || selection.fields.some(isMembers)
@@ -141,6 +161,7 @@ function groupOf(
   selection: GroupSelection,
   folds: readonly GroupFold[],
   row: Row,
+  keeping: Keeping,
 ): Group {
   const values = selection.keys.map((key) => key.read(row))
   const [only] = values
@@ -148,6 +169,7 @@ function groupOf(
   const key = isSimple ? only : JSON.stringify(values)
   const known = groups.get(key)
   if (known !== undefined) return known
+  keeping.add(groupBytes + folds.length * aggregateBytes + 2 * String(key).length)
   const running = folds.map((fold) => fold.begin())
   const group = { values, first: copyOf(row), rows: [], running, aggregates: [] }
   groups.set(key, group)
@@ -163,27 +185,38 @@ async function arrange(
   groups: Iterable<Group>,
 ): Promise<Group[]> {
   const { work } = run.session
-  const args = coerceArguments(run, list.source)
-  const { entity } = list
-  const cursor = createGroupCursor(list.selection)
-  const having = isInput(args['filter']) ? { _alias: args['filter']['_alias'] ?? null } : null
-  const matches = toPredicate(entity, toCondition(run.catalog, entity, having, cursor.scope))
-  checkOrder(list, args['order'])
-  const order = toOrder(run.catalog, entity, args['order'] ?? [], cursor.scope, list.source.node)
+  const { cursor, matcher, order } = arrangementOf(run, list)
   const compare = rankedOrder(order)
   const needed = offset + neededRows(limit, work)
   const first = createSmallest<RankedGroup>(needed, (a, b) => compare(a.ranked, b.ranked))
   for (const group of groups) {
     const row = cursor.moveTo(group)
-    if (matches(row)) first.add({ group, ranked: rank(row, order) })
+    work.compare(matcher.comparisons + order.length)
+    if (matcher.matches(row)) first.add({ group, ranked: rank(row, order) })
     work.holdSorted(first.size)
     if (work.isDue()) await work.turn()
   }
-  return first
-    .sorted()
-    .slice(offset, offset + limit)
-    .map(({ group }) => group)
+  const sorted = await first.sorted(work)
+  return sorted.slice(offset, offset + limit).map(({ group }) => group)
 }
+
+/** How a list's groups are filtered and ordered. */
+interface Arrangement {
+  readonly cursor: GroupCursor
+  readonly matcher: Matcher
+  readonly order: readonly OrderKey[]
+}
+
+const arrangementOf: (run: Run, list: GroupListPlan) => Arrangement = oncePerRun((run, list) => {
+  const args = coerceArguments(run, list.source)
+  const { entity } = list
+  const cursor = createGroupCursor(list.selection)
+  const having = isInput(args['filter']) ? { _alias: args['filter']['_alias'] ?? null } : null
+  const condition = toCondition(run.catalog, entity, having, cursor.scope)
+  checkOrder(list, args['order'])
+  const order = toOrder(run.catalog, entity, args['order'] ?? [], cursor.scope, list.source.node)
+  return { cursor, matcher: toMatcher(entity, condition), order }
+})
 
 interface RankedGroup {
   readonly group: Group

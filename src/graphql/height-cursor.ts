@@ -15,6 +15,8 @@ import { intersectSpans, mergeSpans, type Span, type SpanSet, uniteSpans } from 
 
 /** Heights in one direction. */
 export interface HeightCursor {
+  /** How many cursors it is made of, each of which is asked at every step. */
+  readonly width: number
   /**
    * The nearest height at or beyond `height` that may match; null at the end. Later calls must not
    * go back; asking again for the same height answers the same.
@@ -25,11 +27,11 @@ export interface HeightCursor {
 }
 
 /** A cursor that ends at once. */
-export const emptyCursor: HeightCursor = { seek: () => null, spans: () => [] }
+export const emptyCursor: HeightCursor = { width: 1, seek: () => null, spans: () => [] }
 
 /** Every height of a set, stored or not. */
 export function intervalCursor(set: Intervals, descending: boolean): HeightCursor {
-  return { seek: (height) => nearest(set, height, descending), spans: () => 'whole' }
+  return { width: 1, seek: (height) => nearest(set, height, descending), spans: () => 'whole' }
 }
 
 /** The heights of places that are all known. */
@@ -101,6 +103,7 @@ function streamCursor(
     }
   }
   return {
+    width: 1,
     seek(height) {
       if (iterator === undefined) begin(height)
       else if (current === null || !isBefore(current.height, height)) return current?.height ?? null
@@ -115,6 +118,7 @@ function streamCursor(
 /** A cursor over rows that are linked to rows of another section. */
 export function linkedCursor(rows: HeightCursor, from: Section): HeightCursor {
   return {
+    width: rows.width,
     seek: rows.seek,
     spans(block, section) {
       const spans = rows.spans(block, from)
@@ -130,18 +134,24 @@ export function linkedCursor(rows: HeightCursor, from: Section): HeightCursor {
   }
 }
 
+/** Disagreements after which a height is named although not all have it, so that others have a turn. */
+const maxDisagreements = 256
+
 /** Heights that all cursors have. */
 export function bothCursor(parts: readonly HeightCursor[]): HeightCursor {
   return {
+    width: widthOf(parts),
     seek(height) {
       let goal = height
-      for (let agreed = 0; agreed < parts.length; ) {
+      let disagreements = 0
+      for (let agreed = 0; agreed < parts.length && disagreements < maxDisagreements; ) {
         agreed = 0
         for (const part of parts) {
           const next = part.seek(goal)
           if (next === null) return null
           if (next !== goal) {
             goal = next
+            disagreements++
             break
           }
           agreed++
@@ -149,17 +159,24 @@ export function bothCursor(parts: readonly HeightCursor[]): HeightCursor {
       }
       return goal
     },
-    spans: (block, section) =>
-      parts.reduce<SpanSet>(
-        (set, part) => intersectSpans(set, part.spans(block, section)),
-        'whole',
-      ),
+    spans(block, section) {
+      let set: SpanSet = 'whole'
+      for (const part of parts) {
+        if (part.seek(block.height) !== block.height) return []
+        set = intersectSpans(set, part.spans(block, section))
+      }
+      return set
+    },
   }
 }
+
+const widthOf = (parts: readonly HeightCursor[]): number =>
+  parts.reduce((sum, { width }) => sum + width, 0)
 
 /** Heights that any cursor has. */
 export function eitherCursor(parts: readonly HeightCursor[], descending: boolean): HeightCursor {
   return {
+    width: widthOf(parts),
     seek(height) {
       let best: number | null = null
       for (const part of parts) {

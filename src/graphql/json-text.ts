@@ -28,15 +28,31 @@ function quotedItems(value: Value): string {
   return value.length === 0 ? '[]' : `["${value.join('","')}"]`
 }
 
-/** Texts joined at once. */
-const joinedTexts = 256
-
-/** The text of a list, joined step by step, with turns for others in between. */
+/** The text of a list, with turns for others in between. Its items are copied together when it is sent. */
 export async function listText(work: Work, texts: readonly string[]): Promise<string> {
-  const parts: string[] = []
-  for (let at = 0; at < texts.length; at += joinedTexts) {
-    parts.push(texts.slice(at, at + joinedTexts).join(','))
+  let list = '['
+  for (const [index, text] of texts.entries()) {
+    list += index === 0 ? text : `,${text}`
     if (work.isDue()) await work.turn()
   }
-  return `[${parts.join(',')}]`
+  return `${list}]`
+}
+
+/** Characters of a piece of an answer; a longer text is a piece of its own. */
+const pieceLength = 64 * 1024
+
+/** Items of a list as pieces of its text, with commas between them. */
+export function itemPieces(texts: readonly string[]): string[] {
+  const pieces: string[] = []
+  let start = 0
+  let length = 0
+  for (let end = 1; end <= texts.length; end++) {
+    length += texts[end - 1]?.length ?? 0
+    if (length < pieceLength && end < texts.length) continue
+    if (start > 0) pieces.push(',')
+    pieces.push(texts.slice(start, end).join(','))
+    start = end
+    length = 0
+  }
+  return pieces
 }

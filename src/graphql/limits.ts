@@ -1,14 +1,20 @@
 /**
- * What one request may ask for and use up, and the errors that say what to change.
+ * What one request may ask for and use up, what all of them may hold together, and the errors that
+ * say what to change.
  */
 import { type ASTNode, GraphQLError } from 'graphql'
 import type { ErrorCode } from '../errors.ts'
 
-/** Bounds of one request. */
+/** Bounds of one request, and of the memory that all requests share. */
 export interface Limits {
   /** Nested selection sets; `{ Block { number } }` has two. */
   readonly maxDepth: number
-  /** Documents looked at: read, compared with a filter, counted or hashed. */
+  /** Names and objects in all filters, orders and selectors, once for each place where a variable stands. */
+  readonly maxConditions: number
+  /**
+   * Documents looked at: read, compared with a filter, counted or hashed. One counts again for every
+   * `comparisonsPerDocument` conditions and keys that it is compared with.
+   */
   readonly maxCost: number
   /** Documents in all lists of the answer together. */
   readonly maxRows: number
@@ -16,26 +22,53 @@ export interface Limits {
   readonly maxResultBytes: number
   /** Wall time. */
   readonly maxMs: number
+  /** Bytes that all requests hold together: what they sent, what is kept to answer it, unread answers. */
+  readonly maxHeldBytes: number
 }
 
 /** The limits a program starts from. */
 export const defaultLimits: Limits = {
   maxDepth: 15,
+  maxConditions: 2_000,
   maxCost: 2_000_000,
   maxRows: 10_000,
   maxResultBytes: 64 * 1024 * 1024,
   maxMs: 20_000,
+  maxHeldBytes: 256 * 1024 * 1024,
 }
 
+/** Values and brackets of a body: some 10 ms to make objects of. */
+export const maxBodyParts = 150_000
 /** Lexical tokens of a query; long `_in` lists are what needs many. */
 export const maxTokens = 10_000
+/** Lines of a query; comments go to the end of one, so they are bounded as well. */
+export const maxLines = 10_000
+/** Characters of a name in a query. */
+export const maxNameLength = 256
 /** Brackets and braces open at once in a query, and levels of its variables. */
 export const maxNesting = 64
 /** Fields of a query as written, and again after its fragments are spread. */
 export const maxSelections = 1_000
-/** Fragments of a query, and fields of one name in one selection; each is compared with each. */
+/** Fragments of a query, and fields of one name in one selection. */
 export const maxFragments = 50
 export const maxSameFields = 20
+/** Fields and spreads of all operations, gone through with their fragments spread, before any are brought together. */
+export const maxSpreadFields = 20_000
+/** Pairs of fields with one response key, through all fragments; validation compares each. */
+export const maxFieldPairs = 20_000
+/** Values in lists and variables, once for each place where a variable stands; long text counts again for every `charactersPerValue`. */
+export const maxValues = 50_000
+export const charactersPerValue = 100
+/** Characters between the two % of a pattern. Finding longer texts takes V8 their length for each character searched. */
+export const maxPatternLength = 200
+/** Keys of an order; each is read from every row that is sorted. */
+export const maxOrderKeys = 16
+/** Conditions and keys that looking at one document pays for. */
+export const comparisonsPerDocument = 8
+/** Comparisons that one row may take with all that hangs on it: some 50 ms, in which nobody else has a turn. */
+export const maxRowComparisons = 250_000
+/** Bytes of one object of an answer without those below it, which is written in one go. */
+export const maxObjectBytes: number = 16 * 1024 * 1024
 /** Documents and running aggregates held at once to group or sort. */
 export const maxHeldRows = 200_000
 
@@ -50,3 +83,11 @@ export function refusal(
   const text = `${message} ${remedy}`
   return new GraphQLError(text, nodes === undefined ? { extensions } : { nodes, extensions })
 }
+
+/** What to say when a query has too many fields, as written or with its fragments spread. */
+export const tooManySelections = (): Error =>
+  refusal(
+    'GRAPHQL_SYNTAX_LIMIT',
+    `The query selects more than ${maxSelections} fields.`,
+    'Ask for several documents in one field by `_in`, or split the query.',
+  )

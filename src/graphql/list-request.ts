@@ -61,8 +61,8 @@ export function wholeNumber(name: string, value: unknown, node?: ASTNode): numbe
 function docIDCondition(entity: Entity, value: unknown): Condition {
   const attribute = findAttribute(entity, '_docID')
   if (value === undefined || value === null || attribute === undefined) return all
-  const operand = (Array.isArray(value) ? value : [value]).map((id) => String(id).toLowerCase())
-  return { op: 'value', attribute, operator: '_in', operand }
+  const ids = (Array.isArray(value) ? value : [value]).map((id) => String(id).toLowerCase())
+  return { op: 'value', attribute, operator: '_in', operand: [...new Set(ids)] }
 }
 
 function cidCondition(value: unknown, node: ASTNode | undefined): Condition {

@@ -4,7 +4,7 @@
  */
 import type { ElementCondition } from './condition.ts'
 import type { Attribute, AttributeKind } from './entity.ts'
-import { refusal } from './limits.ts'
+import { maxPatternLength, refusal } from './limits.ts'
 import { parseQuantity } from './quantity.ts'
 import { canonicalOperator } from './spelling.ts'
 import { type Operand, type Operator, type ValueTest, valueTest } from './value-test.ts'
@@ -36,7 +36,8 @@ function operandOf(
 ): Operand | readonly Operand[] {
   if (operator === '_in' || operator === '_nin') {
     if (value === null) return [null]
-    return (Array.isArray(value) ? value : [value]).map((one) => singleOperand(attribute, one))
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value]
+    return [...new Set(values.map((one) => singleOperand(attribute, one)))]
   }
   if (patterns.has(operator))
     return value === null ? null : patternOf(attribute.kind, String(value))
@@ -53,6 +54,8 @@ const lowerCased: ReadonlySet<AttributeKind> = new Set([
 ])
 
 function patternOf(kind: AttributeKind, pattern: string): string {
+  const isWithin = pattern.startsWith('%') && pattern.indexOf('%', 1) === pattern.length - 1
+  if (isWithin && pattern.length - 2 > maxPatternLength) throw tooLongPattern()
   return lowerCased.has(kind) ? pattern.toLowerCase() : pattern
 }
 
@@ -88,6 +91,13 @@ function quantityOperand(attribute: Attribute, value: unknown): string {
     'Write decimal text ("1000"), 0x hex ("0x3e8") or a whole number.',
   )
 }
+
+const tooLongPattern = (): Error =>
+  refusal(
+    'GRAPHQL_SYNTAX_LIMIT',
+    `A pattern has more than ${maxPatternLength} characters between two %.`,
+    'Leave out the % at one end, or look for a part of the text.',
+  )
 
 /** The test that a filter on the elements of an inline list makes. */
 export function elementFilter(attribute: Attribute, filter: unknown): ValueTest {

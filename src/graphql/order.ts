@@ -7,12 +7,14 @@ import { invariant } from '../errors.ts'
 import type { Value } from '../primitives/collections.ts'
 import type { AttributeKind, Catalog, Course, Entity } from './entity.ts'
 import { type AliasScope, findAttribute, noAliases, unknownAlias } from './filter.ts'
-import { refusal } from './limits.ts'
+import { maxOrderKeys, refusal } from './limits.ts'
 import { compareRows, type Row, rowAt } from './row.ts'
 import { compareValues } from './value-test.ts'
 
 /** One thing to order by. */
 export interface OrderKey {
+  /** What it reads, from the ordered rows on: `transaction.hash`. */
+  readonly path: string
   readonly kind: AttributeKind
   readonly descending: boolean
   readonly course?: Course
@@ -32,8 +34,33 @@ export type OrderPlan =
       readonly within: 'ascending' | 'descending' | 'sort'
     }
 
-/** The keys of a coerced order argument. Throws GraphQLError for one that names two fields at once. */
+/**
+ * The keys of a coerced order argument, each once. Throws GraphQLError for one that names two fields
+ * at once, and for too many.
+ */
 export function toOrder(
+  catalog: Catalog,
+  entity: Entity,
+  value: unknown,
+  scope: AliasScope,
+  node?: ASTNode,
+): readonly OrderKey[] {
+  const keys = withoutRepeats(writtenKeys(catalog, entity, value, scope, node))
+  if (keys.length > maxOrderKeys) throw tooManyKeys(node)
+  return keys
+}
+
+/** A key decides nothing where it stood before, but the last one tells the direction of ties. */
+function withoutRepeats(keys: readonly OrderKey[]): readonly OrderKey[] {
+  const seen = new Set<string>()
+  return keys.filter(({ path }, index) => {
+    const isFirst = !seen.has(path)
+    seen.add(path)
+    return isFirst || index === keys.length - 1
+  })
+}
+
+function writtenKeys(
   catalog: Catalog,
   entity: Entity,
   value: unknown,
@@ -65,8 +92,9 @@ function keyOf(
   if (link === undefined) return attributeKeys(entity, name, part === 'DESC')
   const target = catalog.get(link.target)
   invariant(target !== undefined, `the catalog has ${link.target}`)
-  return toOrder(catalog, target, part, noAliases).map((key) => ({
+  return writtenKeys(catalog, target, part, noAliases).map((key) => ({
     ...key,
+    path: `${name}.${key.path}`,
     ...(key.course === 'exact-place' ? { course: 'place' as const } : {}),
     ofBlock: key.ofBlock || link.target === 'Block',
     read: (row) => key.read(rowAt(row.block, link.span(row)[0])),
@@ -78,7 +106,8 @@ function attributeKeys(entity: Entity, name: string, descending: boolean): reado
   invariant(attribute !== undefined, `${entity.name} has a field ${name}`)
   const { kind, course, read } = attribute
   const ofBlock = attribute.ofBlock === true
-  return [{ kind, descending, ofBlock, read, ...(course === undefined ? {} : { course }) }]
+  const path = attribute.name
+  return [{ path, kind, descending, ofBlock, read, ...(course === undefined ? {} : { course }) }]
 }
 
 function aliasKeys(block: unknown, scope: AliasScope): readonly OrderKey[] {
@@ -90,11 +119,12 @@ function aliasKeys(block: unknown, scope: AliasScope): readonly OrderKey[] {
     const descending = aliasDirection(direction)
     if ('computed' in target) {
       const { kind, read } = target.computed
-      return [{ kind, descending, ofBlock: false, read }]
+      return [{ path: `_alias.${alias}`, kind, descending, ofBlock: false, read }]
     }
-    const { kind, read, course, list } = target.attribute
+    const { name: path, kind, read, course, list } = target.attribute
     if (list) throw unknownAlias(alias)
-    return [{ kind, descending, ofBlock: false, read, ...(course === undefined ? {} : { course }) }]
+    const rest = course === undefined ? {} : { course }
+    return [{ path, kind, descending, ofBlock: false, read, ...rest }]
   })
 }
 
@@ -115,6 +145,14 @@ function severalFields(node?: ASTNode): Error {
     node,
   )
 }
+
+const tooManyKeys = (node: ASTNode | undefined): Error =>
+  refusal(
+    'GRAPHQL_SYNTAX_LIMIT',
+    `The query orders a list by more than ${maxOrderKeys} keys.`,
+    'Leave out those that never decide.',
+    node,
+  )
 
 /** True when rows equal in all keys come in falling chain position. */
 function tiesDescend(keys: readonly OrderKey[]): boolean {
@@ -149,6 +187,17 @@ export interface Ranked {
 /** Reads a row's keys. */
 export function rank(row: Row, keys: readonly OrderKey[]): Ranked {
   return { row, keys: keys.map((key) => key.read(row)) }
+}
+
+/** Memory of a kept row, with what it may be the only one to keep of its block. */
+const rankedBytes = 512
+
+/** Memory that a ranked row takes, roughly. */
+export function bytesOfRanked({ keys }: Ranked): number {
+  return keys.reduce<number>(
+    (sum, value) => sum + (typeof value === 'string' ? value.length : 16),
+    rankedBytes,
+  )
 }
 
 /** Orders ranked rows by their keys, then by chain position. */

@@ -24,17 +24,25 @@ export type Place =
     }
   | { readonly type: 'log'; readonly height: number; readonly logIndex: number }
 
+/** Places of one block that are looked into one by one; of more it is as well to check all documents. */
+const maxPlaces = 1_024
+/** Values that are searched for in the chunks of a block; for more whole chunks are checked. */
+const maxSearches = 64
+
 /** The positions in a section that places of one block name. */
 export function spansOfPlaces(
   block: BlockView,
   places: readonly Place[],
   section: Section,
 ): SpanSet {
+  if (places.length > maxPlaces) return 'whole'
+  const isSearched = places.length <= maxSearches
   const found: Span[] = []
   for (const place of places) {
     if (place.type === 'block') return 'whole'
     const from = place.type === 'log' ? 'Log' : place.section
-    const spans = place.type === 'log' ? [logSpan(block, place.logIndex)] : chunkSpans(block, place)
+    const spans =
+      place.type === 'log' ? [logSpan(block, place.logIndex)] : chunkSpans(block, place, isSearched)
     for (const one of spans) {
       const span = spanIn(block, from, one, section)
       if (span === 'whole') return 'whole'
@@ -55,9 +63,10 @@ const termFields: Readonly<Partial<Record<TermKind, number>>> = {
 function chunkSpans(
   block: BlockView,
   { section, chunk, kind, value }: Extract<Place, { type: 'chunk' }>,
+  isSearched: boolean,
 ): readonly Span[] {
   const window = chunkWindow(block, section, chunk)
-  if (kind === 'cid') return [[window.first, window.end]]
+  if (kind === 'cid' || !isSearched) return [[window.first, window.end]]
   const field = termFields[kind]
   const count = valueCount(section)
   const positions =

@@ -135,6 +135,14 @@ export type AggregateTarget =
   | { readonly type: 'version'; readonly argument: string }
   | { readonly type: 'collection'; readonly argument: string; readonly entity: Entity }
 
+/** A field of introspection, and those selected of the objects it has. */
+export interface IntrospectionField {
+  readonly type: 'field'
+  readonly key: string
+  readonly source: ArgumentSource
+  readonly below: readonly (ConstantField | IntrospectionField)[]
+}
+
 /** One field of the operation. */
 export type RootField =
   | ConstantField
@@ -151,7 +159,7 @@ export type RootField =
       readonly source: ArgumentSource
       readonly fields: readonly NamedField[]
     }
-  | { readonly type: 'introspection'; readonly key: string; readonly nodes: readonly FieldNode[] }
+  | { readonly type: 'introspection'; readonly key: string; readonly field: IntrospectionField }
 
 /** A compiled operation. */
 export interface QueryPlan {

@@ -5,56 +5,80 @@
 
 import { documentCid } from '../primitives/cid.ts'
 import type { Value } from '../primitives/collections.ts'
+import type { BlockView } from './block-view.ts'
 import { rowDocID } from './catalog.ts'
-import type { Condition, ElementCondition } from './condition.ts'
+import { type Condition, comparisonsOf } from './condition.ts'
 import type { Attribute, Entity, Link } from './entity.ts'
 import { elementTest } from './operand.ts'
 import { moveTo, type Row, rowAt } from './row.ts'
 import { bytesOf } from './stored-value.ts'
-import { valueTest } from './value-test.ts'
+import { type ValueTest, valueTest } from './value-test.ts'
 
 /** Decides whether a row matches. */
 export type Predicate = (row: Row) => boolean
 
-/** Compiles a condition on rows of an entity. */
-export function toPredicate(entity: Entity, condition: Condition): Predicate {
+/** A compiled condition. */
+export interface Matcher {
+  readonly matches: Predicate
+  /** How many comparisons it takes, without those of rows that are linked to the row it decides about. */
+  readonly comparisons: number
+}
+
+/** Compiles a condition on rows of an entity. What several parts of it compare is read once from each row. */
+export function toMatcher(entity: Entity, condition: Condition): Matcher {
+  const matches = compile(entity, condition, sharedReads(condition))
+  return { matches, comparisons: comparisonsOf(condition) }
+}
+
+/** How an attribute is read, where several parts of a condition do. */
+type Reads = ReadonlyMap<Attribute, Attribute['read']>
+
+function compile(entity: Entity, condition: Condition, reads: Reads): Predicate {
   switch (condition.op) {
     case 'all':
       return () => true
     case 'none':
       return () => false
     case 'and':
-      return every(compileParts(entity, condition.parts))
+      return every(compileParts(entity, condition.parts, reads))
     case 'or':
-      return some(compileParts(entity, condition.parts))
+      return some(compileParts(entity, condition.parts, reads))
     case 'not': {
-      const part = toPredicate(entity, condition.part)
+      const part = compile(entity, condition.part, reads)
       return (row) => !part(row)
     }
     default:
-      return simplePredicate(entity, condition)
+      return simplePredicate(entity, condition, reads)
   }
 }
 
 type Simple = Exclude<Condition, { op: 'all' | 'none' | 'and' | 'or' | 'not' }>
 
-function simplePredicate(entity: Entity, condition: Simple): Predicate {
+function simplePredicate(entity: Entity, condition: Simple, reads: Reads): Predicate {
   switch (condition.op) {
     case 'value': {
       const { attribute, operator, operand } = condition
       const test = valueTest(attribute.kind, operator, operand)
-      return (row) => test(attribute.read(row))
+      const read = reads.get(attribute) ?? attribute.read
+      return mayBeLong(attribute) ? longPredicate(read, test) : (row) => test(read(row))
     }
-    case 'elements':
-      return elementsPredicate(condition.attribute, condition.quantifier, condition.part)
+    case 'elements': {
+      const { attribute, quantifier, part } = condition
+      const read = reads.get(attribute) ?? attribute.read
+      return elementsPredicate(read, quantifier, elementTest(attribute, part), part.length)
+    }
     case 'list': {
       const { attribute, isEqual, items } = condition
-      return (row) => isSameList(attribute.read(row), items) === isEqual
+      const read = reads.get(attribute) ?? attribute.read
+      return (row) => isSameList(read(row), items) === isEqual
     }
-    case 'link':
-      return condition.link.many
-        ? manyPredicate(condition.link, toPredicate(condition.target, condition.part))
-        : onePredicate(condition.link, toPredicate(condition.target, condition.part))
+    case 'link': {
+      const { link, target, part } = condition
+      const comparisons = comparisonsOf(part)
+      return link.many
+        ? manyPredicate(link, compile(target, part, reads), comparisons)
+        : onePredicate(link, compile(target, part, reads), comparisons)
+    }
     case 'unlinked':
       return (row) => {
         const [start, end] = condition.link.span(row)
@@ -70,9 +94,13 @@ function simplePredicate(entity: Entity, condition: Simple): Predicate {
   }
 }
 
-function compileParts(entity: Entity, parts: readonly Condition[]): readonly Predicate[] {
+function compileParts(
+  entity: Entity,
+  parts: readonly Condition[],
+  reads: Reads,
+): readonly Predicate[] {
   const ordered = [...parts].sort((a, b) => effort(a) - effort(b))
-  return ordered.map((part) => toPredicate(entity, part))
+  return ordered.map((part) => compile(entity, part, reads))
 }
 
 /** A rough order of how much it takes to decide. */
@@ -82,7 +110,7 @@ function effort(condition: Condition): number {
       return condition.attribute.ofBlock === true ? 0 : 1
     case 'and':
     case 'or':
-      return Math.max(...condition.parts.map(effort))
+      return condition.parts.reduce((most, part) => Math.max(most, effort(part)), 0)
     case 'not':
       return effort(condition.part)
     case 'elements':
@@ -113,16 +141,33 @@ function some(parts: readonly Predicate[]): Predicate {
 }
 
 function elementsPredicate(
-  attribute: Attribute,
+  read: Attribute['read'],
   quantifier: '_any' | '_all' | '_none',
-  part: ElementCondition,
+  test: ValueTest,
+  comparisons: number,
 ): Predicate {
-  const test = elementTest(attribute, part)
   return (row) => {
-    const list = attribute.read(row)
+    const list = read(row)
     if (!Array.isArray(list)) return false
+    row.block.session.work.compare(list.length * comparisons)
     if (quantifier === '_all') return list.every(test)
     return list.some(test) === (quantifier === '_any')
+  }
+}
+
+/** Calldata and log data, of which some are as long as all other values of their block together. */
+const mayBeLong = ({ kind }: Attribute): boolean => kind === 'data'
+
+/** Characters that take as long as a comparison of a short value. */
+const charactersAsComparison = 64
+
+function longPredicate(read: Attribute['read'], test: ValueTest): Predicate {
+  return (row) => {
+    const value = read(row)
+    if (typeof value === 'string' && value.length > charactersAsComparison) {
+      row.block.session.work.compare(Math.floor(value.length / charactersAsComparison))
+    }
+    return test(value)
   }
 }
 
@@ -131,12 +176,12 @@ function isSameList(value: Value, items: readonly Value[] | null): boolean {
   return value.length === items.length && value.every((one, index) => one === items[index])
 }
 
-function manyPredicate(link: Link, part: Predicate): Predicate {
+function manyPredicate(link: Link, part: Predicate, comparisons: number): Predicate {
   return (row) => {
     const [start, end] = link.span(row)
     const linked = rowAt(row.block, start)
     for (let position = start; position < end; position++) {
-      row.block.session.work.look(1)
+      row.block.session.work.look(1, comparisons)
       if (part(moveTo(linked, position))) return true
     }
     return false
@@ -144,13 +189,13 @@ function manyPredicate(link: Link, part: Predicate): Predicate {
 }
 
 /** Neighbours are often linked to the same row, so what was found out about it last is kept. */
-function onePredicate(link: Link, part: Predicate): Predicate {
+function onePredicate(link: Link, part: Predicate, comparisons: number): Predicate {
   let last: Row | undefined
   let isMatch = false
   return (row) => {
     const [position] = link.span(row)
     if (last?.block === row.block && last.position === position) return isMatch
-    row.block.session.work.look(1)
+    row.block.session.work.look(1, comparisons)
     last = rowAt(row.block, position)
     isMatch = part(last)
     return isMatch
@@ -164,5 +209,52 @@ function cidPredicate(entity: Entity, wanted: Uint8Array): Predicate {
     const { network } = row.block.session
     const cid = documentCid(network, name, rowDocID(row, section), bytesOf(row, section))
     return Buffer.compare(cid, wanted) === 0
+  }
+}
+
+// --- Reading --------------------------------------------------------------------------------
+
+/** Readers of the attributes that more than one part of a condition compares. */
+function sharedReads(condition: Condition): Reads {
+  const seen = new Set<Attribute>()
+  const shared = new Map<Attribute, Attribute['read']>()
+  eachAttribute(condition, (attribute) => {
+    if (!seen.has(attribute)) seen.add(attribute)
+    else if (!shared.has(attribute)) shared.set(attribute, readOnce(attribute))
+  })
+  return shared
+}
+
+/** Remembers the value of the row that was read last. */
+function readOnce({ read }: Attribute): Attribute['read'] {
+  let block: BlockView | undefined
+  let position = 0
+  let value: Value = null
+  return (row) => {
+    if (row.block !== block || row.position !== position) {
+      value = read(row)
+      block = row.block
+      position = row.position
+    }
+    return value
+  }
+}
+
+function eachAttribute(condition: Condition, visit: (attribute: Attribute) => void): void {
+  switch (condition.op) {
+    case 'and':
+    case 'or':
+      for (const part of condition.parts) eachAttribute(part, visit)
+      break
+    case 'not':
+    case 'link':
+      eachAttribute(condition.part, visit)
+      break
+    case 'value':
+    case 'elements':
+    case 'list':
+      visit(condition.attribute)
+      break
+    default:
   }
 }

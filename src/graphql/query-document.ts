@@ -16,24 +16,31 @@ import {
   typeFromAST,
   type VariableDefinitionNode,
 } from 'graphql'
-import { LRUCache } from 'lru-cache'
+import { sizeOf } from './argument-size.ts'
 import type { Compilation } from './compilation.ts'
 import { compilePlan } from './compile.ts'
-import { maxNesting, refusal } from './limits.ts'
+import { isStandardIntrospection } from './introspection.ts'
+import { maxNesting, maxValues, refusal } from './limits.ts'
 import type { QueryPlan } from './plan.ts'
+import type { PlanCache } from './plan-cache.ts'
 import { expandValue, mayHoldShorthand, rewriteDocument } from './rewrite.ts'
 import { shapeVariables } from './shape-variables.ts'
 import { parseQuery } from './syntax.ts'
 import { validateDocument } from './validation.ts'
+import { tooManyConditions, tooManyValues } from './work.ts'
 
 /** What documents are made ready against. */
 export type PlanParts = Pick<Compilation, 'schema' | 'catalog' | 'entities' | 'limits'> & {
   readonly network: string
+  readonly plans: PlanCache
 }
 
 /** A valid document. */
 export interface QueryDocument {
-  readonly document: DocumentNode
+  /** Memory that it takes, roughly. */
+  readonly bytes: number
+  /** True for the query by which tools learn the schema. */
+  readonly isStandardIntrospection: boolean
   /** By name; the only one also without. */
   readonly operations: ReadonlyMap<string, QueryOperation>
 }
@@ -41,33 +48,45 @@ export interface QueryDocument {
 /** One of its operations. */
 export interface QueryOperation {
   readonly node: OperationDefinitionNode
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>
   readonly kind: 'query' | 'subscription'
   /** Variables in whose values a bare value may stand for an operator block. */
   readonly expandable: ReadonlyMap<string, GraphQLInputType>
   /** Variables that decide about the shape of the answer. */
   readonly shapeNames: ReadonlySet<string>
-  readonly plans: LRUCache<string, QueryPlan>
+  /** Memory that a plan of it takes, roughly. */
+  readonly planBytes: number
 }
-
-/** Shapes of one operation that are kept: sets of omitted variables, directives, groups, formats. */
-const keptShapes = 16
 
 /** What is wrong with a document or its variables, all of it at once. */
 export type Mistakes = readonly GraphQLError[]
 
 /** Makes a query text ready. Answers the mistakes where it is not valid. Throws GraphQLError beyond syntax limits. */
 export function readDocument(parts: PlanParts, text: string): QueryDocument | Mistakes {
-  const parsed = parseQuery(text)
+  const { document: parsed, bytes } = parseQuery(text)
   refuseMutations(parsed)
   const document = rewriteDocument(parsed, parts.schema, parts.network)
   const mistakes = validateDocument(parts.schema, document)
   if (mistakes.length > 0) return mistakes
+  const shared = {
+    fragments: fragmentsOf(document),
+    shapeNames: shapeVariables(document),
+    planBytes: bytes / 2,
+  }
   const operations = new Map<string, QueryOperation>()
   for (const node of document.definitions) {
     if (node.kind !== Kind.OPERATION_DEFINITION) continue
-    operations.set(node.name?.value ?? '', toOperation(parts.schema, document, node))
+    operations.set(node.name?.value ?? '', { ...toOperation(parts.schema, node), ...shared })
   }
-  return { document, operations }
+  return { bytes, operations, isStandardIntrospection: isStandardIntrospection(text) }
+}
+
+function fragmentsOf(document: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> {
+  const fragments = new Map<string, FragmentDefinitionNode>()
+  for (const node of document.definitions) {
+    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node)
+  }
+  return fragments
 }
 
 /** True for the mistakes that `readDocument` and `readVariables` answer. */
@@ -90,9 +109,8 @@ function refuseMutations(document: DocumentNode): void {
 
 function toOperation(
   schema: GraphQLSchema,
-  document: DocumentNode,
   node: OperationDefinitionNode,
-): QueryOperation {
+): Pick<QueryOperation, 'node' | 'kind' | 'expandable'> {
   const types = (node.variableDefinitions ?? []).flatMap((definition) => {
     const type = typeFromAST(schema, definition.type)
     const name = definition.variable.name.value
@@ -102,8 +120,6 @@ function toOperation(
     node,
     kind: node.operation === OperationTypeNode.SUBSCRIPTION ? 'subscription' : 'query',
     expandable: new Map(types),
-    shapeNames: shapeVariables(document),
-    plans: new LRUCache({ max: keptShapes }),
   }
 }
 
@@ -137,18 +153,35 @@ function operationHint(names: readonly string[]): string {
 /** A request's variables, coerced. */
 export type Variables = Readonly<Record<string, unknown>>
 
-/** Coerces a request's variables. Answers the mistakes where they do not fit. */
+/**
+ * Coerces a request's variables. Answers the mistakes where they do not fit. Throws GraphQLError
+ * where they nest too deep or hold too much to be coerced.
+ */
 export function readVariables(
-  schema: GraphQLSchema,
+  { schema, limits }: Pick<PlanParts, 'schema' | 'limits'>,
   operation: QueryOperation,
   given: Variables,
 ): Variables | Mistakes {
   const definitions = operation.node.variableDefinitions ?? []
   if (definitions.length === 0) return {}
-  checkNesting(given)
-  const inputs = operation.expandable.size === 0 ? given : expand(operation, given)
+  const named = pick(
+    given,
+    definitions.map(({ variable }) => variable.name.value),
+  )
+  checkNesting(named)
+  const { conditions, values } = sizeOf(Object.values(named))
+  if (conditions > limits.maxConditions) throw tooManyConditions(limits)
+  if (values > maxValues) throw tooManyValues()
+  const inputs = operation.expandable.size === 0 ? named : expand(operation, named)
   const { coerced, errors } = getVariableValues(schema, definitions, inputs, { maxErrors: 10 })
   return errors ?? coerced
+}
+
+/** Those of some names that have a value. */
+function pick(given: Variables, names: Iterable<string>): Record<string, unknown> {
+  return Object.fromEntries(
+    [...names].flatMap((name) => (Object.hasOwn(given, name) ? [[name, given[name]]] : [])),
+  )
 }
 
 function expand({ expandable }: QueryOperation, given: Variables): Record<string, unknown> {
@@ -160,7 +193,7 @@ function expand({ expandable }: QueryOperation, given: Variables): Record<string
   )
 }
 
-/** Coercion recurses, so the depth of what it is given is bounded first. */
+/** Counting and coercion recurse, so the depth of what they are given is bounded first. */
 function checkNesting(given: Variables): void {
   let level: unknown[] = Object.values(given)
   for (let depth = 0; level.length > 0; depth++) {
@@ -180,26 +213,25 @@ function checkNesting(given: Variables): void {
 /** The plan of an operation for the variables of a request. Throws GraphQLError as `compilePlan` does. */
 export function planFor(
   parts: PlanParts,
-  { document }: QueryDocument,
   operation: QueryOperation,
   variables: Variables,
 ): QueryPlan {
   const omitted = omittedVariables(operation.node.variableDefinitions ?? [], variables)
-  const shape = Object.fromEntries(
-    [...operation.shapeNames].flatMap((name) =>
-      name in variables ? [[name, variables[name]]] : [],
-    ),
-  )
-  const key = JSON.stringify([omitted, shape])
-  const known = operation.plans.get(key)
-  if (known !== undefined) return known
-  const fragments = new Map<string, FragmentDefinitionNode>()
-  for (const node of document.definitions) {
-    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node)
+  const shape = pick(variables, operation.shapeNames)
+  for (const [name, value] of Object.entries(shape)) {
+    if (Array.isArray(value)) shape[name] = [...new Set<unknown>(value)]
   }
-  const input = { operation: operation.node, fragments, shape, omitted: new Set(omitted) }
-  const plan = compilePlan(parts, input)
-  operation.plans.set(key, plan)
+  const key = JSON.stringify([omitted, shape])
+  const known = parts.plans.find(operation, key)
+  if (known !== undefined) return known
+  const { node, fragments } = operation
+  const plan = compilePlan(parts, {
+    operation: node,
+    fragments,
+    shape,
+    omitted: new Set(omitted),
+  })
+  parts.plans.keep(operation, key, plan)
   return plan
 }
 

@@ -18,8 +18,11 @@ interface Stretch<T> {
   readonly after: string
 }
 
+/** Objects up to this size are written without asking whether they may be so large. */
+const usualBytes = 64 * 1024
+
 /** Where one object is written at a time; it is a text of its own before the next is begun. */
-const out = createWriter()
+const out = createWriter(usualBytes)
 
 /** The JSON texts of items. `release` is called with each of them once it is read. */
 export async function renderObjects<T>(
@@ -34,8 +37,8 @@ export async function renderObjects<T>(
   }))
   if (first === undefined) return []
   for (const item of items) {
-    let length = renderStretch(first, item)
-    for (const other of others) length += renderStretch(other, item)
+    let length = renderStretch(work, first, item)
+    for (const other of others) length += renderStretch(work, other, item)
     release(item)
     work.addBytes(length + 1)
     if (work.isDue()) await work.turn()
@@ -59,6 +62,7 @@ async function append(work: Work, objects: string[], texts: readonly string[]): 
 
 /** Adds the piece of one object; answers its length. */
 function renderStretch<T>(
+  work: Work,
   { stretch, texts }: { readonly stretch: Stretch<T>; readonly texts: string[] },
   item: T,
 ): number {
@@ -66,10 +70,13 @@ function renderStretch<T>(
   for (const { before, write } of stretch.cells) {
     putText(out, before)
     write(out, item)
+    if (out.at > usualBytes) work.checkObject(out.at)
   }
   putText(out, stretch.after)
-  texts.push(out.bytes.toString('utf8', 0, out.at))
-  return out.at
+  const length = out.at
+  texts.push(out.bytes.toString('utf8', 0, length))
+  if (out.bytes.length > 4 * usualBytes) out.bytes = createWriter(usualBytes).bytes
+  return length
 }
 
 function toStretches<T>(columns: readonly Column<T>[]): readonly Stretch<T>[] {

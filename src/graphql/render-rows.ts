@@ -3,8 +3,9 @@
  * rows linked to them. Only what is selected is read, and limits are checked while the answer grows.
  */
 import type { ByteWriter } from '../primitives/cbor.ts'
-import type { Value } from '../primitives/collections.ts'
+import type { Section, Value } from '../primitives/collections.ts'
 import { aliasScope } from './alias-scope.ts'
+import { type ChildSelector, createChildSelector, rowsOfSpan } from './child-rows.ts'
 import { versionOf } from './commit-view.ts'
 import type { Link } from './entity.ts'
 import { noAliases, toCondition } from './filter.ts'
@@ -22,20 +23,24 @@ import type {
   RowListPlan,
   RowSelection,
 } from './plan.ts'
-import { toPredicate } from './predicate.ts'
+import { toMatcher } from './predicate.ts'
 import { proofOf, sealProofOf } from './proof-view.ts'
 import { type Column, renderObjects } from './render-objects.ts'
 import { forget, type Row, rowAt } from './row.ts'
 import { rowAggregate } from './row-aggregate.ts'
-import { coerceArguments, type Run } from './run.ts'
-import { createChildSelector, type ListRequest, selectAmong } from './select-rows.ts'
+import { coerceArguments, oncePerRun, type Run } from './run.ts'
+import { type ListRequest, selectAmong } from './select-rows.ts'
+import { bytesOf } from './stored-value.ts'
+import { chargeVersion } from './version-cost.ts'
 import { putText } from './write-value.ts'
 
 /** What a list of rows asks for, with the variables of the request. */
-export function rowRequest(run: Run, { entity, source, selection }: RowListPlan): ListRequest {
-  const args = coerceArguments(run, source)
-  return toListRequest(run.catalog, entity, args, aliasScope(run, selection), source.node)
-}
+export const rowRequest: (run: Run, list: RowListPlan) => ListRequest = oncePerRun(
+  (run, { entity, source, selection }) => {
+    const args = coerceArguments(run, source)
+    return toListRequest(run.catalog, entity, args, aliasScope(run, selection), source.node)
+  },
+)
 
 // --- Rows -----------------------------------------------------------------------------------
 
@@ -45,9 +50,12 @@ export async function renderRows(
   rows: readonly Row[],
   selection: RowSelection,
 ): Promise<string[]> {
-  const columns = selection.fields.map((field) => columnOf(run, field, selection))
-  return await renderObjects(run.session.work, rows, columns, forget)
+  return await renderObjects(run.session.work, rows, columnsOf(run, selection), forget)
 }
+
+const columnsOf: (run: Run, selection: RowSelection) => readonly Column<Row>[] = oncePerRun(
+  (run, selection) => selection.fields.map((field) => columnOf(run, field, selection)),
+)
 
 function columnOf(run: Run, field: RowField, { entity }: RowSelection): Column<Row> {
   const { key } = field
@@ -59,14 +67,12 @@ function columnOf(run: Run, field: RowField, { entity }: RowSelection): Column<R
       return { key, write: valueCell(field, section !== null) }
     case 'aggregate': {
       const aggregate = rowAggregate(run, field)
-      return textColumn(key, (row) => JSON.stringify(aggregate(row)))
+      return slowColumn(run, key, (row) => JSON.stringify(aggregate(row)))
     }
     case 'version':
-      return textColumn(key, (row) =>
-        section === null ? '[]' : JSON.stringify(versionOf(row, section, field.fields)),
-      )
+      return section === null ? textColumn(key, () => '[]') : versionColumn(run, field, section)
     case 'proof':
-      return textColumn(key, (row) =>
+      return slowColumn(run, key, (row) =>
         JSON.stringify(
           section === null ? sealProofOf(row, field.fields) : proofOf(row, section, field.fields),
         ),
@@ -87,6 +93,29 @@ function textColumn<T>(key: string, toText: (item: T) => string): Column<T> {
   return { key, write: (out, item) => putText(out, toText(item)) }
 }
 
+/** What takes long for one row: others have a turn after each. */
+function slowColumn(run: Run, key: string, toText: (row: Row) => string): Column<Row> {
+  const { work } = run.session
+  const write = (row: Row): string => {
+    const text = toText(row)
+    forget(row)
+    work.addBytes(text.length)
+    return text
+  }
+  return { key, texts: (rows) => eachOf(run, rows, write) }
+}
+
+function versionColumn(
+  run: Run,
+  { key, fields }: Extract<RowField, { type: 'version' }>,
+  section: Section,
+): Column<Row> {
+  return slowColumn(run, key, (row) => {
+    chargeVersion(run.session.work, fields, bytesOf(row, section).length)
+    return JSON.stringify(versionOf(row, section, fields))
+  })
+}
+
 function valueCell(
   { attribute, render }: Extract<RowField, { type: 'value' }>,
   isStored: boolean,
@@ -99,20 +128,32 @@ function valueCell(
     : (out, row) => putText(out, toText(render(read(row))))
 }
 
+type OneField = Extract<RowField, { type: 'one' }>
+
+/** The filter of a single link. */
+const filterOf: (run: Run, field: OneField) => (row: Row) => boolean = oncePerRun(
+  (run, { target, source }) => {
+    const filter = coerceArguments(run, source)['filter']
+    const condition = toCondition(run.catalog, target, filter, noAliases)
+    const { matches, comparisons } = toMatcher(target, condition)
+    return (row) => {
+      run.session.work.look(1, comparisons)
+      return matches(row)
+    }
+  },
+)
+
 /** Renders single links; neighbours with the same linked row share its text. */
 async function renderOne(
   run: Run,
   rows: readonly Row[],
-  { link, target, source, selection }: Extract<RowField, { type: 'one' }>,
+  field: OneField,
 ): Promise<readonly string[]> {
   const { work } = run.session
-  const filter = coerceArguments(run, source)['filter']
-  const condition = toCondition(run.catalog, target, filter, noAliases)
-  const { linked, places } = linkedRows(rows, link)
-  work.look(linked.length)
-  const isKept = await eachOf(run, linked, toPredicate(target, condition))
+  const { linked, places } = linkedRows(rows, field.link)
+  const isKept = await eachOf(run, linked, filterOf(run, field))
   const kept = linked.filter((_, index) => isKept[index])
-  const rendered = (await renderRows(run, kept, selection)).values()
+  const rendered = (await renderRows(run, kept, field.selection)).values()
   const results = isKept.map((isIn) => (isIn ? (rendered.next().value ?? 'null') : 'null'))
   return places.map((place, index) => {
     const text = results[place] ?? 'null'
@@ -144,17 +185,21 @@ async function renderMany(
   { link, list }: Extract<RowField, { type: 'many' }>,
 ): Promise<readonly string[]> {
   return list.type === 'groups'
-    ? await renderEach(rows, (row) => renderGroupList(run, list, rowsOfSpan(row, link)))
+    ? await eachOf(run, rows, (row) => renderGroupList(run, list, linkedTo(row, link)))
     : await renderLists(run, list, await childrenOf(run, rows, link, list))
 }
+
+const selectorOf: (run: Run, list: RowListPlan) => ChildSelector = oncePerRun((run, list) =>
+  createChildSelector(list.entity, rowRequest(run, list)),
+)
 
 async function childrenOf(
   run: Run,
   rows: readonly Row[],
   link: Link,
   list: RowListPlan,
-): Promise<readonly Row[][]> {
-  const select = createChildSelector(list.entity, rowRequest(run, list))
+): Promise<readonly (readonly Row[])[]> {
+  const select = selectorOf(run, list)
   return await eachOf(run, rows, (row) => {
     const children = select(row.block, link.span(row))
     run.session.work.addRows(children.length)
@@ -162,11 +207,8 @@ async function childrenOf(
   })
 }
 
-function rowsOfSpan(row: Row, link: Link): readonly Row[] {
-  const [start, end] = link.span(row)
-  row.block.session.work.look(end - start)
-  return Array.from({ length: end - start }, (_, index) => rowAt(row.block, start + index))
-}
+const linkedTo = (row: Row, link: Link): readonly Row[] =>
+  rowsOfSpan(row.block, link.span(row), false, 0, Infinity)
 
 /** Renders the rows of many lists as one level. */
 async function renderLists(
@@ -176,33 +218,25 @@ async function renderLists(
 ): Promise<readonly string[]> {
   const texts = await renderRows(run, lists.flat(), list.selection)
   let at = 0
-  return await renderEach(lists, (rows) => {
+  return await eachOf(run, lists, (rows) => {
     const start = at
     at += rows.length
     return listText(run.session.work, texts.slice(start, at))
   })
 }
 
-/** Like map, with turns for others in between. */
+/** Like map, one after the other and with turns for others in between. */
 async function eachOf<T, R>(
   { session: { work } }: Run,
   items: readonly T[],
-  toResult: (item: T) => R,
+  toResult: (item: T) => R | Promise<R>,
 ): Promise<readonly R[]> {
   const results: R[] = []
   for (const item of items) {
-    results.push(toResult(item))
+    const result = toResult(item)
+    results.push(result instanceof Promise ? await result : result)
     if (work.isDue()) await work.turn()
   }
-  return results
-}
-
-async function renderEach<T>(
-  items: readonly T[],
-  render: (item: T) => Promise<string>,
-): Promise<readonly string[]> {
-  const results: string[] = []
-  for (const item of items) results.push(await render(item))
   return results
 }
 
@@ -214,8 +248,12 @@ async function renderGroupList(
   list: GroupListPlan,
   rows: readonly Row[],
 ): Promise<string> {
-  const texts = await renderGroups(run, await groupsAmong(run, list, rows), list.selection)
-  return await listText(run.session.work, texts)
+  const { work } = run.session
+  const keeping = work.keeping()
+  const groups = await groupsAmong(run, list, rows, keeping)
+  const texts = await renderGroups(run, groups, list.selection)
+  keeping.end()
+  return await listText(work, texts)
 }
 
 /** The JSON texts of groups, in their order. */
@@ -239,7 +277,7 @@ async function renderMembers(
   list: ListPlan,
 ): Promise<readonly string[]> {
   return list.type === 'groups'
-    ? await renderEach(groups, (group) => renderGroupList(run, list, group.rows))
+    ? await eachOf(run, groups, (group) => renderGroupList(run, list, group.rows))
     : await renderLists(run, list, await membersOf(run, groups, list))
 }
 
@@ -247,11 +285,12 @@ async function membersOf(
   run: Run,
   groups: readonly Group[],
   list: RowListPlan,
-): Promise<readonly Row[][]> {
+): Promise<readonly (readonly Row[])[]> {
+  const { work } = run.session
   const request = rowRequest(run, list)
-  return await eachOf(run, groups, ({ rows }) => {
-    const members = selectAmong(list.entity, rows, request)
-    run.session.work.addRows(members.length)
+  return await eachOf(run, groups, async ({ rows }) => {
+    const members = await selectAmong(work, list.entity, rows, request)
+    work.addRows(members.length)
     return members
   })
 }

@@ -7,13 +7,27 @@ import type { GraphqlResult } from './graphql.ts'
 /** No piece is longer: some 0.1 ms of work. */
 const pieceLength = 64 * 1024
 
-/** The answer's JSON, `data` first. */
-export function* resultPieces({ data, errors }: GraphqlResult): Generator<string> {
-  yield '{"data":'
-  for (const text of data ?? ['null']) {
-    for (let at = 0; at < text.length; at += pieceLength) yield text.slice(at, at + pieceLength)
+/**
+ * The answer's JSON, `data` first. What was gone through is no longer held here, and `onTaken` is
+ * told how long it was.
+ */
+export function resultPieces(
+  { data, errors }: GraphqlResult,
+  onTaken: (length: number) => void = () => undefined,
+): Generator<string> {
+  const end = errors === undefined ? '}' : `,"errors":${JSON.stringify(errors)}}`
+  return piecesOf(['{"data":', ...(data ?? ['null']), end].reverse(), onTaken)
+}
+
+/** The pieces of texts, the last of them first. */
+function* piecesOf(texts: string[], onTaken: (length: number) => void): Generator<string> {
+  for (let text = texts.pop(); text !== undefined; text = texts.pop()) {
+    for (let at = 0; at < text.length; at += pieceLength) {
+      const piece = text.slice(at, at + pieceLength)
+      yield piece
+      onTaken(piece.length)
+    }
   }
-  yield errors === undefined ? '}' : `,"errors":${JSON.stringify(errors)}}`
 }
 
 /** The same in one text. */

@@ -7,6 +7,7 @@ import { withAttestedDocs } from './attested-doc.ts'
 import { noAliases } from './filter.ts'
 import { type Arguments, toListRequest } from './list-request.ts'
 import type { AggregateField, AggregateTarget } from './plan.ts'
+import type { Row } from './row.ts'
 import { selectorOf, valueReader } from './row-aggregate.ts'
 import { coerceArguments, type Run, scanOf } from './run.ts'
 import { countRows, type ListRequest, selectRows, visitRows } from './select-rows.ts'
@@ -37,9 +38,8 @@ async function addTarget(
   if (reader === null) {
     addCount(accumulator, countWithin(await countRows(scan, request.condition), request))
   } else if (isWhole(request)) {
-    await visitRows(scan, request.condition, (row) =>
-      addValue(accumulator, reader.kind, reader.read(row)),
-    )
+    const add = (row: Row): void => addValue(accumulator, reader.kind, reader.read(row))
+    await visitRows(scan, request.condition, add, 1)
   } else {
     for await (const rows of selectRows(scan, request)) {
       for (const row of rows) addValue(accumulator, reader.kind, reader.read(row))

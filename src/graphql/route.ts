@@ -3,12 +3,18 @@
  * What a query gets wrong is told in a GraphQL answer with status 200, because applications take any
  * other status for an outage; a request that holds no query at all is a 400.
  */
+import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { GraphQLError } from 'graphql'
 import { getGraphQLParameters, shouldRenderGraphiQL } from 'graphql-helix'
-import { type EventStream, nextEvent, openEventStream } from './event-stream.ts'
+import { type EventStream, openEventStream } from './event-stream.ts'
 import type { Graphql, GraphqlRequest, GraphqlResult } from './graphql.ts'
-import { resultPieces, resultText } from './result-text.ts'
+import type { Hold } from './memory.ts'
+import { parseJson, receiveBody } from './request-body.ts'
+import { createRequestLives, type RequestLives } from './request-life.ts'
+import { resultPieces } from './result-text.ts'
+import { createSlowReaders, type SlowReaders } from './slow-readers.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
 /** What the routes need besides the engine. */
@@ -17,7 +23,10 @@ export interface GraphqlRouteOptions {
   readonly subscriptions: Subscriptions
   /** Largest request body. Default 2 MiB: some 25,000 hashes. */
   readonly maxBodyBytes?: number
-  /** How long a client may stop reading a large answer before it is cut off. Default 30,000. */
+  /**
+   * How long a client may take less than 32 KiB a second of what waits for it before it is cut off.
+   * Default 30,000.
+   */
   readonly maxStallMs?: number
   /** Where a browser that opens the URL without a query is sent. Default: it is told what to send. */
   readonly playgroundPath?: string
@@ -28,12 +37,21 @@ export const graphqlPath = '/api/v0/graphql'
 /** Answers the JSON text `"Healthy"` while the server listens. */
 export const healthCheckPath = '/health-check'
 
-const defaultMaxBodyBytes = 2 * 1024 * 1024
-const defaultMaxStallMs = 30_000
+/** Largest body, and how long a client may stall, where nothing else is said. */
+export const defaultMaxBodyBytes: number = 2 * 1024 * 1024
+export const defaultMaxStallMs = 30_000
 /** Answers up to this length are sent in one piece with their length. */
 const wholeLength = 512 * 1024
 const jsonType = 'application/json; charset=utf-8'
 const allowedMethods = 'GET, HEAD, POST, OPTIONS'
+
+/** What the handlers of one server share. */
+interface Endpoint extends GraphqlRouteOptions {
+  readonly graphql: Graphql
+  readonly lives: RequestLives
+  readonly slowReaders: SlowReaders
+  readonly maxBytes: number
+}
 
 /** Declares the routes on a server of its own or one with other routes. */
 export async function graphqlRoutes(
@@ -41,18 +59,26 @@ export async function graphqlRoutes(
   graphql: Graphql,
   options: GraphqlRouteOptions,
 ): Promise<void> {
-  const bodyLimit = options.maxBodyBytes ?? defaultMaxBodyBytes
+  const endpoint: Endpoint = {
+    ...options,
+    graphql,
+    lives: createRequestLives(graphql.memory),
+    slowReaders: createSlowReaders(options.maxStallMs ?? defaultMaxStallMs, graphql.noteSlowReader),
+    maxBytes: options.maxBodyBytes ?? defaultMaxBodyBytes,
+  }
   await server.register((scope, _options, done) => {
-    acceptAnyBody(scope)
-    explainErrors(scope, bodyLimit)
-    scope.addHook('onRequest', (_request, reply, done) => {
+    acceptAnyBody(scope, endpoint)
+    explainErrors(scope, endpoint)
+    scope.addHook('onRequest', (request, reply, done) => {
       reply.header('access-control-allow-origin', '*')
+      endpoint.lives.begin(request.raw, reply.raw)
       done()
     })
+    scope.addHook('onClose', async () => endpoint.slowReaders.close())
     const handler = (request: FastifyRequest, reply: FastifyReply) =>
-      handle(graphql, options, request, reply)
+      handle(endpoint, request, reply)
     scope.get(graphqlPath, handler)
-    scope.post(graphqlPath, { bodyLimit, handler })
+    scope.post(graphqlPath, handler)
     scope.options(graphqlPath, preflight)
     scope.route({ method: ['PUT', 'PATCH', 'DELETE'], url: graphqlPath, handler: refuseMethod })
     scope.get(healthCheckPath, (_request, reply) => reply.type(jsonType).send('"Healthy"'))
@@ -63,17 +89,17 @@ export async function graphqlRoutes(
 // --- Requests -------------------------------------------------------------------------------
 
 /** Clients differ in the content type they send, and some send none. */
-function acceptAnyBody(scope: FastifyInstance): void {
+function acceptAnyBody(scope: FastifyInstance, { lives, maxBytes }: Endpoint): void {
   scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => {
-    done(null, body)
-  })
+  const receive = (request: FastifyRequest, payload: IncomingMessage): Promise<Buffer> =>
+    receiveBody(payload, { maxBytes, hold: lives.of(request.raw).hold })
+  scope.addContentTypeParser('*', receive)
 }
 
 /** A request that was read, or what is wrong with it. */
 type Reading = { readonly request: GraphqlRequest } | { readonly problem: string }
 
-/** A query in the URL counts before the body, also in a POST. */
+/** A query in the URL counts before the body, also in a POST. Throws GraphQLError for a body that holds too much. */
 function readRequest({ method, headers, query, body }: FastifyRequest): Reading {
   const inUrl = query as Readonly<Record<string, unknown>>
   const isInUrl = method !== 'POST' || (typeof inUrl['query'] === 'string' && inUrl['query'] !== '')
@@ -93,8 +119,9 @@ type ParsedBody = { readonly body: unknown } | { readonly problem: string }
 const expected =
   'Send JSON (application/json) like {"query": "{ Block(limit: 1) { number } }", "variables": {}}.'
 
-function parseBody(text: unknown, type: string | undefined): ParsedBody {
-  if (typeof text !== 'string' || text === '') return { problem: `The body is empty. ${expected}` }
+function parseBody(received: unknown, type: string | undefined): ParsedBody {
+  const text = Buffer.isBuffer(received) ? received.toString() : ''
+  if (text === '') return { problem: `The body is empty. ${expected}` }
   if (type !== undefined && graphqlText.test(type)) return { body: { query: text } }
   const body = parseJson(text)
   if (body === undefined) return { problem: notJson(type) }
@@ -113,15 +140,6 @@ function notJson(type: string | undefined): string {
 
 /** The media type of a body that is the query itself. */
 const graphqlText = /^application\/graphql\s*(?:;|$)/i
-
-/** Undefined for what is not JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 
 interface Parameters {
   readonly query?: unknown
@@ -148,47 +166,63 @@ const isOptional = (value: unknown, type: 'string'): value is string | null | un
 // --- Answers --------------------------------------------------------------------------------
 
 async function handle(
-  graphql: Graphql,
-  options: GraphqlRouteOptions,
+  endpoint: Endpoint,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<unknown> {
+  const { graphql, playgroundPath } = endpoint
+  const { hold, signal } = endpoint.lives.of(request.raw)
+  hold.take(requestBytes)
+  if (graphql.turns.isBusy() || isLarge(request.body)) await graphql.turns.next()
   const reading = readRequest(request)
   if ('problem' in reading) {
-    const { playgroundPath } = options
     if (playgroundPath !== undefined && shouldRenderGraphiQL(request)) {
       return reply.redirect(playgroundPath, 303)
     }
     return reply.code(400).send({ error: reading.problem })
   }
   if (isStreamed(graphql, request, reading.request)) {
-    return await stream(graphql, options.subscriptions, reading.request, reply)
+    return await stream(endpoint, reading.request, reply, hold)
   }
-  const result = await graphql.execute(reading.request, untilDisconnect(reply))
-  return sendResult(reply, result, options.maxStallMs ?? defaultMaxStallMs)
+  return send(endpoint, reply, await graphql.execute(reading.request, signal, hold), hold)
 }
 
-/** Aborted when the client goes away before its answer was sent. */
-function untilDisconnect({ raw }: FastifyReply): AbortSignal {
-  const controller = new AbortController()
-  raw.once('close', () => {
-    if (!raw.writableFinished) controller.abort()
+/** Memory of a request whose body is nothing to speak of, roughly. */
+const requestBytes = 32 * 1024
+/** Larger bodies are read when it is their turn, as that takes some milliseconds. */
+const largeBody = 64 * 1024
+
+const isLarge = (body: unknown): boolean => Buffer.isBuffer(body) && body.length > largeBody
+
+/** A large answer is turned into text while it is read; what was read of it is not held any longer. */
+function send(
+  { slowReaders }: Endpoint,
+  reply: FastifyReply,
+  result: GraphqlResult,
+  hold: Hold,
+): FastifyReply {
+  slowReaders.watch(reply.raw)
+  reply.type(jsonType).code(isBusy(result) ? 503 : 200)
+  if (isBusy(result)) reply.header('retry-after', retryAfter)
+  let isBeingRead = false
+  const pieces = resultPieces(result, (length) => {
+    if (isBeingRead) hold.give(length)
   })
-  return controller.signal
-}
-
-/** A large answer is turned into text while it is read, so a client that stops reading holds it. */
-function sendResult(reply: FastifyReply, result: GraphqlResult, maxStallMs: number): FastifyReply {
-  const pieces = resultPieces(result)
   let text = ''
   while (text.length < wholeLength) {
     const { value, done } = pieces.next()
-    if (done === true) return reply.type(jsonType).send(text)
+    if (done === true) return reply.send(text)
     text += value
   }
-  reply.raw.setTimeout(maxStallMs, () => reply.raw.destroy())
-  return reply.type(jsonType).send(Readable.from(allPieces(text, pieces)))
+  isBeingRead = true
+  return reply.send(Readable.from(allPieces(text, pieces)))
 }
+
+/** Seconds after which a client may ask again that was refused because there was too much to do. */
+export const retryAfter = '10'
+
+const isBusy = ({ errors }: GraphqlResult): boolean =>
+  errors?.[0]?.extensions['code'] === 'GRAPHQL_BUSY'
 
 function* allPieces(first: string, rest: Iterable<string>): Generator<string> {
   yield first
@@ -209,20 +243,21 @@ function isStreamed(
 }
 
 async function stream(
-  graphql: Graphql,
-  subscriptions: Subscriptions,
+  { graphql, subscriptions, slowReaders }: Endpoint,
   request: GraphqlRequest,
   reply: FastifyReply,
+  hold: Hold,
 ): Promise<FastifyReply> {
   const isSubscription = graphql.operationKind(request) === 'subscription'
   if (isSubscription && subscriptions.isFull()) {
     const error = 'There are as many subscribers as this service takes. Try again later.'
-    return reply.code(503).header('retry-after', '10').send({ error })
+    return reply.code(503).header('retry-after', retryAfter).send({ error })
   }
   reply.hijack()
+  slowReaders.watch(reply.raw)
   const events = openEventStream(reply.raw, reply.getHeaders())
   if (isSubscription) await subscriptions.subscribe(request, events)
-  else await sendOnce(graphql, request, events)
+  else await sendOnce(graphql, request, events, hold)
   return reply
 }
 
@@ -230,9 +265,10 @@ async function sendOnce(
   graphql: Graphql,
   request: GraphqlRequest,
   events: EventStream,
+  hold: Hold,
 ): Promise<void> {
-  const result = await graphql.execute(request, events.signal)
-  if (!events.signal.aborted) events.end(nextEvent(resultText(result)))
+  const result = await graphql.execute(request, events.signal, hold)
+  if (!events.signal.aborted) events.endWith(resultPieces(result, (length) => hold.give(length)))
 }
 
 // --- Other methods and failures -------------------------------------------------------------
@@ -260,16 +296,16 @@ function refuseMethod({ method }: FastifyRequest, reply: FastifyReply): FastifyR
 }
 
 /** What is our own fault is left to the server's handler, which logs it. */
-function explainErrors(scope: FastifyInstance, maxBytes: number): void {
-  scope.setErrorHandler(
-    (error: Error & { code?: string; statusCode?: number }, _request, reply) => {
-      const status = error.statusCode ?? 500
-      if (status >= 500) throw error
-      const text =
-        error.code === 'FST_ERR_CTP_BODY_TOO_LARGE'
-          ? `The body is larger than ${maxBytes} bytes. Ask for fewer values in one request, for example in parts of a long _in list.`
-          : error.message
-      return reply.code(status).send({ error: text })
-    },
-  )
+function explainErrors(scope: FastifyInstance, endpoint: Endpoint): void {
+  const tooLarge = `The body is larger than ${endpoint.maxBytes} bytes. Ask for fewer values in one request, for example in parts of a long _in list.`
+  scope.setErrorHandler((error: Error & { code?: string; statusCode?: number }, request, reply) => {
+    if (error instanceof GraphQLError) {
+      const { hold } = endpoint.lives.of(request.raw)
+      return send(endpoint, reply, { data: null, errors: [error] }, hold)
+    }
+    const status = error.statusCode ?? 500
+    if (status >= 500) throw error
+    const text = error.code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? tooLarge : error.message
+    return reply.code(status).send({ error: text })
+  })
 }

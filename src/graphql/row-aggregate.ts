@@ -5,6 +5,7 @@ import type { FieldNode } from 'graphql'
 import { invariant } from '../errors.ts'
 import type { Value } from '../primitives/collections.ts'
 import { type Accumulator, addCount, addValue, createAccumulator, resultOf } from './accumulator.ts'
+import { createChildSelector } from './child-rows.ts'
 import type { AttributeKind, Entity } from './entity.ts'
 import { findAttribute, noAliases } from './filter.ts'
 import { refusal } from './limits.ts'
@@ -12,8 +13,7 @@ import { type Arguments, toListRequest, wholeNumber } from './list-request.ts'
 import { elementFilter } from './operand.ts'
 import type { AggregateField, AggregateTarget } from './plan.ts'
 import type { Row } from './row.ts'
-import { coerceArguments, type RowAggregate, type Run } from './run.ts'
-import { createChildSelector } from './select-rows.ts'
+import { coerceArguments, oncePerRun, type Run } from './run.ts'
 import { foldOf } from './spelling.ts'
 
 /** Reads what an aggregate adds up for one row. */
@@ -22,20 +22,21 @@ export interface ValueReader {
   read(row: Row): Value
 }
 
+/** An aggregate over what belongs to one row. */
+export type RowAggregate = (row: Row) => number | null
+
 /** The aggregate made ready for this request. */
-export function rowAggregate(run: Run, field: AggregateField): RowAggregate {
-  const known = run.aggregates.get(field)
-  if (known !== undefined) return known
-  const args = coerceArguments(run, field.source)
-  const adders = field.targets.map((target) => adderOf(run, field, target, args))
-  const aggregate: RowAggregate = (row) => {
-    const accumulator = createAccumulator(field.fold)
-    for (const add of adders) add(row, accumulator)
-    return resultOf(accumulator)
-  }
-  run.aggregates.set(field, aggregate)
-  return aggregate
-}
+export const rowAggregate: (run: Run, field: AggregateField) => RowAggregate = oncePerRun(
+  (run, field) => {
+    const args = coerceArguments(run, field.source)
+    const adders = field.targets.map((target) => adderOf(run, field, target, args))
+    return (row) => {
+      const accumulator = createAccumulator(field.fold)
+      for (const add of adders) add(row, accumulator)
+      return resultOf(accumulator)
+    }
+  },
+)
 
 type Adder = (row: Row, accumulator: Accumulator) => void
 

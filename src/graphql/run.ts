@@ -3,12 +3,12 @@
  * place in the plan.
  */
 import { getArgumentValues } from 'graphql'
+import { type ArgumentSize, sizeOf } from './argument-size.ts'
 import type { Session } from './block-view.ts'
 import type { Catalog, Entity } from './entity.ts'
 import type { Intervals } from './intervals.ts'
 import type { Arguments } from './list-request.ts'
-import type { AggregateField, ArgumentSource } from './plan.ts'
-import type { Row } from './row.ts'
+import type { ArgumentSource } from './plan.ts'
 import type { Scan } from './walk.ts'
 
 /** What a plan is run with. */
@@ -18,22 +18,56 @@ export interface Run {
   readonly variables: Readonly<Record<string, unknown>>
   /** The heights that count. */
   readonly window: Intervals
-  /** Aggregates of rows, made ready for this request. */
-  readonly aggregates: Map<AggregateField, RowAggregate>
+  readonly known: Known
 }
 
-/** An aggregate over what belongs to one row. */
-export type RowAggregate = (row: Row) => number | null
+/** What was worked out in a run, by the function that did and the part of the plan that it was for. */
+export type Known = Map<object, unknown>[]
 
-const constants = new WeakMap<ArgumentSource, Arguments>()
+let functions = 0
 
-/** The coerced arguments of a field. Throws GraphQLError when a variable's value does not fit. */
-export function coerceArguments(run: Run, source: ArgumentSource): Arguments {
-  const known = source.isConstant ? constants.get(source) : undefined
-  if (known !== undefined) return known
+/** Makes a function that works something out once for each part of a plan in each run. */
+export function oncePerRun<P extends object, T>(
+  workOut: (run: Run, part: P) => T,
+): (run: Run, part: P) => T {
+  const own = functions++
+  return (run, part) => {
+    const parts = run.known[own] ?? new Map()
+    run.known[own] = parts
+    if (parts.has(part)) return parts.get(part) as T
+    const made = workOut(run, part)
+    parts.set(part, made)
+    return made
+  }
+}
+
+interface Coerced {
+  readonly args: Arguments
+  readonly size: ArgumentSize
+}
+
+const constants = new WeakMap<ArgumentSource, Coerced>()
+
+/**
+ * The coerced arguments of a field. Throws GraphQLError when a variable's value does not fit, and
+ * where the arguments of all fields together hold too much.
+ */
+export const coerceArguments: (run: Run, source: ArgumentSource) => Arguments = oncePerRun(
+  (run, source) => {
+    const { args, size } =
+      (source.isConstant ? constants.get(source) : undefined) ?? coerce(run, source)
+    const { work } = run.session
+    work.addConditions(size.conditions)
+    work.addValues(size.values)
+    return args
+  },
+)
+
+function coerce(run: Run, source: ArgumentSource): Coerced {
   const args = getArgumentValues(source.field, source.node, run.variables)
-  if (source.isConstant) constants.set(source, args)
-  return args
+  const coerced = { args, size: sizeOf(Object.values(args)) }
+  if (source.isConstant) constants.set(source, coerced)
+  return coerced
 }
 
 /** A scan of an entity's rows. */

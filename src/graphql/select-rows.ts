@@ -3,12 +3,14 @@
  * walk the chain; lists under a row are a span of its block.
  */
 import type { BlockView } from './block-view.ts'
+import { matchesOfSpan, rowsOfSpan } from './child-rows.ts'
 import { all, type Condition } from './condition.ts'
 import type { Entity } from './entity.ts'
-import { type OrderKey, planOrder, planWithin, type Ranked, rank, rankedOrder } from './order.ts'
-import { type Predicate, toPredicate } from './predicate.ts'
+import { bytesOfRanked, type OrderKey, planOrder, type Ranked, rank, rankedOrder } from './order.ts'
+import { type Matcher, toMatcher } from './predicate.ts'
 import { forget, moveTo, type Row, rowAt } from './row.ts'
 import { createSmallest } from './smallest.ts'
+import { sortInTurns } from './sort.ts'
 import type { Span } from './span-set.ts'
 import { chainOrder, type Direction, type Piece, type Scan, walk } from './walk.ts'
 import type { Work } from './work.ts'
@@ -34,7 +36,7 @@ const batchRows = 256
 export async function* selectRows(scan: Scan, request: ListRequest): AsyncGenerator<Row[]> {
   const plan = planOrder(request.order)
   if (plan.type === 'chain') yield* chainRows(scan, request, plan)
-  else yield* inBatches(await sortedRows(scan, request))
+  else yield* sortedRows(scan, request)
 }
 
 async function* chainRows(
@@ -47,10 +49,11 @@ async function* chainRows(
   let left = request.limit
   const { work } = scan.session
   for (const piece of await walk(scan, request.condition, direction)) {
-    const found = rowsOfPiece(piece, direction.within, request.order, skip, left)
+    const finding = rowsOfPiece(piece, direction.within, request.order, skip, left)
+    const found = finding instanceof Promise ? await finding : finding
     skip -= found.skipped
     left -= found.rows.length
-    batch.push(...found.rows)
+    for (const row of found.rows) batch.push(row)
     work.hold(batch.length)
     if (work.isDue()) await work.turn()
     if (batch.length >= batchRows) {
@@ -66,20 +69,22 @@ function* inBatches(rows: readonly Row[]): Generator<Row[]> {
   for (let at = 0; at < rows.length; at += batchRows) yield rows.slice(at, at + batchRows)
 }
 
-async function sortedRows(scan: Scan, request: ListRequest): Promise<Row[]> {
+async function* sortedRows(scan: Scan, request: ListRequest): AsyncGenerator<Row[]> {
   const { order, offset, limit } = request
   const { work } = scan.session
+  const keeping = work.keeping()
   const kept = createSmallest<Ranked>(offset + neededRows(limit, work), rankedOrder(order))
-  await visitRows(scan, request.condition, (row) => {
+  const visit = (row: Row): void => {
     const ranked = rank({ ...row }, order)
     forget(ranked.row)
-    kept.add(ranked)
+    const dropped = kept.add(ranked)
+    keeping.add(bytesOfRanked(ranked) - (dropped === undefined ? 0 : bytesOfRanked(dropped)))
     work.holdSorted(kept.size)
-  })
-  await work.pause()
-  const sorted = kept.sorted()
-  await work.pause()
-  return sorted.slice(offset).map(({ row }) => row)
+  }
+  await visitRows(scan, request.condition, visit, order.length)
+  const sorted = await kept.sorted(work)
+  yield* inBatches(sorted.slice(offset).map(({ row }) => row))
+  keeping.end()
 }
 
 /** How many rows to keep: one more than an answer may have is enough to refuse it. */
@@ -87,19 +92,25 @@ export function neededRows(limit: number, work: Work): number {
   return Math.min(limit, work.maxRows + 1)
 }
 
-/** Calls back with every matching row, in chain order. The row moves on afterwards: copy it to keep it. */
+/**
+ * Calls back with every matching row, in chain order. The row moves on afterwards: copy it to keep it.
+ * `keys` are the values that the callback compares.
+ */
 export async function visitRows(
   scan: Scan,
   condition: Condition,
   visit: (row: Row) => void,
+  keys: number,
 ): Promise<void> {
   const { work } = scan.session
-  for (const { block, span, predicate } of await walk(scan, condition, chainOrder)) {
+  for (const { block, span, matcher } of await walk(scan, condition, chainOrder)) {
     const row = rowAt(block, 0)
-    work.look(span[1] - span[0])
+    const comparisons = keys + (matcher?.comparisons ?? 0)
     for (let position = span[0]; position < span[1]; position++) {
+      work.look(1, comparisons)
       moveTo(row, position)
-      if (predicate === null || predicate(row)) visit(row)
+      if (matcher === null || matcher.matches(row)) visit(row)
+      if (work.isDue()) await work.turn()
     }
     if (work.isDue()) await work.turn()
   }
@@ -109,115 +120,139 @@ export async function visitRows(
 export async function countRows(scan: Scan, condition: Condition): Promise<number> {
   let count = 0
   const { work } = scan.session
-  for (const { block, span, predicate } of await walk(scan, condition, chainOrder)) {
-    count += predicate === null ? span[1] - span[0] : countMatches(block, span, predicate)
+  for (const { block, span, matcher } of await walk(scan, condition, chainOrder)) {
+    count += matcher === null ? lengthOf(span) : await countMatches(block, span, matcher)
     if (work.isDue()) await work.turn()
   }
   return count
 }
 
-function countMatches(block: BlockView, [start, end]: Span, predicate: Predicate): number {
-  const row = rowAt(block, start)
+async function countMatches(block: BlockView, span: Span, matcher: Matcher): Promise<number> {
+  const { work } = block.session
+  const row = rowAt(block, 0)
   let count = 0
-  block.session.work.look(end - start)
-  for (let position = start; position < end; position++) {
-    if (predicate(moveTo(row, position))) count++
+  for (let position = span[0]; position < span[1]; position++) {
+    work.look(1, matcher.comparisons)
+    if (matcher.matches(moveTo(row, position))) count++
+    if (work.isDue()) await work.turn()
   }
   return count
 }
 
-// --- Lists under a row ----------------------------------------------------------------------
-
-/** Selects among the rows that belong to one row; made once for all parents. */
-export type ChildSelector = (block: BlockView, span: Span) => Row[]
-
-/** A selector for lists of an entity's rows under others. */
-export function createChildSelector(entity: Entity, request: ListRequest): ChildSelector {
-  const { condition, order, offset, limit } = request
-  const within = planWithin(order)
-  const predicate = condition.op === 'all' ? null : toPredicate(entity, condition)
-  return (block, span) => rowsOfPiece({ block, span, predicate }, within, order, offset, limit).rows
-}
-
-/** Selects among rows that are at hand, in chain order, such as the members of a group. */
-export function selectAmong(entity: Entity, rows: readonly Row[], request: ListRequest): Row[] {
-  const { condition, order, offset, limit } = request
-  const predicate = condition.op === 'all' ? null : toPredicate(entity, condition)
-  const matching = predicate === null ? rows : rows.filter(predicate)
-  if (order.length === 0) return matching.slice(offset, offset + limit)
-  const ranked = matching.map((row) => rank(row, order)).sort(rankedOrder(order))
-  return ranked.slice(offset, offset + limit).map(({ row }) => row)
-}
+const lengthOf = ([start, end]: Span): number => end - start
 
 // --- Rows of one block ----------------------------------------------------------------------
 
 interface Found {
-  readonly rows: Row[]
+  readonly rows: readonly Row[]
   /** Matching rows left out at the start. */
   readonly skipped: number
 }
 
+/** Comparisons that are few enough to be done in one go, also of long values. */
+const fewComparisons = 32
+
+/** Most pieces are short, so that there is nothing to wait for. */
 function rowsOfPiece(
   piece: Piece,
   within: Direction['within'],
   order: readonly OrderKey[],
   skip: number,
   limit: number,
-): Found {
+): Found | Promise<Found> {
+  const { block, span, matcher } = piece
+  const descending = within === 'descending'
   if (limit <= 0) return { rows: [], skipped: 0 }
   if (within === 'sort') return sortedPiece(piece, order, skip, limit)
-  if (piece.predicate === null) return wholePiece(piece, within === 'descending', skip, limit)
-  return matchesOfPiece(piece, piece.predicate, within === 'descending', skip, limit)
+  if (matcher === null) {
+    const rows = rowsOfSpan(block, span, descending, skip, limit)
+    return { rows, skipped: Math.min(skip, lengthOf(span)) }
+  }
+  if (lengthOf(span) * matcher.comparisons > fewComparisons) {
+    return matchesOfPiece(piece, matcher, descending, skip, limit)
+  }
+  const rows = matchesOfSpan(block, span, matcher, descending, skip + limit)
+  return { rows: rows.slice(skip), skipped: Math.min(skip, rows.length) }
 }
 
-/** Positions that all match need no look before they are rendered. */
-function wholePiece(
-  { block, span }: Piece,
+async function matchesOfPiece(
+  { block, span: [start, end] }: Piece,
+  { matches, comparisons }: Matcher,
   descending: boolean,
   skip: number,
   limit: number,
-): Found {
-  const [start, end] = span
-  const skipped = Math.min(skip, end - start)
-  const length = Math.min(limit, end - start - skipped)
-  block.session.work.look(length)
-  const first = descending ? end - 1 - skipped : start + skipped
-  const step = descending ? -1 : 1
-  const rows = Array.from({ length }, (_, index) => rowAt(block, first + step * index))
-  return { rows, skipped }
-}
-
-function matchesOfPiece(
-  { block, span }: Piece,
-  predicate: Predicate,
-  descending: boolean,
-  skip: number,
-  limit: number,
-): Found {
-  const [start, end] = span
+): Promise<Found> {
+  const { work } = block.session
   const rows: Row[] = []
   let skipped = 0
   let row = rowAt(block, start)
   for (let step = 0; step < end - start && rows.length < limit; step++) {
-    block.session.work.look(1)
-    if (!predicate(moveTo(row, descending ? end - 1 - step : start + step))) continue
-    if (skipped < skip) {
-      skipped++
-      continue
+    work.look(1, comparisons)
+    if (matches(moveTo(row, descending ? end - 1 - step : start + step))) {
+      if (skipped < skip) skipped++
+      else {
+        rows.push(row)
+        forget(row)
+        row = rowAt(block, start)
+      }
     }
-    rows.push(row)
-    row = rowAt(block, start)
+    if (work.isDue()) await work.turn()
   }
   return { rows, skipped }
 }
 
-function sortedPiece(piece: Piece, order: readonly OrderKey[], skip: number, limit: number): Found {
-  const { predicate } = piece
-  const found =
-    predicate === null
-      ? wholePiece(piece, false, 0, Infinity)
-      : matchesOfPiece(piece, predicate, false, 0, Infinity)
-  const ranked = found.rows.map((row) => rank(row, order)).sort(rankedOrder(order))
-  const rows = ranked.slice(skip, skip + limit).map(({ row }) => row)
-  return { rows, skipped: Math.min(skip, ranked.length) }
+async function sortedPiece(
+  piece: Piece,
+  order: readonly OrderKey[],
+  skip: number,
+  limit: number,
+): Promise<Found> {
+  const { rows } = await rowsOfPiece(piece, 'ascending', order, 0, Infinity)
+  const sorted = await sortRows(piece.block.session.work, rows, order)
+  return { rows: sorted.slice(skip, skip + limit), skipped: Math.min(skip, sorted.length) }
+}
+
+async function sortRows(
+  work: Work,
+  rows: readonly Row[],
+  order: readonly OrderKey[],
+): Promise<readonly Row[]> {
+  const ranked: Ranked[] = []
+  for (const row of rows) {
+    work.compare(order.length)
+    ranked.push(rank(row, order))
+    forget(row)
+    if (work.isDue()) await work.turn()
+  }
+  return (await sortInTurns(work, ranked, rankedOrder(order))).map(({ row }) => row)
+}
+
+/** Selects among rows that are at hand, in chain order, such as the members of a group. */
+export async function selectAmong(
+  work: Work,
+  entity: Entity,
+  rows: readonly Row[],
+  request: ListRequest,
+): Promise<readonly Row[]> {
+  const { condition, order, offset, limit } = request
+  const matching = condition.op === 'all' ? rows : await filterRows(work, entity, rows, condition)
+  const sorted = order.length === 0 ? matching : await sortRows(work, matching, order)
+  return sorted.slice(offset, offset + limit)
+}
+
+async function filterRows(
+  work: Work,
+  entity: Entity,
+  rows: readonly Row[],
+  condition: Condition,
+): Promise<readonly Row[]> {
+  const { matches, comparisons } = toMatcher(entity, condition)
+  const matching: Row[] = []
+  for (const row of rows) {
+    work.look(1, comparisons)
+    if (matches(row)) matching.push(row)
+    forget(row)
+    if (work.isDue()) await work.turn()
+  }
+  return matching
 }

@@ -2,11 +2,16 @@
  * Keeps the smallest `capacity` of the items it is shown, in memory for so many only: a binary heap
  * with the largest of them on top.
  */
+import { sortInTurns } from './sort.ts'
+import type { Work } from './work.ts'
+
+/** Items of which the smallest are kept. */
 export interface Smallest<T> {
   readonly size: number
-  add(item: T): void
-  /** The kept items in order; the collection is spent afterwards. */
-  sorted(): T[]
+  /** Answers what is not kept any longer, which may be the item itself; undefined where all are. */
+  add(item: T): T | undefined
+  /** The kept items in order. */
+  sorted(work: Work): Promise<T[]>
 }
 
 /** An empty collection; `capacity` may be infinite. */
@@ -49,11 +54,14 @@ export function createSmallest<T>(capacity: number, compare: (a: T, b: T) => num
       if (heap.length < capacity) {
         heap.push(item)
         if (Number.isFinite(capacity)) rise(heap.length - 1)
-      } else if (capacity > 0 && compare(item, at(0)) < 0) {
-        heap[0] = item
-        sink()
+        return undefined
       }
+      if (capacity === 0 || compare(item, at(0)) >= 0) return item
+      const largest = at(0)
+      heap[0] = item
+      sink()
+      return largest
     },
-    sorted: () => heap.sort(compare),
+    sorted: (work) => sortInTurns(work, heap, compare),
   }
 }

@@ -8,8 +8,9 @@ import type { Logger } from 'pino'
 import { Counter, type Registry } from 'prom-client'
 import { declareScrapedGauge } from '../scraped-gauge.ts'
 import { type EventStream, nextEvent } from './event-stream.ts'
-import type { Graphql, GraphqlRequest } from './graphql.ts'
+import type { Graphql, GraphqlRequest, GraphqlResult } from './graphql.ts'
 import { refusal } from './limits.ts'
+import type { Hold } from './memory.ts'
 import { resultText } from './result-text.ts'
 
 /** Bounds of all subscriptions of a program together. */
@@ -34,7 +35,7 @@ export const defaultSubscriptionLimits: SubscriptionLimits = {
 
 /** What subscriptions work with. */
 export interface SubscriptionParts {
-  readonly graphql: Pick<Graphql, 'executeAt' | 'onHeight'>
+  readonly graphql: Pick<Graphql, 'executeAt' | 'onHeight' | 'memory'>
   readonly registry: Registry
   readonly log: Logger
 }
@@ -159,13 +160,14 @@ async function run(hub: Hub, feed: Feed): Promise<void> {
   for (;;) {
     const height = feed.pending.shift()
     if (height === undefined || feed.controller.signal.aborted) break
+    const hold = hub.graphql.memory.open()
     const heights = { from: height, to: height }
-    const result = await hub.graphql.executeAt(feed.request, heights, feed.controller.signal)
-    if (feed.controller.signal.aborted) break
-    const text = resultText(result)
-    if (nothingFound.test(text)) continue
-    const event = toEvent(text, hub.limits.maxQueuedBytes)
-    for (const reader of [...feed.readers]) deliver(hub, reader, event)
+    const { signal } = feed.controller
+    const result = await hub.graphql.executeAt(feed.request, heights, signal, hold)
+    const event = signal.aborted ? null : toEvent(result, hub.limits.maxQueuedBytes)
+    if (event === null) hold.close()
+    else deliver(hub, [...feed.readers], event, hold)
+    if (signal.aborted) break
   }
   feed.isRunning = false
 }
@@ -173,18 +175,34 @@ async function run(hub: Hub, feed: Feed): Promise<void> {
 /** An answer of empty lists: a height has no row that was asked for. */
 const nothingFound = /^\{"data":\{(?:"\w+":\[\],?)*\}\}$/
 
-function toEvent(text: string, maxBytes: number): Buffer {
+/** The event of a height; null where it has nothing that was asked for. */
+function toEvent(result: GraphqlResult, maxBytes: number): Buffer | null {
+  const length = (result.data ?? []).reduce((sum, text) => sum + text.length, 0)
+  if (length > maxBytes) return tooLargeEvent(maxBytes)
+  const text = resultText(result)
+  if (nothingFound.test(text)) return null
   const event = nextEvent(text)
-  return event.length <= maxBytes ? event : nextEvent(failureText(tooLarge(maxBytes)))
+  return event.length <= maxBytes ? event : tooLargeEvent(maxBytes)
 }
 
-function deliver(hub: Hub, reader: EventStream, event: Buffer): void {
-  if (reader.queuedBytes() + event.length > hub.limits.maxQueuedBytes) {
-    endLate(hub, reader)
-    return
+const tooLargeEvent = (maxBytes: number): Buffer => nextEvent(failureText(tooLarge(maxBytes)))
+
+/** Sends an event to all readers; its bytes are held until each of them has taken it. */
+function deliver(hub: Hub, readers: readonly EventStream[], event: Buffer, hold: Hold): void {
+  let waiting = 1 + readers.length
+  const onTaken = (): void => {
+    if (--waiting === 0) hold.close()
   }
-  reader.send(event)
-  hub.metrics.events.inc()
+  for (const reader of readers) {
+    if (reader.queuedBytes() + event.length > hub.limits.maxQueuedBytes) {
+      endLate(hub, reader)
+      onTaken()
+    } else {
+      reader.send(event, onTaken)
+      hub.metrics.events.inc()
+    }
+  }
+  onTaken()
 }
 
 /** A reader that takes less than it asked for must know that events are missing. */

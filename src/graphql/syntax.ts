@@ -13,13 +13,17 @@ import {
   TokenKind,
   visit,
 } from 'graphql'
+import { checkFieldPairs } from './field-pairs.ts'
 import {
   maxFragments,
+  maxLines,
+  maxNameLength,
   maxNesting,
   maxSameFields,
   maxSelections,
   maxTokens,
   refusal,
+  tooManySelections,
 } from './limits.ts'
 
 const opening: ReadonlySet<string> = new Set([
@@ -33,25 +37,52 @@ const closing: ReadonlySet<string> = new Set([
   TokenKind.PAREN_R,
 ])
 
-/** Parses a query. Throws GraphQLError with the place of the mistake. */
-export function parseQuery(text: string): DocumentNode {
-  checkTokens(text)
-  const document = parse(text, { maxTokens })
-  checkSelections(document)
-  return document
+/** A parsed query. */
+export interface ParsedQuery {
+  readonly document: DocumentNode
+  /** Memory that it takes, roughly. */
+  readonly bytes: number
 }
 
-/** The parser recurses for every bracket, so their depth is bounded before it runs. */
-function checkTokens(text: string): void {
+/** Memory of a token with what is made of it, and of a character of the text. */
+const tokenBytes = 300
+const characterBytes = 2
+
+/** Parses a query. Throws GraphQLError with the place of the mistake. */
+export function parseQuery(text: string): ParsedQuery {
+  checkLines(text)
+  const tokens = checkTokens(text)
+  const document = parse(text, { maxTokens })
+  checkSelections(document)
+  checkFieldPairs(document)
+  return { document, bytes: tokens * tokenBytes + text.length * characterBytes }
+}
+
+const lineEnds = /\r\n|[\n\r]/g
+
+/** The place of each mistake is found by going through the lines, and a comment is no token. */
+function checkLines(text: string): void {
+  let lines = 1
+  for (const _ of text.matchAll(lineEnds)) {
+    lines++
+    if (lines > maxLines) throw tooManyLines()
+  }
+}
+
+/** The parser recurses for every bracket, so their depth is bounded before it runs. Answers how many tokens there are. */
+function checkTokens(text: string): number {
   const lexer = new Lexer(new Source(text))
   let depth = 0
-  for (let count = 0; lexer.advance().kind !== TokenKind.EOF; count++) {
-    const { kind } = lexer.token
+  let count = 0
+  for (; lexer.advance().kind !== TokenKind.EOF; count++) {
+    const { kind, start, end } = lexer.token
     if (opening.has(kind)) depth++
     if (closing.has(kind)) depth--
     if (depth > maxNesting) throw tooNested()
     if (count >= maxTokens) throw tooManyTokens()
+    if (kind === TokenKind.NAME && end - start > maxNameLength) throw tooLongName()
   }
+  return count
 }
 
 function checkSelections(document: DocumentNode): void {
@@ -98,12 +129,18 @@ const tooManyTokens = (): Error =>
     'Split it, or pass long lists as variables.',
   )
 
-/** What to say when a query has too many fields, as written or with its fragments spread. */
-export const tooManySelections = (): Error =>
+const tooManyLines = (): Error =>
   refusal(
     'GRAPHQL_SYNTAX_LIMIT',
-    `The query selects more than ${maxSelections} fields.`,
-    'Ask for several documents in one field by `_in`, or split the query.',
+    `The query has more than ${maxLines} lines.`,
+    'Leave out comments and empty lines, or pass long lists as variables.',
+  )
+
+const tooLongName = (): Error =>
+  refusal(
+    'GRAPHQL_SYNTAX_LIMIT',
+    `The query has a name of more than ${maxNameLength} characters.`,
+    'No field has such a name; choose shorter aliases, and write values in quotes.',
   )
 
 const tooManyFragments = (): Error =>

@@ -24,6 +24,7 @@ import {
   VariablesInAllowedPositionRule,
   validate,
 } from 'graphql'
+import { refusal } from './limits.ts'
 import { isOperatorBlock } from './schema-operators.ts'
 
 /** More than these are not worth reading. */
@@ -41,7 +42,29 @@ export function validateDocument(
   schema: GraphQLSchema,
   document: DocumentNode,
 ): readonly GraphQLError[] {
-  return validate(schema, document, rules, { maxErrors })
+  return validate(schema, document, rules, { maxErrors }).map(explained)
+}
+
+/** Bounds that graphql-js has of its own are told as ours are: with the limit and what to do. */
+function explained(mistake: GraphQLError): GraphQLError {
+  const explain = ownLimits[mistake.message]
+  return explain === undefined ? mistake : explain(mistake.nodes)
+}
+
+const ownLimits: Readonly<Record<string, (nodes: GraphQLError['nodes']) => GraphQLError>> = {
+  'Validation aborted.': () =>
+    refusal(
+      'GRAPHQL_SYNTAX_LIMIT',
+      'Going from each operation of the query through its fragments and their variables takes more than 50000 steps.',
+      'Send fewer operations in one query, or write some fragments out.',
+    ),
+  'Maximum introspection depth exceeded': (nodes) =>
+    refusal(
+      'GRAPHQL_DEPTH_LIMIT',
+      'Introspection lists fields, interfaces, possible types or input fields in more than 2 levels.',
+      'Ask for the types by their names instead, as in { __type(name: "Query") { fields { name } } }.',
+      nodes,
+    ),
 }
 
 /** GraphQL's rule on variable positions, with the looser idea of what fits. */

@@ -68,11 +68,11 @@ function singleTest(kind: AttributeKind, operator: SingleOperator, operand: Oper
     case '_like':
       return likeTest(operand, false)
     case '_ilike':
-      return likeTest(operand, true)
+      return anyCaseTest(kind, operand)
     case '_nlike':
       return negated(likeTest(operand, false))
     case '_nilike':
-      return negated(likeTest(operand, true))
+      return negated(anyCaseTest(kind, operand))
   }
 }
 
@@ -112,28 +112,43 @@ const nullBound = {
  */
 function likeTest(pattern: Operand, ignoreCase: boolean): ValueTest {
   if (pattern === null) return (value) => value === null
-  const written = String(pattern)
-  const matches = textMatcher(ignoreCase ? written.toLowerCase() : written)
-  return (value) => {
-    if (typeof value !== 'string') return false
-    return matches(ignoreCase ? value.toLowerCase() : value)
-  }
+  const matches = textMatcher(String(pattern))
+  if (!ignoreCase) return (value) => typeof value === 'string' && matches(value)
+  return (value) => typeof value === 'string' && matches(value.toLowerCase())
+}
+
+/** Only free text has upper case. */
+function anyCaseTest(kind: AttributeKind, pattern: Operand): ValueTest {
+  const lower = pattern === null ? null : String(pattern).toLowerCase()
+  return likeTest(lower, kind === 'text')
 }
 
 type TextMatcher = (text: string) => boolean
 
 function textMatcher(pattern: string): TextMatcher {
   const equal: TextMatcher = (text) => text === pattern
-  const marks = pattern.split('%').length - 1
-  if (marks === 0 || pattern.length < 2) return equal
-  const starts = pattern.startsWith('%')
-  const ends = pattern.endsWith('%')
-  if (marks === 2 && starts && ends) return (text) => text.includes(pattern.slice(1, -1))
-  if (marks !== 1) return equal
-  if (starts) return (text) => text.endsWith(pattern.slice(1))
-  if (ends) return (text) => text.startsWith(pattern.slice(0, -1))
+  const first = pattern.indexOf('%')
+  if (first < 0 || pattern.length < 2) return equal
+  const last = pattern.length - 1
+  const second = pattern.indexOf('%', first + 1)
+  if (second >= 0) {
+    const within = pattern.slice(1, -1)
+    return first === 0 && second === last ? (text) => text.includes(within) : equal
+  }
+  if (first === 0) return endMatcher(pattern.slice(1))
+  if (first === last) return startMatcher(pattern.slice(0, -1))
   return middleMatcher(pattern)
 }
+
+const endMatcher =
+  (end: string): TextMatcher =>
+  (text) =>
+    text.endsWith(end)
+
+const startMatcher =
+  (start: string): TextMatcher =>
+  (text) =>
+    text.startsWith(start)
 
 /** `a%b`: starts with a and ends with b, which do not overlap. */
 function middleMatcher(pattern: string): TextMatcher {

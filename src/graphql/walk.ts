@@ -8,7 +8,7 @@ import { type Condition, isOfBlock } from './condition.ts'
 import type { Entity } from './entity.ts'
 import type { HeightCursor } from './height-cursor.ts'
 import { type Intervals, intersect } from './intervals.ts'
-import { type Predicate, toPredicate } from './predicate.ts'
+import { type Matcher, toMatcher } from './predicate.ts'
 import { rowAt } from './row.ts'
 import type { Span } from './span-set.ts'
 
@@ -35,7 +35,7 @@ export interface Piece {
   readonly block: BlockView
   readonly span: Span
   /** Null when every row of the span matches. */
-  readonly predicate: Predicate | null
+  readonly matcher: Matcher | null
 }
 
 /** Positions in one piece. */
@@ -54,46 +54,53 @@ export async function walk(
   const descending = direction.blocksDescending
   if (entity.isEmpty === true || condition.op === 'none') return []
   const cursor = await openAccessPath({ ...scan, descending }, entity, condition)
-  return piecesOf(scan, cursor, descending, createCutter(scan, condition, direction, cursor))
+  const matcher = toMatcher(entity, condition)
+  const isDecided = isOfBlock(condition)
+  const toPieces = isDecided
+    ? createChooser(entity, matcher)
+    : createCutter(entity, matcher, direction, cursor)
+  const comparisons = cursor.width + (isDecided ? matcher.comparisons : 0)
+  return piecesOf(scan, blocksOf(scan, cursor, descending), comparisons, toPieces)
 }
 
 /** Blocks without pieces are handed on as a piece of no rows, as they take time as well. */
 function* piecesOf(
-  scan: Scan,
-  cursor: HeightCursor,
-  descending: boolean,
+  { session: { work } }: Scan,
+  blocks: Iterable<BlockView>,
+  comparisons: number,
   toPieces: (block: BlockView) => readonly Piece[],
 ): Generator<Piece> {
-  for (const block of blocksOf(scan, cursor, descending)) {
-    scan.session.work.look(1)
+  for (const block of blocks) {
+    work.look(1, comparisons)
     const pieces = toPieces(block)
-    if (pieces.length === 0) yield { block, span: noRows, predicate: null }
+    if (pieces.length === 0) yield { block, span: noRows, matcher: null }
     else yield* pieces
   }
 }
 
 const noRows: Span = [0, 0]
 
-/** Cuts a block into pieces; a condition on the block itself is decided here, once. */
+/** Takes all rows of a block or none, where the condition is on the block itself. */
+function createChooser(entity: Entity, { matches }: Matcher): (block: BlockView) => Piece[] {
+  return (block) => {
+    const rows = entity.rowsIn(block)
+    if (rows === 0 || !matches(rowAt(block, 0))) return []
+    return [{ block, span: [0, rows], matcher: null }]
+  }
+}
+
+/** Cuts what the cursor names of a block into pieces. */
 function createCutter(
-  { entity }: Scan,
-  condition: Condition,
+  entity: Entity,
+  matcher: Matcher,
   direction: Direction,
   cursor: HeightCursor,
-): (block: BlockView) => readonly Piece[] {
-  const predicate = toPredicate(entity, condition)
-  if (isOfBlock(condition)) {
-    return (block) => {
-      const rows = entity.rowsIn(block)
-      if (rows === 0 || !predicate(rowAt(block, 0))) return []
-      return [{ block, span: [0, rows], predicate: null }]
-    }
-  }
+): (block: BlockView) => Piece[] {
   return (block) => {
     const rows = entity.rowsIn(block)
     if (rows === 0) return []
     const spans = spansOf(cursor, block, entity, rows)
-    return pieces(spans, direction).map((span) => ({ block, span, predicate }))
+    return pieces(spans, direction).map((span) => ({ block, span, matcher }))
   }
 }
 

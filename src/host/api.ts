@@ -65,9 +65,11 @@ export async function openApi({ settings, network }: ApiOptions, parts: ApiParts
 function limitsOf(settings: HostSettings): Limits {
   return {
     maxDepth: settings.graphqlMaxDepth,
+    maxConditions: settings.graphqlMaxConditions,
     maxCost: settings.graphqlMaxCost,
     maxRows: settings.graphqlMaxRows,
     maxResultBytes: settings.graphqlMaxResultBytes,
     maxMs: settings.graphqlMaxMs,
+    maxHeldBytes: settings.graphqlMaxHeldBytes,
   }
 }

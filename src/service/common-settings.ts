@@ -44,10 +44,12 @@ export interface CommonSettings {
   readonly prunerMaxBlocks: number
   readonly logLevel: LogLevel
   readonly graphqlMaxDepth: number
+  readonly graphqlMaxConditions: number
   readonly graphqlMaxCost: number
   readonly graphqlMaxRows: number
   readonly graphqlMaxResultBytes: number
   readonly graphqlMaxMs: number
+  readonly graphqlMaxHeldBytes: number
 }
 
 const chainPart = text('letters and digits, beginning with a letter', /^[A-Za-z][A-Za-z0-9]*$/)
@@ -179,13 +181,21 @@ const common: SettingsTable<Omit<CommonSettings, 'storePath'>> = {
     default: 15,
     doc: 'Deepest nesting of a query.',
   },
+  graphqlMaxConditions: {
+    key: 'graphql.max_conditions',
+    env: 'GRAPHQL_MAX_CONDITIONS',
+    kind: integer(1, 20_000),
+    unit: 'names and objects',
+    default: 2_000,
+    doc: 'Most conditions in the filters, orders and selectors of one query, variables put in.',
+  },
   graphqlMaxCost: {
     key: 'graphql.max_cost',
     env: 'GRAPHQL_MAX_COST',
     kind: integer(1),
     unit: 'documents read',
     default: 2_000_000,
-    doc: 'Most documents one query may look at.',
+    doc: 'Most documents one query may look at; one counts again for every 8 conditions and keys.',
   },
   graphqlMaxRows: {
     key: 'graphql.max_rows',
@@ -210,5 +220,13 @@ const common: SettingsTable<Omit<CommonSettings, 'storePath'>> = {
     unit: 'ms',
     default: 20_000,
     doc: 'Longest time one query may run.',
+  },
+  graphqlMaxHeldBytes: {
+    key: 'graphql.max_held_bytes',
+    env: 'GRAPHQL_MAX_HELD_BYTES',
+    kind: integer(16_777_216, 68_719_476_736),
+    unit: 'bytes',
+    default: 268_435_456,
+    doc: 'Most that all queries together hold in memory; one gets up to half of it.',
   },
 }

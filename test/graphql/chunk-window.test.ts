@@ -9,12 +9,14 @@ import {
   windowOf,
   windowValues,
 } from '../../src/graphql/chunk-window.ts'
+import { createOpenedViews } from '../../src/graphql/opened-views.ts'
 import { rowAt } from '../../src/graphql/row.ts'
 import { fieldReader } from '../../src/graphql/stored-value.ts'
 import { blockSections } from '../../src/primitives/collections.ts'
 import { readField, valueCount } from '../../src/primitives/values.ts'
 import type { Snapshot, StoredBlock } from '../../src/store/store.ts'
 import { type BlockShape, createChain } from '../support/block-factory.ts'
+import { createTestWork } from '../support/graphql-room.ts'
 import { storableBlock, valuesAt } from '../support/store-blocks.ts'
 import { openTestStore } from '../support/test-store.ts'
 
@@ -65,7 +67,8 @@ test('a value read where its window says it begins is the one that the codec rea
     entries: 70,
     calldataBytes: 40,
   })
-  const block = openBlockView({ snapshot } as never, 1) as BlockView
+  const opened = createOpenedViews(createTestWork())
+  const block = openBlockView({ snapshot, opened } as never, 1) as BlockView
   for (const section of blockSections) {
     for (let round = 0; round < 2; round++) {
       for (let index = 0; index < valueCount(section); index++) {

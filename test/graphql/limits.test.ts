@@ -2,15 +2,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   defaultLimits,
-  maxFragments,
-  maxNesting,
-  maxSameFields,
-  maxSelections,
-  maxTokens,
+  maxObjectBytes,
+  maxOrderKeys,
+  maxPatternLength,
+  maxRowComparisons,
+  maxValues,
 } from '../../src/graphql/limits.ts'
 import { commonSettings } from '../../src/service/common-settings.ts'
 import { createChain } from '../support/block-factory.ts'
-import { openGraphqlRoom, openTestGraphql } from '../support/graphql-room.ts'
+import { documentsLookedAt, openGraphqlRoom, openTestGraphql } from '../support/graphql-room.ts'
+import { list, noHash, repeat } from '../support/repeat.ts'
 
 test('the settings of the programs start from the limits of the engine', () => {
   for (const program of ['generator', 'host'] as const) {
@@ -18,10 +19,12 @@ test('the settings of the programs start from the limits of the engine', () => {
     assert.deepEqual(
       {
         maxDepth: settings.graphqlMaxDepth.default,
+        maxConditions: settings.graphqlMaxConditions.default,
         maxCost: settings.graphqlMaxCost.default,
         maxRows: settings.graphqlMaxRows.default,
         maxResultBytes: settings.graphqlMaxResultBytes.default,
         maxMs: settings.graphqlMaxMs.default,
+        maxHeldBytes: settings.graphqlMaxHeldBytes.default,
       },
       defaultLimits,
     )
@@ -74,9 +77,185 @@ test('cost: documents looked at, however few of them are shown', async (t) => {
   assert.equal(data, null)
   assert.equal(
     errors?.[0]?.message,
-    `The query looks at more than ${cost - 1} documents. Narrow the range of blocks, filter on an indexed field (number, hash, from, to, address, topics), or order by block number with a limit.`,
+    `The query looks at more than ${cost - 1} documents; one counts again for every 8 conditions and keys that it is compared with. Narrow the range of blocks, filter on an indexed field (number, hash, from, to, address, topics), or order by block number with a limit.`,
   )
   assert.equal(errors?.[0]?.extensions['code'], 'GRAPHQL_COST_LIMIT')
+})
+
+test('cost: a document counts again for every 8 conditions and keys', async (t) => {
+  const room = await openGraphqlRoom(t)
+  const looked = async (patterns: number, order: string) => {
+    const before = await documentsLookedAt(room.registry)
+    const filter = `{_or: [${repeat(patterns, () => '{data: {_like: "%nothing%"}}')}]}`
+    await room.query(`{ Log(filter: ${filter}${order}) { data } }`)
+    return (await documentsLookedAt(room.registry)) - before
+  }
+  const blocks = 6
+  const logs = 18
+  assert.equal(await looked(8, ''), blocks + logs)
+  assert.equal(await looked(9, ''), blocks + 2 * logs)
+  assert.equal(await looked(16, ''), blocks + 2 * logs)
+  assert.equal(await looked(6, ', order: [{data: ASC}, {address: ASC}]'), blocks + logs)
+  assert.equal(await looked(7, ', order: [{data: ASC}, {address: ASC}]'), blocks + 2 * logs)
+})
+
+test('cost: one row, compared no more often than lets others have a turn soon', async (t) => {
+  const shape = { transactions: 1, logs: 0, entries: 0, calldataBytes: 60_000 }
+  const chain = createChain({ count: 1, shape })
+  const { query, errors } = await openGraphqlRoom(t, { chain, limits: { maxConditions: 10_000 } })
+  const [{ input }] = (await query('{ Transaction { input } }')).Transaction
+  const text = 'query ($f: TransactionFilterArg) { Transaction(filter: $f) { hash } }'
+  const patterns = (count: number) => ({
+    f: { _or: list(count, (index) => ({ input: { _like: `%z${index}%` } })) },
+  })
+  const each = 1 + Math.floor(input.length / 64)
+  const enough = Math.floor(maxRowComparisons / each)
+  assert.ok(enough < 2_000, 'long values count for more')
+  assert.deepEqual(await query(text, patterns(enough)), { Transaction: [] })
+  assert.deepEqual(await errors(text, patterns(enough + 1)), [
+    'A single row, with what hangs on it, takes more than 250000 comparisons. Ask for the documents below it by a query of their own, or use fewer conditions and aggregates.',
+  ])
+})
+
+test('conditions: names and objects, in the text and in every place where a variable stands', async (t) => {
+  const { query, errors } = await openGraphqlRoom(t, { limits: { maxConditions: 12 } })
+  const message =
+    'The query has more than 12 conditions: names and objects in filters, orders and selectors, those of a variable once for each place where it stands. `_in` stands for many `_or`; ask in several requests, or the operator sets GRAPHQL_MAX_CONDITIONS.'
+  const inText = (count: number) =>
+    `{ Log(filter: {_or: [${repeat(count, () => '{data: "0x"}')}]}) { data } }`
+  assert.ok(
+    await query('{ Log(filter: {_or: [{data: "0x"}, {data: "0x"}, {data: "0x"}]}) { data } }'),
+  )
+  assert.deepEqual(await errors(inText(4)), [message])
+  const places = (count: number) =>
+    `query ($f: LogFilterArg) { ${repeat(count, (index) => `a${index}: Log(filter: $f) { data }`)} }`
+  const f = { address: '0x', blockNumber: { _ge: 1 } }
+  assert.ok(await query(places(3), { f }), 'four names in each: three fields, one of them without')
+  assert.deepEqual(await errors(places(4), { f }), [message])
+  const filters = list(13, () => ({}))
+  assert.deepEqual(
+    await errors('query ($f: [LogFilterArg!]) { Log(filter: {_and: $f}) { data } }', {
+      f: filters,
+    }),
+    [message],
+    'before anything is made of them',
+  )
+  const count = (index: number) => `n${index}: COUNT(Log: {filter: {data: {_eq: "0x"}}})`
+  const below = 'transactions(filter: {value: {_ge: 1}, to: {_eq: "0x"}}) { hash }'
+  assert.ok(await query(`{ Block { ${below} } ${repeat(2, count)} }`), 'four and twice three')
+  assert.deepEqual(await errors(`{ Block { ${below} } ${repeat(3, count)} }`), [message])
+})
+
+test('values: of lists and variables, once for each place; long text counts by its length', async (t) => {
+  const { query, errors } = await openGraphqlRoom(t)
+  const message =
+    'The query has more than 50000 values in lists and variables, once for each place where they stand; a text counts for every 100 characters. Ask for parts of long lists in several requests.'
+  const text = 'query ($h: [String!]) { Block(filter: {hash: {_in: $h}}) { number } }'
+  const hashes = (count: number) => ({ h: list(count, noHash) })
+  assert.deepEqual(await query(text, hashes(maxValues - 1)), { Block: [] })
+  assert.deepEqual(await errors(text, hashes(maxValues)), [message])
+  const twice = text.replace(/}$/, 'b: Log(filter: {blockHash: {_in: $h}}) { data } }')
+  assert.deepEqual(await query(twice, hashes(24_000)), { Block: [], b: [] })
+  assert.deepEqual(await errors(twice, hashes(maxValues / 2)), [message])
+  const pattern = 'query ($p: String) { Log(filter: {data: {_like: $p}}) { data } }'
+  const letters = (maxValues - 1) * 100
+  assert.deepEqual(await query(pattern, { p: 'z'.repeat(letters + 99) }), { Log: [] })
+  assert.deepEqual(await errors(pattern, { p: 'z'.repeat(letters + 100) }), [message])
+})
+
+test('patterns: as long as they are found in one pass', async (t) => {
+  const { query, errors } = await openGraphqlRoom(t)
+  const text = 'query ($p: String) { Log(filter: {data: {_like: $p}}) { data } }'
+  const zeros = '0'.repeat(maxPatternLength)
+  assert.ok(await query(text, { p: `%${zeros}%` }))
+  assert.deepEqual(await errors(text, { p: `%${zeros}0%` }), [
+    'A pattern has more than 200 characters between two %. Leave out the % at one end, or look for a part of the text.',
+  ])
+  for (const p of [`%${zeros}0`, `${zeros}0%`, `${zeros}%0`]) assert.ok(await query(text, { p }))
+})
+
+test('values: equal ones in a list are looked up once', async (t) => {
+  const { query, registry, chain } = await openGraphqlRoom(t)
+  const looked = async (text: string, variables: object) => {
+    const before = await documentsLookedAt(registry)
+    assert.equal((await query(text, { ...variables })).Block.length, 1)
+    return (await documentsLookedAt(registry)) - before
+  }
+  const { hash } = chain[2] ?? { hash: '' }
+  const byHash = 'query ($v: [String!]) { Block(filter: {hash: {_in: $v}}) { number } }'
+  const byID = 'query ($v: [ID!]) { Block(docID: $v) { number } }'
+  const spellings = (value: string) =>
+    list(20_000, (index) => (index % 2 === 0 ? value : value.toUpperCase().replace('0X', '0x')))
+  assert.equal(await looked(byHash, { v: spellings(hash) }), await looked(byHash, { v: [hash] }))
+  assert.equal(
+    await looked(byID, { v: spellings(`block-${hash}`) }),
+    await looked(byID, { v: [`block-${hash}`] }),
+  )
+})
+
+test('order: so many keys, each of which counts once', async (t) => {
+  const { query, errors } = await openGraphqlRoom(t)
+  const text = 'query ($o: [LogOrderArg]) { Log(order: $o) { blockNumber logIndex } }'
+  const names = [
+    'data',
+    'address',
+    'blockHash',
+    'blockNumber',
+    'transactionHash',
+    'removed',
+    'transactionIndex',
+    'logIndex',
+    '_docID',
+    'block_id',
+    'transaction_id',
+    '_attestations',
+  ]
+  const keys: object[] = [
+    ...names.map((name) => ({ [name]: 'ASC' })),
+    ...['hash', 'from', 'to', 'value', 'input'].map((name) => ({ transaction: { [name]: 'ASC' } })),
+  ]
+  assert.equal(keys.length, maxOrderKeys + 1)
+  assert.ok(await query(text, { o: keys.slice(1) }))
+  assert.deepEqual(await errors(text, { o: keys }), [
+    'The query orders a list by more than 16 keys. Leave out those that never decide.',
+  ])
+  const once = await query(text, { o: [{ data: 'ASC' }, { logIndex: 'DESC' }] })
+  const often = list(400, (index) => (index % 2 === 0 ? { data: 'ASC' } : { logIndex: 'DESC' }))
+  assert.deepEqual(await query(text, { o: often }), once)
+})
+
+test('groups: a key that is named often counts once', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const text = 'query ($g: [LogField!]) { Log(groupBy: $g) { address n: COUNT(GROUP: {}) } }'
+  const once = await query(text, { g: ['address'] })
+  assert.deepEqual(await query(text, { g: list(40_000, () => 'address') }), once)
+  const names = repeat(9_000, (index) => (index % 2 === 0 ? 'block_id' : '_blockID'))
+  assert.deepEqual(
+    await query(`{ Log(groupBy: [${names}]) { block_id } }`),
+    await query('{ Log(groupBy: [block]) { block_id } }'),
+  )
+})
+
+test('size: an object without those below it', async (t) => {
+  const shape = { transactions: 1, logs: 0, entries: 0, calldataBytes: 200_000 }
+  const { query, errors } = await openGraphqlRoom(t, { chain: createChain({ count: 1, shape }) })
+  const text = (count: number) =>
+    `{ Transaction { ${repeat(count, (index) => `a${index}: input`)} } }`
+  const [row] = (await query(text(1))).Transaction
+  const enough = Math.floor(maxObjectBytes / (row.a0.length + '"a00":"",'.length))
+  assert.ok(await query(text(enough)))
+  const message =
+    'One object of the answer is larger than 16777216 bytes, without those below it. Select each field once; input, data, logsBloom and delta are the largest.'
+  assert.deepEqual(await errors(text(enough + 1)), [message])
+  const deltas = `{ Transaction { _version { ${repeat(90, (index) => `d${index}: delta`)} } } }`
+  assert.deepEqual(await errors(deltas), [message])
+  const [{ hash }] = (await query('{ Transaction { hash } }')).Transaction
+  assert.deepEqual(
+    await errors(
+      deltas.replace('Transaction { _version', `_commits(docID: "tx-${hash}")`).replace(/}$/, ''),
+    ),
+    [message],
+  )
 })
 
 test('size: the bytes of the answer’s rows as JSON, a comma each; one byte less is too little', async (t) => {
@@ -129,50 +308,6 @@ test('time: a query that takes longer is stopped while it works', async (t) => {
   assert.match(errors?.[0]?.message ?? '', /^The query takes longer than 1 ms. Narrow the range/)
 })
 
-test('syntax: tokens, open brackets and fields', async (t) => {
-  const { query, errors } = await openGraphqlRoom(t)
-  const ids = (count: number) => `{ Log(docID: [${Array(count).fill('"x"').join(' ')}]) { data } }`
-  const otherTokens = 12
-  assert.deepEqual((await query(ids(maxTokens - otherTokens))).Log, [])
-  assert.match(
-    (await errors(ids(maxTokens - otherTokens + 1)))[0] ?? '',
-    /^The query has more than 10000 tokens/,
-  )
-  const nested = (depth: number) =>
-    `{ Log(filter: ${'{_not: '.repeat(depth)}{}${'}'.repeat(depth)}) { data } }`
-  assert.ok(await query(nested(maxNesting - 3)))
-  assert.match(
-    (await errors(nested(maxNesting - 2)))[0] ?? '',
-    /^The query has more than 64 brackets open at once/,
-  )
-  const fields = (count: number) =>
-    `{ Block(limit: 1) { ${Array.from({ length: count }, (_, index) => `f${index}: number`).join(' ')} } }`
-  assert.ok(await query(fields(maxSelections - 1)))
-  assert.match(
-    (await errors(fields(maxSelections)))[0] ?? '',
-    /^The query selects more than 1000 fields/,
-  )
-})
-
-test('syntax: fields of one name in one place, and fragments', async (t) => {
-  const { query, errors } = await openGraphqlRoom(t)
-  const same = (count: number) => `{ Block(limit: 1) { ${'number '.repeat(count)} hash } }`
-  assert.deepEqual(Object.keys((await query(same(maxSameFields))).Block[0]), ['number', 'hash'])
-  assert.deepEqual(await errors(same(maxSameFields + 1)), [
-    'The query selects number more than 20 times in one place. Select it once, or give each an alias of its own.',
-  ])
-  const fragments = (count: number) => {
-    const names = Array.from({ length: count }, (_, index) => `f${index}`)
-    const spreads = names.map((name) => `...${name}`).join(' ')
-    const definitions = names.map((name) => `fragment ${name} on Block { number }`).join(' ')
-    return `{ Block(limit: 1) { ${spreads} } } ${definitions}`
-  }
-  assert.deepEqual((await query(fragments(maxFragments))).Block, [{ number: 1 }])
-  assert.deepEqual(await errors(fragments(maxFragments + 1)), [
-    'The query has more than 50 fragments. Write some of them out.',
-  ])
-})
-
 test('rows: a sorted list is followed no further than twice the rows of an answer', async (t) => {
   const { query, errors } = await openGraphqlRoom(t, { limits: { maxRows: 6 } })
   assert.equal(
@@ -182,29 +317,4 @@ test('rows: a sorted list is followed no further than twice the rows of an answe
   assert.deepEqual(await errors('{ Log(order: {data: ASC}, offset: 12, limit: 2) { data } }'), [
     'The query asks for rows beyond number 12 of a sorted list. Set a smaller `offset`, filter from the last value of the page before, or order by block number.',
   ])
-})
-
-test('syntax: fragments do not multiply unnoticed', async (t) => {
-  const { errors } = await openGraphqlRoom(t)
-  const doubling = Array.from(
-    { length: 10 },
-    (_, index) =>
-      `fragment f${index} on Block { a${index}: transactions { block { ...f${index + 1} } } b${index}: transactions { block { ...f${index + 1} } } }`,
-  )
-  const text = `{ Block { ...f0 } } ${doubling.join(' ')} fragment f10 on Block { number }`
-  assert.match((await errors(text))[0] ?? '', /selects more than 1000 fields|nests deeper/)
-})
-
-test('variables nest no deeper than brackets may', async (t) => {
-  const { query, errors } = await openGraphqlRoom(t)
-  const text = 'query($f: BlockFilterArg) { Block(filter: $f) { number } }'
-  const nested = (depth: number): unknown => (depth === 0 ? {} : { _not: nested(depth - 1) })
-  assert.ok(await query(text, { f: nested(maxNesting - 1) }))
-  assert.match(
-    (await errors(text, { f: nested(maxNesting + 1) }))[0] ?? '',
-    /^The variables nest deeper than 64 levels/,
-  )
-  let hostile: unknown = {}
-  for (let depth = 0; depth < 200_000; depth++) hostile = { _not: hostile }
-  assert.match((await errors(text, { f: hostile }))[0] ?? '', /^The variables nest deeper/)
 })

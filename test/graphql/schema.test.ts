@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  executeSync,
-  getIntrospectionQuery,
-  isInputObjectType,
-  isObjectType,
-  parse,
-  validateSchema,
-} from 'graphql'
+import { isInputObjectType, isObjectType, validateSchema } from 'graphql'
 import { createCatalog } from '../../src/graphql/catalog.ts'
 import { createSchema } from '../../src/graphql/schema.ts'
 import { foldOf } from '../../src/graphql/spelling.ts'
@@ -15,18 +8,8 @@ import { hostCollections, openGraphqlRoom } from '../support/graphql-room.ts'
 
 const schema = createSchema(createCatalog('Ethereum__Mainnet', hostCollections))
 
-test('the schema is valid and answers introspection as graphql-js does', async (t) => {
+test('the schema is valid', () => {
   assert.deepEqual(validateSchema(schema), [])
-  const { query } = await openGraphqlRoom(t)
-  const options = {
-    inputValueDeprecation: true,
-    specifiedByUrl: true,
-    schemaDescription: true,
-    directiveIsRepeatable: true,
-  }
-  const text = getIntrospectionQuery(options)
-  const { data } = executeSync({ schema, document: parse(text) })
-  assert.deepEqual(await query(text), JSON.parse(JSON.stringify(data)))
 })
 
 test('introspection and data go together in one request', async (t) => {
@@ -38,16 +21,6 @@ test('introspection and data go together in one request', async (t) => {
     a: [{ number: 1 }],
     t: { name: 'Signature', fields: [{ name: 'type' }, { name: 'identity' }, { name: 'value' }] },
   })
-})
-
-test('introspection that multiplies itself is refused', async (t) => {
-  const { errors } = await openGraphqlRoom(t)
-  const nested = (depth: number): string =>
-    depth === 0 ? 'name' : `fields { type { ${nested(depth - 1)} } }`
-  assert.match(
-    (await errors(`{ __schema { types { ${nested(5)} } } }`))[0] ?? '',
-    /Maximum introspection depth exceeded/,
-  )
 })
 
 test('an explorer tells of every field and argument what it means', () => {

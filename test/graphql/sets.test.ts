@@ -16,7 +16,9 @@ import {
   union,
 } from '../../src/graphql/intervals.ts'
 import { createSmallest } from '../../src/graphql/smallest.ts'
+import { sortInTurns } from '../../src/graphql/sort.ts'
 import { intersectSpans, mergeSpans, type Span, uniteSpans } from '../../src/graphql/span-set.ts'
+import { createTestWork } from '../support/graphql-room.ts'
 
 const small = fc.integer({ min: 0, max: 40 })
 const intervals = fc
@@ -98,12 +100,26 @@ test('cursors combine like sets, in both directions', () => {
   )
 })
 
-test('the smallest of many are those that a full sort puts first', () => {
-  fc.assert(
-    fc.property(fc.array(small), fc.integer({ min: 0, max: 12 }), (numbers, capacity) => {
+test('the smallest of many are those that a full sort puts first, and the others are told', async () => {
+  const property = fc.asyncProperty(
+    fc.array(small),
+    fc.integer({ min: 0, max: 12 }),
+    async (numbers, capacity) => {
       const kept = createSmallest<number>(capacity, (a, b) => a - b)
-      for (const number of numbers) kept.add(number)
-      assert.deepEqual(kept.sorted(), sorted(numbers).slice(0, capacity))
-    }),
+      const dropped = numbers.flatMap((number) => kept.add(number) ?? [])
+      const inOrder = sorted(numbers)
+      assert.deepEqual(await kept.sorted(createTestWork()), inOrder.slice(0, capacity))
+      assert.deepEqual(sorted(dropped), inOrder.slice(capacity))
+    },
   )
+  await fc.assert(property)
+})
+
+test('sorting with turns in between is a stable sort', async () => {
+  const item = fc.record({ key: fc.integer({ min: 0, max: 20 }), place: fc.integer() })
+  const byKey = (a: { key: number }, b: { key: number }): number => a.key - b.key
+  const property = fc.asyncProperty(fc.array(item, { maxLength: 2_000 }), async (items) => {
+    assert.deepEqual(await sortInTurns(createTestWork(), items, byKey), items.toSorted(byKey))
+  })
+  await fc.assert(property, { numRuns: 30 })
 })

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createTurns } from '../../src/graphql/turns.ts'
+import { createChain } from '../support/block-factory.ts'
+import { openGraphqlRoom } from '../support/graphql-room.ts'
+import { list } from '../support/repeat.ts'
 
 test('those who wait go on one after the other, one in each turn of the event loop', async () => {
   const turns = createTurns()
@@ -29,3 +33,38 @@ test('those who wait go on one after the other, one in each turn of the event lo
   )
   assert.equal(new Set(resumed.map((one) => one.turn)).size, resumed.length)
 })
+
+const fewLargeRows = createChain({
+  count: 1,
+  shape: { transactions: 20, logs: 0, entries: 0, calldataBytes: 60_000 },
+})
+const patterns = {
+  f: { _or: list(60, (index) => ({ input: { _like: `%0z${index}%` } })) },
+}
+
+/** What takes long for each of a few rows, by what it does. */
+const longWork: Readonly<Record<string, string>> = {
+  'compares rows': 'Transaction(filter: $f) { hash }',
+  'counts all rows': 'COUNT(Transaction: {filter: $f})',
+  'counts while it groups': 'Transaction(groupBy: [hash]) { n: COUNT(GROUP: {filter: $f}) }',
+  'counts what it has grouped':
+    'Transaction(groupBy: [type]) { n: COUNT(GROUP: {filter: $f, offset: 1}) }',
+}
+
+for (const [name, field] of Object.entries(longWork)) {
+  test(`others have turns while a query ${name} by many patterns`, async (t) => {
+    const { graphql } = await openGraphqlRoom(t, { chain: fewLargeRows })
+    const query = `query ($f: TransactionFilterArg) { ${field} }`
+    let turns = 0
+    let isDone = false
+    const running = graphql.execute({ query, variables: patterns }).finally(() => {
+      isDone = true
+    })
+    while (!isDone) {
+      await nextTurn()
+      turns++
+    }
+    assert.equal((await running).errors, undefined)
+    assert.ok(turns > 10, `${turns} turns`)
+  })
+}

@@ -3,11 +3,13 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { openBlockView } from '../../src/graphql/block-view.ts'
 import { createCatalog } from '../../src/graphql/catalog.ts'
+import { createOpenedViews } from '../../src/graphql/opened-views.ts'
 import { rowAt } from '../../src/graphql/row.ts'
 import { putStored, putText } from '../../src/graphql/write-value.ts'
 import { createWriter, major, writeHead } from '../../src/primitives/cbor.ts'
 import { blockSections } from '../../src/primitives/collections.ts'
 import { createChain } from '../support/block-factory.ts'
+import { createTestWork } from '../support/graphql-room.ts'
 import { testNetwork } from '../support/sealed-blocks.ts'
 import { storableBlock } from '../support/store-blocks.ts'
 import { openTestStore } from '../support/test-store.ts'
@@ -19,7 +21,8 @@ test('every stored field is written as the JSON of what is read', async (t) => {
     await store.putSealedBlock(storableBlock(block))
   const snapshot = store.reader.snapshot()
   t.after(() => snapshot.release())
-  const block = openBlockView({ snapshot } as never, 1)
+  const opened = createOpenedViews(createTestWork())
+  const block = openBlockView({ snapshot, opened } as never, 1)
   assert.ok(block)
   const out = createWriter(16)
   for (const entity of createCatalog(testNetwork, blockSections).values()) {

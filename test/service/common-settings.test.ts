@@ -34,10 +34,12 @@ test('service page: "Pruning | enabled by default; retains the last 1,000 blocks
     prunerMaxBlocks: 1_000,
     logLevel: 'info',
     graphqlMaxDepth: 15,
+    graphqlMaxConditions: 2_000,
     graphqlMaxCost: 2_000_000,
     graphqlMaxRows: 10_000,
     graphqlMaxResultBytes: 64 * 1024 * 1024,
     graphqlMaxMs: 20_000,
+    graphqlMaxHeldBytes: 256 * 1024 * 1024,
   })
 })
 
@@ -61,6 +63,16 @@ test('service page: BOOTSTRAP_PEERS holds multiaddrs that end in the peer ID', (
   assert.throws(() => load({ BOOTSTRAP_PEERS: peer.split('/p2p/')[0] ?? '' }), {
     code: 'CONFIG_INVALID',
     message: /BOOTSTRAP_PEERS: found "\/ip4\/203.0.113.9\/tcp\/9171", accepted is .*p2p\.self\.id/,
+  })
+})
+
+test('queries share no less memory than a few of them take, and no limit of theirs is 0', () => {
+  assert.throws(() => load({ GRAPHQL_MAX_HELD_BYTES: '1000000' }), {
+    message:
+      /^GRAPHQL_MAX_HELD_BYTES: found "1000000", accepted is a whole number from 16777216 to 68719476736$/,
+  })
+  assert.throws(() => load({ GRAPHQL_MAX_CONDITIONS: '0' }), {
+    message: /^GRAPHQL_MAX_CONDITIONS: found "0", accepted is a whole number from 1 to 20000$/,
   })
 })
 

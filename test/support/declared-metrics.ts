@@ -29,7 +29,7 @@ function declareAll(registry: Registry): void {
   createChainMetrics(registry)
   createIngestMetrics(registry)
   declareGauges({ state: never } as never, registry)
-  createGraphqlMetrics(registry)
+  createGraphqlMetrics(registry, { heldBytes: never, planBytes: never })
   createHostMetrics(registry, {
     head: never,
     lag: never,

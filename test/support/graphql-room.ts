@@ -6,6 +6,9 @@ import { Registry } from 'prom-client'
 import type { EntityName } from '../../src/graphql/entity.ts'
 import { type Graphql, type GraphqlResult, openGraphql } from '../../src/graphql/graphql.ts'
 import { defaultLimits, type Limits } from '../../src/graphql/limits.ts'
+import { createMemory } from '../../src/graphql/memory.ts'
+import { createTurns } from '../../src/graphql/turns.ts'
+import { createWork, type Work } from '../../src/graphql/work.ts'
 import type { SealedBlockToStore, StoreReader, StoreWriter } from '../../src/store/store.ts'
 import { type ChainBlock, createChain } from './block-factory.ts'
 import { testNetwork } from './sealed-blocks.ts'
@@ -84,6 +87,13 @@ export function openTestGraphql(
     { network: testNetwork, limits: { ...defaultLimits, ...limits }, collections },
     { reader, registry, log: pino({ enabled: false }) },
   )
+}
+
+/** A meter of a request that nobody else is in the way of. */
+export function createTestWork(limits: Partial<Limits> = {}): Work {
+  const all = { ...defaultLimits, ...limits }
+  const hold = createMemory(all.maxHeldBytes).open()
+  return createWork(all, { turns: createTurns(), hold, signal: undefined })
 }
 
 /** A block with the seals of several Generators. */

@@ -10,7 +10,16 @@ import { join } from 'node:path'
 import { type HealthReport, nodeOptions, type ProgramName } from '../../src/service/contract.ts'
 import { freePorts } from './free-port.ts'
 
+/** What a process has in memory. */
+export interface ProcessMemory {
+  readonly ownBytes: number
+  readonly residentBytes: number
+  /** The most it ever had. */
+  readonly peakBytes: number
+}
+
 export interface Program {
+  readonly healthUrl: string
   readonly graphqlUrl: string
   /** The address by which others reach it, once its peer ID is known. */
   peerAddress(peerId: string): string
@@ -21,7 +30,7 @@ export interface Program {
   metric(lineStart: string): Promise<number>
   /** Bytes on disk of everything the program keeps. */
   diskBytes(): number
-  memory(): { readonly ownBytes: number; readonly residentBytes: number }
+  memory(): ProcessMemory
   /** Starts it on its folder, which keeps its content between starts; resolves when it is healthy. */
   start(settings?: Readonly<Record<string, string>>): Promise<void>
   stop(): Promise<void>
@@ -57,6 +66,7 @@ export async function prepareProgram(
     if (child !== undefined) await endChild(child, signal)
   }
   return {
+    healthUrl: `${url}/health`,
     graphqlUrl,
     peerAddress: (peerId) => `/ip4/127.0.0.1/tcp/${p2p}/p2p/${peerId}`,
     async health() {
@@ -127,9 +137,13 @@ function folderBytes(folder: string): number {
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).blocks * 512, 0)
 }
 
-function processMemory(pid: number): { ownBytes: number; residentBytes: number } {
+function processMemory(pid: number): ProcessMemory {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const kilobytes = (key: string): number =>
     Number(new RegExp(`^${key}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0)
-  return { ownBytes: kilobytes('RssAnon') * 1024, residentBytes: kilobytes('VmRSS') * 1024 }
+  return {
+    ownBytes: kilobytes('RssAnon') * 1024,
+    residentBytes: kilobytes('VmRSS') * 1024,
+    peakBytes: kilobytes('VmHWM') * 1024,
+  }
 }

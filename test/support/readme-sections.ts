@@ -15,6 +15,7 @@ import { ports } from '../../src/service/contract.ts'
 import { settingsTable } from '../../src/service/settings.ts'
 import { failureReasons } from '../../src/verify/failure.ts'
 import { peerMessagesTable } from './peer-messages.ts'
+import { queryLimitsTable } from './query-limits.ts'
 
 export const readme: URL = new URL('../../README.md', import.meta.url)
 
@@ -35,6 +36,7 @@ export function readmeSections(): Readonly<Record<string, string>> {
     'reasons why nothing is proven': reasonTable(),
     ports: portTable(),
     'messages of peers': peerMessagesTable(),
+    'limits of queries': queryLimitsTable(),
   }
 }
 
