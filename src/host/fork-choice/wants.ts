@@ -81,24 +81,25 @@ function headWants(blocks: KnownBlocks, signer: Signer, facts: WantFacts): Want[
   const known = findBlock(blocks, head.number, head.hash)
   const { linked, unlinked } = sealedTops(blocks, signer)
   const base = Math.max(facts.head, facts.windowFloor - 1, linked?.number ?? -1)
-  const top = known ?? unlinked
+  const top = known ?? unlinked[0]
   const missing = top === undefined ? null : missingBelow(blocks, top)
-  const below = missing === null ? [] : [belowWant(missing, base, sake)]
+  const inTheAir = unlinked.find(({ number }) => number < (missing?.number ?? 0))
+  const below = missing === null ? [] : [belowWant(missing, base, inTheAir?.number ?? -1, sake)]
   if (known !== undefined) return below
   const reached = missing === null ? base : Math.max(base, top?.number ?? 0)
   const from = head.number > reached ? reached + 1 : head.number
   return [...below, wantOf(sake, from, head.number, head.hash)]
 }
 
-/** The highest blocks of a signer: one whose ancestry is known, and above it one whose is not. */
+/** The highest block of a signer whose ancestry is known, and those above it whose is not, the highest first. */
 function sealedTops(
   blocks: KnownBlocks,
   { identity, head }: Signer,
-): { readonly linked: Link | undefined; readonly unlinked: Link | undefined } {
-  let unlinked: Link | undefined
+): { readonly linked: Link | undefined; readonly unlinked: readonly Link[] } {
+  const unlinked: Link[] = []
   for (const link of blocks.sealedBy(identity, head?.number ?? 0)) {
     if (footOf(blocks, link).isLinked) return { linked: link, unlinked }
-    unlinked ??= link
+    unlinked.push(link)
   }
   return { linked: undefined, unlinked }
 }
@@ -119,10 +120,20 @@ function missingBelow(blocks: KnownBlocks, link: Link): Missing | null {
   return { number: number - 1, hash, depth: link.number - number + 1 }
 }
 
-/** Upwards from what is linked where that lies below; else downwards, more at a time the deeper it goes. */
-function belowWant({ number, hash, depth }: Missing, base: number, sake: string): Want {
+/**
+ * Upwards from what is linked where that lies below, and from what is already in the air between them; else
+ * downwards, more at a time the deeper it goes. What is in the air may be of another branch than what is missing:
+ * of that it is never more than goes downwards.
+ */
+function belowWant(
+  { number, hash, depth }: Missing,
+  base: number,
+  inTheAir: number,
+  sake: string,
+): Want {
   const down = Math.max(0, number - Math.min(depth, pieceBlocks) + 1)
-  return wantOf(sake, number > base ? base + 1 : down, number, hash)
+  const up = Math.max(base + 1, Math.min(inTheAir + 1, down))
+  return wantOf(sake, number > base ? up : down, number, hash)
 }
 
 /** The first neighbours among blocks whose bytes were dropped. */

@@ -29,6 +29,8 @@ export interface Pull {
 export interface Setback {
   readonly peer: string
   readonly sake: string | null
+  /** Hash of the want with which it failed last; null where that was about anything. */
+  readonly hash: string | null
   readonly tries: number
   readonly untilMs: number
 }
@@ -50,7 +52,7 @@ export function nextPull(
   nowMs: number,
 ): Pull | null {
   const free = peers.filter(({ id }) => !running.some(({ peer }) => peer === id))
-  for (const want of wants) {
+  for (const want of inTurn(wants, setbacks)) {
     if (running.some((pull) => pull.want.sake === want.sake)) continue
     const able = free.filter(
       (peer) => serves(peer, want) && !isSetBack(peer, want, setbacks, nowMs),
@@ -59,6 +61,19 @@ export function nextPull(
     if (best !== undefined) return pullOf(best, want)
   }
   return null
+}
+
+/**
+ * Of the wants for one sake, which share a place, the one that failed last comes last: it may be a block that
+ * nobody has any more, and must not keep the others from being pulled.
+ */
+function inTurn(wants: readonly Want[], setbacks: readonly Setback[]): readonly Want[] {
+  const hasFailed = ({ sake, hash }: Want): boolean =>
+    setbacks.some((setback) => setback.sake === sake && setback.hash === hash)
+  return [...Map.groupBy(wants, ({ sake }) => sake).values()].flatMap((own) => [
+    ...own.filter((want) => !hasFailed(want)),
+    ...own.filter(hasFailed),
+  ])
 }
 
 /** Upwards from the lowest height that the peer has; a want with its block at the end goes to that end. */
@@ -106,19 +121,45 @@ function triesOf(peer: string, sake: string | null, setbacks: readonly Setback[]
   return own.reduce((most, { tries }) => Math.max(most, tries), 0)
 }
 
-/** The setbacks after a pull that brought nothing on; `sake` is null where it delivered nothing at all. */
+/** The setbacks after a pull that delivered so many blocks and left these wants. */
+export function afterPull(
+  setbacks: readonly Setback[],
+  { peer, want }: Pull,
+  delivered: number,
+  wants: readonly Want[],
+  nowMs: number,
+): readonly Setback[] {
+  if (delivered === 0) return withSetback(setbacks, peer, null, nowMs)
+  const obliging = without(setbacks, peer, null)
+  const isOpen = wants.some(({ sake, from, hash }) => {
+    return sake === want.sake && (hash === want.hash || from === want.from)
+  })
+  return isOpen && !isPartly(want, wants)
+    ? withSetback(obliging, peer, want, nowMs)
+    : without(obliging, peer, want.sake)
+}
+
+/** Whether a want is still there, further up. */
+function isPartly(want: Want, wants: readonly Want[]): boolean {
+  return wants.some(({ sake, hash, from }) => {
+    return sake === want.sake && hash === want.hash && from > want.from
+  })
+}
+
+/** The setbacks after a pull that brought nothing on with a want; null where it delivered nothing at all. */
 export function withSetback(
   setbacks: readonly Setback[],
   peer: string,
-  sake: string | null,
+  want: Pick<Want, 'sake' | 'hash'> | null,
   nowMs: number,
 ): readonly Setback[] {
+  const { sake, hash } = want ?? { sake: null, hash: null }
   const tries = 1 + triesOf(peer, sake, setbacks)
   const lengthMs = Math.min(maxSetbackMs, firstSetbackMs * 2 ** (tries - 1))
-  return [...without(setbacks, peer, sake), { peer, sake, tries, untilMs: nowMs + lengthMs }]
+  return [...without(setbacks, peer, sake), { peer, sake, hash, tries, untilMs: nowMs + lengthMs }]
 }
 
-/** The setbacks after a peer brought something on. */
+/** The setbacks without those of a peer about one sake, or null those about anything. */
 export function without(
   setbacks: readonly Setback[],
   peer: string,

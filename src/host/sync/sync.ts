@@ -12,15 +12,14 @@ import type { Want } from '../fork-choice/wants.ts'
 import { type Take, verdictOf } from '../intake.ts'
 import type { HostMetrics } from '../metrics.ts'
 import {
+  afterPull,
   nextChangeMs,
   nextPull,
   type PlanPeer,
   type Pull,
   type Setback,
   servedFrom,
-  without,
   withoutPeer,
-  withSetback,
 } from './pull-plan.ts'
 
 export interface SyncParts {
@@ -165,30 +164,13 @@ async function runPull(state: Syncing, pull: Pull): Promise<void> {
   const piece = await pullPiece(pull, closing.signal, parts)
   if (closing.signal.aborted) return
   setWants(state, await parts.wants())
-  const { peer, want } = pull
-  const isOpen = state.wants.some(({ sake, from, hash }) => {
-    return sake === want.sake && (hash === want.hash || from === want.from)
-  })
-  const isEmpty = piece.delivered === 0
-  state.setbacks = isEmpty
-    ? withSetback(state.setbacks, peer, null, Date.now())
-    : without(state.setbacks, peer, null)
-  if (!isEmpty && isOpen && !isPartly(pull, state.wants))
-    state.setbacks = withSetback(state.setbacks, peer, want.sake, Date.now())
-  else if (!isEmpty) state.setbacks = without(state.setbacks, peer, want.sake)
+  state.setbacks = afterPull(state.setbacks, pull, piece.delivered, state.wants, Date.now())
   const result = resultOf(pull, piece)
-  const { from, to } = pull
+  const { peer, from, to, want } = pull
   const facts = { peer, from, to, blocks: piece.delivered, result, err: piece.error ?? undefined }
   parts.log[result === 'whole' ? 'info' : 'debug'](facts, 'missing blocks pulled')
   parts.metrics.pulled(result)
   if (!state.wants.some(({ sake }) => sake === want.sake)) parts.onCaughtUp()
-}
-
-/** Whether a want is still there, further up. */
-function isPartly({ want }: Pull, wants: readonly Want[]): boolean {
-  return wants.some(({ sake, hash, from }) => {
-    return sake === want.sake && hash === want.hash && from > want.from
-  })
 }
 
 interface Piece {

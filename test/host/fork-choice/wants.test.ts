@@ -93,6 +93,16 @@ const scenes: readonly Scene[] = [
     expected: ['10-11 11a for alice', '13-15 15a for alice'],
   },
   {
+    name: 'what was pulled and stands on nothing stored, the stored tip having been left, is not asked for again',
+    stored: [['a', 0, 9]],
+    waiting: [
+      ['b', 10, 73],
+      ['b', 91, 100],
+    ],
+    heads: { alice: '100b' },
+    expected: ['74-90 90b for alice'],
+  },
+  {
     name: 'a head below what is kept wants nothing',
     stored: [['a', 90, 100]],
     heads: { alice: '5b' },

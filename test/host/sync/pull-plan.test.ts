@@ -93,7 +93,7 @@ describe('who is asked', () => {
 
   test('who could not deliver is left alone about it for a while, who delivered nothing about everything', () => {
     const peers = [peer('p'), peer('q')]
-    const about: Setback = { peer: 'p', sake: 'A', tries: 1, untilMs: 2_000 }
+    const about: Setback = { peer: 'p', sake: 'A', hash: 'hash of 9', tries: 1, untilMs: 2_000 }
     assert.equal(plan([want(1, 9)], peers, [about]), '1 to 9 of q')
     assert.equal(plan([want(1, 9, 'B')], [peer('p')], [about]), '1 to 9 of p')
     assert.equal(plan([want(1, 9, 'B')], [peer('p')], [{ ...about, sake: null }]), 'nothing')
@@ -101,8 +101,8 @@ describe('who is asked', () => {
   })
 
   test('of two that have failed the one that failed less often is asked', () => {
-    const often: Setback = { peer: 'p', sake: 'A', tries: 3, untilMs: 0 }
-    const once: Setback = { peer: 'q', sake: 'A', tries: 1, untilMs: 0 }
+    const often: Setback = { peer: 'p', sake: 'A', hash: 'hash of 9', tries: 3, untilMs: 0 }
+    const once: Setback = { peer: 'q', sake: 'A', hash: 'hash of 9', tries: 1, untilMs: 0 }
     assert.equal(plan([want(1, 9)], [peer('p'), peer('q')], [often, once]), '1 to 9 of q')
   })
 })
@@ -111,7 +111,7 @@ describe('setbacks', () => {
   test('double up to a minute', () => {
     let setbacks: readonly Setback[] = []
     const lengths = Array.from({ length: 10 }, () => {
-      setbacks = withSetback(setbacks, 'p', 'A', 5_000)
+      setbacks = withSetback(setbacks, 'p', want(1, 9), 5_000)
       return (setbacks[0]?.untilMs ?? 0) - 5_000
     })
     assert.deepEqual(
@@ -123,8 +123,16 @@ describe('setbacks', () => {
     assert.equal(nextChangeMs(setbacks, 5_000 + maxSetbackMs), null)
   })
 
+  test('let another want for the same sake go first, since what failed may be a block that nobody has any more', () => {
+    const [left, head] = [want(5, 5), want(7, 9)]
+    assert.equal(plan([left, head], [peer('p')]), '5 to 5 of p')
+    const failed = withSetback([], 'p', left, 0)
+    assert.equal(plan([left, head, want(1, 2, 'B')], [peer('p')], failed), '7 to 9 of p')
+    assert.equal(plan([left], [peer('p')], failed), '5 to 5 of p')
+  })
+
   test('end with what the peer delivers, and when it comes or goes', () => {
-    const both = withSetback(withSetback([], 'p', 'A', 0), 'p', null, 0)
+    const both = withSetback(withSetback([], 'p', want(1, 9), 0), 'p', null, 0)
     assert.deepEqual(
       without(both, 'p', 'A').map(({ sake }) => sake),
       [null],
@@ -146,7 +154,7 @@ describe('the lowest height that is served', () => {
   test('is not the word of a peer that says so and does not deliver', () => {
     const liar = peer('liar', { verified: true, announced: { tail: 0, head: 9 } })
     const honest = peer('honest', { bootstrap: true, announced: { tail: 5, head: 9 } })
-    const failed = withSetback(withSetback([], 'liar', 'A', 0), 'liar', 'A', 0)
+    const failed = withSetback(withSetback([], 'liar', want(1, 9), 0), 'liar', want(1, 9), 0)
     assert.equal(servedFrom([liar, honest], failed), 5)
   })
 })
