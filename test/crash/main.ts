@@ -1,15 +1,19 @@
 /**
- * `npm run crash -- --rounds N`: kills Generator and Host in turn with SIGKILL at random moments
- * while blocks flow, N times each. After every round each block is compared with the node, document
- * by document and CID by CID: no half block, no lost sealed block, one seal per block and identity.
+ * `npm run crash -- --rounds N`: kills Generator and Host in turn with SIGKILL at random moments while blocks come,
+ * are reorganised and are pruned, N times each. What was there before a kill is there after it, and after every round
+ * both keep exactly what the node has, document by document: no half block, no lost one, none that the node left.
  */
 import { deepStrictEqual } from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { planBlock, tokenCreation } from '../../src/devnet/load.ts'
-import { type Anvil, startAnvil } from '../support/anvil.ts'
-import { type Program, pause, prepareProgram } from '../support/programs.ts'
+import { readHeldBlocks, storeDifferences } from '../support/held-blocks.ts'
+import { startMovingChain } from '../support/moving-chain.ts'
+import { readTrueBlocks } from '../support/node-truth.ts'
+import { type Program, type ProgramPlace, pause, prepareProgram } from '../support/programs.ts'
 import { createSeededRandom } from '../support/seeded-random.ts'
-import { compareWithNode, programContent } from './truth.ts'
+import { openMining } from './mining.ts'
 
 const { values } = parseArgs({
   options: {
@@ -18,108 +22,107 @@ const { values } = parseArgs({
   },
 })
 const rounds = Number(values.rounds)
-const random = createSeededRandom(values.seed)
+const { seed } = values
+const random = createSeededRandom(seed)
+const network = 'Ethereum__Mainnet'
 /** A kill comes at most this long after the program was started. */
 const longestLifeMs = 1_500
-/** Blocks compared after each round; all of them are at the end. */
-const comparedBlocks = 60
+/** Newest blocks that are kept: a few rounds of them. */
+const retainBlocks = 80
+/** Newest blocks that are looked at before a kill and after it. */
+const rememberedBlocks = 16
 const timeoutMs = 60_000
+const maxDifferences = 20
 
 function say(text: string): void {
   process.stdout.write(`${text}\n`)
 }
 
-/** Mines blocks of every kind of transaction until it is stopped. */
-function openMining(anvil: Anvil): { stop(): Promise<void> } {
-  let running = true
-  const mining = (async () => {
-    const accounts = await anvil.rpc<`0x${string}`[]>('eth_accounts')
-    await anvil.rpc('eth_sendTransaction', tokenCreation(accounts))
-    await anvil.rpc('evm_setAutomine', false)
-    for (let n = 1; running; n++) {
-      for (const transaction of planBlock(accounts, n))
-        await anvil.rpc('eth_sendTransaction', transaction)
-      await anvil.rpc('evm_mine')
-      await pause(40)
-    }
-  })()
-  return {
-    async stop() {
-      running = false
-      await mining
-    },
-  }
-}
-
-async function nodeHead(anvil: Anvil): Promise<number> {
-  return Number(await anvil.rpc<string>('eth_blockNumber'))
-}
-
-async function untilSealedAt(program: Program, height: number): Promise<void> {
-  const deadline = Date.now() + timeoutMs
+async function untilAtHead(program: Program): Promise<void> {
+  const deadline = performance.now() + timeoutMs
+  const due = chain.head().number
   for (;;) {
     const { head, gaps } = await program.health()
-    if ((head ?? 0) >= height && gaps.length === 0) {
-      const content = await programContent(program, height, height)
-      if (content.get(height)?.seals.length === 1) return
+    const [newest] = (await readHeldBlocks(program, due, due)).values()
+    if (head === due && gaps.length === 0 && newest?.hash === chain.head().hash) {
+      if (newest.seals.length === 1) return
     }
-    if (Date.now() > deadline) throw new Error(`height ${height} did not arrive: ${head}`)
+    if (performance.now() > deadline) throw new Error(`height ${due} did not arrive: ${head}`)
     await pause(50)
   }
 }
 
-/** What a program holds just before it is killed must be there, seal by seal, when it is back. */
+/** What a program keeps sealed just before it is killed is there when it is back, unless the node left it. */
 async function killAndReturn(program: Program): Promise<void> {
   await pause(random.int(longestLifeMs))
-  const { head } = await program.health()
-  const newest = head ?? 1
-  const oldest = Math.max(1, newest - 5)
-  const before = [...(await programContent(program, oldest, newest))].filter(
-    ([, { seals }]) => seals.length > 0,
-  )
+  const newest = (await program.health()).head ?? 1
+  const from = Math.max(1, newest - rememberedBlocks + 1)
+  const before = await readHeldBlocks(program, from, newest)
   await program.kill()
   await program.start()
-  const after = await programContent(program, oldest, newest)
-  for (const [height, content] of before) deepStrictEqual(after.get(height), content)
-}
-
-async function compareNewest(anvil: Anvil, programs: readonly Program[]): Promise<void> {
-  const head = await nodeHead(anvil)
-  for (const program of programs) {
-    await untilSealedAt(program, head)
-    await compareWithNode(anvil, program, Math.max(1, head - comparedBlocks), head)
+  const after = await readHeldBlocks(program, from, newest)
+  const tail = (await program.health()).tail ?? 0
+  for (const [height, block] of before) {
+    const isDue = block.seals.length > 0 && height >= tail && !chain.wasLeft(block.hash)
+    if (isDue) deepStrictEqual(after.get(height), block, `height ${height}`)
   }
 }
 
-const anvil = await startAnvil()
-const generator = await prepareProgram('generator', {
-  NODE_RPC_URL: anvil.url,
-  NODE_WS_URL: anvil.wsUrl,
-  GENERATOR_START_HEIGHT: '1',
-  PRUNER_ENABLED: 'false',
+/** Holds the chain and compares all that is kept. */
+async function compareAll(): Promise<void> {
+  await mining.hold()
+  const to = chain.head().number
+  const from = Math.max(1, to - retainBlocks + 1)
+  const blocks = await readTrueBlocks(chain.anvil, network, { from, to })
+  const identity = (await generator.health()).identity ?? ''
+  for (const program of [generator, host]) {
+    await untilAtHead(program)
+    const differences = await storeDifferences(program, blocks, [identity])
+    deepStrictEqual(differences.slice(0, maxDifferences), [])
+  }
+  compared += blocks.reduce((sum, { documents }) => sum + documents.size, 0)
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'viewmesh-crash-'))
+const settings = { PRUNER_MAX_BLOCKS: `${retainBlocks}`, LOG_LEVEL: 'info' }
+const placeOf = (name: string): ProgramPlace => ({
+  folder: join(folder, name),
+  log: join(folder, `${name}.log`),
 })
+say(`seed ${seed}; stores and logs are in ${folder} until all is done`)
+let compared = 0
+const chain = await startMovingChain({ groups: 1, random: createSeededRandom(`${seed} chain`) })
+const generator = await prepareProgram(
+  'generator',
+  {
+    NODE_RPC_URL: chain.anvil.url,
+    NODE_WS_URL: chain.anvil.wsUrl,
+    GENERATOR_START_HEIGHT: '1',
+    ...settings,
+  },
+  placeOf('generator'),
+)
 await generator.start()
 const peerId = (await generator.health()).p2p.self?.id ?? ''
-const host = await prepareProgram('host', {
-  BOOTSTRAP_PEERS: generator.peerAddress(peerId),
-  PRUNER_ENABLED: 'false',
-})
+const host = await prepareProgram(
+  'host',
+  { BOOTSTRAP_PEERS: generator.peerAddress(peerId), ...settings },
+  placeOf('host'),
+)
 await host.start()
-const mining = openMining(anvil)
+const mining = openMining(chain, createSeededRandom(`${seed} mining`))
 for (let round = 1; round <= rounds; round++) {
+  mining.go()
   for (const program of [generator, host]) await killAndReturn(program)
-  await compareNewest(anvil, [generator, host])
+  await compareAll()
   if (round % 10 === 0 || round === rounds)
-    say(`${round} of ${rounds} rounds: ${await nodeHead(anvil)} blocks, nothing lost, nothing half`)
+    say(`${round} of ${rounds} rounds: block ${chain.head().number}, nothing lost, nothing half`)
 }
-await mining.stop()
-const head = await nodeHead(anvil)
-for (const program of [generator, host]) {
-  await untilSealedAt(program, head)
-  for (let from = 1; from <= head; from += comparedBlocks)
-    await compareWithNode(anvil, program, from, Math.min(head, from + comparedBlocks - 1))
-}
-say(`all ${head} blocks equal the node's at Generator and Host after ${2 * rounds} kills`)
+const { blocks } = chain.figures
+const { reorganisations } = mining.figures
+say(`${2 * rounds} kills, ${blocks} blocks, ${reorganisations} reorganisations: what was kept`)
+say(`after each round, ${compared} documents in all, equals the node's at Generator and Host`)
 await host.close()
 await generator.close()
-await anvil.close()
+await chain.close()
+rmSync(folder, { recursive: true })

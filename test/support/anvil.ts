@@ -74,6 +74,29 @@ export async function callNode<T>(
   return result as T
 }
 
+/** Several calls at once, in one request; throws the first error among their answers. */
+export async function callNodes(
+  url: string,
+  calls: readonly (readonly [method: string, params: readonly unknown[]])[],
+): Promise<unknown[]> {
+  if (calls.length === 0) return []
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(
+      calls.map(([method, params], id) => ({ jsonrpc: '2.0', id, method, params })),
+    ),
+  })
+  const answers = (await response.json()) as {
+    readonly id: number
+    readonly result?: unknown
+    readonly error?: { readonly message: string }
+  }[]
+  const failed = answers.find(({ error }) => error !== undefined)
+  if (failed !== undefined) throw new Error(`${calls[failed.id]?.[0]}: ${failed.error?.message}`)
+  return answers.toSorted((a, b) => a.id - b.id).map(({ result }) => result)
+}
+
 async function listeningPort(child: ChildProcess): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   let said = ''

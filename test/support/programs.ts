@@ -4,7 +4,16 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type HealthReport, nodeOptions, type ProgramName } from '../../src/service/contract.ts'
@@ -31,6 +40,8 @@ export interface Program {
   /** Bytes on disk of everything the program keeps. */
   diskBytes(): number
   memory(): ProcessMemory
+  /** How it ended without being told to; null where it did not. */
+  ownEnd(): string | null
   /** Starts it on its folder, which keeps its content between starts; resolves when it is healthy. */
   start(settings?: Readonly<Record<string, string>>): Promise<void>
   stop(): Promise<void>
@@ -40,12 +51,20 @@ export interface Program {
   close(): Promise<void>
 }
 
+export interface ProgramPlace {
+  /** Where it keeps everything. Default: a new folder. */
+  readonly folder?: string
+  /** File to which is added what it says. Default: that is shown. */
+  readonly log?: string
+}
+
 /** `viewmesh generator` or `viewmesh host` on free ports and an empty folder, not yet started. */
 export async function prepareProgram(
   name: ProgramName,
   settings: Readonly<Record<string, string>>,
+  { folder = mkdtempSync(join(tmpdir(), `viewmesh-${name}-`)), log }: ProgramPlace = {},
 ): Promise<Program> {
-  const folder = mkdtempSync(join(tmpdir(), `viewmesh-${name}-`))
+  mkdirSync(folder, { recursive: true })
   const [health = 0, api = 0, p2p = 0] = await freePorts(3)
   const environment = {
     PATH: process.env['PATH'] ?? '',
@@ -62,8 +81,11 @@ export async function prepareProgram(
   const url = `http://127.0.0.1:${health}`
   const graphqlUrl = `http://127.0.0.1:${api}/api/v0/graphql`
   let child: ChildProcess | undefined
+  let ownEnd: string | null = null
   const end = async (signal?: NodeJS.Signals): Promise<void> => {
-    if (child !== undefined) await endChild(child, signal)
+    const ending = child
+    child = undefined
+    if (ending !== undefined) await endChild(ending, signal)
   }
   return {
     healthUrl: `${url}/health`,
@@ -90,12 +112,14 @@ export async function prepareProgram(
     },
     diskBytes: () => folderBytes(folder),
     memory: () => processMemory(child?.pid ?? 0),
+    ownEnd: () => ownEnd,
     async start(more = {}) {
-      child = spawn(process.execPath, [...nodeOptions, 'src/viewmesh.js', name], {
-        env: { ...environment, ...more },
-        stdio: ['ignore', 'inherit', 'inherit'],
+      const started = startProgram(name, { ...environment, ...more }, log)
+      child = started
+      started.once('exit', (code, signal) => {
+        if (child === started) ownEnd = `ended with ${signal ?? `code ${code}`}`
       })
-      await untilHealthy(child, url)
+      await untilHealthy(started, url)
     },
     stop: () => end(),
     kill: () => end('SIGKILL'),
@@ -106,13 +130,34 @@ export async function prepareProgram(
   }
 }
 
+/** Its end follows that of this process. */
+function startProgram(name: ProgramName, env: NodeJS.ProcessEnv, log?: string): ChildProcess {
+  const output = log === undefined ? 'inherit' : openSync(log, 'a')
+  const child = spawn(process.execPath, [...nodeOptions, 'src/viewmesh.js', name], {
+    env,
+    stdio: ['ignore', output, output],
+  })
+  if (typeof output === 'number') closeSync(output)
+  const kill = (): void => void child.kill('SIGKILL')
+  process.once('exit', kill)
+  child.once('exit', () => process.removeListener('exit', kill))
+  return child
+}
+
+/** A program that takes longer than this to be healthy hangs. */
+const longestStartMs = 60_000
+
 async function untilHealthy(child: ChildProcess, url: string): Promise<void> {
-  while (child.exitCode === null) {
+  const deadline = performance.now() + longestStartMs
+  while (child.exitCode === null && child.signalCode === null) {
     const answer = await fetch(`${url}/health`).catch(() => undefined)
     if (answer?.status === 200) return
+    if (performance.now() > deadline) throw new Error('a program did not become healthy')
     await pause(20)
   }
-  throw new Error(`a program ended with ${child.exitCode} before it was healthy`)
+  throw new Error(
+    `a program ended with ${child.exitCode ?? child.signalCode} before it was healthy`,
+  )
 }
 
 /** Waits between two looks at a program from outside, where there is no event to await. */
