@@ -158,7 +158,7 @@ test('a peer that does not read its gossip is cut off, and the others get every 
   })
   await connect(honest, room)
   const peer = await openRawPeer(t)
-  await peer.takeGossip((stream) => stream.pause())
+  await peer.take(gossipProtocol, (stream) => stream.pause())
   await gossip(peer, room, [subscription()])
   await until(() => room.p2p.peers().some(({ id, subscribed }) => id === peer.id && subscribed))
 

@@ -48,8 +48,8 @@ export interface RawPeer {
   range(address: string): Promise<LengthPrefixedStream>
   /** Answers incoming range streams. */
   serveRange(answer: (frames: LengthPrefixedStream, stream: Stream) => Promise<void>): Promise<void>
-  /** Takes incoming gossip streams. */
-  takeGossip(take: (stream: Stream) => void): Promise<void>
+  /** Takes incoming streams of a protocol. */
+  take(protocol: string, take: (stream: Stream) => unknown): Promise<void>
 }
 
 export interface RawPeerSetup {
@@ -123,6 +123,6 @@ export async function openRawPeer(
     range: async (address) => lpStream(await open(address, rangeProtocol(testNetwork))),
     serveRange: (answer) =>
       node.handle(rangeProtocol(testNetwork), (stream) => answer(lpStream(stream), stream)),
-    takeGossip: (take) => node.handle(gossipProtocol, (stream) => take(stream)),
+    take: (protocol, take) => node.handle(protocol, (stream) => void take(stream)),
   }
 }

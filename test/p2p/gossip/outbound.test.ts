@@ -23,7 +23,7 @@ async function openListener(
 ): Promise<{ peer: RawPeer; streams: Stream[] }> {
   const peer = await openRawPeer(t)
   const streams: Stream[] = []
-  await peer.takeGossip((stream) => streams.push(stream))
+  await peer.take(gossipProtocol, (stream) => streams.push(stream))
   const stream = await peer.open(room.address, gossipProtocol)
   const subscription = { subscriptions: [{ subscribe: true, topic }], messages: [] }
   stream.send(lengthPrefixed(RPC.encode(subscription)))

@@ -181,7 +181,7 @@ test('of strangers that do not read their gossip, those that read least go first
   const addresses = ['127.0.0.2', '127.0.0.3', '127.0.0.4']
   const deaf = await Promise.all(addresses.map((from) => openRawPeer(t, { from })))
   for (const peer of deaf) {
-    await peer.takeGossip((stream) => stream.pause())
+    await peer.take(gossipProtocol, (stream) => stream.pause())
     const stream = await peer.open(room.address, gossipProtocol)
     const topic = topicOf(testNetwork, 'block')
     const subscription = { subscriptions: [{ subscribe: true, topic }], messages: [] }
