@@ -13,7 +13,7 @@ import { encodeSealedBlock } from '../../src/primitives/sealed-block.ts'
 import { type ChainBlock, createChain, shapes } from '../support/block-factory.ts'
 import type { LogLine } from '../support/captured-log.ts'
 import { metricValue } from '../support/metric-value.ts'
-import { openRoom, type TestRoom, until } from '../support/p2p-room.ts'
+import { type TestRoom, until } from '../support/p2p-room.ts'
 import { sealBlock, signSeal, testSigner } from '../support/sealed-blocks.ts'
 import { createSeededRandom } from '../support/seeded-random.ts'
 import { openTestGenerator, type TestGenerator } from '../support/test-generator.ts'
@@ -47,7 +47,9 @@ async function openScene(t: TestContext): Promise<Scene> {
 
 /** A peer that wants no good, connected to the Host. */
 async function openHostile(t: TestContext, { honest, host }: Scene): Promise<TestRoom> {
-  const hostile = await openRoom(t, { options: { network }, limits: { maxGossipBytes: 3 << 20 } })
+  const { room: hostile } = await openTestGenerator(t, 'hostile', [], {
+    room: { options: { network }, limits: { maxGossipBytes: 3 << 20 } },
+  })
   host.mesh.p2p.setBootstrapPeers([honest.room.address, hostile.address])
   await connected(hostile, host)
   return hostile
@@ -179,7 +181,6 @@ test('a hostile peer on gossip', async (t) => {
     await lineAbout(host, 'peer disconnected', hostile.id)
     await until(() => hostile.p2p.peers().every(({ id }) => id !== host.id))
     await honestBlockArrives(scene)
-    hostile.p2p.setBootstrapPeers([host.address])
     await connected(hostile, host)
     await hostile.p2p.publish(random.bytes(mib + 1))
     await lineAbout(host, 'peer disconnected and banned', hostile.id)

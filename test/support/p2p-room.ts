@@ -84,8 +84,12 @@ export async function openRoom(t: TestContext, setup: RoomSetup = {}): Promise<T
 
 /** Resolves when the condition holds; for what no event tells. Gives up after ten seconds. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = AbortSignal.timeout(10_000)
-  while (!(await condition())) await delay(10, undefined, { signal: deadline })
+  const tooLate = new Error('what is awaited here has not come within 10 s')
+  const deadlineMs = performance.now() + 10_000
+  while (!(await condition())) {
+    if (performance.now() > deadlineMs) throw tooLate
+    await delay(10)
+  }
 }
 
 /** Connects `from` to `to`; resolves when `from` knows what `to` serves and hears its gossip. */
