@@ -7,6 +7,7 @@ import type { Registry } from 'prom-client'
 import { openIdentity, readIdentity } from '../identity/identity.ts'
 import type { P2p } from '../p2p/p2p.ts'
 import { networkName } from '../primitives/names.ts'
+import { openFailureLog } from '../service/failure-log.ts'
 import { openHealthServer } from '../service/health.ts'
 import { openLineFile } from '../service/line-file.ts'
 import { openMetrics } from '../service/metrics.ts'
@@ -109,6 +110,8 @@ export async function openHost(
       },
     ),
   )
+  const failures = status.signerFailures
+  running.own('failure log', openFailureLog({}, { log, failures }))
   status.setReady(true)
   running.own('readiness', { close: () => status.setReady(false) })
   const { id, addresses } = mesh.p2p.self()

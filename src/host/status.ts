@@ -38,6 +38,8 @@ export interface StoredHeights {
 export interface Status {
   readonly parts: StatusParts
   readonly gauges: HostGauges
+  /** What is wrong with the signers, which nobody else logs. */
+  signerFailures(): readonly FailureReport[]
   state(): HealthState
   stored(): StoredHeights | null
   /** Blocks were stored now. */
@@ -75,6 +77,10 @@ export function createStatus(settings: HostSettings, nowMs: () => number = Date.
     })
   const reached = (): number | null => follow?.reached ?? null
 
+  const signerFailures = (): FailureReport[] => [
+    ...(parts.trust?.failures() ?? []),
+    ...(follow?.failures ?? []),
+  ]
   const errors = (): FailureReport[] => {
     const standing = [parts.schema?.failure() ?? null, parts.volume?.failure() ?? null]
     return [
@@ -109,6 +115,7 @@ export function createStatus(settings: HostSettings, nowMs: () => number = Date.
 
   return {
     parts,
+    signerFailures,
     state,
     stored,
     gauges: {
@@ -148,8 +155,9 @@ export function createStatus(settings: HostSettings, nowMs: () => number = Date.
 const networkUnknown: FailureReport = {
   code: 'HOST_NETWORK_UNKNOWN',
   message:
-    'Nobody has said yet which chain this Host is of: the Generator at GENERATOR_SCHEMA_URL does not answer.',
-  remedy: 'Start that Generator or correct the address, or set CHAIN_NAME and CHAIN_NETWORK.',
+    'Nobody has said yet which chain this Host is of: there is no schema of the Generator at GENERATOR_SCHEMA_URL.',
+  remedy:
+    'Start that Generator, correct the address or the token, or set CHAIN_NAME and CHAIN_NETWORK.',
 }
 
 /** The accepted signers with their sources; under `anyone` those that were heard. */

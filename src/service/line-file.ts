@@ -28,6 +28,7 @@ export interface LineFileParts<T> {
 }
 
 export interface LineFile<T> {
+  readonly path: string
   /** What the file holds now; empty while there is none. */
   values(): readonly T[]
   /** Why the file as it is now cannot be used; null while it can. */
@@ -58,10 +59,12 @@ export async function openLineFile<T>(
     })
     if (text === null) return false
     lastProblem = null
-    if (text === lastText || text.length > maxCharacters) return false
+    if (text === lastText) return false
     lastText = text
-    const parsed = parseLines(text, options, parts.log)
-    lastRefusal = options.isWhole ? refusalOf(parsed) : null
+    const isTooLong = text.length > maxCharacters
+    const parsed = parseLines(isTooLong ? '' : text, options, parts.log)
+    lastRefusal = options.isWhole === true ? refusalOf(parsed) : null
+    if (isTooLong) lastRefusal = `it has more than ${maxCharacters} characters`
     if (lastRefusal !== null) {
       const facts = { setting, path, problem: lastRefusal, entries: values.length }
       parts.log.warn(facts, 'file not taken over, the last good list stays')
@@ -85,6 +88,7 @@ export async function openLineFile<T>(
   const timer = setInterval(() => void tick(), options.intervalMs ?? 2_000)
   timer.unref()
   return {
+    path,
     values: () => values,
     problem: () => lastProblem ?? lastRefusal,
     close: () => clearInterval(timer),

@@ -80,7 +80,7 @@ test('HOST_NETWORK_UNKNOWN: a Host that nobody told its chain makes no store whi
   const { status, report } = await host.health()
   assert.deepEqual([status, report.status], [503, 'unhealthy'])
   assert.equal(report.error?.code, 'HOST_NETWORK_UNKNOWN')
-  assert.match(`${report.error?.message}`, /Generator at GENERATOR_SCHEMA_URL does not answer/)
+  assert.match(`${report.error?.message}`, /no schema of the Generator at GENERATOR_SCHEMA_URL/)
   assert.match(`${report.error?.remedy}`, /or set CHAIN_NAME and CHAIN_NETWORK/)
   assert.equal(existsSync(join(home, 'store')), false)
 

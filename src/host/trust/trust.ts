@@ -7,11 +7,11 @@ import type { Logger } from 'pino'
 import { ServiceError } from '../../errors.ts'
 import type { P2p } from '../../p2p/p2p.ts'
 import type { FailureReport, TrustMode } from '../../service/contract.ts'
-import type { LineFile } from '../../service/line-file.ts'
 import type { StoreReader } from '../../store/store.ts'
 import type { Writer } from '../apply/writer.ts'
-import { type AcceptedList, type AcceptedSource, createAcceptedList } from './accepted-list.ts'
+import { type AcceptedSource, createAcceptedList } from './accepted-list.ts'
 import { type PeerIdentity, provenIdentity } from './peer-identity.ts'
+import { anyoneFailure, type SignersFile, trustFailures } from './trust-failures.ts'
 
 export interface TrustOptions {
   readonly mode: TrustMode
@@ -26,7 +26,7 @@ export interface TrustParts {
   readonly writer: Pick<Writer, 'setAccepted' | 'putRecord'>
   readonly reader: StoreReader
   /** The file of signers; null without one. */
-  readonly file: Pick<LineFile<string>, 'values' | 'problem'> | null
+  readonly file: SignersFile | null
   /** Called when the writer cannot go on. */
   readonly onFatal: (error: unknown) => void
 }
@@ -65,6 +65,7 @@ export function openTrust(options: TrustOptions, parts: TrustParts): Trust {
   const closing = new AbortController()
   const asking = new Set<string>()
   let told: string | null = null
+  let peers: readonly string[] = []
   let node: AskedNode | null = null
 
   const update = (): void => {
@@ -85,7 +86,14 @@ export function openTrust(options: TrustOptions, parts: TrustParts): Trust {
 
   const onProof = (peer: string, found: PeerIdentity): void => {
     proven.set(peer, found)
-    if (found.role !== 'generator' || mode !== 'bootstrap') return
+    if (found.role !== 'generator') return
+    const isAccepted = list.sources().some(({ identity }) => identity === found.identity)
+    if (mode === 'signers' && !isAccepted)
+      log.warn(
+        { peer, identity: found.identity },
+        'bootstrap peer is a Generator that is not accepted',
+      )
+    if (mode !== 'bootstrap') return
     if (list.prove(peer, found.identity)) {
       log.info({ peer, signer: found.identity }, 'bootstrap peer proved a Generator’s identity')
       savePins()
@@ -113,13 +121,13 @@ export function openTrust(options: TrustOptions, parts: TrustParts): Trust {
     mode,
     sources: list.sources,
     identityOf: (peer) => proven.get(peer) ?? null,
-    failures: () => failuresOf(mode, list, file),
+    failures: () => trustFailures({ mode, list, peers, proven, file }),
     onFile: () => {
       list.setFile(file?.values() ?? [])
       update()
     },
     setBootstrapPeers: (addresses) => {
-      const peers = addresses.map(peerOf)
+      peers = addresses.map(peerOf)
       if (list.keepPeers(peers)) savePins()
       for (const peer of peers) {
         const found = proven.get(peer)
@@ -172,53 +180,4 @@ function readPins(reader: StoreReader): Readonly<Record<string, string>> {
 /** The peer ID at the end of an address. */
 function peerOf(address: string): string {
   return address.slice(address.lastIndexOf('/') + 1)
-}
-
-const anyoneFailure: FailureReport = {
-  code: 'HOST_TRUSTS_ANYONE',
-  message: 'HOST_TRUST is anyone: whoever signs a block decides what is stored and served.',
-  remedy:
-    'Leave HOST_TRUST out, or name signers in HOST_TRUSTED_SIGNERS; anyone is for experiments.',
-}
-
-function failuresOf(
-  mode: TrustMode,
-  list: AcceptedList,
-  file: TrustParts['file'],
-): readonly FailureReport[] {
-  if (mode === 'anyone') return [anyoneFailure]
-  const problem = file?.problem() ?? null
-  return [
-    ...(list.sources().length === 0 ? [noSignerFailure(mode)] : []),
-    ...list.changed().map(changedFailure),
-    ...(problem === null ? [] : [fileFailure(problem)]),
-  ]
-}
-
-function noSignerFailure(mode: TrustMode): FailureReport {
-  return {
-    code: 'HOST_NO_SIGNER',
-    message: `No signer is accepted, so no block is stored${mode === 'bootstrap' ? ': no bootstrap peer has proved to be a Generator yet' : ''}.`,
-    remedy:
-      'Name a Generator in BOOTSTRAP_PEERS, or the identities of Generators (identity in their /health) in HOST_TRUSTED_SIGNERS; behind another Host only the latter works.',
-  }
-}
-
-function changedFailure({ peer, pinned, found }: AcceptedListChange): FailureReport {
-  return {
-    code: 'HOST_SIGNER_CHANGED',
-    message: `The bootstrap peer ${peer} proves the identity ${found}; accepted of it is ${pinned}, and stays so.`,
-    remedy:
-      'Where that Generator was given a new key on purpose, take the peer off BOOTSTRAP_PEERS, let the Host see that, and name it again; else find out who has its keyring secret.',
-  }
-}
-
-type AcceptedListChange = ReturnType<AcceptedList['changed']>[number]
-
-function fileFailure(problem: string): FailureReport {
-  return {
-    code: 'HOST_SIGNERS_FILE_UNUSABLE',
-    message: `HOST_TRUSTED_SIGNERS_FILE cannot be used (${problem}); the last good list stays.`,
-    remedy: 'Write one identity a line; a file is taken over as a whole or not at all.',
-  }
 }

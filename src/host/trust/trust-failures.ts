@@ -1,0 +1,82 @@
+/** What a person should look at about the accepted signers, as `/health` tells it. */
+import type { FailureReport, TrustMode } from '../../service/contract.ts'
+import type { AcceptedList, ChangedSigner } from './accepted-list.ts'
+import type { PeerIdentity } from './peer-identity.ts'
+
+export interface TrustFacts {
+  readonly mode: TrustMode
+  readonly list: Pick<AcceptedList, 'sources' | 'changed'>
+  /** The bootstrap peers. */
+  readonly peers: readonly string[]
+  /** Who connected bootstrap peers proved to be. */
+  readonly proven: ReadonlyMap<string, PeerIdentity>
+  /** The file of signers; null without one. */
+  readonly file: SignersFile | null
+}
+
+export interface SignersFile {
+  readonly path: string
+  values(): readonly string[]
+  problem(): string | null
+}
+
+export const anyoneFailure: FailureReport = {
+  code: 'HOST_TRUSTS_ANYONE',
+  message: 'HOST_TRUST is anyone: whoever signs a block decides what is stored and served.',
+  remedy:
+    'Leave HOST_TRUST out, or name signers in HOST_TRUSTED_SIGNERS; anyone is for experiments.',
+}
+
+/** The failures of this moment, the cause before what follows from it. */
+export function trustFailures(facts: TrustFacts): FailureReport[] {
+  const { mode, list, file } = facts
+  if (mode === 'anyone') return [anyoneFailure]
+  const problem = file?.problem() ?? null
+  return [
+    ...(file === null || problem === null ? [] : [fileFailure(file, problem)]),
+    ...(list.sources().length === 0 ? [noSignerFailure(facts)] : []),
+    ...list.changed().map(changedFailure),
+  ]
+}
+
+function noSignerFailure(facts: TrustFacts): FailureReport {
+  return {
+    code: 'HOST_NO_SIGNER',
+    message: `No signer is accepted, so no block is stored: ${whyNobody(facts)}.`,
+    remedy:
+      facts.mode === 'signers'
+        ? 'Name the identities of Generators (identity in their /health) in HOST_TRUSTED_SIGNERS or in HOST_TRUSTED_SIGNERS_FILE.'
+        : 'Name a Generator in BOOTSTRAP_PEERS, or the identities of Generators (identity in their /health) in HOST_TRUSTED_SIGNERS; behind another Host only the latter works.',
+  }
+}
+
+function whyNobody({ mode, peers, proven }: TrustFacts): string {
+  if (mode === 'signers') return 'HOST_TRUST is signers, and none is named'
+  if (peers.length === 0) return 'BOOTSTRAP_PEERS is empty'
+  const hosts = peers.filter((peer) => proven.get(peer)?.role === 'host')
+  const others = peers.length - hosts.length
+  const rest = 'has proved to be a Generator yet'
+  if (hosts.length === 0) return `no bootstrap peer ${rest}`
+  const named = `the bootstrap peer ${hosts[0]} is a Host${hosts.length > 1 ? ', like others' : ''}`
+  return others === 0 ? named : `${named}, and none of the other ${others} ${rest}`
+}
+
+function changedFailure({ peer, pinned, found }: ChangedSigner): FailureReport {
+  return {
+    code: 'HOST_SIGNER_CHANGED',
+    message: `The bootstrap peer ${peer} proves the identity ${found}; accepted of it is ${pinned}, and stays so.`,
+    remedy:
+      'Where that Generator was given a new key on purpose, take the peer off BOOTSTRAP_PEERS, let the Host see that, and name it again; else find out who has its keyring secret.',
+  }
+}
+
+function fileFailure(file: SignersFile, problem: string): FailureReport {
+  const held = file.values().length
+  const now = held === 0 ? 'nobody is accepted by it' : `its last good list of ${held} stays`
+  const why = problem === 'ENOENT' ? 'there is no such file' : problem
+  return {
+    code: 'HOST_SIGNERS_FILE_UNUSABLE',
+    message: `HOST_TRUSTED_SIGNERS_FILE (${file.path}) cannot be used, ${why}; ${now}.`,
+    remedy: 'Write one identity a line; a file is taken over as a whole or not at all.',
+  }
+}

@@ -1,0 +1,70 @@
+/** What `/health` says where nobody is accepted: why, and what would help. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { PeerIdentity } from '../../../src/host/trust/peer-identity.ts'
+import { type TrustFacts, trustFailures } from '../../../src/host/trust/trust-failures.ts'
+
+const nobody: TrustFacts = {
+  mode: 'bootstrap',
+  list: { sources: () => [], changed: () => [] },
+  peers: [],
+  proven: new Map(),
+  file: null,
+}
+const aHost: PeerIdentity = { role: 'host', identity: '02'.repeat(33) }
+
+const cases: readonly [why: string, facts: Partial<TrustFacts>, said: RegExp][] = [
+  ['without peers', {}, /: BOOTSTRAP_PEERS is empty\./],
+  [
+    'with peers that are away',
+    { peers: ['a'] },
+    /no bootstrap peer has proved to be a Generator yet\./,
+  ],
+  [
+    'behind a Host',
+    { peers: ['a'], proven: new Map([['a', aHost]]) },
+    /: the bootstrap peer a is a Host\. .*behind another Host only the latter works/,
+  ],
+  [
+    'behind a Host, with a Generator that is away',
+    { peers: ['a', 'b'], proven: new Map([['a', aHost]]) },
+    /the bootstrap peer a is a Host, and none of the other 1 has proved/,
+  ],
+  [
+    'with a list that is empty',
+    { mode: 'signers' },
+    /HOST_TRUST is signers, and none is named\. .*HOST_TRUSTED_SIGNERS_FILE/,
+  ],
+]
+
+for (const [why, facts, said] of cases) {
+  test(`HOST_NO_SIGNER ${why}`, () => {
+    const [failure, ...others] = trustFailures({ ...nobody, ...facts })
+    assert.equal(failure?.code, 'HOST_NO_SIGNER')
+    assert.match(`${failure.message} ${failure.remedy}`, said)
+    assert.deepEqual(others, [])
+  })
+}
+
+test('a file of signers that is not there comes before what follows from it', () => {
+  const file = { path: '/etc/signers', values: () => [], problem: () => 'ENOENT' }
+  const failures = trustFailures({ ...nobody, mode: 'signers', file })
+  assert.deepEqual(
+    failures.map(({ code }) => code),
+    ['HOST_SIGNERS_FILE_UNUSABLE', 'HOST_NO_SIGNER'],
+  )
+  assert.equal(
+    failures[0]?.message,
+    'HOST_TRUSTED_SIGNERS_FILE (/etc/signers) cannot be used, there is no such file; nobody is accepted by it.',
+  )
+})
+
+test('a file that became unusable keeps its last good list', () => {
+  const file = {
+    path: '/etc/signers',
+    values: () => ['a', 'b'],
+    problem: () => 'line 2 cannot be read',
+  }
+  const [failure] = trustFailures({ ...nobody, mode: 'signers', file })
+  assert.match(`${failure?.message}`, /line 2 cannot be read; its last good list of 2 stays\./)
+})

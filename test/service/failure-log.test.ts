@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { FailureReport } from '../../src/service/contract.ts'
+import { openFailureLog } from '../../src/service/failure-log.ts'
+import { captureLog } from '../support/captured-log.ts'
+
+const silent: FailureReport = {
+  code: 'HOST_SIGNER_SILENT',
+  message: 'Nobody speaks.',
+  remedy: 'Look.',
+}
+
+test('what lasts is told once with its code and remedy, and once when it is over', async (t) => {
+  const { log, line, lines } = captureLog()
+  let now: FailureReport[] = [silent]
+  const failureLog = openFailureLog({ everyMs: 2, lastingMs: 20 }, { log, failures: () => now })
+  t.after(() => failureLog.close())
+  const told = await line('Nobody speaks.')
+  assert.deepEqual([told.level, told['code'], told['remedy']], ['warn', silent.code, 'Look.'])
+  now = [{ ...silent, message: 'Nobody speaks, for 21 seconds.' }]
+  await new Promise((resolve) => setTimeout(resolve, 10))
+  now = []
+  const over = await line('over')
+  assert.deepEqual([over.level, over['code']], ['info', silent.code])
+  assert.equal(lines.length, 2)
+})
+
+test('what is over before it has lasted is not told', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const { log, lines } = captureLog()
+  let now: FailureReport[] = [silent]
+  const failureLog = openFailureLog(
+    { everyMs: 5, lastingMs: 100_000 },
+    { log, failures: () => now },
+  )
+  t.mock.timers.tick(50)
+  now = []
+  t.mock.timers.tick(50)
+  failureLog.close()
+  assert.deepEqual(lines, [])
+})
