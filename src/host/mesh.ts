@@ -62,13 +62,13 @@ export async function openMesh(options: MeshOptions, parts: MeshParts): Promise<
   const intake = createIntake(parts)
   const p2p = await openNode(options, parts, files, intake)
   status.parts.p2p = p2p
-  trust.setBootstrapPeers(files.bootstrapPeers())
+  trust.setBootstrapPeers(files.bootstrapPeers(), files.isWhole())
   trust.follow(p2p)
   files.follow({
     setAnnounce: p2p.setAnnounce,
     setBootstrapPeers: (addresses) => {
       p2p.setBootstrapPeers(addresses)
-      trust.setBootstrapPeers(addresses)
+      trust.setBootstrapPeers(addresses, files.isWhole())
     },
   })
   const following = follow(p2p, intake, options, parts)

@@ -14,6 +14,8 @@ export interface PeerFiles {
   /** Configured peers and those of the file. */
   bootstrapPeers(): string[]
   announce(): string[]
+  /** Whether the file of peers is as it should be, so that who is not in it was taken off. */
+  isWhole(): boolean
   /** From now on changes reach this node. */
   follow(node: AddressTaker): void
   close(): void
@@ -58,6 +60,7 @@ export async function openPeerFiles(settings: PeerSettings, log: Logger): Promis
   return {
     bootstrapPeers,
     announce,
+    isWhole: () => peerFile === null || peerFile.problem() === null,
     follow: (taker) => {
       node = taker
     },

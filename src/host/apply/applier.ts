@@ -77,7 +77,7 @@ export function createApplier(options: ChainOptions, parts: ChainParts): Applier
       return { outcome, work }
     },
     receiveHead: (bytes) => {
-      const outcome = heads.receive(bytes)
+      const outcome = checkHead(state, bytes)
       if (outcome.kind === 'newer') {
         learnGenesis(state)
         follow()
@@ -151,16 +151,31 @@ function check(state: ChainState, bytes: Uint8Array, isForwarded: boolean): Find
   try {
     return verifyMessage(bytes, contextOf(state, isForwarded))
   } catch (error) {
-    if (error instanceof ServiceError && error.code.startsWith('STORE_')) throw error
-    state.parts.log.error({ err: error }, 'a message could not be checked, it is refused')
-    return {
-      kind: 'breach',
-      action: 'reject',
-      rule: 'well-formed',
-      detail: 'unforeseen',
-      height: null,
-    }
+    tellUnforeseen(state, error)
+    return { ...unforeseen, rule: 'well-formed' }
   }
+}
+
+function checkHead(state: ChainState, bytes: Uint8Array): HeadOutcome {
+  try {
+    return state.heads.receive(bytes)
+  } catch (error) {
+    tellUnforeseen(state, error)
+    return { ...unforeseen, rule: 'well-formed' }
+  }
+}
+
+const unforeseen = {
+  kind: 'breach',
+  action: 'reject',
+  detail: 'unforeseen',
+  height: null,
+} as const
+
+/** @throws what the store failed with. */
+function tellUnforeseen({ parts: { log } }: ChainState, error: unknown): void {
+  if (error instanceof ServiceError && error.code.startsWith('STORE_')) throw error
+  log.error({ err: error }, 'a message could not be checked, it is refused')
 }
 
 function contextOf(state: ChainState, isForwarded: boolean): VerifyContext {
@@ -209,20 +224,13 @@ function receiveSeals(
   state: ChainState,
   bytes: Uint8Array,
 ): { readonly taken: SealsTaken; readonly news: readonly Link[] } | null {
-  const { options, signers, book } = state
-  const answer = readSeals(bytes)
-  if (answer === null) return null
-  const usable = answer.seals.filter(
-    (seal) => signers.isAccepted(seal.signatureIdentity) && isWithinReach(state, seal),
-  )
-  const fresh = usable.filter(
-    (seal) => !book.at(seal.blockNumber).some((known) => isSameSeal(known, seal)),
-  )
-  if (!fresh.every((seal) => seal.network === options.network && isSigned(seal))) return null
+  const checked = checkSeals(state, bytes)
+  if (checked === null) return null
+  const { answer, fresh } = checked
   const news: Link[] = []
   let seals = 0
   for (const seal of fresh) {
-    seals += book.admit(seal.blockNumber, [seal]).length
+    seals += state.book.admit(seal.blockNumber, [seal]).length
     news.push(...reviseHeight(state, seal.blockNumber))
   }
   const last = answer.seals.at(-1)
@@ -234,20 +242,32 @@ function isSameSeal(one: Seal, other: Seal): boolean {
   return one.signatureIdentity === other.signatureIdentity && isSameRoot(one, other)
 }
 
-function readSeals(bytes: Uint8Array): SealsAnswer | null {
+/** The answer with those of its seals that are new; null where it cannot be read or one of these is forged. */
+function checkSeals(
+  state: ChainState,
+  bytes: Uint8Array,
+): { readonly answer: SealsAnswer; readonly fresh: readonly Seal[] } | null {
+  const { options, signers, book } = state
   try {
-    return decodeSealsAnswer(bytes)
+    const answer = decodeSealsAnswer(bytes)
+    const fresh = answer.seals
+      .filter((seal) => signers.isAccepted(seal.signatureIdentity) && isWithinReach(state, seal))
+      .filter((seal) => !book.at(seal.blockNumber).some((known) => isSameSeal(known, seal)))
+    const isSound = fresh.every((seal) => seal.network === options.network && isSigned(seal))
+    return isSound ? { answer, fresh } : null
   } catch (error) {
-    if (error instanceof ServiceError) return null
-    throw error
+    if (!(error instanceof ServiceError) || error.code !== 'PRIMITIVES_MESSAGE_MALFORMED')
+      tellUnforeseen(state, error)
+    return null
   }
 }
 
-/** A store that does not know its chain learns it from most of the counted signers. */
+/** A store that does not know its chain learns it from its own block 0, else from most of the counted signers. */
 function learnGenesis(state: ChainState): void {
   const { store, nowMs, onFailure, log } = state.parts
   if (store.genesisHash() !== null) return
-  const genesis = state.signers.commonGenesis({ nowMs: nowMs(), startedMs: state.startedMs })
+  const own = store.reader.read((snapshot) => snapshot.header(0)?.hash)
+  const genesis = own ?? state.signers.commonGenesis({ nowMs: nowMs(), startedMs: state.startedMs })
   if (genesis === null) return
   log.info({ genesis }, 'the chain is known by its genesis block')
   store.adoptGenesis(genesis).catch(onFailure)

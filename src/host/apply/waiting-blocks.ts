@@ -53,16 +53,22 @@ interface Entry {
   readonly owner: string
 }
 
+/** What a signer answers for. */
+interface Room {
+  readonly blocks: Set<string>
+  bytes: number
+}
+
 /** Nothing waits. */
 export function createWaitingBlocks(limits: WaitingLimits): WaitingBlocks {
   const entries = new Map<string, Entry>()
   const byHash = new Map<string, Set<string>>()
-  const owners = new Map<string, { blocks: Set<string>; bytes: number }>()
+  const owners = new Map<string, Room>()
   /** Blocks whose documents are unpacked, the oldest first. */
   const unpacked = new Map<string, number>()
   let bytes = 0
 
-  const roomOf = (owner: string): { blocks: Set<string>; bytes: number } => {
+  const roomOf = (owner: string): Room => {
     const room = owners.get(owner) ?? { blocks: new Set(), bytes: 0 }
     owners.set(owner, room)
     return room
@@ -90,7 +96,7 @@ export function createWaitingBlocks(limits: WaitingLimits): WaitingBlocks {
     if (room.blocks.size === 0) owners.delete(entry.owner)
   }
 
-  /** Keeps a signer within its room: its oldest blocks go, and the bytes of its highest. */
+  /** Keeps a signer within its room, from which its oldest blocks go, and each within its share of the bytes. */
   const makeRoom = (owner: string): void => {
     const room = roomOf(owner)
     for (const key of room.blocks) {
@@ -98,6 +104,11 @@ export function createWaitingBlocks(limits: WaitingLimits): WaitingBlocks {
       remove(key)
     }
     const share = limits.maxBytes / owners.size
+    for (const each of owners.values()) shrink(each, share)
+  }
+
+  /** The bytes of a signer's highest blocks go. */
+  const shrink = (room: Room, share: number): void => {
     if (room.bytes <= share) return
     const held = [...room.blocks].flatMap((key) => entries.get(key) ?? [])
     for (const entry of held.sort((a, b) => b.block.number - a.block.number)) {

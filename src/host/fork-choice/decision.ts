@@ -174,7 +174,8 @@ export function fillStep(blocks: KnownBlocks, link: Link): Step | null {
   // What is stored below is of another branch: as long as that may end here, more of this one is awaited.
   if (!isAttached && !isGapBelow && path.length < maxReorgDepth) return null
   const conflict = conflictFrom(blocks, lowest.number - (isAttached ? 0 : 1), link)
-  return conflict === null ? { kind: 'append', path } : { kind: 'replace', path, conflict }
+  if (conflict === null) return { kind: 'append', path }
+  return conflict.depth > maxReorgDepth ? null : { kind: 'replace', path, conflict }
 }
 
 /** Other documents of a stored block take its place where they name the same parent. */

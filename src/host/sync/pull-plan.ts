@@ -180,8 +180,8 @@ export function nextChangeMs(setbacks: readonly Setback[], nowMs: number): numbe
 }
 
 /**
- * The lowest height that peers serve whose word counts here: configured ones, and those that delivered before.
- * Null where none does.
+ * The lowest height that peers serve whose word counts here: configured ones, and where none is connected those
+ * that delivered before. Null where none does.
  */
 export function servedFrom(
   peers: readonly PlanPeer[],
@@ -189,8 +189,10 @@ export function servedFrom(
 ): number | null {
   const isDoubted = ({ id }: PlanPeer): boolean =>
     setbacks.some(({ peer, tries }) => peer === id && tries >= doubtedTries)
-  const tails = peers
-    .filter((peer) => (peer.bootstrap || peer.verified) && !isDoubted(peer))
+  const configured = peers.filter(({ bootstrap }) => bootstrap)
+  const heard = configured.length > 0 ? configured : peers.filter(({ verified }) => verified)
+  const tails = heard
+    .filter((peer) => !isDoubted(peer))
     .flatMap(({ announced }) => announced?.tail ?? [])
   return tails.length === 0 ? null : Math.min(...tails)
 }

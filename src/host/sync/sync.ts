@@ -98,7 +98,7 @@ export function openSync(parts: SyncParts): Sync {
 }
 
 function setWants(state: Syncing, wants: readonly Want[]): void {
-  const nowMs = Date.now()
+  const nowMs = performance.now()
   state.wants = wants
   state.seen = new Map(wants.map(({ hash }) => [hash, state.seen.get(hash) ?? nowMs]))
 }
@@ -106,7 +106,7 @@ function setWants(state: Syncing, wants: readonly Want[]): void {
 /** Starts what can be pulled now, and comes back when time allows for more. */
 function plan(state: Syncing): void {
   if (state.closing.signal.aborted) return
-  const nowMs = Date.now()
+  const nowMs = performance.now()
   const peers = planPeers(state.parts)
   tellServedFrom(state, peers)
   const due = state.wants.filter((want) => dueMs(state, want) <= nowMs)
@@ -164,7 +164,7 @@ async function runPull(state: Syncing, pull: Pull): Promise<void> {
   const piece = await pullPiece(pull, closing.signal, parts)
   if (closing.signal.aborted) return
   setWants(state, await parts.wants())
-  state.setbacks = afterPull(state.setbacks, pull, piece.delivered, state.wants, Date.now())
+  state.setbacks = afterPull(state.setbacks, pull, piece.delivered, state.wants, performance.now())
   const result = resultOf(pull, piece)
   const { peer, from, to, want } = pull
   const facts = { peer, from, to, blocks: piece.delivered, result, err: piece.error ?? undefined }

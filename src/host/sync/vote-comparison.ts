@@ -95,7 +95,7 @@ async function fetchHeads(
   }
 }
 
-/** The groups in which a peer has other seals of a signer than we have, or any that we lack. */
+/** The groups in which a peer has other seals of a signer than we have, or any that we lack, each once. */
 async function differing(
   { parts: { reader }, time }: VoteComparison,
   theirs: readonly GroupDigest[],
@@ -105,13 +105,14 @@ async function differing(
   const key = ({ identity, group, digest }: GroupDigest): string => `${identity} ${group} ${digest}`
   const wanted = new Set(identities)
   const ours = new Set((await groupDigests({ reader, time }, heights, identities)).map(key))
-  return theirs.filter(
+  const differing = theirs.filter(
     (digest) =>
       wanted.has(digest.identity) &&
       digest.group >= groupOf(heights.from) &&
       digest.group <= groupOf(heights.to) &&
       !ours.has(key(digest)),
   )
+  return [...new Map(differing.map((each) => [`${each.identity} ${each.group}`, each])).values()]
 }
 
 function clip({ from, to }: Heights, group: number): Heights {

@@ -41,8 +41,11 @@ export interface Trust {
   failures(): readonly FailureReport[]
   /** The file of signers changed. */
   onFile(): void
-  /** The bootstrap peers, now and whenever they change. */
-  setBootstrapPeers(peers: readonly string[]): void
+  /**
+   * The bootstrap peers, now and whenever they change. What others proved is forgotten where these are all of
+   * them; where the file of peers could not be read it stays.
+   */
+  setBootstrapPeers(peers: readonly string[], areAll: boolean): void
   /** Asks the bootstrap peers of this node who they are, from now on. */
   follow(p2p: AskedNode): void
   close(): void
@@ -63,7 +66,8 @@ export function openTrust(options: TrustOptions, parts: TrustParts): Trust {
   list.setFile(file?.values() ?? [])
   const proven = new Map<string, PeerIdentity>()
   const closing = new AbortController()
-  const asking = new Set<string>()
+  /** What ends the questions to a peer. */
+  const asking = new Map<string, AbortController>()
   let told: string | null = null
   let peers: readonly string[] = []
   let node: AskedNode | null = null
@@ -107,10 +111,14 @@ export function openTrust(options: TrustOptions, parts: TrustParts): Trust {
   const askAll = (p2p: AskedNode): void => {
     const peers = p2p.peers().filter(({ bootstrap, id }) => bootstrap && !asking.has(id))
     for (const { id } of peers.filter((peer) => !proven.has(peer.id))) {
-      asking.add(id)
-      askUntilProven(id, options.network, p2p, closing.signal)
+      const leaving = new AbortController()
+      asking.set(id, leaving)
+      const signal = AbortSignal.any([closing.signal, leaving.signal])
+      askUntilProven(id, options.network, p2p, signal)
         .then((found) => found !== null && onProof(id, found))
-        .finally(() => asking.delete(id))
+        .finally(() => {
+          if (asking.get(id) === leaving) asking.delete(id)
+        })
         .catch(parts.onFatal)
     }
   }
@@ -126,9 +134,9 @@ export function openTrust(options: TrustOptions, parts: TrustParts): Trust {
       list.setFile(file?.values() ?? [])
       update()
     },
-    setBootstrapPeers: (addresses) => {
+    setBootstrapPeers: (addresses, areAll) => {
       peers = addresses.map(peerOf)
-      if (list.keepPeers(peers)) savePins()
+      if (areAll && list.keepPeers(peers)) savePins()
       for (const peer of peers) {
         const found = proven.get(peer)
         if (found !== undefined) onProof(peer, found)
@@ -139,7 +147,11 @@ export function openTrust(options: TrustOptions, parts: TrustParts): Trust {
     follow: (p2p) => {
       node = p2p
       const stop = p2p.onPeer(({ type, peer }) => {
-        if (type === 'disconnected') proven.delete(peer)
+        if (type === 'disconnected') {
+          proven.delete(peer)
+          asking.get(peer)?.abort()
+          asking.delete(peer)
+        }
         if (type === 'connected') askAll(p2p)
       })
       closing.signal.addEventListener('abort', stop)

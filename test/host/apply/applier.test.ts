@@ -6,6 +6,7 @@ import { encodeSealedBlock } from '../../../src/primitives/sealed-block.ts'
 import { createChain, forkChain, shapes } from '../../support/block-factory.ts'
 import { sealBlock, signSeal, testNetwork } from '../../support/sealed-blocks.ts'
 import { headMessage, testGenesis } from '../../support/signed-heads.ts'
+import { storableBlock } from '../../support/store-blocks.ts'
 import { storedChain } from '../../support/test-store.ts'
 import {
   alice,
@@ -184,6 +185,18 @@ describe('the chain of a store', () => {
     assert.match(failure?.message ?? '', new RegExp(`${foreign.genesisHash}.*${testGenesis}`))
     for (const block of seal(chain)) await host.receive(block)
     assert.deepEqual(storedChain(host.store.reader), expected(chain))
+  })
+
+  test('a store with block 0 that does not know its chain yet takes no other', async (t) => {
+    const [first, next] = createChain({ count: 2, from: 0 })
+    assert.ok(first !== undefined && next !== undefined)
+    const host = await openApplier(t)
+    await host.store.putSealedBlock(storableBlock(first))
+    host.stand(next, alice)
+    await host.receive(sealBlock(next, alice))
+    assert.equal(host.store.genesisHash(), first.hash)
+    assert.deepEqual(storedChain(host.store.reader), expected([first]))
+    assert.equal(host.applier.state().failures[0]?.code, 'HOST_GENESIS_MISMATCH')
   })
 
   test('a sole signer of another chain stores nothing more', async (t) => {

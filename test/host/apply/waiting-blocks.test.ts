@@ -70,6 +70,15 @@ test('bytes are shared evenly: of whoever has more, the highest blocks lose thei
   assert.equal(waiting.size, 21)
 })
 
+test('bytes that one signer filled make room for others: all together stay within the bound', () => {
+  const waiting = createWaitingBlocks({ maxBlocks: 100, maxBytes: 10 * size })
+  for (const [index, signer] of ['a', 'b', 'c', 'd'].entries())
+    for (const block of blocks.slice(10 * index, 10 * index + 10)) put(waiting, block, signer)
+  assert.ok(waiting.bytes <= 10 * size, `${waiting.bytes / size} blocks`)
+  const kept = bodied(waiting)
+  for (const lowest of [1, 11, 21, 31]) assert.ok(kept.includes(lowest), `block ${lowest}`)
+})
+
 test('unpacked documents are held within bounds of their own, the newest longest', () => {
   const waiting = createWaitingBlocks({ maxBlocks: 100, maxBytes: 1 << 30 })
   const documents = verifyBody(testNetwork, (blocks[0] ?? assert.fail()).body)

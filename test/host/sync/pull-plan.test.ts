@@ -146,14 +146,15 @@ describe('the lowest height that is served', () => {
   test('is what configured peers and those that delivered say', () => {
     const at = (tail: number, more: Partial<PlanPeer>): PlanPeer =>
       peer(`${tail}`, { announced: { tail, head: 1_000 }, ...more })
-    assert.equal(servedFrom([at(900, { bootstrap: true }), at(800, { verified: true })], []), 800)
+    assert.equal(servedFrom([at(900, { bootstrap: true }), at(800, { verified: true })], []), 900)
+    assert.equal(servedFrom([at(900, {}), at(800, { verified: true })], []), 800)
     assert.equal(servedFrom([at(900, { bootstrap: true }), at(0, {})], []), 900)
     assert.equal(servedFrom([at(0, {})], []), null)
   })
 
   test('is not the word of a peer that says so and does not deliver', () => {
     const liar = peer('liar', { verified: true, announced: { tail: 0, head: 9 } })
-    const honest = peer('honest', { bootstrap: true, announced: { tail: 5, head: 9 } })
+    const honest = peer('honest', { verified: true, announced: { tail: 5, head: 9 } })
     const failed = withSetback(withSetback([], 'liar', want(1, 9), 0), 'liar', want(1, 9), 0)
     assert.equal(servedFrom([liar, honest], failed), 5)
   })

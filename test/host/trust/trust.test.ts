@@ -88,7 +88,7 @@ test('a stranger that connects by itself is not asked and not accepted, whatever
   assert.equal(host.status.gauges.lag(), 0)
 })
 
-test('a Generator with a new key behind the old peer ID is refused with both named, also after a restart', async (t) => {
+test('a Generator with a new key behind the old peer ID is refused with both named, also after a restart and while the file of peers cannot be read', async (t) => {
   const peerSeed = new Uint8Array(32).fill(7)
   const first = await openTestGenerator(t, 'alice', blocks, {
     room: { options: { network, peerSeed } },
@@ -110,8 +110,10 @@ test('a Generator with a new key behind the old peer ID is refused with both nam
   const again = await openTestHost(t, { peers: [second.room.address], path: host.path })
   await until(() => codes(again).includes('HOST_SIGNER_CHANGED'))
   assert.deepEqual(sourcesOf(again), [[first.signer.identity, 'bootstrap', first.room.id]])
-  again.trust.setBootstrapPeers([])
-  again.trust.setBootstrapPeers([second.room.address])
+  again.trust.setBootstrapPeers([], false)
+  assert.deepEqual(sourcesOf(again), [[first.signer.identity, 'bootstrap', first.room.id]])
+  again.trust.setBootstrapPeers([], true)
+  again.trust.setBootstrapPeers([second.room.address], true)
   await until(() => sourcesOf(again)[0]?.[0] === second.signer.identity)
   assert.ok(!codes(again).includes('HOST_SIGNER_CHANGED'))
 })
@@ -124,7 +126,7 @@ test('a signer taken off the list keeps no vote', async (t) => {
   const host = await openTestHost(t, { peers: [alice.room.address, bob.room.address] })
   const votes = (): number => host.reader.read((snapshot) => snapshot.seals(3).length)
   await until(() => votes() === 2)
-  host.trust.setBootstrapPeers([alice.room.address])
+  host.trust.setBootstrapPeers([alice.room.address], true)
   await until(() => votes() === 1)
   assert.deepEqual(sourcesOf(host), [[alice.signer.identity, 'bootstrap', alice.room.id]])
 })
