@@ -46,7 +46,7 @@ describe('an operator beneath which the cluster restarts', { timeout: 900_000 },
     cluster.close()
   })
 
-  /** Of all replicas, once they are ready and the newest spec has been acted upon. */
+  /** Of all replicas, once they are ready, the newest spec has been acted upon and others are told of them. */
   const peerIDs = async (): Promise<string[]> =>
     await eventually(async () => {
       const host = await here.find('Host', 'steady')
@@ -56,6 +56,7 @@ describe('an operator beneath which the cluster restarts', { timeout: 900_000 },
       assert.equal(pods, `${replicas}/${replicas}`)
       const ids = nodes.flatMap(({ peerID }) => peerID ?? [])
       assert.equal(ids.length, replicas)
+      for (const { data } of await here.list('Secret')) assert.notEqual(data?.['peers'], '')
       return ids
     })
   /** What must neither go nor come twice, and keys as they are. */
