@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import type { Seal } from '../../primitives/seal.ts'
 import type { StoreWriter } from '../../store/store.ts'
+import { fitsBelow } from '../fork-choice/decision.ts'
 import type { Link } from '../fork-choice/link.ts'
 import { type AcceptedSigners, createAcceptedSigners } from './accepted-signers.ts'
 import { type ChainWriter, createChainWriter } from './chain-writer.ts'
@@ -43,7 +44,10 @@ export interface ChainState {
   readonly waiting: WaitingBlocks
   readonly writer: ChainWriter
   readonly follower: Follower
-  /** Blocks of which other documents are to be served than those that are here, by height. */
+  /**
+   * By height, blocks of which other documents are to be served than the stored ones: that are not here, or that
+   * name a parent which is not stored.
+   */
   readonly revised: Map<number, Link>
   /** The lowest height that a configured peer serves; null where none is connected. */
   servedFrom: number | null
@@ -150,6 +154,11 @@ export function reviseHeight(state: ChainState, height: number): readonly Link[]
   const here = waiting
     .variants(stored.hash)
     .filter(({ root, body }) => root === best && body !== null)
-  if (here.length === 0) revised.set(height, { ...stored, root: best })
+  const [block] = here
+  if (block === undefined) revised.set(height, { ...stored, root: best })
+  else if (!follower.withBlocks((blocks) => fitsBelow(blocks, block))) {
+    const { number, hash, parentHash, root } = block
+    revised.set(height, { number, hash, parentHash, root })
+  }
   return here
 }

@@ -1,5 +1,5 @@
 /** Where the Host stands among its signers, and what it lacks, at this moment. */
-import type { KnownBlocks } from '../fork-choice/link.ts'
+import { isStored, type KnownBlocks } from '../fork-choice/link.ts'
 import { droppedOf, type Gap, type Want, wantsOf } from '../fork-choice/wants.ts'
 import { type ChainState, currentWindow } from './chain-state.ts'
 import type { FollowReport } from './follow-report.ts'
@@ -58,7 +58,9 @@ function wantsOver(state: ChainState, blocks: KnownBlocks, head: number): Want[]
     windowFloor,
     floor,
     dropped,
-    revised: [...revised.values()].filter(({ number }) => number >= floor),
+    revised: [...revised.values()].filter(
+      (link) => link.number >= floor && !isStored(blocks, link),
+    ),
     gaps: gapsOf(state, floor),
   })
 }

@@ -13,7 +13,7 @@ import {
   type Step,
   withReplaced,
 } from '../fork-choice/decision.ts'
-import type { KnownBlocks, Link } from '../fork-choice/link.ts'
+import { type KnownBlocks, type Link, parentOf } from '../fork-choice/link.ts'
 import type { ChainWriter } from './chain-writer.ts'
 import { createKnownBlocks, headOf } from './known-blocks.ts'
 import type { SealBook } from './seal-book.ts'
@@ -61,18 +61,31 @@ const noChoice: Choice = {
   tooDeep: null,
 }
 
+/** Blocks that are looked at again each time: the highest, since what is below goes with them. */
+const maxHeld = 4
+
 export function createFollower(startedMs: number, parts: FollowerParts): Follower {
   const { store, writer, waiting, book, nowMs } = parts
   let choice = noChoice
   let memory: Memory = noMemory
   let nextMs: number | null = null
+  /** What belongs below the chain once more of it is known, or more signers have sealed it. */
+  const held = new Map<string, Link>()
 
   const withBlocks: Follower['withBlocks'] = (use) =>
     store.reader.read((snapshot) => {
       const { pending } = writer
-      const reached = reachedHeight(countedSigners(parts.signers(), { nowMs: nowMs(), startedMs }))
+      const signers = parts.signers()
+      const reached = reachedHeight(countedSigners(signers, { nowMs: nowMs(), startedMs }))
       const isRoot = (link: Link): boolean => parts.isRoot(link, reached)
-      const blocks = createKnownBlocks({ snapshot, pending, waiting, book, isRoot })
+      const blocks = createKnownBlocks({
+        snapshot,
+        pending,
+        waiting,
+        book,
+        isRoot,
+        accepted: signers.length,
+      })
       return use(blocks, headOf({ snapshot, pending }))
     })
 
@@ -108,13 +121,30 @@ export function createFollower(startedMs: number, parts: FollowerParts): Followe
     return true
   }
 
+  const hold = (link: Link): void => {
+    held.set(link.hash, link)
+    const [lowest] = [...held.values()].sort((a, b) => a.number - b.number)
+    if (held.size > maxHeld && lowest !== undefined) held.delete(lowest.hash)
+  }
+
+  /** Stores what belongs below the chain, from a block downwards. */
+  const fill = (link: Link): void => {
+    let at: Link | undefined = link
+    while (at !== undefined) {
+      const next: Link = at
+      const step = withBlocks((blocks) => fillStep(blocks, next))
+      if (step === 'later') hold(next)
+      else held.delete(next.hash)
+      if (step === null || step === 'later' || step.kind === 'shrink' || !take(step)) return
+      const [lowest = next] = step.path
+      at = withBlocks((blocks) => parentOf(blocks, lowest))
+    }
+  }
+
   return {
     follow: (news = []) => {
       const isMore = act()
-      for (const link of news) {
-        const step = withBlocks((blocks) => fillStep(blocks, link))
-        if (step !== null) take(step)
-      }
+      for (const link of [...news, ...held.values()]) fill(link)
       return isMore
     },
     choice: () => choice,

@@ -15,6 +15,8 @@ export interface KnownBlocksParts {
   readonly waiting: WaitingBlocks
   readonly book: Pick<SealBook, 'votes' | 'isSealedBy'>
   readonly isRoot: KnownBlocks['isRoot']
+  /** How many signers are accepted. */
+  readonly accepted: number
 }
 
 /** Stored blocks below the highest that are looked at for a signer's seal. */
@@ -45,6 +47,8 @@ export function createKnownBlocks(parts: KnownBlocksParts): KnownBlocks {
       const votes = book.votes(first.number, hash)
       return isBetter(best.root, there.root, votes) ? best : undefined
     },
+    isMostSealed: ({ number, hash, root }) =>
+      2 * (book.votes(number, hash).get(root) ?? 0) > parts.accepted,
     sealedBy: (identity, most) => sealedBlocks(parts, identity, most),
   }
 }

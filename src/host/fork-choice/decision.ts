@@ -161,27 +161,51 @@ export function withReplaced(memory: Memory, depth: number, nowMs: number): Memo
 
 /**
  * What to do about a waiting block that a stored one stands on, or that has better documents than the stored
- * one of its hash: it belongs to what was chosen before. Null where it does neither, or not yet.
+ * one of its hash: it belongs to what was chosen before. Null where it does neither. Where it goes
+ * down to another branch than what is stored below, that one gives way where most signers say so, from the top, a
+ * piece at a time with a gap beneath.
  */
-export function fillStep(blocks: KnownBlocks, link: Link): Step | null {
+export function fillStep(blocks: KnownBlocks, link: Link): Step | 'later' | null {
   if (blocks.waiting(link.hash)?.root !== link.root) return null
-  if (blocks.stored(link.number)?.hash === link.hash) return reviseStep(blocks, link)
-  if (blocks.stored(link.number + 1)?.parentHash !== link.hash) return null
-  const path = pathTo(blocks, link)
-  const [lowest = link] = path
-  const isAttached = footOf(blocks, link).base !== null
-  const isGapBelow = blocks.stored(lowest.number - 1) === undefined
+  const isRevision = blocks.stored(link.number)?.hash === link.hash
+  if (!isRevision && blocks.stored(link.number + 1)?.parentHash !== link.hash) return null
+  if (isRevision && fitsBelow(blocks, link)) {
+    return {
+      kind: 'replace',
+      path: [link],
+      conflict: { from: link.number, to: link.number, depth: 1 },
+    }
+  }
+  const whole = pathTo(blocks, link)
+  const { base, isLinked } = footOf(blocks, link)
+  if (contradicted(blocks, whole, link, base !== null) === null)
+    return { kind: 'append', path: whole }
+  const path = whole.slice(-maxFill)
+  const isPiece = path.length < whole.length
   // What is stored below is of another branch: as long as that may end here, more of this one is awaited.
-  if (!isAttached && !isGapBelow && path.length < maxReorgDepth) return null
-  const conflict = conflictFrom(blocks, lowest.number - (isAttached ? 0 : 1), link)
+  if (!isLinked && path.length < maxFill) return 'later'
+  const conflict = contradicted(blocks, path, link, base !== null && !isPiece)
   if (conflict === null) return { kind: 'append', path }
-  return conflict.depth > maxReorgDepth ? null : { kind: 'replace', path, conflict }
+  // Only documents say what a block stands on: those of one signer among several take nothing away.
+  return path.every(blocks.isMostSealed) ? { kind: 'replace', path, conflict } : 'later'
 }
 
-/** Other documents of a stored block take its place where they name the same parent. */
-function reviseStep(blocks: KnownBlocks, link: Link): Step | null {
+/** The stored blocks that contradict a path up to a block; without a stored parent also that in its place. */
+function contradicted(
+  blocks: KnownBlocks,
+  [lowest]: readonly Link[],
+  link: Link,
+  isAttached: boolean,
+): Conflict | null {
+  const { number } = lowest ?? link
+  return conflictFrom(blocks, Math.max(0, number - (isAttached ? 0 : 1)), link)
+}
+
+/** With the block below that gives way for a gap, no more than `maxReorgDepth`. */
+const maxFill = maxReorgDepth - 1
+
+/** Whether other documents of a stored block can take its place and leave what is below. */
+export function fitsBelow(blocks: KnownBlocks, link: Link): boolean {
   const below = blocks.stored(link.number - 1)
-  if (below !== undefined && below.hash !== link.parentHash) return null
-  const conflict = { from: link.number, to: link.number, depth: 1 }
-  return { kind: 'replace', path: [link], conflict }
+  return below === undefined || below.hash === link.parentHash
 }

@@ -24,6 +24,8 @@ export interface KnownBlocks {
   isRoot(link: Link): boolean
   /** Blocks with a seal of this signer, none above a height, the highest first. */
   sealedBy(identity: string, most: number): Iterable<Link>
+  /** Whether more than half of all accepted signers sealed these documents of a block. */
+  isMostSealed(link: Link): boolean
   /** What `footOf` has found out of these blocks. */
   readonly feet: Map<string, Foot>
 }

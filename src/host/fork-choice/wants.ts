@@ -31,7 +31,7 @@ export interface WantFacts {
   readonly floor: number
   /** Waiting blocks that are canonical, of which the bytes were dropped, ascending. */
   readonly dropped: readonly Link[]
-  /** Blocks of which other documents are to be served than those that are here. */
+  /** Blocks of which other documents are to be served than the stored ones. */
   readonly revised: readonly Link[]
   /** Missing heights with a stored block right above them, the highest first. */
   readonly gaps: readonly Gap[]
@@ -54,9 +54,7 @@ const maxGaps = 2
 export function wantsOf(blocks: KnownBlocks, facts: WantFacts): Want[] {
   const wants = [
     ...facts.signers.flatMap((signer) => headWants(blocks, signer, facts)),
-    ...facts.revised.map(({ number, hash, root }) =>
-      wantOf(sakes.documents, number, number, hash, root),
-    ),
+    ...facts.revised.flatMap((link) => revisedWants(blocks, link)),
     ...droppedWants(facts.dropped),
     ...facts.gaps.slice(0, maxGaps).flatMap((gap) => gapWants(blocks, gap, facts.floor)),
   ]
@@ -134,6 +132,14 @@ function belowWant(
   const down = Math.max(0, number - Math.min(depth, pieceBlocks) + 1)
   const up = Math.max(base + 1, Math.min(inTheAir + 1, down))
   return wantOf(sake, number > base ? up : down, number, hash)
+}
+
+/** The documents that are to be served, and where they are here what they stand on. */
+function revisedWants(blocks: KnownBlocks, { number, hash, root }: Link): Want[] {
+  const here = blocks.waiting(hash)
+  if (here?.root !== root) return [wantOf(sakes.documents, number, number, hash, root)]
+  const missing = missingBelow(blocks, here)
+  return missing === null ? [] : [belowWant(missing, missing.number, -1, sakes.documents)]
 }
 
 /** The first neighbours among blocks whose bytes were dropped. */

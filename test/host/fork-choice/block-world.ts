@@ -40,6 +40,7 @@ export function createBlockWorld(rootBelow: () => number = () => 0): BlockWorld 
       return link === undefined || isStored(link) ? undefined : link
     },
     isRoot: ({ number }) => number <= rootBelow(),
+    isMostSealed: () => true,
     sealedBy: (identity, most) =>
       [...all.values()]
         .filter(({ number, hash }) => number <= most && seals.get(hash)?.has(identity))

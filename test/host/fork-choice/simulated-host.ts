@@ -125,7 +125,7 @@ export function createSimulatedHost({ accepted, rootBelow = 0 }: SimulationOptio
       }
       look(now)
       const step = fillStep(world, block)
-      if (step !== null) take(step, true)
+      if (step !== null && step !== 'later') take(step, true)
     },
     hearHead: (head) => {
       const known = heads.get(head.identity)
