@@ -9,6 +9,8 @@ export type Accepted =
 
 export interface AcceptedSigners {
   set(accepted: Accepted): void
+  /** Of how many signers seals are kept at one height: of all that are named, where anyone is accepted of 256. */
+  mostAtHeight(): number
   isAccepted(identity: string): boolean
   identities(): readonly string[]
   /** All of them; those whose chain is not the store's, or not known to be, without their heads. */
@@ -24,6 +26,9 @@ export interface AcceptedSignersParts {
   /** Hash of block 0 of the store's chain; null while it is not known. */
   readonly genesisHash: () => string | null
 }
+
+/** Keys cost nothing: without an end they would fill memory and disk. */
+const strangersAtHeight = 256
 
 /** Nobody is accepted yet. */
 export function createAcceptedSigners(parts: AcceptedSignersParts): AcceptedSigners {
@@ -48,6 +53,7 @@ export function createAcceptedSigners(parts: AcceptedSignersParts): AcceptedSign
       accepted = next
       listed = new Set(next.kind === 'listed' ? next.identities : [])
     },
+    mostAtHeight: () => (accepted.kind === 'anyone' ? strangersAtHeight : Number.POSITIVE_INFINITY),
     isAccepted: (identity) => accepted.kind === 'anyone' || listed.has(identity),
     identities,
     list: () => identities().map((identity) => signer(identity, (own) => own === genesisHash())),

@@ -72,6 +72,7 @@ export function openChainState(options: ChainOptions, parts: ChainParts): ChainS
     storedHash: (height) =>
       writer.pending.at(height)?.hash ??
       store.reader.read((snapshot) => snapshot.header(height)?.hash),
+    mostSigners: signers.mostAtHeight,
   })
   const writer = createChainWriter(options, { ...parts, book, waiting })
   const follower = createFollower(startedMs, {

@@ -29,6 +29,8 @@ export interface SealBookParts {
   readonly store: Pick<StoreWriter, 'putSeals' | 'reader'>
   /** Hash of the stored block of a height. */
   readonly storedHash: (height: number) => string | undefined
+  /** Of how many signers seals are kept at one height. */
+  readonly mostSigners: () => number
 }
 
 /** Hashes that are kept of one signer at one height, besides that of the stored block. */
@@ -59,10 +61,12 @@ export function createSealBook(parts: SealBookParts): SealBook {
     all(height).filter(({ signatureIdentity }) => isAccepted(signatureIdentity))
 
   const admit = (height: number, seal: Seal): boolean => {
-    const change = changeFor(all(height), seal, parts.storedHash(height))
+    const known = all(height)
+    if (!hasRoom(known, seal, parts.mostSigners())) return false
+    const change = changeFor(known, seal, parts.storedHash(height))
     if (change === null) return false
     const { outdated } = change
-    held.set(height, [...all(height).filter((known) => known !== outdated), seal])
+    held.set(height, [...known.filter((other) => other !== outdated), seal])
     const entry = unwritten.get(height) ?? { fresh: [], outdated: [] }
     unwritten.set(height, entry)
     entry.fresh.push(seal)
@@ -102,6 +106,13 @@ export function createSealBook(parts: SealBookParts): SealBook {
       isAccepted = accepts
     },
   }
+}
+
+/** Whether a seal is of a signer that is known at its height, or of one more for whom there is room. */
+function hasRoom(known: readonly Seal[], { signatureIdentity }: Seal, most: number): boolean {
+  if (known.length < most) return true
+  const signers = new Set(known.map((seal) => seal.signatureIdentity))
+  return signers.has(signatureIdentity) || signers.size < most
 }
 
 /** What a seal changes among those of its height: null for nothing, else which one gives way to it. */

@@ -42,6 +42,8 @@ export interface WaitingLimits {
   readonly maxBytes: number
 }
 
+/** So many signers may fill their room; with more of them those that have most have less. */
+const maxOwners = 8
 /** Bytes of unpacked documents that are held. */
 const maxUnpackedBytes = 32 * 1024 * 1024
 /** What an unpacked document takes beside its bytes, roughly. */
@@ -96,6 +98,13 @@ export function createWaitingBlocks(limits: WaitingLimits): WaitingBlocks {
     if (room.blocks.size === 0) owners.delete(entry.owner)
   }
 
+  const largestRoom = (): Room =>
+    [...owners.values()].reduce((a, b) => (b.blocks.size > a.blocks.size ? b : a))
+  const removeOldest = ({ blocks }: Room): void => {
+    const [oldest] = blocks
+    if (oldest !== undefined) remove(oldest)
+  }
+
   /** Keeps a signer within its room, from which its oldest blocks go, and each within its share of the bytes. */
   const makeRoom = (owner: string): void => {
     const room = roomOf(owner)
@@ -103,6 +112,7 @@ export function createWaitingBlocks(limits: WaitingLimits): WaitingBlocks {
       if (room.blocks.size <= limits.maxBlocks) break
       remove(key)
     }
+    while (entries.size > maxOwners * limits.maxBlocks) removeOldest(largestRoom())
     const share = limits.maxBytes / owners.size
     for (const each of owners.values()) shrink(each, share)
   }

@@ -27,7 +27,7 @@ async function openBook(
   const store = await openTestStore(t)
   const storedHash = (): string | undefined =>
     storedBlock === null ? undefined : namedHash(storedBlock)
-  const book = createSealBook({ store, storedHash })
+  const book = createSealBook({ store, storedHash, mostSigners: () => 256 })
   book.setAccepted(() => true)
   const stored = (): string[] => store.reader.read((snapshot) => names(snapshot.seals(5)))
   return { book, store, stored }
@@ -97,6 +97,19 @@ describe('a signer that seals more than it may', () => {
     await book.flush()
     const smallest = blocks.sort((a, b) => (a.blockHash < b.blockHash ? -1 : 1)).slice(0, 8)
     assert.deepEqual(stored(), names([...smallest, sealOf(alice, 'stored'), sealOf(bob, 'stored')]))
+  })
+
+  test('has so many signers at most, and who is among them can go on', async (t) => {
+    const { book, stored } = await openBook(t, 'stored')
+    const crowd = Array.from({ length: 300 }, (_, index) => index.toString(16).padStart(66, '0'))
+    book.admit(
+      5,
+      crowd.map((identity) => sealOf(identity, 'stored')),
+    )
+    assert.equal(book.admit(5, [sealOf('ff'.repeat(33), 'stored')]).length, 0)
+    assert.equal(book.admit(5, [sealOf(crowd[0] ?? '', 'other')]).length, 1)
+    await book.flush()
+    assert.equal(stored().length, 257)
   })
 
   test('in whatever order its seals come, and whenever they are written, the same ones are kept', async (t) => {

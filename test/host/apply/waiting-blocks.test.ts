@@ -70,6 +70,14 @@ test('bytes are shared evenly: of whoever has more, the highest blocks lose thei
   assert.equal(waiting.size, 21)
 })
 
+test('signers by the hundred fill no more than a few do, and push nobody out who has little', () => {
+  const waiting = createWaitingBlocks({ maxBlocks: 3, maxBytes: 1 << 30 })
+  put(waiting, blocks[0] ?? assert.fail(), 'honest')
+  for (const [index, block] of blocks.slice(1).entries()) put(waiting, block, `liar ${index >> 1}`)
+  assert.equal(waiting.size, 24)
+  assert.ok(heights(waiting).includes(1))
+})
+
 test('bytes that one signer filled make room for others: all together stay within the bound', () => {
   const waiting = createWaitingBlocks({ maxBlocks: 100, maxBytes: 10 * size })
   for (const [index, signer] of ['a', 'b', 'c', 'd'].entries())
