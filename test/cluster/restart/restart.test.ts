@@ -56,7 +56,10 @@ describe('an operator beneath which the cluster restarts', { timeout: 900_000 },
       assert.equal(pods, `${replicas}/${replicas}`)
       const ids = nodes.flatMap(({ peerID }) => peerID ?? [])
       assert.equal(ids.length, replicas)
-      for (const { data } of await here.list('Secret')) assert.notEqual(data?.['peers'], '')
+      for (const { data } of await here.list('Secret')) {
+        const told = Buffer.from(data?.['peers'] ?? '', 'base64').toString()
+        if (data?.['peers'] !== undefined) assert.ok(ids.every((id) => told.includes(id)))
+      }
       return ids
     })
   /** What must neither go nor come twice, and keys as they are. */
