@@ -44,7 +44,7 @@ interface OwnedPart {
  * How much the heap may grow between two full collections. Node lets it double, so that peers that send
  * garbage would double what a program takes. Costs no measurable time.
  */
-const heapGrowingPercent = 40
+const heapGrowingPercent = 25
 
 /** The state that `runProgram` and its steps share. */
 interface Life {

@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { openWriter } from '../../src/store/writer.ts'
 import { createChain, shapes } from '../support/block-factory.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { type ChildProgram, startChild } from '../support/child-program.ts'
+import { until } from '../support/p2p-room.ts'
 import { type Program, pause, prepareProgram } from '../support/programs.ts'
 import { openTestGenerator, type TestGenerator } from '../support/test-generator.ts'
 import { storedChain, testDirectory } from '../support/test-store.ts'
@@ -111,14 +113,21 @@ test(`${messages} messages of strangers change nothing of what a Host stores and
     args: [await peerAddressOf(host), 'honest', `${known}`, '10'],
   })
   t.after(() => storm.process.kill('SIGKILL'))
-  let grown = 0
+  const grown: number[] = []
   while (sentBy(storm) < messages) {
     assert.equal(storm.process.exitCode, null, storm.stderr())
     await nextBlock()
-    grown = Math.max(grown, host.program.memory().ownBytes - before)
+    grown.push(host.program.memory().ownBytes - before)
   }
   await nextBlock()
-  assert.ok(grown < 50 * megabyte, `${grown} bytes more than before`)
+  grown.sort((a, b) => a - b)
+  // A collector that gets no processor time is late for a moment.
+  const [median = 0, peak = 0] = [grown[grown.length >> 1], grown.at(-1)]
+  const told = `${median} bytes more than before, ${peak} for a moment`
+  assert.ok(median < 50 * megabyte && peak < 75 * megabyte, told)
+  const isToldAlike = async (): Promise<boolean> =>
+    isDeepStrictEqual(await toldBy(host), await toldBy(twin))
+  await until(isToldAlike).catch(() => undefined)
   assert.deepEqual(await toldBy(host), await toldBy(twin))
   await Promise.all([host.program.stop(), twin.program.stop()])
   const stored = await storedBy(host)
