@@ -7,7 +7,7 @@ import type { Link } from '../fork-choice/link.ts'
 import { type AcceptedSigners, createAcceptedSigners } from './accepted-signers.ts'
 import { type ChainWriter, createChainWriter } from './chain-writer.ts'
 import { createFollower, type Follower } from './follower.ts'
-import { isBetter } from './known-blocks.ts'
+import { bestRoot } from './known-blocks.ts'
 import type { Stored } from './outcome.ts'
 import { createSealBook, type SealBook } from './seal-book.ts'
 import { createSignerHeads, type SignerHeads } from './signer-heads.ts'
@@ -146,11 +146,7 @@ export function reviseHeight(state: ChainState, height: number): readonly Link[]
   const stored = follower.withBlocks((blocks) => blocks.stored(height))
   revised.delete(height)
   if (stored === undefined) return []
-  const votes = book.votes(height, stored.hash)
-  const best = [...votes.keys()].reduce(
-    (root, other) => (isBetter(other, root, votes) ? other : root),
-    stored.root,
-  )
+  const best = bestRoot(book.votes(height, stored.hash), stored.root)
   if (best === stored.root) return []
   const here = waiting
     .variants(stored.hash)

@@ -26,6 +26,15 @@ const sealedDepth = 64
 export function createKnownBlocks(parts: KnownBlocksParts): KnownBlocks {
   const { snapshot, waiting, book } = parts
   const stored = (height: number): Link | undefined => storedLink(parts, height)
+  const waitingLink: KnownBlocks['waiting'] = (hash) => {
+    const known = waiting.variants(hash)
+    const [first] = known
+    if (first === undefined) return undefined
+    const votes = book.votes(first.number, hash)
+    const best = bestVariant(known, votes)
+    const there = stored(first.number)
+    return there?.hash !== hash || isBetter(best.root, there.root, votes) ? best : undefined
+  }
 
   return {
     feet: new Map(),
@@ -37,27 +46,32 @@ export function createKnownBlocks(parts: KnownBlocksParts): KnownBlocks {
         if (stored(height) === undefined) return false
       return height < low || isContiguous(snapshot, low, height)
     },
-    waiting: (hash) => {
-      const known = waiting.variants(hash)
-      const [first] = known
-      if (first === undefined) return undefined
-      const best = bestVariant(known, book.votes(first.number, hash))
-      const there = stored(first.number)
-      if (there?.hash !== hash) return best
-      const votes = book.votes(first.number, hash)
-      return isBetter(best.root, there.root, votes) ? best : undefined
-    },
+    waiting: waitingLink,
     isMostSealed: ({ number, hash, root }) =>
       2 * (book.votes(number, hash).get(root) ?? 0) > parts.accepted,
-    sealedBy: (identity, most) => sealedBlocks(parts, identity, most),
+    betterRoot: ({ number, hash, root }) => {
+      const best = bestRoot(book.votes(number, hash), root)
+      return best === root ? null : best
+    },
+    sealedBy: (identity, most) => sealedBlocks(parts, waitingLink, identity, most),
   }
 }
 
-/** Sealed blocks that wait and sealed ones that are stored, the highest first, of equally high ones the stored one. */
-function* sealedBlocks(parts: KnownBlocksParts, identity: string, most: number): Generator<Link> {
+/**
+ * Sealed blocks that wait, with the documents that count, and sealed ones that are stored, the highest first, of
+ * equally high ones the stored one.
+ */
+function* sealedBlocks(
+  parts: KnownBlocksParts,
+  waitingLink: KnownBlocks['waiting'],
+  identity: string,
+  most: number,
+): Generator<Link> {
   const isSealed = ({ number, hash }: Link): boolean =>
     number <= most && parts.book.isSealedBy(number, hash, identity)
-  const waiting = [...parts.waiting.all()].filter(isSealed).sort((a, b) => b.number - a.number)
+  const waiting = [...parts.waiting.all()]
+    .filter((link) => isSealed(link) && waitingLink(link.hash) === link)
+    .sort((a, b) => b.number - a.number)
   let next = 0
   const head = Math.min(most, headOf(parts))
   for (let height = head; height > head - sealedDepth && height >= 0; height--) {
@@ -96,6 +110,11 @@ function isContiguous(snapshot: Snapshot, low: number, high: number): boolean {
 /** Gaps that are looked at; a store with more of them is told to have one everywhere above. */
 const maxGaps = 1_000
 
+/** The root with most votes, on a tie the smaller one; `own` is one of them. */
+export function bestRoot(votes: ReadonlyMap<string, number>, own: string): string {
+  return [...votes.keys()].reduce((best, root) => (isBetter(root, best, votes) ? root : best), own)
+}
+
 /** The variant with most votes, on a tie the one with the smaller root. */
 function bestVariant(
   variants: readonly WaitingBlock[],
@@ -105,7 +124,7 @@ function bestVariant(
 }
 
 /** Whether the documents under one root are to be served rather than those under another. */
-export function isBetter(root: string, other: string, votes: ReadonlyMap<string, number>): boolean {
+function isBetter(root: string, other: string, votes: ReadonlyMap<string, number>): boolean {
   const difference = (votes.get(root) ?? 0) - (votes.get(other) ?? 0)
   return difference === 0 ? root < other : difference > 0
 }

@@ -26,6 +26,11 @@ export interface KnownBlocks {
   sealedBy(identity: string, most: number): Iterable<Link>
   /** Whether more than half of all accepted signers sealed these documents of a block. */
   isMostSealed(link: Link): boolean
+  /**
+   * The root over the documents of a block that most signers sealed, on a tie the smaller one; null where it is
+   * that of these documents, or nobody has sealed the block.
+   */
+  betterRoot(link: Link): string | null
   /** What `footOf` has found out of these blocks. */
   readonly feet: Map<string, Foot>
 }

@@ -82,7 +82,8 @@ function headWants(blocks: KnownBlocks, signer: Signer, facts: WantFacts): Want[
   const top = known ?? unlinked[0]
   const missing = top === undefined ? null : missingBelow(blocks, top)
   const inTheAir = unlinked.find(({ number }) => number < (missing?.number ?? 0))
-  const below = missing === null ? [] : [belowWant(missing, base, inTheAir?.number ?? -1, sake)]
+  const below =
+    missing === null ? [] : belowWants(blocks, missing, base, inTheAir?.number ?? -1, sake)
   if (known !== undefined) return below
   const reached = missing === null ? base : Math.max(base, top?.number ?? 0)
   const from = head.number > reached ? reached + 1 : head.number
@@ -106,6 +107,8 @@ function sealedTops(
 interface Missing {
   readonly number: number
   readonly hash: string
+  /** The block that names it. */
+  readonly child: Link
   /** Number of blocks that are known above it. */
   readonly depth: number
 }
@@ -115,7 +118,18 @@ function missingBelow(blocks: KnownBlocks, link: Link): Missing | null {
   const { isLinked, lowest } = footOf(blocks, link)
   if (isLinked) return null
   const { number, parentHash: hash } = lowest
-  return { number: number - 1, hash, depth: link.number - number + 1 }
+  return { number: number - 1, hash, child: lowest, depth: link.number - number + 1 }
+}
+
+/**
+ * A want of a missing ancestor, and of the block that names it once more: only documents name a parent, and as long
+ * as they are not those that most signers sealed, others of the same block may name one that there is.
+ */
+function withChild(blocks: KnownBlocks, child: Link, below: Want): Want[] {
+  if (blocks.isMostSealed(child)) return [below]
+  const root = blocks.betterRoot(child)
+  const again = wantOf(below.sake, child.number, child.number, child.hash, root)
+  return root === null ? [below, again] : [again, below]
 }
 
 /**
@@ -123,15 +137,16 @@ function missingBelow(blocks: KnownBlocks, link: Link): Missing | null {
  * downwards, more at a time the deeper it goes. What is in the air may be of another branch than what is missing:
  * of that it is never more than goes downwards.
  */
-function belowWant(
-  { number, hash, depth }: Missing,
+function belowWants(
+  blocks: KnownBlocks,
+  { number, hash, child, depth }: Missing,
   base: number,
   inTheAir: number,
   sake: string,
-): Want {
+): Want[] {
   const down = Math.max(0, number - Math.min(depth, pieceBlocks) + 1)
   const up = Math.max(base + 1, Math.min(inTheAir + 1, down))
-  return wantOf(sake, number > base ? up : down, number, hash)
+  return withChild(blocks, child, wantOf(sake, number > base ? up : down, number, hash))
 }
 
 /** The documents that are to be served, and where they are here what they stand on. */
@@ -139,7 +154,7 @@ function revisedWants(blocks: KnownBlocks, { number, hash, root }: Link): Want[]
   const here = blocks.waiting(hash)
   if (here?.root !== root) return [wantOf(sakes.documents, number, number, hash, root)]
   const missing = missingBelow(blocks, here)
-  return missing === null ? [] : [belowWant(missing, missing.number, -1, sakes.documents)]
+  return missing === null ? [] : belowWants(blocks, missing, missing.number, -1, sakes.documents)
 }
 
 /** The first neighbours among blocks whose bytes were dropped. */
@@ -157,11 +172,13 @@ function droppedWants(dropped: readonly Link[]): Want[] {
 /** Gaps fill from above, where it is known which block is missing. */
 function gapWants(blocks: KnownBlocks, gap: Gap, floor: number): Want[] {
   const waiting = blocks.waiting(gap.hash)
-  const missing = waiting === undefined ? { ...gap, number: gap.to } : missingBelow(blocks, waiting)
-  if (missing === null || missing.number < floor) return []
-  const { number, hash } = missing
+  const missing = waiting === undefined ? null : missingBelow(blocks, waiting)
+  if (waiting !== undefined && missing === null) return []
+  const { number, hash } = missing ?? { ...gap, number: gap.to }
+  if (number < floor) return []
   const least = number < gap.from ? floor : Math.max(gap.from, floor)
-  return [wantOf(sakes.gap, Math.max(least, number - pieceBlocks + 1), number, hash)]
+  const below = wantOf(sakes.gap, Math.max(least, number - pieceBlocks + 1), number, hash)
+  return missing === null ? [below] : withChild(blocks, missing.child, below)
 }
 
 /** Waiting blocks up to one, ascending, that have no bytes; for `WantFacts.dropped`. */

@@ -52,28 +52,33 @@ export function nextPull(
   nowMs: number,
 ): Pull | null {
   const free = peers.filter(({ id }) => !running.some(({ peer }) => peer === id))
-  for (const want of inTurn(wants, setbacks)) {
-    if (running.some((pull) => pull.want.sake === want.sake)) continue
-    const able = free.filter(
-      (peer) => serves(peer, want) && !isSetBack(peer, want, setbacks, nowMs),
+  for (const own of Map.groupBy(wants, ({ sake }) => sake).values()) {
+    if (running.some(({ want }) => want.sake === own[0]?.sake)) continue
+    const possible = own.flatMap((want) =>
+      free
+        .filter((peer) => serves(peer, want) && !isSetBack(peer, want, setbacks, nowMs))
+        .map((peer) => ({ peer, want, place: placeOf(peer, want, setbacks) })),
     )
-    const [best] = able.sort((a, b) => rank(a, want, setbacks) - rank(b, want, setbacks))
-    if (best !== undefined) return pullOf(best, want)
+    const [best] = possible.sort((a, b) => comparePlaces(a.place, b.place))
+    if (best !== undefined) return pullOf(best.peer, best.want)
   }
   return null
 }
 
 /**
- * Of the wants for one sake, which share a place, the one that failed last comes last: it may be a block that
- * nobody has any more, and must not keep the others from being pulled.
+ * Which of the wants for one sake is asked of which peer first: of the best peer, what did not fail last there,
+ * then what did not fail last anywhere. It may be a block that nobody has any more, and must not keep the others from
+ * being pulled.
  */
-function inTurn(wants: readonly Want[], setbacks: readonly Setback[]): readonly Want[] {
-  const hasFailed = ({ sake, hash }: Want): boolean =>
-    setbacks.some((setback) => setback.sake === sake && setback.hash === hash)
-  return [...Map.groupBy(wants, ({ sake }) => sake).values()].flatMap((own) => [
-    ...own.filter((want) => !hasFailed(want)),
-    ...own.filter(hasFailed),
-  ])
+function placeOf(peer: PlanPeer, want: Want, setbacks: readonly Setback[]): readonly number[] {
+  const failed = setbacks.filter(({ sake, hash }) => sake === want.sake && hash === want.hash)
+  const isFailedHere = failed.some((setback) => setback.peer === peer.id)
+  return [rank(peer, want, setbacks), Number(isFailedHere), Math.min(failed.length, 1)]
+}
+
+function comparePlaces(one: readonly number[], other: readonly number[]): number {
+  const differences = one.map((value, index) => value - (other[index] ?? 0))
+  return differences.find((difference) => difference !== 0) ?? 0
 }
 
 /** Upwards from the lowest height that the peer has; a want with its block at the end goes to that end. */

@@ -67,6 +67,23 @@ test('what the honest documents stand on is asked for', async (t) => {
   assert.deepEqual([want?.to, want?.hash], [19, at(chain, 18).hash])
 })
 
+test('a parent that nobody has, named by one signer alone, keeps nobody from the head', async (t) => {
+  const host = await openApplier(t, { accepted })
+  const chain = createChain({ count: 30, from: 1, shape: shapes.empty })
+  const [nowhere] = createChain({ seed: 'made up', count: 1, from: 19, shape: shapes.empty })
+  assert.ok(nowhere)
+  const lie = onto(at(chain, 19), nowhere)
+  for (const block of seal([...chain.slice(0, 19), lie, ...chain.slice(20)], mallory))
+    await host.receive(block)
+  host.stand(at(chain, -1), alice, bob, mallory)
+  assert.deepEqual(storedChain(host.store.reader), [])
+  const wanted = host.applier.wants().map(({ to, hash }) => `${to} ${hash}`)
+  assert.deepEqual([...new Set(wanted)], [`19 ${nowhere.hash}`, `20 ${at(chain, 19).hash}`])
+
+  await sendHonest(host, chain.slice(19, 20))
+  assert.deepEqual(storedChain(host.store.reader), expected(chain))
+})
+
 test('what most signers sealed below a gap is not taken away by one that fills the gap', async (t) => {
   const host = await openApplier(t, { accepted, servedFrom: 100 })
   const chain = createChain({ count: 110, from: 1, shape: shapes.empty })

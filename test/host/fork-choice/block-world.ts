@@ -2,68 +2,119 @@
 import type { Foot, KnownBlocks, Link } from '../../../src/host/fork-choice/link.ts'
 
 export interface BlockWorld extends KnownBlocks {
-  /** Every block by its hash, stored or waiting. */
-  readonly all: ReadonlyMap<string, Link>
+  /** Every block, stored or waiting, one with several documents as often as it has. */
+  links(): Link[]
+  /** The block of a hash with each of its documents. */
+  variants(hash: string): Link[]
+  /** The block of a hash, with the documents that count. */
+  find(hash: string): Link | undefined
   readonly chain: ReadonlyMap<number, Link>
   store(link: Link): void
+  /** The block of a height waits again, as what is wanted can be had again. */
   unstore(height: number): void
   /** Adds a block that waits. */
   add(link: Link): void
-  seal(hash: string, identity: string): void
+  /** A signer has one root of a hash, the smaller one. */
+  seal(link: Link, identity: string): void
   /** Keeps what is stored, and the seals. */
   forgetWaiting(): void
-  /** What was found out of these blocks is found out anew: something changed. */
-  changed(): void
 }
 
-/** A world without blocks; `rootBelow` is the height at and below which blocks are roots. */
-export function createBlockWorld(rootBelow: () => number = () => 0): BlockWorld {
-  const all = new Map<string, Link>()
+export interface WorldOptions {
+  /** Height at and below which blocks are roots. Default 0. */
+  readonly rootBelow?: number
+  /** How many signers are accepted. Default 1. */
+  readonly accepted?: number
+}
+
+/** A world without blocks. */
+export function createBlockWorld({ rootBelow = 0, accepted = 1 }: WorldOptions = {}): BlockWorld {
+  const waiting = new Map<string, Link[]>()
   const chain = new Map<number, Link>()
-  const seals = new Map<string, Set<string>>()
+  /** The root that each signer sealed of a hash. */
+  const seals = new Map<string, Map<string, string>>()
   const feet = new Map<string, Foot>()
   const changed = (): void => feet.clear()
-  const isStored = ({ number, hash }: Link): boolean => chain.get(number)?.hash === hash
+  const storedByHash = new Map<string, Link>()
+  const isStored = ({ hash, root }: Link): boolean => storedByHash.get(hash)?.root === root
+  const votes = (hash: string, root: string): number =>
+    [...(seals.get(hash)?.values() ?? [])].filter((sealed) => sealed === root).length
+  /** The roots of a hash, the one that is served first. */
+  const ranked = (hash: string, roots: readonly string[]): string[] =>
+    [...new Set(roots)].sort((a, b) => votes(hash, b) - votes(hash, a) || (a < b ? -1 : 1))
+  const bestOf = (hash: string, links: readonly Link[]): Link | undefined => {
+    const [root] = ranked(
+      hash,
+      links.map((own) => own.root),
+    )
+    return links.find((own) => own.root === root)
+  }
+  const variants = (hash: string): Link[] => {
+    const stored = storedByHash.get(hash)
+    return [...(stored === undefined ? [] : [stored]), ...(waiting.get(hash) ?? [])]
+  }
+  const links = (): Link[] => [...chain.values(), ...[...waiting.values()].flat()]
+  const remove = ({ hash, root }: Link): void => {
+    const others = (waiting.get(hash) ?? []).filter((own) => own.root !== root)
+    if (others.length === 0) waiting.delete(hash)
+    else waiting.set(hash, others)
+  }
+  const add = (link: Link): void => {
+    if (!variants(link.hash).some(({ root }) => root === link.root))
+      waiting.set(link.hash, [...(waiting.get(link.hash) ?? []), link])
+    changed()
+  }
+  const waitingLink = (hash: string): Link | undefined => {
+    const best = bestOf(hash, variants(hash))
+    return best === undefined || isStored(best) ? undefined : best
+  }
 
   return {
-    all,
+    links,
+    variants,
+    find: (hash) => bestOf(hash, variants(hash)),
     chain,
     feet,
-    changed,
     stored: (height) => chain.get(height),
     isStoredThrough: (low, high) => {
       for (let height = low; height <= high; height++) if (!chain.has(height)) return false
       return true
     },
-    waiting: (hash) => {
-      const link = all.get(hash)
-      return link === undefined || isStored(link) ? undefined : link
+    waiting: waitingLink,
+    isRoot: ({ number }) => number <= rootBelow,
+    isMostSealed: ({ hash, root }) => 2 * votes(hash, root) > accepted,
+    betterRoot: ({ hash, root }) => {
+      const [best] = ranked(hash, [root, ...(seals.get(hash)?.values() ?? [])])
+      return best === undefined || best === root ? null : best
     },
-    isRoot: ({ number }) => number <= rootBelow(),
-    isMostSealed: () => true,
     sealedBy: (identity, most) =>
-      [...all.values()]
+      links()
         .filter(({ number, hash }) => number <= most && seals.get(hash)?.has(identity))
+        .filter((own) => isStored(own) || waitingLink(own.hash) === own)
         .sort((a, b) => b.number - a.number || Number(isStored(b)) - Number(isStored(a))),
     store: (link) => {
-      all.set(link.hash, link)
+      remove(link)
       chain.set(link.number, link)
+      storedByHash.set(link.hash, link)
       changed()
     },
     unstore: (height) => {
+      const link = chain.get(height)
+      if (link === undefined) return
       chain.delete(height)
-      changed()
+      storedByHash.delete(link.hash)
+      add(link)
     },
-    add: (link) => {
-      all.set(link.hash, link)
-      changed()
-    },
+    add,
     forgetWaiting: () => {
-      for (const each of [...all.values()]) if (!isStored(each)) all.delete(each.hash)
+      waiting.clear()
       changed()
     },
-    seal: (hash, identity) => {
-      seals.set(hash, (seals.get(hash) ?? new Set()).add(identity))
+    seal: ({ hash, root }, identity) => {
+      const own = seals.get(hash) ?? new Map<string, string>()
+      const before = own.get(identity)
+      own.set(identity, before !== undefined && before < root ? before : root)
+      seals.set(hash, own)
       changed()
     },
   }

@@ -15,7 +15,7 @@ function smallWorld(): BlockWorld {
 }
 
 const at = (world: BlockWorld, hash: string | null): Link | null =>
-  hash === null ? null : (world.all.get(hash) ?? assert.fail(`no block ${hash}`))
+  hash === null ? null : (world.find(hash) ?? assert.fail(`no block ${hash}`))
 
 const table: readonly (readonly [string, readonly (string | null)[], string | null])[] = [
   ['nobody counts', [], null],
@@ -63,11 +63,7 @@ const worlds = fc
     const world = createBlockWorld()
     for (const each of links) world.add(each)
     const stored: Link[] = []
-    for (
-      let own = links[tip % links.length];
-      own !== undefined;
-      own = world.all.get(own.parentHash)
-    )
+    for (let own = links[tip % links.length]; own !== undefined; own = world.find(own.parentHash))
       stored.push(own)
     for (const each of stored) if (each.number !== gap) world.store(each)
     return { world, links }
@@ -75,7 +71,7 @@ const worlds = fc
 
 /** Whether a block is another one or below it, as far as what is known leads there. */
 function naiveStandsOn(world: BlockWorld, upper: Link, lower: Link): boolean {
-  for (let own: Link | undefined = upper; own !== undefined; own = world.all.get(own.parentHash)) {
+  for (let own: Link | undefined = upper; own !== undefined; own = world.find(own.parentHash)) {
     if (own.hash === lower.hash) return true
     if (world.chain.get(own.number) === own && world.chain.get(own.number - 1) === undefined)
       return false
@@ -92,7 +88,7 @@ test('any tree, any stands: the highest block on which a majority stands', () =>
   )
   fc.assert(
     fc.property(scene, ({ world, stands }) => {
-      const majority = [...world.all.values()].filter((block) => {
+      const majority = world.links().filter((block) => {
         const on = stands.filter((own) => own !== null && naiveStandsOn(world, own, block))
         return 2 * on.length > stands.length
       })

@@ -1,5 +1,5 @@
 /**
- * Any chains, heads, silences, lies and restarts, arriving in any order: a Host never serves a block that no
+ * Any chains, heads, silences, lies about heads and documents, and restarts, arriving in any order: a Host never serves a block that no
  * majority followed (the simulated Host sees to that itself), and Hosts that know the same agree.
  */
 import assert from 'node:assert/strict'
@@ -16,6 +16,13 @@ type Act =
   | { readonly kind: 'mine'; readonly on: number }
   | { readonly kind: 'move'; readonly signer: number; readonly to: number }
   | { readonly kind: 'lie'; readonly signer: number; readonly number: number }
+  /** The last of three or more signers seals a block with documents that name another parent. */
+  | {
+      readonly kind: 'forge'
+      readonly block: number
+      readonly parent: number
+      readonly isSmaller: boolean
+    }
   | { readonly kind: 'wait'; readonly seconds: number }
   | { readonly kind: 'restart'; readonly host: number }
 
@@ -42,6 +49,15 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   },
   {
     weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('forge' as const),
+      block: fc.nat({ max: 6 }),
+      parent: fc.nat({ max: 3 }),
+      isSmaller: fc.boolean(),
+    }),
+  },
+  {
+    weight: 2,
     arbitrary: fc.record({ kind: fc.constant('wait' as const), seconds: fc.nat({ max: 70 }) }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const), host: fc.nat(1) }) },
@@ -56,11 +72,19 @@ interface World {
   readonly blocks: Link[]
   readonly sealed: Map<string, Set<string>>
   readonly heads: Map<string, SignedHead>
+  /** Hashes about which the liar lied. */
+  readonly forged: Set<string>
   sequence: number
 }
 
 function startWorld(): World {
-  return { blocks: [link(0, 'g', 'nothing')], sealed: new Map(), heads: new Map(), sequence: 0 }
+  return {
+    blocks: [link(0, 'g', 'nothing')],
+    sealed: new Map(),
+    heads: new Map(),
+    forged: new Set(),
+    sequence: 0,
+  }
 }
 
 /** The messages that an act gives rise to. */
@@ -70,6 +94,7 @@ function perform(world: World, { ...own }: Act, count: number): Message[] {
     world.blocks.push(link(parent.number + 1, `x${world.blocks.length}`, parent.hash))
     return []
   }
+  if (own.kind === 'forge') return forge(world, own, count)
   if (own.kind !== 'move' && own.kind !== 'lie') return []
   const identity = signers[own.signer % count] ?? 'A'
   const { number, hash } =
@@ -78,6 +103,26 @@ function perform(world: World, { ...own }: Act, count: number): Message[] {
   const head = { identity, number, hash, nodeHeight: number, sequence: world.sequence }
   world.heads.set(identity, head)
   return [...seal(world, identity, hash), { head }]
+}
+
+/** A lie about what a block stands on: another block of the height below, or one that there is not. */
+function forge(
+  world: World,
+  { block, parent, isSmaller }: Extract<Act, { kind: 'forge' }>,
+  count: number,
+): Message[] {
+  const { number, hash, ...rest } = recent(world, block)
+  if (count < 3 || number === 0) return []
+  const below = world.blocks.filter((own) => own.number === number - 1)
+  const parentHash = below[parent]?.hash ?? 'nowhere'
+  world.forged.add(hash)
+  const root = `${isSmaller ? 'a' : 'z'} lie about ${hash}`
+  return [
+    {
+      block: { ...rest, number, hash, parentHash, root },
+      sealers: [signers[count - 1] ?? 'A'],
+    },
+  ]
 }
 
 /** A Generator seals its whole chain. */
@@ -179,6 +224,30 @@ function play(
   return { world, everything, nowMs }
 }
 
+/** Whether more than half of the accepted signers sealed a block with the documents that it has. */
+function isHonest(world: World, hash: string, accepted: readonly string[]): boolean {
+  const honest = new Set(world.sealed.get(hash))
+  if (world.forged.has(hash)) honest.delete(accepted.at(-1) ?? '')
+  return 2 * honest.size > accepted.length
+}
+
+/** What most signers sealed is served with their documents, down from the canonical block. */
+function assertDocuments(
+  { world: { chain } }: SimulatedHost,
+  world: World,
+  canonical: Link,
+  accepted: readonly string[],
+): void {
+  for (
+    let own = find(world, canonical.hash);
+    own !== undefined;
+    own = find(world, own.parentHash)
+  ) {
+    if (!isHonest(world, own.hash, accepted)) return
+    assert.deepEqual(chain.get(own.number), own)
+  }
+}
+
 test('what is known decides, and not the order in which it came', () => {
   fc.assert(
     fc.property(scenario, (given) => {
@@ -187,12 +256,16 @@ test('what is known decides, and not the order in which it came', () => {
       const { world, everything, nowMs } = play(given, [one, other])
       settle(one.host, world, everything, nowMs)
       settle(other.host, world, everything.toReversed(), nowMs)
+      // Where a liar has half of the seals of a block, nobody can know what the block stands on.
+      if (![...world.forged].every((hash) => isHonest(world, hash, accepted))) return
       const { canonical } = one.host.choice()
       assert.equal(other.host.choice().canonical?.hash, canonical?.hash)
       if (canonical === null) return
-      for (const { host } of [one, other])
+      for (const { host } of [one, other]) {
         assert.equal(host.world.chain.get(canonical.number)?.hash, canonical.hash)
+        assertDocuments(host, world, canonical, accepted)
+      }
     }),
-    { numRuns: 1_500 },
+    { numRuns: 5_000 },
   )
 })

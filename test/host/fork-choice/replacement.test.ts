@@ -111,7 +111,7 @@ const scenes: readonly Scene[] = [
 ]
 
 function worldOf({ stored, waiting, rootBelow = 0 }: Scene): BlockWorld {
-  const world = createBlockWorld(() => rootBelow)
+  const world = createBlockWorld({ rootBelow })
   for (const [name, from, to] of stored)
     for (const each of branch(name, from, to)) world.store(each)
   for (const [name, from, to, parent] of waiting)
@@ -123,7 +123,7 @@ describe('to follow a block', () => {
   for (const scene of scenes) {
     test(scene.name, () => {
       const world = worldOf(scene)
-      const found = replacementFor(world, world.all.get(scene.target) ?? assert.fail('no target'))
+      const found = replacementFor(world, world.find(scene.target) ?? assert.fail('no target'))
       const told = found && {
         path: found.path.map(({ hash }) => hash).join(' '),
         conflict: found.conflict && [found.conflict.from, found.conflict.to, found.conflict.depth],

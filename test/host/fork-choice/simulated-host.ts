@@ -49,9 +49,11 @@ export interface SimulationOptions {
 
 /** A Host that starts at time 0. */
 export function createSimulatedHost({ accepted, rootBelow = 0 }: SimulationOptions): SimulatedHost {
-  const world = createBlockWorld(() => rootBelow)
+  const world = createBlockWorld({ rootBelow, accepted: accepted.length })
   const heads = new Map<string, SignedHead & { heardMs: number | null }>()
   const seals: [hash: string, identity: string][] = []
+  /** What belongs below the chain once more of it is known. */
+  const held = new Map<string, Link>()
   let memory: Memory = noMemory
   let startedMs = 0
   let now = 0
@@ -70,7 +72,7 @@ export function createSimulatedHost({ accepted, rootBelow = 0 }: SimulationOptio
   const isFollowed = (block: Link): boolean => {
     const counted = countedSigners(signers(), { nowMs: now, startedMs })
     const on = counted.filter(({ identity, head }) =>
-      [...world.all.values()].some((upper) => {
+      world.links().some((upper) => {
         const isHis =
           head?.hash === upper.hash ||
           seals.some(([hash, who]) => hash === upper.hash && who === identity)
@@ -106,6 +108,17 @@ export function createSimulatedHost({ accepted, rootBelow = 0 }: SimulationOptio
     }
   }
 
+  const fill = (block: Link): void => {
+    for (let at: Link | undefined = block; at !== undefined; ) {
+      const step = fillStep(world, at)
+      if (step === 'later') held.set(at.hash, at)
+      else held.delete(at.hash)
+      if (step === null || step === 'later' || step.kind === 'shrink') return
+      take(step, true)
+      at = world.find((step.path[0] ?? at).parentHash)
+    }
+  }
+
   return {
     world,
     look,
@@ -118,14 +131,13 @@ export function createSimulatedHost({ accepted, rootBelow = 0 }: SimulationOptio
     tip: () => [...world.chain.values()].sort((a, b) => b.number - a.number)[0]?.hash ?? null,
     choice: () => choice ?? assert.fail('it has not looked yet'),
     hearBlock: (block, sealers) => {
-      if (!world.all.has(block.hash)) world.add(block)
+      world.add(block)
       for (const identity of sealers) {
         seals.push([block.hash, identity])
-        world.seal(block.hash, identity)
+        world.seal(block, identity)
       }
       look(now)
-      const step = fillStep(world, block)
-      if (step !== null && step !== 'later') take(step, true)
+      for (const each of [world.waiting(block.hash) ?? block, ...held.values()]) fill(each)
     },
     hearHead: (head) => {
       const known = heads.get(head.identity)
@@ -143,11 +155,14 @@ export function createSimulatedHost({ accepted, rootBelow = 0 }: SimulationOptio
   }
 }
 
-/** Whether one block is another or below it. */
+/** Whether one block is another or below it, by whatever documents a signer has sealed. */
 export function isBelow(world: BlockWorld, lower: Link, upper: Link): boolean {
-  for (let own: Link | undefined = upper; own !== undefined; own = world.all.get(own.parentHash))
-    if (own.hash === lower.hash) return true
-  return false
+  let hashes = new Set([upper.hash])
+  for (let height = upper.number; height > lower.number && hashes.size > 0; height--) {
+    const links = [...hashes].flatMap((hash) => world.variants(hash))
+    hashes = new Set(links.map(({ parentHash }) => parentHash))
+  }
+  return hashes.has(lower.hash)
 }
 
 /** Neighbours are parent and child. */

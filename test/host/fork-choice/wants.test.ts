@@ -14,8 +14,12 @@ interface Scene {
   readonly name: string
   readonly stored?: readonly (readonly [name: string, from: number, to: number])[]
   readonly waiting?: readonly (readonly [name: string, from: number, to: number, parent?: string])[]
-  /** The heads of accepted signers, as in `12a`; they have sealed what is there of that branch. */
+  /** The heads of accepted signers, as in `12a`; they have sealed what is there of that branch, zoe the rest. */
   readonly heads?: Readonly<Record<string, string>>
+  /** Accepted signers. Default 1. */
+  readonly accepted?: number
+  /** Other documents that bob and carol sealed: their root by the block. */
+  readonly others?: Readonly<Record<string, string>>
   readonly facts?: Partial<WantFacts>
   /** As in `6-12 12a for alice`. */
   readonly expected: readonly string[]
@@ -86,6 +90,23 @@ const scenes: readonly Scene[] = [
     expected: ['237-300 300b for alice'],
   },
   {
+    name: 'what documents that few signers sealed stand on, and other documents of that block',
+    stored: [['a', 0, 9]],
+    waiting: [['b', 8, 8]],
+    heads: { alice: '8b' },
+    accepted: 3,
+    expected: ['7-7 7b for alice', '8-8 8b for alice'],
+  },
+  {
+    name: 'those that more signers sealed come first',
+    stored: [['a', 0, 9]],
+    waiting: [['b', 8, 8]],
+    heads: { alice: '8b' },
+    accepted: 3,
+    others: { '8b': 'other' },
+    expected: ['8-8 8b other for alice', '7-7 7b for alice'],
+  },
+  {
     name: 'a head far above, with a block of its branch in the air: both below and above it',
     stored: [['a', 0, 9]],
     waiting: [['a', 12, 12]],
@@ -150,15 +171,24 @@ const scenes: readonly Scene[] = [
   },
 ]
 
-function worldOf({ stored = [], waiting = [], heads = {} }: Scene): BlockWorld {
-  const world = createBlockWorld(() => 0)
+function worldOf({
+  stored = [],
+  waiting = [],
+  heads = {},
+  accepted = 1,
+  others = {},
+}: Scene): BlockWorld {
+  const world = createBlockWorld({ accepted })
   for (const [name, from, to] of stored)
     for (const block of branch(name, from, to)) world.store(block)
   for (const [name, from, to, parent] of waiting)
     for (const block of branch(name, from, to, parent)) world.add(block)
-  for (const [identity, head] of Object.entries(heads))
-    for (const { hash } of world.all.values())
-      if (hash.endsWith(head.slice(-1))) world.seal(hash, identity)
+  for (const block of world.links()) {
+    const own = Object.entries(heads).filter(([, head]) => block.hash.endsWith(head.slice(-1)))
+    for (const [identity] of own.length === 0 ? [['zoe']] : own) world.seal(block, identity ?? '')
+    const root = others[block.hash]
+    if (root !== undefined) for (const who of ['bob', 'carol']) world.seal({ ...block, root }, who)
+  }
   return world
 }
 

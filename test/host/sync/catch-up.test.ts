@@ -7,6 +7,7 @@ import { isLinked, type Link } from '../../../src/host/fork-choice/link.ts'
 import { wantsOf } from '../../../src/host/fork-choice/wants.ts'
 import {
   afterPull,
+  nextChangeMs,
   nextPull,
   type PlanPeer,
   type Setback,
@@ -54,38 +55,62 @@ const scenes: fc.Arbitrary<Scene> = fc
     return { stored, common: fork, left: Math.min(fork + left, head - 1), head, heard }
   })
 
-const signer = 'alice'
-const peers: readonly PlanPeer[] = [
-  { id: 'p', announced: { tail: 0, head: 1_000 }, signer, bootstrap: true, verified: true },
-]
+/** What a peer serves, with the seals of these signers. */
+interface Server {
+  readonly blocks: readonly Link[]
+  readonly sealers: readonly string[]
+}
+
+const alice = 'alice'
 /** Far more than the pieces of any of these chains. */
 const enoughPulls = 40
 
-function hear(world: BlockWorld, blocks: readonly Link[]): void {
+const peerOf = (id: string): PlanPeer => ({
+  id,
+  announced: { tail: 0, head: 1_000 },
+  signer: id,
+  bootstrap: true,
+  verified: true,
+})
+
+function hear(world: BlockWorld, { blocks, sealers }: Server): void {
   for (const block of blocks) {
-    if (!world.all.has(block.hash)) world.add(block)
-    world.seal(block.hash, signer)
+    world.add(block)
+    for (const signer of sealers) world.seal(block, signer)
   }
 }
 
-/** Pulls what is wanted of a chain until the head is known down to what is stored; answers how often. */
-function catchUp(world: BlockWorld, served: readonly Link[], stored: number, head: Link): number {
+/**
+ * Pulls what is wanted of alice's chain until her head is known down to what is stored; answers how often. Servers by
+ * the identities of the peers.
+ */
+function catchUp(
+  world: BlockWorld,
+  servers: Readonly<Record<string, Server>>,
+  stored: number,
+  head: Link,
+): number {
   const { number, hash } = head
   const signers: Signer[] = [
-    { identity: signer, head: { number, hash, nodeHeight: number }, heardMs: 0 },
+    { identity: alice, head: { number, hash, nodeHeight: number }, heardMs: 0 },
   ]
   const nothing = { dropped: [], revised: [], gaps: [] }
   const facts = { signers, head: stored, windowFloor: 0, floor: 0, ...nothing }
+  const peers = Object.keys(servers).map(peerOf)
   let setbacks: readonly Setback[] = []
   let nowMs = 0
-  for (let pulls = 0; pulls < enoughPulls; pulls++) {
-    if (world.all.has(hash) && isLinked(world, head)) return pulls
-    nowMs = Math.max(nowMs, ...setbacks.map(({ untilMs }) => untilMs))
+  for (let pulls = 0; pulls < enoughPulls; ) {
+    if (world.find(hash) !== undefined && isLinked(world, head)) return pulls
     const pull = nextPull(wantsOf(world, facts), peers, setbacks, [], nowMs)
-    assert.ok(pull, 'nothing is asked for')
-    const piece = served.slice(pull.from, pull.to + 1)
-    hear(world, piece)
-    setbacks = afterPull(setbacks, pull, piece.length, wantsOf(world, facts), nowMs)
+    if (pull === null) {
+      nowMs = nextChangeMs(setbacks, nowMs) ?? assert.fail('nothing is asked for')
+      continue
+    }
+    pulls += 1
+    const server = servers[pull.peer] ?? assert.fail('somebody else is asked')
+    const blocks = server.blocks.slice(pull.from, pull.to + 1)
+    hear(world, { ...server, blocks })
+    setbacks = afterPull(setbacks, pull, blocks.length, wantsOf(world, facts), nowMs)
   }
   return assert.fail(`the head is out of reach after ${enoughPulls} pulls`)
 }
@@ -98,16 +123,18 @@ function worldOf({ stored, common, left, head, heard }: Scene): {
   const abandoned = branch('c', left + 1, head - 1, served[left]?.hash)
   const world = createBlockWorld()
   for (const block of branch('a', 0, stored)) world.store(block)
-  hear(world, [...world.chain.values()])
+  hear(world, { blocks: [...world.chain.values()], sealers: [alice] })
   for (const { branch: name, from, count } of heard) {
     const blocks = name === 'b' ? served : abandoned
-    hear(
-      world,
-      blocks.filter(({ number }) => number >= from && number < from + count),
-    )
+    const heard = blocks.filter(({ number }) => number >= from && number < from + count)
+    hear(world, { blocks: heard, sealers: [alice] })
   }
   return { world, served }
 }
+
+const alone = (blocks: readonly Link[]): Readonly<Record<string, Server>> => ({
+  [alice]: { blocks, sealers: [alice] },
+})
 
 test('a Host whose tip was left, with more than a piece between it and what gossip brought, catches up', () => {
   const scene: Scene = {
@@ -119,7 +146,7 @@ test('a Host whose tip was left, with more than a piece between it and what goss
   }
   const { world, served } = worldOf(scene)
   const head = served.at(-1) ?? assert.fail()
-  assert.equal(catchUp(world, served, scene.stored, head), 3)
+  assert.equal(catchUp(world, alone(served), scene.stored, head), 3)
 })
 
 test('a block that the signer has left, and nobody has any more, keeps nobody from what comes after it', () => {
@@ -132,14 +159,47 @@ test('a block that the signer has left, and nobody has any more, keeps nobody fr
   }
   const { world, served } = worldOf(scene)
   const head = served.at(-1) ?? assert.fail()
-  assert.equal(catchUp(world, served, scene.stored, head), 4)
+  assert.equal(catchUp(world, alone(served), scene.stored, head), 4)
 })
 
 test('whatever was stored and heard of branches that were left, the head is reached', () => {
   fc.assert(
     fc.property(scenes, (scene) => {
       const { world, served } = worldOf(scene)
-      catchUp(world, served, scene.stored, served.at(-1) ?? assert.fail())
+      catchUp(world, alone(served), scene.stored, served.at(-1) ?? assert.fail())
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('documents of a liar among three that name parents nobody has keep nobody from the head', () => {
+  const lies = fc.record({
+    head: fc.integer({ min: 1, max: 200 }),
+    heights: fc.uniqueArray(fc.integer({ min: 1, max: 200 }), { maxLength: 10 }),
+    isSmaller: fc.boolean(),
+    peers: fc.shuffledSubarray(['alice', 'bob', 'mallory'], { minLength: 3 }),
+    isHeard: fc.boolean(),
+  })
+  const honest = ['alice', 'bob']
+  fc.assert(
+    fc.property(lies, ({ head, heights, isSmaller, peers, isHeard }) => {
+      const chain = branch('a', 0, head)
+      const forged = chain.map((own) =>
+        heights.includes(own.number)
+          ? { ...own, parentHash: 'nowhere', root: `${isSmaller ? 'a' : 'z'} lie` }
+          : own,
+      )
+      const world = createBlockWorld({ accepted: 3 })
+      if (isHeard) hear(world, { blocks: forged, sealers: ['mallory'] })
+      const servers = Object.fromEntries(
+        peers.map((peer) => [
+          peer,
+          honest.includes(peer)
+            ? { blocks: chain, sealers: [peer] }
+            : { blocks: forged, sealers: ['mallory'] },
+        ]),
+      )
+      catchUp(world, servers, -1, chain.at(-1) ?? assert.fail())
     }),
     { numRuns: 300 },
   )
