@@ -97,7 +97,7 @@ export const hostSettings: SettingsTable<HostSettings> = {
     key: 'host.trusted_signers_file',
     env: 'HOST_TRUSTED_SIGNERS_FILE',
     kind: path,
-    doc: 'File with one more such identity a line, read again when it changes; where it is missing, empty or malformed, the last good list stays.',
+    doc: 'File with one more such identity a line, read again when it changes; where it is missing, empty or malformed, the last good list stays, also over a restart.',
   },
 }
 

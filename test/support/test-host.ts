@@ -9,6 +9,7 @@ import { hostSettings, trustModeOf } from '../../src/host/config.ts'
 import { type Mesh, openMesh } from '../../src/host/mesh.ts'
 import { createHostMetrics, type HostMetrics } from '../../src/host/metrics.ts'
 import { createStatus, type Status } from '../../src/host/status.ts'
+import type { SignersFile } from '../../src/host/trust/signers-file.ts'
 import { openTrust, type Trust } from '../../src/host/trust/trust.ts'
 import { loadSettings } from '../../src/service/settings.ts'
 import type { StoreReader } from '../../src/store/store.ts'
@@ -49,6 +50,8 @@ export interface TestHostSetup {
   /** Hosts of different names have different peer IDs. */
   readonly name?: string
   readonly env?: Readonly<Record<string, string>>
+  /** The file of signers. Default none. */
+  readonly signersFile?: SignersFile
   /** See `VoteSyncOptions`. */
   readonly compareVotesMs?: number
 }
@@ -84,7 +87,7 @@ export async function openTestHost(t: TestContext, setup: TestHostSetup = {}): P
   const metrics = createHostMetrics(registry, status.gauges)
   const trust = openTrust(
     { mode: trustModeOf(settings), listed: settings.trustedSigners, network },
-    { log, writer, reader, file: null, onFatal },
+    { log, writer, reader, file: setup.signersFile ?? null, onFatal },
   )
   status.parts.trust = trust
   const waiting = new Set<() => void>()

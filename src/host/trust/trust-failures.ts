@@ -2,6 +2,7 @@
 import type { FailureReport, TrustMode } from '../../service/contract.ts'
 import type { AcceptedList, ChangedSigner } from './accepted-list.ts'
 import type { PeerIdentity } from './peer-identity.ts'
+import type { SignersFile } from './signers-file.ts'
 
 export interface TrustFacts {
   readonly mode: TrustMode
@@ -12,12 +13,6 @@ export interface TrustFacts {
   readonly proven: ReadonlyMap<string, PeerIdentity>
   /** The file of signers; null without one. */
   readonly file: SignersFile | null
-}
-
-export interface SignersFile {
-  readonly path: string
-  values(): readonly string[]
-  problem(): string | null
 }
 
 export const anyoneFailure: FailureReport = {

@@ -11,7 +11,8 @@ import type { StoreReader } from '../../store/store.ts'
 import type { Writer } from '../apply/writer.ts'
 import { type AcceptedSource, createAcceptedList } from './accepted-list.ts'
 import { type PeerIdentity, provenIdentity } from './peer-identity.ts'
-import { anyoneFailure, type SignersFile, trustFailures } from './trust-failures.ts'
+import { rememberSigners, type SignersFile } from './signers-file.ts'
+import { anyoneFailure, trustFailures } from './trust-failures.ts'
 
 export interface TrustOptions {
   readonly mode: TrustMode
@@ -61,7 +62,8 @@ const maxRetryMs = 60_000
 /** Begins with what was proven before. */
 export function openTrust(options: TrustOptions, parts: TrustParts): Trust {
   const { mode, listed } = options
-  const { log, writer, reader, file } = parts
+  const { log, writer, reader } = parts
+  const file = rememberSigners(parts.file, parts)
   const list = createAcceptedList({ mode, listed, pins: readPins(reader) })
   list.setFile(file?.values() ?? [])
   const proven = new Map<string, PeerIdentity>()
@@ -132,6 +134,7 @@ export function openTrust(options: TrustOptions, parts: TrustParts): Trust {
     failures: () => trustFailures({ mode, list, peers, proven, file }),
     onFile: () => {
       list.setFile(file?.values() ?? [])
+      file?.save()
       update()
     },
     setBootstrapPeers: (addresses, areAll) => {

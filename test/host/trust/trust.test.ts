@@ -118,6 +118,36 @@ test('a Generator with a new key behind the old peer ID is refused with both nam
   assert.ok(!codes(again).includes('HOST_SIGNER_CHANGED'))
 })
 
+test('a Host that starts while its file of signers cannot be read goes on with the last good list', async (t) => {
+  const generator = await openTestGenerator(t, 'alice', blocks)
+  const { identity } = generator.signer
+  const env = { HOST_TRUST: 'signers' }
+  const peers = [generator.room.address]
+  const good = { path: '/signers', values: () => [identity], problem: () => null }
+  const gone = { path: '/signers', values: () => [], problem: () => 'ENOENT' }
+  const host = await openTestHost(t, { peers, env, signersFile: good })
+  await generator.publishHead()
+  await host.reached(3)
+  await host.close()
+  const again = await openTestHost(t, { path: host.path, env, signersFile: gone })
+  assert.deepEqual(again.trust.sources(), [{ identity, source: 'file', peer: null }])
+  await until(() => sourcesOf(again).length > 0)
+  assert.deepEqual(
+    again.status.state().signers?.[0]?.head,
+    { number: 3, hash: blocks[2]?.hash },
+    'and knows its newest head, so that no older one is taken for new',
+  )
+  const [failure] = again.status.state().errors
+  assert.equal(failure?.code, 'HOST_SIGNERS_FILE_UNUSABLE')
+  assert.match(failure?.message ?? '', /its last good list of 1 stays/)
+  await again.close()
+  const without = await openTestHost(t, { path: host.path, env })
+  assert.deepEqual(without.trust.sources(), [])
+  await without.close()
+  const other = await openTestHost(t, { path: host.path, env, signersFile: gone })
+  assert.deepEqual(other.trust.sources(), [], 'a file that is no longer named is forgotten')
+})
+
 test('a signer taken off the list keeps no vote', async (t) => {
   const [alice, bob] = await Promise.all(
     ['alice', 'bob'].map((name) => openTestGenerator(t, name, blocks)),
