@@ -1,7 +1,14 @@
 /** Hosts with the same signers end with the same blocks and votes, whatever happens to their connections. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { encodeDigestsAnswer, encodeHeadsAnswer } from '../../src/primitives/vote-exchange.ts'
+import type { Seal } from '../../src/primitives/seal.ts'
+import {
+  decodeVoteRequest,
+  encodeDigestsAnswer,
+  encodeHeadsAnswer,
+  encodeSealsAnswer,
+  type GroupDigest,
+} from '../../src/primitives/vote-exchange.ts'
 import { type ChainBlock, createChain, shapes } from '../support/block-factory.ts'
 import { openRoom, until } from '../support/p2p-room.ts'
 import { sealBlock, testSigner } from '../support/sealed-blocks.ts'
@@ -27,17 +34,28 @@ function votesOf(host: TestHost): string[] {
 }
 
 /**
- * A Host that lies: it passes on what strangers sealed, repeats what it hears, and says that it has votes that
- * nobody else has.
+ * A Host that lies: it serves what a stranger sealed, repeats what it hears, says that it has votes that nobody else
+ * has, and asked for them gives the stranger's, forged ones or those of another signer, without an end.
  */
 async function openLiar(
   t: TestContext,
   hosts: readonly TestHost[],
   generators: readonly TestGenerator[],
-): Promise<void> {
+): Promise<{ readonly asked: ReadonlySet<string> }> {
   const mallory = testSigner('mallory', 'Ed25519')
   const heard: Uint8Array[] = []
-  const digest = '00'.repeat(32)
+  const asked = new Set<string>()
+  let turn = 0
+  const strangers = (): Seal[] =>
+    [...(generators[0]?.chain.values() ?? [])].map(
+      ({ source }) => sealBlock(source, mallory, network).seal,
+    )
+  const lies: readonly ((identity: string) => readonly Seal[])[] = [
+    () => strangers(),
+    (identity) => strangers().map((own) => ({ ...own, signatureIdentity: identity })),
+    (identity) =>
+      generators.find(({ signer }) => signer.identity !== identity)?.seals.slice(0, 100) ?? [],
+  ]
   const liar = await openRoom(t, {
     options: { network, bootstrapPeers: hosts.map(({ address }) => address) },
     onBlock: async (bytes) => {
@@ -54,14 +72,13 @@ async function openLiar(
     },
     answers: {
       votes: (question) => {
-        const isHeads = Buffer.from(question).includes('heads')
-        if (isHeads) return encodeHeadsAnswer([])
-        const all = generators.map(({ signer }) => ({
-          identity: signer.identity,
-          group: 0,
-          digest,
-        }))
-        return encodeDigestsAnswer(all)
+        const request = decodeVoteRequest(question)
+        asked.add(request.kind)
+        if (request.kind === 'heads') return encodeHeadsAnswer([])
+        if (request.kind === 'digests') return encodeDigestsAnswer(request.identities.map(madeUp))
+        turn += 1
+        const seals = lies[turn % lies.length]?.(request.identity) ?? []
+        return encodeSealsAnswer({ seals, more: true })
       },
     },
   })
@@ -72,7 +89,10 @@ async function openLiar(
     }
   }, 100)
   t.after(() => clearInterval(repeat))
+  return { asked }
 }
+
+const madeUp = (identity: string): GroupDigest => ({ identity, group: 0, digest: '00'.repeat(16) })
 
 /** They sign their heads over and over, as Generators do. */
 function repeatHeads(t: TestContext, generators: readonly TestGenerator[]): void {
@@ -142,7 +162,7 @@ test('three Generators and three Hosts over severed links, with restarts and a l
   const chain = createChain({ count: blocks, from: 1, shape: shapes.empty })
   const mesh = await openMesh(t)
   repeatHeads(t, mesh.generators)
-  await openLiar(t, mesh.hosts, mesh.generators)
+  const liar = await openLiar(t, mesh.hosts, mesh.generators)
   await publishUnderTrouble(mesh, chain)
   for (const link of mesh.links) link.mend()
   const expected = chain.map(({ number, hash }) => {
@@ -152,4 +172,5 @@ test('three Generators and three Hosts over severed links, with restarts and a l
   for (const host of mesh.hosts) {
     await until(() => votesOf(host).join() === expected.join())
   }
+  assert.deepEqual([...liar.asked].sort(), ['digests', 'heads', 'seals'])
 })
