@@ -94,6 +94,44 @@ export function createHostileMessages(
   return () => random.pick(makers)()
 }
 
+/**
+ * Messages of which each is signed by a key of its own: blocks of chains of their own, seals of the honest
+ * blocks, and heads anywhere. All of them are good where anyone is accepted.
+ */
+export function createManyKeys(
+  random: SeededRandom,
+  { network, blocks }: HonestMessages,
+): () => HostileMessage {
+  let keys = 0
+  const signer = (): Signer => {
+    keys += 1
+    return testSigner(`key:${keys}`, 'Ed25519')
+  }
+  const block = signedOnce(random, (): HostileMessage => {
+    const from = 1 + random.int(1_000)
+    const chain = createChain({ seed: `chain:${keys}`, count: 1, from, shape: shapes.tiny })
+    const [{ bytes }] = chain.map((own) => sealBlock(own, signer(), network)) as [TestSealedBlock]
+    return { kind: 'block', bytes: Uint8Array.from(bytes) }
+  })
+  const sealOf = ({ number, hash, cids }: TestSealedBlock): Seal =>
+    signSeal({ network, number, hash, cids }, signer())
+  const votes = signedOnce(random, (): HostileMessage => {
+    const target = random.pick(blocks)
+    const seals = Array.from({ length: 10 }, () => sealOf(target))
+    return { kind: 'block', bytes: Uint8Array.from(encodeSealedBlock(seals, null)) }
+  })
+  const head = signedOnce(random, (): HostileMessage => {
+    const [number, sequence] = [random.int(2 ** 31), Date.now()]
+    const bytes = headMessage(signer(), { network, number, hash: random.hex(32), sequence })
+    return { kind: 'head', bytes: Uint8Array.from(bytes) }
+  })
+  const seals = signedOnce(random, (): HostileMessage => {
+    const answer = { seals: blocks.slice(0, 20).map(sealOf), more: true }
+    return { kind: 'seals', bytes: Uint8Array.from(encodeSealsAnswer(answer)) }
+  })
+  return () => random.pick([block, votes, head, seals])()
+}
+
 /** Makes new ones up to `maxSigned`, and then picks among them. */
 function signedOnce<T>(random: SeededRandom, make: () => T): () => T {
   const made: T[] = []

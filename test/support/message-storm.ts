@@ -2,6 +2,7 @@
  * Peers without an accepted key that send hostile messages to one Host, each from an address of its own and
  * with a fresh peer key whenever it is cut off. They gossip blocks and heads, announce every height and
  * answer what they are asked. A program of its own, so that the Host's memory can be told from theirs.
+ * With `keys` as the fifth argument each message is good and signed by a key of its own instead.
  * Tells on standard output how many messages it has sent, and ends with the program that began it.
  */
 import process from 'node:process'
@@ -25,7 +26,7 @@ import {
   type VoteRequest,
 } from '../../src/primitives/vote-exchange.ts'
 import { createChain, shapes } from './block-factory.ts'
-import { createHostileMessages, type HostileKind } from './hostile-messages.ts'
+import { createHostileMessages, createManyKeys, type HostileKind } from './hostile-messages.ts'
 import { gossipProtocol, lengthPrefixed, openRawPeer, type RawPeer } from './raw-peer.ts'
 import { sealBlock, testSigner } from './sealed-blocks.ts'
 import { createSeededRandom } from './seeded-random.ts'
@@ -33,7 +34,8 @@ import { headMessage } from './signed-heads.ts'
 
 const network = 'Local__Devnet'
 const everything = { tail: 0, head: maxInt }
-const [target = '', signerName = '', blockCount = '1', peers = '1'] = process.argv.slice(2)
+const [target = '', signerName = '', blockCount = '1', peers = '1', what = 'hostile'] =
+  process.argv.slice(2)
 
 const random = createSeededRandom('message-storm')
 const signer = testSigner(signerName, 'Ed25519')
@@ -43,7 +45,9 @@ const blocks = createChain({ count: Number(blockCount), from: 1, shape: shapes.t
 const heads = blocks.map(({ number, hash }) =>
   headMessage(signer, { network, number, hash, sequence: number }),
 )
-const next = createHostileMessages(random, { network, blocks, heads })
+const honest = { network, blocks, heads }
+const next =
+  what === 'keys' ? createManyKeys(random, honest) : createHostileMessages(random, honest)
 let sent = 0
 
 function nextOf(kind: HostileKind): Uint8Array {

@@ -183,13 +183,21 @@ function worldOf({
     for (const block of branch(name, from, to)) world.store(block)
   for (const [name, from, to, parent] of waiting)
     for (const block of branch(name, from, to, parent)) world.add(block)
-  for (const block of world.links()) {
-    const own = Object.entries(heads).filter(([, head]) => block.hash.endsWith(head.slice(-1)))
-    for (const [identity] of own.length === 0 ? [['zoe']] : own) world.seal(block, identity ?? '')
-    const root = others[block.hash]
-    if (root !== undefined) for (const who of ['bob', 'carol']) world.seal({ ...block, root }, who)
-  }
+  for (const block of world.links()) sealFor(world, block, heads, others)
   return world
+}
+
+function sealFor(
+  world: BlockWorld,
+  block: Link,
+  heads: NonNullable<Scene['heads']>,
+  others: NonNullable<Scene['others']>,
+): void {
+  const isOf = (head: string): boolean => block.hash.endsWith(head.slice(-1))
+  const own = Object.keys(heads).filter((identity) => isOf(heads[identity] ?? ''))
+  for (const identity of own.length === 0 ? ['zoe'] : own) world.seal(block, identity)
+  const root = others[block.hash]
+  if (root !== undefined) for (const who of ['bob', 'carol']) world.seal({ ...block, root }, who)
 }
 
 function factsOf({ heads = {}, stored = [], facts }: Scene): WantFacts {
