@@ -128,7 +128,7 @@ function openHealth(
   const { log, metrics, status } = parts
   const auth = { mode: settings.schemaAuthMode, keys: settings.schemaApiKeys }
   if (auth.mode === 'token' && auth.keys.length === 0)
-    log.warn('schema endpoint refuses everybody: SCHEMA_API_KEYS is empty')
+    log.info('schema endpoint refuses everybody: SCHEMA_API_KEYS is empty')
   return openHealthServer(
     {
       address: settings.healthAddress,

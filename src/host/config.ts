@@ -38,7 +38,7 @@ export interface HostSettings extends CommonSettings {
 
 /** A public key as `signatureIdentity` shows it. */
 export const signerIdentity: SettingKind<string> = kind(
-  'a signer’s public key in hex, as BlockSignature.signatureIdentity shows it',
+  'a signer’s public key in hex: identity in the /health of a Generator, not its peer ID',
   (value) => {
     const found = scalarText(value)?.toLowerCase()
     return found !== undefined && /^(?:0[23])?[0-9a-f]{64}$/.test(found) ? found : undefined
