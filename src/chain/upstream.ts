@@ -19,6 +19,8 @@ export interface UpstreamOptions {
 export interface Trouble {
   readonly code: ErrorCode
   readonly message: string
+  /** What to do about it, where that is known. */
+  readonly remedy?: string
 }
 
 export interface Upstream {
@@ -175,7 +177,8 @@ function createTroubles(log: Logger): Troubles {
     },
     current() {
       const [error] = open.values()
-      return error === undefined ? null : { code: error.code, message: error.message }
+      if (error === undefined) return null
+      return { code: error.code, message: error.message, ...remedyOf(error) }
     },
   }
 }

@@ -28,6 +28,7 @@ test('without a node it serves what it has, says in /health what is wrong, and g
   assert.equal(report.status, 'healthy')
   assert.equal(report.upstream_mode, 'offline')
   assert.equal(report.error?.code, 'CHAIN_UNREACHABLE')
+  assert.match(report.error?.remedy ?? '', /^Check NODE_RPC_URL/)
   assert.deepEqual(await generator.query('{ Block { number } }'), { Block: [] })
   await startNode(t, { port })
   await generator.reports(({ error, head }) => error === null && head === 5)

@@ -1,8 +1,8 @@
 /**
  * Asks peers for the newest head of this Generator that they have: on every connection, and from time to
  * time on those that stay. After its store was lost and its clock set back it would sign heads that peers
- * take for old ones. Only our own signature counts, and is looked at only on a sequence above ours,
- * so old heads that somebody shows us cost next to nothing.
+ * take for old ones, and another program may run with its key. Only our own signature counts, and is looked at
+ * only on heads that this program did not sign.
  */
 import type { Logger } from 'pino'
 import { ServiceError } from '../../errors.ts'
@@ -24,12 +24,12 @@ export interface OwnHeadSearchOptions {
 export interface OwnHeadSearchParts {
   readonly p2p: Pick<P2p, 'ask' | 'onPeer' | 'peers' | 'penalise'>
   readonly log: Logger
-  /** A head above all that are known, with our valid signature. */
+  /** A head with our valid signature that this program did not sign. */
   readonly onFound: (head: Head) => void
 }
 
 export interface OwnHeadSearch {
-  /** Heads up to this sequence are known. */
+  /** This program signed the head with this sequence. */
   know(sequence: number): void
   close(): void
 }
@@ -43,16 +43,15 @@ export function openOwnHeadSearch(
   const question = encodeVoteRequest({ kind: 'heads', identities: [options.identity] })
   const closing = new AbortController()
   const asking = new Set<string>()
-  let known = 0
+  const own = createSequences()
 
   const ask = async (peer: string): Promise<void> => {
     if (asking.has(peer)) return
     asking.add(peer)
     try {
-      const head = readNewer(await p2p.ask(peer, 'votes', question, closing.signal), options, known)
-      if (head === null) return
-      known = head.sequence
-      parts.onFound(head)
+      const answer = await p2p.ask(peer, 'votes', question, closing.signal)
+      const head = readForeign(answer, options, own.has)
+      if (head !== null) parts.onFound(head)
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'PRIMITIVES_MESSAGE_MALFORMED')
         p2p.penalise(peer, error.message)
@@ -71,9 +70,7 @@ export function openOwnHeadSearch(
   const timer = setInterval(askAll, options.askPeersMs)
   askAll()
   return {
-    know(sequence) {
-      known = Math.max(known, sequence)
-    },
+    know: own.add,
     close() {
       stop()
       clearInterval(timer)
@@ -82,20 +79,33 @@ export function openOwnHeadSearch(
   }
 }
 
+/** Sequences in ascending order, kept as spans: as a rule each is one above the one before. */
+function createSequences(): { add(sequence: number): void; has(sequence: number): boolean } {
+  const spans: { readonly from: number; to: number }[] = []
+  return {
+    add: (sequence) => {
+      const last = spans.at(-1)
+      if (last !== undefined && sequence === last.to + 1) last.to = sequence
+      else spans.push({ from: sequence, to: sequence })
+    },
+    has: (sequence) => spans.some(({ from, to }) => sequence >= from && sequence <= to),
+  }
+}
+
 /**
- * The head of an answer, null where there is none above `known`. Throws PRIMITIVES_MESSAGE_MALFORMED for
- * what was not asked for.
+ * The head of an answer; null where there is none, or one that this program signed.
+ * @throws ServiceError `PRIMITIVES_MESSAGE_MALFORMED` for what was not asked for.
  */
-function readNewer(
+function readForeign(
   answer: Uint8Array,
   { network, identity }: OwnHeadSearchOptions,
-  known: number,
+  isOwn: (sequence: number) => boolean,
 ): Head | null {
   const [bytes, ...others] = decodeHeadsAnswer(answer)
   if (others.length > 0) throw malformed('it has more than the newest head')
   if (bytes === undefined) return null
   const head = decodeHead(bytes)
-  if (head.sequence <= known) return null
+  if (isOwn(head.sequence)) return null
   if (head.network !== network || !isSignedBy(identity, head))
     throw malformed('its head was not signed by this Generator')
   return head

@@ -58,7 +58,7 @@ export interface HeadSigner {
   leave(): void
   /** Stands on the newest block of the store, where it is sealed. */
   stand(): void
-  /** A peer has this head, which our key signed. */
+  /** A peer has this head, which our key signed and this program did not, as far as it remembers. */
   found(head: Head): void
   /** Signs no more; resolves when the last head is on the disk. */
   close(): Promise<void>
@@ -97,16 +97,21 @@ export function createHeadSigner(options: HeadSignerOptions, parts: HeadSignerPa
       steps.change({ tip, confirmedMs: null, askedMs: null, isNews: true })
     },
     found(head) {
-      if (!stored.goAbove(head.sequence)) return
+      const isAbove = stored.goAbove(head.sequence)
+      if (!isAbove && head.sequence <= (stored.before ?? -1)) return
       const before = overtakings
-      if (head.genesisHash === steps.state().genesisHash)
-        overtakings = countOvertaking(before, head.nodeHeight, timing, clock.nowMs())
+      if (head.genesisHash === steps.state().genesisHash) {
+        const { nodeHeight } = head
+        const ownHeight = steps.nodeHeight()
+        const found = { nodeHeight, isAbove }
+        overtakings = countOvertaking(before, found, ownHeight, timing, clock.nowMs())
+      }
       const facts = { height: head.number, sequence: head.sequence }
-      if (overtakings === before)
-        log.debug(facts, 'a peer has a newer head of ours, goes on above it')
-      else log.warn(facts, 'another program signs heads with the key of this Generator')
+      if (overtakings !== before)
+        log.warn(facts, 'another program signs heads with the key of this Generator')
+      else if (isAbove) log.debug(facts, 'a peer has a newer head of ours, goes on above it')
       if (keyRunsTwice(overtakings, timing)) steps.fail(runsTwice(head))
-      else steps.change({ isNews: true })
+      else if (isAbove) steps.change({ isNews: true })
     },
     close: steps.close,
   }
@@ -116,6 +121,7 @@ export function createHeadSigner(options: HeadSignerOptions, parts: HeadSignerPa
 interface Steps {
   state(): HeadState
   change(part: Partial<HeadState>): void
+  nodeHeight(): number
   setNodeHeight(height: number): void
   /** What is being signed or asked counts no more. */
   discard(): void
@@ -186,6 +192,7 @@ function createSteps(timing: HeadTiming, parts: StepParts): Steps {
       state = { ...state, ...part }
       look()
     },
+    nodeHeight: () => nodeHeight,
     setNodeHeight(height) {
       nodeHeight = height
     },
@@ -219,7 +226,7 @@ function sealedTip(snapshot: Snapshot, identity: string): BlockPlace | null {
 function runsTwice({ sequence, number, signatureIdentity }: Head): ServiceError {
   return new ServiceError(
     'GENERATOR_KEY_RUNS_TWICE',
-    `The key of this Generator runs twice: another program that has it signed newer heads three times in ten minutes, the last one at height ${number}.`,
+    `The key of this Generator runs twice: another program that has it signed heads three times in ten minutes, the last one at height ${number}.`,
     {
       facts: { identity: signatureIdentity, height: number, sequence },
       remedy:

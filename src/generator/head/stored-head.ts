@@ -14,6 +14,8 @@ export interface HeadMessage {
 }
 
 export interface StoredHead {
+  /** Sequence of the head that was stored when this program started; null where there was none. */
+  readonly before: number | null
   /** Signs and stores the next head; resolves when it is on the disk. Throws what the store throws. */
   put(statement: Omit<HeadStatement, 'network' | 'sequence'>): Promise<HeadMessage>
   /** The next head will be above this sequence. False where it is anyway. */
@@ -32,8 +34,10 @@ const recordName = 'head'
 /** Goes on after what is stored, or begins with the milliseconds since 1970. */
 export function openStoredHead(network: string, parts: StoredHeadParts): StoredHead {
   const { signer, store, clock } = parts
-  let last = storedSequence(store.reader, signer.identity) ?? clock.unixMs() - 1
+  const before = storedSequence(store.reader, signer.identity)
+  let last = before ?? clock.unixMs() - 1
   return {
+    before,
     async put(place) {
       const statement = { network, ...place, sequence: ++last }
       const bytes = encodeHead({

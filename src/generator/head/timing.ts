@@ -11,12 +11,12 @@ export interface HeadTiming {
   readonly askNodeMs: number
   /** Between two questions to a peer for the newest head of ours that it has. Default 60,000. */
   readonly askPeersMs: number
-  /** So many overtakings show that the key runs twice. Default 3. */
+  /** So many heads of another program, counted as `overtaking.ts` does, show that the key runs twice. Default 3. */
   readonly overtakings: number
   /** Within which they have to come. Default 600,000. */
   readonly overtakingsWithinMs: number
   /**
-   * Between two that count, at least. Twice that is more than `askPeersMs`, so that every peer was asked
+   * Between two that count, at least; twice as long before one that is not above ours. Twice that is more than `askPeersMs`, so that every peer was asked
    * before the third. Default 45,000.
    */
   readonly overtakingsApartMs: number

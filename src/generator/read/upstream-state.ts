@@ -1,19 +1,21 @@
 /** What the upstream looks like, told whenever it looks different. */
 import type { Chain } from '../../chain/chain.ts'
-import type { UpstreamMode } from '../../service/contract.ts'
+import type { ServiceError } from '../../errors.ts'
+import type { FailureReport, UpstreamMode } from '../../service/contract.ts'
+import { toFailureReport } from '../../service/health-report.ts'
 
 export interface UpstreamState {
   /** The node's head, null before it is known. */
   readonly head: number | null
   readonly mode: UpstreamMode
   /** What is wrong with the node's answers, or that there are none. */
-  readonly error: { readonly code: string; readonly message: string } | null
+  readonly error: FailureReport | null
 }
 
 export interface UpstreamWatch {
   setHead(height: number): void
   /** An answer that cannot be used; null when that is over. */
-  setTrouble(error: UpstreamState['error']): void
+  setTrouble(error: ServiceError | null): void
   close(): void
 }
 
@@ -25,7 +27,7 @@ export function watchUpstream(
   report: (state: UpstreamState) => void,
 ): UpstreamWatch {
   let head: number | null = null
-  let unreadable: UpstreamState['error'] = null
+  let unreadable: FailureReport | null = null
   let reported = ''
   const look = (): void => {
     const state = { head, mode: chain.mode(), error: chain.trouble() ?? unreadable }
@@ -41,7 +43,7 @@ export function watchUpstream(
       look()
     },
     setTrouble(error) {
-      unreadable = error === null ? null : { code: error.code, message: error.message }
+      unreadable = error === null ? null : toFailureReport(error)
       look()
     },
     close: () => clearInterval(timer),

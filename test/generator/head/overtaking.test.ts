@@ -1,15 +1,16 @@
-/** When a key runs twice, as a table: own heads that were found above ours, with minute and height of their node. */
+/** When a key runs twice, as a table: heads of our key that we did not sign, with minute and height of their node. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {
   countOvertaking,
   keyRunsTwice,
   noOvertakings,
+  type Overtakings,
   startAt,
 } from '../../../src/generator/head/overtaking.ts'
 import { defaultHeadTiming } from '../../../src/generator/head/timing.ts'
 
-type Found = readonly [minute: number, nodeHeight: number]
+type Found = readonly [minute: number, nodeHeight: number, place?: 'below']
 
 /** The node was at this height when the program started. */
 const start = 1_000
@@ -68,23 +69,49 @@ const cases: Readonly<Record<string, { found: readonly Found[]; runsTwice: boole
     ],
     runsTwice: false,
   },
+  'three that are not above ours, each signed after the one before was seen, show it': {
+    found: [
+      [1, 1_010, 'below'],
+      [3, 1_030, 'below'],
+      [5, 1_050, 'below'],
+    ],
+    runsTwice: true,
+  },
+  'but not within three minutes, in which of two programs the one below has stopped': {
+    found: [
+      [1, 1_010, 'below'],
+      [2, 1_020, 'below'],
+      [2.9, 1_029, 'below'],
+      [3.8, 1_038, 'below'],
+    ],
+    runsTwice: false,
+  },
+  'and kept ones that somebody shows, however many, count once': {
+    found: Array.from(
+      { length: 100 },
+      (_, index): Found => [1 + index / 10, 1_001 + index / 10, 'below'],
+    ),
+    runsTwice: false,
+  },
+}
+
+/** Our own node gets ten blocks a minute. */
+function count(before: Overtakings, [minute, nodeHeight, place]: Found): Overtakings {
+  const found = { nodeHeight, isAbove: place !== 'below' }
+  return countOvertaking(before, found, start + 10 * minute, defaultHeadTiming, 60_000 * minute)
 }
 
 describe('a Generator', () => {
   for (const [name, { found, runsTwice }] of Object.entries(cases))
     test(name, () => {
-      const counted = found.reduce(
-        (state, [minute, nodeHeight]) =>
-          countOvertaking(state, nodeHeight, defaultHeadTiming, 60_000 * minute),
-        startAt(noOvertakings, start),
-      )
+      const counted = found.reduce(count, startAt(noOvertakings, start))
       assert.equal(keyRunsTwice(counted, defaultHeadTiming), runsTwice)
     })
 
   test('counts nothing before its node has told a height, and takes the first one for the start', () => {
-    const early = countOvertaking(noOvertakings, 5_000, defaultHeadTiming, 0)
+    const early = count(noOvertakings, [0, 5_000])
     assert.deepEqual(early, noOvertakings)
-    assert.deepEqual(startAt(startAt(early, start), 9_000), { startHeight: start, timesMs: [] })
+    assert.equal(startAt(startAt(early, start), 9_000).startHeight, start)
   })
 
   test('asks every peer between the first overtaking that counts and the third', () => {

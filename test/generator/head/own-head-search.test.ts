@@ -100,17 +100,29 @@ describe('a peer is at fault that answers with', () => {
     })
 })
 
-test('our own old heads in any order: each is found at most once, and no peer is at fault for them', async (t) => {
-  const old = Array.from({ length: 40 }, (_, index) => headOf(index + 1))
+test('our own heads in any order: none that this program signed is taken for another’s, and no peer is at fault for them', async (t) => {
+  const signed = [7, 8, 9, 30, 31, 40]
   let turn = 0
-  const { peer, generator, asked, found, search } = await openPeers(t, () => {
-    const index = turn < old.length ? turn : (turn * 7) % old.length
-    turn++
-    return answerOf(old[index] ?? headOf(1))
-  })
+  const { peer, generator, asked, found, search } = await openPeers(t, () =>
+    answerOf(headOf(signed[turn++ % signed.length] ?? 0)),
+  )
   await connect(generator, peer)
-  search(1)
-  await asked.first(() => asked.items.length > 4 * old.length)
-  assert.deepEqual(found.items, old)
+  const opened = search(1)
+  for (const sequence of signed) opened.know(sequence)
+  await asked.first(() => asked.items.length > 4 * signed.length)
+  assert.deepEqual(found.items, [])
   assert.equal(await generator.metric('viewmesh_p2p_faults_total'), 0)
+})
+
+test('a head of another program with our key is found above ours and below', async (t) => {
+  const others = [headOf(10), headOf(50)]
+  let turn = 0
+  const { peer, generator, found, search } = await openPeers(t, () =>
+    answerOf(others[turn++ % 2] ?? headOf(0)),
+  )
+  await connect(generator, peer)
+  const opened = search(1)
+  for (const sequence of [9, 11, 12]) opened.know(sequence)
+  await found.first(() => found.items.length === 4)
+  assert.deepEqual(new Set(found.items.map(({ sequence }) => sequence)), new Set([10, 50]))
 })

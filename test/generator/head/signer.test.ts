@@ -283,7 +283,7 @@ describe('our own heads at peers', () => {
     assert.equal(error.code, 'GENERATOR_KEY_RUNS_TWICE')
     assert.equal(
       error.message,
-      'The key of this Generator runs twice: another program that has it signed newer heads three times in ten minutes, the last one at height 103.',
+      'The key of this Generator runs twice: another program that has it signed heads three times in ten minutes, the last one at height 103.',
     )
     assert.match(error.remedy ?? '', /^Stop the other program .*DB_KEY_PATH/)
     const told = 'another program signs heads with the key of this Generator'
@@ -292,6 +292,36 @@ describe('our own heads at peers', () => {
     await seal(110)
     clock.advance(minutes)
     assert.equal(heads.items.length, before, 'nothing is signed after that')
+  })
+
+  test('as do three below ours, of a program that began before: peers may hear it alone', async (t) => {
+    const { seal, signer, clock, failed } = await openSigner(t)
+    await seal(101)
+    for (let time = 1; time <= 3; time++) {
+      signer.found(signHead(key, { number: 101 + time, sequence: time }))
+      clock.advance(2 * minutes)
+      signer.setNodeHeight(101 + time)
+      if (time < 3) await seal(101 + time)
+    }
+    const error = await failed
+    assert.ok(error instanceof ServiceError)
+    assert.equal(error.code, 'GENERATOR_KEY_RUNS_TWICE')
+  })
+
+  test('those from before a restart, shown in whatever order, say nothing', async (t) => {
+    const first = await openSigner(t)
+    const { store, clock } = first
+    await first.seal(101)
+    await first.signer.close()
+    const [last = 0] = sequences(first.heads)
+    const second = await openSigner(t, { store, clock })
+    await second.seal(90)
+    for (let time = 1; time <= 10; time++) {
+      second.signer.found(signHead(key, { number: 100 + time, sequence: last - time }))
+      clock.advance(2 * minutes)
+    }
+    await second.seal(91)
+    assert.deepEqual(second.log.messages('warn'), [])
   })
 
   test('those of another chain under the same name are passed over, and never stop it', async (t) => {
