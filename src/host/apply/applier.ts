@@ -22,7 +22,8 @@ import { createFollowReport } from './follow-report.ts'
 import { followState, wantsNow } from './follow-state.ts'
 import type { FollowState, Outcome, Received, SealsTaken } from './outcome.ts'
 import type { HeadOutcome } from './signer-heads.ts'
-import { type Finding, isSigned, type VerifyContext, verifyMessage } from './verify.ts'
+import { type Finding, isSigned, verifyMessage } from './verify.ts'
+import { contextOf, isSameSeal } from './verify-context.ts'
 
 export interface Applier {
   /**
@@ -131,6 +132,7 @@ function receive(
   if (finding.kind === 'seals') {
     const { height, seals } = finding
     const fresh = admit(state, height, seals)
+    if (fresh === 0) return notKept(height)
     follow(reviseHeight(state, height))
     return { kind: 'seals', height, seals: fresh }
   }
@@ -144,6 +146,12 @@ function receive(
   follow([link])
   const isStored = state.follower.withBlocks((blocks) => blocks.stored(number)?.hash === hash)
   return { kind: 'block', height: number, isStored, seals: fresh }
+}
+
+/** What is not kept is not passed on: it would be new again the next time. */
+function notKept(height: number): Outcome {
+  const detail = 'its seals are not kept'
+  return { kind: 'breach', action: 'ignore', rule: 'something-new', detail, height }
 }
 
 /** Never throws for what is in the message, whatever it is. */
@@ -178,41 +186,6 @@ function tellUnforeseen({ parts: { log } }: ChainState, error: unknown): void {
   log.error({ err: error }, 'a message could not be checked, it is refused')
 }
 
-function contextOf(state: ChainState, isForwarded: boolean): VerifyContext {
-  const { book, waiting, signers, follower, options } = state
-  const { floor, ceiling } = currentWindow(state, follower.choice().reached)
-  return {
-    network: options.network,
-    maxRawBytes: options.maxRawBytes,
-    isForwarded,
-    isAccepted: signers.isAccepted,
-    floor: () => floor,
-    ceiling: () => ceiling,
-    hasSeal: (seal) =>
-      book
-        .at(seal.blockNumber)
-        .some(
-          (known) => known.signatureIdentity === seal.signatureIdentity && isSameRoot(known, seal),
-        ),
-    hasDocuments: (seal) => {
-      const { blockNumber, blockHash, merkleRoot } = seal
-      const stored = follower.withBlocks((blocks) => blocks.stored(blockNumber))
-      if (stored?.hash === blockHash && stored.root === merkleRoot) return true
-      return waiting
-        .variants(blockHash)
-        .some(({ root, body }) => root === merkleRoot && body !== null)
-    },
-  }
-}
-
-function isSameRoot(one: Seal, other: Seal): boolean {
-  return (
-    one.blockHash === other.blockHash &&
-    one.merkleRoot === other.merkleRoot &&
-    one.cidCount === other.cidCount
-  )
-}
-
 /** Takes verified seals of accepted signers in; answers how many were new. */
 function admit(state: ChainState, height: number, seals: readonly Seal[]): number {
   const near = seals.filter((seal) => isWithinReach(state, seal))
@@ -236,10 +209,6 @@ function receiveSeals(
   const last = answer.seals.at(-1)
   const place = last === undefined ? null : { height: last.blockNumber, blockHash: last.blockHash }
   return { taken: { seals, isMore: answer.more, last: place }, news }
-}
-
-function isSameSeal(one: Seal, other: Seal): boolean {
-  return one.signatureIdentity === other.signatureIdentity && isSameRoot(one, other)
 }
 
 /** The answer with those of its seals that are new; null where it cannot be read or one of these is forged. */

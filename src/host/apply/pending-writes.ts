@@ -1,5 +1,5 @@
 /** Blocks that were handed to the store and are not on the disk yet, as if they were. */
-import type { Link } from '../fork-choice/link.ts'
+import type { WaitingBlock } from './waiting-blocks.ts'
 
 /** Heights that a write removes, both ends included. */
 export interface Removal {
@@ -8,7 +8,7 @@ export interface Removal {
 }
 
 export interface PendingWrites {
-  at(height: number): Link | undefined
+  at(height: number): WaitingBlock | undefined
   /** True when what the store shows at this height is about to be removed. */
   isRemoved(height: number): boolean
   /** Highest pending height, -1 without any. */
@@ -19,12 +19,12 @@ export interface PendingWrites {
    * Adds blocks, after those of `removal` are gone unless it is null. Returns the function to call when
    * they are written.
    */
-  add(blocks: readonly Link[], removal: Removal | null): () => void
+  add(blocks: readonly WaitingBlock[], removal: Removal | null): () => void
 }
 
 /** Nothing pending. */
 export function createPendingWrites(): PendingWrites {
-  const blocks = new Map<number, Link>()
+  const blocks = new Map<number, WaitingBlock>()
   const removals = new Set<Removal>()
 
   const remove = ({ from, to }: Removal): void => {

@@ -22,10 +22,19 @@ export interface VerifyContext {
   /** The lowest and the highest height that is of use now. */
   floor(): number
   ceiling(): number
-  /** Whether the documents under a block's root are here. */
-  hasDocuments(seal: Seal): boolean
+  /** The documents under a block's root; null where they are not here. */
+  documents(seal: Seal): KnownDocuments | null
   /** Whether a signer is known to have sealed this root of this block. */
   hasSeal(seal: Seal): boolean
+  /** Whether it is known by this very signature. */
+  hasSignature(seal: Seal): boolean
+}
+
+/** Documents that were checked before. */
+export interface KnownDocuments {
+  readonly count: number
+  /** Their bytes as they came; null where they cannot be had now. */
+  body(): Uint8Array | null
 }
 
 export type RuleAction = 'ignore' | 'reject'
@@ -37,11 +46,11 @@ export interface Candidate {
   readonly context: VerifyContext
   /** Seals of accepted signers. */
   readonly acceptedSeals: readonly Seal[]
-  /** Those of them that say something new. */
+  /** Those of them that say something new, and do not contradict the documents that are here. */
   readonly freshSeals: readonly Seal[]
-  /** Whether the message brings documents that are not here. */
-  readonly hasNews: boolean
-  /** The checked documents; null where they are not looked at. */
+  /** The documents of that root that are here; null for none. */
+  readonly known: KnownDocuments | null
+  /** The checked documents; null where they need no look. */
   readonly documents: VerifiedBody | null
   /** Why `documents` could not be read. */
   readonly damage: string | null
@@ -119,21 +128,22 @@ export const rules: readonly Rule[] = [
     name: 'something-new',
     action: 'ignore',
     text: 'The documents are not here yet, or an accepted signer has sealed them that had not before.',
-    breach: ({ hasNews, freshSeals }) => (hasNews || freshSeals.length > 0 ? null : 'all is known'),
+    breach: (candidate) =>
+      hasNews(candidate) || candidate.freshSeals.length > 0 ? null : 'all is known',
   },
   {
     name: 'valid-signature',
     action: 'reject',
     text: 'Each signature of an accepted signer is its own over the statement.',
     breach: ({ acceptedSeals, context }) =>
-      acceptedSeals.every((seal) => context.hasSeal(seal) || isSigned(seal))
+      acceptedSeals.every((seal) => context.hasSignature(seal) || isSigned(seal))
         ? null
         : 'a signature does not fit',
   },
   {
     name: 'sound-documents',
     action: 'reject',
-    text: 'The documents are canonical, in chain order, all of one block, and unpack to no more than the limit.',
+    text: 'The documents are canonical, in chain order, all of one block, and unpack to no more than the limit. Where they are here and the message would be passed on, their bytes are the same or are checked as well.',
     breach: ({ damage }) => damage,
   },
   {
@@ -182,7 +192,7 @@ export function verifyMessage(bytes: Uint8Array, context: VerifyContext): Findin
     return { kind: 'breach', action, rule: name, detail, height }
   }
   const { acceptedSeals, freshSeals, documents, message, seal } = candidate
-  if (documents === null || !message?.body)
+  if (documents === null || !message?.body || !hasNews(candidate))
     return { kind: 'seals', height: seal.blockNumber, seals: freshSeals }
   return { kind: 'block', seals: acceptedSeals, documents, body: message.body }
 }
@@ -196,9 +206,9 @@ function openCandidate(bytes: Uint8Array, context: VerifyContext): Candidate {
   )
   let fresh: readonly Seal[] | null = null
   let checked: Checked | null = null
-  const hasNews = Boolean(message?.body) && !context.hasDocuments(seal)
+  const known = message === null ? null : context.documents(seal)
   const check = (): Checked => {
-    checked ??= hasNews && message?.body ? checkBody(message.body, context) : nothing
+    checked ??= message?.body ? checkUnknown(message.body, known, context) : nothing
     return checked
   }
   return {
@@ -206,9 +216,10 @@ function openCandidate(bytes: Uint8Array, context: VerifyContext): Candidate {
     seal,
     context,
     acceptedSeals,
-    hasNews,
+    known,
     get freshSeals() {
-      fresh ??= acceptedSeals.filter((own) => !context.hasSeal(own))
+      const isFitting = known === null || known.count === seal.cidCount
+      fresh ??= isFitting ? acceptedSeals.filter((own) => !context.hasSeal(own)) : []
       return fresh
     },
     get documents() {
@@ -242,6 +253,25 @@ function decode(bytes: Uint8Array): SealedBlock | null {
     if (error instanceof ServiceError) return null
     throw error
   }
+}
+
+/** Whether the message brings documents that are not here. */
+function hasNews({ message, known }: Pick<Candidate, 'message' | 'known'>): boolean {
+  return Boolean(message?.body) && known === null
+}
+
+/**
+ * What is here was checked before; what is passed on beside it has to be the same, so that nobody has us pass on what
+ * others reject.
+ */
+function checkUnknown(
+  body: Uint8Array,
+  known: KnownDocuments | null,
+  context: VerifyContext,
+): Checked {
+  if (known === null) return checkBody(body, context)
+  const own = context.isForwarded ? known.body() : body
+  return own !== null && Buffer.compare(own, body) === 0 ? nothing : checkBody(body, context)
 }
 
 function checkBody(body: Uint8Array, { network, maxRawBytes }: VerifyContext): Checked {

@@ -8,6 +8,8 @@ import type { Link } from '../fork-choice/link.ts'
 
 /** A block with the documents of one root. */
 export interface WaitingBlock extends Link {
+  /** How many documents it has. */
+  readonly count: number
   /** Null where there was no room for it. */
   readonly body: Uint8Array | null
   /** The documents, unpacked: only of the newest blocks, which may be stored at once. */
@@ -147,8 +149,9 @@ export function createWaitingBlocks(limits: WaitingLimits): WaitingBlocks {
       const owner = known?.owner ?? ownerOf(signers, owners)
       if (owner === undefined) return
       const { number, hash, parentHash, root } = block
+      const { count } = block.documents
       const entry = known ?? {
-        block: { number, hash, parentHash, root, body: null, documents: null },
+        block: { number, hash, parentHash, root, count, body: null, documents: null },
         owner,
       }
       if (known === undefined) {

@@ -10,7 +10,7 @@ import {
   type VerifyContext,
   verifyMessage,
 } from '../../../src/host/apply/verify.ts'
-import type { Seal } from '../../../src/primitives/seal.ts'
+import { type Seal, sealDigest } from '../../../src/primitives/seal.ts'
 import { encodeSealedBlock } from '../../../src/primitives/sealed-block.ts'
 import { createChain } from '../../support/block-factory.ts'
 import { sealBlock, signSeal, testNetwork, testSigner } from '../../support/sealed-blocks.ts'
@@ -24,6 +24,14 @@ const byBob = signSeal(
   bob,
 )
 
+/** Bob's, rightly signed over the right root and one document too many. */
+const miscounted = ((): Seal => {
+  const { signatureType, signatureIdentity, createdAt, ...statement } = byBob
+  const wrong = { ...statement, cidCount: byBob.cidCount + 1 }
+  const signatureValue = bob.sign(sealDigest(wrong))
+  return { ...wrong, signatureType, signatureIdentity, createdAt, signatureValue }
+})()
+
 function contextWith(changes: Partial<VerifyContext> = {}): VerifyContext {
   return {
     network: testNetwork,
@@ -32,16 +40,20 @@ function contextWith(changes: Partial<VerifyContext> = {}): VerifyContext {
     isAccepted: () => true,
     floor: () => 0,
     ceiling: () => 1_000,
-    hasDocuments: () => false,
+    documents: () => null,
     hasSeal: () => false,
+    hasSignature: () => false,
     ...changes,
   }
 }
 
 /** Of a Host that has the first block with Alice's seal. */
 const storedFirst = contextWith({
-  hasDocuments: ({ blockHash, merkleRoot }) =>
-    blockHash === first.hash && merkleRoot === first.seal.merkleRoot,
+  documents: ({ blockHash, merkleRoot }) =>
+    blockHash === first.hash && merkleRoot === first.seal.merkleRoot
+      ? { count: first.seal.cidCount, body: () => first.body }
+      : null,
+  hasSignature: ({ signatureValue }) => signatureValue === first.seal.signatureValue,
   hasSeal: (seal) =>
     seal.blockHash === first.hash &&
     seal.merkleRoot === first.seal.merkleRoot &&
@@ -111,9 +123,17 @@ describe('what is accepted', () => {
     assert.deepEqual(Buffer.from(finding.body), Buffer.from(first.body))
   })
 
-  test('[ACCEPT] another signer’s seal on a known block, without a look at the documents', () => {
+  test('[ACCEPT] another signer’s seal on a known block, alone or with the same documents', () => {
+    for (const body of [first.body, null])
+      assert.deepEqual(
+        verifyMessage(encodeSealedBlock([first.seal, byBob], body), storedFirst),
+        sealed(byBob),
+      )
+  })
+
+  test('[ACCEPT] and with whatever documents where it was pulled: nobody else gets them', () => {
     const again = encodeSealedBlock([first.seal, byBob], new Uint8Array([1, 2, 3]))
-    assert.deepEqual(verifyMessage(again, storedFirst), sealed(byBob))
+    assert.deepEqual(verifyMessage(again, { ...storedFirst, isForwarded: false }), sealed(byBob))
   })
 
   test('[ACCEPT] a Generator’s differing root for a known block is a vote for that root', () => {
@@ -164,6 +184,36 @@ describe('what is accepted', () => {
     const finding = verifyMessage(encodeSealedBlock([again], first.body), storedFirst)
     assert.equal(finding.kind === 'breach' && finding.rule, 'something-new')
   })
+})
+
+describe('what others would reject is not passed on with a good seal beside it', () => {
+  const withDocuments = (body: Uint8Array): Uint8Array => encodeSealedBlock([byBob], body)
+  const cases: Readonly<
+    Record<string, { bytes: Uint8Array; rule: BlockRuleName; action?: RuleAction }>
+  > = {
+    'bytes that are no documents': {
+      bytes: withDocuments(new Uint8Array([1, 2, 3])),
+      rule: 'sound-documents',
+    },
+    'documents of another block': { bytes: withDocuments(second.body), rule: 'sealed-documents' },
+    'a known seal with another signature': {
+      bytes: encodeSealedBlock(
+        [{ ...first.seal, signatureValue: second.seal.signatureValue }, byBob],
+        null,
+      ),
+      rule: 'valid-signature',
+    },
+    'an accepted signer’s seal over another number of documents': {
+      bytes: encodeSealedBlock([miscounted], first.body),
+      rule: 'something-new',
+      action: 'ignore',
+    },
+  }
+  for (const [name, { bytes, rule, action = 'reject' }] of Object.entries(cases))
+    test(name, () => {
+      const finding = verifyMessage(bytes, storedFirst)
+      assert.deepEqual(finding.kind === 'breach' && [finding.action, finding.rule], [action, rule])
+    })
 })
 
 describe('any bytes', () => {

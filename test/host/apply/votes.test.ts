@@ -5,7 +5,7 @@ import type { Signer } from '../../../src/identity/signature.ts'
 import type { Seal } from '../../../src/primitives/seal.ts'
 import { encodeSealedBlock } from '../../../src/primitives/sealed-block.ts'
 import { encodeSealsAnswer } from '../../../src/primitives/vote-exchange.ts'
-import { createChain } from '../../support/block-factory.ts'
+import { createChain, shapes } from '../../support/block-factory.ts'
 import { sealBlock, type TestSealedBlock } from '../../support/sealed-blocks.ts'
 import { storedChain } from '../../support/test-store.ts'
 import {
@@ -16,6 +16,7 @@ import {
   mallory,
   openApplier,
   ruleOf,
+  seal,
   signersOf,
   type TestApplier,
 } from './open-applier.ts'
@@ -189,4 +190,16 @@ describe('two roots for one block', () => {
     await host.applier.settled()
     assert.equal(rootOf(host), honest.seal.merkleRoot)
   })
+})
+
+test('a seal that is not kept is not passed on, however often its unsigned time is changed', async (t) => {
+  const host = await openApplier(t, { retainBlocks: null, servedFrom: null })
+  const [old] = seal(createChain({ count: 1, from: 100, shape: shapes.empty }))
+  assert.ok(old !== undefined)
+  host.stand({ number: 5_000, hash: `0x${'ab'.repeat(32)}` }, alice)
+  for (const second of [10, 11, 12]) {
+    const again = { ...old.seal, createdAt: `2026-01-01T00:00:${second}Z` }
+    const outcome = await host.receive(new Uint8Array(encodeSealedBlock([again], null)))
+    assert.deepEqual([outcome.kind, ruleOf(outcome)], ['breach', 'something-new'])
+  }
 })
