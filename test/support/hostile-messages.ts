@@ -120,10 +120,13 @@ export function createManyKeys(
     const seals = Array.from({ length: 10 }, () => sealOf(target))
     return { kind: 'block', bytes: Uint8Array.from(encodeSealedBlock(seals, null)) }
   })
+  /** Each key signs two heads with one sequence. */
+  let speaker: Signer | null = null
   const head = signedOnce(random, (): HostileMessage => {
-    const [number, sequence] = [random.int(2 ** 31), Date.now()]
-    const bytes = headMessage(signer(), { network, number, hash: random.hex(32), sequence })
-    return { kind: 'head', bytes: Uint8Array.from(bytes) }
+    const own = speaker ?? signer()
+    speaker = speaker === null ? own : null
+    const statement = { network, number: random.int(2 ** 31), hash: random.hex(32), sequence: 7 }
+    return { kind: 'head', bytes: Uint8Array.from(headMessage(own, statement)) }
   })
   const seals = signedOnce(random, (): HostileMessage => {
     const answer = { seals: blocks.slice(0, 20).map(sealOf), more: true }

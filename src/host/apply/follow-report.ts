@@ -10,6 +10,8 @@ import { type Stand, standOf } from '../fork-choice/stand.ts'
 export const lastingMs = 60_000
 /** How long a signer may say nothing: six of the heads that it signs anyway. */
 export const silentMs = 90_000
+/** Signers of which one thing is told; the list of signers shows them all. */
+const maxTold = 10
 
 export interface ReportFacts {
   readonly choice: Choice
@@ -42,13 +44,19 @@ export function createFollowReport(startedMs: number): FollowReport {
   const isOutOfReach = ({ signer, isHead }: Stand, nowMs: number): boolean =>
     !isHead && nowMs - (linkedAt.get(signer.identity) ?? startedMs) >= lastingMs
 
+  const noteLinked = ({ stands, signers }: Choice, nowMs: number): void => {
+    for (const { signer, isHead } of stands) if (isHead) linkedAt.set(signer.identity, nowMs)
+    const known = new Set(signers.map(({ identity }) => identity))
+    for (const identity of linkedAt.keys()) if (!known.has(identity)) linkedAt.delete(identity)
+  }
+
   const disagreement = (
     blocks: KnownBlocks,
     facts: ReportFacts,
     nowMs: number,
   ): FailureReport[] => {
     const { stands, canonical } = facts.choice
-    for (const { signer, isHead } of stands) if (isHead) linkedAt.set(signer.identity, nowMs)
+    noteLinked(facts.choice, nowMs)
     const sides = sidesOf(blocks, stands)
     if (!isApart(stands, sides, nowMs)) apartSince = null
     else apartSince ??= nowMs
@@ -64,13 +72,13 @@ export function createFollowReport(startedMs: number): FollowReport {
       const { choice, foreign, genesis, twice } = facts
       const standing = choice.signers.map((signer) => standOf(blocks, signer))
       return [
-        ...foreign.map(({ identity, genesisHash }) =>
-          genesisReport(identity, genesisHash, genesis),
-        ),
+        ...foreign
+          .slice(0, maxTold)
+          .map(({ identity, genesisHash }) => genesisReport(identity, genesisHash, genesis)),
         ...(choice.tooDeep === null ? [] : [tooDeepReport(choice.tooDeep, standing, nowMs)]),
         ...disagreement(blocks, facts, nowMs),
-        ...twice.map(twiceReport),
-        ...silentReports(choice.signers, foreign, startedMs, nowMs),
+        ...twice.slice(0, maxTold).map(twiceReport),
+        ...silentReports(choice.signers, foreign, startedMs, nowMs).slice(0, maxTold),
       ]
     },
   }

@@ -28,7 +28,7 @@ export interface HeardHead {
 export interface SignerHeads {
   receive(bytes: Uint8Array): HeadOutcome
   of(identity: string): HeardHead | undefined
-  /** Signers that have signed two heads with one sequence since the start: their keys run twice. */
+  /** Of those whose heads are known, who signed two with one sequence since the start: their keys run twice. */
   twice(): readonly string[]
   /** Everybody whose head is known, who was heard last comes last. */
   identities(): readonly string[]
@@ -80,6 +80,7 @@ export function createSignerHeads(parts: SignerHeadsParts): SignerHeads {
   const forget = (identity: string): void => {
     heads.delete(identity)
     rate.forget(identity)
+    twice.delete(identity)
     changed.add(identity)
   }
 
@@ -113,7 +114,7 @@ export function createSignerHeads(parts: SignerHeadsParts): SignerHeads {
       return { kind: 'newer', identity, height: head.number }
     },
     of: (identity) => heads.get(identity),
-    twice: () => [...twice].filter(parts.isAccepted),
+    twice: () => [...twice],
     identities: () => [...heads.keys()],
     keepOnly: (isKept) => {
       for (const identity of heads.keys()) if (!isKept(identity)) forget(identity)

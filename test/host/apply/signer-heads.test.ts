@@ -107,6 +107,16 @@ test('a key that runs twice is noticed where two heads have one sequence', async
   assert.equal(heads.of(alice.identity)?.head.number, 10)
 })
 
+test('thousands of keys that run twice are no more than the heads that are remembered', async (t) => {
+  const { heads } = await openScene(t)
+  for (let key = 0; key < 2_000; key++) {
+    const signer = testSigner(`key ${key}`, 'Ed25519')
+    for (const number of [1, 2]) heads.receive(headOf(7, { number }, signer))
+  }
+  assert.equal(heads.identities().length, 256)
+  assert.deepEqual(new Set(heads.twice()), new Set(heads.identities()))
+})
+
 test('heads outlive the program: an old one is old after a restart as well, and nobody was heard yet', async (t) => {
   const { store, heads } = await openScene(t)
   heads.receive(headOf(5))
