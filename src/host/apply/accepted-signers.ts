@@ -4,7 +4,12 @@ import type { SignerHeads } from './signer-heads.ts'
 
 /** Whose word counts: these, or everybody who signs. */
 export type Accepted =
-  | { readonly kind: 'listed'; readonly identities: readonly string[] }
+  | {
+      readonly kind: 'listed'
+      readonly identities: readonly string[]
+      /** How many configured peers have not shown yet whether they are Generators, which would be accepted. */
+      readonly awaited: number
+    }
   | { readonly kind: 'anyone' }
 
 export interface AcceptedSigners {
@@ -17,14 +22,25 @@ export interface AcceptedSigners {
   list(): Signer[]
   /** Those that are on another chain than the store, with the hash of its block 0. */
   foreign(): readonly { readonly identity: string; readonly genesisHash: string }[]
-  /** The genesis that more than half of the counted signers name; null where there is none. */
-  commonGenesis(time: CountingTime): string | null
+  /**
+   * Hash of block 0 of the chain that is followed: the store's, and until that is known what more than half of the
+   * counted signers name. Null where they name none.
+   */
+  genesis(): string | null
+  /**
+   * What a store may learn for good: named by the heads of more than half of all that are accepted or may be soon.
+   * Those that happen to be there first would decide for ever.
+   */
+  lastingGenesis(): string | null
+  /** Whether more than half of all that are accepted or may be soon are among these. */
+  areMost(identities: readonly string[]): boolean
 }
 
 export interface AcceptedSignersParts {
   readonly heads: SignerHeads
   /** Hash of block 0 of the store's chain; null while it is not known. */
   readonly genesisHash: () => string | null
+  readonly time: () => CountingTime
 }
 
 /** Keys cost nothing: without an end they would fill memory and disk. */
@@ -32,12 +48,17 @@ const strangersAtHeight = 256
 
 /** Nobody is accepted yet. */
 export function createAcceptedSigners(parts: AcceptedSignersParts): AcceptedSigners {
-  const { heads, genesisHash } = parts
-  let accepted: Accepted = { kind: 'listed', identities: [] }
+  const { heads } = parts
+  let accepted: Accepted = { kind: 'listed', identities: [], awaited: 0 }
   let listed = new Set<string>()
 
   const identities = (): readonly string[] =>
     accepted.kind === 'listed' ? accepted.identities : heads.identities()
+  const genesisOf = (identity: string): string | undefined => heads.of(identity)?.head.genesisHash
+  const isMost = (count: number): boolean => {
+    const awaited = accepted.kind === 'listed' ? accepted.awaited : 0
+    return 2 * count > identities().length + awaited
+  }
 
   const signer = (identity: string, isOurs: (genesis: string) => boolean): Signer => {
     const heard = heads.of(identity)
@@ -48,6 +69,14 @@ export function createAcceptedSigners(parts: AcceptedSignersParts): AcceptedSign
     return { identity, head: { number, hash, nodeHeight }, heardMs }
   }
 
+  const countedGenesis = (): string | null => {
+    const all = identities().map((identity) => signer(identity, () => true))
+    const counted = countedSigners(all, parts.time())
+    const named = counted.flatMap(({ identity }) => genesisOf(identity) ?? [])
+    return mostNamed(named, (count) => 2 * count > counted.length)
+  }
+  const genesis = (): string | null => parts.genesisHash() ?? countedGenesis()
+
   return {
     set: (next) => {
       accepted = next
@@ -56,22 +85,30 @@ export function createAcceptedSigners(parts: AcceptedSignersParts): AcceptedSign
     mostAtHeight: () => (accepted.kind === 'anyone' ? strangersAtHeight : Number.POSITIVE_INFINITY),
     isAccepted: (identity) => accepted.kind === 'anyone' || listed.has(identity),
     identities,
-    list: () => identities().map((identity) => signer(identity, (own) => own === genesisHash())),
-    foreign: () =>
-      identities().flatMap((identity) => {
-        const head = heads.of(identity)?.head
-        const isForeign =
-          head !== undefined && genesisHash() !== null && head.genesisHash !== genesisHash()
-        return isForeign ? [{ identity, genesisHash: head.genesisHash }] : []
-      }),
-    commonGenesis: (time) => {
-      const counted = countedSigners(
-        identities().map((identity) => signer(identity, () => true)),
-        time,
-      )
-      const named = counted.flatMap(({ identity }) => heads.of(identity)?.head.genesisHash ?? [])
-      const votes = (hash: string): number => named.filter((other) => other === hash).length
-      return named.find((hash) => 2 * votes(hash) > counted.length) ?? null
+    list: () => {
+      const ours = genesis()
+      return identities().map((identity) => signer(identity, (own) => own === ours))
     },
+    foreign: () => {
+      const ours = genesis()
+      return identities().flatMap((identity) => {
+        const genesisHash = genesisOf(identity)
+        const isForeign = ours !== null && genesisHash !== undefined && genesisHash !== ours
+        return isForeign ? [{ identity, genesisHash }] : []
+      })
+    },
+    genesis,
+    lastingGenesis: () =>
+      mostNamed(
+        identities().flatMap((identity) => genesisOf(identity) ?? []),
+        isMost,
+      ),
+    areMost: (others) => isMost(identities().filter((each) => others.includes(each)).length),
   }
+}
+
+/** The hash that enough name; null where none is. */
+function mostNamed(named: readonly string[], isEnough: (count: number) => boolean): string | null {
+  const votes = (hash: string): number => named.filter((other) => other === hash).length
+  return named.find((hash) => isEnough(votes(hash))) ?? null
 }

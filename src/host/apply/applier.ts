@@ -231,12 +231,14 @@ function checkSeals(
   }
 }
 
-/** A store that does not know its chain learns it from its own block 0, else from most of the counted signers. */
-function learnGenesis(state: ChainState): void {
-  const { store, nowMs, onFailure, log } = state.parts
+/** A store that does not know its chain learns it from its own block 0, else from the heads, where most vouch for it. */
+function learnGenesis({ parts, signers, book }: ChainState): void {
+  const { store, onFailure, log } = parts
   if (store.genesisHash() !== null) return
   const own = store.reader.read((snapshot) => snapshot.header(0)?.hash)
-  const genesis = own ?? state.signers.commonGenesis({ nowMs: nowMs(), startedMs: state.startedMs })
+  const sealers = own === undefined ? [] : book.at(0).filter(({ blockHash }) => blockHash === own)
+  const isSure = signers.areMost(sealers.map(({ signatureIdentity }) => signatureIdentity))
+  const genesis = isSure && own !== undefined ? own : signers.lastingGenesis()
   if (genesis === null) return
   log.info({ genesis }, 'the chain is known by its genesis block')
   store.adoptGenesis(genesis).catch(onFailure)

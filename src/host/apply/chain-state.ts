@@ -64,7 +64,11 @@ export function openChainState(options: ChainOptions, parts: ChainParts): ChainS
     nowMs,
     isAccepted: (identity) => signers.isAccepted(identity),
   })
-  const signers = createAcceptedSigners({ heads, genesisHash: store.genesisHash })
+  const signers = createAcceptedSigners({
+    heads,
+    genesisHash: store.genesisHash,
+    time: () => ({ nowMs: nowMs(), startedMs }),
+  })
   const { maxWaitingBytes: maxBytes = 64 * 1024 * 1024 } = options
   const waiting = createWaitingBlocks({ maxBlocks: maxWindow + 2 * maxAhead, maxBytes })
   const book: SealBook = createSealBook({
@@ -114,9 +118,9 @@ export function currentWindow(state: ChainState, reached: number | null): Window
   return windowOf({ retainBlocks, head: storedHead(state), reached, highest })
 }
 
-/** See `KnownBlocks`; block 0 is a root where it is that of the store's chain. */
+/** See `KnownBlocks`; block 0 is a root where it is that of the chain that is followed. */
 function isRoot(state: ChainState, link: Link, reached: number | null): boolean {
-  if (link.number === 0) return link.hash === state.parts.store.genesisHash()
+  if (link.number === 0) return link.hash === state.signers.genesis()
   if (state.servedFrom !== null && link.number <= state.servedFrom) return true
   return reached !== null && link.number <= currentWindow(state, reached).windowFloor
 }

@@ -12,7 +12,7 @@ const maxGaps = 100
 export function followState(state: ChainState, report: FollowReport): FollowState {
   const { follower, parts, signers, heads, waiting } = state
   const choice = follower.choice()
-  const genesis = parts.store.genesisHash()
+  const genesis = signers.genesis()
   return follower.withBlocks((blocks, head) => ({
     genesis,
     signers: signerStates(state),

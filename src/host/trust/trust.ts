@@ -70,20 +70,33 @@ export function openTrust(options: TrustOptions, parts: TrustParts): Trust {
   const closing = new AbortController()
   /** What ends the questions to a peer. */
   const asking = new Map<string, AbortController>()
-  let told: string | null = null
+  /** Bootstrap peers that proved to be Hosts. */
+  const hosts = new Set<string>()
+  let told: { readonly text: string; readonly awaited: number } | null = null
   let peers: readonly string[] = []
   let node: AskedNode | null = null
 
+  /** Bootstrap peers that may still prove to be Generators. */
+  const countAwaited = (): number => {
+    const pins = list.pins()
+    return mode === 'bootstrap'
+      ? peers.filter((peer) => !hosts.has(peer) && pins[peer] === undefined).length
+      : 0
+  }
   const update = (): void => {
     const identities = list.sources().map(({ identity }) => identity)
+    const awaited = countAwaited()
     const text = identities.join()
-    if (text === told) return
-    told = text
+    if (text === told?.text && awaited === told.awaited) return
+    const isNews = text !== told?.text
+    told = { text, awaited }
     reader.showSealsOf(mode === 'anyone' ? null : new Set(identities))
     const accepted =
-      mode === 'anyone' ? ({ kind: mode } as const) : ({ kind: 'listed', identities } as const)
+      mode === 'anyone'
+        ? ({ kind: mode } as const)
+        : ({ kind: 'listed', identities, awaited } as const)
     writer.setAccepted(accepted).catch(parts.onFatal)
-    log.info({ trust: mode, signers: identities.length }, 'accepted signers')
+    if (isNews) log.info({ trust: mode, signers: identities.length }, 'accepted signers')
   }
   const savePins = (): void => {
     const value = Buffer.from(JSON.stringify(list.pins()))
@@ -92,7 +105,11 @@ export function openTrust(options: TrustOptions, parts: TrustParts): Trust {
 
   const onProof = (peer: string, found: PeerIdentity): void => {
     proven.set(peer, found)
-    if (found.role !== 'generator') return
+    if (found.role !== 'generator') {
+      hosts.add(peer)
+      update()
+      return
+    }
     const isAccepted = list.sources().some(({ identity }) => identity === found.identity)
     if (mode === 'signers' && !isAccepted)
       log.warn(

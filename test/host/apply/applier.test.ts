@@ -150,7 +150,7 @@ describe('whose word counts', () => {
     for (const block of seal(chain)) await host.receive(block)
     host.stand(at(chain, 4), alice)
     host.stand(at(chain, 0), bob)
-    host.applier.setAccepted({ kind: 'listed', identities: [alice.identity] })
+    host.applier.setAccepted({ kind: 'listed', identities: [alice.identity], awaited: 0 })
     await host.applier.settled()
     assert.deepEqual(storedChain(host.store.reader), expected(chain))
   })
@@ -187,16 +187,48 @@ describe('the chain of a store', () => {
     assert.deepEqual(storedChain(host.store.reader), expected(chain))
   })
 
-  test('a store with block 0 that does not know its chain yet takes no other', async (t) => {
+  test('a store that does not know its chain yet takes no other than that of its block 0', async (t) => {
     const [first, next] = createChain({ count: 2, from: 0 })
     assert.ok(first !== undefined && next !== undefined)
     const host = await openApplier(t)
-    await host.store.putSealedBlock(storableBlock(first))
+    await host.store.putSealedBlock(storableBlock(first, 'alice'))
     host.stand(next, alice)
     await host.receive(sealBlock(next, alice))
     assert.equal(host.store.genesisHash(), first.hash)
     assert.deepEqual(storedChain(host.store.reader), expected([first]))
     assert.equal(host.applier.state().failures[0]?.code, 'HOST_GENESIS_MISMATCH')
+  })
+
+  test('is not for a liar to say who is there before the others: they are followed once they are heard', async (t) => {
+    const host = await openApplier(t, { accepted: [alice, bob, mallory] })
+    await host.pass(61_000)
+    const other = createChain({ seed: 'made up', count: 3, from: 0 })
+    const genesisHash = at(other, 0).hash
+    host.applier.receiveHead(headMessage(mallory, { ...at(other, 2), genesisHash, sequence: 9 }))
+    for (const block of seal(other, mallory)) await host.receive(block)
+    assert.equal(host.applier.state().genesis, genesisHash, 'after a minute it is heard alone')
+    assert.equal(host.store.genesisHash(), null, 'and nothing of it is for good')
+
+    host.stand(at(chain, -1), alice, bob)
+    assert.equal(host.store.genesisHash(), testGenesis)
+    for (const block of [...seal(chain), ...seal(chain, bob)]) await host.receive(block)
+    await host.pass(6_000)
+    assert.deepEqual(storedChain(host.store.reader), expected(chain))
+    const [failure] = host.applier.state().failures
+    assert.equal(failure?.code, 'HOST_GENESIS_MISMATCH')
+    assert.match(failure?.message ?? '', new RegExp(mallory.identity.slice(0, 12)))
+  })
+
+  test('is not for the first of several configured peers to say, before the others showed who they are', async (t) => {
+    const host = await openApplier(t)
+    const identities = [alice.identity]
+    host.applier.setAccepted({ kind: 'listed', identities, awaited: 2 })
+    host.stand(at(chain, -1), alice)
+    for (const block of seal(chain)) await host.receive(block)
+    assert.deepEqual(storedChain(host.store.reader), expected(chain), 'it is followed at once')
+    assert.equal(host.store.genesisHash(), null)
+    host.applier.setAccepted({ kind: 'listed', identities, awaited: 0 })
+    assert.equal(host.store.genesisHash(), testGenesis)
   })
 
   test('a sole signer of another chain stores nothing more', async (t) => {

@@ -60,7 +60,8 @@ export async function openApplier(t: TestContext, setup: Setup = {}): Promise<Te
       onFailure: (error) => assert.fail(String(error)),
     },
   )
-  applier.setAccepted({ kind: 'listed', identities: accepted.map(({ identity }) => identity) })
+  const identities = accepted.map(({ identity }) => identity)
+  applier.setAccepted({ kind: 'listed', identities, awaited: 0 })
   applier.setServedFrom(servedFrom)
   t.after(async () => {
     await applier.close()

@@ -185,7 +185,7 @@ describe('two roots for one block', () => {
     const forged = forgedBy(carol)
     await host.receive(forged)
     await host.receive(sealBlock(source, bob))
-    host.applier.setAccepted({ kind: 'listed', identities: [bob.identity] })
+    host.applier.setAccepted({ kind: 'listed', identities: [bob.identity], awaited: 0 })
     await host.receive(sealBlock(source, bob))
     await host.applier.settled()
     assert.equal(rootOf(host), honest.seal.merkleRoot)
