@@ -32,6 +32,8 @@ export interface MeshOptions {
   readonly peerSeed: Uint8Array
   /** See `VoteSyncOptions`. */
   readonly compareVotesMs?: number
+  /** See `SyncOptions`. */
+  readonly uselessMs?: number
 }
 
 export interface MeshParts {
@@ -87,7 +89,7 @@ export async function openMesh(options: MeshOptions, parts: MeshParts): Promise<
 function follow(
   p2p: P2p,
   intake: Intake,
-  { compareVotesMs: everyMs }: MeshOptions,
+  { compareVotesMs: everyMs, uselessMs }: MeshOptions,
   parts: MeshParts,
 ): { close(): Promise<void> } {
   const { writer, status, trust, reader } = parts
@@ -100,11 +102,13 @@ function follow(
     isAnyone: trust.mode === 'anyone',
     window: () => voteWindow(state, status),
   })
-  const sync = openSync({
+  const sync = openSync(uselessMs === undefined ? {} : { uselessMs }, {
     ...parts,
     p2p,
     take: intake.take,
     signerOf: (peer) => generatorOf(trust, peer),
+    headOf: (signer) =>
+      state?.signers.find(({ identity }) => identity === signer)?.head?.number ?? null,
     wants: () => writer.wants(),
     onServedFrom: (height) => writer.setServedFrom(height).catch(parts.onFatal),
     onCaughtUp: votes.wake,

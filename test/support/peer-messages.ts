@@ -1,4 +1,6 @@
 /** The table of README that says what peers may send, from the bounds in the code. */
+import { laneSlots } from '../../src/host/sync/pull-plan.ts'
+import { uselessMs } from '../../src/host/sync/sync.ts'
 import { maxHeadBytes } from '../../src/p2p/gossip/gossip.ts'
 import { maxRpcBytes } from '../../src/p2p/gossip/gossip-frames.ts'
 import { type Fault, faultWeights, mishaps } from '../../src/p2p/limits/fault.ts'
@@ -123,7 +125,8 @@ const rows: readonly Row[] = [
     size: `${bytes(limits.maxBlockBytes)} a block`,
     amount: [
       `${limits.pullsPerPeer} at a time of one peer, ${bytes(limits.windowBytes)} ahead of what is taken`,
-      `${seconds(limits.pullStallMs)} for each step and each MiB of a block`,
+      `a Host pulls ${laneSlots.configured} at a time from configured peers, and beside them ${laneSlots.others} from strangers`,
+      `${seconds(limits.pullStallMs)} for each step and each MiB of a block, ${seconds(uselessMs)} to the next block of use`,
     ],
     above: 'ended; another peer is asked',
     faults: [

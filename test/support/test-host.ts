@@ -54,6 +54,8 @@ export interface TestHostSetup {
   readonly signersFile?: SignersFile
   /** See `VoteSyncOptions`. */
   readonly compareVotesMs?: number
+  /** See `SyncOptions`. */
+  readonly uselessMs?: number
 }
 
 /** Opens a Host of the network `Local__Devnet`; the test need not close it. */
@@ -69,7 +71,7 @@ export async function openTestHost(t: TestContext, setup: TestHostSetup = {}): P
       ...setup.env,
     },
   })
-  const { name = 'host', compareVotesMs = 60_000 } = setup
+  const { name = 'host', compareVotesMs = 60_000, uselessMs } = setup
   const retainBlocks = settings.prunerEnabled ? settings.prunerMaxBlocks : null
   const path = setup.path ?? testDirectory(t)
   const captured = captureLog()
@@ -92,7 +94,13 @@ export async function openTestHost(t: TestContext, setup: TestHostSetup = {}): P
   status.parts.trust = trust
   const waiting = new Set<() => void>()
   const mesh = await openMesh(
-    { compareVotesMs, settings, network, peerSeed: createSeededRandom(name).bytes(32) },
+    {
+      compareVotesMs,
+      ...(uselessMs === undefined ? {} : { uselessMs }),
+      settings,
+      network,
+      peerSeed: createSeededRandom(name).bytes(32),
+    },
     {
       log,
       registry,

@@ -1,7 +1,8 @@
 /**
- * Decides which want to pull next and from whom: a pure function of the wants, the connected peers and what
- * lately went wrong. A peer that could not deliver is left alone about it for a while, longer each time, and
- * one that delivers nothing at all is left alone altogether.
+ * Decides which want to pull next and from whom: a pure function of the wants, the connected peers, what runs and
+ * what lately went wrong. A peer that could not deliver is left alone about it for a while, longer each time, and
+ * one that delivers nothing at all is left alone altogether. Nobody keeps a better peer from being asked: configured
+ * peers have slots of their own, and a pull keeps only peers of the same or a worse kind from what it is for.
  */
 import { sakes, type Want } from '../fork-choice/wants.ts'
 
@@ -17,9 +18,18 @@ export interface PlanPeer {
   readonly verified: boolean
 }
 
+/** What a peer is to a want, the best first. */
+const kinds = { signer: 0, configured: 1, delivered: 2, stranger: 3 } as const
+export type PeerKind = (typeof kinds)[keyof typeof kinds]
+
+/** Which slots a pull takes: those of the signer itself and of configured peers, or those of all others. */
+export type Lane = 'configured' | 'others'
+
 /** Heights to pull from a peer now, both ends included. */
 export interface Pull {
   readonly peer: string
+  /** What the peer was to the want when the pull began. */
+  readonly kind: PeerKind
   readonly from: number
   readonly to: number
   readonly want: Want
@@ -35,8 +45,30 @@ export interface Setback {
   readonly untilMs: number
 }
 
+/** That something was pulled for a sake. */
+export interface Turn {
+  readonly sake: string
+  /** Others take no turns away from configured peers. */
+  readonly lane: Lane
+}
+
+export interface PlanFacts {
+  /** The most urgent first. */
+  readonly wants: readonly Want[]
+  readonly peers: readonly PlanPeer[]
+  readonly setbacks: readonly Setback[]
+  readonly running: readonly Pull[]
+  /** Turns that were taken; which was longest ago comes first. */
+  readonly turns: readonly Turn[]
+  readonly nowMs: number
+}
+
 /** Blocks that are asked of a peer at a time. */
 export const pieceBlocks = 64
+/** Pulls at a time, each of another peer. */
+export const laneSlots: Readonly<Record<Lane, number>> = { configured: 2, others: 2 }
+/** Turns that are remembered; whose was longest ago, and is forgotten, comes first in any case. */
+const maxTurns = 1_024
 /** A setback's first length; each further one of its kind doubles it. */
 export const firstSetbackMs = 500
 export const maxSetbackMs = 60_000
@@ -44,25 +76,53 @@ export const maxSetbackMs = 60_000
 const doubtedTries = 2
 
 /** The next pull beside those that run; null when nothing can be asked of anybody now. */
-export function nextPull(
-  wants: readonly Want[],
-  peers: readonly PlanPeer[],
-  setbacks: readonly Setback[],
-  running: readonly Pull[],
-  nowMs: number,
+export function nextPull(facts: PlanFacts): Pull | null {
+  return nextIn('configured', facts) ?? nextIn('others', facts)
+}
+
+function nextIn(
+  lane: Lane,
+  { wants, peers, setbacks, running, turns, nowMs }: PlanFacts,
 ): Pull | null {
+  const taken = running.filter(({ kind }) => laneOf(kind) === lane)
+  if (taken.length >= laneSlots[lane]) return null
   const free = peers.filter(({ id }) => !running.some(({ peer }) => peer === id))
-  for (const own of Map.groupBy(wants, ({ sake }) => sake).values()) {
-    if (running.some(({ want }) => want.sake === own[0]?.sake)) continue
+  const mayAsk = (peer: PlanPeer, want: Want): boolean =>
+    laneOf(kindOf(peer, want.sake)) === lane &&
+    serves(peer, want) &&
+    !isKeptFrom(peer, want, running) &&
+    !isSetBack(peer, want, setbacks, nowMs)
+  for (const own of inTurn(wants, lane, turns)) {
     const possible = own.flatMap((want) =>
       free
-        .filter((peer) => serves(peer, want) && !isSetBack(peer, want, setbacks, nowMs))
+        .filter((peer) => mayAsk(peer, want))
         .map((peer) => ({ peer, want, place: placeOf(peer, want, setbacks) })),
     )
     const [best] = possible.sort((a, b) => comparePlaces(a.place, b.place))
     if (best !== undefined) return pullOf(best.peer, best.want)
   }
   return null
+}
+
+/** The wants of each sake: first those of which nothing was pulled, then those whose turn was longest ago. */
+function inTurn(wants: readonly Want[], lane: Lane, turns: readonly Turn[]): Want[][] {
+  const taken = turns.filter((turn) => turn.lane === lane)
+  const places = new Map(taken.map(({ sake }, place) => [sake, place]))
+  const turnOf = (sake: string): number => places.get(sake) ?? -1
+  const groups = [...Map.groupBy(wants, ({ sake }) => sake)]
+  return groups.sort(([one], [other]) => turnOf(one) - turnOf(other)).map(([, own]) => own)
+}
+
+/** Whether a peer of the same or a better kind is already asked for the same sake. */
+function isKeptFrom(peer: PlanPeer, { sake }: Want, running: readonly Pull[]): boolean {
+  return running.some(({ want, kind }) => want.sake === sake && kind <= kindOf(peer, sake))
+}
+
+/** The turns after a pull began. */
+export function withTurn(turns: readonly Turn[], { kind, want }: Pull): readonly Turn[] {
+  const own: Turn = { sake: want.sake, lane: laneOf(kind) }
+  const others = turns.filter(({ sake, lane }) => sake !== own.sake || lane !== own.lane)
+  return [...others, own].slice(-maxTurns)
 }
 
 /**
@@ -82,10 +142,11 @@ function comparePlaces(one: readonly number[], other: readonly number[]): number
 }
 
 /** Upwards from the lowest height that the peer has; a want with its block at the end goes to that end. */
-function pullOf({ id, announced }: PlanPeer, want: Want): Pull {
+function pullOf(peer: PlanPeer, want: Want): Pull {
+  const { id, announced } = peer
   const from = Math.max(want.from, announced?.tail ?? 0)
   const to = Math.min(want.to, announced?.head ?? 0, from + pieceBlocks - 1)
-  return { peer: id, from, to, want }
+  return { peer: id, kind: kindOf(peer, want.sake), from, to, want }
 }
 
 function serves({ announced }: PlanPeer, want: Want): boolean {
@@ -115,10 +176,14 @@ function rank(peer: PlanPeer, { sake }: Want, setbacks: readonly Setback[]): num
   return kindOf(peer, sake) * 1_000 + triesOf(peer.id, sake, setbacks)
 }
 
-function kindOf({ signer, bootstrap, verified }: PlanPeer, sake: string): number {
-  if (signer === sake) return 0
-  if (bootstrap) return 1
-  return verified ? 2 : 3
+function kindOf({ signer, bootstrap, verified }: PlanPeer, sake: string): PeerKind {
+  if (signer === sake) return kinds.signer
+  if (bootstrap) return kinds.configured
+  return verified ? kinds.delivered : kinds.stranger
+}
+
+function laneOf(kind: PeerKind): Lane {
+  return kind <= kinds.configured ? 'configured' : 'others'
 }
 
 function triesOf(peer: string, sake: string | null, setbacks: readonly Setback[]): number {

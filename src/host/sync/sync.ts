@@ -1,5 +1,5 @@
 /**
- * Catches up: asks connected peers for what is wanted, a piece at a time and two at once, no faster than the
+ * Catches up: asks connected peers for what is wanted, a piece at a time and a few at once, no faster than the
  * writer takes it, and goes on until nothing is wanted that somebody has. What is wanted is the writer's to
  * say; what to ask, of whom and when again is decided by `pull-plan.ts`.
  */
@@ -19,8 +19,15 @@ import {
   type Pull,
   type Setback,
   servedFrom,
+  type Turn,
   withoutPeer,
+  withTurn,
 } from './pull-plan.ts'
+
+export interface SyncOptions {
+  /** How long a pull may go on without a block of use, in milliseconds. Default `uselessMs`. */
+  readonly uselessMs?: number
+}
 
 export interface SyncParts {
   readonly log: Logger
@@ -28,6 +35,8 @@ export interface SyncParts {
   readonly p2p: Pick<P2p, 'peers' | 'pull' | 'judge' | 'onPeer'>
   /** The identity of the Generator that a peer proved to be; null for others. */
   readonly signerOf: (peer: string) => string | null
+  /** The number of the newest head of an accepted signer; null before the first. */
+  readonly headOf: (identity: string) => number | null
   readonly take: Take
   /** What is wanted now, asked of the writer. */
   readonly wants: () => Promise<readonly Want[]>
@@ -46,8 +55,8 @@ export interface Sync {
   close(): Promise<void>
 }
 
-/** Pulls at a time, each of another peer. */
-const maxPulls = 2
+/** How long a pull may go on without a block of use, in milliseconds: then another peer is asked. */
+export const uselessMs = 30_000
 /** Blocks of a pull that may be with the writer at a time. */
 const maxWithWriter = 4
 /** How long one or two blocks at the end of the chain are waited for: as a rule gossip brings them. */
@@ -57,25 +66,29 @@ const graceBlocks = 2
 /** The state of a running catch-up. */
 interface Syncing {
   readonly parts: SyncParts
+  readonly uselessMs: number
   readonly closing: AbortController
   readonly running: Map<Pull, Promise<void>>
   wants: readonly Want[]
   /** When a want was seen first, by its hash. */
   seen: Map<string, number>
   setbacks: readonly Setback[]
+  turns: readonly Turn[]
   servedFrom: number | null
   timer: NodeJS.Timeout | undefined
 }
 
 /** Begins at once and runs until it is closed. */
-export function openSync(parts: SyncParts): Sync {
+export function openSync(options: SyncOptions, parts: SyncParts): Sync {
   const state: Syncing = {
     parts,
+    uselessMs: options.uselessMs ?? uselessMs,
     closing: new AbortController(),
     running: new Map(),
     wants: [],
     seen: new Map(),
     setbacks: [],
+    turns: [],
     servedFrom: null,
     timer: undefined,
   }
@@ -109,11 +122,11 @@ function plan(state: Syncing): void {
   const nowMs = performance.now()
   const peers = planPeers(state.parts)
   tellServedFrom(state, peers)
-  const due = state.wants.filter((want) => dueMs(state, want) <= nowMs)
+  const wants = state.wants.filter((want) => dueMs(state, want) <= nowMs)
   for (;;) {
+    const { setbacks, turns } = state
     const running = [...state.running.keys()]
-    if (running.length >= maxPulls) break
-    const pull = nextPull(due, peers, state.setbacks, running, nowMs)
+    const pull = nextPull({ wants, peers, setbacks, running, turns, nowMs })
     if (pull === null) break
     start(state, pull)
   }
@@ -132,14 +145,21 @@ function dueMs(state: Syncing, { from, to, hash }: Want): number {
   return (state.seen.get(hash) ?? 0) + (isShort ? graceMs : 0)
 }
 
-function planPeers({ p2p, signerOf }: SyncParts): PlanPeer[] {
-  return p2p.peers().map(({ id, announced, bootstrap, verified }) => ({
-    id,
-    announced,
-    bootstrap,
-    verified,
-    signer: signerOf(id),
-  }))
+function planPeers({ p2p, signerOf, headOf }: SyncParts): PlanPeer[] {
+  return p2p.peers().map(({ id, announced, bootstrap, verified }) => {
+    const signer = signerOf(id)
+    const signed = signer === null ? null : headOf(signer)
+    return { id, announced: raisedTo(announced, signed), bootstrap, verified, signer }
+  })
+}
+
+/**
+ * What a Generator serves reaches up to its own head, whoever brought that: where a stranger was faster, the
+ * Generator's own message is a duplicate, of which nobody hears.
+ */
+function raisedTo(announced: PlanPeer['announced'], signed: number | null): PlanPeer['announced'] {
+  if (announced === null || signed === null) return announced
+  return { tail: announced.tail, head: Math.max(announced.head, signed) }
 }
 
 function tellServedFrom(state: Syncing, peers: readonly PlanPeer[]): void {
@@ -150,6 +170,7 @@ function tellServedFrom(state: Syncing, peers: readonly PlanPeer[]): void {
 }
 
 function start(state: Syncing, pull: Pull): void {
+  state.turns = withTurn(state.turns, pull)
   const running = runPull(state, pull)
     .catch(state.parts.onFatal)
     .finally(() => {
@@ -161,7 +182,7 @@ function start(state: Syncing, pull: Pull): void {
 
 async function runPull(state: Syncing, pull: Pull): Promise<void> {
   const { parts, closing } = state
-  const piece = await pullPiece(pull, closing.signal, parts)
+  const piece = await pullPiece(pull, state.uselessMs, closing.signal, parts)
   if (closing.signal.aborted) return
   setWants(state, await parts.wants())
   state.setbacks = afterPull(state.setbacks, pull, piece.delivered, state.wants, performance.now())
@@ -186,9 +207,15 @@ function resultOf(pull: Pull, { delivered, error }: Piece): 'whole' | 'partial' 
 }
 
 /** Pulls one piece. Throws only when the writer fails. */
-async function pullPiece(pull: Pull, closing: AbortSignal, parts: SyncParts): Promise<Piece> {
+async function pullPiece(
+  pull: Pull,
+  maxUselessMs: number,
+  closing: AbortSignal,
+  parts: SyncParts,
+): Promise<Piece> {
   let delivered = 0
   const stop = new AbortController()
+  const useless = setTimeout(() => stop.abort(pieceUseless(pull, maxUselessMs)), maxUselessMs)
   const signal = AbortSignal.any([closing, stop.signal])
   const from: BlockOrigin = { peer: pull.peer, via: 'pull' }
   const withWriter = new Set<Promise<void>>()
@@ -197,7 +224,10 @@ async function pullPiece(pull: Pull, closing: AbortSignal, parts: SyncParts): Pr
     const outcome = await parts.take(bytes, from)
     const verdict = verdictOf(outcome)
     if (verdict.action !== 'ignore') parts.p2p.judge(pull.peer, verdict)
-    if (isOfUse(outcome)) delivered += 1
+    if (isOfUse(outcome)) {
+      delivered += 1
+      useless.refresh()
+    }
     if (verdict.action === 'reject') stop.abort(pieceFailed(verdict))
   }
 
@@ -223,6 +253,8 @@ async function pullPiece(pull: Pull, closing: AbortSignal, parts: SyncParts): Pr
     if (closing.aborted) return { delivered, error: null }
     if (error instanceof ServiceError && pieceErrors.has(error.code)) return { delivered, error }
     throw error
+  } finally {
+    clearTimeout(useless)
   }
 }
 
@@ -231,6 +263,14 @@ const pieceErrors: ReadonlySet<string> = new Set(['P2P_PULL_FAILED', 'HOST_BLOCK
 
 function pieceFailed(verdict: Extract<Verdict, { action: 'reject' }>): ServiceError {
   return new ServiceError('HOST_BLOCK_REJECTED', `a peer sent a bad block: ${verdict.reason}`)
+}
+
+function pieceUseless({ peer, from, to }: Pull, forMs: number): ServiceError {
+  const message = `pulling blocks failed: the peer sent no block of use for ${forMs / 1000} seconds`
+  return new ServiceError('P2P_PULL_FAILED', message, {
+    facts: { peer, from, to },
+    remedy: 'Another peer is asked, or this one again after a while; look at the peer if it lasts.',
+  })
 }
 
 /** A block that somebody accepted sealed, whether or not it was here. */

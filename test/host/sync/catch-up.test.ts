@@ -11,6 +11,8 @@ import {
   nextPull,
   type PlanPeer,
   type Setback,
+  type Turn,
+  withTurn,
 } from '../../../src/host/sync/pull-plan.ts'
 import { type BlockWorld, branch, createBlockWorld } from '../fork-choice/block-world.ts'
 
@@ -98,15 +100,18 @@ function catchUp(
   const facts = { signers, head: stored, windowFloor: 0, floor: 0, ...nothing }
   const peers = Object.keys(servers).map(peerOf)
   let setbacks: readonly Setback[] = []
+  let turns: readonly Turn[] = []
   let nowMs = 0
   for (let pulls = 0; pulls < enoughPulls; ) {
     if (world.find(hash) !== undefined && isLinked(world, head)) return pulls
-    const pull = nextPull(wantsOf(world, facts), peers, setbacks, [], nowMs)
+    const wants = wantsOf(world, facts)
+    const pull = nextPull({ wants, peers, setbacks, running: [], turns, nowMs })
     if (pull === null) {
       nowMs = nextChangeMs(setbacks, nowMs) ?? assert.fail('nothing is asked for')
       continue
     }
     pulls += 1
+    turns = withTurn(turns, pull)
     const server = servers[pull.peer] ?? assert.fail('somebody else is asked')
     const blocks = server.blocks.slice(pull.from, pull.to + 1)
     hear(world, { ...server, blocks })

@@ -8,14 +8,17 @@ import {
   maxSetbackMs,
   nextChangeMs,
   nextPull,
+  type PlanFacts,
   type PlanPeer,
   type Pull,
   pieceBlocks,
   type Setback,
   servedFrom,
+  type Turn,
   without,
   withoutPeer,
   withSetback,
+  withTurn,
 } from '../../../src/host/sync/pull-plan.ts'
 
 function peer(id: string, more: Partial<PlanPeer> = {}): PlanPeer {
@@ -27,6 +30,8 @@ function want(from: number, to: number, sake = 'A'): Want {
   return { from, to, hash: `hash of ${to}`, root: null, sake }
 }
 
+const planned = (facts: Partial<PlanFacts>): Pull | null =>
+  nextPull({ wants: [], peers: [], setbacks: [], running: [], turns: [], nowMs: 1_000, ...facts })
 const told = (pull: Pull | null): string =>
   pull === null ? 'nothing' : `${pull.from} to ${pull.to} of ${pull.peer}`
 const plan = (
@@ -34,7 +39,25 @@ const plan = (
   peers: readonly PlanPeer[],
   setbacks: readonly Setback[] = [],
   running: readonly Pull[] = [],
-): string => told(nextPull(wants, peers, setbacks, running, 1_000))
+): string => told(planned({ wants, peers, setbacks, running }))
+
+/** The pulls that begin where nothing runs yet, one after the other. */
+function begun(facts: Pick<PlanFacts, 'wants' | 'peers'> & Partial<PlanFacts>): Pull[] {
+  const running = [...(facts.running ?? [])]
+  let turns: readonly Turn[] = facts.turns ?? []
+  const pulls: Pull[] = []
+  for (;;) {
+    const pull = planned({ ...facts, running, turns })
+    if (pull === null) return pulls
+    running.push(pull)
+    pulls.push(pull)
+    turns = withTurn(turns, pull)
+  }
+}
+
+/** Who is asked for what, such as `p for A`. */
+const asked = (pulls: readonly Pull[]): string[] =>
+  pulls.map(({ peer, want }) => `${peer} for ${want.sake}`)
 
 describe('what is asked', () => {
   test('is a piece from the lowest wanted height upwards', () => {
@@ -58,7 +81,7 @@ describe('what is asked', () => {
 
   test('nothing is asked twice at once, and of each peer one thing', () => {
     const [first, second] = [want(1, 9, 'A'), want(20, 29, 'B')]
-    const running: Pull = { peer: 'p', from: 1, to: 9, want: first }
+    const running: Pull = { peer: 'p', kind: 3, from: 1, to: 9, want: first }
     const peers = [peer('p'), peer('q')]
     assert.equal(plan([first, second], peers, [], [running]), '20 to 29 of q')
     assert.equal(plan([first], peers, [], [running]), 'nothing')
@@ -77,10 +100,10 @@ describe('who is asked', () => {
   test('first the signer whose head is out of reach, then configured peers, then known ones, then strangers', () => {
     const order: string[] = []
     for (let peers = everybody; peers.length > 0; ) {
-      const asked = nextPull([want(1, 9)], peers, [], [], 0)?.peer
-      assert.ok(asked)
-      order.push(asked)
-      peers = peers.filter(({ id }) => id !== asked)
+      const next = planned({ wants: [want(1, 9)], peers })?.peer
+      assert.ok(next)
+      order.push(next)
+      peers = peers.filter(({ id }) => id !== next)
     }
     assert.deepEqual(order, ['signer', 'configured', 'known', 'stranger'])
   })
@@ -104,6 +127,116 @@ describe('who is asked', () => {
     const often: Setback = { peer: 'p', sake: 'A', hash: 'hash of 9', tries: 3, untilMs: 0 }
     const once: Setback = { peer: 'q', sake: 'A', hash: 'hash of 9', tries: 1, untilMs: 0 }
     assert.equal(plan([want(1, 9)], [peer('p'), peer('q')], [often, once]), '1 to 9 of q')
+  })
+})
+
+describe('beside what runs', () => {
+  const pulling = (by: PlanPeer): Pull =>
+    planned({ wants: [want(1, 9)], peers: [by] }) ?? assert.fail()
+  const stranger = peer('stranger')
+  const known = peer('known', { verified: true })
+  const configured = peer('configured', { bootstrap: true })
+  const signer = peer('signer', { bootstrap: true, signer: 'A' })
+  const everybody = [stranger, known, configured, signer]
+
+  const cases: readonly { readonly by: PlanPeer; readonly beside: readonly string[] }[] = [
+    { by: stranger, beside: ['known', 'configured', 'signer'] },
+    { by: known, beside: ['configured', 'signer'] },
+    { by: configured, beside: ['signer'] },
+    { by: signer, beside: [] },
+  ]
+  for (const { by, beside } of cases)
+    test(`a peer that is ${by.id} keeps none of a better kind from what it is asked for, and all others`, () => {
+      const others = everybody.filter(({ id }) => id !== by.id)
+      const free = others.filter(
+        (other) => plan([want(1, 9)], [by, other], [], [pulling(by)]) !== 'nothing',
+      )
+      assert.deepEqual(
+        free.map(({ id }) => id),
+        beside,
+      )
+    })
+
+  test('another peer of the same kind is not asked for the same', () => {
+    const other = peer('other', { bootstrap: true })
+    assert.equal(plan([want(1, 9)], [configured, other], [], [pulling(configured)]), 'nothing')
+  })
+
+  test('a peer keeps the kind with which its pull began: by delivering it takes nothing over', () => {
+    const running = [pulling(stranger)]
+    const risen = { ...stranger, verified: true }
+    assert.equal(plan([want(1, 9)], [risen, known], [], running), '1 to 9 of known')
+  })
+
+  test('strangers that hold all their slots take none of configured peers, nor these of strangers', () => {
+    const sakes = ['A', 'B', 'C', 'D', 'E', 'F']
+    const wants = sakes.map((sake) => want(1, 9, sake))
+    const strangers = sakes.map((sake) => peer(`stranger ${sake}`))
+    const friends = sakes.map((sake) => peer(`friend ${sake}`, { bootstrap: true }))
+    const held = begun({ wants, peers: strangers })
+    assert.deepEqual(asked(held), ['stranger A for A', 'stranger B for B'])
+    const free = begun({ wants, peers: [...strangers, ...friends], running: held })
+    assert.deepEqual(asked(free), ['friend A for A', 'friend B for B'])
+    assert.deepEqual(asked(begun({ wants, peers: [...strangers, ...friends] })), [
+      'friend A for A',
+      'friend B for B',
+      'stranger A for C',
+      'stranger B for D',
+    ])
+  })
+
+  test('the signer itself and configured peers share two slots', () => {
+    const wants = ['A', 'B', 'C'].map((sake) => want(1, 9, sake))
+    const peers = [signer, configured, peer('other', { bootstrap: true })]
+    assert.deepEqual(asked(begun({ wants, peers })), ['signer for A', 'configured for B'])
+  })
+})
+
+describe('whose turn it is', () => {
+  const wants = ['A', 'B', 'C'].map((sake) => want(1, 9, sake))
+  const p = peer('p', { bootstrap: true })
+  /** What is asked of one peer at a time, so many times, where nothing that is pulled helps. */
+  const inTurn = (by: PlanPeer, times: number, first: readonly Turn[] = []): string => {
+    let turns = first
+    const sakes = Array.from({ length: times }, () => {
+      const pull = planned({ wants, peers: [by], turns }) ?? assert.fail()
+      turns = withTurn(turns, pull)
+      return pull.want.sake
+    })
+    return sakes.join(' ')
+  }
+
+  test('is first theirs of whom nothing was pulled, the most urgent one first, then in turn', () => {
+    assert.equal(inTurn(p, 7), 'A B C A B C A')
+    assert.equal(inTurn(p, 3, [{ sake: 'A', lane: 'configured' }]), 'B C A')
+  })
+
+  test('so two signers that lie keep no slots from a third', () => {
+    const signers = ['A', 'B', 'C'].map((sake) => peer(sake, { bootstrap: true, signer: sake }))
+    const first = begun({ wants, peers: signers })
+    assert.deepEqual(asked(first), ['A for A', 'B for B'])
+    const turns = first.reduce<readonly Turn[]>(withTurn, [])
+    const running = first.slice(1)
+    assert.deepEqual(asked(begun({ wants, peers: signers, running, turns })), ['C for C'])
+  })
+
+  test('of configured peers does not pass by what others pull', () => {
+    const strangers: readonly Turn[] = [
+      { sake: 'A', lane: 'others' },
+      { sake: 'B', lane: 'others' },
+    ]
+    assert.equal(inTurn(p, 3, strangers), 'A B C')
+    assert.equal(inTurn(peer('q'), 3, strangers), 'C A B')
+  })
+
+  test('is remembered once a sake, and of no more than 1,024', () => {
+    const pull = planned({ wants, peers: [p] }) ?? assert.fail()
+    let turns = withTurn(withTurn([], pull), pull)
+    assert.deepEqual(turns, [{ sake: 'A', lane: 'configured' }])
+    for (let each = 0; each < 1_024; each += 1)
+      turns = withTurn(turns, { ...pull, want: want(1, 9, `${each}`) })
+    assert.equal(turns.length, 1_024)
+    assert.deepEqual(turns[0], { sake: '0', lane: 'configured' })
   })
 })
 
@@ -170,7 +303,7 @@ test('whatever is wanted and announced, a pull is within both', () => {
     .map(([id, a, b]) => peer(id, { announced: { tail: Math.min(a, b), head: Math.max(a, b) } }))
   fc.assert(
     fc.property(fc.array(anyWant), fc.array(anyPeer), (wants, peers) => {
-      const pull = nextPull(wants, peers, [], [], 0)
+      const pull = planned({ wants, peers })
       if (pull === null) return
       const { announced } = peers.find(({ id }) => id === pull.peer) ?? assert.fail()
       assert.ok(announced)
