@@ -30,6 +30,7 @@ export interface Pull {
   readonly peer: string
   /** What the peer was to the want when the pull began. */
   readonly kind: PeerKind
+  readonly begunMs: number
   readonly from: number
   readonly to: number
   readonly want: Want
@@ -67,6 +68,8 @@ export interface PlanFacts {
 export const pieceBlocks = 64
 /** Pulls at a time, each of another peer. */
 export const laneSlots: Readonly<Record<Lane, number>> = { configured: 2, others: 2 }
+/** A pull that takes longer keeps nobody else from anything: a signer that is slow on purpose is asked as well. */
+export const slowPullMs = 60_000
 /** Turns that are remembered; whose was longest ago, and is forgotten, comes first in any case. */
 const maxTurns = 1_024
 /** A setback's first length; each further one of its kind doubles it. */
@@ -84,13 +87,14 @@ function nextIn(
   lane: Lane,
   { wants, peers, setbacks, running, turns, nowMs }: PlanFacts,
 ): Pull | null {
-  const taken = running.filter(({ kind }) => laneOf(kind) === lane)
+  const brisk = running.filter(({ begunMs }) => nowMs - begunMs < slowPullMs)
+  const taken = brisk.filter(({ kind }) => laneOf(kind) === lane)
   if (taken.length >= laneSlots[lane]) return null
   const free = peers.filter(({ id }) => !running.some(({ peer }) => peer === id))
   const mayAsk = (peer: PlanPeer, want: Want): boolean =>
     laneOf(kindOf(peer, want.sake)) === lane &&
     serves(peer, want) &&
-    !isKeptFrom(peer, want, running) &&
+    !isKeptFrom(peer, want, brisk) &&
     !isSetBack(peer, want, setbacks, nowMs)
   for (const own of inTurn(wants, lane, turns)) {
     const possible = own.flatMap((want) =>
@@ -99,7 +103,7 @@ function nextIn(
         .map((peer) => ({ peer, want, place: placeOf(peer, want, setbacks) })),
     )
     const [best] = possible.sort((a, b) => comparePlaces(a.place, b.place))
-    if (best !== undefined) return pullOf(best.peer, best.want)
+    if (best !== undefined) return pullOf(best.peer, best.want, nowMs)
   }
   return null
 }
@@ -142,11 +146,11 @@ function comparePlaces(one: readonly number[], other: readonly number[]): number
 }
 
 /** Upwards from the lowest height that the peer has; a want with its block at the end goes to that end. */
-function pullOf(peer: PlanPeer, want: Want): Pull {
+function pullOf(peer: PlanPeer, want: Want, begunMs: number): Pull {
   const { id, announced } = peer
   const from = Math.max(want.from, announced?.tail ?? 0)
   const to = Math.min(want.to, announced?.head ?? 0, from + pieceBlocks - 1)
-  return { peer: id, kind: kindOf(peer, want.sake), from, to, want }
+  return { peer: id, kind: kindOf(peer, want.sake), begunMs, from, to, want }
 }
 
 function serves({ announced }: PlanPeer, want: Want): boolean {
@@ -244,8 +248,16 @@ export function withoutPeer(setbacks: readonly Setback[], peer: string): readonl
 }
 
 /** When the plan may change by the passing of time alone; null when it cannot. */
-export function nextChangeMs(setbacks: readonly Setback[], nowMs: number): number | null {
-  const later = setbacks.map(({ untilMs }) => untilMs).filter((untilMs) => untilMs > nowMs)
+export function nextChangeMs({
+  setbacks,
+  running,
+  nowMs,
+}: Pick<PlanFacts, 'setbacks' | 'running' | 'nowMs'>): number | null {
+  const ends = [
+    ...setbacks.map(({ untilMs }) => untilMs),
+    ...running.map(({ begunMs }) => begunMs + slowPullMs),
+  ]
+  const later = ends.filter((ms) => ms > nowMs)
   return later.length === 0 ? null : Math.min(...later)
 }
 

@@ -131,7 +131,7 @@ function plan(state: Syncing): void {
     start(state, pull)
   }
   const times = [
-    nextChangeMs(state.setbacks, nowMs),
+    nextChangeMs({ setbacks: state.setbacks, running: [...state.running.keys()], nowMs }),
     ...state.wants.map((want) => dueMs(state, want)).filter((ms) => ms > nowMs),
   ].filter((ms) => ms !== null)
   clearTimeout(state.timer)

@@ -107,7 +107,7 @@ function catchUp(
     const wants = wantsOf(world, facts)
     const pull = nextPull({ wants, peers, setbacks, running: [], turns, nowMs })
     if (pull === null) {
-      nowMs = nextChangeMs(setbacks, nowMs) ?? assert.fail('nothing is asked for')
+      nowMs = nextChangeMs({ setbacks, running: [], nowMs }) ?? assert.fail('nothing is asked for')
       continue
     }
     pulls += 1

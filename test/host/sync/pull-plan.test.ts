@@ -14,6 +14,7 @@ import {
   pieceBlocks,
   type Setback,
   servedFrom,
+  slowPullMs,
   type Turn,
   without,
   withoutPeer,
@@ -81,7 +82,7 @@ describe('what is asked', () => {
 
   test('nothing is asked twice at once, and of each peer one thing', () => {
     const [first, second] = [want(1, 9, 'A'), want(20, 29, 'B')]
-    const running: Pull = { peer: 'p', kind: 3, from: 1, to: 9, want: first }
+    const running: Pull = { peer: 'p', kind: 3, begunMs: 1_000, from: 1, to: 9, want: first }
     const peers = [peer('p'), peer('q')]
     assert.equal(plan([first, second], peers, [], [running]), '20 to 29 of q')
     assert.equal(plan([first], peers, [], [running]), 'nothing')
@@ -156,6 +157,18 @@ describe('beside what runs', () => {
         beside,
       )
     })
+
+  test('what takes longer than a minute keeps nobody from anything: it may be slow on purpose', () => {
+    const slow = pulling(signer)
+    const other = peer('other', { bootstrap: true, signer: 'B' })
+    const beside = (nowMs: number): string =>
+      told(planned({ wants: [want(1, 9)], peers: [signer, other], running: [slow], nowMs }))
+    assert.equal(beside(slow.begunMs + slowPullMs - 1), 'nothing')
+    assert.equal(beside(slow.begunMs + slowPullMs), '1 to 9 of other')
+    const facts = { setbacks: [], running: [slow], nowMs: slow.begunMs }
+    assert.equal(nextChangeMs(facts), slow.begunMs + slowPullMs)
+    assert.equal(nextChangeMs({ ...facts, nowMs: slow.begunMs + slowPullMs }), null)
+  })
 
   test('another peer of the same kind is not asked for the same', () => {
     const other = peer('other', { bootstrap: true })
@@ -252,8 +265,8 @@ describe('setbacks', () => {
       Array.from({ length: 10 }, (_, tries) => Math.min(maxSetbackMs, firstSetbackMs * 2 ** tries)),
     )
     assert.equal(setbacks.length, 1)
-    assert.equal(nextChangeMs(setbacks, 5_000), 5_000 + maxSetbackMs)
-    assert.equal(nextChangeMs(setbacks, 5_000 + maxSetbackMs), null)
+    assert.equal(nextChangeMs({ setbacks, running: [], nowMs: 5_000 }), 5_000 + maxSetbackMs)
+    assert.equal(nextChangeMs({ setbacks, running: [], nowMs: 5_000 + maxSetbackMs }), null)
   })
 
   test('let another want for the same sake go first, since what failed may be a block that nobody has any more', () => {
