@@ -37,7 +37,9 @@ export interface NodeParts {
 const pingTimeoutMs = 20_000
 const pingIntervalMs = 15_000
 /** Bytes that one ping stream may bring; each ping is 32, and ours are one to a stream. */
-const maxPingBytes = 1024
+export const maxPingBytes: number = 1024
+/** Bytes of what a peer says of itself when it connects: its addresses and protocols. */
+export const maxIdentifyBytes: number = 8 * 1024
 /** Streams of all protocols on one connection, in each direction. */
 export const streamsPerConnection = 32
 /** Largest window of a stream, and with it the largest frame on a connection: what a pull may have under way. */
@@ -71,7 +73,7 @@ export async function createNode(options: NodeOptions, parts: NodeParts): Promis
       pingTimeout: { minTimeout: pingTimeoutMs },
     },
     services: {
-      identify: identify(),
+      identify: identify({ maxMessageSize: maxIdentifyBytes }),
       ping: ({ registrar, connectionManager }: GossipSubComponents): Ping =>
         ping()({ registrar: withIntercept(registrar, boundPings), connectionManager }),
       pubsub: parts.pubsub,

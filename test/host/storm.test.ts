@@ -96,6 +96,7 @@ test(`${messages} messages of strangers change nothing of what a Host stores and
   const twin = await openSubject(t, generator, 'the secret of its twin')
   let parent = first.at(-1)
   let top = known
+  const arrivedMs: number[] = []
   const nextBlock = async (): Promise<void> => {
     assert.ok(parent !== undefined)
     const blocks = createChain({ count: 1, parent, shape: shapes.tiny })
@@ -104,7 +105,9 @@ test(`${messages} messages of strangers change nothing of what a Host stores and
     await pause(betweenBlocksMs)
     await generator.publish(blocks)
     const [hostMs, twinMs] = await Promise.all([servedAfterMs(host, top), servedAfterMs(twin, top)])
+    // Against the twin: where the whole machine stands still for a moment, nobody is to blame.
     assert.ok(hostMs - twinMs < 1000, `block ${top} came ${hostMs} ms after it was gossiped`)
+    arrivedMs.push(hostMs)
   }
   for (let warm = 0; warm < 10; warm += 1) await nextBlock()
   const before = host.program.memory().ownBytes
@@ -121,6 +124,8 @@ test(`${messages} messages of strangers change nothing of what a Host stores and
   }
   await nextBlock()
   grown.sort((a, b) => a - b)
+  arrivedMs.sort((a, b) => a - b)
+  assert.ok((arrivedMs[arrivedMs.length >> 1] ?? 0) < 1000)
   // A collector that gets no processor time is late for a moment.
   const [median = 0, peak = 0] = [grown[grown.length >> 1], grown.at(-1)]
   const told = `${median} bytes more than before, ${peak} for a moment`

@@ -7,6 +7,7 @@ import { type Fault, faultWeights, mishaps } from '../../src/p2p/limits/fault.ts
 import { defaultLimits } from '../../src/p2p/limits/limits.ts'
 import type { Shares } from '../../src/p2p/limits/party.ts'
 import { defaultBurstSeconds } from '../../src/p2p/limits/rates.ts'
+import { maxIdentifyBytes, maxPingBytes } from '../../src/p2p/node.ts'
 import { maxAnswerBytes, maxQuestionBytes } from '../../src/p2p/streams/questions.ts'
 
 const limits = defaultLimits
@@ -136,6 +137,13 @@ const rows: readonly Row[] = [
       'protocol violation',
       'stalled writer',
     ],
+  },
+  {
+    what: 'Addresses and protocols of a peer, and whether it is there (`identify` and `ping` of libp2p)',
+    size: bytes(maxIdentifyBytes),
+    amount: [`${bytes(maxPingBytes)} of pings to a stream`],
+    above: 'that stream is ended',
+    faults: [],
   },
   ...['who a peer is (`identity`)', 'votes (`votes`)'].map(
     (about): Row => ({
