@@ -13,7 +13,7 @@ import {
   type PendingRequests,
   type RequestOptions,
 } from './pending-requests.ts'
-import { fromPlainError } from './plain-error.ts'
+import { closingError, fromPlainError } from './plain-error.ts'
 import type { Answer, FromWorker, Payload, Requests, ToWorker } from './thread-messages.ts'
 
 /** The main thread's end. `R` maps request names to functions, `E` event names to payloads. */
@@ -138,11 +138,15 @@ function startWorker(options: ThreadOptions, parts: ThreadParts): Link {
     closeError: null,
   }
   const onDeath = (error: unknown): void => die(link, parts, error)
+  const crash = (error: Error): void => {
+    if (link.state === 'closing') link.closeError ??= error
+    onDeath(error)
+  }
   worker.on('message', (message: FromWorker) => {
-    if (message.kind === 'crashed') onDeath(fromPlainError(message.error))
+    if (message.kind === 'crashed') crash(fromPlainError(message.error))
     else receive(link, message)
   })
-  worker.on('error', onDeath)
+  worker.on('error', crash)
   worker.on('messageerror', onDeath)
   worker.on('exit', (code) => {
     onDeath(new Error(`exit code ${code}`))
@@ -190,11 +194,11 @@ function die(link: Link, parts: ThreadParts, cause: unknown): void {
     ...(remedy !== undefined && { remedy }),
     cause,
   })
-  const isFatal = link.state === 'serving'
+  const { state } = link
   link.state = 'dead'
   link.started.reject(death)
-  link.pending.end(death)
-  if (isFatal) parts.onFatal(death)
+  link.pending.end(state === 'closing' ? closingError() : death)
+  if (state === 'serving') parts.onFatal(death)
 }
 
 async function stop(link: Link): Promise<void> {

@@ -111,7 +111,22 @@ test('closing aborts what runs, waits for its answer, then closes the parts', as
   assert.equal(await running, 'aborted')
   assert.deepEqual(closed, ['after the signal'])
   assert.deepEqual(fatal, [])
-  await assert.rejects(thread.request('add', [1, 1]), { code: 'SERVICE_THREAD_DIED' })
+  await assert.rejects(thread.request('add', [1, 1]), { name: 'AbortError' })
+})
+
+test('what is asked while it closes is given up, and is no failure of the program', async () => {
+  const { thread, fatal } = await open({ hangClose: true }, 200)
+  const closing = thread.close()
+  for (const name of ['wait', 'aborted'] as const)
+    await assert.rejects(thread.request(name, undefined), { name: 'AbortError' })
+  await closing
+  assert.deepEqual(fatal, [])
+})
+
+test('what is not caught while it closes is told where it is closed', async () => {
+  const { thread, fatal } = await open({ crashClose: true })
+  await assert.rejects(thread.close(), { message: 'nobody waits for this' })
+  assert.deepEqual(fatal, [])
 })
 
 test('a close that fails in the thread fails here', async () => {

@@ -30,6 +30,7 @@ export interface ExampleData {
   readonly crashOpen?: true
   readonly failClose?: true
   readonly hangClose?: true
+  readonly crashClose?: true
   readonly buffer?: ArrayBuffer
 }
 
@@ -87,6 +88,12 @@ await serveThread<ExampleRequests, ExampleEvents, ExampleData>(async ({ data, em
       metrics.close()
       emit('closed', signal.aborted ? 'after the signal' : 'before the signal')
       if (data.failClose) throw new Error('the store is stuck')
+      if (data.crashClose) {
+        setImmediate(() => {
+          throw new Error('nobody waits for this')
+        })
+        await new Promise(() => undefined)
+      }
       if (data.hangClose) await new Promise((resolve) => setTimeout(resolve, 60_000))
     },
   }

@@ -18,6 +18,7 @@ export function createReporting(
 ): Reporting {
   let last: FollowState | null = null
   let timer: NodeJS.Timeout | undefined
+  let isClosed = false
   const report = (): void => {
     timer = undefined
     const state = stateNow()
@@ -27,8 +28,11 @@ export function createReporting(
   }
   return {
     wake: () => {
-      timer ??= setTimeout(report, reportMs)
+      if (!isClosed) timer ??= setTimeout(report, reportMs)
     },
-    close: () => clearTimeout(timer),
+    close: () => {
+      isClosed = true
+      clearTimeout(timer)
+    },
   }
 }
