@@ -74,14 +74,15 @@ export function openTrust(options: TrustOptions, parts: TrustParts): Trust {
   const hosts = new Set<string>()
   let told: { readonly text: string; readonly awaited: number } | null = null
   let peers: readonly string[] = []
+  let areAllPeers = false
   let node: AskedNode | null = null
 
-  /** Bootstrap peers that may still prove to be Generators. */
+  /** How many bootstrap peers may still prove to be Generators: no end while the list of them is not known. */
   const countAwaited = (): number => {
+    if (mode !== 'bootstrap') return 0
+    if (!areAllPeers) return Number.POSITIVE_INFINITY
     const pins = list.pins()
-    return mode === 'bootstrap'
-      ? peers.filter((peer) => !hosts.has(peer) && pins[peer] === undefined).length
-      : 0
+    return peers.filter((peer) => !hosts.has(peer) && pins[peer] === undefined).length
   }
   const update = (): void => {
     const identities = list.sources().map(({ identity }) => identity)
@@ -156,6 +157,7 @@ export function openTrust(options: TrustOptions, parts: TrustParts): Trust {
     },
     setBootstrapPeers: (addresses, areAll) => {
       peers = addresses.map(peerOf)
+      areAllPeers = areAll
       if (areAll && list.keepPeers(peers)) savePins()
       for (const peer of peers) {
         const found = proven.get(peer)

@@ -148,6 +148,22 @@ test('a Host that starts while its file of signers cannot be read goes on with t
   assert.deepEqual(other.trust.sources(), [], 'a file that is no longer named is forgotten')
 })
 
+test('the chain is for good once all bootstrap peers showed who they are, also over a restart', async (t) => {
+  const generator = await openTestGenerator(t, 'alice', blocks)
+  const away = '/ip4/127.0.0.1/tcp/9/p2p/12D3KooWQWSc13ScZPGySKdWAh3GCyhRPjQNHavE54rDY6XCZPJs'
+  const peers = [generator.room.address, away]
+  const isSure = (host: TestHost): boolean =>
+    host.captured.messages('info').includes('the chain is known by its genesis block')
+  const first = await openTestHost(t, { peers })
+  await first.reached(3)
+  await first.close()
+  const again = await openTestHost(t, { peers, path: first.path })
+  await until(() => sourcesOf(again).length === 1)
+  assert.deepEqual([isSure(first), isSure(again)], [false, false])
+  again.trust.setBootstrapPeers([generator.room.address], true)
+  await until(() => isSure(again))
+})
+
 test('a signer taken off the list keeps no vote', async (t) => {
   const [alice, bob] = await Promise.all(
     ['alice', 'bob'].map((name) => openTestGenerator(t, name, blocks)),
