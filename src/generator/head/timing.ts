@@ -16,8 +16,8 @@ export interface HeadTiming {
   /** Within which they have to come. Default 600,000. */
   readonly overtakingsWithinMs: number
   /**
-   * Between two that count, at least; twice as long before one that is not above ours. Twice that is more than `askPeersMs`, so that every peer was asked
-   * before the third. Default 45,000.
+   * Between two that count, at least; twice as long before one that is not above ours. Twice that is more than
+   * `askPeersMs`, so that every peer was asked before the third. Default 45,000.
    */
   readonly overtakingsApartMs: number
 }
