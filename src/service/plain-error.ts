@@ -33,11 +33,6 @@ export function toPlainError(error: unknown, depth = 0): PlainError {
   }
 }
 
-/** What is not done any more, because a thread closes: nothing to tell a person. */
-export function closingError(): Error {
-  return new DOMException('the thread is closing', 'AbortError')
-}
-
 /** The error that `toPlainError` took apart. */
 export function fromPlainError(plain: PlainError): Error {
   const cause = plain.cause === undefined ? undefined : fromPlainError(plain.cause)

@@ -4,7 +4,7 @@ import type { MessagePort, Transferable } from 'node:worker_threads'
 import { parentPort, workerData } from 'node:worker_threads'
 import { invariant } from '../errors.ts'
 import type { MetricsSnapshot } from './metrics.ts'
-import { closingError, type PlainError, toPlainError } from './plain-error.ts'
+import { type PlainError, toPlainError } from './plain-error.ts'
 import type { Answer, FromWorker, Payload, Requests, ToWorker } from './thread-messages.ts'
 
 /** What a handler is told besides its payload. */
@@ -107,6 +107,8 @@ function answerRequests(
   const begin = (id: number, work: AnyHandler | undefined, payload: unknown): void => {
     const abort = new AbortController()
     const done = answer(post, id, async () => {
+      // What comes while the parts are being closed has nothing to work with.
+      stopping.signal.throwIfAborted()
       invariant(work !== undefined, 'a request that no handler serves')
       return work(payload, { signal: AbortSignal.any([abort.signal, stopping.signal]) })
     }).finally(() => running.delete(id))
@@ -114,9 +116,7 @@ function answerRequests(
   }
 
   port.on('message', (message: ToWorker) => {
-    if (stopping.signal.aborted && 'id' in message) refuse(post, message.id)
-    else if (message.kind === 'request')
-      begin(message.id, handlers.get(message.name), message.payload)
+    if (message.kind === 'request') begin(message.id, handlers.get(message.name), message.payload)
     else if (message.kind === 'metrics') begin(message.id, () => service.metrics?.() ?? [], null)
     else if (message.kind === 'abort') running.get(message.id)?.abort.abort()
     else {
@@ -128,11 +128,6 @@ function answerRequests(
       })
     }
   })
-}
-
-/** What is asked once the parts are being closed has nothing to work with. */
-function refuse(post: Post, id: number): void {
-  post({ kind: 'failure', id, error: toPlainError(closingError()) })
 }
 
 /** Runs one request and posts its result; an answer that cannot be cloned is a failure. */

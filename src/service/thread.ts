@@ -13,7 +13,7 @@ import {
   type PendingRequests,
   type RequestOptions,
 } from './pending-requests.ts'
-import { closingError, fromPlainError } from './plain-error.ts'
+import { fromPlainError } from './plain-error.ts'
 import type { Answer, FromWorker, Payload, Requests, ToWorker } from './thread-messages.ts'
 
 /** The main thread's end. `R` maps request names to functions, `E` event names to payloads. */
@@ -199,6 +199,11 @@ function die(link: Link, parts: ThreadParts, cause: unknown): void {
   link.started.reject(death)
   link.pending.end(state === 'closing' ? closingError() : death)
   if (state === 'serving') parts.onFatal(death)
+}
+
+/** What is not done any more, because a thread closes: nothing to tell a person. */
+function closingError(): Error {
+  return new DOMException('the thread is closing', 'AbortError')
 }
 
 async function stop(link: Link): Promise<void> {

@@ -30,10 +30,13 @@ export function createKnownBlocks(parts: KnownBlocksParts): KnownBlocks {
     const known = waiting.variants(hash)
     const [first] = known
     if (first === undefined) return undefined
+    const there = stored(first.number)
+    const isStoredToo = there?.hash === hash
+    // Nearly every block has one set of documents, and is looked at often: no votes have to be counted for it.
+    if (known.length === 1 && !isStoredToo) return first
     const votes = book.votes(first.number, hash)
     const best = bestVariant(known, votes)
-    const there = stored(first.number)
-    return there?.hash !== hash || isBetter(best.root, there.root, votes) ? best : undefined
+    return !isStoredToo || isBetter(best.root, there.root, votes) ? best : undefined
   }
 
   return {
@@ -110,7 +113,7 @@ function isContiguous(snapshot: Snapshot, low: number, high: number): boolean {
 /** Gaps that are looked at; a store with more of them is told to have one everywhere above. */
 const maxGaps = 1_000
 
-/** The root with most votes, on a tie the smaller one; `own` is one of them. */
+/** The root with most votes, on a tie the smaller one; `own` is one of them, also without a vote. */
 export function bestRoot(votes: ReadonlyMap<string, number>, own: string): string {
   return [...votes.keys()].reduce((best, root) => (isBetter(root, best, votes) ? root : best), own)
 }

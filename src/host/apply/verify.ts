@@ -206,9 +206,13 @@ function openCandidate(bytes: Uint8Array, context: VerifyContext): Candidate {
   )
   let fresh: readonly Seal[] | null = null
   let checked: Checked | null = null
-  const known = message === null ? null : context.documents(seal)
+  let known: KnownDocuments | null | undefined
+  const knownDocuments = (): KnownDocuments | null => {
+    if (known === undefined) known = context.documents(seal)
+    return known
+  }
   const check = (): Checked => {
-    checked ??= message?.body ? checkUnknown(message.body, known, context) : nothing
+    checked ??= message?.body ? checkUnknown(message.body, knownDocuments(), context) : nothing
     return checked
   }
   return {
@@ -216,9 +220,12 @@ function openCandidate(bytes: Uint8Array, context: VerifyContext): Candidate {
     seal,
     context,
     acceptedSeals,
-    known,
+    get known() {
+      return knownDocuments()
+    },
     get freshSeals() {
-      const isFitting = known === null || known.count === seal.cidCount
+      const count = knownDocuments()?.count ?? seal.cidCount
+      const isFitting = count === seal.cidCount
       fresh ??= isFitting ? acceptedSeals.filter((own) => !context.hasSeal(own)) : []
       return fresh
     },
@@ -269,9 +276,12 @@ function checkUnknown(
   known: KnownDocuments | null,
   context: VerifyContext,
 ): Checked {
-  if (known === null) return checkBody(body, context)
-  const own = context.isForwarded ? known.body() : body
-  return own !== null && Buffer.compare(own, body) === 0 ? nothing : checkBody(body, context)
+  const isChecked = known !== null && (!context.isForwarded || isSame(known.body(), body))
+  return isChecked ? nothing : checkBody(body, context)
+}
+
+function isSame(own: Uint8Array | null, body: Uint8Array): boolean {
+  return own !== null && Buffer.compare(own, body) === 0
 }
 
 function checkBody(body: Uint8Array, { network, maxRawBytes }: VerifyContext): Checked {

@@ -10,6 +10,7 @@ import type { FailureReport, TrustMode } from '../../service/contract.ts'
 import type { StoreReader } from '../../store/store.ts'
 import type { Writer } from '../apply/writer.ts'
 import { type AcceptedSource, createAcceptedList } from './accepted-list.ts'
+import { openJsonRecord } from './json-record.ts'
 import { type PeerIdentity, provenIdentity } from './peer-identity.ts'
 import { rememberSigners, type SignersFile } from './signers-file.ts'
 import { anyoneFailure, trustFailures } from './trust-failures.ts'
@@ -55,7 +56,6 @@ export interface Trust {
 /** The part of a node that tells who its peers are. */
 export type AskedNode = Pick<P2p, 'ask' | 'peers' | 'onPeer' | 'penalise'>
 
-const pinsRecord = 'pins'
 const firstRetryMs = 1_000
 const maxRetryMs = 60_000
 
@@ -64,7 +64,8 @@ export function openTrust(options: TrustOptions, parts: TrustParts): Trust {
   const { mode, listed } = options
   const { log, writer, reader } = parts
   const file = rememberSigners(parts.file, parts)
-  const list = createAcceptedList({ mode, listed, pins: readPins(reader) })
+  const pinned = openJsonRecord<Readonly<Record<string, string>>>('pins', parts)
+  const list = createAcceptedList({ mode, listed, pins: pinned.read() ?? {} })
   list.setFile(file?.values() ?? [])
   const proven = new Map<string, PeerIdentity>()
   const closing = new AbortController()
@@ -99,10 +100,7 @@ export function openTrust(options: TrustOptions, parts: TrustParts): Trust {
     writer.setAccepted(accepted).catch(parts.onFatal)
     if (isNews) log.info({ trust: mode, signers: identities.length }, 'accepted signers')
   }
-  const savePins = (): void => {
-    const value = Buffer.from(JSON.stringify(list.pins()))
-    writer.putRecord(pinsRecord, new Uint8Array(value)).catch(parts.onFatal)
-  }
+  const savePins = (): void => pinned.put(list.pins())
 
   const onProof = (peer: string, found: PeerIdentity): void => {
     proven.set(peer, found)
@@ -204,11 +202,6 @@ async function askUntilProven(
     await delay(retryMs, undefined, { signal, ref: false }).catch(() => undefined)
   }
   return null
-}
-
-function readPins(reader: StoreReader): Readonly<Record<string, string>> {
-  const bytes = reader.read((snapshot) => snapshot.record(pinsRecord))
-  return bytes === undefined ? {} : (JSON.parse(bytes.toString()) as Record<string, string>)
 }
 
 /** The peer ID at the end of an address. */

@@ -1,6 +1,7 @@
 /**
- * Any chains, heads, silences, lies about heads and documents, and restarts, arriving in any order: a Host never serves a block that no
- * majority followed (the simulated Host sees to that itself), and Hosts that know the same agree.
+ * Any chains, heads, silences, lies about heads and documents, and restarts, arriving in any order: a Host never
+ * serves a block that no majority followed (the simulated Host sees to that itself), and Hosts that know the same
+ * agree.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
