@@ -1,6 +1,6 @@
 {{- /*
 The pod template of mode=standalone, shared by the charts of Generator and Host; copied into both by
-`npx node test/charts/write-files.ts`.
+`npm run generate`.
 */ -}}
 
 {{- define "viewmesh.podTemplate" -}}

@@ -1,6 +1,6 @@
 /**
  * The Kubernetes API of Viewmesh: the resources people write. These types are the whole of it. The
- * CRDs in `crds/` are made from them by `npm run crds`: the comments become the descriptions, and
+ * CRDs in `crds/` are made from them by `npm run generate`: the comments become the descriptions, and
  * their tags (`@default`, `@maxItems`, `@rule` with `@message`, ...) what the API server fills in
  * and refuses; `operator/crd/schema.ts` lists the tags.
  *
@@ -12,7 +12,7 @@ import type { HostSpec } from './api/host-spec.ts'
 import type { GeneratorStatus, HostStatus } from './api/status.ts'
 
 /** The metadata of a resource, as far as the operator reads it. */
-export interface ResourceMetadata {
+interface ResourceMetadata {
   /** Name; names of everything that is made for the resource begin with it. */
   readonly name: string
   /** Namespace of the resource and of everything that is made for it. */
@@ -21,7 +21,7 @@ export interface ResourceMetadata {
   readonly uid: string
   /** Counts the changes of the spec. */
   readonly generation: number
-  /** Annotations; `requests` in `api/annotations.ts` lists those that are looked at. */
+  /** Annotations; `requests` in `api/annotations.ts` lists those that are read. */
   readonly annotations?: Readonly<Record<string, string>>
   /** RFC 3339; when the resource was made. */
   readonly creationTimestamp?: string

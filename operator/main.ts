@@ -5,13 +5,13 @@
  */
 import process from 'node:process'
 import { setFlagsFromString } from 'node:v8'
-import { helpText } from '../src/service/help.ts'
 import { openLog } from '../src/service/log.ts'
 import { type Running, runProgram } from '../src/service/run.ts'
-import { loadSettings } from '../src/service/settings.ts'
+import { helpText } from '../src/service/settings/help.ts'
+import { loadSettings } from '../src/service/settings/settings.ts'
 import { readVersion } from '../src/service/version.ts'
+import type { WriteGuard } from './runtime/client/requests.ts'
 import { dieAt } from './runtime/die-at.ts'
-import type { WriteGuard } from './runtime/requests.ts'
 import { contradictions, operatorSettings } from './settings.ts'
 
 // What lists and watches bring is garbage soon; left to itself V8 lets it pile up to several times what is

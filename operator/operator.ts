@@ -1,27 +1,32 @@
 /** The operator: what it follows, who of several works, and its controllers, opened in this order. */
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
-import { openHttpServer } from '../src/service/http-server.ts'
+import { openHttpServer } from '../src/service/health/http-server.ts'
 import { type Metrics, openMetrics } from '../src/service/metrics.ts'
 import type { Running } from '../src/service/run.ts'
 import { readVersion } from '../src/service/version.ts'
-import { openClusterView } from './reconcile/cluster-view.ts'
+import { openClusterView } from './reconcile/observe/cluster-view.ts'
+import { declareResourceCounts } from './reconcile/observe/resource-counts.ts'
 import { openReconcilers, type Reconcilers } from './reconcile/reconcilers.ts'
-import { declareResourceCounts } from './reconcile/resource-counts.ts'
-import { openApi } from './runtime/api.ts'
-import { type Connection, openConnection } from './runtime/connection.ts'
+import { openReflector, type Reflector, type ReflectorOptions } from './runtime/cache/reflector.ts'
+import {
+  declareUnread,
+  unreadNamespaces,
+  unreadProblem,
+  unreadRemark,
+} from './runtime/cache/unread.ts'
+import { writeThrough } from './runtime/cache/write-through.ts'
+import { openApi } from './runtime/client/api.ts'
+import { type Connection, openConnection } from './runtime/client/connection.ts'
+import { createFence, type Fence } from './runtime/client/fence.ts'
+import type { KubernetesObject } from './runtime/client/kubernetes-object.ts'
+import type { WriteGuard } from './runtime/client/requests.ts'
 import { type Controller, openController } from './runtime/controller.ts'
 import { type Elector, openElector } from './runtime/elector.ts'
 import { openEventRecorder } from './runtime/event-recorder.ts'
-import { createFence, type Fence } from './runtime/fence.ts'
-import type { KubernetesObject } from './runtime/kubernetes-object.ts'
 import { openRuntimeMetrics, type RuntimeMetrics } from './runtime/metrics.ts'
 import { type HealthChecks, healthRoutes, watchLoop } from './runtime/operator-health.ts'
-import { openReflector, type Reflector, type ReflectorOptions } from './runtime/reflector.ts'
-import type { WriteGuard } from './runtime/requests.ts'
 import { createStatusWriter } from './runtime/status-writer.ts'
-import { declareUnread, unreadNamespaces, unreadProblem, unreadRemark } from './runtime/unread.ts'
-import { writeThrough } from './runtime/write-through.ts'
 import type { OperatorSettings } from './settings.ts'
 
 export interface OperatorParts {
@@ -92,7 +97,7 @@ export async function openOperator(
     state.elector = openOwnElector(settings, parts, elect)
     await state.elector.elected(running.signal)
   }
-  await Promise.all(view.reflectors.map((reflector) => reflector.settled(running.signal)))
+  await Promise.all(view.reflectors.map((reflector) => reflector.initialized(running.signal)))
   for (const { namespace, kinds } of unreadNamespaces(view.reflectors)) {
     log.warn({ namespace, kinds: kinds.join(',') }, 'nothing is done here until it can be read')
   }
@@ -143,7 +148,7 @@ function startControllers(
       await Promise.all([controllers.Generator.close(), controllers.Host.close()])
     },
   })
-  reconcilers.route(controllers)
+  reconcilers.startWatches(controllers)
   controllers.Generator.start()
   controllers.Host.start()
 }

@@ -1,19 +1,19 @@
 /** The settings of the operator. */
 import { type LogLevel, logLevels } from '../src/service/log-level.ts'
-import type { SettingsTable } from '../src/service/setting.ts'
+import type { SettingsTable } from '../src/service/settings/setting.ts'
 import {
   type Address,
-  address,
   boolean,
   choice,
-  integer,
+  hostAndPort,
+  integerBetween,
   list,
   path,
   text,
-} from '../src/service/setting-kinds.ts'
+} from '../src/service/settings/setting-kinds.ts'
 
 export interface OperatorSettings {
-  /** Namespaces whose resources are looked after; none means all. */
+  /** Namespaces that are watched; none means all. */
   readonly watchNamespaces: readonly string[]
   readonly leaderElect: boolean
   readonly leaseName: string
@@ -64,7 +64,7 @@ export const operatorSettings: SettingsTable<OperatorSettings> = {
     env: 'WATCH_NAMESPACES',
     kind: list(label),
     default: [],
-    doc: 'Namespaces whose Generators and Hosts are looked after; without any, all of them.',
+    doc: 'Namespaces that are watched for Generators and Hosts; without any, all of them.',
   },
   leaderElect: {
     key: 'leader.elect',
@@ -89,7 +89,7 @@ export const operatorSettings: SettingsTable<OperatorSettings> = {
   leaseMs: {
     key: 'leader.lease_duration',
     env: 'LEASE_DURATION_MS',
-    kind: integer(1_000, 3_600_000),
+    kind: integerBetween(1_000, 3_600_000),
     unit: 'ms',
     default: 15_000,
     doc: 'How long the others wait for the leader to renew the Lease before one of them takes it.',
@@ -97,7 +97,7 @@ export const operatorSettings: SettingsTable<OperatorSettings> = {
   renewDeadlineMs: {
     key: 'leader.renew_deadline',
     env: 'RENEW_DEADLINE_MS',
-    kind: integer(500, 3_600_000),
+    kind: integerBetween(500, 3_600_000),
     unit: 'ms',
     default: 10_000,
     doc: 'How long after its last renewal the leader still writes; shorter than the Lease lasts.',
@@ -105,7 +105,7 @@ export const operatorSettings: SettingsTable<OperatorSettings> = {
   retryMs: {
     key: 'leader.retry_period',
     env: 'RETRY_PERIOD_MS',
-    kind: integer(100, 3_600_000),
+    kind: integerBetween(100, 3_600_000),
     unit: 'ms',
     default: 2_000,
     doc: 'Pause between attempts to have or renew the Lease; half of the renew deadline at most.',
@@ -161,29 +161,29 @@ export const operatorSettings: SettingsTable<OperatorSettings> = {
   workers: {
     key: 'workers',
     env: 'WORKERS',
-    kind: integer(1, 64),
+    kind: integerBetween(1, 64),
     default: 4,
     doc: 'Resources of each kind that are worked on at once.',
   },
   resyncMs: {
     key: 'resync_interval',
     env: 'RESYNC_INTERVAL_MS',
-    kind: integer(1_000, 86_400_000),
+    kind: integerBetween(1_000, 86_400_000),
     unit: 'ms',
     default: 600_000,
-    doc: 'Every resource is looked at again after about this time, even if nothing changed.',
+    doc: 'Every resource is reconciled again after about this time, even if nothing changed.',
   },
   healthAddress: {
     key: 'health.addr',
     env: 'HEALTH_ADDR',
-    kind: address,
+    kind: hostAndPort,
     default: '0.0.0.0:8080',
     doc: 'Where /healthz and /readyz are served.',
   },
   metricsAddress: {
     key: 'metrics.addr',
     env: 'METRICS_ADDR',
-    kind: address,
+    kind: hostAndPort,
     default: '0.0.0.0:8081',
     doc: 'Where /metrics is served.',
   },

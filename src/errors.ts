@@ -1,119 +1,119 @@
 /**
- * Every failure a user can meet: one class, one table of codes.
+ * Every failure a user can see: one class, one table of codes.
  *
- * A code says which room failed and why; the message says what happened with the facts of this
- * case; the remedy says what to do about it. README's error table is checked against `errorCodes`.
+ * A code says which part failed and why; the message says what happened, with the facts of the case;
+ * the remedy says what to do about it. docs/reference/errors.md is made from `errorCodes`.
  */
 
-/** Every code with its meaning, in one sentence. Rooms add theirs here and nowhere else. */
+/** Every code with its meaning, in one sentence. This is the only list of codes. */
 export const errorCodes = {
-  CHAIN_ANSWER_MALFORMED: 'A node answered something that is not the JSON-RPC answer asked for.',
-  CHAIN_ANSWER_TOO_LARGE: 'A node answered more bytes to one request than are read.',
-  CHAIN_BLOCK_INCOMPLETE: 'The receipts a node answered are not exactly those of the block.',
+  CHAIN_ANSWER_MALFORMED: 'A node returned something that is not the expected JSON-RPC response.',
+  CHAIN_ANSWER_TOO_LARGE: 'A node’s response to one request is larger than the limit.',
+  CHAIN_BLOCK_INCOMPLETE: 'The receipts a node returned are not exactly those of the block.',
   CHAIN_BLOCK_UNAVAILABLE: 'A node does not have a block, or not yet.',
   CHAIN_HEADER_MISMATCH: 'A block’s hash is not the hash of its header.',
-  CHAIN_HTTP_STATUS: 'A node answered with an HTTP status that is a failure.',
+  CHAIN_HTTP_STATUS: 'A node returned an HTTP status that is a failure.',
   CHAIN_METHOD_MISSING: 'A node does not have a method that is needed.',
-  CHAIN_RPC_ERROR: 'A node answered a JSON-RPC error.',
-  CHAIN_TIMEOUT: 'A node did not answer in time.',
-  CHAIN_UNAUTHORIZED: 'A node refuses the API key, or wants one.',
-  CHAIN_UNREACHABLE: 'No connection to a node, or one that broke before the answer was whole.',
+  CHAIN_RPC_ERROR: 'A node returned a JSON-RPC error.',
+  CHAIN_TIMEOUT: 'A node did not respond in time.',
+  CHAIN_UNAUTHORIZED: 'A node refuses the API key, or requires one.',
+  CHAIN_UNREACHABLE: 'No connection to a node, or one that broke before the response was complete.',
   CONFIG_INVALID: 'A setting is missing, mistyped, unknown or contradicts another one.',
   DEVNET_ANVIL_MISSING:
-    'The execution node of the development chain is not there for this machine.',
+    'The execution node of the development chain is not available for this machine.',
   DEVNET_NODE_UNREACHABLE:
-    'The execution node of the development chain does not answer, or not as one does.',
-  DEVNET_PROGRAM_ENDED: 'A program of the development chain ended without having been asked to.',
-  DEVNET_START_TIMEOUT: 'A program of the development chain did not come up in time.',
+    'The execution node of the development chain does not respond, or not as an execution node.',
+  DEVNET_PROGRAM_ENDED: 'A program of the development chain exited unexpectedly.',
+  DEVNET_START_TIMEOUT: 'A program of the development chain did not start in time.',
   GENERATOR_CHAIN_CHANGED: 'The execution node follows another chain than the stored one.',
   GENERATOR_KEY_RUNS_TWICE: 'Another program signs heads with the same key as this Generator.',
-  GRAPHQL_ABORTED: 'The client went away before its answer was ready.',
-  GRAPHQL_BUSY: 'Requests hold so much memory together that there is none for this one now.',
-  GRAPHQL_CONDITION_INVALID:
-    'A filter, order, group or format asks for something the field cannot give.',
+  GRAPHQL_ABORTED: 'The client closed the connection before the response was ready.',
+  GRAPHQL_BUSY: 'Concurrent requests use so much memory that there is none left for this one.',
+  GRAPHQL_CONDITION_INVALID: 'A filter, order, group or format is not possible for the field.',
   GRAPHQL_COST_LIMIT:
-    'A query looks at more documents, or compares one with more, than one request may.',
+    'A query reads more documents, or compares one with more, than one request may.',
   GRAPHQL_DEPTH_LIMIT: 'A query nests deeper than one request may.',
   GRAPHQL_PLAYGROUND_MISSING: 'A file of the playground is not installed.',
   GRAPHQL_READ_ONLY: 'A mutation was sent; documents only come from sealed blocks.',
-  GRAPHQL_ROW_LIMIT: 'An answer, a sort or a group has more rows than one request may.',
+  GRAPHQL_ROW_LIMIT: 'A response, a sort or a group has more rows than one request may.',
   GRAPHQL_SIZE_LIMIT:
-    'An answer, or what is kept to make it, takes more bytes than one request may.',
-  GRAPHQL_SUBSCRIBER_SLOW: 'A subscriber reads events more slowly than they come.',
+    'A response, or what is buffered to build it, takes more bytes than one request may.',
+  GRAPHQL_SUBSCRIBER_SLOW: 'A subscriber reads events more slowly than they arrive.',
   GRAPHQL_SYNTAX_LIMIT:
     'A query or its variables have more tokens, brackets, fields, conditions, keys or values than one request may.',
   GRAPHQL_TIME_LIMIT: 'A query takes longer than one request may.',
-  HOST_BLOCK_REJECTED: 'A peer sent a block that breaks a rule; another peer is asked.',
+  HOST_BLOCK_REJECTED: 'A peer sent a block that breaks a rule; another peer is tried.',
   HOST_FORK_TOO_DEEP:
-    'The signers that count left more stored blocks behind than they may decide without the others.',
+    'The counted signers abandoned more stored blocks than they may decide without the others.',
   HOST_GENESIS_MISMATCH:
     'A signer is on another chain of the same name: its block 0 is another one.',
   HOST_NETWORK_UNKNOWN:
-    'A Host without a store waits for its Generator to say which chain it is of.',
+    'A Host without a store waits for its Generator to report which chain it indexes.',
   HOST_NO_SIGNER: 'A Host accepts no signer, so that it stores nothing.',
-  HOST_SCHEMA_UNAUTHORIZED: 'A Generator does not show its schema with the token that was sent.',
-  HOST_SCHEMA_UNREACHABLE: 'A Generator’s schema endpoint did not answer in time.',
-  HOST_SCHEMA_UNREADABLE: 'What a Generator’s schema endpoint answered is not a schema.',
-  HOST_SIGNER_CHANGED:
-    'A bootstrap peer proves another identity than the one that was accepted of it.',
-  HOST_SIGNER_SILENT: 'An accepted signer has not been heard for a while.',
+  HOST_SCHEMA_UNAUTHORIZED: 'A Generator refuses the token that was sent for its schema.',
+  HOST_SCHEMA_UNREACHABLE: 'A Generator’s schema endpoint did not respond in time.',
+  HOST_SCHEMA_UNREADABLE: 'The response of a Generator’s schema endpoint is not a schema.',
+  HOST_SIGNER_CHANGED: 'A bootstrap peer proves another identity than the one accepted from it.',
+  HOST_SIGNER_SILENT: 'No head of an accepted signer has arrived for a while.',
   HOST_SIGNER_TWICE: 'A signer signs two heads with one sequence: its key runs twice.',
   HOST_SIGNERS_DISAGREE: 'Accepted signers have stood on different branches for a minute.',
   HOST_SIGNERS_FILE_UNUSABLE: 'The file of accepted signers is missing, empty or malformed.',
-  HOST_TRUSTS_ANYONE: 'A Host was told to believe whoever signs a block.',
-  IDENTITY_DAMAGED: 'The key file is not one of ours, of an unknown version, or cut short.',
+  HOST_TRUSTS_ANYONE: 'A Host is configured to trust anyone who signs a block.',
+  IDENTITY_DAMAGED:
+    'The key file is not a Viewmesh key file, is of an unknown version, or is truncated.',
   IDENTITY_DIRECTORY_UNUSABLE:
-    'The key directory cannot be made, read or written for another reason than permissions.',
+    'The key directory cannot be created, read or written for another reason than permissions.',
   IDENTITY_LOCKED: 'The key file does not open with this keyring secret.',
   IDENTITY_PERMISSION: 'The process may not read or write the key directory.',
   IDENTITY_SECRET_MISSING: 'No keyring secret was given.',
   OPERATOR_API_ANSWER_MALFORMED:
-    'The API server answered something that is not JSON, or ended within an answer.',
-  OPERATOR_API_ANSWER_TOO_LARGE: 'The API server answered more bytes than are read.',
-  OPERATOR_API_BUSY: 'The API server has too much to do and asks to come back later.',
+    'The API server returned something that is not JSON, or closed the connection within a response.',
+  OPERATOR_API_ANSWER_TOO_LARGE: 'A response of the API server is larger than the limit.',
+  OPERATOR_API_BUSY: 'The API server is overloaded and asks to retry later.',
   OPERATOR_API_CONFLICT: 'An object changed since it was read, or others own fields of it.',
-  OPERATOR_API_EXISTS: 'An object that was to be created is there already.',
+  OPERATOR_API_EXISTS: 'An object that was to be created already exists.',
   OPERATOR_API_EXPIRED: 'The API server no longer knows what changed since a resourceVersion.',
-  OPERATOR_API_FAILED: 'The API server failed at a request.',
+  OPERATOR_API_FAILED: 'The API server failed to process a request.',
   OPERATOR_API_FORBIDDEN:
-    'The role of the operator lacks a verb on a kind, or a policy of the cluster refuses what it asks for.',
-  OPERATOR_API_INVALID: 'The API server holds an object for invalid, or a change of it.',
-  OPERATOR_API_NOT_FOUND: 'An object, or its kind, is not there.',
+    'The role of the operator lacks a verb on a kind, or a policy of the cluster denies the request.',
+  OPERATOR_API_INVALID: 'The API server rejects an object, or a change to it, as invalid.',
+  OPERATOR_API_NOT_FOUND: 'An object, or its kind, does not exist.',
   OPERATOR_API_REFUSED: 'The API server does not understand a request.',
-  OPERATOR_API_TIMEOUT: 'The API server did not answer in time, or a watch fell silent.',
-  OPERATOR_API_UNAUTHORIZED: 'The API server does not take the operator’s token or certificate.',
+  OPERATOR_API_TIMEOUT: 'The API server did not respond in time, or a watch went silent.',
+  OPERATOR_API_UNAUTHORIZED: 'The API server does not accept the operator’s token or certificate.',
   OPERATOR_API_UNREACHABLE:
-    'No connection to the API server, or one that broke before the answer was whole.',
+    'No connection to the API server, or one that broke before the response was complete.',
   OPERATOR_CONNECTION_MISSING: 'The operator finds no cluster to connect to.',
   OPERATOR_FENCED: 'A write was held back, because another operator may be the leader by now.',
   OPERATOR_LEADERSHIP_LOST: 'Another operator took the Lease and is the leader now.',
-  OPERATOR_LEAVING: 'An object of a deleted resource is still there under a name that is needed.',
+  OPERATOR_LEAVING: 'An object of a deleted resource still exists under a name that is needed.',
   OPERATOR_NAME_TAKEN: 'An object of a needed name belongs to something else.',
   P2P_ADDRESS_INVALID: 'A peer, listen or announce address is not in the documented form.',
   P2P_ALL_DIALS_FAILED: 'None of the addresses of a peer could be reached.',
-  P2P_ASK_FAILED: 'A peer did not answer a question.',
+  P2P_ASK_FAILED: 'A peer did not respond to a request.',
   P2P_LISTEN_FAILED: 'The peer-to-peer port could not be opened.',
   P2P_MESSAGE_TOO_LARGE: 'A message to publish is above the gossip limit.',
-  P2P_OTHER_NETWORK: 'A bootstrap peer serves another network than this program is of.',
-  P2P_PEER_ID_MISMATCH: 'Another peer than the expected one answers at an address.',
+  P2P_OTHER_NETWORK: 'A bootstrap peer serves another network than this program.',
+  P2P_PEER_ID_MISMATCH: 'Another peer than the expected one responds at an address.',
   P2P_PULL_FAILED: 'Blocks could not be pulled from a peer.',
   PRIMITIVES_BLOCK_MALFORMED:
-    'A node answered a block, transaction or receipt with a field that cannot be read.',
+    'A node returned a block, transaction or receipt with a field that cannot be read.',
   PRIMITIVES_BODY_MALFORMED:
     'The bytes of a block’s documents are damaged, contradict each other or exceed a limit.',
   PRIMITIVES_MESSAGE_MALFORMED: 'The bytes of a sealed block are damaged or exceed a limit.',
   PRIMITIVES_NAME_INVALID: 'A chain or network name cannot be part of a GraphQL type name.',
   PRIMITIVES_NOT_CANONICAL: 'A document’s bytes are not the one canonical encoding of its values.',
-  SERVICE_PORT_UNAVAILABLE: 'An address to listen on is taken or not ours.',
-  SERVICE_STOP_TIMEOUT: 'A part did not close in the time there is for stopping.',
-  SERVICE_THREAD_DIED: 'A worker thread ended without having been asked to.',
+  SERVICE_PORT_UNAVAILABLE: 'An address to listen on is in use, or not an address of this machine.',
+  SERVICE_STOP_TIMEOUT: 'A part of the program did not close within the stop timeout.',
+  SERVICE_THREAD_DIED: 'A worker thread exited unexpectedly.',
   STORE_FOREIGN: 'The store was made for another network, another chain or another program.',
-  STORE_FORMAT_UNKNOWN: 'The store’s file is not one of ours, or of another version’s layout.',
+  STORE_FORMAT_UNKNOWN:
+    'The store’s file is not a Viewmesh store, or has the layout of another version.',
   STORE_FULL: 'There is no space left for the store.',
   STORE_LOCKED: 'Another program has the store open.',
   STORE_NEARLY_FULL: 'The volume of the store has little space left; the store works on.',
-  STORE_NOT_OPEN: 'A store was to be read that no writer of the process has open.',
-  STORE_PATH_UNUSABLE: 'The store’s directory cannot be made, read, written or locked.',
+  STORE_NOT_OPEN: 'A store was read that no writer of the process has open.',
+  STORE_PATH_UNUSABLE: 'The store’s directory cannot be created, read, written or locked.',
   STORE_SNAPSHOT_EXPIRED:
     'A snapshot of the store was used after its release, or held for too long.',
   STORE_WRITE_FAILED: 'The store could not be written.',
@@ -127,7 +127,7 @@ export type ErrorCode = keyof typeof errorCodes
 
 export type Fact = string | number | bigint | boolean | null
 
-export interface ServiceErrorOptions {
+interface ServiceErrorOptions {
   /** Machine-readable details of this case; never a secret. */
   readonly facts?: Readonly<Record<string, Fact>>
   /** What the reader should do, in one sentence. */
@@ -135,7 +135,7 @@ export interface ServiceErrorOptions {
   readonly cause?: unknown
 }
 
-/** A failure with a stable code, the facts of the case and a remedy. */
+/** An error with a stable code, the facts of the case and a remedy. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
   readonly code: ErrorCode
@@ -150,7 +150,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** Throws when our own reasoning is wrong; never for bad input. */
+/** Throws on a programming error; never for bad input. */
 export function invariant(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`broken invariant: ${message}`)
 }

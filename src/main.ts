@@ -1,10 +1,10 @@
 /**
  * Start here: `viewmesh <command>`. Each command is loaded only when it is run, so that help and
- * version answer without the libraries behind it.
+ * version need none of the libraries behind it.
  */
 import process from 'node:process'
 import { Command, InvalidArgumentError } from 'commander'
-import type { AnyTable } from './service/setting.ts'
+import type { AnyTable } from './service/settings/setting.ts'
 import { readVersion } from './service/version.ts'
 import type { VerifyFlags } from './toolkit/verify-command.ts'
 
@@ -21,19 +21,19 @@ const commands: readonly CommandEntry[] = [
   {
     name: 'generator',
     summary: 'Read blocks from an execution node, seal them and spread them to peers.',
-    run: async (argv) => (await import('./generator/main.ts')).run(argv),
+    run: async (argv) => (await import('./generator/main.ts')).runGenerator(argv),
     settings: async () => (await import('./generator/config.ts')).generatorSettings,
   },
   {
     name: 'host',
     summary: 'Receive sealed blocks from Generators, verify them and serve them over GraphQL.',
-    run: async (argv) => (await import('./host/main.ts')).run(argv),
+    run: async (argv) => (await import('./host/main.ts')).runHost(argv),
     settings: async () => (await import('./host/config.ts')).hostSettings,
   },
   {
     name: 'devnet',
     summary: 'Run an execution node, a Generator and a Host on this machine.',
-    run: async (argv) => (await import('./devnet/main.ts')).run(argv),
+    run: async (argv) => (await import('./devnet/main.ts')).runDevnet(argv),
     settings: async () => (await import('./devnet/config.ts')).devnetSettings,
   },
 ]
@@ -62,23 +62,23 @@ function createProgram(): Command {
   return program
 }
 
-/** The one command that is no program of the mesh: it takes flags instead of settings, and ends. */
+/** The one command that is not a long-running program: it takes flags instead of settings, and exits. */
 function addVerify(program: Command): void {
   program
     .command('verify')
-    .description('Check what a Host answered against the identities of Generators.')
-    .argument('<file>', 'what the Host answered, as JSON; - for standard input')
+    .description('Check the response of a Host against the identities of Generators.')
+    .argument('<file>', 'the response of a Host, as JSON; - for standard input')
     .option(
       '--identity <hex>',
       'a Generator that is accepted, .identity of its /health; repeatable',
       append,
       [],
     )
-    .option('--minimum <number>', 'how many of these have to have signed', toCount, 1)
+    .option('--minimum <number>', 'how many of these must have signed', toCount, 1)
     .option('--json', 'one JSON object a document instead of a sentence')
     .addHelpText(
       'after',
-      '\nEnds with 0 where every document with _proof is proven, 1 where one is not, 2 where it cannot look.',
+      '\nEnds with 0 where every document with _proof is proven, 1 where one is not, 2 where it cannot check.',
     )
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
     .action(async (file: string, flags: VerifyFlags) => {
@@ -101,7 +101,7 @@ function toCount(value: string): number {
 
 async function runOrHelp(command: CommandEntry, flags: string[]): Promise<void> {
   if (!flags.some((flag) => helpFlags.includes(flag))) return command.run(flags)
-  const { helpText } = await import('./service/help.ts')
+  const { helpText } = await import('./service/settings/help.ts')
   const width = process.stdout.columns ?? 100
   const options = { command: `viewmesh ${command.name}`, summary: command.summary, width }
   process.stdout.write(helpText(options, await command.settings()))

@@ -54,7 +54,7 @@ test('where no target is named, the image that comes of it is one that is publis
 for (const failing of ['docker', 'npx']) {
   test(`no cluster is made where images cannot be built, here for want of ${failing}`, () => {
     standIns({ docker: '', npx: '', kind: '', npm: '', [failing]: 'exit 3' })
-    assert.equal(run('test/cluster/kind-versions', 'v1.34.0').code, 3)
+    assert.equal(run('test/e2e/cluster/kind-versions', 'v1.34.0').code, 3)
     assert.ok(programsCalled().includes(failing))
     assert.deepEqual(
       calls().filter((call) => call.startsWith('kind create')),

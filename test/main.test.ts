@@ -16,6 +16,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { type ChildProgram, startChild } from './support/child-program.ts'
+import { makeReadable } from './support/other-user/leave-root.ts'
 
 const preload = (name: string): string[] => [
   '--import',
@@ -62,7 +63,7 @@ const examples = {
 } as const
 
 for (const [command, example] of Object.entries(examples)) {
-  test(`${command} --help lists its settings with default and accepted values, without loading what runs it`, async () => {
+  test(`${command} --help lists its settings without loading the program`, async () => {
     const { code, stdout, heavyPackages } = await ask(command, '--help')
     assert.equal(code, 0)
     assert.match(stdout, new RegExp(`^Usage: viewmesh ${command} `))
@@ -105,11 +106,17 @@ interface Package {
   readonly main: string | null
   readonly hasNode?: true
   readonly isOld?: true
-  readonly uid?: number
+  readonly isOtherUser?: true
 }
 
 /** A package of our shape, started by its launcher. */
-async function startPackage({ folder, main, hasNode, isOld, uid }: Package): Promise<ChildProgram> {
+async function startPackage({
+  folder,
+  main,
+  hasNode,
+  isOld,
+  isOtherUser,
+}: Package): Promise<ChildProgram> {
   const root = join(top, folder)
   await mkdir(join(root, 'src'), { recursive: true })
   await writeFile(join(root, 'package.json'), '{"type":"module"}')
@@ -122,12 +129,12 @@ async function startPackage({ folder, main, hasNode, isOld, uid }: Package): Pro
     await mkdir(join(root, 'node_modules/.bin'), { recursive: true })
     await symlink(process.execPath, join(root, 'node_modules/.bin/node'))
   }
-  const nodeFlags = isOld ? preload('pretend-old-node') : []
-  return startChild(join(root, 'src/viewmesh.js'), {
-    args: ['host', '--x'],
-    nodeFlags,
-    ...(uid !== undefined && { uid }),
-  })
+  if (isOtherUser) makeReadable(root)
+  const nodeFlags = [
+    ...(isOld ? preload('pretend-old-node') : []),
+    ...(isOtherUser ? preload('other-user/preload-leave-root') : []),
+  ]
+  return startChild(join(root, 'src/viewmesh.js'), { args: ['host', '--x'], nodeFlags })
 }
 
 const layouts: Readonly<Record<string, Package>> = {
@@ -140,7 +147,7 @@ const layouts: Readonly<Record<string, Package>> = {
 }
 
 for (const [what, layout] of Object.entries(layouts)) {
-  test(`the launcher runs ${what}, hands on arguments and signals, and ends with the same exit code`, async () => {
+  test(`the launcher runs ${what} with arguments, signals and exit code passed through`, async () => {
     const child = await startPackage(layout)
     await child.says('running host --x')
     child.process.kill('SIGTERM')
@@ -172,8 +179,7 @@ test('where its packages may not be written, as in a read-only image, it runs an
   await mkdir(packages, { recursive: true })
   await chmod(packages, 0o555)
   await chmod(top, 0o755)
-  const uid = process.getuid?.() === 0 ? { uid: 1001 } : {}
-  const child = await startPackage({ folder: 'readonly', main: 'src/main.ts', ...uid })
+  const child = await startPackage({ folder: 'readonly', main: 'src/main.ts', isOtherUser: true })
   await child.says('running host --x')
   child.process.kill('SIGTERM')
   assert.equal((await child.ended()).code, 7)

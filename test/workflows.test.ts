@@ -31,7 +31,7 @@ const stepsOf = (file: string): readonly Step[] =>
   Object.values(workflowOf(file).jobs).flatMap(({ steps }) => steps)
 
 /** Scripts of this repository that the steps call. */
-const scripts = ['images/publish', 'images/build', 'test/cluster/kind-versions']
+const scripts = ['images/publish', 'images/build', 'test/e2e/cluster/kind-versions']
 
 for (const file of files) {
   test(`${file}: actions are named by a commit, or by the tag of one version`, () => {
@@ -47,7 +47,7 @@ for (const file of files) {
 
   test(`${file}: what its steps call is there`, () => {
     const commands = stepsOf(file).flatMap(({ run }) => run ?? [])
-    const called = commands.flatMap((run) => run.match(/^[a-z]+\/[a-z/-]+/gm) ?? [])
+    const called = commands.flatMap((run) => run.match(/^[a-z]+\/[a-z\d/-]+/gm) ?? [])
     assert.equal(called.length, 1)
     for (const path of called) {
       assert.ok(scripts.includes(path), path)
@@ -76,11 +76,11 @@ test('the images that are published and verified are those that are built', () =
   }
 })
 
-test('the versions of Kubernetes are those of the charts, of README and of the script', () => {
+test('the versions of Kubernetes are those of the charts, of the quickstart and of the script', () => {
   const versions =
     Object.values(workflowOf('kubernetes.yaml').jobs)[0]?.strategy?.matrix['kubernetes'] ?? []
   assert.deepEqual(
-    read('test/cluster/kind-versions')
+    read('test/e2e/cluster/kind-versions')
       .match(/set -- (.*)/)?.[1]
       ?.split(' '),
     versions,
@@ -90,7 +90,7 @@ test('the versions of Kubernetes are those of the charts, of README and of the s
     const { kubeVersion } = parse(read(`charts/${chart}/Chart.yaml`))
     assert.equal(kubeVersion, `>=${minors[0]}.0-0`)
   }
-  const said = read('README.md').match(
+  const said = read('docs/kubernetes/quickstart.md').match(
     /Kubernetes (1\.\d+) or newer; all of it is tried on (1\.\d+)/,
   )
   assert.deepEqual([said?.[1], said?.[2]], [minors.at(0), minors.at(-1)])

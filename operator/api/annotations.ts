@@ -4,7 +4,7 @@
 export const requests = {
   /** Any new value replaces the pods once, with the template of the operator that runs now. */
   rollAt: 'viewmesh.io/roll-at',
-  /** Any new value has the resource looked at now; `status.lastHandledReconcileAt` repeats it. */
+  /** Any new value has the resource reconciled now; `status.lastHandledReconcileAt` repeats it. */
   reconcileAt: 'viewmesh.io/reconcile-at',
   /** On a Host: identities, separated by commas, that Generators which changed theirs may have from now on. */
   acceptSigners: 'viewmesh.io/accept-signers',
@@ -16,16 +16,16 @@ export const records = {
   templateInputs: 'viewmesh.io/template-inputs',
   /** On a StatefulSet: the pod template as it was applied, in JSON. */
   podTemplate: 'viewmesh.io/pod-template',
-  /** On a StatefulSet: what was learnt from the cluster and went into its pod template, in JSON. */
-  learnt: 'viewmesh.io/learnt',
-  /** On a Secret with schema keys and on pods: when it was made anew with another key than before. */
+  /** On a StatefulSet: what was discovered in the cluster and went into its pod template, in JSON. */
+  discovered: 'viewmesh.io/learnt',
+  /** On a Secret with schema keys and on pods: when it was renewed with another key than before. */
   schemaKeysRenewed: 'viewmesh.io/schema-keys-renewed',
-  /** On a pod: hash of the ConfigMap that it was last told of. */
+  /** On a pod: hash of the ConfigMap that it was last triggered to sync. */
   configMap: 'viewmesh.io/config-map',
-  /** On everything that is applied: hash of what was applied, which tells a changed wish. */
+  /** On everything that is applied: hash of what was applied, which distinguishes a changed spec from drift. */
   applied: 'viewmesh.io/applied',
-  /** On an object of which somebody changed keys of list items: those that are about to go, in JSON. */
-  strangers: 'viewmesh.io/strangers',
+  /** On an object of which somebody changed keys of list items: those that are to be removed, in JSON. */
+  unmanagedItems: 'viewmesh.io/strangers',
   /** On a `keys` claim: fingerprint of the keyring key with which its key directory opens. */
   keyringFingerprint: 'viewmesh.io/keyring-fingerprint',
   /** On a claim: the network it was made for, such as Ethereum__Mainnet. */

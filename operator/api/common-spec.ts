@@ -3,7 +3,7 @@ import type { PodTemplate } from './pod-template.ts'
 import type { ChainPart, ClassName, LabelName, ObjectName, SecretKey, Size } from './scalars.ts'
 
 /** The chain that is indexed. */
-export interface Chain {
+interface Chain {
   /**
    * First part of the prefix of every collection, as in Ethereum__Mainnet.
    * @default "Ethereum"
@@ -26,7 +26,7 @@ export interface Image {
    */
   readonly repository?: string
   /**
-   * Tag; it is not looked at where a digest is given.
+   * Tag; it is ignored where a digest is given.
    * @maxLength 128
    * @rule self == '' || self.matches('^[A-Za-z0-9_][A-Za-z0-9._-]*$')
    * @message must be a tag such as 0.1.0
@@ -47,7 +47,7 @@ export interface Image {
 }
 
 /** Which blocks stay in the store. */
-export interface Pruning {
+interface Pruning {
   /**
    * Whether old blocks are removed. Without pruning a store grows by roughly 150 MB for every 1,000
    * blocks of 200 transactions and 500 logs, as mainnet has them, which is 1 GB a day there, so
@@ -65,10 +65,10 @@ export interface Pruning {
 }
 
 /** What becomes of something when the resource is deleted. */
-export type DeletionPolicy = 'Retain' | 'Delete'
+type DeletionPolicy = 'Retain' | 'Delete'
 
 /** A Secret of this namespace, by name. */
-export interface SecretReference {
+interface SecretReference {
   /** Name of the Secret. */
   readonly name: ObjectName
 }
@@ -85,7 +85,7 @@ export interface SecretKeyReference {
  * The keyring: the secrets from which peer IDs follow and with which the key directories open. It is
  * written once and never changed by the operator. Back it up: what is lost cannot be made again.
  */
-export interface Identity {
+interface Identity {
   /**
    * A Secret of your own instead of a generated one, with the key "0" for the first replica, "1" for
    * the second, and so on, each a key that no other replica of a Generator or of a Host has. Cannot be
@@ -101,7 +101,7 @@ export interface Identity {
 }
 
 /** The small volume with the key directory. */
-export interface KeysVolume {
+interface KeysVolume {
   /**
    * Size. It can grow where the class allows, and shrinks to no less than the volumes have.
    * @default "1Gi"
@@ -149,7 +149,7 @@ export interface Storage {
 }
 
 /** Whether a NetworkPolicy is made for the pods. */
-export interface NetworkPolicySwitch {
+interface NetworkPolicySwitch {
   /**
    * Makes a NetworkPolicy that lets in peers from everywhere, health and API from the pods of this
    * cluster (and from outside where a Service shows them there), and lets out DNS and what this
@@ -225,7 +225,7 @@ export interface CommonSpec {
    * containers, volumes, environment and the like by name, everything else by field. For resources,
    * node selectors, tolerations, affinity, priority, more containers and more environment. The
    * container of the program is named generator or host. What the operator has to decide itself is
-   * refused; other mistakes in here show as Stalled with the reason InvalidSpec.
+   * refused; other errors in here show as Stalled with the reason InvalidSpec.
    */
   readonly podTemplate?: PodTemplate
 }

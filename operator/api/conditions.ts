@@ -10,18 +10,18 @@
 import { mainConditions } from './main-conditions.ts'
 import { partConditions } from './part-conditions.ts'
 
-/** What True means for whoever looks at it. */
-export type Polarity = 'normal-true' | 'abnormal-true' | 'information'
+/** What True means for a reader. */
+type Polarity = 'normal-true' | 'abnormal-true' | 'information'
 
 /** What one reason says. */
-export interface Reason {
+interface Reason {
   /** Status of the condition when it has this reason. */
   readonly status: 'True' | 'False' | 'Unknown'
   /** What it means, and where a person has to act, what to do. */
   readonly meaning: string
   /**
-   * How an Event tells that a condition came to this reason, where the polarity does not say it: steps
-   * that pass by themselves are no warnings, and the smallest are not told.
+   * How an Event reports that a condition came to this reason, where the polarity does not say it: steps
+   * that pass by themselves are no warnings, and the smallest are not reported.
    */
   readonly event?: 'none' | 'Normal' | 'Warning'
 }

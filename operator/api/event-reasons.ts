@@ -21,7 +21,7 @@ export const eventReasons = {
   PodRestarted: {
     type: 'Normal',
     meaning:
-      'A pod was deleted, for Kubernetes to make it anew, because the file system of a larger volume grows when the pod is started (storage.restartToResize); the note names the claim.',
+      'A pod was deleted, for Kubernetes to recreate it, because the file system of a larger volume grows when the pod is started (storage.restartToResize); the note names the claim.',
   },
   PodsReplaced: {
     type: 'Normal',
@@ -41,6 +41,6 @@ export const eventReasons = {
   StatefulSetRemoved: {
     type: 'Normal',
     meaning:
-      'The StatefulSet was removed and its pods run on: it is made anew with larger volumes, or when a lost keys claim is settled.',
+      'The StatefulSet was removed and its pods run on: it is recreated with larger volumes, or once the problem of a lost keys claim is solved.',
   },
 } as const

@@ -27,9 +27,9 @@ export interface Upstream {
 }
 
 /** An execution node by its addresses. */
-export interface UpstreamUrl {
+interface UpstreamUrl {
   /**
-   * JSON-RPC addresses; the next one is used while one does not answer.
+   * JSON-RPC addresses; the next one is used while one does not respond.
    * @minItems 1
    * @maxItems 8
    * @listType atomic
@@ -43,7 +43,7 @@ export interface UpstreamUrl {
 export type Colocation = 'Preferred' | 'Required' | 'None'
 
 /** An execution node behind a Service. */
-export interface UpstreamService {
+interface UpstreamService {
   /** Name of the Service. */
   readonly name: LabelName
   /** Its namespace; left out it is this one. */
@@ -64,7 +64,7 @@ export interface UpstreamService {
 }
 
 /** An execution node in pods with certain labels. */
-export interface UpstreamPodSelector {
+interface UpstreamPodSelector {
   /**
    * Labels of the execution node's pods.
    * @minProperties 1
@@ -87,7 +87,7 @@ export interface UpstreamPodSelector {
 }
 
 /** The API key of the execution node. */
-export interface UpstreamAuth {
+interface UpstreamAuth {
   /** The key of a Secret that holds the API key; it is sent as it is, so write "Bearer ..." where wanted. */
   readonly secretRef: SecretKeyReference
   /**
@@ -101,7 +101,7 @@ export interface UpstreamAuth {
 }
 
 /**
- * Where an empty store begins. A store with blocks goes on after them.
+ * Where an empty store starts. A store with blocks continues after them.
  * @rule has(self.height) != has(self.behindHead)
  * @message give exactly one of height and behindHead, or leave start out to begin at the newest block
  */
@@ -121,7 +121,7 @@ export interface Start {
 }
 
 /** Who may read the schema that the Generator serves on port 8080. */
-export interface SchemaAuth {
+interface SchemaAuth {
   /**
    * Namespaces whose Hosts are handed a key to the schema, besides those of this namespace.
    * @maxItems 32
@@ -136,7 +136,7 @@ export interface SchemaAuth {
 }
 
 /** The volume with a Generator's store. */
-export interface GeneratorDataVolume extends DataVolume {
+interface GeneratorDataVolume extends DataVolume {
   /**
    * Size. It can grow where the class allows, and shrinks to no less than the volumes have. A store
    * takes roughly 150 MB for every 1,000 blocks of 200 transactions and 500 logs, as mainnet has them, so
@@ -148,7 +148,7 @@ export interface GeneratorDataVolume extends DataVolume {
 }
 
 /** The volumes of a Generator. */
-export interface GeneratorStorage extends Storage {
+interface GeneratorStorage extends Storage {
   /**
    * The volume with the store. What is on it can be read again from the chain; keys are not on it.
    * @default {}
@@ -165,7 +165,7 @@ export interface GeneratorStorage extends Storage {
  * @message loadBalancerClass needs type LoadBalancer: set it, or leave loadBalancerClass out
  * @fieldPath .loadBalancerClass
  */
-export interface GeneratorP2pService {
+interface GeneratorP2pService {
   /**
    * Kind of the Service. None makes no Service: peers in the cluster reach the pod without one.
    * @default "None"
@@ -183,15 +183,15 @@ export interface GeneratorP2pService {
 }
 
 /** How peers reach the Generator. */
-export interface GeneratorP2p {
+interface GeneratorP2p {
   /**
    * The Service that shows the peer-to-peer port (9171) outside the cluster.
    * @default {}
    */
   readonly service: GeneratorP2pService
   /**
-   * Addresses told to peers, where the operator cannot know them: behind a NAT, with a NodePort, with a
-   * name of your own. Those of a load balancer are learnt.
+   * Addresses published to peers, where the operator cannot know them: behind a NAT, with a NodePort, with a
+   * name of your own. Those of a load balancer are discovered.
    * @maxItems 16
    * @listType set
    */
@@ -210,7 +210,7 @@ export interface GeneratorP2p {
 export interface GeneratorSpec extends CommonSpec {
   /** The execution node that blocks are read from: exactly one of url, service and podSelector. */
   readonly upstream: Upstream
-  /** Where an empty store begins; left out, at the newest block. A store with blocks goes on after them. */
+  /** Where an empty store starts; left out, at the newest block. A store with blocks continues after them. */
   readonly start?: Start
   /**
    * Who may read the schema that the Generator serves on port 8080.

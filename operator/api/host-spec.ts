@@ -17,7 +17,7 @@ import type {
 } from './scalars.ts'
 
 /** The registry chain, on which Views are registered. Without effect until Views are served. */
-export interface Registry {
+interface Registry {
   /** Consensus RPC of the registry chain. */
   readonly rpcUrl?: RpcUrl
   /** LCD (REST) of the registry chain. */
@@ -27,7 +27,7 @@ export interface Registry {
 }
 
 /** The volume with a Host's store. */
-export interface HostDataVolume extends DataVolume {
+interface HostDataVolume extends DataVolume {
   /**
    * Size. It can grow where the class allows, and shrinks to no less than the volumes have. A store
    * takes roughly 150 MB for every 1,000 blocks of 200 transactions and 500 logs, as mainnet has them, so
@@ -39,7 +39,7 @@ export interface HostDataVolume extends DataVolume {
 }
 
 /** The volumes of each replica of a Host. */
-export interface HostStorage extends Storage {
+interface HostStorage extends Storage {
   /**
    * The volume with the store. What is on it can be fetched again from peers; keys are not on it.
    * @default {}
@@ -48,7 +48,7 @@ export interface HostStorage extends Storage {
 }
 
 /** The Service of the API: GraphQL on 9181, the playground on 9182, inside the cluster health on 8080. */
-export interface HostApiService {
+interface HostApiService {
   /**
    * Kind of the Service.
    * @default "ClusterIP"
@@ -64,10 +64,10 @@ export interface HostApiService {
  * @message loadBalancerClass needs type LoadBalancer: set it, or leave loadBalancerClass out
  * @fieldPath .loadBalancerClass
  * @rule self.type != 'NodePort' || !self.publicHealth
- * @message a NodePort cannot be 8080, where registry dashboards look for /health: use LoadBalancer, or set publicHealth to false
+ * @message a NodePort cannot be 8080, where registry dashboards expect /health: use LoadBalancer, or set publicHealth to false
  * @fieldPath .publicHealth
  */
-export interface HostP2pService {
+interface HostP2pService {
   /**
    * Kind of the Services. None makes none: peers in the cluster reach the pods without one.
    * @default "None"
@@ -81,8 +81,8 @@ export interface HostP2pService {
    */
   readonly loadBalancerClass?: LoadBalancerClass
   /**
-   * By ordinal, a list for each replica: addresses told to peers where the operator cannot know them:
-   * behind a NAT, with a NodePort, with a name of your own. Those of load balancers are learnt.
+   * By ordinal, a list for each replica: addresses published to peers where the operator cannot know them:
+   * behind a NAT, with a NodePort, with a name of your own. Those of load balancers are discovered.
    * @maxItems 16
    * @listType atomic
    */
@@ -97,7 +97,7 @@ export interface HostP2pService {
 }
 
 /** The Services of a Host. */
-export interface HostServices {
+interface HostServices {
   /**
    * The Service of the API: GraphQL on 9181, the playground on 9182, and with type ClusterIP health on
    * 8080.
@@ -112,7 +112,7 @@ export interface HostServices {
 }
 
 /**
- * What a Host should be: replicas that fetch and verify blocks from Generators and answer GraphQL.
+ * What a Host should be: replicas that fetch and verify blocks from Generators and serve GraphQL.
  * @rule self.replicas <= 1 || !has(self.podTemplate) || !has(self.podTemplate.spec) || !has(self.podTemplate.spec.hostNetwork) || !self.podTemplate.spec.hostNetwork
  * @message podTemplate.spec.hostNetwork allows one replica only, because the ports 8080, 9171, 9181, 9182 and 9183 are then the machine's: set replicas to 1 and create another Host for another machine
  * @fieldPath .replicas
@@ -142,16 +142,16 @@ export interface HostSpec extends CommonSpec {
    */
   readonly updatePartition?: number
   /**
-   * Generators of this cluster to connect to, whose word counts. Their addresses, peer IDs and identities
-   * are learnt; addresses and peer IDs are followed when they change, an identity when a person accepts that
+   * Generators of this cluster to connect to and to trust. Their addresses, peer IDs and identities are
+   * discovered; addresses and peer IDs are followed when they change, an identity when a person accepts that
    * (SignersAgree says how). The first one that lets this namespace have a key also gives the schema.
    * @maxItems 32
    * @listType atomic
    */
   readonly generators?: readonly GeneratorReference[]
   /**
-   * Peers to connect to elsewhere. The word of those that prove to be Generators counts, unless
-   * trustedSigners names any; Hosts only hand on what signers say.
+   * Peers to connect to elsewhere. Those that prove to be Generators are trusted, unless
+   * trustedSigners names any; Hosts only hand on what signers sign.
    * @maxItems 64
    * @listType set
    */
@@ -162,10 +162,9 @@ export interface HostSpec extends CommonSpec {
    */
   readonly registry: Registry
   /**
-   * Identities of Generators whose word counts, as status.nodes of a Generator or its /health shows them.
-   * Where one is named nobody else's counts but theirs and that of generators: peers of bootstrapPeers no
-   * longer count for proving to be Generators (HOST_TRUST is signers). Needed behind other Hosts, which
-   * prove to be none.
+   * Identities of Generators to trust, as status.nodes of a Generator or its /health shows them. Where one
+   * is named, only these and those of generators are trusted: peers of bootstrapPeers are no longer trusted
+   * for proving to be Generators (HOST_TRUST is signers). Needed behind other Hosts, which prove to be none.
    * @maxItems 256
    * @listType set
    */

@@ -13,12 +13,12 @@ export const mainConditions = {
       Pending: {
         status: 'False',
         meaning:
-          'The resource has not been looked at to the end yet, or a new Host waits for the schema key of its Generator, half a minute at most.',
+          'The resource has not been fully reconciled yet, or a new Host waits for the schema key of its Generator, half a minute at most.',
         event: 'none',
       },
       Initializing: {
         status: 'False',
-        meaning: 'Pods run, but /health does not answer 200 yet.',
+        meaning: 'Pods run, but /health does not return 200 yet.',
         event: 'none',
       },
       RollingOut: {
@@ -64,7 +64,7 @@ export const mainConditions = {
       IdentityNotReady: { status: 'False', meaning: 'See IdentityReady.', event: 'none' },
       Stalled: {
         status: 'False',
-        meaning: 'Nothing goes on until a person acts; see Stalled.',
+        meaning: 'Reconciliation waits until a person acts; see Stalled.',
         event: 'none',
       },
     },
@@ -86,7 +86,7 @@ export const mainConditions = {
     },
   },
   Stalled: {
-    meaning: 'The operator stopped, touched no pod, and goes on when a person has acted.',
+    meaning: 'The operator stopped, changed no pod, and continues when a person has acted.',
     polarity: 'abnormal-true',
     kinds: ['Generator', 'Host'],
     reasons: {

@@ -66,7 +66,7 @@ export const partConditions = {
       ExpansionUnsupported: {
         status: 'False',
         meaning:
-          'The StorageClass does not allow larger volumes: put back the size that status.storage tells, or allow it in the class.',
+          'The StorageClass does not allow larger volumes: put back the size that status.storage shows, or allow it in the class.',
       },
       ExpansionFailed: {
         status: 'False',
@@ -81,7 +81,7 @@ export const partConditions = {
     },
   },
   AddressPublished: {
-    meaning: 'Peers are told where each replica is reached.',
+    meaning: 'The address of each replica is published to peers.',
     polarity: 'normal-true',
     kinds: ['Generator', 'Host'],
     reasons: {
@@ -106,31 +106,31 @@ export const partConditions = {
       AddressUnknown: {
         status: 'False',
         meaning:
-          'The outside address cannot be learnt with this kind of Service: write it to p2p.announce (Generator) or services.p2p.announce (Host), or use LoadBalancer.',
+          'The external address cannot be discovered with this kind of Service: write it to p2p.announce (Generator) or services.p2p.announce (Host), or use LoadBalancer.',
       },
       PrivateAddress: {
         status: 'False',
         meaning:
-          'A load balancer has an address that only private networks reach: ask for a public one by annotations of the Service, or write the outside address to p2p.announce (Generator) or services.p2p.announce (Host).',
+          'A load balancer has an address that only private networks reach: ask for a public one by annotations of the Service, or write the external address to p2p.announce (Generator) or services.p2p.announce (Host).',
       },
       HostnameOnly: {
         status: 'False',
         meaning:
-          'A load balancer has a name and no IP address. Peers reach it, registry dashboards ask for health by IP address: ask for fixed ones by annotations of the Service, and write those that it does not tell to services.p2p.announce.',
+          'A load balancer has a name and no IP address. Peers reach it, registry dashboards ask for health by IP address: ask for fixed ones by annotations of the Service, and write those that it does not report to services.p2p.announce.',
       },
       HealthPortUnreachable: {
         status: 'False',
         meaning:
-          'A ready replica is not what answers /health on port 8080 of its load balancer, three times in a row and asked from within the cluster, so registry dashboards may show it offline: open that port. Where it answers from outside, write the address to services.p2p.announce, and it is asked no more.',
+          'Three checks in a row from within the cluster found that /health on port 8080 of a load balancer is not that of its ready replica, so registry dashboards may show it offline: open that port. Where it is reachable from outside, write the address to services.p2p.announce, and it is checked no more.',
       },
     },
   },
   UpstreamReachable: {
-    meaning: 'The execution node answers.',
+    meaning: 'The execution node responds.',
     polarity: 'normal-true',
     kinds: ['Generator'],
     reasons: {
-      WebSocket: { status: 'True', meaning: 'New blocks are told over WebSocket.' },
+      WebSocket: { status: 'True', meaning: 'New blocks are reported over WebSocket.' },
       HttpOnly: {
         status: 'True',
         meaning: 'New blocks are polled for over HTTP, which is slightly slower.',
@@ -138,7 +138,7 @@ export const partConditions = {
       Unreachable: {
         status: 'False',
         meaning:
-          'The execution node does not answer: see whether it runs where spec.upstream says.',
+          'The execution node does not respond: check that it runs where spec.upstream says.',
       },
       Unauthorized: {
         status: 'False',
@@ -152,7 +152,7 @@ export const partConditions = {
       WrongChain: {
         status: 'False',
         meaning:
-          'The execution node is on another chain than the stored blocks: correct spec.upstream, or let go of these blocks.',
+          'The execution node is on another chain than the stored blocks: correct spec.upstream, or delete these blocks.',
       },
       Failing: { status: 'False', meaning: 'It cannot be used: do what the message says.' },
       Unobserved: { status: 'Unknown', meaning: 'No pod could be asked.', event: 'none' },
@@ -181,11 +181,11 @@ export const partConditions = {
       GeneratorNotWatched: {
         status: 'False',
         meaning:
-          'A Generator that generators names is in a namespace that this operator does not look after: add the namespace to scope.namespaces of its chart, or use bootstrapPeers.',
+          'A Generator that generators names is in a namespace that this operator does not watch: add the namespace to scope.namespaces of its chart, or use bootstrapPeers.',
       },
       PeerIDMismatch: {
         status: 'False',
-        meaning: 'Another peer than the expected one answers at an address: correct the address.',
+        meaning: 'Another peer than the expected one responds at an address: correct the address.',
       },
       PrefixMismatch: {
         status: 'False',
@@ -201,11 +201,11 @@ export const partConditions = {
     },
   },
   SignersAgree: {
-    meaning: 'The Generators whose word counts at a Host are heard, and agree on the chain.',
+    meaning: 'Heads of the accepted signers arrive, and they agree on the chain.',
     polarity: 'normal-true',
     kinds: ['Host'],
     reasons: {
-      Agreed: { status: 'True', meaning: 'The accepted signers are heard, and agree.' },
+      Agreed: { status: 'True', meaning: 'Heads of the accepted signers arrive, and they agree.' },
       SignerChanged: {
         status: 'False',
         meaning:
@@ -214,7 +214,7 @@ export const partConditions = {
       NoSigner: {
         status: 'False',
         meaning:
-          'Nobody’s word counts, so no block is stored (HOST_NO_SIGNER): name Generators in generators or trustedSigners, or peers in bootstrapPeers that are Generators.',
+          'No signer is accepted, so no block is stored (HOST_NO_SIGNER): name Generators in generators or trustedSigners, or peers in bootstrapPeers that are Generators.',
       },
       GenesisMismatch: {
         status: 'False',
@@ -239,17 +239,17 @@ export const partConditions = {
       SignersFileUnusable: {
         status: 'False',
         meaning:
-          'A replica cannot use the file of signers that the operator writes, and goes on with the last one (HOST_SIGNERS_FILE_UNUSABLE): do what the message says.',
+          'A replica cannot use the file of signers that the operator writes, and keeps the last one (HOST_SIGNERS_FILE_UNUSABLE): follow the message.',
       },
       SignerSilent: {
         status: 'False',
         meaning:
-          'A signer has not been heard for a while (HOST_SIGNER_SILENT): see whether that Generator runs, and take it off if it is gone for good.',
+          'No head of a signer has arrived for a while (HOST_SIGNER_SILENT): check that its Generator runs, and remove it if it is gone for good.',
       },
       TrustsAnyone: {
         status: 'False',
         meaning:
-          'The Host was told to believe anybody (HOST_TRUST is anyone in podTemplate), which is for experiments: take that out.',
+          'The Host is set to trust anyone (HOST_TRUST is anyone in podTemplate), which is for experiments: take that out.',
       },
       Unobserved: { status: 'Unknown', meaning: 'No pod could be asked.', event: 'none' },
     },
@@ -293,12 +293,12 @@ export const partConditions = {
       Unreachable: {
         status: 'False',
         meaning:
-          'The Generator’s schema does not answer, and the embedded one is used: see whether the Generator runs.',
+          'The Generator’s schema endpoint does not respond, and the embedded schema is used: check that the Generator runs.',
       },
       Unreadable: {
         status: 'False',
         meaning:
-          'What the Generator answers is no schema, and the embedded one is used: run one version of Generator and Host.',
+          'The Generator’s response is not a schema, and the embedded one is used: run one version of Generator and Host.',
       },
       Unobserved: { status: 'Unknown', meaning: 'No pod could be asked.', event: 'none' },
     },

@@ -1,5 +1,5 @@
 /**
- * The part of `spec.podTemplate` that is looked at. Everything Kubernetes knows may be in a pod
+ * The part of `spec.podTemplate` that is read. Everything Kubernetes knows may be in a pod
  * template; what is declared here is what rules have to see, because the operator decides it.
  */
 import type { OpenObject, Port } from './scalars.ts'
@@ -24,7 +24,7 @@ export interface PodTemplate {
  * @message viewmesh.io/roll-at belongs on the resource itself: kubectl annotate it there
  * @fieldPath .annotations
  */
-export interface PodTemplateMetadata {
+interface PodTemplateMetadata {
   /**
    * Labels.
    * @maxProperties 64
@@ -57,7 +57,7 @@ export interface PodTemplateMetadata {
  * @message volumes keys, data, keyring, config, tmp and secrets belong to the operator: choose other names
  * @fieldPath .volumes
  */
-export interface PodTemplatePodSpec {
+interface PodTemplatePodSpec {
   /** The pods use the node's network: one pod a node, with the ports 8080, 9171, 9181, 9182 and 9183 of the node. */
   readonly hostNetwork?: boolean
   /** Not accepted: it would show the keyring to other processes. */
@@ -100,7 +100,7 @@ export interface PodTemplatePodSpec {
  * Security context of the pods.
  * @preserveUnknown
  */
-export interface PodTemplateSecurityContext {
+interface PodTemplateSecurityContext {
   /** Not accepted: it is 1001. */
   readonly runAsUser?: number
   /** Not accepted: it is 1001. */
@@ -145,7 +145,7 @@ export interface PodTemplateSecurityContext {
  * @message the ports 8080, 9171, 9181, 9182 and 9183 of the pod belong to the program: let the other container listen elsewhere
  * @fieldPath .ports
  */
-export interface PodTemplateContainer {
+interface PodTemplateContainer {
   /**
    * Name; generator or host is the program's own container.
    * @minLength 1
@@ -197,7 +197,7 @@ export interface PodTemplateContainer {
  * @message the ports 8080, 9171, 9181, 9182 and 9183 of the pod belong to the program: let the other container listen elsewhere
  * @fieldPath .ports
  */
-export interface PodTemplateInitContainer {
+interface PodTemplateInitContainer {
   /**
    * Name.
    * @minLength 1
@@ -205,7 +205,7 @@ export interface PodTemplateInitContainer {
    */
   readonly name: string
   /**
-   * Ports, where it goes on beside the program (restartPolicy: Always).
+   * Ports, where it keeps running beside the program (restartPolicy: Always).
    * @maxItems 32
    */
   readonly ports?: readonly PodTemplatePort[]
@@ -221,7 +221,7 @@ export interface PodTemplateInitContainer {
  * A port of a container.
  * @preserveUnknown
  */
-export interface PodTemplatePort {
+interface PodTemplatePort {
   /** Port in the pod. */
   readonly containerPort: Port
 }
@@ -230,7 +230,7 @@ export interface PodTemplatePort {
  * An environment variable.
  * @preserveUnknown
  */
-export interface PodTemplateVariable {
+interface PodTemplateVariable {
   /**
    * Name of the variable.
    * @minLength 1
@@ -243,7 +243,7 @@ export interface PodTemplateVariable {
  * A mount of a volume.
  * @preserveUnknown
  */
-export interface PodTemplateMount {
+interface PodTemplateMount {
   /**
    * Name of the volume.
    * @maxLength 63
@@ -261,7 +261,7 @@ export interface PodTemplateMount {
  * A volume.
  * @preserveUnknown
  */
-export interface PodTemplateVolume {
+interface PodTemplateVolume {
   /**
    * Name of the volume.
    * @minLength 1

@@ -119,7 +119,7 @@ export type LoadBalancerClass = string
  * An address of a peer, as a multiaddr.
  * @maxLength 512
  * @rule self.matches(r'/p2p/(12D3KooW[1-9A-HJ-NP-Za-km-z]{44}|16Uiu2HA[1-9A-HJ-NP-Za-km-z]{45})$')
- * @message must end in /p2p/<peer id>, because the connection is checked against it; the ID is p2p.self.id in what that node answers at :8080/health
+ * @message must end in /p2p/<peer id>, because the connection is checked against it; the ID is p2p.self.id in the /health of that node on port 8080
  * @rule self.matches(r'^/(ip4/((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)|ip6/[0-9a-fA-F:.]{2,45}|dns[46]?/[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?)/tcp/([1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5])(/p2p/[^/\s]*)?$')
  * @message must begin like /ip4/203.0.113.7/tcp/9171 or /dns4/gen.example.org/tcp/9171 (also ip6, dns6, dns)
  */

@@ -9,7 +9,7 @@ export interface Condition {
   readonly type: string
   /** Whether it holds. */
   readonly status: 'True' | 'False' | 'Unknown'
-  /** The generation of the resource that was looked at. */
+  /** The generation of the resource that was reconciled. */
   readonly observedGeneration?: number
   /**
    * When status last changed.
@@ -51,7 +51,7 @@ export interface NodeStatus {
   readonly lag?: number
   /** How many peers it is connected to. */
   readonly peers?: number
-  /** How a Generator hears of new blocks: websocket, http or offline. */
+  /** How a Generator receives new blocks: websocket, http or offline. */
   readonly upstreamMode?: string
   /** Short fingerprint of its key in the keyring Secret, from which the key cannot be found. */
   readonly keyringFingerprint?: string
@@ -74,8 +74,8 @@ export interface StorageStatus {
 }
 
 /** What Generators and Hosts report alike. */
-export interface CommonStatus {
-  /** The generation of the spec that all of this is about; -1 before the first look. */
+interface CommonStatus {
+  /** The generation of the spec that all of this is about; -1 before the first reconcile. */
   readonly observedGeneration?: number
   /**
    * Value of the annotation viewmesh.io/reconcile-at that was last acted upon; while spec.paused is
@@ -109,7 +109,7 @@ export interface CommonStatus {
 /** What the operator reports about a Generator. */
 export type GeneratorStatus = CommonStatus
 
-/** Whose word counts at a Host because its spec names the Generator. */
+/** A signer that a Host accepts because its spec names the Generator. */
 export interface GeneratorSigner {
   /**
    * The Generator, as namespace/name.
@@ -117,7 +117,7 @@ export interface GeneratorSigner {
    */
   readonly generator: string
   /**
-   * The public key that counts, in hex.
+   * The accepted public key, in hex.
    * @maxLength 66
    */
   readonly identity: string
@@ -126,8 +126,9 @@ export interface GeneratorSigner {
 /** What the operator reports about a Host. */
 export interface HostStatus extends CommonStatus {
   /**
-   * Whose word counts because generators names the Generator. What a Generator said first stays until a person
-   * accepts another identity by the annotation viewmesh.io/accept-signers, or takes the Generator off generators.
+   * Signers that are accepted because generators names the Generator. The identity that a Generator reported
+   * first stays until a person accepts another identity by the annotation viewmesh.io/accept-signers, or takes
+   * the Generator off generators.
    * @listMapKey generator
    * @maxItems 32
    */

@@ -5,7 +5,7 @@ import { invariant } from '../../src/errors.ts'
 import { type DocComment, parseDocComment } from './doc-comment.ts'
 
 /** An interface or a type alias with its comment. */
-export interface Declaration {
+interface Declaration {
   readonly node: ts.InterfaceDeclaration | ts.TypeAliasDeclaration
   readonly comment: DocComment
 }

@@ -10,7 +10,7 @@ import type { Declarations } from './declarations.ts'
 import { type Schema, schemaOf } from './schema.ts'
 
 /** A CRD as it is written to a file; the field names are those of Kubernetes. */
-export interface Definition {
+interface Definition {
   readonly apiVersion: 'apiextensions.k8s.io/v1'
   readonly kind: 'CustomResourceDefinition'
   readonly metadata: { readonly name: string }

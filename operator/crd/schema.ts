@@ -8,9 +8,9 @@
  *   `@minProperties`, `@maxProperties`, `@format`: as in OpenAPI
  * - `@listType atomic | set`, `@listMapKey key`: how lists are merged
  * - `@preserveUnknown`: fields that are not declared are kept
- * - `@rule` a CEL expression, `@message` what the user is told, `@fieldPath` what it is about
+ * - `@rule` a CEL expression, `@message` what the user reads, `@fieldPath` what it is about
  *
- * Tags of a type and of a field that has this type add up. An unknown tag is a mistake of ours.
+ * Tags of a type and of a field that has this type add up. An unknown tag is a bug.
  */
 import ts from 'typescript'
 import { invariant } from '../../src/errors.ts'
@@ -18,7 +18,7 @@ import { commentOf, type Declarations } from './declarations.ts'
 import type { DocComment, DocTag } from './doc-comment.ts'
 
 /** A rule in CEL. */
-export interface Validation {
+interface Validation {
   rule: string
   message: string
   fieldPath?: string

@@ -1,23 +1,28 @@
 /** What is particular to Generators: the execution node, and the keys to their schema. */
 import type { Generator } from '../api.ts'
-import { generatorConnectionSecret } from '../resources/connection-secret.ts'
 import { generatorObjects } from '../resources/generator-objects.ts'
-import { firstSchemaKey } from '../resources/schema-secrets.ts'
-import { upstreamStatement } from './health/observed-conditions.ts'
-import { wrongChainStatement } from './health/wrong-chain.ts'
-import type { KindLogic } from './kind-logic.ts'
-import { findSchemaKeys } from './schema-keys.ts'
-import { apartRemark, findUpstream, homelessStatement, type UpstreamFacts } from './upstream.ts'
+import { generatorConnectionSecret } from '../resources/secrets/connection-secret.ts'
+import { firstSchemaKey } from '../resources/secrets/schema-secrets.ts'
+import type { KindLogic } from './fetch/kind-logic.ts'
+import { findSchemaKeys } from './fetch/schema-keys.ts'
+import {
+  apartRemark,
+  findUpstream,
+  homelessStatement,
+  type UpstreamFacts,
+} from './fetch/upstream.ts'
+import { upstreamStatement } from './status/observed-conditions.ts'
+import { wrongChainStatement } from './status/pod-advice.ts'
 
-/** What a look at what is around a Generator found. */
+/** What was fetched of the surroundings of a Generator. */
 export interface GeneratorFacts extends UpstreamFacts {
-  /** When generated schema keys were last made anew; null for never. */
+  /** When generated schema keys were last renewed; null for never. */
   readonly schemaKeysRenewed: string | null
 }
 
 export const generatorLogic: KindLogic<Generator, GeneratorFacts> = {
   kind: 'Generator',
-  look: async (generator, parts) => {
+  fetch: async (generator, parts) => {
     const upstream = await findUpstream(generator, parts)
     const { keys, made, renewed } = await findSchemaKeys(generator, parts)
     const { clusterDomain } = parts.options
@@ -39,9 +44,10 @@ export const generatorLogic: KindLogic<Generator, GeneratorFacts> = {
           reason: 'WaitingForUpstream',
           message: `Service ${facts.missingService} of the execution node does not exist: create it, or correct spec.upstream.`,
         },
-  statements: (generator, facts, { views, lastWords }) => {
+  statements: (generator, facts, { views, terminationMessages }) => {
     const view = views.get(0) ?? null
-    const ended = view === null ? wrongChainStatement(generator, lastWords.get(0) ?? null) : null
+    const ended =
+      view === null ? wrongChainStatement(generator, terminationMessages.get(0) ?? null) : null
     const statement = ended ?? upstreamStatement(view)
     const remark = apartRemark(generator, facts)
     if (remark === null) return { UpstreamReachable: statement }

@@ -1,23 +1,28 @@
 /** What is particular to Hosts: the Generators they refer to, as peers and for their schema. */
 import type { V1Secret } from '@kubernetes/client-node'
 import type { Generator, Host } from '../api.ts'
-import { hostConnectionSecret } from '../resources/connection-secret.ts'
 import { hostObjects } from '../resources/host-objects.ts'
-import { schemaTokenSecret } from '../resources/schema-secrets.ts'
-import { peersOf, type Referred, referredGenerators, wasLookedAt } from './generator-peers.ts'
-import { hostSigners } from './health/host-signers.ts'
-import { peersStatement, schemaStatement } from './health/observed-conditions.ts'
-import { signersStatement } from './health/signers-statement.ts'
-import type { KindLogic } from './kind-logic.ts'
-import type { Mirror } from './mirror.ts'
+import { hostConnectionSecret } from '../resources/secrets/connection-secret.ts'
+import { schemaTokenSecret } from '../resources/secrets/schema-secrets.ts'
+import { hostSigners } from './evaluate/host-signers.ts'
+import { signersStatement } from './evaluate/signers-statement.ts'
+import {
+  peersOf,
+  type Referred,
+  referredGenerators,
+  wasReconciled,
+} from './fetch/generator-peers.ts'
+import type { KindLogic } from './fetch/kind-logic.ts'
 import {
   awaitedStatement,
   findSchemaSource,
+  type GeneratorSchema,
   type SchemaFacts,
-  type SchemaLook,
-} from './schema-source.ts'
+} from './fetch/schema-source.ts'
+import type { Informer } from './observe/informer.ts'
+import { peersStatement, schemaStatement } from './status/observed-conditions.ts'
 
-export function createHostLogic(generators: Mirror<Generator>): KindLogic<Host, SchemaFacts> {
+export function createHostLogic(generators: Informer<Generator>): KindLogic<Host, SchemaFacts> {
   const referred = (host: Host): Referred[] =>
     referredGenerators(
       host,
@@ -26,7 +31,7 @@ export function createHostLogic(generators: Mirror<Generator>): KindLogic<Host, 
     )
   return {
     kind: 'Host',
-    look: async (host, parts) => {
+    fetch: async (host, parts) => {
       const schema = await findSchemaSource(host, referred(host), parts)
       const { clusterDomain } = parts.options
       const connection = { clusterDomain, peers: parts.addresses }
@@ -59,7 +64,7 @@ export function createHostLogic(generators: Mirror<Generator>): KindLogic<Host, 
     },
     alsoRead: (host) =>
       referred(host).flatMap(({ reference }) => generators.reflectorOf(reference.namespace) ?? []),
-    moves: (host) =>
+    refetchKey: (host) =>
       JSON.stringify([peersOf(referred(host), ''), allowances(host, referred(host))]),
   }
 }
@@ -69,7 +74,7 @@ function isInHostNetwork({ generator }: Referred): boolean {
 }
 
 /** A key that was handed out and is no longer allowed is taken back. */
-function tokenSecret(host: Host, { token, isTakenBack }: SchemaLook): V1Secret[] {
+function tokenSecret(host: Host, { token, isTakenBack }: GeneratorSchema): V1Secret[] {
   if (token !== null) return [schemaTokenSecret(host, token)]
   return isTakenBack ? [schemaTokenSecret(host, '')] : []
 }
@@ -78,7 +83,7 @@ function tokenSecret(host: Host, { token, isTakenBack }: SchemaLook): V1Secret[]
 function allowances(host: Host, all: readonly Referred[]): unknown {
   return all.map(({ generator }) => [
     generator?.metadata.uid ?? null,
-    generator !== null && wasLookedAt(generator),
+    generator !== null && wasReconciled(generator),
     generator?.spec.schemaAuth.allowedNamespaces?.includes(host.metadata.namespace) ?? false,
     generator?.spec.schemaAuth.keysSecretRef ?? null,
   ])

@@ -2,22 +2,21 @@
 import type { Logger } from 'pino'
 import { generatorKind, hostKind } from '../api/resource-kinds.ts'
 import type { Resource } from '../api.ts'
-import type { KubernetesApi } from '../runtime/api.ts'
+import type { KubernetesApi } from '../runtime/client/api.ts'
 import type { Reconcile } from '../runtime/controller.ts'
 import type { EventRecorder } from '../runtime/event-recorder.ts'
 import type { StatusWriter } from '../runtime/status-writer.ts'
-import { type ClusterView, resourceType } from './cluster-view.ts'
+import type { ReconcileOptions } from './fetch/kind-logic.ts'
+import { createPollInterval } from './fetch/poll-interval.ts'
 import { generatorLogic } from './generator-logic.ts'
-import { fetchText } from './health/fetch-text.ts'
-import { openHealthObserver } from './health/health-observer.ts'
 import { createHostLogic } from './host-logic.ts'
-import type { ReconcileOptions } from './kind-logic.ts'
-import { createLookPace } from './look-pace.ts'
-import type { Mirror } from './mirror.ts'
+import { type ClusterView, resourceType } from './observe/cluster-view.ts'
+import { fetchText, openHealthObserver } from './observe/health-observer.ts'
+import type { Informer } from './observe/informer.ts'
 import { createReconcile } from './reconcile.ts'
-import { type Controllers, routeChanges } from './routes.ts'
+import { type Controllers, startWatches } from './watch-mappings.ts'
 
-export interface ReconcilersParts {
+interface ReconcilersParts {
   readonly api: KubernetesApi
   readonly view: ClusterView
   readonly status: StatusWriter
@@ -30,8 +29,8 @@ export interface Reconcilers {
   readonly reconcile: Readonly<Record<Resource['kind'], Reconcile>>
   /** All keys of a kind, for the resync. */
   keys(kind: Resource['kind']): Iterable<string>
-  /** Has these controllers told of all there is, and of changes from now on. */
-  route(controllers: Controllers): void
+  /** Adds the keys of all resources to these controllers, and those of what changes from now on. */
+  startWatches(controllers: Controllers): void
   close(): Promise<void>
 }
 
@@ -40,7 +39,7 @@ export function openReconcilers(
   { api, view, status, events, log }: ReconcilersParts,
 ): Reconcilers {
   let controllers: Controllers | null = null
-  let unroute: (() => void) | null = null
+  let stopWatches: (() => void) | null = null
   const observer = openHealthObserver(
     {},
     {
@@ -62,38 +61,38 @@ export function openReconcilers(
     events,
     now: () => new Date(),
     nowMs: () => performance.now(),
-    pace: createLookPace(count),
+    pollInterval: createPollInterval(count),
   }
   return {
     reconcile: {
       Generator: createReconcile(generatorLogic, {
         ...shared,
-        mirror: view.generators,
+        informer: view.generators,
         type: resourceType(generatorKind),
       }),
       Host: createReconcile(createHostLogic(view.generators), {
         ...shared,
-        mirror: view.hosts,
+        informer: view.hosts,
         type: resourceType(hostKind),
       }),
     },
     keys: (kind) => {
-      const mirror = kind === 'Generator' ? view.generators : view.hosts
-      return [...mirror.list()].map(({ key }) => key)
+      const informer = kind === 'Generator' ? view.generators : view.hosts
+      return [...informer.list()].map(({ key }) => key)
     },
-    route: (given) => {
+    startWatches: (given) => {
       controllers = given
-      unroute = routeChanges(view, given)
+      stopWatches = startWatches(view, given)
     },
     close: async () => {
-      unroute?.()
+      stopWatches?.()
       await observer.close()
     },
   }
 }
 
-function sizeOf(mirror: Mirror<unknown>): number {
+function sizeOf(informer: Informer<unknown>): number {
   let size = 0
-  for (const _ of mirror.list()) size += 1
+  for (const _ of informer.list()) size += 1
   return size
 }

@@ -1,16 +1,16 @@
 /** Everything that is applied for a Generator, but Secrets. */
 import { ports } from '../../src/service/contract.ts'
 import type { Generator } from '../api.ts'
-import type { ChildObject, ResourceObjects } from './child-object.ts'
-import { generatorConfigMap } from './config-map.ts'
-import type { GeneratorContext } from './context.ts'
-import { generatorNetworkPolicy } from './network-policy.ts'
-import { generatorPodTemplate } from './pod-template.ts'
-import { serviceAccount } from './service-account.ts'
-import { apiService, nodesService, p2pServices, upstreamService } from './services.ts'
-import { statefulSet } from './stateful-set.ts'
-import { generatorTemplateInputs } from './template-inputs.ts'
-import { chooseTemplate } from './template-record.ts'
+import type { ChildObject, ResourceObjects } from './objects/child-object.ts'
+import { generatorConfigMap } from './objects/config-map.ts'
+import { generatorNetworkPolicy } from './objects/network-policy.ts'
+import { serviceAccount } from './objects/service-account.ts'
+import { apiService, nodesService, p2pServices, upstreamService } from './objects/services.ts'
+import { statefulSet } from './objects/stateful-set.ts'
+import type { GeneratorContext } from './pod/context.ts'
+import { generatorPodTemplate } from './pod/pod-template.ts'
+import { generatorTemplateInputs } from './pod/template-inputs.ts'
+import { chooseTemplate } from './pod/template-record.ts'
 
 /** In the order in which they are applied; the StatefulSet comes last. */
 export function generatorObjects(generator: Generator, context: GeneratorContext): ResourceObjects {

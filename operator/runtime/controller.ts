@@ -4,10 +4,10 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import { hasCode, retryAfterOf } from './api-error.ts'
+import { hasCode, retryAfterOf } from './client/api-error.ts'
+import { parseKey } from './client/resource-type.ts'
 import type { QueueMetrics, ReconcileMetrics } from './metrics.ts'
-import { parseKey } from './resource-type.ts'
-import { createWorkQueue, type Urgency, type WorkItem } from './work-queue.ts'
+import { createWorkQueue, type Urgency, type WorkItem, type WorkQueue } from './work-queue.ts'
 
 /** What a reconcile is given beside its key. */
 export interface ReconcileRun {
@@ -18,13 +18,14 @@ export interface ReconcileRun {
 }
 
 export interface ReconcileResult {
-  /** Looks again after this time even if nothing changes. */
+  /** Reconciles again after this time even if nothing changes. */
   readonly requeueAfterMs?: number | undefined
 }
 
 /**
  * Brings one key to where it should be. Throwing means: again after a pause that doubles from 5 ms to 1,000 s,
- * or as long as the API server asked for; to 10 s only while it cannot be reached. What only a person can mend is not thrown but told in status.
+ * or as long as the API server asked for; to 10 s only while it cannot be reached. What only a person can fix is
+ * not thrown but reported in status.
  */
 export type Reconcile = (key: string, run: ReconcileRun) => Promise<ReconcileResult>
 
@@ -33,7 +34,7 @@ export interface ControllerOptions {
   readonly name: string
   /** Keys worked on at once. Default 4. */
   readonly workers?: number
-  /** Every key is looked at again after about this time. Default 600,000. */
+  /** Every key is reconciled again after about this time. Default 600,000. */
   readonly resyncMs?: number
   /** First and longest pause after failures. Default 5 and 1,000,000. */
   readonly minRetryMs?: number
@@ -42,7 +43,7 @@ export interface ControllerOptions {
   readonly stopTimeoutMs?: number
 }
 
-export interface ControllerParts {
+interface ControllerParts {
   readonly reconcile: Reconcile
   /** All keys there are, for the resync. */
   readonly keys: () => Iterable<string>
@@ -78,127 +79,176 @@ interface Later {
   readonly atMs: number
 }
 
+/** A controller at work. */
+interface ControllerState {
+  readonly name: string
+  readonly settings: Required<Omit<ControllerOptions, 'name'>>
+  readonly parts: ControllerParts
+  readonly queue: WorkQueue
+  /** By key. */
+  readonly later: Map<string, Later>
+  /** Failures in a row, by key. */
+  readonly failures: Map<string, number>
+  readonly running: Set<Promise<void>>
+  readonly aborting: AbortController
+  phase: 'waiting' | 'working' | 'closed'
+  resync: NodeJS.Timeout | undefined
+}
+
 /** Opens it; nothing is worked on before `start`. */
 export function openController(options: ControllerOptions, parts: ControllerParts): Controller {
   const { name } = options
-  const { metrics, log } = parts
-  const workers = options.workers ?? defaultWorkers
-  const labels = { name, controller: name }
-  const queue = createWorkQueue()
-  const later = new Map<string, Later>()
-  const failures = new Map<string, number>()
-  const running = new Set<Promise<void>>()
-  const aborting = new AbortController()
-  let state: 'waiting' | 'working' | 'closed' = 'waiting'
-  let resync: NodeJS.Timeout | undefined
-  metrics.reconcile.workers.set({ controller: name }, workers)
+  const settings = {
+    workers: options.workers ?? defaultWorkers,
+    resyncMs: options.resyncMs ?? defaultResyncMs,
+    minRetryMs: options.minRetryMs ?? defaultMinRetryMs,
+    maxRetryMs: options.maxRetryMs ?? defaultMaxRetryMs,
+    stopTimeoutMs: options.stopTimeoutMs ?? defaultStopTimeoutMs,
+  }
+  const state: ControllerState = {
+    name,
+    settings,
+    parts,
+    queue: createWorkQueue(),
+    later: new Map(),
+    failures: new Map(),
+    running: new Set(),
+    aborting: new AbortController(),
+    phase: 'waiting',
+    resync: undefined,
+  }
+  const { metrics } = parts
+  metrics.reconcile.workers.set({ controller: name }, settings.workers)
   metrics.reconcile.failing.set({ controller: name }, 0)
-
-  const add = (key: string, urgency: Urgency): void => {
-    if (state === 'closed') return
-    queue.add(key, urgency)
-    metrics.queue.adds.inc(labels)
-    schedule()
-  }
-  const addAfter = (key: string, delayMs: number): void => {
-    if (state === 'closed') return
-    const atMs = performance.now() + delayMs
-    const known = later.get(key)
-    if (known !== undefined && known.atMs <= atMs) return
-    clearTimeout(known?.timer)
-    const fire = (): void => {
-      later.delete(key)
-      add(key, 'owned')
-    }
-    later.set(key, { timer: setTimeout(fire, Math.min(delayMs, maxTimerMs)), atMs })
-  }
-  const schedule = (): void => {
-    while (state === 'working' && running.size < workers) {
-      const item = queue.take()
-      if (item === null) break
-      const work = workOn(item).finally(() => {
-        running.delete(work)
-        queue.done(item.key)
-        schedule()
-      })
-      running.add(work)
-    }
-    metrics.queue.depth.set(labels, queue.depth())
-    metrics.reconcile.active.set({ controller: name }, running.size)
-  }
-  const workOn = async ({ key, waitedMs }: WorkItem): Promise<void> => {
-    metrics.queue.waited.observe(labels, waitedMs / 1_000)
-    const startedMs = performance.now()
-    const run = { signal: aborting.signal, log: log.child(factsOf(name, key)) }
-    const result = await attempt(key, run)
-    const seconds = (performance.now() - startedMs) / 1_000
-    metrics.queue.worked.observe(labels, seconds)
-    metrics.reconcile.seconds.observe({ controller: name }, seconds)
-    metrics.reconcile.total.inc({ controller: name, result })
-    metrics.reconcile.failing.set({ controller: name }, failures.size)
-  }
-  const attempt = async (key: string, run: ReconcileRun): Promise<string> => {
-    try {
-      const { requeueAfterMs } = await parts.reconcile(key, run)
-      failures.delete(key)
-      if (requeueAfterMs === undefined) return 'success'
-      addAfter(key, requeueAfterMs)
-      return 'requeue_after'
-    } catch (error) {
-      if (aborting.signal.aborted) return 'error'
-      retry(key, error, run.log)
-      return 'error'
-    }
-  }
-  const retry = (key: string, error: unknown, runLog: Logger): void => {
-    const count = failures.get(key) ?? 0
-    failures.set(key, count + 1)
-    const minMs = options.minRetryMs ?? defaultMinRetryMs
-    const maxMs = options.maxRetryMs ?? defaultMaxRetryMs
-    const isAway = hasCode(
-      error,
-      'OPERATOR_API_UNREACHABLE',
-      'OPERATOR_API_TIMEOUT',
-      'OPERATOR_FENCED',
-    )
-    const doubled = Math.min(isAway ? maxAwayRetryMs : maxMs, minMs * 2 ** count)
-    const delayMs = Math.max(doubled, retryAfterOf(error) ?? 0)
-    metrics.reconcile.errors.inc({ controller: name })
-    metrics.queue.retries.inc(labels)
-    runLog.warn({ err: error, retryInMs: delayMs, failures: count + 1 }, 'reconcile failed')
-    addAfter(key, delayMs)
-  }
-  const planResync = (): void => {
-    const baseMs = options.resyncMs ?? defaultResyncMs
-    resync = setTimeout(resyncAll, baseMs * (1 - resyncJitter + Math.random() * 2 * resyncJitter))
-  }
-  const resyncAll = (): void => {
-    const known = new Set(parts.keys())
-    for (const key of known) add(key, 'resync')
-    for (const key of failures.keys()) if (!known.has(key)) failures.delete(key)
-    planResync()
-  }
   return {
-    add,
-    addAfter,
+    add: (key, urgency) => add(state, key, urgency),
+    addAfter: (key, delayMs) => addAfter(state, key, delayMs),
     start() {
-      if (state !== 'waiting') return
-      state = 'working'
-      planResync()
-      schedule()
+      if (state.phase !== 'waiting') return
+      state.phase = 'working'
+      planResync(state)
+      schedule(state)
     },
-    async close() {
-      state = 'closed'
-      clearTimeout(resync)
-      for (const { timer } of later.values()) clearTimeout(timer)
-      const limit = setTimeout(() => {
-        log.warn({ controller: name, running: running.size }, 'reconciles are cut off')
-        aborting.abort(new DOMException('the controller closes', 'AbortError'))
-      }, options.stopTimeoutMs ?? defaultStopTimeoutMs)
-      await Promise.allSettled(running)
-      clearTimeout(limit)
-    },
+    close: () => close(state),
   }
+}
+
+function add(state: ControllerState, key: string, urgency: Urgency): void {
+  if (state.phase === 'closed') return
+  state.queue.add(key, urgency)
+  state.parts.metrics.queue.adds.inc(labelsOf(state))
+  schedule(state)
+}
+
+function addAfter(state: ControllerState, key: string, delayMs: number): void {
+  if (state.phase === 'closed') return
+  const { later } = state
+  const atMs = performance.now() + delayMs
+  const known = later.get(key)
+  if (known !== undefined && known.atMs <= atMs) return
+  clearTimeout(known?.timer)
+  const fire = (): void => {
+    later.delete(key)
+    add(state, key, 'owned')
+  }
+  later.set(key, { timer: setTimeout(fire, Math.min(delayMs, maxTimerMs)), atMs })
+}
+
+/** Has as many workers at work as there may be. */
+function schedule(state: ControllerState): void {
+  const { queue, running, settings, parts } = state
+  while (state.phase === 'working' && running.size < settings.workers) {
+    const item = queue.take()
+    if (item === null) break
+    const work = workOn(state, item).finally(() => {
+      running.delete(work)
+      queue.done(item.key)
+      schedule(state)
+    })
+    running.add(work)
+  }
+  parts.metrics.queue.depth.set(labelsOf(state), queue.depth())
+  parts.metrics.reconcile.active.set({ controller: state.name }, running.size)
+}
+
+async function workOn(state: ControllerState, { key, waitedMs }: WorkItem): Promise<void> {
+  const { name, parts, aborting, failures } = state
+  const { queue, reconcile } = parts.metrics
+  queue.waited.observe(labelsOf(state), waitedMs / 1_000)
+  const startedMs = performance.now()
+  const run = { signal: aborting.signal, log: parts.log.child(factsOf(name, key)) }
+  const result = await attempt(state, key, run)
+  const seconds = (performance.now() - startedMs) / 1_000
+  queue.worked.observe(labelsOf(state), seconds)
+  reconcile.seconds.observe({ controller: name }, seconds)
+  reconcile.total.inc({ controller: name, result })
+  reconcile.failing.set({ controller: name }, failures.size)
+}
+
+/** Returns the result as the metric counts it. */
+async function attempt(state: ControllerState, key: string, run: ReconcileRun): Promise<string> {
+  try {
+    const { requeueAfterMs } = await state.parts.reconcile(key, run)
+    state.failures.delete(key)
+    if (requeueAfterMs === undefined) return 'success'
+    addAfter(state, key, requeueAfterMs)
+    return 'requeue_after'
+  } catch (error) {
+    if (!state.aborting.signal.aborted) retry(state, key, error, run.log)
+    return 'error'
+  }
+}
+
+function retry(state: ControllerState, key: string, error: unknown, log: Logger): void {
+  const { name, settings, parts, failures } = state
+  const count = failures.get(key) ?? 0
+  failures.set(key, count + 1)
+  const isAway = hasCode(
+    error,
+    'OPERATOR_API_UNREACHABLE',
+    'OPERATOR_API_TIMEOUT',
+    'OPERATOR_FENCED',
+  )
+  const maxMs = isAway ? maxAwayRetryMs : settings.maxRetryMs
+  const doubled = Math.min(maxMs, settings.minRetryMs * 2 ** count)
+  const delayMs = Math.max(doubled, retryAfterOf(error) ?? 0)
+  parts.metrics.reconcile.errors.inc({ controller: name })
+  parts.metrics.queue.retries.inc(labelsOf(state))
+  log.warn({ err: error, retryInMs: delayMs, failures: count + 1 }, 'reconcile failed')
+  addAfter(state, key, delayMs)
+}
+
+function planResync(state: ControllerState): void {
+  const share = 1 - resyncJitter + Math.random() * 2 * resyncJitter
+  state.resync = setTimeout(() => resyncAll(state), state.settings.resyncMs * share)
+}
+
+function resyncAll(state: ControllerState): void {
+  const { failures, parts } = state
+  const known = new Set(parts.keys())
+  for (const key of known) add(state, key, 'resync')
+  for (const key of failures.keys()) if (!known.has(key)) failures.delete(key)
+  planResync(state)
+}
+
+async function close(state: ControllerState): Promise<void> {
+  const { name, settings, parts, running, later, aborting } = state
+  state.phase = 'closed'
+  clearTimeout(state.resync)
+  for (const { timer } of later.values()) clearTimeout(timer)
+  const limit = setTimeout(() => {
+    parts.log.warn({ controller: name, running: running.size }, 'reconciles are cut off')
+    aborting.abort(new DOMException('the controller closes', 'AbortError'))
+  }, settings.stopTimeoutMs)
+  await Promise.allSettled(running)
+  clearTimeout(limit)
+}
+
+function labelsOf({ name }: ControllerState): {
+  readonly name: string
+  readonly controller: string
+} {
+  return { name, controller: name }
 }
 
 function factsOf(controller: string, key: string): Readonly<Record<string, string>> {

@@ -6,8 +6,8 @@
  * of `Call`.
  */
 import { ServiceError } from '../../src/errors.ts'
-import type { Call } from './api-error.ts'
-import type { WriteGuard } from './requests.ts'
+import type { Call } from './client/api-error.ts'
+import type { WriteGuard } from './client/requests.ts'
 
 /** Throws CONFIG_INVALID for text of another form. `die` does not return. */
 export function dieAt(text: string, die: () => void): WriteGuard {

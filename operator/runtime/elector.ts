@@ -4,22 +4,22 @@
  * that wrong wall clocks do no harm.
  *
  * A leader that cannot renew in time, because the API server is away or the process was stopped, writes nothing
- * until it has renewed: that only succeeds where nobody else wrote to the Lease. If somebody did, it ends.
+ * until it has renewed: that only succeeds where no other process wrote to the Lease. If one did, it ends.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { V1LeaseSpec } from '@kubernetes/client-node'
 import type { Logger } from 'pino'
 import { ServiceError } from '../../src/errors.ts'
-import type { KubernetesApi } from './api.ts'
-import { hasCode } from './api-error.ts'
-import type { Fence } from './fence.ts'
-import type { KubernetesObject } from './kubernetes-object.ts'
+import type { KubernetesApi } from './client/api.ts'
+import { hasCode } from './client/api-error.ts'
+import type { Fence } from './client/fence.ts'
+import type { KubernetesObject } from './client/kubernetes-object.ts'
+import { toMicroTime } from './client/micro-time.ts'
+import { builtinTypes, type ObjectAddress } from './client/resource-type.ts'
+import { untilAborted } from './client/until-aborted.ts'
 import type { ElectionMetrics } from './metrics.ts'
-import { toMicroTime } from './micro-time.ts'
-import { builtinTypes, type ObjectAddress } from './resource-type.ts'
-import { untilAborted } from './until-aborted.ts'
 
-export interface ElectorOptions {
+interface ElectorOptions {
   readonly namespace: string
   /** Name of the Lease. */
   readonly name: string
@@ -33,7 +33,7 @@ export interface ElectorOptions {
   readonly retryMs: number
 }
 
-export interface ElectorParts {
+interface ElectorParts {
   /** Without the fence, which is for everything else. */
   readonly api: Pick<KubernetesApi, 'find' | 'create' | 'replace'>
   readonly fence: Fence
@@ -66,157 +66,204 @@ interface Seen {
   readonly sinceMs: number
 }
 
+/** Where the election stands, as this process knows it. */
+interface Election {
+  readonly options: ElectorOptions
+  readonly parts: ElectorParts
+  readonly address: ObjectAddress
+  readonly elected: PromiseWithResolvers<void>
+  seen: Seen | null
+  isLeader: boolean
+  /** A leader that could not renew in time, and writes nothing until it has. */
+  isLate: boolean
+  isLost: boolean
+  /** When the last attempt ended. */
+  endedAtMs: number
+}
+
 const jitter = 0.2
 
 /** Begins to compete at once. */
 export function openElector(options: ElectorOptions, parts: ElectorParts): Elector {
-  const { identity, leaseMs, renewDeadlineMs, retryMs } = options
-  const { api, fence, log, metrics } = parts
-  const address: ObjectAddress = {
-    type: builtinTypes.Lease,
-    namespace: options.namespace,
-    name: options.name,
+  const election: Election = {
+    options,
+    parts,
+    address: { type: builtinTypes.Lease, namespace: options.namespace, name: options.name },
+    elected: Promise.withResolvers<void>(),
+    seen: null,
+    isLeader: false,
+    isLate: false,
+    isLost: false,
+    endedAtMs: performance.now(),
   }
+  showMaster(election, false)
   const closing = new AbortController()
-  const elected = Promise.withResolvers<void>()
-  let seen: Seen | null = null
-  let isLeader = false
-  let isLate = false
-  let isLost = false
-  let endedAtMs = performance.now()
-  metrics.master.set({ name: options.name }, 0)
-
-  const see = (lease: Lease): void => {
-    const isChanged = seen?.lease.metadata?.resourceVersion !== lease.metadata?.resourceVersion
-    if (seen === null || isChanged) seen = { lease, sinceMs: performance.now() }
-  }
-  const isFree = ({ lease: { spec }, sinceMs }: Seen): boolean => {
-    const holder = spec?.holderIdentity ?? ''
-    if (holder === '' || holder === identity) return true
-    const seconds = spec?.leaseDurationSeconds ?? leaseMs / 1_000
-    return performance.now() - sinceMs > seconds * 1_000
-  }
-  const specAfter = (spec: Lease['spec']): NonNullable<Lease['spec']> => {
-    const now = toMicroTime(new Date())
-    const isOurs = spec?.holderIdentity === identity
-    const transitions = spec?.leaseTransitions ?? 0
-    return {
-      ...spec,
-      holderIdentity: identity,
-      leaseDurationSeconds: Math.ceil(leaseMs / 1_000),
-      acquireTime: isOurs ? spec.acquireTime : now,
-      renewTime: now,
-      leaseTransitions: isOurs || spec === undefined ? transitions : transitions + 1,
-    }
-  }
-  /** True where the Lease is ours now. */
-  const tryOnce = async (signal: AbortSignal): Promise<boolean> => {
-    if (!isLeader || seen === null) {
-      const found = await api.find<Lease>(address, { signal })
-      if (found === null) {
-        see(
-          await api.create<Lease>(address.type, leaseOf(address, specAfter(undefined)), { signal }),
-        )
-        return true
-      }
-      see(found)
-    }
-    if (seen === null || !isFree(seen)) return false
-    const { lease } = seen
-    const wanted = { ...lease, spec: specAfter(lease.spec) }
-    see(await api.replace<Lease>(address.type, wanted, { signal }))
-    return true
-  }
-  const won = (startedMs: number): void => {
-    fence.openUntil(startedMs + renewDeadlineMs)
-    metrics.master.set({ name: options.name }, 1)
-    if (isLate) log.info({ lease: options.name }, 'the Lease is renewed, writing goes on')
-    isLate = false
-    if (isLeader) return
-    isLeader = true
-    log.info({ lease: options.name, identity }, 'became the leader')
-    elected.resolve()
-  }
-  const late = (): void => {
-    if (isLate) return
-    isLate = true
-    metrics.master.set({ name: options.name }, 0)
-    log.warn({ lease: options.name }, 'the Lease is not renewed, nothing is written until it is')
-  }
-  const lost = (): void => {
-    if (isLost) return
-    isLost = true
-    isLeader = false
-    fence.shut()
-    metrics.master.set({ name: options.name }, 0)
-    parts.onLost(
-      new ServiceError(
-        'OPERATOR_LEADERSHIP_LOST',
-        `another operator took the Lease ${options.name}`,
-        {
-          facts: { lease: options.name, identity },
-          remedy: 'Nothing: another operator goes on, and this one starts again as its stand-by.',
-        },
-      ),
-    )
-  }
-  const attempt = async (): Promise<void> => {
-    const startedMs = performance.now()
-    const limit = AbortSignal.timeout(renewDeadlineMs / 2)
-    try {
-      if (await tryOnce(limit)) won(startedMs)
-      else if (isLeader) lost()
-    } catch (error) {
-      await failed(error, limit)
-    }
-    if (isLeader && !fence.isOpen()) late()
-    endedAtMs = performance.now()
-  }
-  const failed = async (error: unknown, limit: AbortSignal): Promise<void> => {
-    if (hasCode(error, 'OPERATOR_API_NOT_FOUND')) seen = null
-    const isRace = hasCode(error, 'OPERATOR_API_CONFLICT', 'OPERATOR_API_EXISTS')
-    if (!isRace) log.warn({ err: error, lease: options.name }, 'the Lease cannot be had or renewed')
-    else if (isLeader) await lookAgain(limit)
-  }
-  /** A write may have arrived without its answer: then the Lease is ours, with another version. */
-  const lookAgain = async (signal: AbortSignal): Promise<void> => {
-    const found = await api.find<Lease>(address, { signal }).catch(() => null)
-    if (found === null) return
-    see(found)
-    if (found.spec?.holderIdentity !== identity) lost()
-  }
-  const compete = async (): Promise<void> => {
-    while (!closing.signal.aborted && !isLost) {
-      await attempt()
-      const pauseMs = isLeader ? retryMs : retryMs * (1 + Math.random() * jitter)
-      await sleep(pauseMs, undefined, { signal: closing.signal }).catch(() => undefined)
-    }
-  }
-  const competing = compete()
-  const release = async (): Promise<void> => {
-    fence.shut()
-    if (!isLeader || seen === null) return
-    isLeader = false
-    metrics.master.set({ name: options.name }, 0)
-    const { lease } = seen
-    const spec = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1 }
-    const wanted = { ...lease, spec: { ...spec, renewTime: toMicroTime(new Date()) } }
-    try {
-      await api.replace<Lease>(address.type, wanted, { signal: AbortSignal.timeout(retryMs) })
-      log.info({ lease: options.name }, 'gave the Lease back')
-    } catch (error) {
-      log.warn({ err: error, lease: options.name }, 'the Lease could not be given back')
-    }
-  }
+  const competing = compete(election, closing.signal)
   return {
-    elected: (signal) => untilAborted(elected.promise, signal),
-    idleForMs: () => performance.now() - endedAtMs,
+    elected: (signal) => untilAborted(election.elected.promise, signal),
+    idleForMs: () => performance.now() - election.endedAtMs,
     async close() {
       closing.abort()
       await competing
-      await release()
+      await release(election)
     },
   }
+}
+
+async function compete(election: Election, closing: AbortSignal): Promise<void> {
+  const { retryMs } = election.options
+  while (!closing.aborted && !election.isLost) {
+    await attempt(election)
+    const pauseMs = election.isLeader ? retryMs : retryMs * (1 + Math.random() * jitter)
+    await sleep(pauseMs, undefined, { signal: closing }).catch(() => undefined)
+  }
+}
+
+async function attempt(election: Election): Promise<void> {
+  const { renewDeadlineMs } = election.options
+  const startedMs = performance.now()
+  const limit = AbortSignal.timeout(renewDeadlineMs / 2)
+  try {
+    if (await acquireOrRenew(election, limit)) won(election, startedMs + renewDeadlineMs)
+    else if (election.isLeader) lost(election)
+  } catch (error) {
+    await failed(election, error, limit)
+  }
+  if (election.isLeader && !election.parts.fence.isOpen()) late(election)
+  election.endedAtMs = performance.now()
+}
+
+/** True where the Lease is ours now. */
+async function acquireOrRenew(election: Election, signal: AbortSignal): Promise<boolean> {
+  const { address, options, parts } = election
+  if (!election.isLeader || election.seen === null) {
+    const found = await parts.api.find<Lease>(address, { signal })
+    if (found === null) {
+      const wanted = leaseOf(address, specAfter(options, undefined))
+      remember(election, await parts.api.create<Lease>(address.type, wanted, { signal }))
+      return true
+    }
+    remember(election, found)
+  }
+  const { seen } = election
+  if (seen === null || !isFree(options, seen)) return false
+  const wanted = { ...seen.lease, spec: specAfter(options, seen.lease.spec) }
+  remember(election, await parts.api.replace<Lease>(address.type, wanted, { signal }))
+  return true
+}
+
+function remember(election: Election, lease: Lease): void {
+  const { seen } = election
+  const isChanged = seen?.lease.metadata?.resourceVersion !== lease.metadata?.resourceVersion
+  if (seen === null || isChanged) election.seen = { lease, sinceMs: performance.now() }
+}
+
+function isFree(
+  { identity, leaseMs }: ElectorOptions,
+  { lease: { spec }, sinceMs }: Seen,
+): boolean {
+  const holder = spec?.holderIdentity ?? ''
+  if (holder === '' || holder === identity) return true
+  const seconds = spec?.leaseDurationSeconds ?? leaseMs / 1_000
+  return performance.now() - sinceMs > seconds * 1_000
+}
+
+function specAfter(
+  { identity, leaseMs }: ElectorOptions,
+  spec: Lease['spec'],
+): NonNullable<Lease['spec']> {
+  const now = toMicroTime(new Date())
+  const isOurs = spec?.holderIdentity === identity
+  const transitions = spec?.leaseTransitions ?? 0
+  return {
+    ...spec,
+    holderIdentity: identity,
+    leaseDurationSeconds: Math.ceil(leaseMs / 1_000),
+    acquireTime: isOurs ? spec.acquireTime : now,
+    renewTime: now,
+    leaseTransitions: isOurs || spec === undefined ? transitions : transitions + 1,
+  }
+}
+
+function won(election: Election, untilMs: number): void {
+  const { options, parts } = election
+  parts.fence.openUntil(untilMs)
+  showMaster(election, true)
+  const { name, identity } = options
+  if (election.isLate) parts.log.info({ lease: name }, 'the Lease is renewed, writing goes on')
+  election.isLate = false
+  if (election.isLeader) return
+  election.isLeader = true
+  parts.log.info({ lease: name, identity }, 'became the leader')
+  election.elected.resolve()
+}
+
+function late(election: Election): void {
+  if (election.isLate) return
+  election.isLate = true
+  showMaster(election, false)
+  const { options, parts } = election
+  const facts = { lease: options.name }
+  parts.log.warn(facts, 'the Lease is not renewed, nothing is written until it is')
+}
+
+function lost(election: Election): void {
+  if (election.isLost) return
+  election.isLost = true
+  election.isLeader = false
+  const { options, parts } = election
+  const { name, identity } = options
+  parts.fence.shut()
+  showMaster(election, false)
+  parts.onLost(
+    new ServiceError('OPERATOR_LEADERSHIP_LOST', `another operator took the Lease ${name}`, {
+      facts: { lease: name, identity },
+      remedy: 'Nothing: another operator goes on, and this one starts again as its stand-by.',
+    }),
+  )
+}
+
+async function failed(election: Election, error: unknown, limit: AbortSignal): Promise<void> {
+  const { options, parts } = election
+  if (hasCode(error, 'OPERATOR_API_NOT_FOUND')) election.seen = null
+  const isRace = hasCode(error, 'OPERATOR_API_CONFLICT', 'OPERATOR_API_EXISTS')
+  if (isRace) {
+    if (election.isLeader) await refetch(election, limit)
+    return
+  }
+  const facts = { err: error, lease: options.name }
+  parts.log.warn(facts, 'the Lease cannot be acquired or renewed')
+}
+
+/** A write may have arrived without its answer: then the Lease is ours, with another version. */
+async function refetch(election: Election, signal: AbortSignal): Promise<void> {
+  const { address, options, parts } = election
+  const found = await parts.api.find<Lease>(address, { signal }).catch(() => null)
+  if (found === null) return
+  remember(election, found)
+  if (found.spec?.holderIdentity !== options.identity) lost(election)
+}
+
+async function release(election: Election): Promise<void> {
+  const { address, options, parts, seen } = election
+  parts.fence.shut()
+  if (!election.isLeader || seen === null) return
+  election.isLeader = false
+  showMaster(election, false)
+  const spec = { ...seen.lease.spec, holderIdentity: '', leaseDurationSeconds: 1 }
+  const wanted = { ...seen.lease, spec: { ...spec, renewTime: toMicroTime(new Date()) } }
+  const facts = { lease: options.name }
+  try {
+    const signal = AbortSignal.timeout(options.retryMs)
+    await parts.api.replace<Lease>(address.type, wanted, { signal })
+    parts.log.info(facts, 'released the Lease')
+  } catch (error) {
+    parts.log.warn({ err: error, ...facts }, 'the Lease could not be released')
+  }
+}
+
+function showMaster({ options: { name }, parts }: Election, isMaster: boolean): void {
+  parts.metrics.master.set({ name }, isMaster ? 1 : 0)
 }
 
 function leaseOf({ namespace, name }: ObjectAddress, spec: NonNullable<Lease['spec']>): Lease {

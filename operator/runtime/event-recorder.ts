@@ -4,13 +4,13 @@
  */
 import { hash, randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
-import type { KubernetesApi } from './api.ts'
-import { hasCode } from './api-error.ts'
-import type { KubernetesObject } from './kubernetes-object.ts'
-import { toMicroTime } from './micro-time.ts'
-import { builtinTypes, type ResourceType } from './resource-type.ts'
+import type { KubernetesApi } from './client/api.ts'
+import { hasCode } from './client/api-error.ts'
+import type { KubernetesObject } from './client/kubernetes-object.ts'
+import { toMicroTime } from './client/micro-time.ts'
+import { builtinTypes, type ResourceType } from './client/resource-type.ts'
 
-/** Something worth telling about an object. */
+/** Something worth an Event about an object. */
 export interface Occurrence {
   readonly type: 'Normal' | 'Warning'
   /** One word in upper camel case, the same as the reason of a condition. */
@@ -22,13 +22,13 @@ export interface Occurrence {
 }
 
 export interface EventRecorder {
-  /** Returns at once; an Event that cannot be written is logged and let go. */
+  /** Returns at once; an Event that cannot be written is logged and dropped. */
   record(type: ResourceType, object: KubernetesObject, occurrence: Occurrence): void
   /** Writes the counts that are still due. */
   close(): Promise<void>
 }
 
-export interface EventRecorderOptions {
+interface EventRecorderOptions {
   /** Who reports, such as `viewmesh.io/operator`. */
   readonly controller: string
   /** Which process of it; 128 characters at most. */
@@ -39,7 +39,7 @@ export interface EventRecorderOptions {
   readonly windowMs?: number
 }
 
-export interface EventRecorderParts {
+interface EventRecorderParts {
   readonly api: Pick<KubernetesApi, 'create' | 'patch'>
   readonly log: Logger
 }

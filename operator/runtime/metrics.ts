@@ -46,7 +46,6 @@ const queueBuckets = [0.001, 0.01, 0.1, 1, 10, 100, 1_000]
 /** Declares all of them on `registry`, once. */
 export function openRuntimeMetrics(registry: Registry): RuntimeMetrics {
   const registers = [registry]
-  const queueLabels = ['name', 'controller'] as const
   return {
     requests: new Counter({
       name: 'rest_client_requests_total',
@@ -84,78 +83,88 @@ export function openRuntimeMetrics(registry: Registry): RuntimeMetrics {
       labelNames: ['name'],
       registers,
     }),
-    queue: {
-      depth: new Gauge({
-        name: 'workqueue_depth',
-        help: 'Keys that wait in the queue.',
-        labelNames: queueLabels,
-        registers,
-      }),
-      adds: new Counter({
-        name: 'workqueue_adds_total',
-        help: 'Keys that were added to the queue.',
-        labelNames: queueLabels,
-        registers,
-      }),
-      retries: new Counter({
-        name: 'workqueue_retries_total',
-        help: 'Keys that were added again after a failure.',
-        labelNames: queueLabels,
-        registers,
-      }),
-      waited: new Histogram({
-        name: 'workqueue_queue_duration_seconds',
-        help: 'How long keys waited in the queue, in seconds.',
-        labelNames: queueLabels,
-        buckets: queueBuckets,
-        registers,
-      }),
-      worked: new Histogram({
-        name: 'workqueue_work_duration_seconds',
-        help: 'How long keys were worked on, in seconds.',
-        labelNames: queueLabels,
-        buckets: queueBuckets,
-        registers,
-      }),
-    },
-    reconcile: {
-      total: new Counter({
-        name: 'controller_runtime_reconcile_total',
-        help: 'Reconciles, by controller and result (success, requeue_after or error).',
-        labelNames: ['controller', 'result'],
-        registers,
-      }),
-      errors: new Counter({
-        name: 'controller_runtime_reconcile_errors_total',
-        help: 'Reconciles that failed, by controller.',
-        labelNames: ['controller'],
-        registers,
-      }),
-      seconds: new Histogram({
-        name: 'controller_runtime_reconcile_time_seconds',
-        help: 'How long a reconcile took, in seconds.',
-        labelNames: ['controller'],
-        buckets: secondBuckets,
-        registers,
-      }),
-      failing: new Gauge({
-        name: 'viewmesh_operator_failing_keys',
-        help: 'Keys whose last reconcile failed, by controller.',
-        labelNames: ['controller'],
-        registers,
-      }),
-      active: new Gauge({
-        name: 'controller_runtime_active_workers',
-        help: 'Workers that are at work.',
-        labelNames: ['controller'],
-        registers,
-      }),
-      workers: new Gauge({
-        name: 'controller_runtime_max_concurrent_reconciles',
-        help: 'Workers there are.',
-        labelNames: ['controller'],
-        registers,
-      }),
-    },
+    queue: queueMetrics(registers),
+    reconcile: reconcileMetrics(registers),
+  }
+}
+
+const queueLabels = ['name', 'controller'] as const
+
+function queueMetrics(registers: Registry[]): QueueMetrics {
+  return {
+    depth: new Gauge({
+      name: 'workqueue_depth',
+      help: 'Keys that wait in the queue.',
+      labelNames: queueLabels,
+      registers,
+    }),
+    adds: new Counter({
+      name: 'workqueue_adds_total',
+      help: 'Keys that were added to the queue.',
+      labelNames: queueLabels,
+      registers,
+    }),
+    retries: new Counter({
+      name: 'workqueue_retries_total',
+      help: 'Keys that were added again after a failure.',
+      labelNames: queueLabels,
+      registers,
+    }),
+    waited: new Histogram({
+      name: 'workqueue_queue_duration_seconds',
+      help: 'How long keys waited in the queue, in seconds.',
+      labelNames: queueLabels,
+      buckets: queueBuckets,
+      registers,
+    }),
+    worked: new Histogram({
+      name: 'workqueue_work_duration_seconds',
+      help: 'How long keys were worked on, in seconds.',
+      labelNames: queueLabels,
+      buckets: queueBuckets,
+      registers,
+    }),
+  }
+}
+
+function reconcileMetrics(registers: Registry[]): ReconcileMetrics {
+  return {
+    total: new Counter({
+      name: 'controller_runtime_reconcile_total',
+      help: 'Reconciles, by controller and result (success, requeue_after or error).',
+      labelNames: ['controller', 'result'],
+      registers,
+    }),
+    errors: new Counter({
+      name: 'controller_runtime_reconcile_errors_total',
+      help: 'Reconciles that failed, by controller.',
+      labelNames: ['controller'],
+      registers,
+    }),
+    seconds: new Histogram({
+      name: 'controller_runtime_reconcile_time_seconds',
+      help: 'How long a reconcile took, in seconds.',
+      labelNames: ['controller'],
+      buckets: secondBuckets,
+      registers,
+    }),
+    failing: new Gauge({
+      name: 'viewmesh_operator_failing_keys',
+      help: 'Keys whose last reconcile failed, by controller.',
+      labelNames: ['controller'],
+      registers,
+    }),
+    active: new Gauge({
+      name: 'controller_runtime_active_workers',
+      help: 'Workers that are at work.',
+      labelNames: ['controller'],
+      registers,
+    }),
+    workers: new Gauge({
+      name: 'controller_runtime_max_concurrent_reconciles',
+      help: 'Workers there are.',
+      labelNames: ['controller'],
+      registers,
+    }),
   }
 }

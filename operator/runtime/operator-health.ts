@@ -1,8 +1,8 @@
-/** What tells the kubelet that the operator lives (`/healthz`) and does its work (`/readyz`). */
+/** Where the kubelet asks whether the operator is alive (`/healthz`) and does its work (`/readyz`). */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 
 /** By name: null where all is well, else what is wrong, in a few words. */
-export type Checks = Readonly<Record<string, () => string | null>>
+type Checks = Readonly<Record<string, () => string | null>>
 
 export interface HealthChecks {
   readonly live: Checks
@@ -26,7 +26,7 @@ function answer(reply: FastifyReply, checks: Checks, remarks: Checks = {}): Fast
   const lines = results.map(({ name, problem }) =>
     problem === null ? `[+]${name} ok` : `[-]${name} failed: ${problem}`,
   )
-  const told = Object.entries(remarks).flatMap(([name, remark]) => {
+  const reported = Object.entries(remarks).flatMap(([name, remark]) => {
     const text = remark()
     return text === null ? [] : [`[!]${name}: ${text}`]
   })
@@ -34,26 +34,26 @@ function answer(reply: FastifyReply, checks: Checks, remarks: Checks = {}): Fast
     .code(isWell ? 200 : 503)
     .header('cache-control', 'no-cache')
     .type('text/plain; charset=utf-8')
-    .send(`${[...lines, ...told].join('\n')}\n`)
+    .send(`${[...lines, ...reported].join('\n')}\n`)
 }
 
-export interface LoopWatch {
-  /** How late the event loop was the last time it was looked at. */
+interface LoopWatch {
+  /** How late the event loop was at the last check. */
   lagMs(): number
   close(): void
 }
 
-const lookEveryMs = 500
+const checkEveryMs = 500
 
-/** Looks twice a second. */
+/** Checks twice a second. */
 export function watchLoop(): LoopWatch {
-  let dueMs = performance.now() + lookEveryMs
+  let dueMs = performance.now() + checkEveryMs
   let lagMs = 0
   const timer = setInterval(() => {
     const nowMs = performance.now()
     lagMs = Math.max(0, nowMs - dueMs)
-    dueMs = nowMs + lookEveryMs
-  }, lookEveryMs)
+    dueMs = nowMs + checkEveryMs
+  }, checkEveryMs)
   timer.unref()
   return { lagMs: () => lagMs, close: () => clearInterval(timer) }
 }

@@ -5,11 +5,11 @@
  * would not do; the API server overlooks it in the status of custom resources.)
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { KubernetesApi } from './api.ts'
-import { hasCode } from './api-error.ts'
-import type { KubernetesObject } from './kubernetes-object.ts'
-import { toTime } from './micro-time.ts'
-import type { ResourceType } from './resource-type.ts'
+import type { KubernetesApi } from './client/api.ts'
+import { hasCode } from './client/api-error.ts'
+import type { KubernetesObject } from './client/kubernetes-object.ts'
+import { toTime } from './client/micro-time.ts'
+import type { ResourceType } from './client/resource-type.ts'
 
 /** A condition as it is wanted, without the times that this file keeps. */
 export interface WantedCondition {
@@ -30,7 +30,7 @@ export interface WantedStatus {
   readonly figures: Readonly<Record<string, unknown>>
 }
 
-export interface StatusOutcome {
+interface StatusOutcome {
   /** Also false where the resource is another than the one that is known. */
   readonly written: boolean
   /**
@@ -50,14 +50,14 @@ export interface StatusWriter {
   ): Promise<StatusOutcome>
 }
 
-export interface StatusWriterOptions {
+interface StatusWriterOptions {
   /** Owner of the status: `viewmesh-operator-status`. */
   readonly fieldManager: string
   /** Shortest time between two writes that only bring new figures. Default 60,000. */
   readonly figuresIntervalMs?: number
 }
 
-interface Condition extends WantedCondition {
+interface DatedCondition extends WantedCondition {
   readonly observedGeneration?: number
   readonly lastTransitionTime: string
 }
@@ -66,7 +66,7 @@ type StatusFields = Readonly<Record<string, unknown>>
 
 const defaultFiguresIntervalMs = 60_000
 const maxMessageLength = 1_024
-/** Longer than a watch takes to tell of a change. */
+/** Longer than a watch takes to report a change. */
 const conflictPauseMs = 1_000
 
 export function createStatusWriter(
@@ -132,7 +132,7 @@ function toStatus(
   const observedGeneration = live.metadata?.generation
   const before = conditionsOf(statusOf(live))
   const now = toTime(new Date())
-  const conditions = wanted.conditions.map((condition): Condition => {
+  const conditions = wanted.conditions.map((condition): DatedCondition => {
     const known = before.find(({ type }) => type === condition.type)
     const isKept = known?.status === condition.status
     return {
@@ -167,7 +167,7 @@ function statusOf(live: KubernetesObject): StatusFields {
   return typeof status === 'object' && status !== null ? { ...status } : {}
 }
 
-function conditionsOf({ conditions }: StatusFields): readonly Condition[] {
+function conditionsOf({ conditions }: StatusFields): readonly DatedCondition[] {
   return Array.isArray(conditions) ? conditions : []
 }
 

@@ -3,7 +3,7 @@
  * that is added while it is worked on waits until that is over.
  */
 
-/** `user`: somebody changed what is wanted. `owned`: something we made changed. `resync`: it is time. */
+/** `user`: a user changed what is wanted. `owned`: something we made changed. `resync`: it is time. */
 export type Urgency = 'user' | 'owned' | 'resync'
 
 const urgencies: readonly Urgency[] = ['user', 'owned', 'resync']
@@ -18,7 +18,7 @@ export interface WorkItem {
 export interface WorkQueue {
   /** One that waits already keeps the higher urgency. */
   add(key: string, urgency: Urgency): void
-  /** The next key that nobody works on; null where there is none. */
+  /** The next key that no worker has; null where there is none. */
   take(): WorkItem | null
   /** The work on a key is over. */
   done(key: string): void

@@ -1,23 +1,23 @@
 /**
- * How many calls one request to a node may hold. Nodes and providers differ, and say no in many
- * ways: a plain refusal is remembered for good; failures that may have other causes only make the
- * batches smaller until they pass again.
+ * How many calls one batch request to a node may hold. Nodes and providers differ, and refuse in many
+ * ways: a plain refusal lowers the limit for good; failures that may have other causes only make the
+ * batches smaller until they succeed again.
  */
 
 export interface BatchLimit {
   /** Calls the next batch may hold; 1 = no batches. */
   size(): number
-  /** The node said that it does not take a batch of `sent` calls. */
+  /** The node refused a batch of `sent` calls. */
   refused(sent: number): void
-  /** A batch of `sent` calls failed for a reason unknown. */
+  /** A batch of `sent` calls failed for an unknown reason. */
   failed(sent: number): void
-  /** A batch of `sent` calls was answered. */
+  /** A batch of `sent` calls succeeded. */
   passed(sent: number): void
 }
 
-/** Failures of batches in a row after which smaller ones are tried. */
+/** Consecutive failures of batches after which smaller ones are tried. */
 const failuresBeforeShrinking = 3
-/** Answered requests in a row after which batches grow again, up to what was never refused. */
+/** Consecutive successes after which batches grow again, up to the largest size never refused. */
 const passesBeforeGrowing = 50
 
 const half = (size: number): number => Math.max(1, Math.floor(size / 2))

@@ -1,28 +1,28 @@
 /**
- * Whether what a node answered is one whole block: nothing of another block or transaction in it,
- * and no receipt without the logs that its filter promises. Values themselves are read, and
- * refused, where documents are made of them.
+ * Checks that a node's response is one complete block: it contains nothing of another block or
+ * transaction, and no receipt lacks the logs that its bloom filter promises. Values themselves are
+ * parsed, and rejected, where documents are made from them.
  */
 import { ServiceError } from '../errors.ts'
 import type { RpcBlock, RpcLog, RpcReceipt, RpcTransaction } from '../primitives/rpc-block.ts'
 import { createBloomUnion } from './logs-bloom.ts'
 
-/** A block whose own parts fit together. */
+/** A block whose parts are consistent. */
 export interface CheckedBlock extends RpcBlock {
   readonly hash: string
   readonly parentHash: string
   readonly transactions: readonly CheckedTransaction[]
 }
 
-export interface CheckedTransaction extends RpcTransaction {
+interface CheckedTransaction extends RpcTransaction {
   readonly hash: string
 }
 
 const hashPattern = /^0x[0-9a-f]{64}$/i
 
 /** The block at `number` with whole transactions. Throws CHAIN_ANSWER_MALFORMED. */
-export function checkBlock(answer: unknown, number: number): CheckedBlock {
-  const block = checkHeader(answer, number)
+export function checkBlock(response: unknown, number: number): CheckedBlock {
+  const block = checkHeader(response, number)
   const { transactions } = block
   if (!Array.isArray(transactions)) throw malformed(number, 'a block without its transactions')
   transactions.forEach((transaction: unknown, index) => {
@@ -32,13 +32,13 @@ export function checkBlock(answer: unknown, number: number): CheckedBlock {
   return { ...block, transactions: transactions as CheckedTransaction[] }
 }
 
-/** The block at `number`, whatever it says about transactions. Throws CHAIN_ANSWER_MALFORMED. */
+/** The header of the block at `number`; its transactions are not checked. Throws CHAIN_ANSWER_MALFORMED. */
 export function checkHeader(
-  answer: unknown,
+  response: unknown,
   number: number | 'latest',
 ): RpcBlock & { readonly hash: string; readonly parentHash: string; readonly number: string } {
-  if (typeof answer !== 'object' || answer === null) throw malformed(number, 'something else')
-  const block = answer as RpcBlock
+  if (typeof response !== 'object' || response === null) throw malformed(number, 'something else')
+  const block = response as RpcBlock
   const { hash, parentHash } = block
   if (!isHash(hash)) throw malformed(number, 'a block without a hash')
   if (!isHash(parentHash)) throw malformed(number, 'a block without a parent hash')
@@ -57,10 +57,14 @@ function transactionProblem(value: unknown, index: number, blockHash: string): s
   return isSame(transaction.blockHash, blockHash) ? null : 'is of another block'
 }
 
-/** Why `answer` is not the receipt of the block's transaction at `index`; null when it is. */
-export function receiptProblem(answer: unknown, block: CheckedBlock, index: number): string | null {
-  if (answer === null || answer === undefined) return 'is missing'
-  const receipt = answer as RpcReceipt
+/** Why `response` is not the receipt of the block's transaction at `index`; null when it is. */
+export function receiptProblem(
+  response: unknown,
+  block: CheckedBlock,
+  index: number,
+): string | null {
+  if (response === null || response === undefined) return 'is missing'
+  const receipt = response as RpcReceipt
   const hash = block.transactions[index]?.hash
   if (!isSame(receipt.blockHash, block.hash)) return 'is of another block'
   if (!isSame(receipt.transactionHash, hash)) return 'is of another transaction'
@@ -73,8 +77,8 @@ export function receiptProblem(answer: unknown, block: CheckedBlock, index: numb
 }
 
 /**
- * Throws CHAIN_BLOCK_INCOMPLETE where receipts that each look right cannot be all there is: their
- * filters do not add up to the header's, one with a filter has no logs, or log indexes are not in
+ * Throws CHAIN_BLOCK_INCOMPLETE where receipts that are each valid cannot be complete: their bloom
+ * filters do not add up to the header's, one with a filter has no logs, or log indexes are out of
  * order.
  */
 export function checkReceipts(block: CheckedBlock, receipts: readonly RpcReceipt[]): void {
@@ -95,7 +99,7 @@ export function checkReceipts(block: CheckedBlock, receipts: readonly RpcReceipt
     throw incomplete(block, 'the filters of its receipts do not add up to its own')
 }
 
-/** The error for a block that is not all there. */
+/** The error for an incomplete block. */
 export function incomplete(block: CheckedBlock, what: string): ServiceError {
   return new ServiceError('CHAIN_BLOCK_INCOMPLETE', `block ${Number(block.number)}: ${what}`, {
     facts: { height: Number(block.number), hash: block.hash, problem: what },

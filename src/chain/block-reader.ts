@@ -1,13 +1,13 @@
 /**
- * Reads one block whole: `eth_getBlockByNumber` with transactions, then `eth_getTransactionReceipt`
- * for each of them, in batches. Receipts that are missing or wrong are asked for again; a block is
- * handed out complete and checked, or not at all.
+ * Reads one complete block: `eth_getBlockByNumber` with transactions, then `eth_getTransactionReceipt`
+ * for each of them, in batches. Receipts that are missing or wrong are requested again; a block is
+ * returned complete and checked, or not at all.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { ServiceError } from '../errors.ts'
+import { type Backoff, backoffMs } from '../primitives/backoff.ts'
 import type { RpcBlock, RpcReceipt } from '../primitives/rpc-block.ts'
-import { type Backoff, backoffMs } from './backoff.ts'
 import {
   type CheckedBlock,
   checkBlock,
@@ -21,10 +21,10 @@ import { checkHeaderHash } from './header-hash.ts'
 import { methodNotFound, type RpcOutcome } from './json-rpc.ts'
 import type { ChainMetrics } from './metrics.ts'
 
-export interface BlockReaderOptions {
+interface BlockReaderOptions {
   /** `headers` recomputes the hash of every block from its header. */
   readonly verify: 'headers' | 'off'
-  /** `per-block` asks `eth_getBlockReceipts` once instead of a call per transaction. */
+  /** `per-block` calls `eth_getBlockReceipts` once instead of one call per transaction. */
   readonly receipts: 'per-transaction' | 'per-block'
   readonly backoff: Backoff
 }
@@ -35,137 +35,159 @@ export interface WholeBlock {
   readonly receipts: readonly RpcReceipt[]
 }
 
-/** Where a block stands in the chain. */
-export interface Head {
+/** A block of the node by height, hash and parent. */
+export interface ChainHead {
   readonly number: number
   /** 0x-prefixed lower-case hex, as `parentHash`. */
   readonly hash: string
   readonly parentHash: string
 }
 
-export interface BlockReader {
+interface BlockReader {
   /** One attempt at one endpoint. Throws a ServiceError with a CHAIN_ code. */
   block(endpoint: Endpoint, number: number, signal: AbortSignal): Promise<WholeBlock>
   /** Null when the node has no block there. */
-  head(endpoint: Endpoint, at: number | 'latest', signal: AbortSignal): Promise<Head | null>
+  head(endpoint: Endpoint, at: number | 'latest', signal: AbortSignal): Promise<ChainHead | null>
 }
 
 const receiptMethod = 'eth_getTransactionReceipt'
-/** Times that asking for receipts may bring none before the block itself is read again. */
+/** How often a request may return no further receipt before the block itself is read again. */
 const stallsAllowed = 2
+
+/** The state of a block reader. */
+interface ReaderState {
+  readonly options: BlockReaderOptions
+  readonly log: Logger
+  readonly metrics: ChainMetrics
+  /** Whether headers that cannot be verified were reported. */
+  unverifiedReported: boolean
+  /** Whether `eth_getBlockReceipts` is used. */
+  receiptsAtOnce: boolean
+}
 
 export function createBlockReader(
   options: BlockReaderOptions,
   parts: { readonly log: Logger; readonly metrics: ChainMetrics },
 ): BlockReader {
-  const { log, metrics } = parts
-  let unverifiedReported = false
-  let receiptsAtOnce = options.receipts === 'per-block'
-
-  function verifyHeader(block: CheckedBlock, number: number): void {
-    const verdict = checkHeaderHash(block)
-    if (verdict.kind === 'differs') throw headerMismatch(block, number, verdict.computed)
-    if (verdict.kind === 'matches') return
-    metrics.unverifiedHeaders.inc()
-    if (unverifiedReported) return
-    unverifiedReported = true
-    log.warn(
-      { height: number, fields: verdict.fields },
-      'headers have fields unknown here: block hashes are taken as the node gives them',
-    )
-  }
-
-  async function perTransaction(
-    endpoint: Endpoint,
-    block: CheckedBlock,
-    signal: AbortSignal,
-  ): Promise<RpcReceipt[]> {
-    const receipts = new Map<number, RpcReceipt>()
-    let wanted = block.transactions.map((_, index) => index)
-    for (let stalls = 0; ; stalls++) {
-      const outcomes = await endpoint.calls(
-        wanted.map((index) => receiptCall(block, index)),
-        signal,
-      )
-      const lacksMethod = outcomes.some(
-        (one) => one.kind === 'error' && one.code === methodNotFound,
-      )
-      if (lacksMethod) throw methodMissing(endpoint.label, receiptMethod)
-      let problem = ''
-      const still = wanted.filter((index, place) => {
-        const found = receiptOf(outcomes[place], block, index)
-        if (typeof found !== 'string') receipts.set(index, found)
-        else problem = `receipt ${index} ${found}`
-        return typeof found === 'string'
-      })
-      if (still.length === 0) break
-      if (still.length < wanted.length) stalls = 0
-      if (stalls === stallsAllowed) throw incomplete(block, problem)
-      wanted = still
-      await pause(backoffMs(options.backoff, stalls + 1), undefined, { signal })
-    }
-    return block.transactions.map((_, index) => receipts.get(index) ?? {})
-  }
-
-  async function perBlock(
-    endpoint: Endpoint,
-    block: CheckedBlock,
-    signal: AbortSignal,
-  ): Promise<RpcReceipt[]> {
-    const answer = await blockReceipts(endpoint, block, signal)
-    if (answer === null) return await perTransaction(endpoint, block, signal)
-    if (!Array.isArray(answer) || answer.length !== block.transactions.length)
-      throw incomplete(block, 'the list of its receipts has another length')
-    answer.forEach((receipt: unknown, index) => {
-      const problem = receiptProblem(receipt, block, index)
-      if (problem !== null) throw incomplete(block, `receipt ${index} ${problem}`)
-    })
-    return answer as RpcReceipt[]
-  }
-
-  /** Null when the node does not know the method; it is not asked for again. */
-  async function blockReceipts(
-    endpoint: Endpoint,
-    block: CheckedBlock,
-    signal: AbortSignal,
-  ): Promise<unknown> {
-    const call = { method: 'eth_getBlockReceipts', params: [block.number] }
-    const [outcome] = await endpoint.calls([call], signal)
-    if (outcome?.kind === 'result') return outcome.value ?? []
-    if (outcome?.kind !== 'error') throw incomplete(block, 'no answer for its receipts')
-    if (outcome.code !== methodNotFound) throw incomplete(block, outcome.message)
-    receiptsAtOnce = false
-    log.warn(
-      { endpoint: endpoint.label },
-      'node has no eth_getBlockReceipts, asks for receipts one by one',
-    )
-    return null
-  }
-
+  const receiptsAtOnce = options.receipts === 'per-block'
+  const state: ReaderState = { options, ...parts, unverifiedReported: false, receiptsAtOnce }
   return {
-    async block(endpoint, number, signal) {
-      const stop = metrics.blockSeconds.startTimer()
-      const answer = await endpoint.call(blockCall(number, true), signal)
-      if (answer === null) throw unavailable(number, endpoint)
-      const block = checkBlock(answer, number)
-      if (options.verify === 'headers') verifyHeader(block, number)
-      const read = receiptsAtOnce ? perBlock : perTransaction
-      const receipts = block.transactions.length === 0 ? [] : await read(endpoint, block, signal)
-      checkReceipts(block, receipts)
-      stop()
-      return { block, receipts }
-    },
-    async head(endpoint, at, signal) {
-      const answer = await endpoint.call(blockCall(at, false), signal)
-      if (answer === null) return null
-      const { number, hash, parentHash } = checkHeader(answer, at)
-      return {
-        number: Number(number),
-        hash: hash.toLowerCase(),
-        parentHash: parentHash.toLowerCase(),
-      }
-    },
+    block: (endpoint, number, signal) => readBlock(state, endpoint, number, signal),
+    head: readHead,
   }
+}
+
+async function readBlock(
+  state: ReaderState,
+  endpoint: Endpoint,
+  number: number,
+  signal: AbortSignal,
+): Promise<WholeBlock> {
+  const stop = state.metrics.blockSeconds.startTimer()
+  const response = await endpoint.call(blockCall(number, true), signal)
+  if (response === null) throw unavailable(number, endpoint)
+  const block = checkBlock(response, number)
+  if (state.options.verify === 'headers') verifyHeader(state, block, number)
+  const read = state.receiptsAtOnce ? receiptsPerBlock : receiptsPerTransaction
+  const receipts = block.transactions.length === 0 ? [] : await read(state, endpoint, block, signal)
+  checkReceipts(block, receipts)
+  stop()
+  return { block, receipts }
+}
+
+async function readHead(
+  endpoint: Endpoint,
+  at: number | 'latest',
+  signal: AbortSignal,
+): Promise<ChainHead | null> {
+  const response = await endpoint.call(blockCall(at, false), signal)
+  if (response === null) return null
+  const { number, hash, parentHash } = checkHeader(response, at)
+  return {
+    number: Number(number),
+    hash: hash.toLowerCase(),
+    parentHash: parentHash.toLowerCase(),
+  }
+}
+
+function verifyHeader(state: ReaderState, block: CheckedBlock, number: number): void {
+  const verdict = checkHeaderHash(block)
+  if (verdict.kind === 'differs') throw headerMismatch(block, number, verdict.computed)
+  if (verdict.kind === 'matches') return
+  state.metrics.unverifiedHeaders.inc()
+  if (state.unverifiedReported) return
+  state.unverifiedReported = true
+  state.log.warn(
+    { height: number, fields: verdict.fields },
+    'headers have unknown fields: block hashes are taken from the node without verification',
+  )
+}
+
+async function receiptsPerTransaction(
+  { options }: ReaderState,
+  endpoint: Endpoint,
+  block: CheckedBlock,
+  signal: AbortSignal,
+): Promise<RpcReceipt[]> {
+  const receipts = new Map<number, RpcReceipt>()
+  let wanted = block.transactions.map((_, index) => index)
+  for (let stalls = 0; ; stalls++) {
+    const calls = wanted.map((index) => receiptCall(block, index))
+    const outcomes = await endpoint.calls(calls, signal)
+    const lacksMethod = outcomes.some((one) => one.kind === 'error' && one.code === methodNotFound)
+    if (lacksMethod) throw methodMissing(endpoint.label, receiptMethod)
+    let problem = ''
+    const still = wanted.filter((index, place) => {
+      const found = receiptOf(outcomes[place], block, index)
+      if (typeof found !== 'string') receipts.set(index, found)
+      else problem = `receipt ${index} ${found}`
+      return typeof found === 'string'
+    })
+    if (still.length === 0) break
+    if (still.length < wanted.length) stalls = 0
+    if (stalls === stallsAllowed) throw incomplete(block, problem)
+    wanted = still
+    const waitMs = backoffMs(options.backoff, stalls + 1, Math.random())
+    await pause(waitMs, undefined, { signal })
+  }
+  return block.transactions.map((_, index) => receipts.get(index) ?? {})
+}
+
+async function receiptsPerBlock(
+  state: ReaderState,
+  endpoint: Endpoint,
+  block: CheckedBlock,
+  signal: AbortSignal,
+): Promise<RpcReceipt[]> {
+  const response = await requestBlockReceipts(state, endpoint, block, signal)
+  if (response === null) return await receiptsPerTransaction(state, endpoint, block, signal)
+  if (!Array.isArray(response) || response.length !== block.transactions.length)
+    throw incomplete(block, 'the list of its receipts has another length')
+  response.forEach((receipt: unknown, index) => {
+    const problem = receiptProblem(receipt, block, index)
+    if (problem !== null) throw incomplete(block, `receipt ${index} ${problem}`)
+  })
+  return response as RpcReceipt[]
+}
+
+/** Null when the node does not know the method, which is not called again then. */
+async function requestBlockReceipts(
+  state: ReaderState,
+  endpoint: Endpoint,
+  block: CheckedBlock,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const call = { method: 'eth_getBlockReceipts', params: [block.number] }
+  const [outcome] = await endpoint.calls([call], signal)
+  if (outcome?.kind === 'result') return outcome.value ?? []
+  if (outcome?.kind !== 'error') throw incomplete(block, 'no response for its receipts')
+  if (outcome.code !== methodNotFound) throw incomplete(block, outcome.message)
+  state.receiptsAtOnce = false
+  state.log.warn(
+    { endpoint: endpoint.label },
+    'node has no eth_getBlockReceipts, requests receipts one by one',
+  )
+  return null
 }
 
 function blockCall(at: number | 'latest', whole: boolean): { method: string; params: unknown[] } {
@@ -184,7 +206,7 @@ function receiptOf(
   index: number,
 ): RpcReceipt | string {
   if (outcome?.kind === 'error') return `was answered with an error: ${outcome.message}`
-  if (outcome?.kind !== 'result') return 'is missing in the answer'
+  if (outcome?.kind !== 'result') return 'is missing in the response'
   return receiptProblem(outcome.value, block, index) ?? (outcome.value as RpcReceipt)
 }
 

@@ -1,12 +1,12 @@
 /**
- * One URL of an execution node: sends calls in batches as large as this node takes, and turns every
- * way of not answering into an error with a code.
+ * One URL of an execution node: sends calls in batches as large as this node accepts, and turns every
+ * failure into an error with a code.
  */
 import { ServiceError } from '../errors.ts'
-import { createBatchLimit } from './batch-limit.ts'
-import { type HttpAnswer, openHttpPost } from './http-post.ts'
+import { type BatchLimit, createBatchLimit } from './batch-limit.ts'
+import { type HttpPost, type HttpPostResponse, openHttpPost } from './http-post.ts'
 import {
-  decodeAnswer,
+  decodeResponse,
   encodeCalls,
   methodNotFound,
   missing,
@@ -20,122 +20,56 @@ export interface EndpointOptions {
   readonly headers: Readonly<Record<string, string>>
   readonly timeoutMs: number
   readonly maxResponseBytes: number
-  /** Calls in one request at most. */
+  /** Most calls in one request. */
   readonly maxBatch: number
 }
 
 export interface Endpoint {
   /** Host and port; the path may hold a key and is never shown. */
   readonly label: string
-  /** One outcome per call, in their order. Throws a ServiceError when no request was answered. */
+  /** One outcome per call, in their order. Throws a ServiceError when every request failed. */
   calls(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly RpcOutcome[]>
-  /** The result of one call; an error answer throws CHAIN_RPC_ERROR or CHAIN_METHOD_MISSING. */
+  /** The result of one call; an error response throws CHAIN_RPC_ERROR or CHAIN_METHOD_MISSING. */
   call(call: RpcCall, signal: AbortSignal): Promise<unknown>
   close(): Promise<void>
 }
 
-/** Batches of one `calls` that are under way at the same time; a node works on them in parallel. */
+/** Batches of one `calls` in flight at the same time; a node processes them in parallel. */
 const batchesInFlight = 4
-/** Statuses that tell about the server's state and nothing about the size of the request. */
+/** Statuses that describe the server's state and say nothing about the size of the request. */
 const passingStatuses: ReadonlySet<number> = new Set([401, 403, 408, 425, 429, 500, 502, 503, 504])
-/** Invalid request, method not found, parse error: what servers without batches answer to one. */
+/** Invalid request, method not found, parse error: how servers without batch support respond to one. */
 const refusingCodes: ReadonlySet<number> = new Set([-32600, methodNotFound, -32700])
 const refusingWords = /batch|too large|too many (requests|calls) in/i
 
+/** One URL with its discovered limits. */
+interface EndpointState {
+  readonly label: string
+  readonly http: HttpPost
+  readonly limit: BatchLimit
+  readonly metrics: ChainMetrics
+  /** JSON-RPC id of the last call. */
+  lastId: number
+}
+
 export function openEndpoint(
   options: EndpointOptions,
-  parts: { readonly metrics: ChainMetrics },
+  { metrics }: { readonly metrics: ChainMetrics },
 ): Endpoint {
-  const { metrics } = parts
   const label = new URL(options.url).host
   const http = openHttpPost({ ...options, maxBytes: options.maxResponseBytes })
   const limit = createBatchLimit(options.maxBatch)
-  let lastId = 0
-
-  const showLimit = (): void => metrics.batchLimit.set({ endpoint: label }, limit.size())
-  showLimit()
-
-  async function attempt(
-    calls: readonly RpcCall[],
-    signal: AbortSignal,
-  ): Promise<readonly RpcOutcome[] | 'refused'> {
-    const firstId = lastId + 1
-    lastId += calls.length
-    const answer = await http.send(encodeCalls(calls, firstId), signal)
-    metrics.answerBytes.inc(answer.bytes)
-    const read = readStatus(answer, label, calls.length)
-    if (read === 'refused') return read
-    const decoded = decodeAnswer(answer.text, calls.length, firstId)
-    if (decoded.kind === 'refused') {
-      if (isRefusal(decoded)) return 'refused'
-      throw rpcError(label, decoded)
-    }
-    return decoded.outcomes
-  }
-
-  async function send(
-    calls: readonly RpcCall[],
-    signal: AbortSignal,
-  ): Promise<readonly RpcOutcome[]> {
-    try {
-      const outcomes = await attempt(calls, signal)
-      if (outcomes === 'refused') {
-        limit.refused(calls.length)
-        return await inBatches(calls, signal)
-      }
-      if (outcomes.some((outcome) => outcome.kind === 'error' && isCutShort(outcome)))
-        limit.refused(calls.length)
-      else limit.passed(calls.length)
-      return outcomes
-    } catch (error) {
-      if (!signal.aborted && mayBeTheSize(error)) limit.failed(calls.length)
-      throw error
-    } finally {
-      showLimit()
-    }
-  }
-
-  /**
-   * `next` is moved between awaits only, so no call is sent twice or left out. After a failure no
-   * further batch is begun; what the others bring is kept, unless there is nothing.
-   */
-  async function inBatches(
-    calls: readonly RpcCall[],
-    signal: AbortSignal,
-  ): Promise<readonly RpcOutcome[]> {
-    const outcomes = calls.map(() => missing)
-    const failures: unknown[] = []
-    let next = 0
-    let answered = 0
-    const lane = async (): Promise<void> => {
-      while (next < calls.length && failures.length === 0) {
-        const start = next
-        const batch = calls.slice(start, start + limit.size())
-        next += batch.length
-        try {
-          const found = await send(batch, signal)
-          outcomes.splice(start, found.length, ...found)
-          answered += batch.length
-        } catch (error) {
-          failures.push(error)
-        }
-      }
-    }
-    await Promise.all(Array.from({ length: batchesInFlight }, lane))
-    signal.throwIfAborted()
-    if (answered === 0 && failures.length > 0) throw failures[0]
-    return outcomes
-  }
-
+  const state: EndpointState = { label, http, limit, metrics, lastId: 0 }
+  setLimitGauge(state)
   return {
     label,
     async calls(calls, signal) {
       for (const { method } of calls) metrics.calls.inc({ method })
-      return await inBatches(calls, signal)
+      return await sendInBatches(state, calls, signal)
     },
     async call(call, signal) {
       metrics.calls.inc({ method: call.method })
-      const [outcome] = await send([call], signal)
+      const [outcome] = await sendBatch(state, [call], signal)
       if (outcome?.kind === 'result') return outcome.value
       if (outcome?.kind !== 'error') throw noAnswer(label)
       throw outcome.code === methodNotFound
@@ -146,9 +80,95 @@ export function openEndpoint(
   }
 }
 
-/** Throws for a status that is a failure, unless the body says more. */
-function readStatus(answer: HttpAnswer, endpoint: string, count: number): 'refused' | 'read' {
-  const { status } = answer
+function setLimitGauge({ metrics, label, limit }: EndpointState): void {
+  metrics.batchLimit.set({ endpoint: label }, limit.size())
+}
+
+/** One request; `refused` where the node does not accept batches of this size. */
+async function request(
+  state: EndpointState,
+  calls: readonly RpcCall[],
+  signal: AbortSignal,
+): Promise<readonly RpcOutcome[] | 'refused'> {
+  const firstId = state.lastId + 1
+  state.lastId += calls.length
+  const response = await state.http.send(encodeCalls(calls, firstId), signal)
+  state.metrics.responseBytes.inc(response.bytes)
+  const read = readStatus(response, state.label, calls.length)
+  if (read === 'refused') return read
+  const decoded = decodeResponse(response.text, calls.length, firstId)
+  if (decoded.kind === 'refused') {
+    if (isRefusal(decoded)) return 'refused'
+    throw rpcError(state.label, decoded)
+  }
+  return decoded.outcomes
+}
+
+/** Sends one batch, or smaller ones where the node refuses it. Keeps the batch limit up to date. */
+async function sendBatch(
+  state: EndpointState,
+  calls: readonly RpcCall[],
+  signal: AbortSignal,
+): Promise<readonly RpcOutcome[]> {
+  const { limit } = state
+  try {
+    const outcomes = await request(state, calls, signal)
+    if (outcomes === 'refused') {
+      limit.refused(calls.length)
+      return await sendInBatches(state, calls, signal)
+    }
+    if (outcomes.some((outcome) => outcome.kind === 'error' && isCutShort(outcome)))
+      limit.refused(calls.length)
+    else limit.passed(calls.length)
+    return outcomes
+  } catch (error) {
+    if (!signal.aborted && mayBeTheSize(error)) limit.failed(calls.length)
+    throw error
+  } finally {
+    setLimitGauge(state)
+  }
+}
+
+/**
+ * `next` only moves between awaits, so that no call is sent twice or skipped. After a failure no
+ * further batch starts; the results of the others are kept.
+ */
+async function sendInBatches(
+  state: EndpointState,
+  calls: readonly RpcCall[],
+  signal: AbortSignal,
+): Promise<readonly RpcOutcome[]> {
+  const outcomes = calls.map(() => missing)
+  const failures: unknown[] = []
+  let next = 0
+  let answered = 0
+  const lane = async (): Promise<void> => {
+    while (next < calls.length && failures.length === 0) {
+      const start = next
+      const batch = calls.slice(start, start + state.limit.size())
+      next += batch.length
+      try {
+        const found = await sendBatch(state, batch, signal)
+        outcomes.splice(start, found.length, ...found)
+        answered += batch.length
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: batchesInFlight }, lane))
+  signal.throwIfAborted()
+  if (answered === 0 && failures.length > 0) throw failures[0]
+  return outcomes
+}
+
+/** Throws for a failure status, unless the body holds a JSON-RPC error. */
+function readStatus(
+  response: HttpPostResponse,
+  endpoint: string,
+  count: number,
+): 'refused' | 'read' {
+  const { status } = response
   if (status >= 200 && status < 300) return 'read'
   if (count > 1 && !passingStatuses.has(status)) return 'refused'
   const facts = { endpoint, status }
@@ -158,7 +178,7 @@ function readStatus(answer: HttpAnswer, endpoint: string, count: number): 'refus
       remedy:
         'Check NODE_API_KEY and NODE_API_KEY_TYPE (the name of the header that takes the key).',
     })
-  if (isRpcError(answer.text)) return 'read'
+  if (isRpcError(response.text)) return 'read'
   throw new ServiceError('CHAIN_HTTP_STATUS', `${endpoint} answered with status ${status}`, {
     facts,
   })
@@ -168,11 +188,11 @@ function isRpcError(text: string): boolean {
   return text.length < 10_000 && /^\s*\{.*"error"\s*:\s*\{/s.test(text)
 }
 
-function isRefusal(answer: { readonly code: number; readonly message: string }): boolean {
-  return refusingCodes.has(answer.code) || refusingWords.test(answer.message)
+function isRefusal(response: { readonly code: number; readonly message: string }): boolean {
+  return refusingCodes.has(response.code) || refusingWords.test(response.message)
 }
 
-/** A node that stops in the middle of a batch because its answer grew too long. */
+/** A node that stops in the middle of a batch because its response grew too large. */
 function isCutShort(error: { readonly message: string }): boolean {
   return /response too large|batch/i.test(error.message)
 }
@@ -198,7 +218,7 @@ function rpcError(
   )
 }
 
-/** CHAIN_METHOD_MISSING: asking again brings nothing, until the node is started otherwise. */
+/** CHAIN_METHOD_MISSING: retrying is useless until the node runs with other options. */
 export function methodMissing(endpoint: string, method: string): ServiceError {
   return new ServiceError('CHAIN_METHOD_MISSING', `${endpoint} does not have ${method}`, {
     facts: { endpoint, method },

@@ -1,11 +1,11 @@
 /**
  * One WebSocket that reports new heads (`eth_subscribe`, https://geth.ethereum.org/docs/interacting-with-geth/rpc/pubsub).
- * It lives once: who wants another after it has closed opens another.
+ * It is single-use: after it has closed, the caller opens another.
  */
 import { Agent, WebSocket } from 'undici'
 import { ServiceError } from '../errors.ts'
 import { checkHeader } from './block-check.ts'
-import type { Head } from './block-reader.ts'
+import type { ChainHead } from './block-reader.ts'
 
 export interface HeadSocketOptions {
   readonly url: string
@@ -32,22 +32,22 @@ const subscribeCall = JSON.stringify({
 })
 
 /**
- * Connects and subscribes. Throws CHAIN_UNREACHABLE or CHAIN_TIMEOUT when it does not get that far,
- * and the signal's reason when it is aborted meanwhile.
+ * Connects and subscribes. Throws CHAIN_UNREACHABLE or CHAIN_TIMEOUT when that fails, and the signal's
+ * reason when it is aborted meanwhile.
  */
 export async function openHeadSocket(
   options: HeadSocketOptions,
-  onHead: (head: Head) => void,
+  onHead: (head: ChainHead) => void,
   signal: AbortSignal,
 ): Promise<HeadSocket> {
   signal.throwIfAborted()
   const { subscribed, closed, close } = startSocket(options, onHead)
-  const giveUp = (reason: unknown): void => {
+  const abandon = (reason: unknown): void => {
     subscribed.reject(reason)
     close()
   }
-  const onAbort = (): void => giveUp(signal.reason)
-  const timer = setTimeout(() => giveUp(timedOut(options)), options.timeoutMs)
+  const onAbort = (): void => abandon(signal.reason)
+  const timer = setTimeout(() => abandon(timedOut(options)), options.timeoutMs)
   signal.addEventListener('abort', onAbort, { once: true })
   void closed.promise.then(() => signal.removeEventListener('abort', onAbort))
   try {
@@ -58,14 +58,14 @@ export async function openHeadSocket(
   return { closed: closed.promise, close }
 }
 
-/** A socket on its way; `subscribed` rejects when it closes before. */
+/** A connecting socket; `subscribed` rejects when it closes before the subscription. */
 interface StartedSocket {
   readonly subscribed: PromiseWithResolvers<void>
   readonly closed: PromiseWithResolvers<string>
   close(): void
 }
 
-function startSocket(options: HeadSocketOptions, onHead: (head: Head) => void): StartedSocket {
+function startSocket(options: HeadSocketOptions, onHead: (head: ChainHead) => void): StartedSocket {
   const { url, headers, timeoutMs } = options
   const dispatcher = new Agent({
     connect: { timeout: timeoutMs },
@@ -76,7 +76,7 @@ function startSocket(options: HeadSocketOptions, onHead: (head: Head) => void): 
   const closed = Promise.withResolvers<string>()
   const read = createMessageReader(onHead, subscribed.resolve)
   let reason = 'closed by the node'
-  /** Does not wait for the other side, which may be gone. */
+  /** Does not wait for the peer, which may be gone. */
   const close = (): void => {
     socket.close()
     end()
@@ -105,9 +105,9 @@ function startSocket(options: HeadSocketOptions, onHead: (head: Head) => void): 
   return { subscribed, closed, close }
 }
 
-/** Throws where the node refuses, or says of a head what cannot be read. */
+/** Throws where the node refuses the subscription or sends a malformed head. */
 function createMessageReader(
-  onHead: (head: Head) => void,
+  onHead: (head: ChainHead) => void,
   onSubscribed: () => void,
 ): (message: SocketMessage) => void {
   let subscription: string | null = null
@@ -131,7 +131,7 @@ interface SocketMessage {
   readonly params?: { readonly subscription?: unknown; readonly result?: unknown }
 }
 
-function toHead(result: unknown): Head {
+function toHead(result: unknown): ChainHead {
   const { number, hash, parentHash } = checkHeader(result, 'latest')
   return { number: Number(number), hash: hash.toLowerCase(), parentHash: parentHash.toLowerCase() }
 }

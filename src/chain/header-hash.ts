@@ -1,5 +1,5 @@
 /**
- * Recomputes a block's hash from its header, so that a node's word for it is not needed:
+ * Recomputes a block's hash from its header, so that the node need not be trusted for it:
  * keccak256 of the RLP list of the header's fields (Yellow Paper 4.3; fields of later forks by
  * EIP-1559, EIP-4895, EIP-4844, EIP-4788 and EIP-7685, each appended to those before it).
  */
@@ -41,7 +41,7 @@ const forkFields: readonly HeaderField[] = [
   { name: 'requestsHash' },
 ]
 
-/** What a node answers about a block beside its header. */
+/** What a node returns about a block besides its header. */
 const besideHeader = ['hash', 'size', 'totalDifficulty', 'transactions', 'uncles', 'withdrawals']
 
 const knownNames: ReadonlySet<string> = new Set([
@@ -50,10 +50,10 @@ const knownNames: ReadonlySet<string> = new Set([
 ])
 
 /**
- * `unknown` = the header has fields that are not known here or lacks some that are: it belongs to a
- * later fork or another kind of chain, and nothing can be said about its hash.
+ * `unknown` = the header has unknown fields or lacks known ones: it belongs to a later fork or another
+ * kind of chain, and its hash cannot be verified.
  */
-export type HeaderVerdict =
+type HeaderVerdict =
   | { readonly kind: 'matches' }
   | { readonly kind: 'differs'; readonly computed: string }
   | { readonly kind: 'unknown'; readonly fields: readonly string[] }
@@ -69,7 +69,7 @@ export function checkHeaderHash(block: RpcBlock): HeaderVerdict {
   return fields.length > 0 ? { kind: 'unknown', fields } : { kind: 'differs', computed }
 }
 
-/** A fork's field that a later one stands behind is encoded empty where a chain leaves it out. */
+/** A fork's field that a chain leaves out is encoded empty where a later field follows. */
 function headerHash(header: Readonly<Record<string, unknown>>): string {
   const last = forkFields.findLastIndex((field) => isReadable(header, field))
   const fields = [...firstFields, ...forkFields.slice(0, last + 1)]

@@ -1,34 +1,35 @@
 /**
  * Follows the newest head: over a WebSocket while there is one, by polling otherwise. Reading over
- * HTTP goes on in both cases, seldom while the WebSocket is heard, so that a subscription that has
+ * HTTP continues in both cases, rarely while the WebSocket delivers, so that a subscription that has
  * gone silent is noticed.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { ServiceError } from '../errors.ts'
-import { type Backoff, backoffMs } from './backoff.ts'
-import type { Head } from './block-reader.ts'
+import { type Backoff, backoffMs } from '../primitives/backoff.ts'
+import type { ChainHead } from './block-reader.ts'
 import { type HeadSocket, type HeadSocketOptions, openHeadSocket } from './head-socket.ts'
+import { createLatestValue } from './latest-value.ts'
 
 /** Of a WebSocket that cannot be used. */
 const remedy = 'Fix NODE_WS_URL, or open its port; HTTP polling is used meanwhile.'
 
 export interface HeadsOptions {
-  /** Absent: heads are polled for. */
+  /** Absent: heads are polled. */
   readonly socket?: HeadSocketOptions
-  /** Between polls while there is no WebSocket. */
+  /** Poll interval while there is no WebSocket. */
   readonly pollIntervalMs: number
-  /** Silence of the WebSocket after which HTTP is asked whether there is a newer head. */
+  /** Silence of the WebSocket after which HTTP is polled for a newer head. */
   readonly maxSilenceMs: number
   /** Between attempts to open the WebSocket again. */
   readonly backoff: Backoff
 }
 
-export interface HeadsParts {
+interface HeadsParts {
   readonly log: Logger
-  /** The newest head by HTTP; waits for the node as long as it takes. */
-  readonly poll: (signal: AbortSignal) => Promise<Head>
-  /** Told each time the way in which heads arrive changes. */
+  /** The newest head over HTTP; waits for the node as long as it takes. */
+  readonly poll: (signal: AbortSignal) => Promise<ChainHead>
+  /** Called each time the transport of heads changes. */
   readonly onMode: (mode: 'websocket' | 'http') => void
 }
 
@@ -40,188 +41,168 @@ export async function* followHeads(
   options: HeadsOptions,
   parts: HeadsParts,
   signal: AbortSignal,
-): AsyncGenerator<Head, void, undefined> {
+): AsyncGenerator<ChainHead, void, undefined> {
   const left = new AbortController()
   const stop = AbortSignal.any([signal, left.signal])
-  const slot = createSlot<Head>(isSameHead)
-  const follower = createFollower(options, parts, slot.put, stop)
-  const tasks = Promise.all([follower.polling(), follower.listening()])
-  tasks.catch(slot.fail)
-  stop.addEventListener('abort', () => slot.end(), { once: true })
+  const newest = createLatestValue<ChainHead>(isSameHead)
+  const follower = createHeadFollower(options, parts, newest.put, stop)
+  const tasks = Promise.all([
+    untilStopped(stop, poll(follower)),
+    untilStopped(stop, listen(follower)),
+  ])
+  tasks.catch(newest.fail)
+  stop.addEventListener('abort', () => newest.end(), { once: true })
   try {
-    for (let head = await slot.take(); head !== null; head = await slot.take()) yield head
+    for (let head = await newest.take(); head !== null; head = await newest.take()) yield head
   } finally {
     left.abort()
     await tasks.catch(() => undefined)
   }
 }
 
-function isSameHead(a: Head, b: Head): boolean {
+function isSameHead(a: ChainHead, b: ChainHead): boolean {
   return a.number === b.number && a.hash === b.hash
 }
 
-interface Follower {
-  polling(): Promise<void>
-  listening(): Promise<void>
+/** What both tasks of a follower share. */
+interface HeadFollower {
+  readonly options: HeadsOptions
+  readonly parts: HeadsParts
+  readonly put: (head: ChainHead) => void
+  readonly stop: AbortSignal
+  socket: HeadSocket | null
+  /** When a head was last confirmed, in milliseconds of `performance.now()`. */
+  confirmedAt: number
+  /** Height of the last head; -1 before the first. */
+  lastHeight: number
+  /** Ends the wait between two polls. */
+  wake: AbortController
 }
 
-function createFollower(
+function createHeadFollower(
   options: HeadsOptions,
   parts: HeadsParts,
-  put: (head: Head) => void,
+  put: (head: ChainHead) => void,
   stop: AbortSignal,
-): Follower {
-  const { log, poll, onMode } = parts
-  let socket: HeadSocket | null = null
-  let heardAt = 0
-  let heard = -1
-  let wake = new AbortController()
+): HeadFollower {
+  const wake = new AbortController()
+  return { options, parts, put, stop, socket: null, confirmedAt: 0, lastHeight: -1, wake }
+}
 
-  const onHeard = (head: Head): void => {
-    heardAt = performance.now()
-    heard = head.number
-    put(head)
+function onHead(follower: HeadFollower, head: ChainHead): void {
+  follower.confirmedAt = performance.now()
+  follower.lastHeight = head.number
+  follower.put(head)
+}
+
+// --- Polling over HTTP -----------------------------------------------------------------------
+
+async function poll(follower: HeadFollower): Promise<void> {
+  while (!follower.stop.aborted) {
+    if (follower.socket === null) await pollUntilOpen(follower)
+    else await pollWhileOpen(follower, follower.socket)
   }
+}
 
-  const sleep = async (waitMs: number): Promise<void> => {
-    await pause(waitMs, undefined, { signal: AbortSignal.any([stop, wake.signal]) }).catch(ignore)
-    if (wake.signal.aborted) wake = new AbortController()
+async function pollUntilOpen(follower: HeadFollower): Promise<void> {
+  const { options, parts, stop } = follower
+  while (follower.socket === null && !stop.aborted) {
+    onHead(follower, await parts.poll(stop))
+    if (follower.socket === null) await sleep(follower, options.pollIntervalMs)
   }
+}
 
-  const untilSilent = (): number => heardAt + options.maxSilenceMs - performance.now()
-
-  async function pollUntilOpen(): Promise<void> {
-    while (socket === null && !stop.aborted) {
-      onHeard(await poll(stop))
-      if (socket === null) await sleep(options.pollIntervalMs)
-    }
+async function pollWhileOpen(follower: HeadFollower, current: HeadSocket): Promise<void> {
+  const { options, parts, stop } = follower
+  onHead(follower, await parts.poll(stop))
+  while (follower.socket === current && !stop.aborted) {
+    await sleep(follower, Math.max(options.pollIntervalMs, msUntilSilent(follower)))
+    if (follower.socket !== current || msUntilSilent(follower) > 0) continue
+    if (await isStalled(follower)) current.close()
   }
+}
 
-  /** Whether a head found over HTTP is still untold one poll later. */
-  async function isDeaf(): Promise<boolean> {
-    const head = await poll(stop)
-    put(head)
-    if (head.number <= heard) {
-      heardAt = performance.now()
-      return false
-    }
-    await sleep(options.pollIntervalMs)
-    return head.number > heard
+/** Whether the WebSocket has not reported a head one poll after HTTP did. */
+async function isStalled(follower: HeadFollower): Promise<boolean> {
+  const head = await follower.parts.poll(follower.stop)
+  follower.put(head)
+  if (head.number <= follower.lastHeight) {
+    follower.confirmedAt = performance.now()
+    return false
   }
+  await sleep(follower, follower.options.pollIntervalMs)
+  return head.number > follower.lastHeight
+}
 
-  async function pollWhileOpen(current: HeadSocket): Promise<void> {
-    onHeard(await poll(stop))
-    while (socket === current && !stop.aborted) {
-      await sleep(Math.max(options.pollIntervalMs, untilSilent()))
-      if (socket !== current || untilSilent() > 0) continue
-      if (await isDeaf()) current.close()
-    }
+function msUntilSilent({ confirmedAt: heardAt, options }: HeadFollower): number {
+  return heardAt + options.maxSilenceMs - performance.now()
+}
+
+async function sleep(follower: HeadFollower, waitMs: number): Promise<void> {
+  const signal = AbortSignal.any([follower.stop, follower.wake.signal])
+  await pause(waitMs, undefined, { signal }).catch(ignore)
+  if (follower.wake.signal.aborted) follower.wake = new AbortController()
+}
+
+// --- Listening at the WebSocket ---------------------------------------------------------------
+
+async function listen(follower: HeadFollower): Promise<void> {
+  const { options, parts, stop } = follower
+  const { socket: target } = options
+  if (target === undefined) return
+  const endpoint = new URL(target.url).host
+  let reported = false
+  let failures = 0
+  const onOpen = (): void => {
+    const message = reported ? 'WebSocket is back' : 'follows heads over the WebSocket'
+    parts.log.info({ endpoint }, message)
+    reported = false
+    failures = 0
   }
-
-  async function polling(): Promise<void> {
-    while (!stop.aborted) {
-      if (socket === null) await pollUntilOpen()
-      else await pollWhileOpen(socket)
-    }
+  while (!stop.aborted) {
+    const reason = await listenOnce(follower, target, onOpen)
+    if (stop.aborted) return
+    if (!reported)
+      parts.log.warn({ endpoint, reason, remedy }, 'WebSocket unavailable, will use HTTP-only mode')
+    reported = true
+    failures++
+    const waitMs = backoffMs(options.backoff, failures, Math.random())
+    await pause(waitMs, undefined, { signal: stop }).catch(ignore)
   }
+}
 
-  /** Runs one socket until it closes; answers why. */
-  async function listenOnce(target: HeadSocketOptions, onOpen: () => void): Promise<string> {
-    try {
-      socket = await openHeadSocket(target, onHeard, stop)
-    } catch (error) {
-      if (error instanceof ServiceError) return error.message
-      throw error
-    }
-    heardAt = performance.now()
-    onOpen()
-    onMode('websocket')
-    wake.abort()
-    const reason = await socket.closed
-    socket = null
-    onMode('http')
-    wake.abort()
-    return reason
+/** Runs one socket until it closes; returns why it did. */
+async function listenOnce(
+  follower: HeadFollower,
+  target: HeadSocketOptions,
+  onOpen: () => void,
+): Promise<string> {
+  const { parts, stop } = follower
+  let socket: HeadSocket
+  try {
+    socket = await openHeadSocket(target, (head) => onHead(follower, head), stop)
+  } catch (error) {
+    if (error instanceof ServiceError) return error.message
+    throw error
   }
+  follower.socket = socket
+  follower.confirmedAt = performance.now()
+  onOpen()
+  parts.onMode('websocket')
+  follower.wake.abort()
+  const reason = await socket.closed
+  follower.socket = null
+  parts.onMode('http')
+  follower.wake.abort()
+  return reason
+}
 
-  async function listening(): Promise<void> {
-    const { socket: target } = options
-    if (target === undefined) return
-    const endpoint = new URL(target.url).host
-    let reported = false
-    let failures = 0
-    const onOpen = (): void => {
-      log.info({ endpoint }, reported ? 'WebSocket is back' : 'follows heads over the WebSocket')
-      reported = false
-      failures = 0
-    }
-    while (!stop.aborted) {
-      const reason = await listenOnce(target, onOpen)
-      if (stop.aborted) return
-      if (!reported)
-        log.warn({ endpoint, reason, remedy }, 'WebSocket unavailable, will use HTTP-only mode')
-      reported = true
-      failures++
-      await pause(backoffMs(options.backoff, failures), undefined, { signal: stop }).catch(ignore)
-    }
-  }
-
-  const untilStopped = async (task: () => Promise<void>): Promise<void> => {
-    try {
-      await task()
-    } catch (error) {
-      if (!stop.aborted) throw error
-    }
-  }
-
-  return {
-    polling: () => untilStopped(polling),
-    listening: () => untilStopped(listening),
+async function untilStopped(stop: AbortSignal, task: Promise<void>): Promise<void> {
+  try {
+    await task
+  } catch (error) {
+    if (!stop.aborted) throw error
   }
 }
 
 function ignore(): void {}
-
-interface Slot<T> {
-  put(value: T): void
-  /** The next value not yet taken; null after `end`. */
-  take(): Promise<T | null>
-  end(): void
-  fail(error: unknown): void
-}
-
-/** Holds one value: a newer one takes its place, an equal one is dropped. */
-function createSlot<T>(isSame: (a: T, b: T) => boolean): Slot<T> {
-  let last: T | null = null
-  let fresh = false
-  let ended = false
-  let failure: { readonly error: unknown } | null = null
-  let bell = Promise.withResolvers<void>()
-  const ring = (): void => bell.resolve()
-  return {
-    put(value) {
-      if (last !== null && isSame(last, value)) return
-      last = value
-      fresh = true
-      ring()
-    },
-    async take() {
-      while (!fresh && !ended && failure === null) {
-        bell = Promise.withResolvers()
-        await bell.promise
-      }
-      if (failure !== null) throw failure.error
-      if (ended) return null
-      fresh = false
-      return last
-    },
-    end() {
-      ended = true
-      ring()
-    },
-    fail(error) {
-      failure = { error }
-      ring()
-    },
-  }
-}

@@ -1,24 +1,24 @@
 /**
  * POSTs JSON over connections that stay open, with a deadline for the whole exchange and a bound on
- * the answer. viem's HTTP client is not used here: measured on full blocks (200 receipts, 808 kB of
+ * the response. viem's HTTP client is not used here: measured on full blocks (200 receipts, 808 kB of
  * JSON) it costs a quarter to a half more than plain `fetch` and `JSON.parse` of the same bytes,
  * and its deadline ends with the headers; undici's dispatcher costs a quarter less than `fetch`.
  */
 import { Agent, type Dispatcher } from 'undici'
 import { ServiceError } from '../errors.ts'
-import { type AnswerBuffers, createAnswerBuffers } from './answer-buffers.ts'
+import { createResponseBuffers, type ResponseBuffers } from './response-buffers.ts'
 
-export interface HttpPostOptions {
+interface HttpPostOptions {
   /** May hold user:password, sent as basic authorization; never logged. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** From sending a request to the last byte of its answer. */
+  /** From sending a request to the last byte of its response. */
   readonly timeoutMs: number
-  /** Longest answer body that is read. */
+  /** Largest response body that is read. */
   readonly maxBytes: number
 }
 
-export interface HttpAnswer {
+export interface HttpPostResponse {
   readonly status: number
   readonly text: string
   readonly bytes: number
@@ -29,7 +29,7 @@ export interface HttpPost {
    * Sends `body`. Throws CHAIN_UNREACHABLE, CHAIN_TIMEOUT or CHAIN_ANSWER_TOO_LARGE, and the
    * signal's reason when it is aborted.
    */
-  send(body: string, signal: AbortSignal): Promise<HttpAnswer>
+  send(body: string, signal: AbortSignal): Promise<HttpPostResponse>
   close(): Promise<void>
 }
 
@@ -41,7 +41,7 @@ const keepAliveMs = 30_000
 export function openHttpPost(options: HttpPostOptions): HttpPost {
   const { origin, path, headers, host } = parseTarget(options)
   const { timeoutMs, maxBytes } = options
-  const buffers = createAnswerBuffers(connections)
+  const buffers = createResponseBuffers(connections)
   const agent = new Agent({
     connections,
     keepAliveTimeout: keepAliveMs,
@@ -87,7 +87,7 @@ interface Bounds {
   readonly timeoutMs: number
   readonly maxBytes: number
   readonly host: string
-  readonly buffers: AnswerBuffers
+  readonly buffers: ResponseBuffers
 }
 
 function exchange(
@@ -95,10 +95,10 @@ function exchange(
   request: Dispatcher.DispatchOptions,
   signal: AbortSignal,
   bounds: Bounds,
-): Promise<HttpAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>()
+): Promise<HttpPostResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<HttpPostResponse>()
   const { buffers } = bounds
-  let answer: Buffer | null = null
+  let response: Buffer | null = null
   let status = 0
   let bytes = 0
   let controller: Dispatcher.DispatchController | null = null
@@ -112,8 +112,8 @@ function exchange(
     return true
   }
   const text = (): string => {
-    const found = answer?.toString('utf8', 0, bytes) ?? ''
-    if (answer !== null) buffers.give(answer)
+    const found = response?.toString('utf8', 0, bytes) ?? ''
+    if (response !== null) buffers.release(response)
     return found
   }
   const fail = (error: unknown): void => {
@@ -135,15 +135,15 @@ function exchange(
       status = statusCode
       const length = Number(headers['content-length']) || 0
       if (length > bounds.maxBytes) fail(tooLarge(bounds))
-      else answer = buffers.take(length)
+      else response = buffers.borrow(length)
     },
     onResponseData(_, chunk) {
       const used = bytes
       bytes += chunk.length
       if (bytes > bounds.maxBytes) fail(tooLarge(bounds))
-      if (ended || answer === null) return
-      while (answer.length < bytes) answer = buffers.grow(answer, used)
-      answer.set(chunk, used)
+      if (ended || response === null) return
+      while (response.length < bytes) response = buffers.grow(response, used)
+      response.set(chunk, used)
     },
     onResponseEnd() {
       if (end()) resolve({ status, bytes, text: text() })

@@ -1,6 +1,6 @@
 /**
- * JSON-RPC 2.0 as text (https://www.jsonrpc.org/specification): calls into a request body, an
- * answer body into one outcome per call, in the order of the calls whatever the order of the answer.
+ * JSON-RPC 2.0 as text (https://www.jsonrpc.org/specification): encodes calls into a request
+ * body, and decodes a response body into one outcome per call, in the order of the calls.
  */
 import { ServiceError } from '../errors.ts'
 
@@ -10,22 +10,21 @@ export interface RpcCall {
 }
 
 /**
- * What became of one call; `missing` = the batch's answer has no element for it, or the batch was
- * not answered.
+ * The outcome of one call; `missing` = the batch response has no element for it, or the batch failed.
  */
 export type RpcOutcome =
   | { readonly kind: 'result'; readonly value: unknown }
   | { readonly kind: 'error'; readonly code: number; readonly message: string }
   | { readonly kind: 'missing' }
 
-/** `refused` = one error for the batch as a whole, which is how nodes decline to take batches. */
-export type RpcAnswer =
+/** `refused` = one error for the whole batch, which is how nodes refuse batches. */
+type RpcResponse =
   | { readonly kind: 'outcomes'; readonly outcomes: readonly RpcOutcome[] }
   | { readonly kind: 'refused'; readonly code: number; readonly message: string }
 
 /** The code of an error about a method that a node does not have (chapter 5.1). */
 export const methodNotFound = -32601
-/** The outcome of a call without an answer. */
+/** The outcome of a call without a response. */
 export const missing: RpcOutcome = { kind: 'missing' }
 const maxShownCharacters = 120
 
@@ -37,11 +36,12 @@ export function encodeCalls(calls: readonly RpcCall[], firstId: number): string 
   return calls.length === 1 ? (parts[0] ?? '') : `[${parts.join(',')}]`
 }
 
-/** Reads the answer to `encodeCalls`. Throws CHAIN_ANSWER_MALFORMED. */
-export function decodeAnswer(text: string, count: number, firstId: number): RpcAnswer {
-  const answer = parseJson(text)
-  if (Array.isArray(answer)) return { kind: 'outcomes', outcomes: sortOut(answer, count, firstId) }
-  const outcome = outcomeOf(answer)
+/** Decodes the response to `encodeCalls`. Throws CHAIN_ANSWER_MALFORMED. */
+export function decodeResponse(text: string, count: number, firstId: number): RpcResponse {
+  const response = parseJson(text)
+  if (Array.isArray(response))
+    return { kind: 'outcomes', outcomes: sortOut(response, count, firstId) }
+  const outcome = outcomeOf(response)
   if (outcome === null) throw malformed('neither a result nor an error', text)
   if (count === 1) return { kind: 'outcomes', outcomes: [outcome] }
   if (outcome.kind !== 'error') throw malformed('one result for a batch', text)
@@ -56,9 +56,9 @@ function parseJson(text: string): unknown {
   }
 }
 
-function sortOut(answer: readonly unknown[], count: number, firstId: number): RpcOutcome[] {
+function sortOut(response: readonly unknown[], count: number, firstId: number): RpcOutcome[] {
   const outcomes: RpcOutcome[] = new Array(count).fill(missing)
-  for (const item of answer) {
+  for (const item of response) {
     const outcome = outcomeOf(item)
     const index = outcome === null ? -1 : Number((item as { id: unknown }).id) - firstId
     if (outcome !== null && index in outcomes) outcomes[index] = outcome
@@ -77,7 +77,7 @@ function outcomeOf(item: unknown): RpcOutcome | null {
 }
 
 function malformed(what: string, text: string, cause?: unknown): ServiceError {
-  return new ServiceError('CHAIN_ANSWER_MALFORMED', `the node's answer is ${what}`, {
+  return new ServiceError('CHAIN_ANSWER_MALFORMED', `the node's response is ${what}`, {
     facts: { starts: text.slice(0, maxShownCharacters), characters: text.length },
     remedy: 'Check that the URL is the JSON-RPC address of an execution node.',
     cause,

@@ -8,8 +8,8 @@ const hexLength = 2 + bytes * 2
 const words = bytes / 4
 
 /** Collects receipts' filters. */
-export interface BloomUnion {
-  /** Adds one filter; answers whether it is one, and whether it has a bit set. */
+interface BloomUnion {
+  /** Adds one filter; returns whether it is well-formed, and whether it has a bit set. */
   add(bloom: unknown): 'empty' | 'set' | 'malformed'
   /** Whether the union so far is exactly `bloom`. */
   equals(bloom: unknown): boolean

@@ -1,10 +1,10 @@
-/** What this room counts. */
+/** The metrics of the node client. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
 export interface ChainMetrics {
   readonly calls: Counter<'method'>
   readonly failures: Counter<'code'>
-  readonly answerBytes: Counter
+  readonly responseBytes: Counter
   readonly blockSeconds: Histogram
   readonly headHeight: Gauge
   readonly websocket: Gauge
@@ -28,9 +28,9 @@ export function createChainMetrics(registry: Registry): ChainMetrics {
       labelNames: ['code'],
       registers,
     }),
-    answerBytes: new Counter({
+    responseBytes: new Counter({
       name: 'viewmesh_chain_answer_bytes_total',
-      help: 'Bytes of answer bodies received over HTTP from execution nodes.',
+      help: 'Bytes of response bodies received over HTTP from execution nodes.',
       registers,
     }),
     blockSeconds: new Histogram({
@@ -41,23 +41,23 @@ export function createChainMetrics(registry: Registry): ChainMetrics {
     }),
     headHeight: new Gauge({
       name: 'viewmesh_chain_head_height',
-      help: 'Height of the newest head heard of from the execution node.',
+      help: 'Height of the newest head received from the execution node.',
       registers,
     }),
     websocket: new Gauge({
       name: 'viewmesh_chain_websocket_connected',
-      help: '1 while new heads come over the WebSocket, 0 while they are polled over HTTP.',
+      help: '1 while new heads arrive over the WebSocket, 0 while they are polled over HTTP.',
       registers,
     }),
     batchLimit: new Gauge({
       name: 'viewmesh_chain_batch_limit',
-      help: 'Calls that are put into one HTTP request at most; 1 means no batches.',
+      help: 'Most calls in one HTTP request; 1 means no batches.',
       labelNames: ['endpoint'],
       registers,
     }),
     unverifiedHeaders: new Counter({
       name: 'viewmesh_chain_unverified_headers_total',
-      help: 'Blocks taken though their hash could not be recomputed from the fields known here.',
+      help: 'Blocks accepted although their hash could not be recomputed from the known header fields.',
       registers,
     }),
   }

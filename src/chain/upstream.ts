@@ -1,31 +1,31 @@
 /**
- * All URLs of the execution node as one thing that never gives up: tries them in their order, waits
- * longer from round to round, and speaks up once when something stays wrong and once when it ends.
+ * All URLs of the execution node as one upstream that retries for ever: tries them in their order,
+ * backs off from round to round, and logs a lasting failure once and its end once.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { type ErrorCode, ServiceError } from '../errors.ts'
-import { type Backoff, backoffMs } from './backoff.ts'
+import { type Backoff, backoffMs } from '../primitives/backoff.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { ChainMetrics } from './metrics.ts'
 
-export interface UpstreamOptions {
+interface UpstreamOptions {
   readonly backoff: Backoff
   /** Longest wait for a block that the node does not have yet. */
   readonly pollIntervalMs: number
 }
 
 /** A failure that lasts, as `/health` shows it. */
-export interface Trouble {
+export interface UpstreamFailure {
   readonly code: ErrorCode
   readonly message: string
   /** What to do about it, where that is known. */
   readonly remedy?: string
 }
 
-export interface Upstream {
+interface Upstream {
   /**
-   * Repeats `attempt` until it succeeds, on one endpoint after the other. `what` names the work in
+   * Repeats `attempt` until it succeeds, on one endpoint after the other. `what` names the request in
    * the log. Only an aborted signal or an error that is no ServiceError ends it without a result.
    */
   persist<T>(
@@ -33,26 +33,26 @@ export interface Upstream {
     attempt: (endpoint: Endpoint) => Promise<T>,
     signal: AbortSignal,
   ): Promise<T>
-  /** What is wrong now, null while all work succeeds sooner or later. */
-  trouble(): Trouble | null
+  /** The current failure; null while requests succeed within a few rounds. */
+  failure(): UpstreamFailure | null
   close(): Promise<void>
 }
 
-interface Candidate {
+interface RankedEndpoint {
   readonly endpoint: Endpoint
   failures: number
   /** `performance.now()` before which other endpoints are preferred. */
-  restsUntil: number
+  avoidUntil: number
 }
 
-/** Failures that tell about the block asked for, not about the endpoint. */
+/** Failures of the requested block, not of the endpoint. */
 const contentCodes: ReadonlySet<ErrorCode> = new Set([
   'CHAIN_BLOCK_UNAVAILABLE',
   'CHAIN_BLOCK_INCOMPLETE',
   'CHAIN_HEADER_MISMATCH',
 ])
-/** Rounds that may fail before it counts as trouble: nodes hiccup. */
-const roundsBeforeTrouble = 2
+/** Failed rounds before a failure is reported: nodes hiccup. */
+const roundsBeforeReport = 2
 const reminderMs = 60_000
 
 /** Takes over the endpoints and closes them. */
@@ -62,19 +62,12 @@ export function openUpstream(
   parts: { readonly log: Logger; readonly metrics: ChainMetrics },
 ): Upstream {
   const { log, metrics } = parts
-  const candidates = endpoints.map((endpoint): Candidate => {
-    return { endpoint, failures: 0, restsUntil: 0 }
+  const candidates = endpoints.map((endpoint): RankedEndpoint => {
+    return { endpoint, failures: 0, avoidUntil: 0 }
   })
-  const troubles = createTroubles(log)
+  const tracker = createFailureTracker(log)
 
-  /** Preferred ones first; resting ones last, so that something is tried at all. */
-  const inOrder = (): Candidate[] => {
-    const now = performance.now()
-    const rest = ({ restsUntil }: Candidate): number => Math.max(0, restsUntil - now)
-    return candidates.toSorted((a, b) => rest(a) - rest(b))
-  }
-
-  const failed = (candidate: Candidate, error: ServiceError, what: string): void => {
+  const failed = (candidate: RankedEndpoint, error: ServiceError, what: string): void => {
     const { endpoint } = candidate
     metrics.failures.inc({ code: error.code })
     log.debug(
@@ -83,7 +76,7 @@ export function openUpstream(
     )
     if (contentCodes.has(error.code)) return
     candidate.failures++
-    candidate.restsUntil = performance.now() + backoffMs(options.backoff, candidate.failures)
+    candidate.avoidUntil = performance.now() + randomBackoffMs(options.backoff, candidate.failures)
   }
 
   async function round<T>(
@@ -92,12 +85,12 @@ export function openUpstream(
     signal: AbortSignal,
   ): Promise<{ readonly value: T } | ServiceError> {
     let last: ServiceError | null = null
-    for (const candidate of inOrder()) {
+    for (const candidate of inOrder(candidates)) {
       signal.throwIfAborted()
       try {
         const value = await attempt(candidate.endpoint)
         candidate.failures = 0
-        candidate.restsUntil = 0
+        candidate.avoidUntil = 0
         return { value }
       } catch (error) {
         signal.throwIfAborted()
@@ -110,7 +103,7 @@ export function openUpstream(
   }
 
   const waitMs = ({ code }: ServiceError, failures: number): number => {
-    const waited = backoffMs(options.backoff, failures)
+    const waited = randomBackoffMs(options.backoff, failures)
     return code === 'CHAIN_BLOCK_UNAVAILABLE' ? Math.min(waited, options.pollIntervalMs) : waited
   }
 
@@ -123,35 +116,42 @@ export function openUpstream(
           const result = await round(what, attempt, signal)
           isAnswered = !(result instanceof ServiceError)
           if (!(result instanceof ServiceError)) return result.value
-          if (failures >= roundsBeforeTrouble) troubles.report(work, what, result)
+          if (failures >= roundsBeforeReport) tracker.report(work, what, result)
           await pause(waitMs(result, failures), undefined, { signal })
         }
       } finally {
-        troubles.settle(work, isAnswered)
+        tracker.end(work, isAnswered)
       }
     },
-    trouble: () => troubles.current(),
+    failure: () => tracker.current(),
     async close() {
       await Promise.all(endpoints.map((endpoint) => endpoint.close()))
     },
   }
 }
 
-/** Of two endpoints' failures the one a person should hear of: that a block is not there yet is none. */
+/** Preferred endpoints first; those backing off last, so that something is tried at all. */
+function inOrder(candidates: readonly RankedEndpoint[]): RankedEndpoint[] {
+  const now = performance.now()
+  const waitMs = ({ avoidUntil }: RankedEndpoint): number => Math.max(0, avoidUntil - now)
+  return candidates.toSorted((a, b) => waitMs(a) - waitMs(b))
+}
+
+/** Of two endpoints' failures the one worth reporting: a block that does not exist yet is none. */
 function worseOf(first: ServiceError | null, second: ServiceError): ServiceError {
   if (first === null || first.code === 'CHAIN_BLOCK_UNAVAILABLE') return second
   return first
 }
 
-interface Troubles {
+interface FailureTracker {
   report(work: object, what: string, error: ServiceError): void
-  /** The work is over, with an answer or given up. */
-  settle(work: object, isAnswered: boolean): void
-  current(): Trouble | null
+  /** The request is over, with a result or abandoned. */
+  end(work: object, isAnswered: boolean): void
+  current(): UpstreamFailure | null
 }
 
-/** One line when the first work is in trouble, reminders, and one line when the last is out of it. */
-function createTroubles(log: Logger): Troubles {
+/** Logs one line when the first request fails, reminders, and one line when the last recovers. */
+function createFailureTracker(log: Logger): FailureTracker {
   const open = new Map<object, ServiceError>()
   let since = 0
   let remindAt = 0
@@ -171,7 +171,7 @@ function createTroubles(log: Logger): Troubles {
         'execution node fails, will try again until it answers',
       )
     },
-    settle(work, isAnswered) {
+    end(work, isAnswered) {
       if (!open.delete(work) || open.size > 0 || !isAnswered) return
       log.info({ afterMs: Math.round(performance.now() - since) }, 'execution node answers again')
     },
@@ -185,4 +185,8 @@ function createTroubles(log: Logger): Troubles {
 
 function remedyOf({ remedy }: ServiceError): { readonly remedy?: string } {
   return remedy === undefined ? {} : { remedy }
+}
+
+function randomBackoffMs(backoff: Backoff, failures: number): number {
+  return backoffMs(backoff, failures, Math.random())
 }

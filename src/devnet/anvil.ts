@@ -5,16 +5,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../errors.ts'
 import { anvilState } from './anvil-state.ts'
 import type { Child, Children } from './children.ts'
-import { callNode, type NodeAddress } from './rpc.ts'
+import { callNode, type RpcAddress } from './rpc.ts'
 
-export interface AnvilOptions {
+interface AnvilOptions {
   readonly port: number
   /** The chain is kept in `state.json` here, beside the log; both are made when missing. */
   readonly directory: string
 }
 
 export interface Anvil {
-  readonly node: NodeAddress
+  readonly node: RpcAddress
   readonly wsUrl: string
   readonly child: Child
 }
@@ -61,8 +61,8 @@ export function anvilPath(platform: string, arch: string): string {
 }
 
 /**
- * Starts anvil on its kept chain or on a new one, a block a second, and waits until it answers.
- * Its end before that is told by `children`.
+ * Starts anvil on its saved chain or on a new one, with a block each second, and waits until it responds.
+ * An earlier exit is reported by `children`.
  */
 export async function startAnvil(
   options: AnvilOptions,
@@ -85,7 +85,7 @@ export async function startAnvil(
   return { node, wsUrl: `ws://127.0.0.1:${port}`, child }
 }
 
-async function answers(node: NodeAddress): Promise<boolean> {
+async function answers(node: RpcAddress): Promise<boolean> {
   try {
     await callNode(node, { method: 'eth_chainId', params: [] })
     return true

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ProgramName } from '../service/contract.ts'
-import { makeDirectory } from '../store/make-directory.ts'
+import { makeDirectory } from '../store/disk/make-directory.ts'
 
 /** The folders of one program. */
 export interface ProgramFolder {
@@ -33,8 +33,8 @@ export function countChainFolders(root: string, genesisHash: string): number {
   return Math.max(0, ...numbers)
 }
 
-/** The folder of the own chain that was used last; null before the first. */
-export function newestOwnChain(root: string): string | null {
+/** The folder of the local chain that was used last; null before the first. */
+export function newestLocalChain(root: string): string | null {
   const [newest] = foldersOf(root)
     .map((name) => join(root, name))
     .filter((path) => existsSync(nodeLog(path)))
@@ -43,17 +43,17 @@ export function newestOwnChain(root: string): string | null {
   return newest?.path ?? null
 }
 
-/** Where the own chain's node keeps its state and log. */
+/** Where the local chain's node keeps its state and log. */
 export function nodeFolder(folder: string): string {
   return join(folder, 'node')
 }
 
-/** The node's log, which each start begins anew. */
+/** The node's log, which each start truncates. */
 export function nodeLog(folder: string): string {
   return join(nodeFolder(folder), 'log')
 }
 
-/** Where a program's data is, whether or not it is there already. */
+/** Where a program's data is or will be. */
 export function programFolder(folder: string, program: ProgramName): ProgramFolder {
   const path = join(folder, program)
   return {
@@ -64,7 +64,7 @@ export function programFolder(folder: string, program: ProgramName): ProgramFold
   }
 }
 
-/** Makes a program's folder and, once, its secret. */
+/** Creates a program's folder and, once, its secret. */
 export function openProgramFolder(folder: string, program: ProgramName): ProgramFolder {
   const found = programFolder(folder, program)
   const { secretPath } = found

@@ -8,20 +8,20 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { ServiceError } from '../errors.ts'
 import { networkName } from '../primitives/names.ts'
-import { makeDirectory } from '../store/make-directory.ts'
+import { makeDirectory } from '../store/disk/make-directory.ts'
 import { type Anvil, startAnvil } from './anvil.ts'
 import { prepareState } from './anvil-state.ts'
 import {
   chainFolderName,
   countChainFolders,
-  newestOwnChain,
+  newestLocalChain,
   nodeFolder,
   programFolder,
 } from './chain-folder.ts'
 import type { Children } from './children.ts'
 import type { DevnetSettings } from './config.ts'
-import { lastSealedBlock, type SealedBlock } from './last-sealed.ts'
-import { callNode, type NodeAddress } from './rpc.ts'
+import { type LastSealed, lastSealedBlock } from './last-sealed.ts'
+import { callNode, type RpcAddress } from './rpc.ts'
 
 export interface ChainSource {
   /** First and second part of the type names. */
@@ -30,17 +30,17 @@ export interface ChainSource {
   readonly genesisHash: string
   /** Folder of this chain's data. */
   readonly folder: string
-  readonly node: NodeAddress
-  /** What the Generator is told of the node. */
+  readonly node: RpcAddress
+  /** The URLs of the node that the Generator is configured with. */
   readonly rpcUrls: readonly string[]
   readonly wsUrl: string | null
   /** `GENERATOR_START_HEIGHT` unless the user says otherwise. */
   readonly startHeight: string
   /** False for a node the user gave. */
-  readonly isOwn: boolean
+  readonly isLocal: boolean
 }
 
-export interface SourceParts {
+interface SourceParts {
   readonly children: Children
   readonly signal: AbortSignal
   readonly say: (text: string) => void
@@ -49,14 +49,14 @@ export interface SourceParts {
 
 const nodeStopMs = 2_000
 
-/** Opens the own chain, or the node that `NODE_RPC_URL` names. */
+/** Opens the local chain, or the node that `NODE_RPC_URL` names. */
 export async function openChainSource(
   settings: DevnetSettings,
   parts: SourceParts,
 ): Promise<ChainSource> {
   const [rpcUrl] = settings.rpcUrls
   return rpcUrl === undefined
-    ? await openOwnChain(settings, parts)
+    ? await openLocalChain(settings, parts)
     : await openGivenNode(settings, rpcUrl, parts)
 }
 
@@ -87,30 +87,33 @@ async function openGivenNode(
     genesisHash,
     folder,
     node,
-    isOwn: false,
+    isLocal: false,
   }
 }
 
-async function openOwnChain(settings: DevnetSettings, parts: SourceParts): Promise<ChainSource> {
-  const found = newestOwnChain(settings.path)
-  if (found === null) return await beginOwnChain(settings, parts)
+async function openLocalChain(settings: DevnetSettings, parts: SourceParts): Promise<ChainSource> {
+  const found = newestLocalChain(settings.path)
+  if (found === null) return await createLocalChain(settings, parts)
   if (!prepareState(nodeFolder(found))) {
     parts.say(
       `The chain that ${found} belongs to is gone or damaged (node/state.json). A new one begins.`,
     )
-    return await beginOwnChain(settings, parts)
+    return await createLocalChain(settings, parts)
   }
   const anvil = await startAnvil({ port: settings.nodePort, directory: nodeFolder(found) }, parts)
-  const { chain, network } = ownNames(settings)
+  const { chain, network } = localNames(settings)
   const lost = await lostBlock(found, networkName(chain, network), anvil.node, parts)
-  if (lost === null) return ownChain(settings, anvil, found, await readGenesisHash(anvil.node))
+  if (lost === null) return localChain(settings, anvil, found, await readGenesisHash(anvil.node))
   parts.say(`${lostText(found, lost)} A new chain begins.`)
   await anvil.child.stop(nodeStopMs)
-  return await beginOwnChain(settings, parts)
+  return await createLocalChain(settings, parts)
 }
 
 /** The folder's name needs the genesis hash, so the first start happens in a folder without one. */
-async function beginOwnChain(settings: DevnetSettings, parts: SourceParts): Promise<ChainSource> {
+async function createLocalChain(
+  settings: DevnetSettings,
+  parts: SourceParts,
+): Promise<ChainSource> {
   const unnamed = join(settings.path, 'unnamed')
   rmSync(unnamed, { recursive: true, force: true })
   makeDirectory(nodeFolder(unnamed), 0o700)
@@ -121,38 +124,38 @@ async function beginOwnChain(settings: DevnetSettings, parts: SourceParts): Prom
   const folder = join(settings.path, chainFolderName(genesisHash, count + 1))
   renameSync(unnamed, folder)
   const anvil = await startAnvil({ port: settings.nodePort, directory: nodeFolder(folder) }, parts)
-  return ownChain(settings, anvil, folder, genesisHash)
+  return localChain(settings, anvil, folder, genesisHash)
 }
 
-function ownChain(
+function localChain(
   settings: DevnetSettings,
   anvil: Anvil,
   folder: string,
   genesisHash: string,
 ): ChainSource {
   return {
-    ...ownNames(settings),
+    ...localNames(settings),
     rpcUrls: [anvil.node.rpcUrl],
     wsUrl: anvil.wsUrl,
     startHeight: '-200',
     genesisHash,
     folder,
     node: anvil.node,
-    isOwn: true,
+    isLocal: true,
   }
 }
 
-function ownNames(settings: DevnetSettings): { chain: string; network: string } {
+function localNames(settings: DevnetSettings): { chain: string; network: string } {
   return { chain: settings.chainName ?? 'Local', network: settings.chainNetwork ?? 'Devnet' }
 }
 
-/** The Generator's last sealed block if the node does not have it any more, on whatever branch. */
+/** The Generator's last sealed block if the node no longer has it on any branch. */
 async function lostBlock(
   folder: string,
   network: string,
-  node: NodeAddress,
+  node: RpcAddress,
   parts: SourceParts,
-): Promise<SealedBlock | null> {
+): Promise<LastSealed | null> {
   const { storePath } = programFolder(folder, 'generator')
   const sealed = await lastSealedBlock({ storePath, network }, parts)
   if (sealed === null) return null
@@ -160,11 +163,11 @@ async function lostBlock(
   return block === null ? sealed : null
 }
 
-function lostText(folder: string, sealed: SealedBlock): string {
+function lostText(folder: string, sealed: LastSealed): string {
   return `The node does not have block ${sealed.number} (${sealed.hash}) any more, the last that the Generator in ${folder} sealed.`
 }
 
-async function readGenesisHash(node: NodeAddress): Promise<string> {
+async function readGenesisHash(node: RpcAddress): Promise<string> {
   const block = await callNode(node, { method: 'eth_getBlockByNumber', params: ['0x0', false] })
   const hash = typeof block === 'object' && block !== null && 'hash' in block ? block.hash : null
   if (typeof hash === 'string' && /^0x[0-9a-f]{64}$/.test(hash)) return hash

@@ -1,23 +1,23 @@
 /**
  * The processes of the development chain. Each writes to a log file and runs in a process group of
- * its own: Ctrl-C reaches only us, and we stop them in order. A child that ends by itself is a
- * failure; children of a dead parent are ended by the reaper.
+ * its own: Ctrl-C reaches only this process, which stops them in order. A child that exits by itself is
+ * a failure; children of a dead parent are ended by the reaper.
  */
 import { spawn } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { ServiceError } from '../errors.ts'
-import { readEntry, readError } from './troubles.ts'
+import { readEntry, readError } from './program-log.ts'
 
-export interface ChildOptions {
+interface ChildOptions {
   /** `node`, `generator`, `host`: in messages and as the name of the log file. */
   readonly name: string
   readonly command: string
   readonly args: readonly string[]
   readonly env: NodeJS.ProcessEnv
   readonly logPath: string
-  /** Told every line it writes. */
+  /** Called with every line it writes. */
   readonly onLine?: (line: string) => void
 }
 
@@ -27,7 +27,7 @@ export interface Child {
 }
 
 export interface Children {
-  /** Starts a process; when it ends before `stop`, `onFailure` is told. */
+  /** Starts a process; when it exits before `stop`, `onFailure` is called. */
   start(options: ChildOptions): Child
   /** Stops those that still run, then the reaper. */
   close(): Promise<void>
@@ -55,8 +55,8 @@ export function openChildren(parts: { readonly onFailure: (error: unknown) => vo
 }
 
 interface Reaper {
-  /** Tells it of a child's beginning (`+pid`) or end (`-pid`). */
-  tell(line: string): void
+  /** Reports the start (`+pid`) or end (`-pid`) of a child. */
+  send(line: string): void
   /** Resolves when it has ended. */
   close(): Promise<void>
 }
@@ -72,7 +72,7 @@ function startReaper(): Reaper {
   child.stdin?.on('error', () => undefined)
   child.unref()
   return {
-    tell: (line) => void child.stdin?.write(`${line}\n`),
+    send: (line) => void child.stdin?.write(`${line}\n`),
     async close() {
       child.ref()
       child.stdin?.end()
@@ -92,7 +92,7 @@ function startChild(
   const lastLines: string[] = []
   let stopping = false
   let isOver = false
-  if (child.pid !== undefined) reaper.tell(`+${child.pid}`)
+  if (child.pid !== undefined) reaper.send(`+${child.pid}`)
   const file = createWriteStream(logPath, { mode: 0o600 })
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on('line', (line) => {
@@ -106,7 +106,7 @@ function startChild(
     if (isOver) return
     isOver = true
     file.end()
-    if (child.pid !== undefined) reaper.tell(`-${child.pid}`)
+    if (child.pid !== undefined) reaper.send(`-${child.pid}`)
     ended.resolve()
     if (!stopping) onFailure(programEnded(name, reason, logPath, lastLines))
   }
@@ -123,7 +123,7 @@ function startChild(
   }
 }
 
-/** The program's own last error says most; a runtime that dies leaves plain text instead. */
+/** Prefers the program's own last error; a crashed runtime leaves plain text instead. */
 function programEnded(
   name: string,
   reason: string,

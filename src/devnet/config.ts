@@ -2,10 +2,16 @@
  * The settings of `viewmesh devnet`. What a Generator or a Host reads from the environment beside
  * these (LOG_LEVEL, PRUNER_MAX_BLOCKS, ...) reaches them unchanged.
  */
-
-import type { SettingsTable } from '../service/setting.ts'
-import { integer, list, path, secretText, text, url } from '../service/setting-kinds.ts'
-import { loadSettings, type SettingSources } from '../service/settings.ts'
+import type { SettingsTable } from '../service/settings/setting.ts'
+import {
+  integerBetween,
+  list,
+  path,
+  secretText,
+  text,
+  url,
+} from '../service/settings/setting-kinds.ts'
+import { loadSettings, type SettingSources } from '../service/settings/settings.ts'
 
 export interface DevnetSettings {
   readonly path: string
@@ -26,9 +32,9 @@ export interface DevnetSettings {
   readonly startHeight: string | null
 }
 
-const port = integer(1, 65_535)
+const port = integerBetween(1, 65_535)
 
-/** Everything that can be set, for reading, help and README. */
+/** Everything that can be set, for reading, help and docs/reference/settings.md. */
 export const devnetSettings: SettingsTable<DevnetSettings> = {
   path: {
     key: 'devnet.path',
@@ -75,7 +81,7 @@ export const devnetSettings: SettingsTable<DevnetSettings> = {
   hostApiPort: {
     key: 'devnet.host_api_port',
     env: 'DEVNET_HOST_API_PORT',
-    kind: integer(1, 65_534),
+    kind: integerBetween(1, 65_534),
     default: 9181,
     doc: 'GraphQL of the Host; the playground is on the next port.',
   },
@@ -104,14 +110,14 @@ export const devnetSettings: SettingsTable<DevnetSettings> = {
     key: 'node.ws_url',
     env: 'NODE_WS_URL',
     kind: url('ws', 'wss'),
-    doc: 'WebSocket of that node, for new heads; without it the Generator asks by HTTP.',
+    doc: 'WebSocket of that node, for new heads; without it the Generator polls over HTTP.',
   },
   apiKey: {
     key: 'node.api_key',
     env: 'NODE_API_KEY',
     kind: secretText,
     secret: true,
-    doc: 'Key that the node asks for.',
+    doc: 'API key of that node.',
   },
   apiKeyType: {
     key: 'node.api_key_type',
@@ -124,19 +130,19 @@ export const devnetSettings: SettingsTable<DevnetSettings> = {
     key: 'chain.name',
     env: 'CHAIN_NAME',
     kind: text('a name'),
-    doc: 'First part of every type name; `Local` for the own chain, `Ethereum` for a given node.',
+    doc: 'First part of every type name; `Local` for the local chain, `Ethereum` for a given node.',
   },
   chainNetwork: {
     key: 'chain.network',
     env: 'CHAIN_NETWORK',
     kind: text('a name'),
-    doc: 'Second part of every type name; `Devnet` for the own chain, `Mainnet` for a given node.',
+    doc: 'Second part of every type name; `Devnet` for the local chain, `Mainnet` for a given node.',
   },
   startHeight: {
     key: 'generator.start_height',
     env: 'GENERATOR_START_HEIGHT',
     kind: text('latest, a height, or -N for N blocks behind the head', /^(latest|-?\d{1,15})$/),
-    doc: 'Where the Generator begins on an empty store; the whole own chain, the head of a given node.',
+    doc: 'Where the Generator starts on an empty store; the whole local chain, the head of a given node.',
   },
 }
 

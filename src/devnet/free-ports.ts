@@ -1,4 +1,4 @@
-/** Finds out before anything starts whether the ports are free, so that no half is left running. */
+/** Checks before anything starts whether the ports are free, so that nothing is left half started. */
 import { createServer } from 'node:net'
 import { ServiceError } from '../errors.ts'
 

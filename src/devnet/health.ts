@@ -7,7 +7,7 @@ const stepMs = 100
 const requestTimeoutMs = 2_000
 const startTimeoutMs = 60_000
 
-/** What the program at `baseUrl` says of itself; null while it does not answer. */
+/** The health report of the program at `baseUrl`; null while it does not respond. */
 export async function readHealth(baseUrl: string): Promise<HealthReport | null> {
   try {
     const response = await fetch(`${baseUrl}${paths.health}`, {

@@ -1,15 +1,15 @@
-/** Reads from a Generator's store how far it got, while no Generator has it open. */
+/** Reads the last sealed block from a Generator's store while no Generator has it open. */
 import { existsSync } from 'node:fs'
 import type { Logger } from 'pino'
 import type { Snapshot } from '../store/store.ts'
-import { openWriter } from '../store/writer.ts'
+import { openWriter } from '../store/write/writer.ts'
 
-export interface SealedBlock {
+export interface LastSealed {
   readonly number: number
   readonly hash: string
 }
 
-export interface LastSealedOptions {
+interface LastSealedOptions {
   readonly storePath: string
   /** As in `Local__Devnet`: a store of another network is refused. */
   readonly network: string
@@ -19,7 +19,7 @@ export interface LastSealedOptions {
 export async function lastSealedBlock(
   options: LastSealedOptions,
   parts: { readonly log: Logger },
-): Promise<SealedBlock | null> {
+): Promise<LastSealed | null> {
   const { storePath: path, network } = options
   if (!existsSync(path)) return null
   const log = parts.log.child({}, { level: 'warn' })
@@ -31,7 +31,7 @@ export async function lastSealedBlock(
   }
 }
 
-function highestSealed(snapshot: Snapshot): SealedBlock | null {
+function highestSealed(snapshot: Snapshot): LastSealed | null {
   const range = snapshot.range()
   if (range === null) return null
   for (const number of snapshot.heights(range.tail, range.head, true)) {

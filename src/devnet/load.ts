@@ -1,8 +1,7 @@
 /**
- * What happens on the development chain: every kind of transaction that the collections describe.
- * `planBlock` says what a block should hold; `openLoad` sends it, about once a second.
+ * The transactions of the development chain: every kind that the collections describe. `planBlock`
+ * returns those of a block; `openLoad` sends them, about once a second.
  */
-
 import type { Logger } from 'pino'
 import {
   type Abi,
@@ -18,11 +17,11 @@ import {
   toHex,
 } from 'viem'
 import { invariant } from '../errors.ts'
-import { callNode, callNodeBatch, type NodeAddress } from './rpc.ts'
+import { callNode, callNodeBatch, type RpcAddress } from './rpc.ts'
 import contracts from './token.json' with { type: 'json' }
 
 /** A transaction as `eth_sendTransaction` takes it; the node signs it for an unlocked account. */
-export interface TransactionRequest {
+interface TransactionRequest {
   readonly type: '0x0' | '0x1' | '0x2'
   readonly from: Address
   /** Left out where the transaction creates a contract. */
@@ -41,7 +40,7 @@ interface AccessListItem {
   readonly storageKeys: readonly Hex[]
 }
 
-export interface Load {
+interface Load {
   /** Stops sending; what was sent is still mined. */
   close(): Promise<void>
 }
@@ -54,7 +53,7 @@ const gasPrice = toHex(2_000_000_000)
 const everyMs = 1_000
 
 /** The token belongs to the first account and is the first thing it creates. */
-export function tokenAddress(accounts: readonly Address[]): Address {
+function tokenAddress(accounts: readonly Address[]): Address {
   return getContractAddress({ from: account(accounts, 0), nonce: 0n })
 }
 
@@ -107,7 +106,7 @@ export function planBlock(accounts: readonly Address[], n: number): TransactionR
 
 /** Creates the token where the chain has none yet, then sends a block's worth every second. */
 export async function openLoad(
-  options: { readonly node: NodeAddress },
+  options: { readonly node: RpcAddress },
   parts: { readonly log: Logger },
 ): Promise<Load> {
   const { node } = options
@@ -135,7 +134,7 @@ export async function openLoad(
   }
 }
 
-async function createToken(node: NodeAddress, accounts: readonly Address[]): Promise<void> {
+async function createToken(node: RpcAddress, accounts: readonly Address[]): Promise<void> {
   const code = await callNode(node, {
     method: 'eth_getCode',
     params: [tokenAddress(accounts), 'latest'],

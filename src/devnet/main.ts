@@ -13,8 +13,9 @@ import { type DevnetSettings, listeningPorts, loadDevnetSettings } from './confi
 import { requireFreePorts } from './free-ports.ts'
 import { waitForPeerId } from './health.ts'
 import { openLoad } from './load.ts'
+import { forwardWarnings } from './program-log.ts'
 import {
-  generatorEnvironment,
+  devnetGeneratorEnvironment,
   generatorPorts,
   hostPorts,
   type ProgramPorts,
@@ -23,14 +24,13 @@ import {
 } from './programs.ts'
 import { openProgress } from './progress.ts'
 import { openReadableLog } from './readable-log.ts'
-import { tellTrouble } from './troubles.ts'
 
 /** Generator and Host may take this long to stop, everything together what follows: under five seconds. */
 const programStopMs = 3_000
 const stopTimeoutMs = 4_800
 
 /** Runs the development chain until a signal or a failure; `argv` is what follows the command. */
-export async function run(argv: readonly string[]): Promise<never> {
+export async function runDevnet(argv: readonly string[]): Promise<never> {
   return await runProgram({ name: 'devnet', stopTimeoutMs }, (running) =>
     start(argv, process.env, running),
   )
@@ -47,7 +47,7 @@ async function start(
   await requireFreePorts(settings.listen, listeningPorts(settings))
   const children = running.own('node', openChildren({ onFailure: running.fail }))
   const source = await openChainSource(settings, { children, signal: running.signal, say, log })
-  if (source.isOwn) running.own('load', await openLoad({ node: source.node }, { log }))
+  if (source.isLocal) running.own('load', await openLoad({ node: source.node }, { log }))
   const setup = { settings, source, env }
   await startPrograms(setup, { children, log, running })
   say(announcement(settings, source))
@@ -78,12 +78,12 @@ async function startPrograms(
   const launch = (name: ProgramName, ports: ProgramPorts, extra: NodeJS.ProcessEnv): void => {
     const folder = openProgramFolder(source.folder, name)
     const common = programEnvironment({ ...setup, folder, ports })
-    const onLine = (line: string): void => tellTrouble(name, line, log)
+    const onLine = (line: string): void => forwardWarnings(name, line, log)
     const options = { folder, env: { ...common, ...extra } }
     programs.push(startProgram(name, options, { children, onLine }))
   }
   const generator = generatorPorts(settings)
-  launch('generator', generator, generatorEnvironment(settings, source, env))
+  launch('generator', generator, devnetGeneratorEnvironment(settings, source, env))
   const peerId = await waitForPeerId(localUrl(settings, generator.health), running.signal)
   const address = `/ip4/${localAddress(settings)}/tcp/${generator.p2p}/p2p/${peerId}`
   launch('host', hostPorts(settings), { BOOTSTRAP_PEERS: address })

@@ -29,7 +29,7 @@ export function playgroundPort(host: ProgramPorts): number {
   return host.api + ports.playground - ports.api
 }
 
-export interface ProgramOptions {
+interface ProgramOptions {
   readonly settings: DevnetSettings
   readonly source: ChainSource
   readonly folder: ProgramFolder
@@ -38,7 +38,7 @@ export interface ProgramOptions {
   readonly env: NodeJS.ProcessEnv
 }
 
-/** The environment that both programs get; empty values undo what was inherited. */
+/** The environment of both programs; empty values override inherited ones. */
 export function programEnvironment(options: ProgramOptions): NodeJS.ProcessEnv {
   const { settings, source, folder, ports, env } = options
   const { listen } = settings
@@ -58,8 +58,8 @@ export function programEnvironment(options: ProgramOptions): NodeJS.ProcessEnv {
   }
 }
 
-/** What the Generator gets on top: the node and where to begin. */
-export function generatorEnvironment(
+/** What the Generator gets in addition: the node and where to start. */
+export function devnetGeneratorEnvironment(
   settings: DevnetSettings,
   source: ChainSource,
   env: NodeJS.ProcessEnv,
@@ -75,7 +75,7 @@ export function generatorEnvironment(
   }
 }
 
-/** The schema endpoint is open on a machine of one's own, unless the user wants it otherwise. */
+/** The schema endpoint is open on a developer's machine, unless the user configures it. */
 function schemaAccess(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const names = ['SCHEMA_AUTH_MODE', 'SCHEMA_API_KEYS', 'SCHEMA_API_KEYS_FILE']
   return names.some((name) => (env[name] ?? '') !== '') ? {} : { SCHEMA_AUTH_MODE: 'none' }

@@ -1,20 +1,20 @@
-/** Watches blocks flow from the node to the Host and tells of it now and then. */
+/** Watches blocks flow from the node to the Host and logs the progress periodically. */
 import type { Logger } from 'pino'
 import { readHealth } from './health.ts'
-import { callNode, type NodeAddress } from './rpc.ts'
+import { callNode, type RpcAddress } from './rpc.ts'
 
-export interface Progress {
+interface Progress {
   close(): void
 }
 
-export interface ProgressOptions {
-  readonly node: NodeAddress
+interface ProgressOptions {
+  readonly node: RpcAddress
   /** Base URLs of the health servers. */
   readonly generatorUrl: string
   readonly hostUrl: string
 }
 
-/** What one look at the three programs showed; null where a program did not answer. */
+/** The heads of the three programs at one poll; null where a program did not respond. */
 interface Heads {
   readonly node: number | null
   readonly generator: number | null
@@ -22,35 +22,35 @@ interface Heads {
   readonly peers: number
 }
 
-const everyMs = 1_000
-/** Looks between two lines. */
-const looksPerLine = 10
+const pollIntervalMs = 1_000
+/** Polls between two lines. */
+const pollsPerLine = 10
 
-/** Looks once a second and tells every tenth time; `onFirstBlock` once the Host has a block. */
+/** Polls once a second and logs every tenth poll; calls `onFirstBlock` once the Host has a block. */
 export function openProgress(
   options: ProgressOptions,
   parts: { readonly log: Logger; readonly onFirstBlock: () => void },
 ): Progress {
-  let looks = 0
-  let looking = false
-  let answered = false
-  let told: number | null = null
-  const look = async (): Promise<void> => {
-    if (looking) return
-    looking = true
+  let polls = 0
+  let polling = false
+  let hasBlock = false
+  let reported: number | null = null
+  const poll = async (): Promise<void> => {
+    if (polling) return
+    polling = true
     const heads = await readHeads(options)
-    looking = false
-    looks += 1
-    if (!answered && heads.host !== null) {
-      answered = true
+    polling = false
+    polls += 1
+    if (!hasBlock && heads.host !== null) {
+      hasBlock = true
       parts.onFirstBlock()
     }
-    if (looks % looksPerLine > 0) return
-    const moved = heads.host !== null && heads.host !== told
+    if (polls % pollsPerLine > 0) return
+    const moved = heads.host !== null && heads.host !== reported
     parts.log.info({ ...heads }, moved ? 'blocks arrive at the Host' : 'no new block at the Host')
-    told = heads.host
+    reported = heads.host
   }
-  const timer = setInterval(() => void look(), everyMs)
+  const timer = setInterval(() => void poll(), pollIntervalMs)
   return { close: () => clearInterval(timer) }
 }
 
@@ -68,7 +68,7 @@ async function readHeads(options: ProgressOptions): Promise<Heads> {
   }
 }
 
-async function readNodeHead(node: NodeAddress): Promise<number | null> {
+async function readNodeHead(node: RpcAddress): Promise<number | null> {
   try {
     return Number(await callNode(node, { method: 'eth_blockNumber', params: [] }))
   } catch {

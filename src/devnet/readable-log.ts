@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { failureText } from '../service/failure-text.ts'
 import { openLog } from '../service/log.ts'
 import type { PlainError } from '../service/plain-error.ts'
-import { readError } from './troubles.ts'
+import { readError } from './program-log.ts'
 
 interface Entry {
   readonly level: string

@@ -1,7 +1,7 @@
 /**
- * A process that outlives the development chain by seconds: its standard input names process ids
- * (`+7` begins, `-7` ends), and when that closes, because its parent died in whatever way, it ends
- * those that are left. Kept in a process group of its own, so no Ctrl-C reaches it.
+ * A process that outlives the development chain by seconds: its standard input names process ids (`+7`
+ * started, `-7` ended), and when it closes, because the parent died in whatever way, the reaper ends the
+ * remaining ones. It has a process group of its own, so that no Ctrl-C reaches it.
  */
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
@@ -11,7 +11,7 @@ const patienceMs = 3_000
 const stepMs = 50
 
 /** Reads ids until the input ends, then ends what is left: SIGTERM, after three seconds SIGKILL. */
-export async function reap(input: Readable): Promise<void> {
+async function reap(input: Readable): Promise<void> {
   const left = new Set<number>()
   for await (const line of createInterface({ input })) {
     const pid = Number(line.slice(1))
@@ -29,7 +29,7 @@ function anyAlive(pids: ReadonlySet<number>): boolean {
   return [...pids].some((pid) => signal(pid, 0))
 }
 
-/** Signal 0 only asks; false when there is no such process any more. */
+/** Signal 0 only checks; false when the process no longer exists. */
 function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, name)

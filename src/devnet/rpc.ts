@@ -1,18 +1,18 @@
-/** The few JSON-RPC calls that the development chain itself needs; programs use the chain room. */
+/** The few JSON-RPC calls that the development chain itself needs; programs use src/chain. */
 import { ServiceError } from '../errors.ts'
 
-export interface NodeAddress {
+export interface RpcAddress {
   readonly rpcUrl: string
   /** Sent with every request: the API key of a node that asks for one. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export interface RpcCall {
+interface RpcCall {
   readonly method: string
   readonly params: readonly unknown[]
 }
 
-interface RpcAnswer {
+interface RpcResponse {
   readonly id?: number
   readonly result?: unknown
   readonly error?: { readonly message?: string }
@@ -20,28 +20,28 @@ interface RpcAnswer {
 
 const timeoutMs = 5_000
 
-/** One JSON-RPC call. Throws DEVNET_NODE_UNREACHABLE when there is no answer or an error in it. */
-export async function callNode(node: NodeAddress, call: RpcCall): Promise<unknown> {
-  const answer: RpcAnswer = await post(node, { jsonrpc: '2.0', id: 1, ...call })
-  if (answer.error !== undefined) {
-    throw unreachable(node, `${call.method}: ${answer.error.message ?? 'no reason given'}`)
+/** One JSON-RPC call. Throws DEVNET_NODE_UNREACHABLE when there is no response, or an error in it. */
+export async function callNode(node: RpcAddress, call: RpcCall): Promise<unknown> {
+  const response: RpcResponse = await post(node, { jsonrpc: '2.0', id: 1, ...call })
+  if (response.error !== undefined) {
+    throw unreachable(node, `${call.method}: ${response.error.message ?? 'no reason given'}`)
   }
-  return answer.result
+  return response.result
 }
 
-/** Several calls in one request; answers the error messages of those that failed. */
+/** Several calls in one request; returns the error messages of those that failed. */
 export async function callNodeBatch(
-  node: NodeAddress,
+  node: RpcAddress,
   calls: readonly RpcCall[],
 ): Promise<readonly string[]> {
-  const answers: readonly RpcAnswer[] = await post(
+  const responses: readonly RpcResponse[] = await post(
     node,
     calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call })),
   )
-  return answers.flatMap(({ error }) => (error === undefined ? [] : [error.message ?? 'refused']))
+  return responses.flatMap(({ error }) => (error === undefined ? [] : [error.message ?? 'refused']))
 }
 
-async function post<T>(node: NodeAddress, body: unknown): Promise<T> {
+async function post<T>(node: RpcAddress, body: unknown): Promise<T> {
   let response: Response
   try {
     response = await fetch(node.rpcUrl, {
@@ -57,7 +57,7 @@ async function post<T>(node: NodeAddress, body: unknown): Promise<T> {
   throw unreachable(node, `HTTP ${response.status}`)
 }
 
-function unreachable(node: NodeAddress, reason: string, cause?: unknown): ServiceError {
+function unreachable(node: RpcAddress, reason: string, cause?: unknown): ServiceError {
   const host = new URL(node.rpcUrl).host
   return new ServiceError(
     'DEVNET_NODE_UNREACHABLE',

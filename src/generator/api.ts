@@ -1,24 +1,25 @@
 /**
- * The read-only GraphQL over the Generator's own store. The port is taken before anything is written,
- * and refuses queries until the store is open.
+ * The read-only GraphQL API over the Generator's own store. It listens before anything is written, and
+ * refuses queries until the store is open.
  */
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { invariant } from '../errors.ts'
 import { type GraphqlParts, openGraphql } from '../graphql/graphql.ts'
-import { graphqlRoutes } from '../graphql/route.ts'
-import { defaultSubscriptionLimits, openSubscriptions } from '../graphql/subscriptions.ts'
+import { graphqlRoutes } from '../graphql/http/route.ts'
+import { defaultSubscriptionLimits, openSubscriptions } from '../graphql/http/subscriptions.ts'
 import { collections } from '../primitives/collections.ts'
-import { errorBody, openHttpServer } from '../service/http-server.ts'
+import { errorBody, openHttpServer } from '../service/health/http-server.ts'
+import { graphqlLimits } from '../service/settings/graphql-limits.ts'
 import type { StoreReader } from '../store/store.ts'
 import type { GeneratorSettings } from './config.ts'
 
-export interface Api {
+interface GeneratorApi {
   readonly port: number
-  /** Answers queries from this reader from now on. */
+  /** Serves queries from this reader from now on. */
   serve(reader: StoreReader): void
-  /** Tells subscribers of a new block. */
+  /** Notifies subscribers of a new block. */
   notify(height: number): void
   close(): Promise<void>
 }
@@ -26,10 +27,10 @@ export interface Api {
 const collectionNames = Object.values(collections).map(({ name }) => name)
 
 /** Listens. Throws SERVICE_PORT_UNAVAILABLE. */
-export async function openApi(
+export async function openGeneratorApi(
   options: { readonly settings: GeneratorSettings; readonly network: string },
   parts: { readonly log: Logger; readonly registry: Registry },
-): Promise<Api> {
+): Promise<GeneratorApi> {
   const { settings, network } = options
   let reader: StoreReader | null = null
   let closed: Promise<void> | null = null
@@ -40,7 +41,7 @@ export async function openApi(
     },
   }
   const graphql = openGraphql(
-    { network, limits: limitsOf(settings), collections: collectionNames },
+    { network, limits: graphqlLimits(settings), collections: collectionNames },
     { ...parts, reader: current },
   )
   const subscriptions = openSubscriptions(defaultSubscriptionLimits, { ...parts, graphql })
@@ -65,17 +66,5 @@ export async function openApi(
       closed ??= server.close()
       return closed
     },
-  }
-}
-
-function limitsOf(settings: GeneratorSettings): Parameters<typeof openGraphql>[0]['limits'] {
-  return {
-    maxDepth: settings.graphqlMaxDepth,
-    maxConditions: settings.graphqlMaxConditions,
-    maxCost: settings.graphqlMaxCost,
-    maxRows: settings.graphqlMaxRows,
-    maxResultBytes: settings.graphqlMaxResultBytes,
-    maxMs: settings.graphqlMaxMs,
-    maxHeldBytes: settings.graphqlMaxHeldBytes,
   }
 }

@@ -1,10 +1,18 @@
 /** The Generator's settings: the common ones, and what only a Generator has. */
-import { type CommonSettings, commonSettings } from '../service/common-settings.ts'
-import { commonListeners, portCollisions } from '../service/own-ports.ts'
-import type { SettingsTable } from '../service/setting.ts'
-import type { SettingKind } from '../service/setting-kinds.ts'
-import { choice, kind, list, scalarText, secretText, text, url } from '../service/setting-kinds.ts'
-import { loadSettings, type SettingSources } from '../service/settings.ts'
+import { type CommonSettings, commonSettings } from '../service/settings/common-settings.ts'
+import { commonListeners, portCollisions } from '../service/settings/own-ports.ts'
+import type { SettingsTable } from '../service/settings/setting.ts'
+import type { SettingKind } from '../service/settings/setting-kinds.ts'
+import {
+  choice,
+  kind,
+  list,
+  scalarText,
+  secretText,
+  text,
+  url,
+} from '../service/settings/setting-kinds.ts'
+import { loadSettings, type SettingSources } from '../service/settings/settings.ts'
 import { type StartHeight, startHeight } from './ingest/start-height.ts'
 
 export interface GeneratorSettings extends CommonSettings {
@@ -29,7 +37,7 @@ const verify: SettingKind<'headers' | 'off'> = kind(
   },
 )
 
-/** The table from which settings, help and README are made. */
+/** The table from which settings, help and docs/reference/settings.md are generated. */
 export const generatorSettings: SettingsTable<GeneratorSettings> = {
   ...commonSettings('generator'),
   rpcUrls: {
@@ -37,20 +45,20 @@ export const generatorSettings: SettingsTable<GeneratorSettings> = {
     env: 'NODE_RPC_URL',
     kind: list(url('http', 'https')),
     required: true,
-    doc: 'JSON-RPC addresses of the execution node; the next one is used while one does not answer.',
+    doc: 'JSON-RPC addresses of the execution node; the next one is used while one does not respond.',
   },
   wsUrl: {
     key: 'node.ws_url',
     env: 'NODE_WS_URL',
     kind: url('ws', 'wss'),
-    doc: 'WebSocket address for new heads; without it they are polled for.',
+    doc: 'WebSocket address for new heads; without it they are polled over HTTP.',
   },
   apiKey: {
     key: 'node.api_key',
     env: 'NODE_API_KEY',
     kind: secretText,
     secret: true,
-    doc: 'Sent to the node as it is: write the scheme (Bearer ...) where one is wanted.',
+    doc: 'Sent to the node unchanged: include the scheme (Bearer ...) where the node requires one.',
   },
   apiKeyHeader: {
     key: 'node.api_key_type',
@@ -64,7 +72,7 @@ export const generatorSettings: SettingsTable<GeneratorSettings> = {
     env: 'GENERATOR_START_HEIGHT',
     kind: startHeight,
     default: 'latest',
-    doc: 'Where an empty store begins; one with blocks goes on after them.',
+    doc: 'Where an empty store starts; a store with blocks continues after them.',
   },
   verify: {
     key: 'generator.verify',
@@ -78,14 +86,14 @@ export const generatorSettings: SettingsTable<GeneratorSettings> = {
     env: 'GENERATOR_RECEIPTS',
     kind: choice(['per-transaction', 'per-block']),
     default: 'per-transaction',
-    doc: 'Whether receipts are asked for one by one (in batches), or with eth_getBlockReceipts.',
+    doc: 'Whether receipts are requested one by one (in batches), or with eth_getBlockReceipts.',
   },
   schemaAuthMode: {
     key: 'schema.auth_mode',
     env: 'SCHEMA_AUTH_MODE',
     kind: choice(['token', 'none']),
     default: 'token',
-    doc: 'Whether the schema endpoint wants a key.',
+    doc: 'Whether the schema endpoint requires a key.',
   },
   schemaApiKeys: {
     key: 'schema.api_keys',
@@ -93,7 +101,7 @@ export const generatorSettings: SettingsTable<GeneratorSettings> = {
     kind: list(secretText),
     default: [],
     secret: true,
-    doc: 'Keys the schema endpoint takes; without any it refuses everybody in token mode.',
+    doc: 'Keys the schema endpoint accepts; without any it refuses every request in token mode.',
   },
 }
 

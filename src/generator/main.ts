@@ -5,7 +5,7 @@ import { type Running, runProgram } from '../service/run.ts'
 import { loadGeneratorSettings } from './config.ts'
 
 /** Runs the Generator until a signal or a failure; `argv` is what follows the command. */
-export async function run(argv: readonly string[]): Promise<never> {
+export async function runGenerator(argv: readonly string[]): Promise<never> {
   return await runProgram({ name: 'generator' }, (running) => start(argv, running))
 }
 

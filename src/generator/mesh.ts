@@ -1,19 +1,19 @@
 /**
- * The Generator among its peers: proves who it is, answers for its seals and its newest head, gossips
- * heads and blocks, and looks for heads of its own that are newer.
+ * The Generator among its peers: proves its identity, serves its seals and its newest head, gossips heads
+ * and blocks, and searches for newer heads of its own.
  */
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import type { Signer } from '../identity/signature.ts'
+import type { DigestSigner } from '../identity/signature.ts'
 import { createBlockSource } from '../mesh/block-source.ts'
 import { proveIdentity } from '../mesh/identity-proof.ts'
-import { createVoteAnswers } from '../mesh/vote-answers.ts'
+import { createVoteResponder } from '../mesh/vote-responder.ts'
 import { openP2p, type P2p } from '../p2p/p2p.ts'
 import { peerIdOf } from '../p2p/peers/peer-id.ts'
-import type { Answers } from '../p2p/streams/questions.ts'
+import type { RequestHandlers } from '../p2p/streams/requests.ts'
 import type { Head } from '../primitives/head.ts'
-import { openPeerFiles } from '../service/peer-files.ts'
 import type { Running } from '../service/run.ts'
+import { openPeerFiles } from '../service/settings/peer-files.ts'
 import type { StoreReader } from '../store/store.ts'
 import type { GeneratorSettings } from './config.ts'
 import { openOwnHeadSearch } from './head/own-head-search.ts'
@@ -21,7 +21,7 @@ import type { HeadMessage } from './head/stored-head.ts'
 import type { HeadTiming } from './head/timing.ts'
 import { createPublisher } from './publisher.ts'
 
-export interface MeshOptions {
+interface GeneratorMeshOptions {
   readonly settings: GeneratorSettings
   /** As in `Ethereum__Mainnet`. */
   readonly network: string
@@ -29,9 +29,9 @@ export interface MeshOptions {
   readonly timing: HeadTiming
 }
 
-export interface MeshParts {
+interface GeneratorMeshParts {
   readonly running: Pick<Running, 'own'>
-  readonly signer: Signer
+  readonly signer: DigestSigner
   readonly reader: StoreReader
   /** Height of the execution node's head; null before it is known. */
   readonly sourceHead: () => number | null
@@ -41,7 +41,7 @@ export interface MeshParts {
   readonly registry: Registry
 }
 
-export interface Mesh {
+export interface GeneratorMesh {
   readonly p2p: P2p
   /** A block and its seal are on the disk. */
   addBlock(height: number): void
@@ -50,7 +50,10 @@ export interface Mesh {
 }
 
 /** Connects to peers. Each part that is open is owned by `running`. */
-export async function openMesh(options: MeshOptions, parts: MeshParts): Promise<Mesh> {
+export async function openMesh(
+  options: GeneratorMeshOptions,
+  parts: GeneratorMeshParts,
+): Promise<GeneratorMesh> {
   const { settings, network, timing } = options
   const { running, signer, reader, sourceHead, log, registry } = parts
   const { identity } = signer
@@ -58,9 +61,9 @@ export async function openMesh(options: MeshOptions, parts: MeshParts): Promise<
   const newest = createNewestHead(identity, 2 * timing.everyMs)
   const peerId = await peerIdOf(options.peerSeed)
   const proof = proveIdentity(signer, { network, role: 'generator', peerId })
-  const answers: Answers = {
+  const handlers: RequestHandlers = {
     identity: () => proof,
-    votes: createVoteAnswers({ reader, heads: newest.among }),
+    votes: createVoteResponder({ reader, heads: newest.among }),
   }
   const files = running.own('peer files', await openPeerFiles(settings, log))
   const p2p = running.own(
@@ -73,7 +76,7 @@ export async function openMesh(options: MeshOptions, parts: MeshParts): Promise<
         announce: files.announce(),
         bootstrapPeers: files.bootstrapPeers(),
       },
-      { log, registry, source: blocks, answers },
+      { log, registry, source: blocks, handlers },
     ),
   )
   files.follow(p2p)
@@ -93,19 +96,19 @@ export async function openMesh(options: MeshOptions, parts: MeshParts): Promise<
     addBlock: publisher.add,
     addHead(head) {
       newest.set(head.bytes)
-      search.know(head.sequence)
+      search.addOwn(head.sequence)
       publisher.addHead(head.bytes)
     },
   }
 }
 
-/** Holds the message of our newest head for `freshMs`: who asks a Generator without its node gets none. */
+/** Holds the message of our newest head for `freshMs`: a Generator without its node serves none. */
 function createNewestHead(
   identity: string,
   freshMs: number,
 ): {
   set(bytes: Uint8Array): void
-  /** Its message, where these identities have ours among them, or name nobody. */
+  /** Its message, where these identities include ours or are empty. */
   among(identities: readonly string[]): Uint8Array[]
 } {
   let newest: { readonly bytes: Uint8Array; readonly sinceMs: number } | null = null

@@ -1,7 +1,7 @@
 /**
- * Gossips heads, the newest alone and before everything else, and each sealed block in order: whole at the
- * end of the chain, its seal alone further below, where peers that catch up pull the documents many blocks
- * at a time. Blocks that wait too long are left out: peers that miss one pull it by its height.
+ * Gossips heads, only the newest and before everything else, and each sealed block in order: whole near the
+ * head of the chain, its seal alone further below, where peers that catch up pull the documents of many
+ * blocks at a time. Blocks that wait too long are dropped: peers that miss one pull it by its height.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -18,25 +18,25 @@ export interface PublisherParts {
   readonly registry: Registry
 }
 
-export interface Publisher {
-  /** Gossips the sealed block at this height when its turn comes. */
+interface Publisher {
+  /** Queues the sealed block at this height. */
   add(height: number): void
-  /** Gossips this head next, in place of one that still waits. */
+  /** Gossips this head next, replacing one that still waits. */
   addHead(bytes: Uint8Array): void
-  /** Resolves when nothing is being published any more. */
+  /** Resolves when nothing is being published. */
   close(): Promise<void>
 }
 
-/** Blocks that may wait; more only come together while catching up. */
+/** Most blocks in the queue; more accumulate only while catching up. */
 const maxWaiting = 64
-/** Distance from the node's head up to which blocks go whole; Hosts keep none that come earlier. */
+/** Distance from the node's head up to which blocks are sent whole; Hosts keep none that arrive earlier. */
 const wholeBlocks = 16
 
 export function createPublisher(parts: PublisherParts): Publisher {
   const { p2p, blocks, log, registry } = parts
   const published = new Counter({
     name: 'viewmesh_generator_published_total',
-    help: 'Sealed blocks by how they went to peers: whole, as seal alone, or left to be pulled.',
+    help: 'Sealed blocks by how they were gossiped: whole, as seal alone, or left out for peers to pull.',
     labelNames: ['form'],
     registers: [registry],
   })

@@ -1,8 +1,8 @@
-/** What the Generator knows about itself at this moment, for `/health`, counters and gauges. */
+/** The current state of the Generator, for `/health`, counters and gauges. */
 import type { Registry } from 'prom-client'
 import { newestSealMs } from '../mesh/sealed-blocks.ts'
 import type { P2p } from '../p2p/p2p.ts'
-import { declareScrapedGauge } from '../scraped-gauge.ts'
+import { declareScrapedGauges } from '../scraped-gauge.ts'
 import type { FailureReport } from '../service/contract.ts'
 import {
   blocksBehind,
@@ -11,44 +11,46 @@ import {
   startingState,
   toFailureReport,
   toPeerFailureReports,
-} from '../service/health-report.ts'
+} from '../service/health/health-report.ts'
+import { createRecentCount } from '../service/recent-count.ts'
+import type { VolumeWatch } from '../store/disk/volume-watch.ts'
 import type { BlockHeader, Snapshot, StoreReader } from '../store/store.ts'
-import type { VolumeWatch } from '../store/volume-watch.ts'
 import type { GeneratorSettings } from './config.ts'
 import type { UpstreamState } from './read/upstream-state.ts'
 
-export interface Status {
+/** What becomes known while the program starts. */
+interface ReportedParts {
+  readonly reader: StoreReader | null
+  readonly p2p: Pick<P2p, 'self' | 'peers' | 'failures'> | null
+  readonly volume: Pick<VolumeWatch, 'failure'> | null
+  /** The public key that seals are signed with. */
+  readonly identity: string | null
+  /** Hash of block 0. */
+  readonly genesis: string | null
+}
+
+export interface GeneratorStatusReporter {
   state(): HealthState
   counters(): Counters
   /** Height of the execution node's head; null before it is known. */
   sourceHead(): number | null
   onSealed(header: BlockHeader): void
   onUpstream(state: UpstreamState): void
-  /** What becomes known while the program starts. */
-  readonly parts: {
-    reader: StoreReader | null
-    p2p: Pick<P2p, 'self' | 'peers' | 'failures'> | null
-    volume: Pick<VolumeWatch, 'failure'> | null
-    /** The public key that seals are signed with. */
-    identity: string | null
-    /** Hash of block 0. */
-    genesis: string | null
-  }
+  /** Takes what became known while the program starts. */
+  report(parts: Partial<ReportedParts>): void
   setReady(isReady: boolean): void
-  /** Called before the parts are closed: `/health` is asked until the very end. */
+  /** Called before the parts are closed: `/health` is served until the very end. */
   close(): void
 }
 
 const maxGaps = 100
-/** What `blocks_per_minute` looks back on. */
-const minuteMs = 60_000
 
 /** The status of a Generator that is starting. */
-export function createStatus(
+export function createGeneratorStatus(
   settings: Pick<GeneratorSettings, 'chainName' | 'chainNetwork'>,
   nowMs: () => number = Date.now,
-): Status {
-  const parts: Status['parts'] = {
+): GeneratorStatusReporter {
+  let parts: ReportedParts = {
     reader: null,
     p2p: null,
     volume: null,
@@ -59,7 +61,7 @@ export function createStatus(
   let upstream: UpstreamState | null = null
   let isReady = false
 
-  const look = <T>(read: (snapshot: Snapshot) => T, otherwise: T): T =>
+  const readStore = <T>(read: (snapshot: Snapshot) => T, otherwise: T): T =>
     parts.reader === null ? otherwise : parts.reader.read(read)
 
   const sourceHead = (): number | null => upstream?.head ?? null
@@ -74,10 +76,12 @@ export function createStatus(
   }
 
   return {
-    parts,
+    report(more) {
+      parts = { ...parts, ...more }
+    },
     sourceHead,
     state() {
-      const range = look((snapshot) => snapshot.range(), null)
+      const range = readStore((snapshot) => snapshot.range(), null)
       return {
         ...startingState(settings.chainName, settings.chainNetwork),
         ready: isReady,
@@ -86,10 +90,10 @@ export function createStatus(
         head: range?.head ?? null,
         genesis: parts.genesis,
         identity: parts.identity,
-        lastProcessedMs: sealed.lastMs() ?? look(newestSealMs, null),
+        lastProcessedMs: sealed.lastMs() ?? readStore(newestSealMs, null),
         sourceHead: sourceHead(),
         upstreamMode: upstream?.mode ?? 'offline',
-        gaps: look((snapshot) => snapshot.gaps(maxGaps), []),
+        gaps: readStore((snapshot) => snapshot.gaps(maxGaps), []),
         errors: errors(),
         p2p: { self: parts.p2p?.self() ?? null, peers: parts.p2p?.peers() ?? [] },
       }
@@ -104,8 +108,7 @@ export function createStatus(
     },
     close() {
       isReady = false
-      parts.reader = null
-      parts.p2p = null
+      parts = { ...parts, reader: null, p2p: null }
     },
   }
 }
@@ -118,7 +121,7 @@ function countSealed(nowMs: () => number): {
   lastMs(): number | null
 } {
   const totals = { blocks: 0, transactions: 0, logs: 0, entries: 0, lastMs: 0 }
-  const lately: number[] = []
+  const recentBlocks = createRecentCount(nowMs)
   let sealedMs: number | null = null
   return {
     lastMs: () => sealedMs,
@@ -130,15 +133,13 @@ function countSealed(nowMs: () => number): {
       totals.entries += sections.AccessListEntry
       totals.lastMs = sealedMs === null ? 0 : now - sealedMs
       sealedMs = now
-      lately.push(now)
-      dropOld(lately, now - minuteMs)
+      recentBlocks.add(1)
     },
     counters() {
-      dropOld(lately, nowMs() - minuteMs)
       return {
         blocks_processed: totals.blocks,
         blocks_received: totals.blocks,
-        blocks_per_minute: lately.length,
+        blocks_per_minute: recentBlocks.count(),
         unique_blocks: totals.blocks,
         transactions_processed: totals.transactions,
         unique_transactions: totals.transactions,
@@ -155,19 +156,15 @@ function countSealed(nowMs: () => number): {
   }
 }
 
-function dropOld(times: number[], before: number): void {
-  const kept = times.findIndex((time) => time >= before)
-  times.splice(0, kept < 0 ? times.length : kept)
-}
-
 /** Gauges that are read from the status when they are scraped. */
-export function declareGauges(status: Status, registry: Registry): void {
-  const gauge = (name: string, help: string, read: () => number | null): void =>
-    declareScrapedGauge(registry, { name: `viewmesh_generator_${name}`, help, read })
-  gauge('head_height', 'Height of the newest stored block.', () => status.state().head)
-  gauge('tail_height', 'Height of the oldest visible block.', () => status.state().tail)
-  gauge('lag_blocks', 'Blocks the newest stored one is behind the node’s head.', () => {
+export function declareGauges(status: GeneratorStatusReporter, registry: Registry): void {
+  const lag = (): number | null => {
     const { head, sourceHead } = status.state()
     return blocksBehind(head, sourceHead)
-  })
+  }
+  declareScrapedGauges(registry, 'viewmesh_generator_', [
+    ['head_height', 'Height of the newest stored block.', () => status.state().head],
+    ['tail_height', 'Height of the oldest visible block.', () => status.state().tail],
+    ['lag_blocks', 'Blocks the newest stored one is behind the node’s head.', lag],
+  ])
 }

@@ -1,15 +1,15 @@
 /**
- * The writer thread: the only one that writes the store. It asks the reader thread for blocks, which
- * runs below it and ends with it.
+ * The writer thread: the only one that writes the store. It reads blocks from the reader thread, which it
+ * starts and stops.
  */
 import { createSigner, type SignerKey } from '../identity/signature.ts'
 import type { Head } from '../primitives/head.ts'
 import { openLog } from '../service/log.ts'
 import { openMetrics } from '../service/metrics.ts'
 import { type PlainError, toPlainError } from '../service/plain-error.ts'
-import { serveThread } from '../service/serve-thread.ts'
+import { serveThread } from '../service/threads/serve-thread.ts'
 import type { BlockHeader, StoreWriter } from '../store/store.ts'
-import { openWriter, type WriterParts } from '../store/writer.ts'
+import { openWriter, type StoreWriterParts } from '../store/write/writer.ts'
 import { systemClock } from './head/clock.ts'
 import type { HeadMessage } from './head/stored-head.ts'
 import type { HeadTiming } from './head/timing.ts'
@@ -17,24 +17,24 @@ import { type Ingest, startIngest } from './ingest/ingest.ts'
 import { createIngestMetrics } from './ingest/ingest-metrics.ts'
 import { createSealLog } from './ingest/seal-log.ts'
 import type { StartHeight } from './ingest/start-height.ts'
-import { openBlockReader, type Reader } from './read/reader.ts'
+import { openReaderThread, type ReaderThread } from './read/reader.ts'
 import type { ReaderData } from './read/reader-thread.ts'
 import type { UpstreamState } from './read/upstream-state.ts'
 
 /** What the thread is started with. */
-export interface WriterData extends ReaderData {
+export interface SealWriterData extends ReaderData {
   readonly storePath: string
-  /** Newest heights that stay; null keeps all. */
+  /** How many of the newest heights are kept; null keeps all. */
   readonly retainBlocks: number | null
   readonly startHeight: StartHeight
   readonly headTiming: HeadTiming
 }
 
 /** Events for the main thread. */
-export type WriterEvents = {
+export type SealWriterEvents = {
   /** A block and its seal are on the disk. */
   readonly sealed: BlockHeader
-  /** A head to send; it is on the disk. */
+  /** A head to send, already on the disk. */
   readonly head: HeadMessage
   /** Block 0 of the stored chain is known. */
   readonly genesis: string
@@ -44,85 +44,87 @@ export type WriterEvents = {
   readonly failed: PlainError
 }
 
-/** What the main thread asks for. */
-export type WriterRequests = {
-  /** Begins to read and seal, once. */
+/** Requests of the main thread. */
+export type SealWriterRequests = {
+  /** Starts ingest; called once. */
   readonly ingest: (signerKey: SignerKey) => void
   /** A peer has this head, which the key signed. */
   readonly foundHead: (head: Head) => void
 }
 
-/** How long the start waits for the node before the store is opened without having been compared with it. */
+/** How long the start waits for the node before the store is opened without a comparison of block 0. */
 const genesisWaitMs = 2_000
 const fetchAhead = 3
-const maxCommits = 6
+const maxWrites = 6
 const backoff = { minMs: 200, maxMs: 10_000 }
-const secondLookMs = 3_000
+const recheckMs = 3_000
 
-await serveThread<WriterRequests, WriterEvents, WriterData>(async ({ data, emit, signal }) => {
-  const { network, startHeight, logLevel, secrets } = data
-  const log = openLog({ name: 'generator-writer', level: logLevel, secrets })
-  const metrics = openMetrics({ thread: 'writer' })
-  const { registry } = metrics
-  const onFailed = (error: unknown): void => emit('failed', toPlainError(error))
-  let sourceHead: number | null = null
-  const onUpstream = (state: UpstreamState): void => {
-    sourceHead = state.head
-    emit('upstream', state)
-  }
-  const readerData = { network, chain: data.chain, logLevel, secrets }
-  const feed = await openBlockReader(readerData, { onUpstream, onFatal: onFailed })
-  const genesisHash = await genesisHashOf(feed, signal)
-  const store = await openStore(data, genesisHash, { log, registry })
-  const sealLog = createSealLog(log)
-  const ingestMetrics = createIngestMetrics(registry)
-  let running: Ingest | null = null
-  const ingest = (signerKey: SignerKey): void => {
-    running = startIngest(
-      {
-        network,
-        timing: data.headTiming,
-        startHeight,
-        fetchAhead,
-        maxCommits,
-        backoff,
-        secondLookMs,
-      },
-      {
-        feed,
-        store,
-        log,
-        metrics: ingestMetrics,
-        signer: createSigner(signerKey),
-        clock: systemClock,
-        onGenesis: (hash) => emit('genesis', hash),
-        onHead: (head) => emit('head', head),
-        onSealed: (header) => {
-          emit('sealed', header)
-          sealLog(header, sourceHead)
+await serveThread<SealWriterRequests, SealWriterEvents, SealWriterData>(
+  async ({ data, emit, signal }) => {
+    const { network, startHeight, logLevel, secrets } = data
+    const log = openLog({ name: 'generator-writer', level: logLevel, secrets })
+    const metrics = openMetrics({ thread: 'writer' })
+    const { registry } = metrics
+    const onFailed = (error: unknown): void => emit('failed', toPlainError(error))
+    let sourceHead: number | null = null
+    const onUpstream = (state: UpstreamState): void => {
+      sourceHead = state.head
+      emit('upstream', state)
+    }
+    const readerData = { network, node: data.node, logLevel, secrets }
+    const feed = await openReaderThread(readerData, { onUpstream, onFatal: onFailed })
+    const genesisHash = await genesisHashOf(feed, signal)
+    const store = await openStore(data, genesisHash, { log, registry })
+    const sealLog = createSealLog(log)
+    const ingestMetrics = createIngestMetrics(registry)
+    let running: Ingest | null = null
+    const ingest = (signerKey: SignerKey): void => {
+      running = startIngest(
+        {
+          network,
+          timing: data.headTiming,
+          startHeight,
+          fetchAhead,
+          maxWrites,
+          backoff,
+          recheckMs,
         },
+        {
+          feed,
+          store,
+          log,
+          metrics: ingestMetrics,
+          signer: createSigner(signerKey),
+          clock: systemClock,
+          onGenesis: (hash) => emit('genesis', hash),
+          onHead: (head) => emit('head', head),
+          onSealed: (header) => {
+            emit('sealed', header)
+            sealLog(header, sourceHead)
+          },
+        },
+        signal,
+      )
+      running.ended.catch(onFailed)
+    }
+    return {
+      requests: { ingest, foundHead: (head) => running?.foundHead(head) },
+      metrics: async () => [...(await metrics.snapshot()), ...(await feed.metrics())],
+      close: async () => {
+        await running?.ended.catch(() => undefined)
+        await feed.close()
+        metrics.close()
+        await store.close()
       },
-      signal,
-    )
-    running.ended.catch(onFailed)
-  }
-  return {
-    requests: { ingest, foundHead: (head) => running?.foundHead(head) },
-    metrics: async () => [...(await metrics.snapshot()), ...(await feed.metrics())],
-    close: async () => {
-      await running?.ended.catch(() => undefined)
-      await feed.close()
-      metrics.close()
-      await store.close()
-    },
-  }
-})
+    }
+  },
+)
 
 /** Throws what `openWriter` throws, STORE_FOREIGN also where the store knows another block 0 than the node. */
 async function openStore(
-  { storePath: path, network, retainBlocks }: WriterData,
+  { storePath: path, network, retainBlocks }: SealWriterData,
   nodeGenesisHash: string | null,
-  parts: WriterParts,
+  parts: StoreWriterParts,
 ): Promise<StoreWriter> {
   const store = await openWriter({ path, network, retainBlocks, program: 'generator' }, parts)
   try {
@@ -135,9 +137,9 @@ async function openStore(
   }
 }
 
-/** Null where the node does not answer soon: what is stored is served meanwhile, and ingest goes on asking. */
+/** Null where the node does not respond soon: stored blocks are served meanwhile, and ingest keeps trying. */
 async function genesisHashOf(
-  feed: Pick<Reader, 'genesis'>,
+  feed: Pick<ReaderThread, 'genesis'>,
   signal: AbortSignal,
 ): Promise<string | null> {
   const late = AbortSignal.timeout(genesisWaitMs)

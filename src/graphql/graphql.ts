@@ -1,44 +1,44 @@
 /**
- * The GraphQL engine: a schema for those who look around, and an executor that reads the store
- * directly. Each request sees the store at one moment.
+ * The GraphQL engine: a schema for introspection, and an executor that reads the store directly. Each
+ * request reads one snapshot of the store.
  */
 import { GraphQLError, type GraphQLSchema } from 'graphql'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { ServiceError } from '../errors.ts'
+import { allHeights, type HeightRanges } from '../primitives/height-ranges.ts'
 import type { StoreReader } from '../store/store.ts'
-import { createCidCache } from './block-cids.ts'
-import { createCatalog } from './catalog.ts'
-import type { EntityName } from './entity.ts'
-import { executePlan } from './execute-plan.ts'
-import { createGraphqlMetrics, type Outcome } from './graphql-metrics.ts'
-import { everything, type Intervals } from './intervals.ts'
-import type { Limits } from './limits.ts'
-import { createMemory, type Hold, type Memory } from './memory.ts'
-import { readableMistake } from './mistake.ts'
-import { createOpenedViews } from './opened-views.ts'
-import type { QueryPlan } from './plan.ts'
-import { createPlanCache } from './plan-cache.ts'
+import type { QueryLimits } from './budget/limits.ts'
+import { createMemoryPool, type MemoryAccount, type MemoryPool } from './budget/memory-pool.ts'
+import { createGraphqlMetrics, type RequestOutcome } from './budget/metrics.ts'
+import {
+  createQueryBudget,
+  createQueryScheduler,
+  type QueryBudget,
+  type QueryScheduler,
+} from './budget/query-budget.ts'
+import { createCatalog } from './catalog/catalog.ts'
+import type { EntityName } from './catalog/entity.ts'
+import { executePlan } from './execute/execute-plan.ts'
+import type { QueryPlan } from './plan/plan.ts'
+import { createPlanCache, type PlanParts, planFor } from './plan/plan-cache.ts'
 import {
   chooseOperation,
-  isMistakes,
-  type Mistakes,
-  type PlanParts,
-  planFor,
   type QueryDocument,
   readDocument,
   readVariables,
   type Variables,
-} from './query-document.ts'
-import { createSchema, entitiesByName } from './schema.ts'
-import { createTurns, type Turns } from './turns.ts'
-import { createWork, type Work } from './work.ts'
+} from './plan/query-document.ts'
+import { isRequestErrors, type RequestErrors, readableError } from './plan/request-errors.ts'
+import { createCidCache } from './rows/block-cids.ts'
+import { createOpenedViews } from './rows/opened-views.ts'
+import { createSchema, entitiesByName } from './schema/schema.ts'
 
 /** What to serve, and how much of it at once. */
-export interface GraphqlOptions {
+interface GraphqlOptions {
   /** As in `Ethereum__Mainnet`. */
   readonly network: string
-  readonly limits: Limits
+  readonly limits: QueryLimits
   /** The collections; Hosts add AttestationRecord. */
   readonly collections: readonly EntityName[]
 }
@@ -67,15 +67,19 @@ export interface GraphqlResult {
 /** The engine. */
 export interface Graphql {
   readonly schema: GraphQLSchema
-  /** What all requests hold together. */
-  readonly memory: Memory
+  /** The memory that all requests hold together. */
+  readonly memory: MemoryPool
   /** The queue of requests that wait for the thread. */
-  readonly turns: Turns
+  readonly scheduler: QueryScheduler
   /**
-   * Runs a query over everything stored. Never rejects: what goes wrong is in `errors`. The answer
-   * stays held in the caller's `hold`; without one it no longer counts once it is returned.
+   * Runs a query over everything stored. Never rejects: failures are in `errors`. The answer stays
+   * reserved in the caller's `account`; without one it no longer counts once it is returned.
    */
-  execute(request: GraphqlRequest, signal?: AbortSignal, hold?: Hold): Promise<GraphqlResult>
+  execute(
+    request: GraphqlRequest,
+    signal?: AbortSignal,
+    account?: MemoryAccount,
+  ): Promise<GraphqlResult>
   /**
    * Runs a query or a subscription over the heights `from` to `to` alone: the rows that an event of
    * those heights has.
@@ -84,15 +88,15 @@ export interface Graphql {
     request: GraphqlRequest,
     heights: { readonly from: number; readonly to: number },
     signal?: AbortSignal,
-    hold?: Hold,
+    account?: MemoryAccount,
   ): Promise<GraphqlResult>
   /** The kind of the operation a request asks for; null where the request is not valid. */
   operationKind(request: GraphqlRequest): 'query' | 'subscription' | null
-  /** Tells the listeners that a block has become visible. */
+  /** Notifies the listeners that a block has become visible. */
   notify(height: number): void
   /** Listens to `notify`; returns the function that stops it. */
   onHeight(listener: (height: number) => void): () => void
-  /** Counts a client that was cut off because it read too slowly. */
+  /** Counts a client that was disconnected because it read too slowly. */
   noteSlowReader(): void
 }
 
@@ -105,7 +109,7 @@ export function openGraphql(options: GraphqlOptions, parts: GraphqlParts): Graph
     heldBytes: () => memory.heldBytes(),
     planBytes: plans.bytes,
   })
-  const memory = createMemory(options.limits.maxHeldBytes, metrics.busy)
+  const memory = createMemoryPool(options.limits.maxHeldBytes, metrics.busy)
   const engine: Engine = {
     network: options.network,
     limits: options.limits,
@@ -115,7 +119,7 @@ export function openGraphql(options: GraphqlOptions, parts: GraphqlParts): Graph
     plans,
     memory,
     metrics,
-    turns: createTurns(),
+    scheduler: createQueryScheduler(),
     cids: createCidCache(),
     standardAnswer: null,
     ...parts,
@@ -124,12 +128,12 @@ export function openGraphql(options: GraphqlOptions, parts: GraphqlParts): Graph
   return {
     schema,
     memory,
-    turns: engine.turns,
-    execute: (request, signal, hold) =>
-      answer(engine, request, { kinds: ['query'], window: everything, signal, hold }),
-    executeAt: (request, { from, to }, signal, hold) => {
+    scheduler: engine.scheduler,
+    execute: (request, signal, account) =>
+      answer(engine, request, { kinds: ['query'], window: allHeights, signal, account }),
+    executeAt: (request, { from, to }, signal, account) => {
       const kinds = ['query', 'subscription'] as const
-      return answer(engine, request, { kinds, window: [[from, to]], signal, hold })
+      return answer(engine, request, { kinds, window: [[from, to]], signal, account })
     },
     operationKind: (request) => kindOf(engine, request),
     notify(height) {
@@ -144,9 +148,10 @@ export function openGraphql(options: GraphqlOptions, parts: GraphqlParts): Graph
 }
 
 interface Engine extends PlanParts, GraphqlParts {
-  readonly memory: Memory
+  readonly network: string
+  readonly memory: MemoryPool
   readonly metrics: ReturnType<typeof createGraphqlMetrics>
-  readonly turns: Turns
+  readonly scheduler: QueryScheduler
   readonly cids: ReturnType<typeof createCidCache>
   /** The answer to the standard introspection query; null before the first. */
   standardAnswer: readonly string[] | null
@@ -154,9 +159,9 @@ interface Engine extends PlanParts, GraphqlParts {
 
 interface Demand {
   readonly kinds: readonly ('query' | 'subscription')[]
-  readonly window: Intervals
+  readonly window: HeightRanges
   readonly signal: AbortSignal | undefined
-  readonly hold: Hold | undefined
+  readonly account: MemoryAccount | undefined
 }
 
 async function answer(
@@ -164,21 +169,23 @@ async function answer(
   request: GraphqlRequest,
   demand: Demand,
 ): Promise<GraphqlResult> {
-  const { turns, metrics, log } = engine
-  const hold = demand.hold ?? engine.memory.open()
-  const work = createWork(engine.limits, { turns, hold, signal: demand.signal })
-  const finish = (outcome: Outcome, result: GraphqlResult): GraphqlResult => {
-    const usage = work.usage()
+  const { scheduler, metrics, log } = engine
+  const account = demand.account ?? engine.memory.openAccount()
+  const budget = createQueryBudget(engine.limits, { scheduler, account, signal: demand.signal })
+  const finish = (outcome: RequestOutcome, result: GraphqlResult): GraphqlResult => {
+    const usage = budget.usage()
     metrics.finish(outcome, usage)
     log.debug({ outcome, ...usage }, 'query answered')
-    work.end(result.data !== null)
-    if (demand.hold === undefined) hold.close()
+    budget.end(result.data !== null)
+    if (demand.account === undefined) account.close()
     return result
   }
   try {
-    if (turns.isBusy()) await work.turn()
-    const found = await run(engine, request, demand, work)
-    return isMistakes(found) ? finish('refused', failed(found)) : finish('ok', { data: found.data })
+    if (scheduler.isBusy()) await budget.yieldThread()
+    const found = await run(engine, request, demand, budget)
+    return isRequestErrors(found)
+      ? finish('refused', failed(found))
+      : finish('ok', { data: found.data })
   } catch (error) {
     return error instanceof GraphQLError
       ? finish('refused', failed([error]))
@@ -186,37 +193,37 @@ async function answer(
   }
 }
 
-const failed = (mistakes: Mistakes): GraphqlResult => ({
+const failed = (errors: RequestErrors): GraphqlResult => ({
   data: null,
-  errors: mistakes.map(readableMistake),
+  errors: errors.map(readableError),
 })
 
-/** The data of an answer, or what is wrong with the request. */
-type Found = { readonly data: readonly string[] } | Mistakes
+/** The data of an answer, or the errors of the request. */
+type Found = { readonly data: readonly string[] } | RequestErrors
 
 async function run(
   engine: Engine,
   request: GraphqlRequest,
   demand: Demand,
-  work: Work,
+  budget: QueryBudget,
 ): Promise<Found> {
   const query = findDocument(engine, request.query)
-  if (isMistakes(query)) return query
-  work.keeping().add(query.bytes)
-  await work.pause()
+  if (isRequestErrors(query)) return query
+  budget.openReservation().add(query.bytes)
+  await budget.yieldIfDue()
   const operation = chooseOperation(query, request.operationName)
   if (!demand.kinds.includes(operation.kind)) throw notStreamed()
   const variables = readVariables(engine, operation, request.variables ?? {})
-  if (isMistakes(variables)) return variables
-  await work.pause()
+  if (isRequestErrors(variables)) return variables
+  await budget.yieldIfDue()
   const plan = planFor(engine, operation, variables)
-  await work.pause()
+  await budget.yieldIfDue()
   if (!query.isStandardIntrospection) {
-    return { data: await execute(engine, plan, variables, demand, work) }
+    return { data: await execute(engine, plan, variables, demand, budget) }
   }
   const known = engine.standardAnswer
-  for (const { length } of known ?? []) work.addBytes(length)
-  engine.standardAnswer = known ?? (await execute(engine, plan, variables, demand, work))
+  for (const { length } of known ?? []) budget.addBytes(length)
+  engine.standardAnswer = known ?? (await execute(engine, plan, variables, demand, budget))
   return { data: engine.standardAnswer }
 }
 
@@ -225,30 +232,30 @@ async function execute(
   plan: QueryPlan,
   variables: Variables,
   { window }: Demand,
-  work: Work,
+  budget: QueryBudget,
 ): Promise<readonly string[]> {
   const snapshot = reader.snapshot()
   try {
-    const session = { network, snapshot, work, cids, opened: createOpenedViews(work) }
+    const session = { network, snapshot, budget, cids, opened: createOpenedViews(budget) }
     return await executePlan({ session, catalog, variables, window, known: [] }, plan, schema)
   } finally {
     snapshot.release()
   }
 }
 
-function findDocument(engine: Engine, text: string): QueryDocument | Mistakes {
+function findDocument(engine: Engine, text: string): QueryDocument | RequestErrors {
   const known = engine.plans.findDocument(text)
   engine.metrics.planned(known === undefined ? 'text' : 'cache')
   if (known !== undefined) return known
   const query = readDocument(engine, text)
-  if (!isMistakes(query)) engine.plans.keepDocument(text, query)
+  if (!isRequestErrors(query)) engine.plans.keepDocument(text, query)
   return query
 }
 
 function kindOf(engine: Engine, request: GraphqlRequest): 'query' | 'subscription' | null {
   try {
     const query = findDocument(engine, request.query)
-    return isMistakes(query) ? null : chooseOperation(query, request.operationName).kind
+    return isRequestErrors(query) ? null : chooseOperation(query, request.operationName).kind
   } catch (error) {
     if (error instanceof GraphQLError) return null
     throw error
@@ -261,7 +268,7 @@ function notStreamed(): GraphQLError {
   )
 }
 
-/** Failures of ours: those with a code say what happened, others only that they did. */
+/** Internal errors: those with a code say what happened, others only that the query failed. */
 function presentFailure({ log }: Engine, error: unknown): GraphQLError {
   log.error({ err: error }, 'query failed')
   if (!(error instanceof ServiceError)) {

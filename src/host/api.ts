@@ -2,41 +2,44 @@
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { type Graphql, openGraphql } from '../graphql/graphql.ts'
-import type { Limits } from '../graphql/limits.ts'
-import { playgroundRoutes } from '../graphql/playground.ts'
-import { graphqlRoutes } from '../graphql/route.ts'
-import { defaultSubscriptionLimits, openSubscriptions } from '../graphql/subscriptions.ts'
+import { playgroundRoutes } from '../graphql/http/playground.ts'
+import { graphqlRoutes } from '../graphql/http/route.ts'
+import { defaultSubscriptionLimits, openSubscriptions } from '../graphql/http/subscriptions.ts'
 import { collections } from '../primitives/collections.ts'
-import { openHttpServer } from '../service/http-server.ts'
+import { openHttpServer } from '../service/health/http-server.ts'
+import { graphqlLimits } from '../service/settings/graphql-limits.ts'
 import type { StoreReader } from '../store/store.ts'
 import { type HostSettings, playgroundListen } from './config.ts'
 
-export interface Api {
+interface Api {
   readonly port: number
   readonly playgroundPort: number
-  /** Tells subscribers of a new block. */
+  /** Notifies subscribers of a new block. */
   notify(height: number): void
   close(): Promise<void>
 }
 
-export interface ApiOptions {
+interface HostApiOptions {
   readonly settings: HostSettings
   /** As in `Ethereum__Mainnet`. */
   readonly network: string
 }
 
-export interface ApiParts {
+interface HostApiParts {
   readonly log: Logger
   readonly registry: Registry
   readonly reader: StoreReader
 }
 
 /** Listens on the API port and on the playground's, one above. Throws SERVICE_PORT_UNAVAILABLE. */
-export async function openApi({ settings, network }: ApiOptions, parts: ApiParts): Promise<Api> {
+export async function openHostApi(
+  { settings, network }: HostApiOptions,
+  parts: HostApiParts,
+): Promise<Api> {
   const { log, registry } = parts
   const names = Object.values(collections).map(({ name }) => name)
   const graphql: Graphql = openGraphql(
-    { network, limits: limitsOf(settings), collections: [...names, 'AttestationRecord'] },
+    { network, limits: graphqlLimits(settings), collections: [...names, 'AttestationRecord'] },
     parts,
   )
   const subscriptions = openSubscriptions(defaultSubscriptionLimits, { log, registry, graphql })
@@ -59,17 +62,5 @@ export async function openApi({ settings, network }: ApiOptions, parts: ApiParts
       subscriptions.close()
       await Promise.all([api.close(), playground.close()])
     },
-  }
-}
-
-function limitsOf(settings: HostSettings): Limits {
-  return {
-    maxDepth: settings.graphqlMaxDepth,
-    maxConditions: settings.graphqlMaxConditions,
-    maxCost: settings.graphqlMaxCost,
-    maxRows: settings.graphqlMaxRows,
-    maxResultBytes: settings.graphqlMaxResultBytes,
-    maxMs: settings.graphqlMaxMs,
-    maxHeldBytes: settings.graphqlMaxHeldBytes,
   }
 }

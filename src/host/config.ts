@@ -1,9 +1,9 @@
 /** The Host's settings: the common ones, and what only a Host has. */
-import { type CommonSettings, commonSettings } from '../service/common-settings.ts'
 import { type TrustMode, trustModes } from '../service/contract.ts'
-import { commonListeners, portCollisions } from '../service/own-ports.ts'
-import type { ListenAddress } from '../service/port-unavailable.ts'
-import type { SettingsTable } from '../service/setting.ts'
+import type { ListenAddress } from '../service/health/port-unavailable.ts'
+import { type CommonSettings, commonSettings } from '../service/settings/common-settings.ts'
+import { commonListeners, portCollisions } from '../service/settings/own-ports.ts'
+import type { SettingsTable } from '../service/settings/setting.ts'
 import {
   type Address,
   choice,
@@ -14,23 +14,23 @@ import {
   scalarText,
   secretText,
   url,
-} from '../service/setting-kinds.ts'
+} from '../service/settings/setting-kinds.ts'
 import {
   type LoadedSettings,
   loadSettingsWithOrigins,
   type SettingSources,
-} from '../service/settings.ts'
+} from '../service/settings/settings.ts'
 
 export interface HostSettings extends CommonSettings {
-  /** Health port of a Generator whose schema is compared with ours; null compares with nobody's. */
+  /** Health port of a Generator whose schema is compared with ours; null compares with none. */
   readonly schemaUrl: string | null
   readonly schemaAuthToken: string | null
   readonly registryRpcUrl: string | null
   readonly registryLcdUrl: string | null
   readonly adminToken: string | null
-  /** Whose word counts; null where the list of signers decides: `signers` with one, else `bootstrap`. */
+  /** Who is accepted as a signer; null where the list of signers decides: `signers` with one, else `bootstrap`. */
   readonly trust: TrustMode | null
-  /** Identities whose word counts. */
+  /** Identities of accepted signers. */
   readonly trustedSigners: readonly string[]
   /** File with one such identity a line, read again when it changes. */
   readonly trustedSignersFile: string | null
@@ -45,7 +45,7 @@ export const signerIdentity: SettingKind<string> = kind(
   },
 )
 
-/** The table from which settings, help and README are made. */
+/** The table from which settings, help and docs/reference/settings.md are made. */
 export const hostSettings: SettingsTable<HostSettings> = {
   ...commonSettings('host'),
   schemaUrl: {
@@ -84,14 +84,14 @@ export const hostSettings: SettingsTable<HostSettings> = {
     key: 'host.trust',
     env: 'HOST_TRUST',
     kind: choice(trustModes),
-    doc: 'Whose word counts: the listed signers, bootstrap peers that prove to be Generators (what holds without a list), or anyone, for experiments.',
+    doc: 'Trusted signers: the listed signers, bootstrap peers that prove to be Generators (what holds without a list), or anyone, for experiments.',
   },
   trustedSigners: {
     key: 'host.trusted_signers',
     env: 'HOST_TRUSTED_SIGNERS',
     kind: list(signerIdentity),
     default: [],
-    doc: 'Generators whose word counts, by the identity in their /health; HOST_TRUST is signers then.',
+    doc: 'Trusted Generators, by the identity in their /health; HOST_TRUST is signers then.',
   },
   trustedSignersFile: {
     key: 'host.trusted_signers_file',
@@ -136,7 +136,7 @@ function trustContradictions({
   return []
 }
 
-/** Whose word counts with these settings. */
+/** Who is trusted with these settings. */
 export function trustModeOf({ trust, trustedSigners }: HostSettings): TrustMode {
   return trust ?? (trustedSigners.length > 0 ? 'signers' : 'bootstrap')
 }

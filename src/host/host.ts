@@ -4,33 +4,36 @@
  */
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import { openIdentity, readIdentity } from '../identity/identity.ts'
+import { loadIdentity, openIdentity } from '../identity/identity.ts'
 import type { P2p } from '../p2p/p2p.ts'
 import { networkName } from '../primitives/names.ts'
 import { openFailureLog } from '../service/failure-log.ts'
-import { openHealthServer } from '../service/health.ts'
-import { openLineFile } from '../service/line-file.ts'
+import { openHealthServer } from '../service/health/health.ts'
 import { openMetrics } from '../service/metrics.ts'
-import { requireFree, requireWritable, tcpAddress } from '../service/preflight.ts'
+import { requireFree } from '../service/preflight.ts'
 import type { Running } from '../service/run.ts'
-import type { LoadedSettings } from '../service/settings.ts'
+import { openLineFile } from '../service/settings/line-file.ts'
+import { tcpAddress } from '../service/settings/own-ports.ts'
+import type { LoadedSettings } from '../service/settings/settings.ts'
 import { readVersion } from '../service/version.ts'
-import { openReader } from '../store/reader.ts'
+import { hasStore, requireUsableStore } from '../store/disk/store-directory.ts'
+import { openVolumeWatch } from '../store/disk/volume-watch.ts'
+import { openReader } from '../store/read/reader.ts'
 import type { StoreReader } from '../store/store.ts'
-import { hasStore } from '../store/store-directory.ts'
-import { openVolumeWatch } from '../store/volume-watch.ts'
-import { openApi } from './api.ts'
+import { openHostApi } from './api.ts'
+import type { FollowState } from './apply/outcome.ts'
 import { openWriterThread, type Writer } from './apply/writer.ts'
 import { type HostSettings, playgroundListen, signerIdentity, trustModeOf } from './config.ts'
-import { openMesh } from './mesh.ts'
+import { createForkAlarm } from './fork-alarm.ts'
+import { openHostMesh } from './mesh.ts'
 import { createHostMetrics } from './metrics.ts'
 import { type ChainNames, decideNames } from './network.ts'
 import { openSchemaSync, type SchemaSync } from './schema/schema-sync.ts'
-import { createStatus, type Status } from './status.ts'
+import { createHostStatus, type HostStatusReporter } from './status.ts'
 import { openTrust, type Trust } from './trust/trust.ts'
 
 /** What a running Host can be reached at. */
-export interface Host {
+export interface HostProgram {
   readonly healthPort: number
   readonly apiPort: number
   readonly playgroundPort: number
@@ -48,29 +51,27 @@ export interface HostParts {
 export async function openHost(
   loaded: LoadedSettings<HostSettings>,
   { log, running, secrets }: HostParts,
-): Promise<Host> {
+): Promise<HostProgram> {
   const { settings } = loaded
   const metrics = running.own('metrics', openMetrics({ thread: 'main' }))
   const { registry } = metrics
-  const status = createStatus(settings)
+  const status = createHostStatus(settings)
   const hostMetrics = createHostMetrics(registry, status.gauges)
   const health = running.own(
     'health server',
-    await openHealthServer(
-      {
-        address: settings.healthAddress,
-        publicAddress: settings.publicHealthAddress,
-        program: 'host',
-        version: readVersion(),
-      },
-      { log, metrics, state: status.state, counters: hostMetrics.counters },
-    ),
+    await openHealth(settings, {
+      log,
+      metrics,
+      state: status.state,
+      counters: hostMetrics.counters,
+    }),
   )
-  await requireUsable(settings)
+  await requireFreePorts(settings)
   const { keyPath, keyringSecret: secret, storePath } = settings
   const keyOptions = { keyPath, secret, program: 'host' } as const
-  const known = await readIdentity(keyOptions)
-  const { names: wanted, schema } = await learnNames(loaded, { log, running, status, registry })
+  const known = await loadIdentity(keyOptions)
+  requireUsableStore(storePath)
+  const { names: wanted, schema } = await discoverNames(loaded, { log, running, status, registry })
   const retainBlocks = settings.prunerEnabled ? settings.prunerMaxBlocks : null
   const { writer, names } = await openWriterThread(
     { storePath, logLevel: settings.logLevel, secrets, retainBlocks },
@@ -85,33 +86,30 @@ export async function openHost(
   status.setIdentity(signer.identity)
   schema.use(network)
   const reader = running.own('reader', openReader({ path: storePath }, { log, registry }))
-  status.parts.reader = reader
   const volume = await openVolumeWatch({ path: storePath }, { log, registry })
-  status.parts.volume = running.own('volume watch', volume)
+  status.report({ reader, volume: running.own('volume watch', volume) })
   running.own('status', { close: status.close })
+  const shared = { log, registry, writer, reader, onFatal: running.fail }
   const trust = await openTrustOf({ settings, network }, { log, running, writer, reader })
-  status.parts.trust = trust
-  const api = running.own('api', await openApi({ settings, network }, { log, reader, registry }))
+  status.report({ trust })
+  const forkAlarm = createForkAlarm(trust)
+  const api = running.own('api', await openHostApi({ settings, network }, shared))
+  const reports = {
+    metrics: hostMetrics,
+    notify: api.notify,
+    onStored: status.onStored,
+    onFollow: (state: FollowState) => {
+      status.onFollow(state)
+      forkAlarm.onFollow(state)
+    },
+  }
   const mesh = running.own(
     'mesh',
-    await openMesh(
-      { settings, network, peerSeed },
-      {
-        log,
-        registry,
-        metrics: hostMetrics,
-        status,
-        writer,
-        reader,
-        trust,
-        signer,
-        notify: api.notify,
-        onFatal: running.fail,
-      },
-    ),
+    await openHostMesh({ settings, network, peerSeed }, { ...reports, ...shared, trust, signer }),
   )
-  const failures = status.signerFailures
-  running.own('failure log', openFailureLog({}, { log, failures }))
+  status.report({ p2p: mesh.p2p })
+  running.own('report of peers', { close: () => status.report({ p2p: null }) })
+  running.own('failure log', openFailureLog({}, { log, failures: forkAlarm.failures }))
   status.setReady(true)
   running.own('readiness', { close: () => status.setReady(false) })
   const { id, addresses } = mesh.p2p.self()
@@ -125,16 +123,24 @@ export async function openHost(
   }
 }
 
+function openHealth(
+  { healthAddress: address, publicHealthAddress: publicAddress }: HostSettings,
+  parts: Parameters<typeof openHealthServer>[1],
+): ReturnType<typeof openHealthServer> {
+  const version = readVersion()
+  return openHealthServer({ address, publicAddress, program: 'host', version }, parts)
+}
+
 interface NameParts extends Pick<HostParts, 'log' | 'running'> {
-  readonly status: Status
+  readonly status: HostStatusReporter
   readonly registry: Registry
 }
 
 /**
- * Which chain this Host is of. Where only its Generator can tell, and nothing is stored yet, it waits for that
+ * Which chain this Host is of. Where only its Generator knows, and nothing is stored yet, it waits for that
  * one: a store keeps the name that it was made with.
  */
-async function learnNames(
+async function discoverNames(
   { settings, origins, secretFiles }: LoadedSettings<HostSettings>,
   { log, running, status, registry }: NameParts,
 ): Promise<{ names: ChainNames; schema: SchemaSync }> {
@@ -144,7 +150,7 @@ async function learnNames(
     { log, registry, signal },
   )
   running.own('schema', schema)
-  status.parts.schema = schema
+  status.report({ schema })
   const names = decideNames(settings, origins, schema.fetchedNetwork())
   if (!names.isGuess || settings.schemaUrl === null || hasStore(settings.storePath))
     return { names, schema }
@@ -181,12 +187,11 @@ async function openTrustOf(
   return running.own('trust', trust)
 }
 
-async function requireUsable(settings: HostSettings): Promise<void> {
+async function requireFreePorts(settings: HostSettings): Promise<void> {
   const { apiAddress, p2pListen } = settings
   await requireFree({ address: apiAddress, setting: 'DB_API_ADDR' })
   await requireFree(playgroundListen(apiAddress))
   await requireFree({ address: tcpAddress(p2pListen), setting: 'DB_P2P_LISTEN_ADDR' })
-  await requireWritable(settings.storePath)
 }
 
 function sourceOf({

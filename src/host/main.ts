@@ -5,7 +5,7 @@ import { type Running, runProgram } from '../service/run.ts'
 import { loadHostSettings } from './config.ts'
 
 /** Runs the Host until a signal or a failure; `argv` is what follows the command. */
-export async function run(argv: readonly string[]): Promise<never> {
+export async function runHost(argv: readonly string[]): Promise<never> {
   return await runProgram({ name: 'host' }, (running) => start(argv, running))
 }
 

@@ -1,30 +1,30 @@
 /**
  * The Host's side of the mesh: the node, what arrives by gossip, what has to be pulled, and what is
- * served to others. Blocks pass through here as bytes on their way to the writer.
+ * served to others. Blocks pass through here to the writer as bytes.
  */
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import type { Signer } from '../identity/signature.ts'
+import type { DigestSigner } from '../identity/signature.ts'
 import { createBlockSource } from '../mesh/block-source.ts'
 import { proveIdentity } from '../mesh/identity-proof.ts'
-import { createVoteAnswers } from '../mesh/vote-answers.ts'
+import { createVoteResponder } from '../mesh/vote-responder.ts'
 import { openP2p, type P2p } from '../p2p/p2p.ts'
 import { peerIdOf } from '../p2p/peers/peer-id.ts'
-import type { Answers } from '../p2p/streams/questions.ts'
-import { openPeerFiles, type PeerFiles } from '../service/peer-files.ts'
+import type { RequestHandlers } from '../p2p/streams/requests.ts'
+import { openPeerFiles, type PeerFiles } from '../service/settings/peer-files.ts'
 import type { StoreReader } from '../store/store.ts'
 import type { FollowState, Stored } from './apply/outcome.ts'
 import { storedHeads } from './apply/signer-heads.ts'
 import type { Writer } from './apply/writer.ts'
 import type { HostSettings } from './config.ts'
-import { createIntake, type Intake } from './intake.ts'
 import type { HostMetrics } from './metrics.ts'
-import type { Status } from './status.ts'
+import { storedHead } from './stored-range.ts'
+import { createIntake, type Intake } from './sync/intake.ts'
 import { openSync } from './sync/sync.ts'
 import { openVoteSync } from './sync/vote-sync.ts'
 import type { Trust } from './trust/trust.ts'
 
-export interface MeshOptions {
+interface MeshOptions {
   readonly settings: HostSettings
   /** As in `Ethereum__Mainnet`. */
   readonly network: string
@@ -36,34 +36,36 @@ export interface MeshOptions {
   readonly uselessMs?: number
 }
 
-export interface MeshParts {
+interface MeshParts {
   readonly log: Logger
   readonly registry: Registry
   readonly metrics: HostMetrics
-  readonly status: Status
+  /** Hears where this Host stands among its signers. */
+  readonly onFollow: (state: FollowState) => void
+  /** Blocks were stored. */
+  readonly onStored: () => void
   readonly writer: Writer
   readonly reader: StoreReader
   readonly trust: Trust
   /** This Host's own key. */
-  readonly signer: Signer
+  readonly signer: DigestSigner
   /** Tells subscribers of a new block. */
   readonly notify: (height: number) => void
   /** Called when the writer cannot go on. */
   readonly onFatal: (error: unknown) => void
 }
 
-export interface Mesh {
+export interface HostMesh {
   readonly p2p: P2p
   close(): Promise<void>
 }
 
 /** Connects to the mesh and begins to catch up. */
-export async function openMesh(options: MeshOptions, parts: MeshParts): Promise<Mesh> {
-  const { status, trust } = parts
+export async function openHostMesh(options: MeshOptions, parts: MeshParts): Promise<HostMesh> {
+  const { trust } = parts
   const files = await openPeerFiles(options.settings, parts.log)
   const intake = createIntake(parts)
   const p2p = await openNode(options, parts, files, intake)
-  status.parts.p2p = p2p
   trust.setBootstrapPeers(files.bootstrapPeers(), files.isWhole())
   trust.follow(p2p)
   files.follow({
@@ -79,7 +81,6 @@ export async function openMesh(options: MeshOptions, parts: MeshParts): Promise<
     close: async () => {
       files.close()
       await following.close()
-      status.parts.p2p = null
       await p2p.close()
     },
   }
@@ -92,7 +93,7 @@ function follow(
   { compareVotesMs: everyMs, uselessMs }: MeshOptions,
   parts: MeshParts,
 ): { close(): Promise<void> } {
-  const { writer, status, trust, reader } = parts
+  const { writer, trust, reader } = parts
   let state: FollowState | null = null
   const votes = openVoteSync(everyMs === undefined ? {} : { everyMs }, {
     ...parts,
@@ -100,7 +101,7 @@ function follow(
     reader,
     signers: () => state?.signers.map(({ identity }) => identity) ?? [],
     isAnyone: trust.mode === 'anyone',
-    window: () => voteWindow(state, status),
+    window: () => voteWindow(state, reader),
   })
   const sync = openSync(uselessMs === undefined ? {} : { uselessMs }, {
     ...parts,
@@ -117,11 +118,11 @@ function follow(
     const known = new Set(state?.signers.map(({ identity }) => identity))
     const isNewcomer = next.signers.some(({ identity }) => !known.has(identity))
     state = next
-    status.onFollow(next)
+    parts.onFollow(next)
     sync.setWants(next.wants)
     if (isNewcomer) votes.start()
   })
-  writer.onStored((stored) => tellStored(stored, parts))
+  writer.onStored((stored) => reportStored(stored, parts))
   return {
     close: async () => {
       await Promise.all([votes.close(), sync.close()])
@@ -132,9 +133,9 @@ function follow(
 /** Votes are compared from the lowest height that is kept to the highest that is of use. */
 function voteWindow(
   state: FollowState | null,
-  status: Status,
+  reader: StoreReader,
 ): { readonly from: number; readonly to: number } | null {
-  const top = Math.max(state?.reached ?? -1, status.stored()?.head ?? -1)
+  const top = Math.max(state?.reached ?? -1, storedHead(reader))
   return state === null || top < 0 ? null : { from: state.floor, to: top }
 }
 
@@ -151,9 +152,9 @@ async function openNode(
 ): Promise<P2p> {
   const peerId = await peerIdOf(peerSeed)
   const proof = proveIdentity(signer, { network, role: 'host', peerId })
-  const answers: Answers = {
+  const handlers: RequestHandlers = {
     identity: () => proof,
-    votes: createVoteAnswers({ reader, heads: (identities) => storedHeads(reader, identities) }),
+    votes: createVoteResponder({ reader, heads: (identities) => storedHeads(reader, identities) }),
   }
   try {
     return await openP2p(
@@ -164,7 +165,7 @@ async function openNode(
         announce: files.announce(),
         bootstrapPeers: files.bootstrapPeers(),
       },
-      { log, registry, source: createBlockSource(reader), onBlock, onHead, answers },
+      { log, registry, source: createBlockSource(reader), onBlock, onHead, handlers },
     )
   } catch (error) {
     files.close()
@@ -172,10 +173,10 @@ async function openNode(
   }
 }
 
-function tellStored(stored: Stored, { log, metrics, status, notify }: MeshParts): void {
+function reportStored(stored: Stored, { log, metrics, onStored, notify }: MeshParts): void {
   const { bottom, top, removed, taken } = stored
   metrics.stored(stored)
-  status.onStored()
+  onStored()
   const { blocks, transactions, logs } = taken
   const facts = { height: top, blocks, transactions, logs }
   log[blocks === 1 ? 'info' : 'debug'](facts, 'block stored')

@@ -1,14 +1,15 @@
 /** The Host's own metrics, and the same numbers in the form that older readers of `/metrics` expect. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import { declareScrapedGauge } from '../scraped-gauge.ts'
-import type { Counters } from '../service/health-report.ts'
-import type { Outcome, Stored, Work } from './apply/outcome.ts'
+import { declareScrapedGauges } from '../scraped-gauge.ts'
+import type { Counters } from '../service/health/health-report.ts'
+import { createRecentCount } from '../service/recent-count.ts'
+import type { Outcome, Stored, Timings } from './apply/outcome.ts'
 import type { HeadOutcome } from './apply/signer-heads.ts'
 import type { Breach } from './apply/verify.ts'
 
 export interface HostMetrics {
   /** Counts one sealed block and what became of it. */
-  message(via: 'gossip' | 'pull', outcome: Outcome, work: Work): void
+  message(via: 'gossip' | 'pull', outcome: Outcome, work: Timings): void
   /** Counts one gossiped head and what became of it. */
   head(outcome: HeadOutcome): void
   /** Counts blocks that were written. */
@@ -52,7 +53,7 @@ export function createHostMetrics(registry: Registry, gauges: HostGauges): HostM
     'Seconds until a message was on the disk, waiting included.',
   )
   let lastMs = 0
-  const lately: number[] = []
+  const recentBlocks = createRecentCount(() => performance.now())
   declareGauges(registry, gauges)
 
   const stored = ({ taken, removed }: Stored): void => {
@@ -61,8 +62,7 @@ export function createHostMetrics(registry: Registry, gauges: HostGauges): HostM
     totals.transactions.inc(transactions)
     totals.logs.inc(logs)
     totals.entries.inc(accessListEntries)
-    for (let block = 0; block < blocks; block++) lately.push(performance.now())
-    dropOld(lately)
+    recentBlocks.add(blocks)
     if (removed === 0) return
     totals.reorgs.inc()
     totals.removed.inc(removed)
@@ -90,18 +90,8 @@ export function createHostMetrics(registry: Registry, gauges: HostGauges): HostM
       totals.seals.inc(seals)
     },
     pulled: (result) => totals.pieces.inc({ result }),
-    counters: () => {
-      dropOld(lately)
-      return { ...toCounters(totals, lastMs), blocks_per_minute: lately.length }
-    },
+    counters: () => ({ ...toCounters(totals, lastMs), blocks_per_minute: recentBlocks.count() }),
   }
-}
-
-/** Keeps the times of the last minute. */
-function dropOld(times: number[]): void {
-  const since = performance.now() - 60_000
-  const kept = times.findIndex((time) => time >= since)
-  times.splice(0, kept < 0 ? times.length : kept)
 }
 
 type MakeCounter = <T extends string = never>(
@@ -223,29 +213,26 @@ function toCounters(totals: Totals, lastMs: number): Counters {
 }
 
 function declareGauges(registry: Registry, gauges: HostGauges): void {
-  const gauge = (name: string, help: string, read: () => number | null): void =>
-    declareScrapedGauge(registry, {
-      name: `viewmesh_host_${name}`,
-      help,
-      read: () => read() ?? Number.NaN,
-    })
-  gauge('head_height', 'Highest stored height; NaN before the first block.', gauges.head)
-  gauge(
-    'lag_blocks',
-    'Blocks between the height that most counted signers have reached and ours; NaN while unknown.',
-    gauges.lag,
-  )
-  gauge(
-    'gap_blocks',
-    'Blocks missing between the lowest and the highest stored one.',
-    gauges.gapBlocks,
-  )
-  gauge('signers', 'Accepted signers.', gauges.signers)
-  gauge('counted_signers', 'Accepted signers whose heads count now.', gauges.countedSigners)
-  gauge(
-    'waiting_blocks',
-    'Verified blocks that wait until most signers stand on them.',
-    gauges.waitingBlocks,
-  )
-  gauge('waiting_bytes', 'Bytes of the blocks that wait.', gauges.waitingBytes)
+  const orNaN = (read: () => number | null) => () => read() ?? Number.NaN
+  declareScrapedGauges(registry, 'viewmesh_host_', [
+    ['head_height', 'Highest stored height; NaN before the first block.', orNaN(gauges.head)],
+    [
+      'lag_blocks',
+      'Blocks between the height that most counted signers have reached and ours; NaN while unknown.',
+      orNaN(gauges.lag),
+    ],
+    [
+      'gap_blocks',
+      'Blocks missing between the lowest and the highest stored one.',
+      gauges.gapBlocks,
+    ],
+    ['signers', 'Accepted signers.', gauges.signers],
+    ['counted_signers', 'Accepted signers whose heads count now.', gauges.countedSigners],
+    [
+      'waiting_blocks',
+      'Verified blocks that wait until most signers stand on them.',
+      gauges.waitingBlocks,
+    ],
+    ['waiting_bytes', 'Bytes of the blocks that wait.', gauges.waitingBytes],
+  ])
 }

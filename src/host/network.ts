@@ -1,10 +1,10 @@
 /** Which chain and network a Host runs: what is configured, else what its Generator says. */
-import type { Origin } from '../service/setting.ts'
+import type { Origin } from '../service/settings/setting.ts'
 
 export interface ChainNames {
   readonly chain: string
   readonly network: string
-  /** True when nobody named them: a store that exists already knows better. */
+  /** True when they were not configured: those of a store that exists are used instead. */
   readonly isGuess: boolean
 }
 

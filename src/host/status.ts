@@ -1,5 +1,7 @@
-/** What the Host knows about itself at this moment, for `/health` and for the gauges. */
-
+/**
+ * What the Host reports about itself at this moment, in `/health` and in gauges. Its parts report to it;
+ * nothing decides by what it holds.
+ */
 import { newestSealMs } from '../mesh/sealed-blocks.ts'
 import type { P2p } from '../p2p/p2p.ts'
 import type { FailureReport, GapReport, SignerReport } from '../service/contract.ts'
@@ -9,39 +11,30 @@ import {
   startingState,
   toFailureReport,
   toPeerFailureReports,
-} from '../service/health-report.ts'
-import type { Snapshot, StoreReader } from '../store/store.ts'
-import type { VolumeWatch } from '../store/volume-watch.ts'
+} from '../service/health/health-report.ts'
+import type { VolumeWatch } from '../store/disk/volume-watch.ts'
+import type { StoreReader } from '../store/store.ts'
 import type { FollowState, SignerState } from './apply/outcome.ts'
 import type { HostSettings } from './config.ts'
 import type { HostGauges } from './metrics.ts'
 import type { SchemaSync } from './schema/schema-sync.ts'
+import { type StoredRange, storedRange } from './stored-range.ts'
 import type { Trust } from './trust/trust.ts'
 
-/** Parts that are known while they are open. */
-export interface StatusParts {
-  schema: Pick<SchemaSync, 'report' | 'failure'> | null
-  reader: StoreReader | null
-  p2p: Pick<P2p, 'self' | 'peers' | 'failures'> | null
-  volume: Pick<VolumeWatch, 'failure'> | null
-  trust: Pick<Trust, 'mode' | 'sources' | 'failures'> | null
+/** Parts that are reported while they are open; null for those that are not. */
+interface ReportedParts {
+  readonly schema: Pick<SchemaSync, 'report' | 'failure'> | null
+  readonly reader: StoreReader | null
+  readonly p2p: Pick<P2p, 'self' | 'peers' | 'failures'> | null
+  readonly volume: Pick<VolumeWatch, 'failure'> | null
+  readonly trust: Pick<Trust, 'mode' | 'sources' | 'failures'> | null
 }
 
-/** What the store holds; null before the first block. */
-export interface StoredHeights {
-  readonly tail: number
-  readonly head: number
-  /** Missing heights between `tail` and `head`, ascending; the lowest ones where there are many. */
-  readonly gaps: readonly GapReport[]
-}
-
-export interface Status {
-  readonly parts: StatusParts
+export interface HostStatusReporter {
   readonly gauges: HostGauges
-  /** What is wrong with the signers, which nobody else logs. */
-  signerFailures(): readonly FailureReport[]
   state(): HealthState
-  stored(): StoredHeights | null
+  /** Reports these parts from now on, or no longer where they are null. */
+  report(parts: Partial<ReportedParts>): void
   /** Blocks were stored now. */
   onStored(): void
   /** Where the Host stands among its signers now. */
@@ -55,100 +48,111 @@ export interface Status {
   close(): void
 }
 
-/** Gaps that `/health` lists. */
-const maxGaps = 100
+/** What was reported so far. */
+interface Reported {
+  parts: ReportedParts
+  names: { readonly chain: string; readonly network: string }
+  isReady: boolean
+  isWaiting: boolean
+  identity: string | null
+  follow: FollowState | null
+  lastStoredMs: number | null
+}
 
 /** The status of a Host that is starting. */
-export function createStatus(settings: HostSettings, nowMs: () => number = Date.now): Status {
-  const parts: StatusParts = { schema: null, reader: null, p2p: null, volume: null, trust: null }
-  let names = { chain: settings.chainName, network: settings.chainNetwork }
-  let ready = false
-  let isWaiting = false
-  let identity: string | null = null
-  let follow: FollowState | null = null
-  let lastStoredMs: number | null = null
-
-  const look = <T>(read: (snapshot: Snapshot) => T): T | null =>
-    parts.reader === null ? null : parts.reader.read(read)
-  const stored = (): StoredHeights | null =>
-    look((snapshot) => {
-      const range = snapshot.range()
-      return range === null ? null : { ...range, gaps: snapshot.gaps(maxGaps) }
-    })
-  const reached = (): number | null => follow?.reached ?? null
-
-  const signerFailures = (): FailureReport[] => [
-    ...(parts.trust?.failures() ?? []),
-    ...(follow?.failures ?? []),
-  ]
-  const errors = (): FailureReport[] => {
-    const standing = [parts.schema?.failure() ?? null, parts.volume?.failure() ?? null]
-    return [
-      ...(isWaiting ? [networkUnknown] : []),
-      ...(follow?.failures ?? []),
-      ...toPeerFailureReports(parts.p2p?.failures() ?? []),
-      ...(parts.trust?.failures() ?? []),
-      ...standing.filter((failure) => failure !== null).map(toFailureReport),
-    ]
+export function createHostStatus(
+  settings: HostSettings,
+  nowMs: () => number = Date.now,
+): HostStatusReporter {
+  const reported: Reported = {
+    parts: { schema: null, reader: null, p2p: null, volume: null, trust: null },
+    names: { chain: settings.chainName, network: settings.chainNetwork },
+    isReady: false,
+    isWaiting: false,
+    identity: null,
+    follow: null,
+    lastStoredMs: null,
   }
-
-  const state = (): HealthState => {
-    const heights = stored()
-    return {
-      ...startingState(names.chain, names.network),
-      ready,
-      errors: errors(),
-      storeOpen: parts.reader !== null,
-      tail: heights?.tail ?? null,
-      head: heights?.head ?? null,
-      lastProcessedMs: lastStoredMs ?? look(newestSealMs),
-      genesis: follow?.genesis ?? null,
-      identity,
-      sourceHead: reached(),
-      gaps: heights?.gaps ?? [],
-      trust: parts.trust?.mode ?? null,
-      signers: parts.trust === null ? null : signerReports(parts.trust, follow?.signers ?? []),
-      schema: parts.schema?.report() ?? { state: 'embedded', differing: [] },
-      p2p: { self: parts.p2p?.self() ?? null, peers: parts.p2p?.peers() ?? [] },
-    }
-  }
-
   return {
-    parts,
-    signerFailures,
-    state,
-    stored,
-    gauges: {
-      head: () => stored()?.head ?? null,
-      lag: () => blocksBehind(stored()?.head ?? null, reached()),
-      gapBlocks: () => countBlocks(stored()?.gaps ?? []),
-      signers: () => follow?.signers.length ?? 0,
-      countedSigners: () => follow?.signers.filter(({ isCounted }) => isCounted).length ?? 0,
-      waitingBlocks: () => follow?.waiting.blocks ?? 0,
-      waitingBytes: () => follow?.waiting.bytes ?? 0,
+    state: () => healthState(reported),
+    gauges: gaugesOf(reported),
+    report: (parts) => {
+      reported.parts = { ...reported.parts, ...parts }
     },
     onStored: () => {
-      lastStoredMs = nowMs()
+      reported.lastStoredMs = nowMs()
     },
-    onFollow: (next) => {
-      follow = next
+    onFollow: (follow) => {
+      reported.follow = follow
     },
     setNetwork: (chain, network) => {
-      names = { chain, network }
+      reported.names = { chain, network }
     },
-    setIdentity: (own) => {
-      identity = own
+    setIdentity: (identity) => {
+      reported.identity = identity
     },
-    setReady: (next) => {
-      ready = next
+    setReady: (isReady) => {
+      reported.isReady = isReady
     },
-    setWaiting: (next) => {
-      isWaiting = next
+    setWaiting: (isWaiting) => {
+      reported.isWaiting = isWaiting
     },
     close: () => {
-      ready = false
-      parts.reader = null
+      reported.isReady = false
+      reported.parts = { ...reported.parts, reader: null }
     },
+  }
+}
+
+function healthState(reported: Reported): HealthState {
+  const { parts, names, follow } = reported
+  const { reader, schema, trust, p2p } = parts
+  const range = rangeOf(reported)
+  return {
+    ...startingState(names.chain, names.network),
+    ready: reported.isReady,
+    errors: errorsOf(reported),
+    storeOpen: reader !== null,
+    tail: range?.tail ?? null,
+    head: range?.head ?? null,
+    lastProcessedMs: reported.lastStoredMs ?? reader?.read(newestSealMs) ?? null,
+    genesis: follow?.genesis ?? null,
+    identity: reported.identity,
+    sourceHead: follow?.reached ?? null,
+    gaps: range?.gaps ?? [],
+    trust: trust?.mode ?? null,
+    signers: trust === null ? null : signerReports(trust, follow?.signers ?? []),
+    schema: schema?.report() ?? { state: 'embedded', differing: [] },
+    p2p: { self: p2p?.self() ?? null, peers: p2p?.peers() ?? [] },
+  }
+}
+
+function rangeOf({ parts: { reader } }: Reported): StoredRange | null {
+  return reader === null ? null : storedRange(reader)
+}
+
+function errorsOf({ parts, isWaiting, follow }: Reported): FailureReport[] {
+  const standing = [parts.schema?.failure() ?? null, parts.volume?.failure() ?? null]
+  return [
+    ...(isWaiting ? [networkUnknown] : []),
+    ...(follow?.failures ?? []),
+    ...toPeerFailureReports(parts.p2p?.failures() ?? []),
+    ...(parts.trust?.failures() ?? []),
+    ...standing.filter((failure) => failure !== null).map(toFailureReport),
+  ]
+}
+
+function gaugesOf(reported: Reported): HostGauges {
+  const head = (): number | null => rangeOf(reported)?.head ?? null
+  const signers = (): readonly SignerState[] => reported.follow?.signers ?? []
+  return {
+    head,
+    lag: () => blocksBehind(head(), reported.follow?.reached ?? null),
+    gapBlocks: () => countBlocks(rangeOf(reported)?.gaps ?? []),
+    signers: () => signers().length,
+    countedSigners: () => signers().filter(({ isCounted }) => isCounted).length,
+    waitingBlocks: () => reported.follow?.waiting.blocks ?? 0,
+    waitingBytes: () => reported.follow?.waiting.bytes ?? 0,
   }
 }
 

@@ -1,10 +1,11 @@
 /**
- * The key directory: one file per program, mode 0600, written whole or not at all and never over
- * an existing one.
+ * The key directory: one file per program, mode 0600, written atomically and never over an existing
+ * one.
  */
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, mkdtemp, open, readFile, rmdir, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { isPermissionDenied, permissionDetails } from '../directory-permission.ts'
 import { ServiceError } from '../errors.ts'
 import type { KeyFile, KeyProgram } from './key-file.ts'
 
@@ -19,20 +20,20 @@ export async function readKeyFile(directory: string, program: KeyProgram): Promi
     return { path, program, text }
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null
-    throw await directoryProblem(directory, error)
+    throw directoryProblem(directory, error)
   }
 }
 
 /**
- * Finds out whether a first key file could be written, and leaves nothing behind; making directories
- * where a file system takes none (/proc) would go on for ever. Throws IDENTITY_PERMISSION or
- * IDENTITY_DIRECTORY_UNUSABLE.
+ * Checks whether a first key file could be written, and leaves nothing behind. It tries the nearest
+ * existing directory, since creating one where a file system allows none (/proc) would never end. Throws
+ * IDENTITY_PERMISSION or IDENTITY_DIRECTORY_UNUSABLE.
  */
 export async function requireUsable(directory: string): Promise<void> {
   try {
     await rmdir(await mkdtemp(join(await nearestExisting(directory), '.viewmesh-')))
   } catch (error) {
-    throw await directoryProblem(directory, error)
+    throw directoryProblem(directory, error)
   }
 }
 
@@ -46,7 +47,7 @@ async function nearestExisting(path: string): Promise<string> {
   }
 }
 
-/** Writes the program's first key file; returns the other one where another process was faster. */
+/** Writes the program's first key file; returns the existing one where another process was faster. */
 export async function createKeyFile(
   directory: string,
   program: KeyProgram,
@@ -62,7 +63,7 @@ export async function createKeyFile(
     await syncDirectory(directory)
     return isOurs ? null : readKeyFile(directory, program)
   } catch (error) {
-    throw await directoryProblem(directory, error)
+    throw directoryProblem(directory, error)
   }
 }
 
@@ -110,15 +111,13 @@ function codeOf(error: unknown): string | null {
   return error instanceof Error && 'code' in error ? String(error.code) : null
 }
 
-async function directoryProblem(directory: string, cause: unknown): Promise<unknown> {
+function directoryProblem(directory: string, cause: unknown): unknown {
   const code = codeOf(cause)
   if (cause instanceof ServiceError || code === null) return cause
-  const uid = process.getuid?.() ?? null
-  if (code === 'EACCES' || code === 'EPERM') {
-    const owner = await stat(directory).catch(() => null)
-    return new ServiceError('IDENTITY_PERMISSION', 'Permission denied on the key directory', {
-      facts: { directory, uid, ownerUid: owner?.uid ?? null, ownerGid: owner?.gid ?? null },
-      remedy: `Stop, change ownership of the data directories to 1001:1001 (chown -R 1001:1001 ${directory}), start. Outside the container image, use the user that runs the program instead of 1001.`,
+  if (isPermissionDenied(cause)) {
+    const message = 'Permission denied on the key directory'
+    return new ServiceError('IDENTITY_PERMISSION', message, {
+      ...permissionDetails(directory),
       cause,
     })
   }

@@ -1,6 +1,6 @@
 /**
- * The content of a key file: versioned JSON, the key sealed with AES-256-GCM under scrypt of the
- * keyring secret (RFC 7914), and everything readable authenticated with it.
+ * The content of a key file: versioned JSON, the key encrypted with AES-256-GCM under scrypt of the
+ * keyring secret (RFC 7914), and all plain fields authenticated with it.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { ServiceError } from '../errors.ts'
@@ -21,7 +21,7 @@ interface Header {
   readonly version: 1
   readonly program: KeyProgram
   readonly type: 'ES256K'
-  /** Public key hex: tells a backup's owner whose key it is. */
+  /** Public key in hex: shows whose key a backup holds. */
   readonly identity: string
   readonly createdAt: string
   readonly kdf: 'scrypt N=131072 r=8 p=1'
@@ -34,7 +34,7 @@ const kdf = 'scrypt N=131072 r=8 p=1'
 const cipher = 'aes-256-gcm'
 
 /** Encrypts a key into the text of a key file. */
-export async function sealKey(
+export async function encryptKey(
   key: SignerKey & { readonly type: 'ES256K' },
   program: KeyProgram,
   secret: string,
@@ -61,7 +61,7 @@ export async function sealKey(
 }
 
 /** Decrypts a key file. Throws IDENTITY_LOCKED for a wrong secret, IDENTITY_DAMAGED otherwise. */
-export async function openKey(file: KeyFile, secret: string): Promise<SignerKey> {
+export async function decryptKey(file: KeyFile, secret: string): Promise<SignerKey> {
   const { header, ciphertext, tag } = parseKeyFile(file)
   const opening = createDecipheriv(
     cipher,

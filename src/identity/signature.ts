@@ -1,7 +1,7 @@
 /**
  * Signatures over 32-byte digests: ES256K (RFC 8812: ECDSA on secp256k1 with SHA-256, nonce by
- * RFC 6979, low S, strict DER) and Ed25519 (RFC 8032). The digest is the message both algorithms
- * get, so ES256K hashes it once more and any standard library verifies it.
+ * RFC 6979, low S, strict DER) and Ed25519 (RFC 8032). Both algorithms sign the digest as a
+ * message, so ES256K hashes it once more and any standard library can verify it.
  */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
@@ -16,7 +16,7 @@ export interface SignerKey {
   readonly privateKey: Uint8Array
 }
 
-export interface Signer {
+export interface DigestSigner {
   readonly type: SignatureType
   /** Public key in lower-case hex without 0x: 33 bytes (ES256K, compressed) or 32 (Ed25519). */
   readonly identity: string
@@ -32,11 +32,11 @@ const derPrefixes = {
 }
 
 /** A signer for this key; the same digest always gives the same signature. */
-export function createSigner(key: SignerKey): Signer {
+export function createSigner(key: SignerKey): DigestSigner {
   return key.type === 'ES256K' ? es256kSigner(key.privateKey) : ed25519Signer(key.privateKey)
 }
 
-function es256kSigner(privateKey: Uint8Array): Signer {
+function es256kSigner(privateKey: Uint8Array): DigestSigner {
   const identity = Buffer.from(secp256k1.getPublicKey(privateKey, true)).toString('hex')
   return {
     type: 'ES256K',
@@ -46,7 +46,7 @@ function es256kSigner(privateKey: Uint8Array): Signer {
   }
 }
 
-function ed25519Signer(privateKey: Uint8Array): Signer {
+function ed25519Signer(privateKey: Uint8Array): DigestSigner {
   const key = createPrivateKey({
     key: Buffer.concat([derPrefixes.ed25519PrivateKey, privateKey]),
     format: 'der',
@@ -60,10 +60,10 @@ function ed25519Signer(privateKey: Uint8Array): Signer {
 }
 
 /**
- * Whether the signature is this identity's over this digest. Every deviation in form (upper-case
- * hex, loose DER, high S, a key that is no point or of small order) is simply false.
+ * Whether the signature is this identity's over this digest. False for every deviation in form
+ * (upper-case hex, loose DER, high S, a key that is no point or of small order).
  */
-export function verifySignature(
+export function isValidSignature(
   type: string,
   identity: string,
   digest: Uint8Array,

@@ -1,5 +1,5 @@
 /** Proves to peers who a node is: its signing key vouches for the peer ID that its connections prove. */
-import type { Signer } from '../identity/signature.ts'
+import type { DigestSigner } from '../identity/signature.ts'
 import {
   encodeIdentityProof,
   type IdentityStatement,
@@ -8,7 +8,7 @@ import {
 
 /** The message of the proof. */
 export function proveIdentity(
-  { type, identity, sign }: Signer,
+  { type, identity, sign }: DigestSigner,
   statement: IdentityStatement,
 ): Uint8Array {
   return encodeIdentityProof({

@@ -1,25 +1,25 @@
 /**
- * Work that peers ask for, on a thread that has other things to do: a piece at a time, others in turn, and
- * never more of the time than its share.
+ * Work for peers, on a thread that has other things to do: a piece at a time, and never more of the time
+ * than its share.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 
 export interface ShareOfTime {
-  /** Runs a piece of work at its turn; throws what it throws. A piece should take a few milliseconds. */
+  /** Runs a piece of work after those before it; throws what it throws. A piece should take a few milliseconds. */
   run<T>(piece: () => T): Promise<T>
 }
 
-export interface ShareOfTimeOptions {
+interface ShareOfTimeOptions {
   /** Part of the time that may be used in the long run. Default 0.1. */
   readonly share?: number
   /** Milliseconds that may be used at once. Default 100. */
   readonly burstMs?: number
 }
 
-export interface ShareOfTimeParts {
+interface ShareOfTimeParts {
   /** Monotonic, in milliseconds. */
   readonly nowMs: () => number
-  /** Resolves in a later turn of the event loop, after so many milliseconds. */
+  /** Resolves in a later iteration of the event loop, after so many milliseconds. */
   readonly pause: (ms: number) => Promise<void>
 }
 
@@ -28,7 +28,7 @@ const realTime: ShareOfTimeParts = {
   pause: (ms) => delay(ms),
 }
 
-/** A share that nobody has used yet. */
+/** A share that is not used yet. */
 export function createShareOfTime(
   { share = 0.1, burstMs = 100 }: ShareOfTimeOptions = {},
   { nowMs, pause }: ShareOfTimeParts = realTime,

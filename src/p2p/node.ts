@@ -17,14 +17,14 @@ import { type Intercept, withIntercept } from './streams/inbound.ts'
 
 export type P2pNode = Libp2p<{ identify: Identify; ping: Ping; pubsub: GossipSub }>
 
-export interface NodeOptions {
+interface NodeOptions {
   /** 32 bytes; the Ed25519 key and with it the peer ID follow from it. */
   readonly peerSeed: Uint8Array
   readonly listen: readonly string[]
   readonly limits: Pick<P2pLimits, 'dialTimeoutMs'>
 }
 
-export interface NodeParts {
+interface NodeParts {
   readonly pubsub: (components: GossipSubComponents) => GossipSub
   /** Decides who is let in; libp2p's own bounds are switched off. */
   readonly gater: ConnectionGater
@@ -33,7 +33,7 @@ export interface NodeParts {
   withAnnounced(found: readonly Multiaddr[]): Multiaddr[]
 }
 
-/** A peer that answers no ping for so long is gone; less would take a busy machine for a dead one. */
+/** A peer without a pong for so long is gone; less would take a busy machine for a dead one. */
 const pingTimeoutMs = 20_000
 const pingIntervalMs = 15_000
 /** Bytes that one ping stream may bring; each ping is 32, and ours are one to a stream. */
@@ -115,8 +115,8 @@ const maxGone = 64
 /**
  * Makes the node forget peers that have gone: its peer store keeps everybody it ever met for hours,
  * and a peer ID costs an attacker nothing. Peers named by `keep` stay. Call `sweep` now and then,
- * not at the moment of the disconnect, when gossipsub still looks the peer up; `gone` tells when many
- * wait for it.
+ * not at the moment of the disconnect, when gossipsub still reads its record; `gone` returns true when
+ * many wait for it.
  */
 export function createPeerSweep(
   node: Pick<P2pNode, 'getConnections' | 'peerStore'>,

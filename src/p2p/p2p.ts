@@ -12,10 +12,10 @@ import { parsePeerAddresses, withoutPeer } from './peers/address.ts'
 import type { Range } from './peers/announcements.ts'
 import { createOwnAddresses, type OwnAddresses } from './peers/own-addresses.ts'
 import type { PeerEvent, PeerRecord } from './peers/peer-book.ts'
-import type { OnMessage, Verdict } from './peers/verdict.ts'
+import type { OnMessage, PeerVerdict } from './peers/verdict.ts'
 import type { BlockSource } from './range/range-server.ts'
-import { assembleRoom, closeRoom, connectRoom, type Room } from './room.ts'
-import type { Answers, QuestionName } from './streams/questions.ts'
+import { assembleStack, closeStack, connectStack, type Stack } from './stack.ts'
+import type { RequestHandlers, RequestName } from './streams/requests.ts'
 
 export interface P2pOptions {
   /** 32 bytes of which the Ed25519 node key and the peer ID follow. */
@@ -35,16 +35,16 @@ export interface P2pParts {
   readonly log: Logger
   readonly registry: Registry
   readonly source: BlockSource
-  /** Judges each block that arrives by gossip. A program without it publishes and serves only. */
+  /** Validates each block that arrives by gossip. A program without it publishes and serves only. */
   readonly onBlock?: OnMessage
-  /** Judges each signed head that arrives by gossip. A program without it does not listen to them. */
+  /** Validates each signed head that arrives by gossip. A program without it does not listen to them. */
   readonly onHead?: OnMessage
-  /** What this node answers to questions. */
-  readonly answers: Answers
+  /** How this node responds to requests. */
+  readonly handlers: RequestHandlers
 }
 
 /** A connected peer. */
-export interface PeerInfo extends PeerRecord {
+interface PeerInfo extends PeerRecord {
   readonly id: string
   /** Where it is connected from or to, without the `/p2p/` suffix. */
   readonly addresses: readonly string[]
@@ -71,9 +71,9 @@ export interface P2p {
   /** Gossips one signed head. Throws P2P_MESSAGE_TOO_LARGE. */
   publishHead(bytes: Uint8Array): Promise<void>
   /** Asks a connected peer; the answer is unopened. Throws P2P_ASK_FAILED; an abort throws the signal's reason. */
-  ask(
+  request(
     peer: string,
-    name: QuestionName,
+    name: RequestName,
     question: Uint8Array,
     signal: AbortSignal,
   ): Promise<Uint8Array>
@@ -88,7 +88,7 @@ export interface P2p {
    * Applies the verdict on a pulled block (those on gossiped blocks are applied already): accepting
    * restores score and makes the peer's heights count from now on, rejecting is a fault.
    */
-  judge(peer: string, verdict: Verdict): void
+  applyVerdict(peer: string, verdict: PeerVerdict): void
   /** Reports a fault that only the program can see; the reason goes to the log. */
   penalise(peer: string, reason: string): void
   /** Calls the listener from now on; returns the function that ends it. */
@@ -112,18 +112,18 @@ export async function openP2p(options: P2pOptions, parts: P2pParts): Promise<P2p
   invariant(limits.windowBytes >= 2 * limits.maxFrameBytes, 'the window holds two frames')
   const bootstrapPeers = parsePeerAddresses(options.bootstrapPeers)
   const own = createOwnAddresses(options.listen, options.announce ?? [])
-  const room = await assembleRoom({ ...options, limits }, { ...parts, own })
-  await connectRoom(room, { ...options, limits }, parts.log)
-  await startNode(room.node, options.listen)
-  room.gossip.start(room.node.services.pubsub)
-  room.bootstrap.set(bootstrapPeers)
-  const p2p = expose(room, limits, own)
+  const stack = await assembleStack({ ...options, limits }, { ...parts, own })
+  await connectStack(stack, { ...options, limits }, parts.log)
+  await startNode(stack.node, options.listen)
+  stack.gossip.start(stack.node.services.pubsub)
+  stack.bootstrap.set(bootstrapPeers)
+  const p2p = expose(stack, limits, own)
   parts.log.info(p2p.self(), 'listening for peers')
   return p2p
 }
 
-function expose(room: Room, limits: P2pLimits, own: OwnAddresses): P2p {
-  const { book, bootstrap, client, closing, gossip, node } = room
+function expose(stack: Stack, limits: P2pLimits, own: OwnAddresses): P2p {
+  const { book, bootstrap, client, closing, gossip, node } = stack
   let closed: Promise<void> | undefined
   const untilClosed = (signal: AbortSignal): AbortSignal =>
     AbortSignal.any([signal, closing.signal])
@@ -146,21 +146,22 @@ function expose(room: Room, limits: P2pLimits, own: OwnAddresses): P2p {
         .getPeers()
         .map(String)
         .filter(bootstrap.has)
-        .flatMap((peer) => room.networks.error(peer) ?? []),
+        .flatMap((peer) => stack.networks.error(peer) ?? []),
     ],
     publish: (bytes) => gossip.publish(node.services.pubsub, 'block', bytes),
     publishHead: (bytes) => gossip.publish(node.services.pubsub, 'head', bytes),
-    ask: (peer, name, question, signal) => room.ask(peer, name, question, untilClosed(signal)),
+    request: (peer, name, question, signal) =>
+      stack.request(peer, name, question, untilClosed(signal)),
     pull: (peer, from, to, signal) => client.pull(peer, from, to, untilClosed(signal)),
     status: (peer, signal) => client.status(peer, untilClosed(signal)),
-    judge: book.verdict,
+    applyVerdict: book.verdict,
     penalise: (peer, reason) => book.fault(peer, 'reported', reason),
     onPeer: book.onPeer,
     highestAnnounced: book.highestAnnounced,
     setBootstrapPeers: (addresses) => bootstrap.set(parsePeerAddresses(addresses)),
     setAnnounce: own.setAnnounced,
     close: () => {
-      closed ??= closeRoom(room)
+      closed ??= closeStack(stack)
       return closed
     },
   }

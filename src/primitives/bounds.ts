@@ -1,4 +1,4 @@
-/** Bounds on numbers that come from outside, which every decoder checks before anybody computes with them. */
+/** Bounds on numbers from outside; every decoder checks them before the numbers are used. */
 
 /** Heights, indexes and counts of documents are GraphQL Ints (GraphQL specification, 3.5.1): 32 bits with a sign. */
 export const maxInt: number = 2 ** 31 - 1

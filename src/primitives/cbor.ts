@@ -1,7 +1,7 @@
 /**
  * The few pieces of canonical DAG-CBOR that documents and envelopes are made of: shortest heads,
  * byte strings, text, arrays, null and booleans (https://ipld.io/specs/codecs/dag-cbor/spec).
- * Reading never throws: a negative answer means "not canonical", and the caller says what that means.
+ * Reading never throws: a negative result means "not canonical", and the caller says what that means.
  */
 import { constants } from 'node:buffer'
 import { invariant } from '../errors.ts'
@@ -27,7 +27,7 @@ export interface ByteWriter {
 }
 
 /** An empty writer; the buffer grows when needed. */
-export function createWriter(capacity: number = 4096): ByteWriter {
+export function createByteWriter(capacity: number = 4096): ByteWriter {
   return { bytes: Buffer.allocUnsafeSlow(capacity), at: 0 }
 }
 
@@ -114,7 +114,7 @@ export function writeHex(out: ByteWriter, text: string, from: number): boolean {
   return isAscii(text) && out.bytes.write(whole, at, length, 'hex') === length
 }
 
-/** Native decoding looks at the low byte of each character only, and takes U+0661 for an `a`. */
+/** Native decoding reads the low byte of each character only, and takes U+0661 for an `a`. */
 function isAscii(text: string): boolean {
   return Buffer.byteLength(text) === text.length
 }
@@ -159,7 +159,7 @@ export interface ByteReader {
 }
 
 /** A reader over `bytes`, which it does not copy. */
-export function createReader(
+export function createByteReader(
   bytes: Uint8Array,
   from: number = 0,
   end: number = bytes.length,

@@ -1,4 +1,4 @@
-/** Addresses in the mixed case that tells typing errors (https://eips.ethereum.org/EIPS/eip-55). */
+/** Addresses in the mixed case that reveals typing errors (https://eips.ethereum.org/EIPS/eip-55). */
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 

@@ -3,7 +3,7 @@
  * (https://github.com/multiformats/cid).
  */
 import { hash } from 'node:crypto'
-import { createWriter, reserve, writeText } from './cbor.ts'
+import { createByteWriter, reserve, writeText } from './cbor.ts'
 import { cidForm } from './cid-text.ts'
 import type { CollectionName } from './collections.ts'
 import { canonicalBytes, writeEnvelopeHead } from './values.ts'
@@ -24,11 +24,11 @@ export function documentCid(
 }
 
 /** Makes the CID of the document whose values lie from `start` to `end`. */
-export type CidMaker = (docID: string, bytes: Buffer, start: number, end: number) => Uint8Array
+type CidMaker = (docID: string, bytes: Buffer, start: number, end: number) => Uint8Array
 
 /** Same result as `documentCid`, for many documents: what they share is written once. */
 export function createCidMaker(network: string, collection: CollectionName): CidMaker {
-  const scratch = createWriter(4096)
+  const scratch = createByteWriter(4096)
   writeEnvelopeHead(scratch, network, collection)
   const start = scratch.at
   return (docID, bytes, from, end) => {

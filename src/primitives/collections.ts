@@ -22,7 +22,7 @@ export interface Field {
   /** Marked as a unique index in a Host's copy of the schema. */
   readonly uniqueAtHost?: true
   /**
-   * Answered, but not part of the canonical bytes: `totalDifficulty`, which newer nodes no longer
+   * Returned by queries, but not part of the canonical bytes: `totalDifficulty`, which newer nodes no longer
    * know, and a seal's `cids`, which follow from the documents. These come last in `fields`.
    */
   readonly unsigned?: true

@@ -1,6 +1,6 @@
 /**
  * Document identities. A `_docID` follows from the collection and the natural key, so it is the same
- * on every node, is never stored, and can be taken apart again.
+ * on every node, is never stored, and can be parsed again.
  */
 
 /** Builds docIDs. Hashes are 0x-prefixed lower-case hex, identities lower-case hex without 0x. */
@@ -20,7 +20,7 @@ export const docIDs: {
   snapshot: (startBlock, endBlock, identity) => `snapshot-${startBlock}-${endBlock}-${identity}`,
 }
 
-/** A docID taken apart. */
+/** A parsed docID. */
 export type DocID =
   | { readonly collection: 'Block'; readonly hash: string }
   | { readonly collection: 'Transaction'; readonly hash: string }
@@ -42,7 +42,7 @@ const maxLength = 256
 const shape =
   /^(?:(block|tx)-(0x[0-9a-f]{64})|(log|entry)-(0x[0-9a-f]{64})-(0|[1-9][0-9]{0,15})|seal-(0x[0-9a-f]{64})-([0-9a-f]{66}|[0-9a-f]{64})|snapshot-(0|[1-9][0-9]{0,15})-(0|[1-9][0-9]{0,15})-([0-9a-f]{66}|[0-9a-f]{64}))$/
 
-/** Takes a docID apart; null when the text is not exactly what `docIDs` builds. */
+/** Parses a docID; null when the text is not exactly what `docIDs` builds. */
 export function parseDocID(text: string): DocID | null {
   if (text.length > maxLength) return null
   const match = shape.exec(text)

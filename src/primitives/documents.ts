@@ -1,6 +1,6 @@
 /**
- * From a block and its receipts, as a node answers them, to documents. What clients answer
- * differently is made equal here, so that Generators beside different clients agree on the bytes.
+ * From a block and its receipts, as a node returns them, to documents. Differences between clients are
+ * normalised here, so that Generators beside different clients agree on the bytes.
  */
 import { maxTimestamp } from './bounds.ts'
 import type { CollectionName, Section, Value } from './collections.ts'
@@ -13,19 +13,19 @@ import type {
   RpcTransaction,
 } from './rpc-block.ts'
 import {
-  address,
-  childList,
-  data,
-  hash,
-  hashes,
-  integer,
-  malformed,
-  type Place,
-  quantity,
+  malformedRpcValue,
+  type RpcLocation,
   required,
+  rpcAddress,
+  rpcData,
+  rpcHash,
+  rpcHashes,
+  rpcInteger,
+  rpcList,
+  rpcQuantity,
 } from './rpc-value.ts'
 
-/** A document between being built and being encoded. */
+/** A document that is built and not yet encoded. */
 export interface Document {
   readonly collection: CollectionName
   readonly docID: string
@@ -41,7 +41,7 @@ export interface BlockDocuments {
   readonly parentHash: string
   /** Seconds since 1970. */
   readonly timestamp: number
-  /** Minimal hex, or null where the node does not answer it. */
+  /** Minimal hex, or null where the node does not return it. */
   readonly totalDifficulty: string | null
   readonly documents: Readonly<Record<Section, readonly Document[]>>
   /** How many of the logs, in order, belong to each transaction. */
@@ -70,11 +70,12 @@ export function toDocuments(
   block: RpcBlock,
   receipts: readonly RpcReceipt[],
 ): BlockDocuments {
-  const place: Place = { part: 'block', index: -1 }
-  const building = startBuilding(block, place)
-  const transactions = childList<RpcTransaction>(block.transactions, place, 'transactions')
-  const given = childList<RpcReceipt>(receipts, place, 'receipts')
-  if (transactions.length !== given.length) throw malformed(place, 'receipts.length', given.length)
+  const location: RpcLocation = { part: 'block', index: -1 }
+  const building = startBuilding(block, location)
+  const transactions = rpcList<RpcTransaction>(block.transactions, location, 'transactions')
+  const given = rpcList<RpcReceipt>(receipts, location, 'receipts')
+  if (transactions.length !== given.length)
+    throw malformedRpcValue(location, 'receipts.length', given.length)
   for (const [index, transaction] of transactions.entries()) {
     addTransaction(building, transaction, given[index] ?? {}, index)
   }
@@ -82,11 +83,11 @@ export function toDocuments(
     network,
     number: building.number,
     hash: building.blockHash,
-    parentHash: required(hash(block.parentHash, place, 'parentHash'), place, 'parentHash'),
-    timestamp: integer(block.timestamp, place, 'timestamp', maxTimestamp),
-    totalDifficulty: quantity(block.totalDifficulty, place, 'totalDifficulty'),
+    parentHash: required(rpcHash(block.parentHash, location, 'parentHash'), location, 'parentHash'),
+    timestamp: rpcInteger(block.timestamp, location, 'timestamp', maxTimestamp),
+    totalDifficulty: rpcQuantity(block.totalDifficulty, location, 'totalDifficulty'),
     documents: {
-      Block: [blockDocument(block, building, place)],
+      Block: [blockDocument(block, building, location)],
       Transaction: building.transactions,
       AccessListEntry: building.entries,
       Log: building.logs,
@@ -96,10 +97,10 @@ export function toDocuments(
   }
 }
 
-function startBuilding(block: RpcBlock, place: Place): Building {
+function startBuilding(block: RpcBlock, location: RpcLocation): Building {
   return {
-    blockHash: required(hash(block.hash, place, 'hash'), place, 'hash'),
-    number: integer(block.number, place, 'number'),
+    blockHash: required(rpcHash(block.hash, location, 'hash'), location, 'hash'),
+    number: rpcInteger(block.number, location, 'number'),
     transactions: [],
     entries: [],
     logs: [],
@@ -110,30 +111,30 @@ function startBuilding(block: RpcBlock, place: Place): Building {
   }
 }
 
-function blockDocument(block: RpcBlock, building: Building, at: Place): Document {
+function blockDocument(block: RpcBlock, building: Building, at: RpcLocation): Document {
   return {
     collection: 'Block',
     docID: docIDs.block(building.blockHash),
     values: [
       building.blockHash,
-      required(quantity(block.timestamp, at, 'timestamp'), at, 'timestamp'),
-      required(hash(block.parentHash, at, 'parentHash'), at, 'parentHash'),
-      quantity(block.difficulty, at, 'difficulty'),
-      quantity(block.gasUsed, at, 'gasUsed'),
-      quantity(block.gasLimit, at, 'gasLimit'),
-      quantity(block.baseFeePerGas, at, 'baseFeePerGas'),
-      data(block.nonce, at, 'nonce'),
-      address(block.miner, at, 'miner'),
-      quantity(block.size, at, 'size'),
-      hash(block.stateRoot, at, 'stateRoot'),
-      hash(block.sha3Uncles, at, 'sha3Uncles'),
-      hash(block.transactionsRoot, at, 'transactionsRoot'),
-      hash(block.receiptsRoot, at, 'receiptsRoot'),
-      data(block.logsBloom, at, 'logsBloom'),
-      data(block.extraData, at, 'extraData'),
-      hash(block.mixHash, at, 'mixHash'),
+      required(rpcQuantity(block.timestamp, at, 'timestamp'), at, 'timestamp'),
+      required(rpcHash(block.parentHash, at, 'parentHash'), at, 'parentHash'),
+      rpcQuantity(block.difficulty, at, 'difficulty'),
+      rpcQuantity(block.gasUsed, at, 'gasUsed'),
+      rpcQuantity(block.gasLimit, at, 'gasLimit'),
+      rpcQuantity(block.baseFeePerGas, at, 'baseFeePerGas'),
+      rpcData(block.nonce, at, 'nonce'),
+      rpcAddress(block.miner, at, 'miner'),
+      rpcQuantity(block.size, at, 'size'),
+      rpcHash(block.stateRoot, at, 'stateRoot'),
+      rpcHash(block.sha3Uncles, at, 'sha3Uncles'),
+      rpcHash(block.transactionsRoot, at, 'transactionsRoot'),
+      rpcHash(block.receiptsRoot, at, 'receiptsRoot'),
+      rpcData(block.logsBloom, at, 'logsBloom'),
+      rpcData(block.extraData, at, 'extraData'),
+      rpcHash(block.mixHash, at, 'mixHash'),
       building.number,
-      hashes(block.uncles, at, 'uncles'),
+      rpcHashes(block.uncles, at, 'uncles'),
     ],
   }
 }
@@ -144,13 +145,14 @@ function addTransaction(
   receipt: RpcReceipt,
   index: number,
 ): void {
-  const at: Place = { part: 'transaction', index }
-  const transactionHash = required(hash(transaction.hash, at, 'hash'), at, 'hash')
-  if (building.hashes.has(transactionHash)) throw malformed(at, 'hash', 'a repeated transaction')
+  const at: RpcLocation = { part: 'transaction', index }
+  const transactionHash = required(rpcHash(transaction.hash, at, 'hash'), at, 'hash')
+  if (building.hashes.has(transactionHash))
+    throw malformedRpcValue(at, 'hash', 'a repeated transaction')
   building.hashes.add(transactionHash)
   checkBlockHash(building, transaction.blockHash, at)
   checkIndex(transaction.transactionIndex, index, at)
-  const receiptAt: Place = { part: 'receipt', index }
+  const receiptAt: RpcLocation = { part: 'receipt', index }
   checkReceipt(building, receipt, transactionHash, receiptAt)
   building.transactions.push(
     transactionDocument(building, transaction, receipt, transactionHash, at, receiptAt),
@@ -164,36 +166,36 @@ function transactionDocument(
   tx: RpcTransaction,
   receipt: RpcReceipt,
   transactionHash: string,
-  at: Place,
-  receiptAt: Place,
+  at: RpcLocation,
+  receiptAt: RpcLocation,
 ): Document {
-  const type = quantity(tx.type, at, 'type') ?? '0x0'
-  const v = quantity(tx.v ?? tx.yParity, at, 'v')
+  const type = rpcQuantity(tx.type, at, 'type') ?? '0x0'
+  const v = rpcQuantity(tx.v ?? tx.yParity, at, 'v')
   const hasFeeCap = type !== '0x0' && type !== '0x1'
-  const effectiveGasPrice = quantity(receipt.effectiveGasPrice, receiptAt, 'effectiveGasPrice')
-  const gasPrice = quantity(tx.gasPrice, at, 'gasPrice') ?? effectiveGasPrice
+  const effectiveGasPrice = rpcQuantity(receipt.effectiveGasPrice, receiptAt, 'effectiveGasPrice')
+  const gasPrice = rpcQuantity(tx.gasPrice, at, 'gasPrice') ?? effectiveGasPrice
   return {
     collection: 'Transaction',
     docID: docIDs.transaction(transactionHash),
     values: [
       transactionHash,
       building.blockHash,
-      address(tx.from, at, 'from'),
-      address(tx.to, at, 'to'),
-      quantity(tx.value, at, 'value'),
-      quantity(tx.gas, at, 'gas'),
+      rpcAddress(tx.from, at, 'from'),
+      rpcAddress(tx.to, at, 'to'),
+      rpcQuantity(tx.value, at, 'value'),
+      rpcQuantity(tx.gas, at, 'gas'),
       gasPrice,
-      quantity(receipt.gasUsed, receiptAt, 'gasUsed'),
-      hasFeeCap ? quantity(tx.maxFeePerGas, at, 'maxFeePerGas') : null,
-      hasFeeCap ? quantity(tx.maxPriorityFeePerGas, at, 'maxPriorityFeePerGas') : null,
-      data(tx.input, at, 'input'),
-      quantity(tx.nonce, at, 'nonce'),
+      rpcQuantity(receipt.gasUsed, receiptAt, 'gasUsed'),
+      hasFeeCap ? rpcQuantity(tx.maxFeePerGas, at, 'maxFeePerGas') : null,
+      hasFeeCap ? rpcQuantity(tx.maxPriorityFeePerGas, at, 'maxPriorityFeePerGas') : null,
+      rpcData(tx.input, at, 'input'),
+      rpcQuantity(tx.nonce, at, 'nonce'),
       type,
-      type === '0x0' ? legacyChainId(tx, v, at) : quantity(tx.chainId, at, 'chainId'),
+      type === '0x0' ? legacyChainId(tx, v, at) : rpcQuantity(tx.chainId, at, 'chainId'),
       v,
-      quantity(tx.r, at, 'r'),
-      quantity(tx.s, at, 's'),
-      quantity(receipt.cumulativeGasUsed, receiptAt, 'cumulativeGasUsed'),
+      rpcQuantity(tx.r, at, 'r'),
+      rpcQuantity(tx.s, at, 's'),
+      rpcQuantity(receipt.cumulativeGasUsed, receiptAt, 'cumulativeGasUsed'),
       effectiveGasPrice ?? gasPrice,
       building.number,
       at.index,
@@ -203,8 +205,8 @@ function transactionDocument(
 }
 
 /** A legacy transaction's chain ID stands in `v` since EIP-155 (35 + 2 * id + parity); before, it had none. */
-function legacyChainId(tx: RpcTransaction, v: string | null, at: Place): string | null {
-  const given = quantity(tx.chainId, at, 'chainId')
+function legacyChainId(tx: RpcTransaction, v: string | null, at: RpcLocation): string | null {
+  const given = rpcQuantity(tx.chainId, at, 'chainId')
   if (v === '0x1b' || v === '0x1c') return null
   if (v === null || v.length < 4 || !/^0x[0-9a-f]+$/.test(v)) return given
   const number = BigInt(v)
@@ -212,10 +214,10 @@ function legacyChainId(tx: RpcTransaction, v: string | null, at: Place): string 
 }
 
 /** Receipts before Byzantium have a state root in the place of a status (EIP-658). */
-function status(receipt: RpcReceipt, at: Place): boolean | null {
-  const given = quantity(receipt.status, at, 'status')
+function status(receipt: RpcReceipt, at: RpcLocation): boolean | null {
+  const given = rpcQuantity(receipt.status, at, 'status')
   if (given === null) return null
-  if (given !== '0x0' && given !== '0x1') throw malformed(at, 'status', given)
+  if (given !== '0x0' && given !== '0x1') throw malformedRpcValue(at, 'status', given)
   return given === '0x1'
 }
 
@@ -223,18 +225,18 @@ function addEntries(
   building: Building,
   transaction: RpcTransaction,
   transactionHash: string,
-  at: Place,
+  at: RpcLocation,
 ): void {
-  const list = childList<RpcAccessListEntry>(transaction.accessList, at, 'accessList')
+  const list = rpcList<RpcAccessListEntry>(transaction.accessList, at, 'accessList')
   building.entriesPerTransaction.push(list.length)
   for (const [index, entry] of list.entries()) {
     building.entries.push({
       collection: 'AccessListEntry',
       docID: docIDs.entry(transactionHash, index),
       values: [
-        required(address(entry.address, at, 'accessList.address'), at, 'accessList.address'),
+        required(rpcAddress(entry.address, at, 'accessList.address'), at, 'accessList.address'),
         building.number,
-        hashes(entry.storageKeys, at, 'accessList.storageKeys'),
+        rpcHashes(entry.storageKeys, at, 'accessList.storageKeys'),
       ],
     })
   }
@@ -244,9 +246,9 @@ function addLogs(
   building: Building,
   receipt: RpcReceipt,
   transactionHash: string,
-  at: Place,
+  at: RpcLocation,
 ): void {
-  const list = childList<RpcLog>(receipt.logs, at, 'logs')
+  const list = rpcList<RpcLog>(receipt.logs, at, 'logs')
   building.logsPerTransaction.push(list.length)
   for (const log of list) building.logs.push(logDocument(building, log, transactionHash, at))
 }
@@ -255,10 +257,10 @@ function logDocument(
   building: Building,
   log: RpcLog,
   transactionHash: string,
-  at: Place,
+  at: RpcLocation,
 ): Document {
-  const logIndex = integer(log.logIndex, at, 'logs.logIndex')
-  if (logIndex <= building.lastLogIndex) throw malformed(at, 'logs.logIndex', log.logIndex)
+  const logIndex = rpcInteger(log.logIndex, at, 'logs.logIndex')
+  if (logIndex <= building.lastLogIndex) throw malformedRpcValue(at, 'logs.logIndex', log.logIndex)
   building.lastLogIndex = logIndex
   checkBlockHash(building, log.blockHash, at)
   checkIndex(log.transactionIndex, at.index, at)
@@ -267,12 +269,12 @@ function logDocument(
     collection: 'Log',
     docID: docIDs.log(building.blockHash, logIndex),
     values: [
-      required(address(log.address, at, 'logs.address'), at, 'logs.address'),
-      required(data(log.data, at, 'logs.data'), at, 'logs.data'),
+      required(rpcAddress(log.address, at, 'logs.address'), at, 'logs.address'),
+      required(rpcData(log.data, at, 'logs.data'), at, 'logs.data'),
       transactionHash,
       building.blockHash,
       log.removed === true ? 'true' : 'false',
-      hashes(log.topics, at, 'logs.topics'),
+      rpcHashes(log.topics, at, 'logs.topics'),
       building.number,
       at.index,
       logIndex,
@@ -284,26 +286,28 @@ function checkReceipt(
   building: Building,
   receipt: RpcReceipt,
   transactionHash: string,
-  at: Place,
+  at: RpcLocation,
 ): void {
   checkBlockHash(building, receipt.blockHash, at)
   checkTransactionHash(receipt.transactionHash, transactionHash, at)
   checkIndex(receipt.transactionIndex, at.index, at)
 }
 
-function checkBlockHash(building: Building, given: unknown, at: Place): void {
+function checkBlockHash(building: Building, given: unknown, at: RpcLocation): void {
   if (given === building.blockHash || given === undefined || given === null) return
-  if (hash(given, at, 'blockHash') !== building.blockHash) throw malformed(at, 'blockHash', given)
+  if (rpcHash(given, at, 'blockHash') !== building.blockHash)
+    throw malformedRpcValue(at, 'blockHash', given)
 }
 
-function checkTransactionHash(given: unknown, expected: string, at: Place): void {
+function checkTransactionHash(given: unknown, expected: string, at: RpcLocation): void {
   if (given === expected || given === undefined || given === null) return
-  if (hash(given, at, 'transactionHash') !== expected) throw malformed(at, 'transactionHash', given)
+  if (rpcHash(given, at, 'transactionHash') !== expected)
+    throw malformedRpcValue(at, 'transactionHash', given)
 }
 
-function checkIndex(given: unknown, expected: number, at: Place): void {
+function checkIndex(given: unknown, expected: number, at: RpcLocation): void {
   if (given === undefined || given === null) return
-  if (integer(given, at, 'transactionIndex') !== expected) {
-    throw malformed(at, 'transactionIndex', given)
+  if (rpcInteger(given, at, 'transactionIndex') !== expected) {
+    throw malformedRpcValue(at, 'transactionIndex', given)
   }
 }

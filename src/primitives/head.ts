@@ -7,7 +7,7 @@
  */
 import { hash } from 'node:crypto'
 import { maxInt } from './bounds.ts'
-import { type ByteWriter, createWriter, major, writeHead, writeText } from './cbor.ts'
+import { type ByteWriter, createByteWriter, major, writeHead, writeText } from './cbor.ts'
 import { readSignature, type Signature, writeSignature } from './signature.ts'
 import {
   expectHead,
@@ -42,7 +42,7 @@ const maxHeadBytes = 512
 
 /** What is signed: SHA-256 of the DAG-CBOR of `[tag, network, genesis hash, number, hash, sequence, height of its node]`. */
 export function headDigest(statement: HeadStatement): Uint8Array {
-  const out = createWriter(256)
+  const out = createByteWriter(256)
   writeHead(out, major.array, 7)
   writeText(out, statementTag)
   writeStatement(out, statement)
@@ -60,7 +60,7 @@ function writeStatement(out: ByteWriter, statement: HeadStatement): void {
 
 /** The message of a head. */
 export function encodeHead(head: Head): Uint8Array {
-  const out = createWriter(maxHeadBytes)
+  const out = createByteWriter(maxHeadBytes)
   writeHead(out, major.array, items)
   writeHead(out, major.int, version)
   writeStatement(out, head)
@@ -69,7 +69,7 @@ export function encodeHead(head: Head): Uint8Array {
 }
 
 /**
- * Takes a head apart; its signature is not looked into.
+ * Decodes a head; its signature is not verified.
  * @throws ServiceError `PRIMITIVES_MESSAGE_MALFORMED`.
  */
 export function decodeHead(bytes: Uint8Array): Head {

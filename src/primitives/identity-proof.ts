@@ -5,12 +5,12 @@
  * On the wire: canonical DAG-CBOR of `[1, network, role, signature type, identity, signature]`.
  */
 import { hash } from 'node:crypto'
-import { createWriter, major, writeHead, writeText } from './cbor.ts'
+import { createByteWriter, major, writeHead, writeText } from './cbor.ts'
 import { readSignature, type Signature, writeSignature } from './signature.ts'
-import { expectHead, malformed, readMessage, readNetwork, readShortText } from './wire.ts'
+import { expectHead, malformedMessage, readMessage, readNetwork, readShortText } from './wire.ts'
 
 /** What a node is. Only a `generator` seals blocks. */
-export const nodeRoles = ['generator', 'host'] as const
+const nodeRoles = ['generator', 'host'] as const
 export type NodeRole = (typeof nodeRoles)[number]
 
 /** The part of a proof that is signed. */
@@ -23,7 +23,7 @@ export interface IdentityStatement {
 }
 
 /** A proof as it travels: the peer ID is that of the connection it comes on. */
-export interface IdentityProof extends Omit<IdentityStatement, 'peerId'>, Signature {}
+interface IdentityProof extends Omit<IdentityStatement, 'peerId'>, Signature {}
 
 const statementTag = 'viewmesh/identity/1'
 const version = 1
@@ -33,7 +33,7 @@ const maxRoleLength = 16
 
 /** What is signed: SHA-256 of the DAG-CBOR of `[tag, network, role, peer ID]`. */
 export function identityDigest({ network, role, peerId }: IdentityStatement): Uint8Array {
-  const out = createWriter(256)
+  const out = createByteWriter(256)
   writeHead(out, major.array, 4)
   for (const text of [statementTag, network, role, peerId]) writeText(out, text)
   return hash('sha256', out.bytes.subarray(0, out.at), 'buffer')
@@ -41,7 +41,7 @@ export function identityDigest({ network, role, peerId }: IdentityStatement): Ui
 
 /** The message of a proof. */
 export function encodeIdentityProof(proof: IdentityProof): Uint8Array {
-  const out = createWriter(maxProofBytes)
+  const out = createByteWriter(maxProofBytes)
   writeHead(out, major.array, items)
   writeHead(out, major.int, version)
   writeText(out, proof.network)
@@ -51,7 +51,7 @@ export function encodeIdentityProof(proof: IdentityProof): Uint8Array {
 }
 
 /**
- * Takes a proof apart; its signature is not looked into.
+ * Decodes a proof; its signature is not verified.
  * @throws ServiceError `PRIMITIVES_MESSAGE_MALFORMED`.
  */
 export function decodeIdentityProof(bytes: Uint8Array): IdentityProof {
@@ -61,7 +61,7 @@ export function decodeIdentityProof(bytes: Uint8Array): IdentityProof {
     const network = readNetwork(reader)
     const text = readShortText(reader, 'a role', maxRoleLength)
     const role = nodeRoles.find((known) => known === text)
-    if (role === undefined) throw malformed('a role is unknown')
+    if (role === undefined) throw malformedMessage('a role is unknown')
     return { network, role, ...readSignature(reader) }
   })
 }

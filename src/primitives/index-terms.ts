@@ -1,10 +1,10 @@
 /**
  * Which values of a block's documents can be looked up. A term says that a chunk holds a document
- * with this value; whoever looks it up checks the documents of the chunk.
+ * with this value; the caller of a lookup checks the documents of the chunk.
  */
-import type { Body } from './body.ts'
-import { type ByteReader, createReader, major, readHead } from './cbor.ts'
-import type { Chunk } from './chunk.ts'
+import type { Body } from './body/body.ts'
+import type { Chunk } from './body/chunk.ts'
+import { type ByteReader, createByteReader, major, readHead } from './cbor.ts'
 import { blockSections, fieldIndex, type Section } from './collections.ts'
 import { skipItem } from './values.ts'
 
@@ -87,7 +87,7 @@ function addCids(
 function addFields(collecting: Collecting, opened: Chunk): void {
   const kinds = indexed[collecting.section]
   if (kinds.length === 0) return
-  const reader = createReader(opened.bytes)
+  const reader = createByteReader(opened.bytes)
   for (let index = 0; index < opened.length; index++) {
     reader.at = opened.start(opened.first + index)
     readHead(reader, major.array)

@@ -3,8 +3,8 @@
  * (https://ethereum.github.io/execution-apis). Nodes leave out or null what they do not have.
  */
 
-/** Text as a node answers it: a string, null, or not there at all. */
-export type RpcText = string | null | undefined
+/** Text as a node returns it: a string, null, or missing. */
+type RpcText = string | null | undefined
 
 /** `eth_getBlockByNumber(number, true)`: a block with whole transactions. */
 export interface RpcBlock {

@@ -6,7 +6,7 @@ import { ServiceError } from '../errors.ts'
 import { maxInt } from './bounds.ts'
 
 /** Where in the answer a value stands, for the message when it cannot be read. */
-export interface Place {
+export interface RpcLocation {
   readonly part: 'block' | 'transaction' | 'receipt'
   /** The transaction's place in the block; -1 for the block itself. */
   readonly index: number
@@ -19,52 +19,57 @@ const zero = 0x30
 const letterX = 0x78
 
 /** 32 bytes as hex, or null where there is none. */
-export function hash(value: unknown, place: Place, field: string): string | null {
-  return fixedHex(value, hashLength, place, field)
+export function rpcHash(value: unknown, location: RpcLocation, field: string): string | null {
+  return fixedHex(value, hashLength, location, field)
 }
 
 /** 20 bytes as hex, or null where there is none. */
-export function address(value: unknown, place: Place, field: string): string | null {
-  return fixedHex(value, addressLength, place, field)
+export function rpcAddress(value: unknown, location: RpcLocation, field: string): string | null {
+  return fixedHex(value, addressLength, location, field)
 }
 
-function fixedHex(value: unknown, length: number, place: Place, field: string): string | null {
+function fixedHex(
+  value: unknown,
+  length: number,
+  location: RpcLocation,
+  field: string,
+): string | null {
   if (value === null || value === undefined) return null
-  if (!isPrefixed(value) || value.length !== length) throw malformed(place, field, value)
+  if (!isPrefixed(value) || value.length !== length) throw malformedRpcValue(location, field, value)
   return value.toLowerCase()
 }
 
 /** Whole bytes of any length as hex, or null where there are none. */
-export function data(value: unknown, place: Place, field: string): string | null {
+export function rpcData(value: unknown, location: RpcLocation, field: string): string | null {
   if (value === null || value === undefined) return null
-  if (!isPrefixed(value) || value.length % 2 === 1) throw malformed(place, field, value)
+  if (!isPrefixed(value) || value.length % 2 === 1) throw malformedRpcValue(location, field, value)
   return value.toLowerCase()
 }
 
 /** A number as minimal hex, or null where there is none; padded forms are made minimal. */
-export function quantity(value: unknown, place: Place, field: string): string | null {
+export function rpcQuantity(value: unknown, location: RpcLocation, field: string): string | null {
   if (value === null || value === undefined) return null
-  if (!isPrefixed(value)) throw malformed(place, field, value)
+  if (!isPrefixed(value)) throw malformedRpcValue(location, field, value)
   let first = 2
   while (first < value.length && value.charCodeAt(first) === zero) first++
   const digits = value.length - first
-  if (digits > maxQuantityDigits) throw malformed(place, field, value)
+  if (digits > maxQuantityDigits) throw malformedRpcValue(location, field, value)
   if (digits === 0) return '0x0'
   return (first === 2 ? value : `0x${value.slice(first)}`).toLowerCase()
 }
 
 /** A quantity as a number of at most `most`. */
-export function integer(
+export function rpcInteger(
   value: unknown,
-  place: Place,
+  location: RpcLocation,
   field: string,
   most: number = maxInt,
 ): number {
-  if (!isPrefixed(value) || value.length === 2) throw malformed(place, field, value)
+  if (!isPrefixed(value) || value.length === 2) throw malformedRpcValue(location, field, value)
   let number = 0
   for (let index = 2; index < value.length; index++) {
     number = number * 16 + hexDigit(value.charCodeAt(index))
-    if (!(number <= most)) throw malformed(place, field, value)
+    if (!(number <= most)) throw malformedRpcValue(location, field, value)
   }
   return number
 }
@@ -76,25 +81,25 @@ function hexDigit(code: number): number {
 }
 
 /** A list of 32-byte values; empty where there is none. */
-export function hashes(value: unknown, place: Place, field: string): readonly string[] {
+export function rpcHashes(value: unknown, location: RpcLocation, field: string): readonly string[] {
   if (value === null || value === undefined) return []
-  if (!Array.isArray(value)) throw malformed(place, field, value)
-  return value.map((item) => required(hash(item, place, field), place, field))
+  if (!Array.isArray(value)) throw malformedRpcValue(location, field, value)
+  return value.map((item) => required(rpcHash(item, location, field), location, field))
 }
 
 /** A list of objects; empty where there is none. */
-export function childList<T>(value: unknown, place: Place, field: string): readonly T[] {
+export function rpcList<T>(value: unknown, location: RpcLocation, field: string): readonly T[] {
   if (value === null || value === undefined) return []
-  if (!Array.isArray(value)) throw malformed(place, field, value)
+  if (!Array.isArray(value)) throw malformedRpcValue(location, field, value)
   for (const item of value) {
-    if (typeof item !== 'object' || item === null) throw malformed(place, field, item)
+    if (typeof item !== 'object' || item === null) throw malformedRpcValue(location, field, item)
   }
   return value
 }
 
 /** The value, which must be there. */
-export function required<T>(value: T | null, place: Place, field: string): T {
-  if (value === null) throw malformed(place, field, value)
+export function required<T>(value: T | null, location: RpcLocation, field: string): T {
+  if (value === null) throw malformedRpcValue(location, field, value)
   return value
 }
 
@@ -105,8 +110,15 @@ function isPrefixed(value: unknown): value is string {
 }
 
 /** The error for a value that cannot be read. */
-export function malformed(place: Place, field: string, found: unknown): ServiceError {
-  const path = place.index < 0 ? `${place.part}.${field}` : `${place.part}[${place.index}].${field}`
+export function malformedRpcValue(
+  location: RpcLocation,
+  field: string,
+  found: unknown,
+): ServiceError {
+  const path =
+    location.index < 0
+      ? `${location.part}.${field}`
+      : `${location.part}[${location.index}].${field}`
   const shown = JSON.stringify(found)?.slice(0, 80) ?? 'nothing'
   return new ServiceError('PRIMITIVES_BLOCK_MALFORMED', `The node answered ${path} = ${shown}`, {
     facts: { field: path, found: shown },

@@ -1,5 +1,5 @@
 /**
- * The schema text of the collections, as the schema endpoint answers it and a Host embeds it.
+ * The schema text of the collections, as the schema endpoint returns it and a Host embeds it.
  */
 import {
   type Collection,

@@ -3,7 +3,7 @@
  */
 import { hash } from 'node:crypto'
 import { invariant } from '../errors.ts'
-import { createWriter, major, writeBytes, writeHead, writeText } from './cbor.ts'
+import { createByteWriter, major, writeBytes, writeHead, writeText } from './cbor.ts'
 import { merkleRoot } from './merkle.ts'
 import type { Signature } from './signature.ts'
 
@@ -22,10 +22,7 @@ export interface Seal extends Signature {
 }
 
 /** The part of a seal that is signed. */
-export type SealStatement = Pick<
-  Seal,
-  'network' | 'blockNumber' | 'blockHash' | 'merkleRoot' | 'cidCount'
->
+type SealStatement = Pick<Seal, 'network' | 'blockNumber' | 'blockHash' | 'merkleRoot' | 'cidCount'>
 
 const statementTag = 'viewmesh/seal/1'
 
@@ -34,7 +31,7 @@ export function sealDigest(statement: SealStatement): Uint8Array {
   const blockHash = Buffer.from(statement.blockHash.slice(2), 'hex')
   const root = Buffer.from(statement.merkleRoot, 'hex')
   invariant(blockHash.length === 32 && root.length === 32, 'a seal’s hashes have 32 bytes')
-  const out = createWriter(256)
+  const out = createByteWriter(256)
   writeHead(out, major.array, 6)
   writeText(out, statementTag)
   writeText(out, statement.network)

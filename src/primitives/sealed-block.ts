@@ -1,12 +1,12 @@
 /**
- * What travels between nodes: one block's seals, with its body or without. Canonical DAG-CBOR of
+ * The message of a block: its seals, with its body or without. Canonical DAG-CBOR of
  * `[1, [seal, ...], body or null]`, a seal being `[network, number, block hash, root, count,
  * signature type, identity, signature, created at]` with hex as bytes.
  */
 import {
   type ByteReader,
   type ByteWriter,
-  createWriter,
+  createByteWriter,
   major,
   readBytes,
   readText,
@@ -20,7 +20,7 @@ import type { Seal } from './seal.ts'
 import { readSignature, writeSignature } from './signature.ts'
 import {
   expectHead,
-  malformed,
+  malformedMessage,
   present,
   readHash,
   readHeight,
@@ -30,7 +30,7 @@ import {
   readNetwork,
   readRoot,
   writeHash,
-  writeHex,
+  writeHexBytes,
   writeList,
 } from './wire.ts'
 
@@ -40,7 +40,7 @@ const maxCount = 2 ** 32 - 1
 const timePattern = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/
 
 /** What a message may hold. */
-export interface SealedBlockLimits {
+interface SealedBlockLimits {
   /** Bytes of the whole message. Default 32 MiB. */
   readonly maxBytes: number
   /** Seals of one block. Default 64. */
@@ -49,7 +49,7 @@ export interface SealedBlockLimits {
 
 const defaultLimits: SealedBlockLimits = { maxBytes: 32 * 1024 * 1024, maxSeals: 64 }
 
-/** A message taken apart; `body` is a part of the message's memory. */
+/** A decoded message; `body` is a part of the message's memory. */
 export interface SealedBlock {
   /** At least one. */
   readonly seals: Seal[]
@@ -58,7 +58,7 @@ export interface SealedBlock {
 
 /** The message for a block's seals and, unless null, its body. */
 export function encodeSealedBlock(seals: readonly Seal[], body: Uint8Array | null): Uint8Array {
-  const out = createWriter(512 * (seals.length + 1) + (body?.length ?? 0))
+  const out = createByteWriter(512 * (seals.length + 1) + (body?.length ?? 0))
   writeHead(out, major.array, 3)
   writeHead(out, major.int, version)
   writeList(out, seals, writeSeal)
@@ -73,15 +73,15 @@ export function writeSeal(out: ByteWriter, seal: Seal): void {
   writeText(out, seal.network)
   writeHead(out, major.int, seal.blockNumber)
   writeHash(out, seal.blockHash)
-  writeHex(out, seal.merkleRoot)
+  writeHexBytes(out, seal.merkleRoot)
   writeHead(out, major.int, seal.cidCount)
   writeSignature(out, seal)
   writeText(out, seal.createdAt)
 }
 
 /**
- * Takes a message apart; nothing is allocated that the message does not hold, and signatures and the
- * body are not looked into.
+ * Decodes a message; nothing is allocated that the message does not hold, and signatures and the body
+ * are not checked.
  * @throws ServiceError `PRIMITIVES_MESSAGE_MALFORMED`.
  */
 export function decodeSealedBlock(
@@ -93,7 +93,7 @@ export function decodeSealedBlock(
     expectHead(reader, major.array, 3)
     expectHead(reader, major.int, version)
     const seals = readList(reader, 'a list of seals', maxSeals, readSeal)
-    if (seals.length === 0) throw malformed('it has no seal')
+    if (seals.length === 0) throw malformedMessage('it has no seal')
     return { seals, body: readBody(reader) }
   })
 }
@@ -122,6 +122,7 @@ export function readSeal(reader: ByteReader): Seal {
 
 function readTime(reader: ByteReader): string {
   const text = present(readText(reader), 'a time')
-  if (!timePattern.test(text)) throw malformed('a time is not in RFC 3339 form, UTC, whole seconds')
+  if (!timePattern.test(text))
+    throw malformedMessage('a time is not in RFC 3339 form, UTC, whole seconds')
   return text
 }

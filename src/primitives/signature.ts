@@ -1,6 +1,6 @@
-/** Who signed a statement, and the signature, as messages carry them. Whether it fits is not looked at here. */
+/** The signer of a statement and the signature, as messages carry them. Nothing here verifies it. */
 import { type ByteReader, type ByteWriter, readText, writeText } from './cbor.ts'
-import { malformed, readHex, writeHex } from './wire.ts'
+import { malformedMessage, readHexBytes, writeHexBytes } from './wire.ts'
 
 /** The two signature schemes a statement may carry. */
 export type SignatureType = 'ES256K' | 'Ed25519'
@@ -17,26 +17,26 @@ const identityBytes: Readonly<Record<SignatureType, number>> = { ES256K: 33, Ed2
 const maxSignatureBytes = 80
 
 /** Reads a public key; its length is that of one of the schemes. */
-export function readIdentity(reader: ByteReader): string {
-  return readHex(reader, 'an identity', identityBytes.Ed25519, identityBytes.ES256K)
+export function readPublicKey(reader: ByteReader): string {
+  return readHexBytes(reader, 'an identity', identityBytes.Ed25519, identityBytes.ES256K)
 }
 
 /** Reads scheme, public key and signature. */
 export function readSignature(reader: ByteReader): Signature {
   const signatureType = readText(reader)
   if (signatureType !== 'ES256K' && signatureType !== 'Ed25519')
-    throw malformed('a signature type is unknown')
+    throw malformedMessage('a signature type is unknown')
   const keyBytes = identityBytes[signatureType]
   return {
     signatureType,
-    signatureIdentity: readHex(reader, 'an identity', keyBytes, keyBytes),
-    signatureValue: readHex(reader, 'a signature', 1, maxSignatureBytes),
+    signatureIdentity: readHexBytes(reader, 'an identity', keyBytes, keyBytes),
+    signatureValue: readHexBytes(reader, 'a signature', 1, maxSignatureBytes),
   }
 }
 
 /** Writes what `readSignature` reads. */
 export function writeSignature(out: ByteWriter, signature: Signature): void {
   writeText(out, signature.signatureType)
-  writeHex(out, signature.signatureIdentity)
-  writeHex(out, signature.signatureValue)
+  writeHexBytes(out, signature.signatureIdentity)
+  writeHexBytes(out, signature.signatureValue)
 }

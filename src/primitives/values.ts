@@ -9,8 +9,8 @@ import {
   asBuffer,
   type ByteReader,
   type ByteWriter,
-  createReader,
-  createWriter,
+  createByteReader,
+  createByteWriter,
   major,
   putHead,
   readHead,
@@ -61,7 +61,7 @@ export function valueCount(collection: CollectionName): number {
  * @throws ServiceError `PRIMITIVES_BLOCK_MALFORMED` naming the field whose hex is not hex.
  */
 export function encodeValues(collection: CollectionName, values: readonly Value[]): Uint8Array {
-  const out = createWriter(1024)
+  const out = createByteWriter(1024)
   writeValues(out, collection, values)
   return Buffer.from(out.bytes.subarray(0, out.at))
 }
@@ -168,7 +168,7 @@ export function decodeValues(collection: CollectionName, bytes: Uint8Array): Val
   const offsets = new Int32Array(fields.length + 1)
   const bad = scanValues(collection, asBuffer(bytes), 0, bytes.length, offsets)
   if (bad !== undefined) throw notCanonical(collection, bad)
-  const reader = createReader(bytes)
+  const reader = createByteReader(bytes)
   return fields.map((field, index) => {
     reader.at = offsets[index] ?? 0
     return readValue(reader, field)
@@ -188,7 +188,7 @@ export function readField(
   const { fields } = plans[collection]
   const field = fields[fieldIndex]
   invariant(field !== undefined, `a stored ${collection} has a field ${fieldIndex}`)
-  const reader = createReader(bytes)
+  const reader = createByteReader(bytes)
   let isGood = readHead(reader, major.array) === fields.length
   for (let index = 0; isGood && index < fieldIndex; index++) isGood = skipItem(reader)
   const start = reader.at
@@ -209,7 +209,7 @@ export function scanValues(
   offsets: Int32Array,
 ): string | undefined {
   const { fields } = plans[collection]
-  const reader = createReader(bytes, start, end)
+  const reader = createByteReader(bytes, start, end)
   if (readHead(reader, major.array) !== fields.length) return 'values'
   for (let index = 0; index < fields.length; index++) {
     const field = fields[index]
@@ -267,7 +267,7 @@ function skipBoolean(reader: ByteReader): boolean {
   return item === simple.true || item === simple.false
 }
 
-/** Skips any value of a stored document without judging its kind; false when it is cut off or foreign. */
+/** Skips any value of a stored document, whatever its kind; false when it is cut off or foreign. */
 export function skipItem(reader: ByteReader): boolean {
   const head = reader.at < reader.end ? (reader.bytes[reader.at] ?? 0xff) : 0xff
   if (head === simple.null || head === simple.true || head === simple.false) {
@@ -338,7 +338,7 @@ export function canonicalBytes(
   docID: string,
   valuesBytes: Uint8Array,
 ): Uint8Array {
-  const out = createWriter(valuesBytes.length + 256)
+  const out = createByteWriter(valuesBytes.length + 256)
   writeEnvelopeHead(out, network, collection)
   writeText(out, docID)
   reserve(out, valuesBytes.length)

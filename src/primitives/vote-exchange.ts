@@ -1,6 +1,6 @@
 /**
- * The messages of the protocol `/viewmesh/<network>/votes/1`, by which nodes find out which heads and
- * seals the other has and they lack. A request is one message, and so is its answer; each is canonical
+ * The messages of the protocol `/viewmesh/<network>/votes/1`, by which nodes fetch the heads and seals
+ * that a peer has and they lack. A request is one message, and so is its answer; each is canonical
  * DAG-CBOR:
  *
  *   heads    → `["heads", [identity, ...]]`, none for all
@@ -17,7 +17,7 @@
 import { hash } from 'node:crypto'
 import {
   type ByteReader,
-  createWriter,
+  createByteWriter,
   major,
   readBytes,
   readText,
@@ -29,25 +29,25 @@ import {
 } from './cbor.ts'
 import type { Seal } from './seal.ts'
 import { readSeal, writeSeal } from './sealed-block.ts'
-import { readIdentity } from './signature.ts'
+import { readPublicKey } from './signature.ts'
 import {
-  malformed,
+  malformedMessage,
   present,
   readHash,
   readHeight,
-  readHex,
+  readHexBytes,
   readLength,
   readList,
   readMessage,
   writeHash,
-  writeHex,
+  writeHexBytes,
   writeList,
 } from './wire.ts'
 
 /** Heights that share a digest. */
 export const groupHeights = 64
 
-/** What one request and one answer may hold; identities times groups is at most `maxDigests`. */
+/** Limits of one request and one answer; identities times groups is at most `maxDigests`. */
 export const voteLimits = {
   maxIdentities: 64,
   maxHeights: 1_024,
@@ -104,24 +104,24 @@ export function groupDigest(seals: Iterable<Pick<Seal, 'blockHash' | 'merkleRoot
 }
 
 export function encodeVoteRequest(request: VoteRequest): Uint8Array {
-  const out = createWriter(256)
+  const out = createByteWriter(256)
   switch (request.kind) {
     case 'heads':
       writeHead(out, major.array, 2)
       writeText(out, 'heads')
-      writeList(out, request.identities, writeHex)
+      writeList(out, request.identities, writeHexBytes)
       break
     case 'digests':
       writeHead(out, major.array, 4)
       writeText(out, 'digests')
       writeHead(out, major.int, request.from)
       writeHead(out, major.int, request.to)
-      writeList(out, request.identities, writeHex)
+      writeList(out, request.identities, writeHexBytes)
       break
     case 'seals':
       writeHead(out, major.array, 5)
       writeText(out, 'seals')
-      writeHex(out, request.identity)
+      writeHexBytes(out, request.identity)
       writeHead(out, major.int, request.from)
       writeHead(out, major.int, request.to)
       if (request.after === null) writeSimple(out, simple.null)
@@ -134,7 +134,7 @@ export function encodeVoteRequest(request: VoteRequest): Uint8Array {
   return out.bytes.subarray(0, out.at)
 }
 
-/** Throws PRIMITIVES_MESSAGE_MALFORMED; what it answers is within `voteLimits`. */
+/** Throws PRIMITIVES_MESSAGE_MALFORMED; what it returns is within `voteLimits`. */
 export function decodeVoteRequest(bytes: Uint8Array): VoteRequest {
   return readMessage(bytes, voteLimits.maxRequestBytes, (reader) => {
     const length = readLength(reader, 'a request', 2, 5)
@@ -145,25 +145,26 @@ export function decodeVoteRequest(bytes: Uint8Array): VoteRequest {
       const identities = readIdentities(reader)
       const groups = groupOf(heights.to) - groupOf(heights.from) + 1
       if (groups * identities.length > voteLimits.maxDigests)
-        throw malformed('it asks for too many digests')
+        throw malformedMessage('it asks for too many digests')
       return { kind, ...heights, identities }
     }
     if (kind === 'seals' && length === 5) {
-      const identity = readIdentity(reader)
+      const identity = readPublicKey(reader)
       return { kind, identity, ...readHeights(reader), after: readAfter(reader) }
     }
-    throw malformed('a request is unknown')
+    throw malformedMessage('a request is unknown')
   })
 }
 
 function readIdentities(reader: ByteReader): string[] {
-  return readList(reader, 'a list of identities', voteLimits.maxIdentities, readIdentity)
+  return readList(reader, 'a list of identities', voteLimits.maxIdentities, readPublicKey)
 }
 
 function readHeights(reader: ByteReader): { from: number; to: number } {
   const from = readHeight(reader)
   const to = readHeight(reader)
-  if (to < from || to - from >= voteLimits.maxHeights) throw malformed('its heights are no range')
+  if (to < from || to - from >= voteLimits.maxHeights)
+    throw malformedMessage('its heights are no range')
   return { from, to }
 }
 
@@ -181,33 +182,33 @@ function readNull(reader: ByteReader): boolean {
 
 /** `heads` are their messages. */
 export function encodeHeadsAnswer(heads: readonly Uint8Array[]): Uint8Array {
-  const out = createWriter(4096)
+  const out = createByteWriter(4096)
   writeHead(out, major.array, 2)
   writeText(out, 'heads')
   writeList(out, heads, writeBytes)
   return out.bytes.subarray(0, out.at)
 }
 
-/** The messages of heads, unopened. Throws PRIMITIVES_MESSAGE_MALFORMED. */
+/** The messages of heads, not decoded. Throws PRIMITIVES_MESSAGE_MALFORMED. */
 export function decodeHeadsAnswer(bytes: Uint8Array): Uint8Array[] {
   return readAnswer(bytes, 'heads', 2, (reader) =>
     readList(reader, 'a list of heads', voteLimits.maxHeads, (item) => {
       const head = present(readBytes(item), 'a head')
-      if (head.length > maxHeadBytes) throw malformed('a head is too long')
+      if (head.length > maxHeadBytes) throw malformedMessage('a head is too long')
       return Uint8Array.from(head)
     }),
   )
 }
 
 export function encodeDigestsAnswer(digests: readonly GroupDigest[]): Uint8Array {
-  const out = createWriter(64 * (digests.length + 1))
+  const out = createByteWriter(64 * (digests.length + 1))
   writeHead(out, major.array, 2)
   writeText(out, 'digests')
   writeList(out, digests, (writer, { identity, group, digest }) => {
     writeHead(writer, major.array, 3)
-    writeHex(writer, identity)
+    writeHexBytes(writer, identity)
     writeHead(writer, major.int, group)
-    writeHex(writer, digest)
+    writeHexBytes(writer, digest)
   })
   return out.bytes.subarray(0, out.at)
 }
@@ -218,9 +219,9 @@ export function decodeDigestsAnswer(bytes: Uint8Array): GroupDigest[] {
     readList(reader, 'a list of digests', voteLimits.maxDigests, (item) => {
       readLength(item, 'a digest', 3, 3)
       return {
-        identity: readIdentity(item),
+        identity: readPublicKey(item),
         group: readHeight(item),
-        digest: readHex(item, 'a digest', digestBytes, digestBytes),
+        digest: readHexBytes(item, 'a digest', digestBytes, digestBytes),
       }
     }),
   )
@@ -234,7 +235,7 @@ export interface SealsAnswer {
 }
 
 export function encodeSealsAnswer({ seals, more }: SealsAnswer): Uint8Array {
-  const out = createWriter(512 * (seals.length + 1))
+  const out = createByteWriter(512 * (seals.length + 1))
   writeHead(out, major.array, 3)
   writeText(out, 'seals')
   writeList(out, seals, writeSeal)
@@ -242,12 +243,13 @@ export function encodeSealsAnswer({ seals, more }: SealsAnswer): Uint8Array {
   return out.bytes.subarray(0, out.at)
 }
 
-/** Throws PRIMITIVES_MESSAGE_MALFORMED; signatures are not looked into. */
+/** Throws PRIMITIVES_MESSAGE_MALFORMED; signatures are not verified. */
 export function decodeSealsAnswer(bytes: Uint8Array): SealsAnswer {
   return readAnswer(bytes, 'seals', 3, (reader) => {
     const seals = readList(reader, 'a list of seals', voteLimits.maxSeals, readSeal)
     const flag = reader.bytes[reader.at++]
-    if (flag !== simple.true && flag !== simple.false) throw malformed('its end is unreadable')
+    if (flag !== simple.true && flag !== simple.false)
+      throw malformedMessage('its end is unreadable')
     return { seals, more: flag === simple.true }
   })
 }
@@ -260,7 +262,7 @@ function readAnswer<T>(
 ): T {
   return readMessage(bytes, voteLimits.maxAnswerBytes, (reader) => {
     readLength(reader, 'an answer', length, length)
-    if (readText(reader) !== kind) throw malformed('an answer is of another kind')
+    if (readText(reader) !== kind) throw malformedMessage('an answer is of another kind')
     return read(reader)
   })
 }

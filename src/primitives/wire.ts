@@ -7,7 +7,7 @@ import { maxInt } from './bounds.ts'
 import {
   type ByteReader,
   type ByteWriter,
-  createReader,
+  createByteReader,
   major,
   readBytes,
   readHead,
@@ -28,25 +28,25 @@ export function readMessage<T>(
   maxBytes: number,
   read: (reader: ByteReader) => T,
 ): T {
-  if (bytes.length > maxBytes) throw malformed('it is longer than the limit')
-  const reader = createReader(bytes)
+  if (bytes.length > maxBytes) throw malformedMessage('it is longer than the limit')
+  const reader = createByteReader(bytes)
   const message = read(reader)
-  if (reader.at !== reader.end) throw malformed('something follows its end')
+  if (reader.at !== reader.end) throw malformedMessage('something follows its end')
   return message
 }
 
 /** The error for bytes of a peer; `why` continues "A message cannot be read: ". */
-export function malformed(why: string): ServiceError {
+export function malformedMessage(why: string): ServiceError {
   return new ServiceError('PRIMITIVES_MESSAGE_MALFORMED', `A message cannot be read: ${why}`, {
     facts: { why },
     remedy: 'Nothing to do here; the peer that sent it loses score.',
   })
 }
 
-/** Reads the head of an array and answers its length, `least` to `most`. */
+/** Reads the head of an array and returns its length, `least` to `most`. */
 export function readLength(reader: ByteReader, what: string, least: number, most: number): number {
   const length = readHead(reader, major.array)
-  if (length < least || length > most) throw malformed(`${what} has a wrong length`)
+  if (length < least || length > most) throw malformedMessage(`${what} has a wrong length`)
   return length
 }
 
@@ -65,12 +65,12 @@ export function readList<T>(
 
 /** Reads an item that can have one head only. */
 export function expectHead(reader: ByteReader, kind: number, value: number): void {
-  if (readHead(reader, kind) !== value) throw malformed('its form is unknown')
+  if (readHead(reader, kind) !== value) throw malformedMessage('its form is unknown')
 }
 
 export function readInteger(reader: ByteReader, what: string, most: number): number {
   const value = readHead(reader, major.int)
-  if (value < 0 || value > most) throw malformed(`${what} is unreadable or too large`)
+  if (value < 0 || value > most) throw malformedMessage(`${what} is unreadable or too large`)
   return value
 }
 
@@ -79,29 +79,35 @@ export function readHeight(reader: ByteReader): number {
 }
 
 /** Reads bytes of `least` to `most` as hex without 0x. */
-export function readHex(reader: ByteReader, what: string, least: number, most: number): string {
+export function readHexBytes(
+  reader: ByteReader,
+  what: string,
+  least: number,
+  most: number,
+): string {
   const bytes = present(readBytes(reader), what)
-  if (bytes.length < least || bytes.length > most) throw malformed(`${what} has a wrong length`)
+  if (bytes.length < least || bytes.length > most)
+    throw malformedMessage(`${what} has a wrong length`)
   return bytes.toString('hex')
 }
 
-export function writeHex(out: ByteWriter, hex: string): void {
+export function writeHexBytes(out: ByteWriter, hex: string): void {
   writeBytes(out, Buffer.from(hex, 'hex'))
 }
 
 /** Reads 32 bytes as 0x-prefixed hex. */
 export function readHash(reader: ByteReader, what: string): string {
-  return `0x${readHex(reader, what, hashBytes, hashBytes)}`
+  return `0x${readHexBytes(reader, what, hashBytes, hashBytes)}`
 }
 
 /** Writes 0x-prefixed hex as bytes. */
 export function writeHash(out: ByteWriter, hash: string): void {
-  writeHex(out, hash.slice(2))
+  writeHexBytes(out, hash.slice(2))
 }
 
 /** Reads 32 bytes as hex without 0x. */
 export function readRoot(reader: ByteReader): string {
-  return readHex(reader, 'a root', hashBytes, hashBytes)
+  return readHexBytes(reader, 'a root', hashBytes, hashBytes)
 }
 
 /** Reads a prefix such as `Ethereum__Mainnet`. */
@@ -112,7 +118,7 @@ export function readNetwork(reader: ByteReader): string {
 /** Reads text of at most `most` characters. */
 export function readShortText(reader: ByteReader, what: string, most: number): string {
   const text = present(readText(reader), what)
-  if (text.length > most) throw malformed(`${what} is too long`)
+  if (text.length > most) throw malformedMessage(`${what} is too long`)
   return text
 }
 
@@ -127,6 +133,6 @@ export function writeList<T>(
 }
 
 export function present<T>(value: T | undefined, what: string): T {
-  if (value === undefined) throw malformed(`${what} is unreadable`)
+  if (value === undefined) throw malformedMessage(`${what} is unreadable`)
   return value
 }

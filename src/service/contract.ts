@@ -1,6 +1,6 @@
 /**
- * What the outside may rely on: ports, paths, the container's user, the probe and the shape of
- * `/health`. The programs, the operator, the charts and the images all read these constants.
+ * The public contract: ports, paths, the container's user, the probes and the shape of `/health`. The
+ * programs, the operator, the charts and the images all read these constants.
  */
 
 /**
@@ -40,7 +40,7 @@ export const environment = {
   storePath: 'DB_STORE_PATH',
 } as const
 
-/** Startup and liveness ask whether the port accepts; readiness asks `/health` for a 200. */
+/** Startup and liveness check that the port accepts connections; readiness checks `/health` for a 200. */
 export const probes = {
   startup: { tcpPort: 8080 },
   liveness: { tcpPort: 8080 },
@@ -48,13 +48,13 @@ export const probes = {
 } as const
 
 /**
- * What Node is started with for a program: a small young generation of the main thread, which
- * otherwise holds tens of megabytes of message buffers that are long done with. Costs no measurable
- * time. Other threads have limits of their own, see `openThread`.
+ * Node's options for a program: a small young generation of the main thread, which would otherwise hold
+ * tens of megabytes of dead message buffers. Costs no measurable time. Other threads have limits of
+ * their own, see `openThread`.
  */
 export const nodeOptions = ['--max-semi-space-size=4'] as const
 
-/** The same for the operator, which has time: a young generation of 4 MiB would cost it 25 MB. */
+/** The same for the operator, which is less busy: a young generation of 4 MiB would cost it 25 MB. */
 export const operatorNodeOptions = ['--max-semi-space-size=1'] as const
 
 /** Longest time a program takes to stop after SIGTERM. */
@@ -62,17 +62,17 @@ export const stopTimeoutMs = 30_000
 
 export type ProgramName = 'generator' | 'host'
 
-/** How a Generator hears of new blocks; `offline` when no upstream answers. */
+/** How a Generator receives new heads; `offline` when no upstream responds. */
 export type UpstreamMode = 'websocket' | 'http' | 'offline'
 
 /**
- * Where a Host's schema stands: `embedded` copy in use, `current` = fetched and equal,
+ * The state of a Host's schema: `embedded` copy in use, `current` = fetched and equal,
  * `different` = fetched, with fields that differ from ours.
  */
 export type SchemaState = 'embedded' | 'current' | 'different'
 
 /** A peer as `/health` shows it; addresses are multiaddrs without `/p2p/<id>`. */
-export interface PeerReport {
+interface PeerReport {
   readonly id: string
   readonly addresses: readonly string[]
   /** Hex of the Ed25519 key inside the peer ID; not the signing identity. */
@@ -86,15 +86,15 @@ export interface FailureReport {
   readonly message: string
   /** What to do, in one sentence; left out where the message says it. */
   readonly remedy?: string
-  /** P2P_PEER_ID_MISMATCH: the peer ID in whose place another one answers. */
+  /** P2P_PEER_ID_MISMATCH: the expected peer ID, in whose place another one responded. */
   readonly expected_peer?: string
 }
 
-/** Whose word counts at a Host: listed signers, bootstrap peers that prove a Generator's identity, or anyone's. */
+/** Whom a Host trusts: listed signers, bootstrap peers that prove a Generator's identity, or anyone. */
 export const trustModes = ['signers', 'bootstrap', 'anyone'] as const
 export type TrustMode = (typeof trustModes)[number]
 
-/** A Generator whose word counts at a Host. */
+/** A Generator that a Host trusts. */
 export interface SignerReport {
   /** Its public key in hex, as `signatureIdentity` of a seal shows it. */
   readonly identity: string
@@ -102,17 +102,17 @@ export interface SignerReport {
   readonly source: 'setting' | 'file' | 'bootstrap' | 'anyone'
   /** The bootstrap peer that proved this identity; null without one. */
   readonly peer: string | null
-  /** The block it stands on, as its newest head says; null before the first. */
+  /** The block of its newest head; null before the first. */
   readonly head: { readonly number: number; readonly hash: string } | null
-  /** Height of its node's head, as that head says. */
+  /** Height of its node's head, as that head reports. */
   readonly node_height: number | null
-  /** RFC 3339 time at which a newer head came last; null before the first since the start. */
+  /** RFC 3339 time at which its last newer head arrived; null before the first since the start. */
   readonly last_heard: string | null
   /** Whether its head counts now. */
   readonly counted: boolean
 }
 
-/** Heights that are missing between stored ones, both ends included. */
+/** Missing heights between stored ones, both ends included. */
 export interface GapReport {
   readonly from: number
   readonly to: number
@@ -155,14 +155,14 @@ export interface HealthReport {
   /** Null on a Host. */
   readonly upstream_mode: UpstreamMode | null
   readonly gaps: readonly GapReport[]
-  /** Whose word counts; null on a Generator. */
+  /** Whom the Host trusts; null on a Generator. */
   readonly trust: TrustMode | null
   /** The accepted signers; null on a Generator. */
   readonly signers: readonly SignerReport[] | null
   /** Null on a Generator, whose schema is the original. */
   readonly schema: { readonly state: SchemaState; readonly differing: readonly string[] } | null
-  /** The failure a person should look at first, null when there is none. None makes a program unhealthy. */
+  /** The most important failure; null when there is none. No failure makes a program unhealthy. */
   readonly error: FailureReport | null
-  /** All of them, the worst first. */
+  /** All failures, the worst first. */
   readonly errors: readonly FailureReport[]
 }

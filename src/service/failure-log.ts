@@ -1,48 +1,48 @@
-/** Tells in the log what `/health` says, once when it has lasted and once when it is over. */
+/** Logs the failures of `/health`: once when one has lasted, and once when it is over. */
 import type { Logger } from 'pino'
 import type { FailureReport } from './contract.ts'
 
-export interface FailureLogOptions {
-  /** Pause between two looks. Default 5,000. */
-  readonly everyMs?: number
-  /** How long a failure has to last: what a start brings with it is over by then. Default 10,000. */
+interface FailureLogOptions {
+  /** Poll interval. Default 5,000. */
+  readonly pollIntervalMs?: number
+  /** How long a failure must last before it is logged, so that those of a start are not. Default 10,000. */
   readonly lastingMs?: number
 }
 
-export interface FailureLogParts {
+interface FailureLogParts {
   readonly log: Logger
-  /** What is wrong now. */
+  /** The current failures. */
   readonly failures: () => readonly FailureReport[]
 }
 
-interface Standing {
+interface ActiveFailure {
   readonly sinceMs: number
-  isTold: boolean
+  isReported: boolean
 }
 
-/** Looks now and then until it is closed. Failures with one code are one. */
+/** Polls until it is closed. Failures with the same code count as one. */
 export function openFailureLog(
-  { everyMs = 5_000, lastingMs = 10_000 }: FailureLogOptions,
+  { pollIntervalMs = 5_000, lastingMs = 10_000 }: FailureLogOptions,
   { log, failures }: FailureLogParts,
 ): { close(): void } {
-  const standing = new Map<string, Standing>()
-  const look = (): void => {
+  const active = new Map<string, ActiveFailure>()
+  const poll = (): void => {
     const nowMs = performance.now()
     const found = new Map(failures().map((failure) => [failure.code, failure]))
-    for (const [code, { isTold }] of standing) {
+    for (const [code, { isReported }] of active) {
       if (found.has(code)) continue
-      standing.delete(code)
-      if (isTold) log.info({ code }, 'over')
+      active.delete(code)
+      if (isReported) log.info({ code }, 'over')
     }
     for (const [code, { message, remedy }] of found) {
-      const since = standing.get(code) ?? { sinceMs: nowMs, isTold: false }
-      standing.set(code, since)
-      if (since.isTold || nowMs - since.sinceMs < lastingMs) continue
-      since.isTold = true
+      const since = active.get(code) ?? { sinceMs: nowMs, isReported: false }
+      active.set(code, since)
+      if (since.isReported || nowMs - since.sinceMs < lastingMs) continue
+      since.isReported = true
       log.warn({ code, remedy }, message)
     }
   }
-  const timer = setInterval(look, everyMs)
+  const timer = setInterval(poll, pollIntervalMs)
   timer.unref()
   return { close: () => clearInterval(timer) }
 }

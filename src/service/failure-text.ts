@@ -1,7 +1,7 @@
-/** A failure as a person reads it: what happened, its facts, what to do, and what lay beneath. */
+/** A failure as readable text: what happened, its facts, its causes and what to do. */
 import { type PlainError, toPlainError } from './plain-error.ts'
 
-/** Several lines; the stack is shown only for failures that no room foresaw. */
+/** Several lines; the stack is shown only for unexpected errors. */
 export function failureText(error: unknown): string {
   const plain = toPlainError(error)
   const facts = Object.entries(plain.facts ?? {}).map(([name, value]) => `  ${name}: ${value}`)

@@ -1,7 +1,7 @@
 /**
  * The log of a program or thread: readable lines where stdout is a terminal, one JSON object a
  * line in a pipe. Every thread writes to file descriptor 1 itself, so that no line waits for
- * another thread. Secrets are taken out by field name and by value.
+ * another thread. Secrets are redacted by field name and by value.
  */
 import { createRequire } from 'node:module'
 import { isatty } from 'node:tty'
@@ -13,7 +13,7 @@ export interface LogOptions {
   /** Program or thread, in every line. */
   readonly name: string
   readonly level: LogLevel
-  /** Values that must never appear in a line; those under 8 characters are only caught by field name. */
+  /** Values that must never appear in a line; those under 8 characters are only redacted by field name. */
   readonly secrets?: readonly string[]
   /** Default: whether stdout is a terminal. */
   readonly pretty?: boolean
@@ -57,7 +57,7 @@ function standardOutput(): DestinationStream {
   return pino.destination({ dest: 1, sync: true })
 }
 
-/** pino-pretty is loaded for terminals only: a container never pays for it. */
+/** pino-pretty is loaded only for terminals, so that containers do not pay for it. */
 function prettyStream(destination: DestinationStream | undefined): DestinationStream {
   const load = createRequire(import.meta.url)
   const { prettyFactory } = load('pino-pretty') as typeof import('pino-pretty')
@@ -85,7 +85,7 @@ function withoutSecrets(secrets: readonly string[]): (line: string) => string {
   return (line) => found.reduce((text, secret) => text.replaceAll(secret, hidden), line)
 }
 
-/** A failure with a remedy says what a person needs; the others keep their stacks. */
+/** Drops the stacks of failures with a remedy; the others keep them. */
 function serializeError(error: unknown): PlainError {
   const plain = toPlainError(error)
   return plain.remedy === undefined ? plain : withoutStacks(plain)

@@ -8,7 +8,7 @@ import { AggregatorRegistry, collectDefaultMetrics, Gauge, Registry } from 'prom
 /** A registry's content as structured-cloneable data. */
 export type MetricsSnapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
-export interface MetricsOptions {
+interface MetricsOptions {
   /** Label of this thread's event loop metric: `main`, `writer`. */
   readonly thread: string
   /** Memory, CPU, descriptors under prom-client's usual names. Default: on in the thread `main`. */
@@ -22,7 +22,7 @@ export interface Metrics {
   snapshot(): Promise<MetricsSnapshot>
   /** Adds another thread's metrics to `text()`; returns the function that takes them out again. */
   addSource(read: () => Promise<MetricsSnapshot>): () => void
-  /** Prometheus text of this thread and all sources. A source that is late shows its last answer. */
+  /** Prometheus text of this thread and all sources. A source that is late keeps its last values. */
   text(): Promise<string>
   close(): void
 }
@@ -56,19 +56,19 @@ export function openMetrics(options: MetricsOptions): Metrics {
   }
 }
 
-/** Reads a source, but answers what it said last time when it is late or fails. */
+/** Reads a source, but returns its last values when it is late or fails. */
 function lastKnown(read: () => Promise<MetricsSnapshot>): () => Promise<MetricsSnapshot> {
   let last: MetricsSnapshot = []
   return async () => {
     const late = Promise.withResolvers<void>()
     const timer = setTimeout(late.resolve, sourceTimeoutMs)
-    const answered = read().then(
+    const updated = read().then(
       (metrics) => {
         last = metrics
       },
       () => undefined,
     )
-    await Promise.race([answered, late.promise])
+    await Promise.race([updated, late.promise])
     clearTimeout(timer)
     return last
   }

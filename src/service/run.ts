@@ -1,6 +1,6 @@
 /**
- * The life of a program: parts are opened in order and closed in reverse, a signal or a failure
- * ends it within thirty seconds, and what went wrong is told once with its remedy.
+ * The life cycle of a program: parts are opened in order and closed in reverse, a signal or a failure
+ * ends it within thirty seconds, and a failure is reported once with its remedy.
  */
 import process from 'node:process'
 import { isatty } from 'node:tty'
@@ -11,15 +11,15 @@ import { stopTimeoutMs } from './contract.ts'
 import { failureText } from './failure-text.ts'
 import { openLog } from './log.ts'
 
-/** What a running program may ask of its surroundings. */
+/** The interface between a running program and its life cycle. */
 export interface Running {
-  /** Aborted when the program begins to stop. */
+  /** Aborted when the program starts to stop. */
   readonly signal: AbortSignal
   /** Registers a part to be closed, last opened first; returns it. */
   own<T extends Closeable>(name: string, part: T): T
-  /** Ends the program with exit code 1; only the first failure is told. */
+  /** Ends the program with exit code 1; only the first failure is reported. */
   fail(error: unknown): void
-  /** The log that tells of the end; a failure before that is told by a plain one. */
+  /** The log that reports the end; an earlier failure is reported by a default one. */
   useLog(log: Logger): void
 }
 
@@ -28,7 +28,7 @@ export interface Closeable {
   close(): Promise<void> | void
 }
 
-export interface ProgramOptions {
+interface ProgramOptions {
   /** `generator`, `host`, `devnet`: the name in the log. */
   readonly name: string
   /** Time for closing. Default 30,000. */
@@ -42,7 +42,7 @@ interface OwnedPart {
 
 /**
  * How much the heap may grow between two full collections. Node lets it double, so that peers that send
- * garbage would double what a program takes. With half of this, queries while blocks arrive take half as long again.
+ * garbage would double a program's memory. With half of this, queries while blocks arrive take half as long again.
  */
 const heapGrowingPercent = 50
 
@@ -76,7 +76,7 @@ export async function runProgram(
   const opening = open(runningOf(life)).catch((error: unknown) => fail(life, error))
   await stopped
   const limitMs = options.stopTimeoutMs ?? stopTimeoutMs
-  const timer = setTimeout(() => giveUp(life, limitMs), limitMs)
+  const timer = setTimeout(() => onStopTimeout(life, limitMs), limitMs)
   await opening
   await closeParts(life)
   clearTimeout(timer)
@@ -108,7 +108,7 @@ function fail(life: Life, error: unknown): void {
   const isWanted = life.stopping.signal.aborted && isAbort(error)
   if (!life.failed && !isWanted) {
     life.failed = true
-    tell(life, error)
+    report(life, error)
   }
   life.stopping.abort()
 }
@@ -125,9 +125,9 @@ async function closeParts(life: Life): Promise<void> {
   }
 }
 
-function giveUp(life: Life, limitMs: number): void {
+function onStopTimeout(life: Life, limitMs: number): void {
   const part = life.parts.at(-1)?.name ?? 'the start'
-  tell(
+  report(
     life,
     new ServiceError('SERVICE_STOP_TIMEOUT', `${part} did not end within ${limitMs} ms`, {
       facts: { part, limitMs },
@@ -141,8 +141,8 @@ function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError'
 }
 
-/** A person at a terminal reads a short text, a pipe gets one JSON line. */
-function tell(life: Life, error: unknown): void {
+/** Writes readable text to a terminal, and one JSON line to a pipe. */
+function report(life: Life, error: unknown): void {
   if (isatty(2)) process.stderr.write(`${failureText(error)}\n`)
   if (isatty(1)) return
   const log = life.log ?? openLog({ name: life.name, level: 'info' })

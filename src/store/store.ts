@@ -1,9 +1,9 @@
 /**
- * What the store offers: blocks whole, their seals, and look-ups by value. `openWriter` and
+ * What the store offers: whole blocks, their seals, and lookups by value. `openWriter` and
  * `openReader` implement it; nothing else in the program knows that LMDB is underneath.
  */
-import type { Body } from '../primitives/body.ts'
-import type { Chunk } from '../primitives/chunk.ts'
+import type { Body } from '../primitives/body/body.ts'
+import type { Chunk } from '../primitives/body/chunk.ts'
 import type { Section } from '../primitives/collections.ts'
 import type { Term, TermKind } from '../primitives/index-terms.ts'
 import type { Seal } from '../primitives/seal.ts'
@@ -62,16 +62,16 @@ export interface StoreWriter {
    */
   replaceBlocks(from: number, to: number, blocks: readonly SealedBlockToStore[]): Promise<void>
   /** Removes the blocks above `height`; their seals are kept until they are pruned. */
-  removeAbove(height: number): Promise<void>
-  /** Removes what lies below the tail from the file, in groups of 16 blocks; answers how many. Cheap where there is none. */
+  truncateAbove(height: number): Promise<void>
+  /** Removes what lies below the tail from the file, in groups of 16 blocks; returns how many. Cheap where there is none. */
   prune(): Promise<number>
-  /** Keeps a small value beside the blocks, or forgets it where it is null. */
+  /** Stores a small value beside the blocks, or removes it where it is null. */
   putRecord(name: string, value: Uint8Array | null): Promise<void>
-  /** The hash of block 0 of the store's chain; null until a program that knows it said so. */
+  /** The hash of block 0 of the store's chain; null until a program has set it. */
   genesisHash(): string | null
-  /** Says whose chain a store holds that does not know it yet. Throws STORE_FOREIGN where it knows another. */
+  /** Sets the hash of block 0 of a store that does not have it yet. Throws STORE_FOREIGN where it has another. */
   adoptGenesis(hash: string): Promise<void>
-  /** Resolves when all writes and upkeep so far have reached the disk. */
+  /** Resolves when all writes and compaction so far have reached the disk. */
   flushed(): Promise<void>
   readonly reader: StoreReader
   close(): Promise<void>
@@ -81,8 +81,8 @@ export interface StoreWriter {
 export interface StoreReader {
   /** The store as it is now; the caller releases it. */
   snapshot(): Snapshot
-  /** Answers what `look` finds in the store as it is now. The snapshot ends when it returns. */
-  read<T>(look: (snapshot: Snapshot) => T): T
+  /** Calls `use` with a snapshot, which is released when it returns, and returns its result. */
+  read<T>(use: (snapshot: Snapshot) => T): T
   /** From now on snapshots of this reader show the seals of these identities alone; null shows all. */
   showSealsOf(identities: ReadonlySet<string> | null): void
   close(): void
@@ -106,7 +106,7 @@ export interface Snapshot {
   body(height: number): Uint8Array | undefined
   /** All seals at a height, also those of blocks that are not, or no longer, stored. */
   seals(height: number): readonly Seal[]
-  /** What is sealed by whom from height `from` to `to`, by height, block hash and root; cheaper than the seals. */
+  /** Which identity sealed what from height `from` to `to`, by height, block hash and root; cheaper than the seals. */
   sealPlaces(from: number, to: number): Iterable<SealedPlace>
   /** Seals of a block hash, stored or not. */
   sealsOf(hash: string): readonly Seal[]
@@ -120,7 +120,7 @@ export interface Snapshot {
     from: number,
     to: number,
     descending: boolean,
-  ): Iterable<Candidate>
+  ): Iterable<CandidateChunk>
   /** Height of a visible block. */
   heightOf(hash: string): number | undefined
   /** A value that `putRecord` kept. */
@@ -133,7 +133,7 @@ export interface Snapshot {
   release(): void
 }
 
-/** That somebody sealed a root of a block. */
+/** That an identity sealed a root of a block. */
 export interface SealedPlace {
   readonly height: number
   readonly blockHash: string
@@ -141,19 +141,19 @@ export interface SealedPlace {
   readonly identity: string
 }
 
-/** A chunk to look into. */
-export interface Candidate {
+/** A chunk that may hold a value. */
+export interface CandidateChunk {
   readonly height: number
   readonly section: Section
   readonly chunk: number
 }
 
-/** A block whose chunks are opened as they are asked for. Usable while its snapshot is. */
+/** A block whose chunks are opened as they are read. Usable while its snapshot is. */
 export interface StoredBlock extends Body {
   readonly header: BlockHeader
   /**
-   * Unpacks a chunk, or answers the one that was unpacked before: not to be changed, and valid for
-   * as long as the caller likes.
+   * Unpacks a chunk, or returns the cached one: not to be changed, and valid for as long as the caller
+   * keeps it.
    */
   openChunk(section: Section, chunk: number): Chunk
 }

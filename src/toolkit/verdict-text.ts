@@ -1,7 +1,7 @@
-/** What a proof shows, as a line for people or programs. Nothing of the answer is obeyed by a terminal. */
+/** What a proof shows, as a line for people or programs. No control characters of the answer reach a terminal. */
 import type { AnsweredVerdict, Sealed, Verdict } from '../verify/verify.ts'
 
-/** Names told in full; there may be thousands. */
+/** Names listed at most; there may be thousands. */
 const maxNames = 20
 
 /** One line: where the document is in the answer, and what is proven of it or why nothing is. */
@@ -34,9 +34,9 @@ function unprovenText(names: readonly string[]): string {
 }
 
 function nameList(names: readonly string[]): string {
-  const told = names.slice(0, maxNames).map(nameText)
-  const more = names.length - told.length
-  return (more > 0 ? [...told, `${more} more`] : told).join(', ')
+  const listed = names.slice(0, maxNames).map(nameText)
+  const more = names.length - listed.length
+  return (more > 0 ? [...listed, `${more} more`] : listed).join(', ')
 }
 
 function pathText(path: AnsweredVerdict['path']): string {

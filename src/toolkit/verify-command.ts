@@ -17,15 +17,15 @@ export interface VerifyFlags {
   readonly json?: boolean
 }
 
-/** What the command says, and how it ends: 0 all is proven, 1 not all, 2 it could not look. */
+/** What the command writes, and its exit code: 0 all is proven, 1 not all, 2 it could not check. */
 export interface CommandResult {
   readonly exitCode: 0 | 1 | 2
   readonly stdout: string
   readonly stderr: string
 }
 
-/** Bytes of an answer: twice what a Host answers unless its operator says otherwise. */
-export const maxAnswerBytes: number = 128 * 1024 * 1024
+/** Bytes of an answer: twice what a Host returns by default. */
+export const maxAnswerFileBytes: number = 128 * 1024 * 1024
 
 /** Runs the command on a file, or on `stdin` where the name is `-`. */
 export async function verifyCommand(
@@ -55,7 +55,7 @@ async function readBounded(stream: Readable, source: string): Promise<Uint8Array
   try {
     for await (const chunk of stream) {
       length += chunk.length
-      if (length > maxAnswerBytes) throw tooLarge(source)
+      if (length > maxAnswerFileBytes) throw tooLarge(source)
       chunks.push(chunk)
     }
   } catch (error) {
@@ -77,7 +77,7 @@ function parseAnswer(bytes: Uint8Array, source: string): unknown {
 function tooLarge(source: string): ServiceError {
   return new ServiceError(
     'VERIFY_ANSWER_UNREADABLE',
-    `${source} is larger than ${maxAnswerBytes} bytes.`,
+    `${source} is larger than ${maxAnswerFileBytes} bytes.`,
     { remedy: 'Ask for fewer documents at once.' },
   )
 }

@@ -1,4 +1,4 @@
-/** A document as an answer has it. */
+/** A document in an answer. */
 
 /** Its fields by the names of the collection, beside whatever else was selected. */
 export type AnsweredDocument = Readonly<Record<string, unknown>>

@@ -1,6 +1,6 @@
 /**
  * The canonical bytes of a document from the fields of an answer, without Node. Every field has the one
- * form that a Host answers it in, or that of a `format` of it; anything else has no bytes.
+ * form in which a Host returns it, or that of a `format` of it; anything else has no bytes.
  */
 import { hexToBytes } from '@noble/hashes/utils.js'
 import { isInt } from '../primitives/bounds.ts'
@@ -23,7 +23,7 @@ const addressDigits = 40
 const widest = 1n << 256n
 
 /** What the CID of a document hashes, or the name of the first field that has no bytes. */
-export function canonicalBytes(
+export function answeredBytes(
   network: string,
   collection: CollectionName,
   docID: string,

@@ -1,11 +1,12 @@
-/** Why a document is not proven: one table of codes, and how a failure tells of a case. */
+/** Why a document is not proven: one table of codes, and failures with the facts of a case. */
 
 /** Every code with its meaning, in one sentence. */
 export const failureReasons = {
   'proof-missing': 'The answer has no `_proof` for the document.',
   'proof-incomplete': 'The `_proof` lacks fields, because the query did not ask for them.',
   'proof-malformed': 'A field of the `_proof` has a wrong form or is too long.',
-  'leaf-missing': 'Only the `_proof` of a seal, told by its `_docID`, may lack `cid` and `index`.',
+  'leaf-missing':
+    'Only the `_proof` of a seal, identified by its `_docID`, may lack `cid` and `index`.',
   'docid-malformed': 'The `_docID` is not one that a Host makes.',
   'snapshot-unproven': 'A snapshot is in no block.',
   'seal-missing':
@@ -24,7 +25,7 @@ export const failureReasons = {
 } as const
 
 /** Why something is not proven. */
-export type FailureCode = keyof typeof failureReasons
+type FailureCode = keyof typeof failureReasons
 
 /** One case of it. */
 export interface Failure {
@@ -33,12 +34,12 @@ export interface Failure {
   readonly message: string
 }
 
-/** A failure, told with the facts of its case or, without, by the meaning of its code. */
+/** A failure with a message about its case or, by default, the meaning of its code. */
 export function failure(code: FailureCode, message: string = failureReasons[code]): Failure {
   return { code, message }
 }
 
-/** Tells a failure from what was wanted in its place. */
+/** Whether a result is a failure. */
 export function isFailure(value: object): value is Failure {
   return 'code' in value
 }

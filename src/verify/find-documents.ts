@@ -4,13 +4,13 @@ import { type AnsweredDocument, isObject } from './answered-document.ts'
 /** Where something stands in an answer: keys and, in lists, positions from 0. */
 export type AnswerPath = readonly (string | number)[]
 
-/** A document with a `_proof`, or a part of the answer that nests too deep to be looked through. */
-export interface FoundPart {
+/** A document with a `_proof`, or a part of the answer that nests too deep to be searched. */
+interface FoundPart {
   readonly path: AnswerPath
   readonly document: AnsweredDocument | null
 }
 
-/** Levels of lists and objects; a Host answers no more than 2 for each of at most 15 selections. */
+/** Levels of lists and objects; a Host returns no more than 2 for each of at most 15 selections. */
 const maxDepth = 64
 
 /** An object or a list of the answer, with its place. */
@@ -38,7 +38,7 @@ export function findDocuments(answer: unknown): readonly FoundPart[] {
   return found
 }
 
-/** What hangs below a part, the last first; its proof is no part of the answer of its own. */
+/** What is nested below a part, the last first; its proof is no part of the answer of its own. */
 function partsBelow({ value, path }: Part): readonly Part[] {
   const isList = Array.isArray(value)
   const parts: Part[] = []

@@ -1,4 +1,4 @@
-/** A `_proof` as a Host answers it, taken apart with bounds on everything in it. */
+/** A `_proof` as a Host returns it, parsed with bounds on everything in it. */
 import { hexToBytes } from '@noble/hashes/utils.js'
 import { isInt } from '../primitives/bounds.ts'
 import { parseCid } from '../primitives/cid-text.ts'
@@ -51,7 +51,7 @@ export interface SealSignature {
   readonly value: string
 }
 
-/** Takes a `_proof` apart, or says what is missing or malformed in it. */
+/** Parses a `_proof`, or says what is missing or malformed in it. */
 export function readProof(value: unknown): Proof | Failure {
   if (!isObject(value)) return failure('proof-missing')
   const { block, seals } = value

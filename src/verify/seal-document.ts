@@ -1,14 +1,15 @@
 /** A seal as a document: it is in no tree, and its own signature proves what it says. */
 import type { DocID } from '../primitives/doc-id.ts'
 import { typeName } from '../primitives/names.ts'
+import type { ParsedAcceptance } from './acceptance.ts'
 import type { AnsweredDocument } from './answered-document.ts'
 import { type Failure, failure, isFailure } from './failure.ts'
 import type { Proof, SealSignature } from './proof.ts'
-import { type Accepted, findSigners } from './signers.ts'
+import { findSigners } from './signers.ts'
 
 /** A seal whose signature fits. */
-export interface CheckedSeal {
-  /** Who signed it, alone. */
+interface CheckedSeal {
+  /** Its signer, alone. */
   readonly signers: readonly string[]
   /** Names in the answer that the signature covers. */
   readonly fields: readonly string[]
@@ -19,7 +20,7 @@ export function checkSeal(
   document: AnsweredDocument,
   { blockHash, identity }: Extract<DocID, { collection: 'BlockSignature' }>,
   proof: Proof,
-  accepted: Accepted,
+  accepted: ParsedAcceptance,
 ): CheckedSeal | Failure {
   const seal = proof.seals.find((one) => one.identity === identity)
   if (seal === undefined || blockHash !== proof.block.hash) return differs('_docID')

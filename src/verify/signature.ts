@@ -1,6 +1,6 @@
 /**
  * Signatures over 32-byte digests without Node, as strict as `src/identity/signature.ts`: for each
- * there is one spelling, and both answer the same for every input.
+ * there is one spelling, and both return the same for every input.
  */
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
@@ -13,7 +13,7 @@ import { isEqual } from './inclusion.ts'
  * Whether the signature is this identity's over this digest: ES256K (RFC 8812, strict DER with S in the
  * lower half) or Ed25519 (RFC 8032). False for any other type and for every deviation in form.
  */
-export function verifySignature(
+export function verifySealSignature(
   type: string,
   identity: string,
   digest: Uint8Array,

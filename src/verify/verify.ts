@@ -1,5 +1,5 @@
 /**
- * Start here for proofs: checks what a Host answers against the identities of Generators, without
+ * Start here for proofs: checks a Host's answers against the identities of Generators, without
  * trusting the Host. Exported as `viewmesh/verify`; runs wherever JavaScript does, without a store, a
  * network or anything of Node.
  */
@@ -7,26 +7,21 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { hexToBytes } from '@noble/hashes/utils.js'
 import type { CollectionName } from '../primitives/collections.ts'
 import { type DocID, parseDocID } from '../primitives/doc-id.ts'
+import { type Acceptance, type ParsedAcceptance, parseAcceptance } from './acceptance.ts'
 import { type AnsweredDocument, isObject } from './answered-document.ts'
 import { coveredNames, missingFields, uncoveredNames } from './answered-fields.ts'
-import { canonicalBytes } from './canonical-bytes.ts'
+import { answeredBytes } from './canonical-bytes.ts'
 import { type Failure, failure, isFailure } from './failure.ts'
 import { type AnswerPath, findDocuments } from './find-documents.ts'
 import { isEqual, verifyInclusion } from './inclusion.ts'
 import { type Leaf, type Proof, type ProvenBlock, readProof } from './proof.ts'
 import { checkSeal } from './seal-document.ts'
-import { type Accepted, findSigners, parseAcceptance } from './signers.ts'
+import { findSigners } from './signers.ts'
+
+export type { Acceptance } from './acceptance.ts'
 
 /** What stands before the digest in a CID. */
 const prefixBytes = 4
-
-/** Whose signatures count, and how many of them it takes. */
-export interface Acceptance {
-  /** Public keys of Generators in lower-case hex without 0x, as `.identity` of their `/health` has them. */
-  readonly identities: readonly string[]
-  /** How many of these have to have signed. Default 1. */
-  readonly minimum?: number
-}
 
 /** What a proof shows of one document. */
 export type Verdict = DocumentProven | CidProven | NothingProven
@@ -53,7 +48,7 @@ export interface DocumentProven extends Sealed {
   readonly unproven: readonly string[]
 }
 
-/** A document with this CID is in the block; whether it is this one cannot be told without its other fields. */
+/** A document with this CID is in the block; whether it is this one cannot be known without its other fields. */
 export interface CidProven extends Sealed {
   readonly proves: 'cid'
   readonly cid: string
@@ -77,7 +72,7 @@ export interface AnsweredVerdict {
 }
 
 /**
- * Checks one document as a Host answers it: all fields of its collection under their own names, with
+ * Checks one document as a Host returns it: all fields of its collection under their own names, with
  * `_docID` and `_proof`. Never throws for anything in the document.
  * @throws ServiceError `VERIFY_ACCEPTANCE_INVALID` where `acceptance` cannot be met by any document.
  */
@@ -98,7 +93,7 @@ export function verifyAnswer(answer: unknown, acceptance: Acceptance): readonly 
   }))
 }
 
-function verdictOf(document: unknown, accepted: Accepted): Verdict {
+function verdictOf(document: unknown, accepted: ParsedAcceptance): Verdict {
   if (!isObject(document)) return nothing(failure('proof-missing'))
   const proof = readProof(document['_proof'])
   if (isFailure(proof)) return nothing(proof)
@@ -117,7 +112,7 @@ function nothing(reason: Failure): NothingProven {
 }
 
 /** Whether the leaf is under the root and accepted identities signed that root. */
-function checkSealedLeaf(proof: Proof, leaf: Leaf, accepted: Accepted): Sealed | Failure {
+function checkSealedLeaf(proof: Proof, leaf: Leaf, accepted: ParsedAcceptance): Sealed | Failure {
   const { network, block, count, root } = proof
   const isIncluded = verifyInclusion(leaf.cid, leaf.index, count, leaf.path, hexToBytes(root))
   const found = findSigners(proof, accepted)
@@ -131,7 +126,7 @@ function sealVerdict(
   document: AnsweredDocument,
   docID: Extract<DocID, { collection: 'BlockSignature' }>,
   proof: Proof,
-  accepted: Accepted,
+  accepted: ParsedAcceptance,
 ): Verdict {
   const checked = checkSeal(document, docID, proof, accepted)
   if (isFailure(checked)) return nothing(checked)
@@ -162,7 +157,7 @@ function contentVerdict(
   }
   const { collection } = docID
   const id = String(document['_docID'])
-  const canonical = canonicalBytes(sealed.network, collection, id, document)
+  const canonical = answeredBytes(sealed.network, collection, id, document)
   if ('malformed' in canonical) {
     const name = `${collection}.${canonical.malformed}`
     return nothing(

@@ -15,13 +15,13 @@ export interface Figure {
 }
 
 /** `met`, `stretch` or `MISSED`; empty without a goal. */
-export function verdict(figure: Figure): string {
+function verdict(figure: Figure): string {
   if (figure.goal === undefined) return ''
   if (figure.stretch !== undefined && figure.value <= figure.stretch) return 'stretch'
   return figure.value <= figure.goal ? 'met' : 'MISSED'
 }
 
-/** The figures as the markdown table that README shows. */
+/** The figures as the markdown table of docs/development/benchmarks.md. */
 export function figureTable(figures: readonly Figure[]): string {
   const rows = figures.map((figure) =>
     [

@@ -1,5 +1,4 @@
 /** Generator and Host against the floor: sustained, from a cold start, on disk and in memory. */
-
 import type { Program } from '../support/programs.ts'
 import { type Figure, show } from './figure.ts'
 import { measureFloor } from './floor.ts'

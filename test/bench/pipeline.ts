@@ -37,7 +37,7 @@ export async function blockTime(program: Program, from: number, to: number): Pro
 }
 
 /** Waits until a program has stored this height. */
-export async function untilHead(program: Program, height: number): Promise<void> {
+async function untilHead(program: Program, height: number): Promise<void> {
   for (;;) {
     const { head } = await program.health()
     if ((head ?? 0) >= height) return

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { Agent, request } from 'undici'
-import { watchedAddresses } from '../support/block-factory.ts'
+import { watchedAddresses } from '../support/chain/block-factory.ts'
 
 const query = `query ($address: String!) {
   Log(filter: {address: {_eq: $address}}, order: {blockNumber: DESC}, limit: 50) {
@@ -13,7 +13,7 @@ const query = `query ($address: String!) {
   }
 }`
 
-export interface QueryClient {
+interface QueryClient {
   /** The 50 newest logs of the next address: milliseconds, and the answer. */
   logs(address?: string): Promise<{ ms: number; text: string }>
   /** Number of the newest block and how many blocks there are. */
@@ -39,7 +39,7 @@ export function openQueryClient(url: string): QueryClient {
   }
 }
 
-export interface PlainRoute {
+interface PlainRoute {
   fetch(): Promise<number>
   close(): Promise<void>
 }

@@ -1,5 +1,4 @@
 /** A query over HTTP against a plain route with the same bytes; warm, and after reopening. */
-
 import type { Program } from '../support/programs.ts'
 import { type Figure, show } from './figure.ts'
 import { openPlainRoute, openQueryClient } from './query-client.ts'
@@ -8,7 +7,7 @@ import { median } from './statistics.ts'
 const rounds = 600
 const reopenings = 5
 
-export interface QueryFigures {
+interface QueryFigures {
   readonly figures: Figure[]
   /** Median milliseconds of the query while nothing else runs. */
   readonly idleMs: number

@@ -8,9 +8,9 @@ import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync, writeSy
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { type ChainBlock, chainBlocks, shapes } from '../support/block-factory.ts'
+import { type ChainBlock, chainBlocks, shapes } from '../support/chain/block-factory.ts'
 
-export type WorkloadShape = 'full' | 'sparse'
+type WorkloadShape = 'full' | 'sparse'
 
 export interface Workload {
   /** Folder of `<number>.jsonl` files, numbers 0 to `blocks`. */
@@ -43,11 +43,6 @@ export function openWorkload(shape: WorkloadShape, blocks: number): Workload {
     jsonBytes: Buffer.byteLength(sample),
     gzipBytes: gzipSync(sample).byteLength,
   }
-}
-
-/** Frees the disk space of a workload that is not worth keeping between runs. */
-export function removeWorkload(workload: Workload): void {
-  rmSync(workload.folder, { recursive: true, force: true })
 }
 
 function makeWorkload(shape: WorkloadShape, blocks: number, folder: string): void {

@@ -16,7 +16,7 @@ test('a refusal halves the batches for good, down to single calls', () => {
   assert.equal(limit.size(), 1)
 })
 
-test('a batch smaller than the limit that is refused tells as much as a full one', () => {
+test('a refused batch below the limit lowers it like a full one', () => {
   const limit = createBatchLimit(100)
   limit.refused(8)
   assert.equal(limit.size(), 4)

@@ -107,7 +107,7 @@ test('a node that takes small batches gets small batches', async (t) => {
   assert.deepEqual(await endpoint.calls(callsOf(8), never), results(8))
 })
 
-test('a rate limit answered to a batch does not end batches', async (t) => {
+test('a rate limit in response to a batch does not end batches', async (t) => {
   let limited = true
   const sizes: number[] = []
   const endpoint = await openBefore(t, (body, response, request) => {
@@ -168,7 +168,7 @@ for (const [how, announced] of [
   ['announced', true],
   ['in pieces, of a length not told', false],
 ] as const)
-  test(`an answer of as many bytes as allowed is read, one byte more is not: ${how}`, async (t) => {
+  test(`a response of the largest size is read, one byte more is not: ${how}`, async (t) => {
     const maxResponseBytes = 10_000
     const endpoint = await openBefore(
       t,

@@ -2,11 +2,16 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Registry } from 'prom-client'
-import { type Chain, openChain } from '../../src/chain/chain.ts'
+import { type NodeClient, openNodeClient } from '../../src/chain/node-client.ts'
 import type { RpcBlock, RpcReceipt } from '../../src/primitives/rpc-block.ts'
-import { type Anvil, deployEmitter, mineBusyBlocks, startAnvil } from '../support/anvil.ts'
 import { captureLog } from '../support/captured-log.ts'
-import { type Fault, type FaultProxy, faults, startFaultProxy } from '../support/fault-proxy.ts'
+import { type Anvil, deployEmitter, mineBusyBlocks, startAnvil } from '../support/chain/anvil.ts'
+import {
+  type Fault,
+  type FaultProxy,
+  faults,
+  startFaultProxy,
+} from '../support/chain/fault-proxy.ts'
 
 const never = new AbortController().signal
 const blocks = 8
@@ -30,8 +35,8 @@ before(async () => {
 
 after(() => anvil.close())
 
-function openThrough(proxy: FaultProxy): Chain {
-  return openChain(
+function openThrough(proxy: FaultProxy): NodeClient {
+  return openNodeClient(
     {
       rpcUrls: [proxy.url],
       wsUrl: proxy.wsUrl,
@@ -45,7 +50,7 @@ function openThrough(proxy: FaultProxy): Chain {
 }
 
 /** Reads everything there is, three blocks at a time, while heads are followed beside it. */
-async function readAll(chain: Chain): Promise<unknown[]> {
+async function readAll(chain: NodeClient): Promise<unknown[]> {
   const stop = new AbortController()
   const following = followToEnd(chain, stop.signal)
   const read = new Map<number, unknown>()
@@ -60,7 +65,7 @@ async function readAll(chain: Chain): Promise<unknown[]> {
   return Array.from({ length: blocks }, (_, height) => read.get(height))
 }
 
-async function followToEnd(chain: Chain, signal: AbortSignal): Promise<void> {
+async function followToEnd(chain: NodeClient, signal: AbortSignal): Promise<void> {
   for await (const head of chain.heads(signal)) assert.ok(head.number < blocks)
 }
 

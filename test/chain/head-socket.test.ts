@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import type { Head } from '../../src/chain/block-reader.ts'
+import type { ChainHead } from '../../src/chain/block-reader.ts'
 import { type HeadSocket, openHeadSocket } from '../../src/chain/head-socket.ts'
 
 /** RFC 6455 1.3. */
@@ -30,7 +30,7 @@ async function openTo(
   t: TestContext,
   frames: readonly Buffer[],
   timeoutMs = 2_000,
-): Promise<{ opening: Promise<HeadSocket>; heads: Head[]; stop: AbortController }> {
+): Promise<{ opening: Promise<HeadSocket>; heads: ChainHead[]; stop: AbortController }> {
   const sockets: Socket[] = []
   const server = createServer().on('upgrade', (request, socket: Socket) => {
     sockets.push(socket)
@@ -46,7 +46,7 @@ async function openTo(
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const heads: Head[] = []
+  const heads: ChainHead[] = []
   const stop = new AbortController()
   const options = { url, headers: {}, timeoutMs }
   const opening = openHeadSocket(options, (found) => heads.push(found), stop.signal)
@@ -58,7 +58,7 @@ async function openTo(
   return { opening, heads, stop }
 }
 
-test('heads of the own subscription are told, in lower case', async (t) => {
+test('heads of our own subscription are reported, in lower case', async (t) => {
   const bad = notice('the last one ends it')
   const { opening, heads } = await openTo(t, [subscribed, notice(head, '0x8'), notice(head), bad])
   await (await opening).closed
@@ -87,7 +87,7 @@ test('a node that refuses the subscription is no source of heads', async (t) => 
   await assert.rejects(opening, { code: 'CHAIN_UNREACHABLE', message: /no notifications here/ })
 })
 
-test('a node that never answers the subscription is given up', async (t) => {
+test('a node that never confirms the subscription times out', async (t) => {
   const { opening } = await openTo(t, [], 50)
   await assert.rejects(opening, { code: 'CHAIN_TIMEOUT' })
 })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { checkHeaderHash } from '../../src/chain/header-hash.ts'
 import type { RpcBlock } from '../../src/primitives/rpc-block.ts'
-import { startAnvil } from '../support/anvil.ts'
+import { startAnvil } from '../support/chain/anvil.ts'
 
 const emptyRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 const zeroHash = `0x${'00'.repeat(32)}`
@@ -37,7 +37,7 @@ test('the hash of a header from before all forks is that of mainnet block 0', ()
 })
 
 for (const fork of ['berlin', 'london', 'shanghai', 'cancun', 'prague', 'osaka'])
-  test(`headers of ${fork} are recomputed from what a real node answers`, async (t) => {
+  test(`headers of ${fork} are recomputed from a real node’s responses`, async (t) => {
     const anvil = await startAnvil({ args: ['--hardfork', fork] })
     t.after(() => anvil.close())
     await anvil.rpc('anvil_mine', '0x2')

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Registry } from 'prom-client'
-import { type Chain, type ChainOptions, openChain } from '../../src/chain/chain.ts'
-import { createChain } from '../support/block-factory.ts'
+import {
+  type NodeClient,
+  type NodeClientOptions,
+  openNodeClient,
+} from '../../src/chain/node-client.ts'
 import { type CapturedLog, captureLog } from '../support/captured-log.ts'
-import { type GeneratedNode, startGeneratedNode } from '../support/generated-node.ts'
+import { createChain } from '../support/chain/block-factory.ts'
+import { type GeneratedNode, startGeneratedNode } from '../support/chain/generated-node.ts'
 import { metricValue } from '../support/metric-value.ts'
 
 const never = new AbortController().signal
@@ -15,9 +19,9 @@ const blocks = createChain({ count: 3 })
 async function openBefore(
   t: TestContext,
   changes: object,
-  options: Partial<ChainOptions> = {},
+  options: Partial<NodeClientOptions> = {},
 ): Promise<{
-  chain: Chain
+  chain: NodeClient
   log: CapturedLog
   asked: readonly string[]
   change: GeneratedNode['change']
@@ -30,7 +34,7 @@ async function openBefore(
   const backoff = { minMs: 2, maxMs: 4 }
   const registry = new Registry()
   const parts = { log: log.log, registry }
-  const chain = openChain({ rpcUrls: [node.url], backoff, ...options }, parts)
+  const chain = openNodeClient({ rpcUrls: [node.url], backoff, ...options }, parts)
   t.after(async () => {
     await chain.close()
     await node.close()
@@ -39,7 +43,7 @@ async function openBefore(
   return { chain, log, asked: node.asked, change: node.change, unverified }
 }
 
-const read = async (chain: Chain): Promise<number[]> => {
+const read = async (chain: NodeClient): Promise<number[]> => {
   const heights: number[] = []
   for (const height of [1, 2, 3])
     heights.push(Number((await chain.block(height, never)).block.number))
@@ -73,7 +77,7 @@ test('headers with fields of a fork not known here are taken, counted, and repor
     [
       [
         'warn',
-        'headers have fields unknown here: block hashes are taken as the node gives them',
+        'headers have unknown fields: block hashes are taken from the node without verification',
         ['slotNumber'],
       ],
     ],
@@ -86,7 +90,7 @@ test('with verify off any header is taken', async (t) => {
   assert.deepEqual(log.lines, [])
 })
 
-test('a node without eth_getBlockReceipts is asked for receipts one by one', async (t) => {
+test('a node without eth_getBlockReceipts gets a request for each receipt', async (t) => {
   const { chain, log, asked } = await openBefore(t, {}, { receipts: 'per-block' })
   assert.deepEqual(await read(chain), [1, 2, 3])
   assert.equal(asked.filter((method) => method === 'eth_getBlockReceipts').length, 1)

@@ -2,37 +2,41 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { Registry } from 'prom-client'
-import type { Head } from '../../src/chain/block-reader.ts'
-import { type Chain, type ChainOptions, openChain } from '../../src/chain/chain.ts'
-import { type Anvil, startAnvil } from '../support/anvil.ts'
+import type { ChainHead } from '../../src/chain/block-reader.ts'
+import {
+  type NodeClient,
+  type NodeClientOptions,
+  openNodeClient,
+} from '../../src/chain/node-client.ts'
 import { type CapturedLog, captureLog } from '../support/captured-log.ts'
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { type Anvil, startAnvil } from '../support/chain/anvil.ts'
+import { type FaultProxy, startFaultProxy } from '../support/chain/fault-proxy.ts'
 import { metricValue } from '../support/metric-value.ts'
 
 interface Following {
   readonly anvil: Anvil
   readonly proxy: FaultProxy
   readonly log: CapturedLog
-  readonly chain: Chain
+  readonly chain: NodeClient
   readonly stop: AbortController
   metric(name: string): Promise<number>
   /** Mines a block and answers it. */
   mine(): Promise<string>
   /** Reads heads until one has this hash. */
-  until(hash: string): Promise<Head>
+  until(hash: string): Promise<ChainHead>
 }
 
 /** A chain that is being followed through a proxy; its block 0 has been heard of. */
 async function follow(
   t: TestContext,
-  options: Partial<ChainOptions> & { readonly socket?: boolean } = {},
+  options: Partial<NodeClientOptions> & { readonly socket?: boolean } = {},
 ): Promise<Following> {
   const anvil = await startAnvil()
   const proxy = await startFaultProxy({ target: anvil.url, seed: 'heads', faults: [] })
   const log = captureLog()
   const registry = new Registry()
   const { socket = true, ...rest } = options
-  const chain = openChain(
+  const chain = openNodeClient(
     {
       rpcUrls: [proxy.url],
       ...(socket && { wsUrl: proxy.wsUrl }),
@@ -98,7 +102,11 @@ test('without a WebSocket address heads are polled for', async (t) => {
   assert.deepEqual(log.lines, [])
 })
 
-test('service page: "WebSocket unavailable, will use HTTP-only mode | upstream WebSocket URL (NODE_WS_URL) wrong or port unreachable | fix the URL; HTTP polling is used meanwhile", once', async (t) => {
+/**
+ * Service page: "WebSocket unavailable, will use HTTP-only mode | upstream WebSocket URL (NODE_WS_URL)
+ * wrong or port unreachable | fix the URL; HTTP polling is used meanwhile".
+ */
+test('a WebSocket that cannot be opened is logged once as "will use HTTP-only mode"', async (t) => {
   const { mine, until, chain, log } = await follow(t, { wsUrl: 'ws://127.0.0.1:1' })
   const line = await log.line(unavailable)
   assert.equal(line.level, 'warn')

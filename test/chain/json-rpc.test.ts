@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { decodeAnswer, encodeCalls } from '../../src/chain/json-rpc.ts'
+import { decodeResponse, encodeCalls } from '../../src/chain/json-rpc.ts'
 import { ServiceError } from '../../src/errors.ts'
 
 const calls = ['a', 'b', 'c'].map((method) => ({ method, params: [1, true] }))
@@ -21,14 +21,14 @@ test('one call is an object, several are an array, with ids that count up', () =
   )
 })
 
-test('outcomes stand in the order of the calls, whatever the order of the answer', () => {
+test('outcomes are in the order of the calls, whatever the order of the response', () => {
   const answer = [
     reply(9, { error: { code: -32000, message: 'no' } }),
     reply(7, { result: null }),
     reply(99, { result: 'of nobody' }),
     'noise',
   ]
-  assert.deepEqual(decodeAnswer(JSON.stringify(answer), 3, 7), {
+  assert.deepEqual(decodeResponse(JSON.stringify(answer), 3, 7), {
     kind: 'outcomes',
     outcomes: [
       { kind: 'result', value: null },
@@ -40,7 +40,7 @@ test('outcomes stand in the order of the calls, whatever the order of the answer
 
 test('one error for a whole batch is a refusal of the batch', () => {
   const answer = JSON.stringify(reply(null, { error: { code: -32600, message: 'too large' } }))
-  assert.deepEqual(decodeAnswer(answer, 3, 7), {
+  assert.deepEqual(decodeResponse(answer, 3, 7), {
     kind: 'refused',
     code: -32600,
     message: 'too large',
@@ -54,13 +54,13 @@ for (const [name, text] of [
   ['neither result nor error', '{"jsonrpc":"2.0","id":7}'],
   ['a bare value', '42'],
 ] as const)
-  test(`an answer that is ${name} is an error with a code`, () => {
-    assert.throws(() => decodeAnswer(text, 1, 7), { code: 'CHAIN_ANSWER_MALFORMED' })
+  test(`a response that is ${name} is an error with a code`, () => {
+    assert.throws(() => decodeResponse(text, 1, 7), { code: 'CHAIN_ANSWER_MALFORMED' })
   })
 
 test('one result for a batch is an error with a code', () => {
   const text = JSON.stringify(reply(7, { result: 'one' }))
-  assert.throws(() => decodeAnswer(text, 3, 7), { code: 'CHAIN_ANSWER_MALFORMED' })
+  assert.throws(() => decodeResponse(text, 3, 7), { code: 'CHAIN_ANSWER_MALFORMED' })
 })
 
 test('any text gives as many outcomes as calls, a refusal, or a ServiceError', () => {
@@ -68,7 +68,7 @@ test('any text gives as many outcomes as calls, a refusal, or a ServiceError', (
   fc.assert(
     fc.property(text, fc.integer({ min: 1, max: 5 }), (answer, count) => {
       try {
-        const decoded = decodeAnswer(answer, count, 1)
+        const decoded = decodeResponse(answer, count, 1)
         return decoded.kind === 'refused' || decoded.outcomes.length === count
       } catch (error) {
         return error instanceof ServiceError

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { callNode } from '../support/anvil.ts'
+import { callNode } from '../support/chain/anvil.ts'
 
 const [geth = 'geth'] = process.argv.slice(2)
 const node = spawn(

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { Registry } from 'prom-client'
-import { openChain } from '../../src/chain/chain.ts'
-import { encodeBody, verifyBody } from '../../src/primitives/body.ts'
+import { openNodeClient } from '../../src/chain/node-client.ts'
+import { encodeBody, verifyBody } from '../../src/primitives/body/body.ts'
 import { collections } from '../../src/primitives/collections.ts'
 import { toDocuments } from '../../src/primitives/documents.ts'
-import type { ChainBlock } from '../support/block-factory.ts'
 import { captureLog } from '../support/captured-log.ts'
-import { startGeneratedNode } from '../support/generated-node.ts'
+import type { ChainBlock } from '../support/chain/block-factory.ts'
+import { startGeneratedNode } from '../support/chain/generated-node.ts'
 
 function recorded(name: string): ChainBlock {
   const path = new URL(`../fixtures/chain/${name}.json`, import.meta.url)
@@ -22,7 +22,7 @@ async function transactionsOf(t: TestContext, name: string): Promise<Record<stri
   const block = recorded(name)
   const node = await startGeneratedNode([block])
   const log = captureLog()
-  const chain = openChain(
+  const chain = openNodeClient(
     { rpcUrls: [node.url], verify: 'headers' },
     { log: log.log, registry: new Registry() },
   )
@@ -52,7 +52,7 @@ test('the first transaction of mainnet, from before Byzantium, has no status', a
   assert.equal(transaction['type'], '0x0')
 })
 
-test('a blob transaction (EIP-4844) as geth answers it is read, checked and sealed', async (t) => {
+test('a blob transaction (EIP-4844) from geth is read, checked and sealed', async (t) => {
   const [transaction] = await transactionsOf(t, 'geth-blob')
   assert.equal(transaction?.['type'], '0x3')
   assert.equal(transaction['status'], true)

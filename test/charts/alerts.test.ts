@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'yaml'
 import { conditions } from '../../operator/api/conditions.ts'
-import { declaredMetrics } from '../support/declared-metrics.ts'
+import { declaredSeries } from '../generate/declared-metrics.ts'
 import { repository } from '../support/repository.ts'
 
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8')
@@ -17,7 +17,7 @@ interface Alert {
 
 const alerts: readonly Alert[] = parse(read('charts/operator/files/alerts.yaml'))
 
-const declared = declaredMetrics()
+const declared = declaredSeries()
 
 /** Labels that Prometheus gives a series by where it was read. */
 const ofTheTarget: readonly string[] = ['namespace', 'pod']
@@ -67,7 +67,7 @@ for (const [what, questions] of [
     ),
   ],
 ] as const) {
-  test(`every metric that ${what} asks for is declared under that name, with the labels that it asks for`, () => {
+  test(`every metric in ${what} is declared under that name and with those labels`, () => {
     const names = questions.flatMap(({ expr }) =>
       [...expr.matchAll(asking)].map(([, name]) => name),
     )
@@ -85,7 +85,7 @@ for (const [what, questions] of [
   })
 }
 
-test('a name that begins as a metric does is none, and neither is a label of another metric one of its own', () => {
+test('the check finds a metric name with a wrong ending and a label of another metric', () => {
   assert.equal(declared.has('viewmesh_host_head'), false)
   assert.equal(declared.has('viewmesh_host_head_height'), true)
   const of = (expr: string, shown: string): string[] => strangeLabels({ expr, shown })
@@ -110,7 +110,7 @@ test('conditions that an alert asks for are in the table', () => {
   for (const condition of asked('condition')) assert.ok(Object.hasOwn(known, condition))
 })
 
-test('that a resource is not ready is an alert for every reason but those of other alerts, of people, and of what passes', () => {
+test('ViewmeshNotReady covers every reason that no other alert or person handles and that lasts', () => {
   const { expr = '' } = alerts.find(({ alert }) => alert === 'ViewmeshNotReady') ?? {}
   const told = /reason=~"([^"]+)"/.exec(expr)?.[1]?.split('|') ?? []
   const others = ['Pending', 'Initializing', 'RollingOut', 'Paused', 'Stalled']
@@ -125,8 +125,9 @@ test('no alert counts failures over a while: pauses between them grow to a quart
   assert.deepEqual(counting, [])
 })
 
-test('README explains every alert under its name, and no other', () => {
-  const headings = [...read('README.md').matchAll(/^#### (Viewmesh\w+)$/gm)].map(([, name]) => name)
+test('the page of alerts has a section for every alert, and for no other', () => {
+  const page = read('docs/kubernetes/alerts.md')
+  const headings = [...page.matchAll(/^#+ (Viewmesh\w+)$/gm)].map(([, name]) => name)
   assert.deepEqual(
     headings,
     alerts.map(({ alert }) => alert),

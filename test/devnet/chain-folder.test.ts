@@ -6,7 +6,7 @@ import { after, test } from 'node:test'
 import {
   chainFolderName,
   countChainFolders,
-  newestOwnChain,
+  newestLocalChain,
   nodeFolder,
   nodeLog,
   openProgramFolder,
@@ -50,10 +50,10 @@ test('each program has one secret, made once and readable by its owner only', as
   assert.equal(await readFile(generator.secretPath, 'utf8'), secret)
 })
 
-test('the own chain that was used last is the one that goes on', async () => {
-  assert.equal(newestOwnChain(root), null)
+test('the local chain that was used last is the one that continues', async () => {
+  assert.equal(newestLocalChain(root), null)
   const used = await makeOwnChain('11111111', new Date('2026-02-01'))
   await makeOwnChain('22222222', new Date('2026-01-01'))
   await mkdir(join(root, '33333333', 'generator'), { recursive: true })
-  assert.equal(newestOwnChain(root), used)
+  assert.equal(newestLocalChain(root), used)
 })

@@ -8,20 +8,20 @@ import { nodeFolder, openProgramFolder, programFolder } from '../../src/devnet/c
 import { type ChainSource, openChainSource } from '../../src/devnet/chain-source.ts'
 import { openChildren } from '../../src/devnet/children.ts'
 import { loadDevnetSettings } from '../../src/devnet/config.ts'
-import { callNode, type NodeAddress } from '../../src/devnet/rpc.ts'
-import { openBody } from '../../src/primitives/body.ts'
-import { openWriter } from '../../src/store/writer.ts'
-import { startAnvil } from '../support/anvil.ts'
-import { type ChainBlock, createChain } from '../support/block-factory.ts'
+import { callNode, type RpcAddress } from '../../src/devnet/rpc.ts'
+import { openBody } from '../../src/primitives/body/body.ts'
+import { openWriter } from '../../src/store/write/writer.ts'
 import { captureLog } from '../support/captured-log.ts'
+import { startAnvil } from '../support/chain/anvil.ts'
+import { type ChainBlock, createChain } from '../support/chain/block-factory.ts'
+import { sealBlock, testSigner } from '../support/chain/sealed-blocks.ts'
 import { freePorts } from '../support/free-port.ts'
-import { sealBlock, testSigner } from '../support/sealed-blocks.ts'
 
 const { log } = captureLog()
 const [strange] = createChain({ seed: 'a chain the node does not know', count: 1 })
 assert.ok(strange !== undefined)
 
-test('the own chain goes on while its node has what the Generator sealed last', async (t) => {
+test('the local chain continues while its node has the last sealed block', async (t) => {
   const open = await sourceOpener(t, {})
   const first = await open()
   const { folder, genesisHash, chain, network, node } = first.source
@@ -37,7 +37,7 @@ test('the own chain goes on while its node has what the Generator sealed last', 
   assert.deepEqual(second.said, [])
 })
 
-test('a new chain begins, and that is said, when the node has lost what the Generator sealed last', async (t) => {
+test('a new chain starts with a message when the node lost the last sealed block', async (t) => {
   const open = await sourceOpener(t, {})
   const first = await open()
   await first.close()
@@ -54,7 +54,7 @@ test('a new chain begins, and that is said, when the node has lost what the Gene
   assert.match(third.said.join(), /is gone or damaged/)
 })
 
-test('data of a given node is used while that node has what was sealed last, then a numbered folder begins', async (t) => {
+test('a given node keeps its folder while it has the last sealed block, then gets a numbered one', async (t) => {
   const node = await startAnvil()
   t.after(() => node.close())
   await node.rpc('evm_mine')
@@ -107,7 +107,7 @@ async function sourceOpener(
 }
 
 /** The newest block of a chain without transactions. */
-async function newestBlock(node: NodeAddress): Promise<ChainBlock> {
+async function newestBlock(node: RpcAddress): Promise<ChainBlock> {
   const call = { method: 'eth_getBlockByNumber', params: ['latest', true] }
   const block = (await callNode(node, call)) as ChainBlock['block']
   const { hash, parentHash } = block as { hash: `0x${string}`; parentHash: `0x${string}` }

@@ -24,7 +24,7 @@ test('with a node of your own no port is needed for one', () => {
   assert.equal(listeningPorts(settings).length, 7)
 })
 
-test('two settings that ask for one port are told, by name', () => {
+test('two settings with the same port are reported by name', () => {
   const env = { DEVNET_HOST_HEALTH_PORT: '9182' }
   assert.throws(
     () => loadDevnetSettings({ argv: [], env }),
@@ -48,7 +48,7 @@ test('a taken port is named with the setting that moves it', async () => {
   assert.equal(error.message, `127.0.0.1: port ${port} (DEVNET_HOST_API_PORT) in use`)
 })
 
-test('an address that is not of this machine is told as such', async () => {
+test('an address that is not of this machine is reported as such', async () => {
   const taken = requireFreePorts('192.0.2.1', [['DEVNET_HOST_API_PORT', 9181]])
   await assert.rejects(taken, /DEVNET_LISTEN is not an address of this machine/)
 })
@@ -63,7 +63,7 @@ test('a machine that anvil is not made for is sent to a node of its own', () => 
   )
 })
 
-test('a machine whose anvil npm left out is told which package is missing', () => {
+test('on a machine without anvil the error names the missing package', () => {
   const other = process.platform === 'darwin' ? 'linux' : 'darwin'
   assert.throws(() => anvilPath(other, 'arm64'), new RegExp(`@foundry-rs/anvil-${other}-arm64`))
 })

@@ -9,7 +9,7 @@ import { startAnvil } from '../../src/devnet/anvil.ts'
 import { openChildren } from '../../src/devnet/children.ts'
 import { openLoad, planBlock } from '../../src/devnet/load.ts'
 import { openReadableLog } from '../../src/devnet/readable-log.ts'
-import { callNode, type NodeAddress } from '../../src/devnet/rpc.ts'
+import { callNode, type RpcAddress } from '../../src/devnet/rpc.ts'
 import { freePorts } from '../support/free-port.ts'
 
 interface MinedTransaction {
@@ -33,7 +33,7 @@ interface MinedBlock {
 const accounts = Array.from({ length: 10 }, (_, index): Address => `0x${String(index).repeat(40)}`)
 const warnings: string[] = []
 const log = openReadableLog((line) => warnings.push(line))
-const signal = AbortSignal.timeout(30_000)
+const signal = AbortSignal.timeout(60_000)
 const directory = await mkdtemp(join(tmpdir(), 'viewmesh-load-'))
 const failures: unknown[] = []
 const children = openChildren({ onFailure: (error) => failures.push(error) })
@@ -56,7 +56,7 @@ test('every tenth block of load has an access list that names one entry twice (E
   assert.equal(lists.filter((entry) => lists[0] === entry).length, 2)
 })
 
-test('the development chain mines every kind of transaction, and goes on after a restart', async () => {
+test('the development chain mines every kind of transaction, and continues after a restart', async () => {
   const [port = 0] = await freePorts(1)
   const first = await startAnvil({ port, directory }, { children, signal })
   const load = await openLoad({ node: first.node }, { log })
@@ -81,7 +81,7 @@ test('the development chain mines every kind of transaction, and goes on after a
 })
 
 /** Reads new blocks until all these kinds were seen; returns the last block. */
-async function watch(node: NodeAddress, kinds: readonly string[]): Promise<MinedBlock> {
+async function watch(node: RpcAddress, kinds: readonly string[]): Promise<MinedBlock> {
   const missing = new Set(kinds)
   for (;;) {
     const block = await blockAt(node, 'latest')
@@ -100,7 +100,7 @@ async function watch(node: NodeAddress, kinds: readonly string[]): Promise<Mined
   }
 }
 
-async function blockAt(node: NodeAddress, number: string): Promise<MinedBlock> {
+async function blockAt(node: RpcAddress, number: string): Promise<MinedBlock> {
   const call = { method: 'eth_getBlockByNumber', params: [number, true] }
   return (await callNode(node, call)) as MinedBlock
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { forwardWarnings } from '../../src/devnet/program-log.ts'
 import { openReadableLog } from '../../src/devnet/readable-log.ts'
-import { tellTrouble } from '../../src/devnet/troubles.ts'
 import { ServiceError } from '../../src/errors.ts'
 
 /** What is written while `write` runs, without the clock. */
@@ -16,7 +16,7 @@ test('an event is one line: what happened, then its facts', () => {
   assert.equal(text, 'blocks arrive  node 9  host -\n')
 })
 
-test('a failure is told in full, with what to do', () => {
+test('a failure is printed in full, with what to do', () => {
   const error = new ServiceError('DEVNET_PROGRAM_ENDED', 'the host ended by itself', {
     facts: { program: 'host' },
     remedy: 'Start again.',
@@ -32,12 +32,12 @@ test("a program's warnings and errors are repeated, its other lines are not", ()
     JSON.stringify({ level, time: 'now', name: 'main', msg: `a ${level}`, peer: 'x' }),
   )
   const text = written((log) => {
-    for (const line of [...lines, 'plain text']) tellTrouble('host', line, log)
+    for (const line of [...lines, 'plain text']) forwardWarnings('host', line, log)
   })
   assert.equal(text, 'warn: host: a warn  peer x\nerror: host: a error  peer x\n')
 })
 
-test("an error in a program's log is told with its cause and remedy, and no stack of ours", () => {
+test("an error in a program's log is printed with its cause and remedy, and no stack of ours", () => {
   const err = {
     name: 'ServiceError',
     code: 'STORE_FULL',
@@ -47,7 +47,7 @@ test("an error in a program's log is told with its cause and remedy, and no stac
   }
   const line = JSON.stringify({ level: 'error', msg: 'write failed', err })
   assert.equal(
-    written((log) => tellTrouble('host', line, log)),
+    written((log) => forwardWarnings('host', line, log)),
     'error: host: write failed\nerror: disk full\n  because: ENOSPC\nWhat to do: Make room.\n',
   )
 })

@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { ServiceError } from '../../src/errors.ts'
-import { type Anvil, type AnvilOptions, startAnvil } from '../support/anvil.ts'
+import { type Anvil, type AnvilOptions, startAnvil } from '../support/chain/anvil.ts'
 import { freePorts } from '../support/free-port.ts'
 import { openGeneratorInProcess } from '../support/generator-in-process.ts'
 import { testDirectory } from '../support/test-store.ts'
@@ -19,7 +19,7 @@ async function startNode(t: TestContext, options: AnvilOptions = {}): Promise<An
   return anvil
 }
 
-test('without a node it serves what it has, says in /health what is wrong, and goes on when the node comes', async (t) => {
+test('without a node it serves its store, reports the failure, and continues when the node comes', async (t) => {
   const [port = 0] = await freePorts(1)
   const generator = await openGeneratorInProcess(t, testDirectory(t), {
     NODE_RPC_URL: `http://127.0.0.1:${port}`,
@@ -34,7 +34,7 @@ test('without a node it serves what it has, says in /health what is wrong, and g
   await generator.reports(({ error, head }) => error === null && head === 5)
 })
 
-test('/health says who it is, and of which chain, as soon as the node has told block 0', async (t) => {
+test('/health reports its identity and chain as soon as the node has returned block 0', async (t) => {
   const [port = 0] = await freePorts(1)
   const generator = await openGeneratorInProcess(t, testDirectory(t), {
     NODE_RPC_URL: `http://127.0.0.1:${port}`,

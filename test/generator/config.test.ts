@@ -33,7 +33,7 @@ test('several URLs and several keys are lists with commas', () => {
   )
 })
 
-const mistakes: readonly [string, Readonly<Record<string, string>>, RegExp][] = [
+const problems: readonly [string, Readonly<Record<string, string>>, RegExp][] = [
   ['no node', { NODE_RPC_URL: '' }, /NODE_RPC_URL.*required/],
   ['only commas for a node', { NODE_RPC_URL: ',' }, /NODE_RPC_URL/],
   [
@@ -66,7 +66,7 @@ const mistakes: readonly [string, Readonly<Record<string, string>>, RegExp][] = 
   ['a header name with a space', { NODE_API_KEY_TYPE: 'Api Key' }, /NODE_API_KEY_TYPE.*header/],
 ]
 
-for (const [name, env, message] of mistakes)
+for (const [name, env, message] of problems)
   test(`${name} is refused with the setting, what was found and what is accepted`, () => {
     assert.throws(() => load(env), { code: 'CONFIG_INVALID', message })
   })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { HealthReport } from '../../src/service/contract.ts'
-import { type Anvil, deployEmitter, mineBusyBlocks, startAnvil } from '../support/anvil.ts'
+import { type Anvil, deployEmitter, mineBusyBlocks, startAnvil } from '../support/chain/anvil.ts'
 import { type ChildProgram, startChild } from '../support/child-program.ts'
 import { freePorts } from '../support/free-port.ts'
 import { onRoomyDisk } from '../support/machine-disk.ts'
@@ -237,7 +237,7 @@ async function assertEqualToNode({ anvil, query }: Program): Promise<void> {
   assert.equal(Number(await anvil.rpc('eth_blockNumber')), Block.length - 1)
 }
 
-test('a mistake in the configuration ends it with code 1 and one message', async () => {
+test('a problem in the configuration ends it with code 1 and one message', async () => {
   const env = { NODE_RPC_URL: 'localhost:8545' }
   const { code, stdout, stderr } = await startChild('src/main.ts', {
     args: ['generator'],
@@ -251,6 +251,6 @@ test('a mistake in the configuration ends it with code 1 and one message', async
       .filter((line) => line.includes('"fatal"')).length,
     1,
   )
-  assert.match(stdout, /2 mistakes.*DB_KEYRING_SECRET.*required.*NODE_RPC_URL.*localhost:8545/s)
+  assert.match(stdout, /2 problems.*DB_KEYRING_SECRET.*required.*NODE_RPC_URL.*localhost:8545/s)
   assert.equal(stderr, '')
 })

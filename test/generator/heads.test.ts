@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { ServiceError } from '../../src/errors.ts'
 import type { HeadTiming } from '../../src/generator/head/timing.ts'
 import { openIdentity } from '../../src/identity/identity.ts'
-import { verifySignature } from '../../src/identity/signature.ts'
+import { isValidSignature } from '../../src/identity/signature.ts'
 import { decodeHead, type Head } from '../../src/primitives/head.ts'
 import { decodeIdentityProof, identityDigest } from '../../src/primitives/identity-proof.ts'
 import {
@@ -16,13 +16,14 @@ import {
   encodeVoteRequest,
   groupDigest,
 } from '../../src/primitives/vote-exchange.ts'
-import { type Anvil, startAnvil } from '../support/anvil.ts'
+import { assertExplained } from '../docs/support/explained.ts'
+import { type Anvil, startAnvil } from '../support/chain/anvil.ts'
+import { signHead } from '../support/chain/signed-heads.ts'
 import { type GeneratorInProcess, openGeneratorInProcess } from '../support/generator-in-process.ts'
-import { type HeadListener, type NewestHeads, openHeadListener } from '../support/head-listener.ts'
-import { openNodeSwitch } from '../support/node-switch.ts'
 import { until } from '../support/p2p-room.ts'
-import { signHead } from '../support/signed-heads.ts'
 import { testDirectory } from '../support/test-store.ts'
+import { type HeadListener, type NewestHeads, openHeadListener } from './support/head-listener.ts'
+import { openNodeSwitch } from './support/node-switch.ts'
 
 const timing: Partial<HeadTiming> = {
   apartMs: 10,
@@ -55,7 +56,7 @@ async function mineAndHear(anvil: Anvil, { heads }: HeadListener): Promise<Head>
   return await heads.first((head) => head.hash === hash)
 }
 
-test('a peer hears the head before its block, knows by proof whose it is, and gets head, digests and seals when it asks', async (t) => {
+test('a peer receives the head before its block, proven, and gets digests and seals on request', async (t) => {
   const anvil = await startNode(t)
   const settings = { NODE_RPC_URL: anvil.url, NODE_WS_URL: anvil.wsUrl }
   const generator = await openGeneratorInProcess(t, testDirectory(t), settings, timing)
@@ -77,12 +78,12 @@ test('a peer hears the head before its block, knows by proof whose it is, and ge
 
   const { id } = generator.p2p.self()
   const ask = (name: 'identity' | 'votes', question: Uint8Array): Promise<Uint8Array> =>
-    listener.room.p2p.ask(id, name, question, AbortSignal.timeout(5_000))
+    listener.room.p2p.request(id, name, question, AbortSignal.timeout(60_000))
   const proof = decodeIdentityProof(await ask('identity', new Uint8Array()))
   const { role, signatureType, signatureIdentity, signatureValue } = proof
   assert.deepEqual([proof.network, role, signatureIdentity], [network, 'generator', identity])
   const digest = identityDigest({ network, role, peerId: id })
-  assert.ok(verifySignature(signatureType, signatureIdentity, digest, signatureValue))
+  assert.ok(isValidSignature(signatureType, signatureIdentity, digest, signatureValue))
 
   const newest = async (identities: readonly string[]): Promise<string[]> => {
     const answer = await ask('votes', encodeVoteRequest({ kind: 'heads', identities }))
@@ -136,12 +137,17 @@ test('a Generator is silent while its node is away, also when it is asked and af
 async function answersNoHead({ p2p }: GeneratorInProcess, { room }: HeadListener): Promise<void> {
   const question = encodeVoteRequest({ kind: 'heads', identities: [] })
   await until(async () => {
-    const answer = await room.p2p.ask(p2p.self().id, 'votes', question, AbortSignal.timeout(5_000))
+    const answer = await room.p2p.request(
+      p2p.self().id,
+      'votes',
+      question,
+      AbortSignal.timeout(60_000),
+    )
     return decodeHeadsAnswer(answer).length === 0
   })
 }
 
-test('a Generator that lost its store goes on above the head that a peer has', async (t) => {
+test('a Generator that lost its store continues above the head that a peer has', async (t) => {
   const anvil = await startNode(t)
   const home = testDirectory(t)
   const settings = { NODE_RPC_URL: anvil.url }
@@ -166,11 +172,11 @@ test('a Generator that lost its store goes on above the head that a peer has', a
   await listener.heads.first((head) => head.sequence === sequence + 1)
 })
 
-test('of two Generators with one key one stops and says so, and the other goes on', async (t) => {
+test('of two Generators with one key one stops and reports it, and the other continues', async (t) => {
   const anvil = await startNode(t)
   const keys = join(testDirectory(t), 'keys')
   const settings = { NODE_RPC_URL: anvil.url, DB_KEY_PATH: keys }
-  const often = { ...timing, askPeersMs: 50, overtakingsApartMs: 100 }
+  const often = { ...timing, askPeersMs: 50, foreignHeadsApartMs: 100 }
   const newest: NewestHeads = new Map()
   const open = async (): Promise<[GeneratorInProcess, HeadListener]> => {
     const generator = await openGeneratorInProcess(t, testDirectory(t), settings, often)
@@ -186,6 +192,7 @@ test('of two Generators with one key one stops and says so, and the other goes o
   assert.ok(error instanceof ServiceError)
   assert.equal(error.code, 'GENERATOR_KEY_RUNS_TWICE')
   assert.match(error.message, /^The key of this Generator runs twice: /)
+  assertExplained(error)
   await mineAndHear(anvil, survivor)
 })
 

@@ -97,7 +97,7 @@ test('a block that is gone when its turn comes is left out', async () => {
   assert.deepEqual(sent, ['block 2'], 'and nothing after it was closed')
 })
 
-test('a failure is told and does not stop the next block', async () => {
+test('a failure is logged and does not stop the next block', async () => {
   const { sent, all, publish } = collect(2)
   const { publisher, captured } = open(100, async (bytes) => {
     await publish(bytes)
@@ -150,7 +150,7 @@ test('a head goes before all blocks that wait, and a newer one takes its place',
   )
 })
 
-test('a head that is lost is no trouble: the next one follows', async () => {
+test('a head that is lost is no failure: the next one follows', async () => {
   const { sent, all, publish } = collect(2)
   const { publisher, captured } = open(100, publish, {
     async publishHead(bytes) {

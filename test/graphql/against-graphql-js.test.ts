@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { type ObjectFieldNode, parse, print, type ValueNode, visit } from 'graphql'
-import { arbitraryQuery } from '../support/arbitrary-query.ts'
-import { type ChainBlock, createChain, shapes } from '../support/block-factory.ts'
-import { openGraphqlRoom } from '../support/graphql-room.ts'
-import { naiveData } from '../support/naive-documents.ts'
-import { naiveQuery } from '../support/naive-graphql.ts'
+import { type ChainBlock, createChain, shapes } from '../support/chain/block-factory.ts'
+import { arbitraryQuery } from './support/arbitrary-query.ts'
+import { openGraphqlRoom } from './support/graphql-room.ts'
+import { naiveData } from './support/naive-documents.ts'
+import { naiveQuery } from './support/naive-graphql.ts'
 
 /** Small blocks of several shapes, an empty one, a gap, and one that two Generators signed. */
 function variedChain(): readonly ChainBlock[] {
@@ -26,7 +26,7 @@ const signersOf = (block: ChainBlock): readonly string[] => {
 
 const numRuns = 120
 
-test('any query answers what graphql-js answers over plain documents', async (t) => {
+test('any query returns what graphql-js returns over plain documents', async (t) => {
   const chain = variedChain()
   const room = await openGraphqlRoom(t, { chain, signers: signersOf })
   const data = naiveData(chain, signersOf)
@@ -39,7 +39,7 @@ test('any query answers what graphql-js answers over plain documents', async (t)
   )
 })
 
-test('values as variables answer the same as values in the text', async (t) => {
+test('values in variables return the same as values in the text', async (t) => {
   const chain = variedChain()
   const room = await openGraphqlRoom(t, { chain, signers: signersOf })
   const data = naiveData(chain, signersOf)

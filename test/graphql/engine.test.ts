@@ -1,32 +1,32 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { createChain } from '../support/block-factory.ts'
-import { openGraphqlRoom, readData, signedBlock } from '../support/graphql-room.ts'
+import { createChain } from '../support/chain/block-factory.ts'
 import { metricValue } from '../support/metric-value.ts'
+import { openGraphqlRoom, readData, signedBlock } from './support/graphql-room.ts'
 
-/** Looks at all logs, again and again. */
+/** Reads all logs many times. */
 const once = 'Log(filter: {data: {_like: "%nothing%"}}) { data }'
 const long = `{ ${Array.from({ length: 40 }, (_, index) => `a${index}: ${once}`).join(' ')} }`
 const shape = { transactions: 20, logs: 60, entries: 0, calldataBytes: 4 }
 const longChain = () => createChain({ count: 12, shape })
 
-test('a long query lets others have a turn', async (t) => {
+test('a long query lets other queries run in between', async (t) => {
   const { graphql } = await openGraphqlRoom(t, { chain: longChain() })
-  let turns = 0
+  let scheduler = 0
   let isDone = false
   const running = graphql.execute({ query: long }).finally(() => {
     isDone = true
   })
   while (!isDone) {
     await setImmediate()
-    turns++
+    scheduler++
   }
   assert.equal((await running).errors, undefined)
-  assert.ok(turns > 2, `${turns} turns`)
+  assert.ok(scheduler > 2, `${scheduler} turns`)
 })
 
-test('a query stops when its client goes away', async (t) => {
+test('a query stops when its client disconnects', async (t) => {
   const { graphql } = await openGraphqlRoom(t, { chain: longChain() })
   const controller = new AbortController()
   const running = graphql.execute({ query: long }, controller.signal)
@@ -36,7 +36,7 @@ test('a query stops when its client goes away', async (t) => {
   assert.equal(errors?.[0]?.extensions['code'], 'GRAPHQL_ABORTED')
 })
 
-test('a request sees the store at one moment', async (t) => {
+test('a request reads one snapshot of the store', async (t) => {
   const { graphql, query, store, chain } = await openGraphqlRoom(t)
   const running = graphql.execute({
     query: '{ a: COUNT(Block: {}) Log { blockNumber } b: COUNT(Block: {}) }',
@@ -48,7 +48,7 @@ test('a request sees the store at one moment', async (t) => {
   assert.deepEqual(await query('{ COUNT(Block: {}) }'), { COUNT: 7 })
 })
 
-test('one text is planned once, whatever its variables', async (t) => {
+test('a query text is planned once for all values of its variables', async (t) => {
   const { query, registry } = await openGraphqlRoom(t)
   const text =
     'query($n: Int, $all: Boolean!) { Block(filter: {number: $n}) { number hash @include(if: $all) } }'
@@ -67,7 +67,7 @@ test('one text is planned once, whatever its variables', async (t) => {
   )
 })
 
-test('requests are counted by outcome, with seconds, rows of the answer and documents looked at', async (t) => {
+test('requests are counted by outcome, with seconds, rows of the answer and documents read', async (t) => {
   const { query, errors, registry } = await openGraphqlRoom(t)
   const metric = (name: string, labels = {}) => metricValue(registry, name, labels)
   await query('{ Log(limit: 5) { data } Block(limit: 2) { number } }')
@@ -93,7 +93,7 @@ test('the fields of one answer keep the order of the query, also through fragmen
   assert.deepEqual(Object.keys(data.Block[0].transactions[0]), ['hash', 'from'])
 })
 
-test('an operation is chosen by name, and unused variables are tolerated', async (t) => {
+test('an operation is chosen by name, and unused variables are accepted', async (t) => {
   const { graphql, errors } = await openGraphqlRoom(t)
   const query = 'query A($unused: Int) { __typename } query B { b: __typename }'
   const chosen = await graphql.execute({ query, operationName: 'B' })
@@ -124,7 +124,7 @@ test('a subscription is answered for the heights of an event, and refused as a q
   ])
 })
 
-test('listeners hear of new heights until they stop', async (t) => {
+test('listeners are notified of new heights until they unsubscribe', async (t) => {
   const { graphql } = await openGraphqlRoom(t)
   const heard: number[] = []
   const stop = graphql.onHeight((height) => heard.push(height))
@@ -134,7 +134,7 @@ test('listeners hear of new heights until they stop', async (t) => {
   assert.deepEqual(heard, [7])
 })
 
-test('an empty store answers empty lists', async (t) => {
+test('an empty store returns empty lists', async (t) => {
   const { query } = await openGraphqlRoom(t, { chain: [] })
   const text =
     '{ Block { number } Log(order: {data: ASC}) { data } n: COUNT(Transaction: {}) AttestationRecord { vote_count } SnapshotSignature { startBlock } }'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { HealthReport } from '../../src/service/contract.ts'
-import { createChain, shapes } from '../support/block-factory.ts'
+import { createChain, shapes } from '../support/chain/block-factory.ts'
 import { startChild } from '../support/child-program.ts'
 import { pause, prepareProgram } from '../support/programs.ts'
 import { openTestGenerator } from '../support/test-generator.ts'
@@ -16,7 +16,7 @@ const mostSigners = 256
 /** Ten for each thing that can be wrong with a signer, and what is of the Host itself. */
 const mostErrors = 40
 
-test(`${messages} messages of thousands of keys neither end a Host that believes anyone nor fill its memory or its /health`, async (t) => {
+test(`${messages} messages of thousands of keys neither end nor fill a Host that trusts anyone`, async (t) => {
   const blocks = createChain({ count: 20, from: 1, shape: shapes.tiny })
   const generator = await openTestGenerator(t, 'honest', blocks)
   const host = await prepareProgram('host', {
@@ -30,7 +30,7 @@ test(`${messages} messages of thousands of keys neither end a Host that believes
   await host.start()
   const id = (await host.health()).p2p.self?.id ?? ''
   const before = host.memory().ownBytes
-  const storm = startChild('test/support/message-storm.ts', {
+  const storm = startChild('test/host/support/message-storm.ts', {
     args: [host.peerAddress(id), 'honest', `${blocks.length}`, '10', 'keys'],
   })
   t.after(() => storm.process.kill('SIGKILL'))

@@ -1,10 +1,10 @@
 /** Clocks that jump: nothing a Host decides goes by the time of day. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createChain, shapes } from '../support/block-factory.ts'
+import { createChain, shapes } from '../support/chain/block-factory.ts'
 import { openTestGenerator } from '../support/test-generator.ts'
-import { openTestHost } from '../support/test-host.ts'
 import { storedChain } from '../support/test-store.ts'
+import { openTestHost } from './support/test-host.ts'
 
 const hourMs = 3_600_000
 

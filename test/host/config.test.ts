@@ -8,7 +8,7 @@ import {
   trustModeOf,
 } from '../../src/host/config.ts'
 import { decideNames } from '../../src/host/network.ts'
-import { testSigner } from '../support/sealed-blocks.ts'
+import { testSigner } from '../support/chain/sealed-blocks.ts'
 
 const load = (env: Readonly<Record<string, string>>): HostSettings =>
   loadHostSettings({ argv: [], env: { DB_KEYRING_SECRET: 'secret', ...env } }).settings

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { encodeSealedBlock } from '../../src/primitives/sealed-block.ts'
-import { createChain, shapes } from '../support/block-factory.ts'
+import { createChain, shapes } from '../support/chain/block-factory.ts'
+import { sealBlock, testSigner } from '../support/chain/sealed-blocks.ts'
 import { openRoom, type TestRoom, until } from '../support/p2p-room.ts'
-import { sealBlock, testSigner } from '../support/sealed-blocks.ts'
 import { createSeededRandom } from '../support/seeded-random.ts'
 import { openTestGenerator } from '../support/test-generator.ts'
-import { openTestHost, type TestHost } from '../support/test-host.ts'
+import { openTestHost, type TestHost } from './support/test-host.ts'
 
 const network = 'Local__Devnet'
 const count = 8
@@ -15,7 +15,7 @@ const count = 8
 const faultsOf = (host: TestHost): (string | undefined)[] =>
   host.captured.lines.filter(({ msg }) => msg === 'peer fault').map(({ peer }) => String(peer))
 
-test('good seals that a stranger puts beside rubbish are not passed on: he is to blame, and no Host blames another', async (t) => {
+test('good seals beside a stranger’s rubbish are not forwarded, and only the stranger is blamed', async (t) => {
   const chain = createChain({ count, from: 1, shape: shapes.empty })
   const one = await openTestGenerator(t, 'one', chain)
   const second = testSigner('two', 'Ed25519')

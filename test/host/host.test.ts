@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { pino } from 'pino'
 import { schemaSdl } from '../../src/primitives/sdl.ts'
-import { openWriter } from '../../src/store/writer.ts'
-import { createChain } from '../support/block-factory.ts'
+import { openWriter } from '../../src/store/write/writer.ts'
+import { createChain } from '../support/chain/block-factory.ts'
 import { freePorts } from '../support/free-port.ts'
 import { openHostInProcess } from '../support/host-in-process.ts'
 import { openTestGenerator } from '../support/test-generator.ts'
@@ -30,7 +30,7 @@ test('the life of a Host', async (t) => {
   const home = testDirectory(t)
 
   await t.test(
-    'service page: "503 | Host `/health` while database node or pipeline is initializing (status value `unhealthy`)"; and it takes the prefix of its Generator',
+    'answers 503 (`unhealthy`) while it starts, and takes the prefix of its Generator',
     async (t) => {
       const asked = Promise.withResolvers<void>()
       const answering = Promise.withResolvers<void>()

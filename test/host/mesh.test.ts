@@ -1,11 +1,11 @@
 /** A Host among Generators and other Hosts: gossip, catching up, branches, votes. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { createChain, forkChain, shapes } from '../support/block-factory.ts'
+import { createChain, forkChain, shapes } from '../support/chain/block-factory.ts'
 import { until } from '../support/p2p-room.ts'
 import { openTestGenerator, type TestGenerator } from '../support/test-generator.ts'
-import { openTestHost, type TestHost } from '../support/test-host.ts'
 import { storedChain } from '../support/test-store.ts'
+import { openTestHost, type TestHost } from './support/test-host.ts'
 
 const chainOf = (generator: TestGenerator): [number, string][] =>
   [...generator.chain.values()]

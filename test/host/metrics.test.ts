@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Registry } from 'prom-client'
 import type { Outcome } from '../../src/host/apply/outcome.ts'
-import { createIntake } from '../../src/host/intake.ts'
 import { createHostMetrics, type HostGauges } from '../../src/host/metrics.ts'
+import { createIntake } from '../../src/host/sync/intake.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { metricValue } from '../support/metric-value.ts'
 
@@ -102,7 +102,7 @@ test('messages that wait for the writer are counted for as long as they wait', a
     writer: {
       receive: async () => {
         await written
-        return { outcome: { kind: 'seals', height: 9, seals: 1 }, work }
+        return { outcome: { kind: 'seals', height: 9, seals: 1 }, timings: work }
       },
       receiveHead: () => assert.fail(),
     },

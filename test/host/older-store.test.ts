@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { open } from 'lmdb'
-import { createChain, shapes } from '../support/block-factory.ts'
+import { createChain, shapes } from '../support/chain/block-factory.ts'
 import { openTestGenerator } from '../support/test-generator.ts'
-import { openTestHost } from '../support/test-host.ts'
 import { storedChain } from '../support/test-store.ts'
+import { openTestHost } from './support/test-host.ts'
 
 async function forgetRecords(path: string): Promise<void> {
   const root = open({ path, noSubdir: false, encoding: 'binary', keyEncoding: 'binary' })
@@ -19,7 +19,7 @@ async function forgetRecords(path: string): Promise<void> {
   await root.close()
 }
 
-test('a store of an earlier version opens, keeps its blocks and votes, and goes on with its Generator', async (t) => {
+test('a store of an earlier version opens, keeps its blocks and votes, and follows its Generator', async (t) => {
   const longer = createChain({ count: 23, from: 1, shape: shapes.tiny })
   const [chain, later] = [longer.slice(0, 20), longer.slice(20)]
   const generator = await openTestGenerator(t, 'alice', chain)

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
-import { openWriter } from '../../src/store/writer.ts'
-import { createChain, shapes } from '../support/block-factory.ts'
+import { openWriter } from '../../src/store/write/writer.ts'
 import { captureLog } from '../support/captured-log.ts'
+import { createChain, shapes } from '../support/chain/block-factory.ts'
 import { type ChildProgram, startChild } from '../support/child-program.ts'
 import { until } from '../support/p2p-room.ts'
 import { type Program, pause, prepareProgram } from '../support/programs.ts'
@@ -89,7 +89,7 @@ async function storedBy({ path }: Subject): Promise<unknown[]> {
 
 const sentBy = (storm: ChildProgram): number => Number(storm.stdout().trim().split('\n').at(-1))
 
-test(`${messages} messages of strangers change nothing of what a Host stores and says, take no memory, and keep no honest block waiting`, async (t) => {
+test(`${messages} messages of strangers change neither a Host’s store nor its answers and memory`, async (t) => {
   const first = createChain({ count: known, from: 1, shape: shapes.tiny })
   const generator = await openTestGenerator(t, 'honest', first)
   const host = await openSubject(t, generator, 'the secret of the Host')
@@ -112,7 +112,7 @@ test(`${messages} messages of strangers change nothing of what a Host stores and
   for (let warm = 0; warm < 10; warm += 1) await nextBlock()
   const before = host.program.memory().ownBytes
 
-  const storm = startChild('test/support/message-storm.ts', {
+  const storm = startChild('test/host/support/message-storm.ts', {
     args: [await peerAddressOf(host), 'honest', `${known}`, '10'],
   })
   t.after(() => storm.process.kill('SIGKILL'))

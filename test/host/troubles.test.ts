@@ -5,17 +5,18 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { schemaSdl } from '../../src/primitives/sdl.ts'
+import { assertExplained } from '../docs/support/explained.ts'
+import { testSigner } from '../support/chain/sealed-blocks.ts'
 import { freePorts } from '../support/free-port.ts'
 import { openGeneratorInProcess } from '../support/generator-in-process.ts'
 import { openHostInProcess } from '../support/host-in-process.ts'
 import { until } from '../support/p2p-room.ts'
-import { testSigner } from '../support/sealed-blocks.ts'
 import { testDirectory } from '../support/test-store.ts'
 
 const network = 'Local__Devnet'
 const stranger = '12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5'
 
-test('a wrong peer ID and a token that is refused are told at /health until they are mended, and the Host is healthy all the while', async (t) => {
+test('a wrong peer ID and a refused token show in /health until corrected; the Host is healthy', async (t) => {
   const home = testDirectory(t)
   const [peers, token] = [join(home, 'peers'), join(home, 'token')]
   const generator = await openGeneratorInProcess(t, testDirectory(t), {
@@ -46,6 +47,7 @@ test('a wrong peer ID and a token that is refused are told at /health until they
       "Take the current ID from the Generator's health endpoint (.p2p.self.id) and set BOOTSTRAP_PEERS.",
     expected_peer: stranger,
   })
+  assertExplained(refusal ?? assert.fail())
   assert.deepEqual(refusal, {
     code: 'HOST_SCHEMA_UNAUTHORIZED',
     message: `the Generator at ${url}/api/v1/schema does not accept the token`,
@@ -67,7 +69,7 @@ test('a wrong peer ID and a token that is refused are told at /health until they
   assert.equal(JSON.stringify(host.captured.lines).includes('marked'), false)
 })
 
-test('HOST_NETWORK_UNKNOWN: a Host that nobody told its chain makes no store while its Generator is away, and takes the chain of the Generator when it comes', async (t) => {
+test('HOST_NETWORK_UNKNOWN: a Host without a chain makes no store until its Generator names one', async (t) => {
   const home = testDirectory(t)
   const [port = 0] = await freePorts(1)
   const unnamed = {
@@ -80,6 +82,7 @@ test('HOST_NETWORK_UNKNOWN: a Host that nobody told its chain makes no store whi
   const { status, report } = await host.health()
   assert.deepEqual([status, report.status], [503, 'unhealthy'])
   assert.equal(report.error?.code, 'HOST_NETWORK_UNKNOWN')
+  assertExplained(report.error ?? assert.fail())
   assert.match(`${report.error?.message}`, /no schema of the Generator at GENERATOR_SCHEMA_URL/)
   assert.match(`${report.error?.remedy}`, /or set CHAIN_NAME and CHAIN_NETWORK/)
   assert.equal(existsSync(join(home, 'store')), false)
@@ -101,7 +104,7 @@ test('HOST_NETWORK_UNKNOWN: a Host that nobody told its chain makes no store whi
   assert.deepEqual([known.chain, known.network], ['Local', 'Devnet'], 'the store says it')
 })
 
-test('HOST_SIGNERS_FILE_UNUSABLE: a list that cannot be read as a whole changes nothing, and is told with its line until it can', async (t) => {
+test('HOST_SIGNERS_FILE_UNUSABLE: a partly readable list changes nothing, and its line is named', async (t) => {
   const home = testDirectory(t)
   const file = join(home, 'signers')
   const alice = testSigner('alice').identity

@@ -5,9 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { ServiceError } from '../../src/errors.ts'
-import { openIdentity, readIdentity } from '../../src/identity/identity.ts'
-import { createSigner, verifySignature } from '../../src/identity/signature.ts'
+import { loadIdentity, openIdentity } from '../../src/identity/identity.ts'
+import { createSigner, isValidSignature } from '../../src/identity/signature.ts'
+import { assertExplained } from '../docs/support/explained.ts'
 import { startChild } from '../support/child-program.ts'
+import { isRoot, otherUser } from '../support/other-user/leave-root.ts'
 
 const top = await mkdtemp(join(tmpdir(), 'viewmesh-identity-'))
 after(() => rm(top, { recursive: true }))
@@ -44,7 +46,7 @@ test('the first run makes a key, later runs open the same one, also in a volume 
   const again = await openIdentity({ keyPath, secret, program: 'generator' })
   assert.deepEqual([first.created, again.created], [true, false])
   assert.equal(again.signer.identity, first.signer.identity)
-  assert.ok(verifySignature('ES256K', first.signer.identity, digest, again.signer.sign(digest)))
+  assert.ok(isValidSignature('ES256K', first.signer.identity, digest, again.signer.sign(digest)))
   assert.equal(await readFile(keyFile, 'utf8'), keyText)
 })
 
@@ -79,7 +81,7 @@ test('one key directory serves both programs; two first starts at once end with 
   assert.equal(await readFile(keyFile, 'utf8'), keyText)
 })
 
-test('the peer ID follows from keyring secret and program alone: HKDF(scrypt(secret), info = program)', () => {
+test('the peer ID is derived only from secret and program: HKDF(scrypt(secret), info = program)', () => {
   const cost = { N: 131_072, r: 8, p: 1, maxmem: 2 ** 28 }
   const stretched = scryptSync(secret, 'viewmesh/libp2p/1', 32, cost)
   assert.deepEqual(
@@ -92,7 +94,11 @@ test('the peer ID follows from keyring secret and program alone: HKDF(scrypt(sec
   )
 })
 
-test('service page: "Failed to load existing identity" when the secret differs from the first run', async () => {
+/**
+ * Service page: "Failed to load existing identity | DB_KEYRING_SECRET differs from the first run | restore
+ * the original value and restart".
+ */
+test('a secret that differs from the first run fails with "Failed to load existing identity"', async () => {
   const error = await failure(openIdentity({ keyPath, secret: 'other', program: 'generator' }))
   assert.equal(error.code, 'IDENTITY_LOCKED')
   assert.equal(error.message, 'Failed to load existing identity')
@@ -132,13 +138,14 @@ const damages: Readonly<Record<string, { readonly text: string; readonly found: 
 }
 
 for (const [what, { text, found }] of Object.entries(damages)) {
-  test(`a key file that is ${what} is told as such and left alone`, async () => {
+  test(`a key file that is ${what} is reported as such and left unchanged`, async () => {
     const keyPath = await directoryWith(text)
     const error = await failure(openIdentity({ keyPath, secret, program: 'generator' }))
     assert.equal(error.code, 'IDENTITY_DAMAGED')
     assert.match(error.message, /^Failed to load existing identity: /)
     assert.match(error.message, found)
     assert.match(error.remedy ?? '', /backup/)
+    assertExplained(error)
     assert.equal(await readFile(join(keyPath, 'generator.json'), 'utf8'), text)
   })
 }
@@ -150,12 +157,12 @@ test('readable parts of the key file cannot be changed: they are authenticated w
   assert.equal(error.code, 'IDENTITY_LOCKED')
 })
 
-test('a key that has yet to be made can be looked for, which leaves nothing behind', async () => {
+test('loading a key that does not exist yet leaves nothing behind', async () => {
   const parent = await mkdtemp(join(top, 'empty-'))
   for (const keyPath of [parent, join(parent, 'not', 'there yet')])
-    assert.equal(await readIdentity({ keyPath, secret, program: 'host' }), null)
+    assert.equal(await loadIdentity({ keyPath, secret, program: 'host' }), null)
   assert.deepEqual(await readdir(parent), [])
-  const known = await readIdentity({ keyPath, secret, program: 'generator' })
+  const known = await loadIdentity({ keyPath, secret, program: 'generator' })
   assert.equal(known?.signer.identity, first.signer.identity)
 })
 
@@ -166,16 +173,16 @@ for (const [what, keyPath] of [
   ['a file where the key directory should be', someFile],
   ['a key directory on a file system that takes none', '/proc/viewmesh/keys'],
 ] as const)
-  test(`${what} is told with the setting to change, before a store is made`, async () => {
+  test(`${what} is reported with the setting to change, before a store is made`, async () => {
     const options = { keyPath, secret, program: 'host' } as const
-    for (const open of [readIdentity, openIdentity]) {
+    for (const open of [loadIdentity, openIdentity]) {
       const error = await failure(open(options))
       assert.equal(error.code, 'IDENTITY_DIRECTORY_UNUSABLE')
       assert.match(error.remedy ?? '', /DB_KEY_PATH/)
     }
   })
 
-/** A directory that the test's child process (UID 1001, or this user) may not use. */
+/** A directory that a process which is not root may not use. */
 async function lockedDirectory(name: string, mode: number): Promise<string> {
   const directory = join(top, name)
   await mkdir(directory)
@@ -190,19 +197,15 @@ for (const [what, mode] of [
   test(`service page: "Permission denied on the key directory" that the process may not ${what}`, async () => {
     await chmod(top, 0o755)
     const directory = await lockedDirectory(what, mode)
-    const uid = process.getuid?.() === 0 ? 1001 : undefined
-    const child = startChild('test/support/open-identity.ts', {
-      args: [directory],
-      ...(uid !== undefined && { uid }),
-    })
+    const child = startChild('test/identity/support/open-identity.ts', { args: [directory] })
     const { stdout, stderr } = await child.ended()
     assert.equal(stderr, '')
     const error = JSON.parse(stdout)
     assert.equal(error.code, 'IDENTITY_PERMISSION')
     assert.equal(error.message, 'Permission denied on the key directory')
-    assert.match(error.remedy, /change ownership of the data directories to 1001:1001/)
-    assert.match(error.remedy, new RegExp(`chown -R 1001:1001 ${directory}`))
-    assert.equal(error.facts.directory, directory)
+    assert.match(error.remedy, new RegExp(`\\(chown -R ${otherUser} ${directory}`))
+    const owner = isRoot ? '0:0' : otherUser
+    assert.deepEqual(error.facts, { path: directory, owner, user: otherUser })
     await chmod(directory, 0o755)
     assert.deepEqual(await readdir(directory), [])
   })

@@ -4,8 +4,8 @@ import { prepareBlock } from '../../src/generator/ingest/prepare-block.ts'
 import { encodeBlock } from '../../src/generator/read/encode-block.ts'
 import { createBlockSource } from '../../src/mesh/block-source.ts'
 import { decodeSealedBlock } from '../../src/primitives/sealed-block.ts'
-import { createChain, forkChain } from '../support/block-factory.ts'
-import { sealBlock, testNetwork, testSigner } from '../support/sealed-blocks.ts'
+import { createChain, forkChain } from '../support/chain/block-factory.ts'
+import { sealBlock, testNetwork, testSigner } from '../support/chain/sealed-blocks.ts'
 import { openTestStore } from '../support/test-store.ts'
 
 const chain = createChain({ count: 5 })
@@ -51,7 +51,7 @@ test('the seal of an orphaned block is not sent with the block that took its pla
   const [other] = forkChain(chain, 4).slice(-1)
   if (other === undefined) throw new Error('a fork has a last block')
   const replacement = sealBlock(other, signer)
-  await store.removeAbove(4)
+  await store.truncateAbove(4)
   await store.putSealedBlock({
     ...prepareBlock(encodeBlock(testNetwork, other)),
     seals: [replacement.seal],

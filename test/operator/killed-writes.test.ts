@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { generatorKind, hostKind } from '../../operator/api/resource-kinds.ts'
-import { builtinTypes } from '../../operator/runtime/resource-type.ts'
-import { chartRules } from '../support/cluster-operator.ts'
+import { builtinTypes } from '../../operator/runtime/client/resource-type.ts'
+import { chartRules } from '../e2e/cluster/support/cluster-operator.ts'
 import { readSourceFiles } from '../support/source-files.ts'
 
 /** What Roles call the verbs of `die-at.ts`; what is applied is created where it is not there. */
@@ -31,7 +31,9 @@ function allowedWrites(): string[] {
 
 /** Writes at which tests on a cluster kill it, from the texts of these tests. */
 function killedWrites(): Set<string> {
-  const moments = readSourceFiles('test/cluster').flatMap(({ text }) => [...text.matchAll(moment)])
+  const moments = readSourceFiles('test/e2e/cluster').flatMap(({ text }) => [
+    ...text.matchAll(moment),
+  ])
   return new Set(
     moments.flatMap(([, verb = '', kind = '', subresource = '']) =>
       (roleVerbs[verb] ?? []).map((name) => `${name} ${plurals.get(kind)}${subresource}`),

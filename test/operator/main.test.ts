@@ -23,12 +23,12 @@ test('--help lists every setting, --version says the version', async () => {
   assert.deepEqual([version.code, version.stdout], [0, `${readVersion()}\n`])
 })
 
-test('every mistake in the settings is told in one message, and the exit code is 1', async () => {
+test('all errors in the settings are reported in one message, and the exit code is 1', async () => {
   const env = { ...images, WATCH_NAMESPACES: 'apps,Wrong_Name', LEADER_ELECT: 'perhaps' }
   const result = await run(['--workers', '0'], env)
   assert.equal(result.code, 1)
   assert.deepEqual(lastError(result).message.split('\n'), [
-    '3 mistakes in the configuration:',
+    '3 problems in the configuration:',
     '  - WATCH_NAMESPACES: found "Wrong_Name", accepted is a DNS label, as names of namespaces are',
     '  - LEADER_ELECT: found "perhaps", accepted is true or false, yes or no, on or off, 1 or 0',
     '  - --workers: found "0", accepted is a whole number from 1 to 64',
@@ -41,7 +41,7 @@ test('times of the Lease that contradict each other are refused before anything 
   })
   assert.equal(result.code, 1)
   assert.deepEqual(lastError(result).message.split('\n'), [
-    '2 mistakes in the configuration:',
+    '2 problems in the configuration:',
     '  - leader.renew_deadline (10000 ms) has to be shorter than leader.lease_duration (10000 ms): else two operators could write at once',
     '  - leader.retry_period (6000 ms) has to be half of leader.renew_deadline (10000 ms) at most: else one failed attempt would stop all writing',
   ])
@@ -59,7 +59,7 @@ test('the log is text where that is asked for, and JSON in a pipe otherwise', as
   assert.doesNotMatch(asked.stdout, /^{/m)
 })
 
-test('outside of a cluster it says so and ends with 1', async () => {
+test('outside a cluster it reports that and exits with 1', async () => {
   const addresses = { HEALTH_ADDR: '127.0.0.1:0', METRICS_ADDR: '127.0.0.1:0' }
   const result = await run([], { ...images, ...addresses })
   assert.equal(result.code, 1)

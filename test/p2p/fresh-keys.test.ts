@@ -29,7 +29,7 @@ async function openVictim(t: TestContext, limits: Partial<P2pLimits> = {}): Prom
   return room
 }
 
-test('six strangers of one address, one offence each: the address is banned, with all its strangers', async (t) => {
+test('six strangers of one address, one offence each, have the address banned with all of them', async (t) => {
   const room = await openVictim(t)
   for (let offences = 0; offences < 6; offences += 1) await offend(t, room)
   assert.equal(await room.metric('viewmesh_p2p_banned_addresses'), 1)
@@ -65,7 +65,7 @@ test('a ban of an address ends', async (t) => {
   await until(() => room.p2p.peers().length === 1)
 })
 
-test('a message that nobody we accept has signed costs neither its sender nor its address anything', async (t) => {
+test('a message that no accepted signer signed costs neither its sender nor its address anything', async (t) => {
   const verdict = { action: 'ignore', reason: 'nobody that we accept has signed it' } as const
   const room = await openRoom(t, { onBlock: async () => verdict, onHead: async () => verdict })
   const sender = await openRoom(t)

@@ -210,7 +210,7 @@ async function receives(honest: TestRoom, received: Received): Promise<Received>
 }
 
 async function offendUntilBanned(peer: RawPeer, room: TestRoom, attack: Attack): Promise<void> {
-  const signal = AbortSignal.timeout(10_000)
+  const signal = AbortSignal.timeout(60_000)
   let banned = false
   const line = room.captured.line('peer disconnected and banned').then((found) => {
     banned = true

@@ -32,7 +32,7 @@ function attacksOf(swarm: ChildProgram): number {
   return Number(swarm.stdout().trim().split('\n').at(-1))
 }
 
-test('a swarm of hostile peers ends nothing, fills nothing, and keeps no honest block from arriving', async (t) => {
+test('a swarm of hostile peers ends and fills nothing, and keeps no honest block from arriving', async (t) => {
   const received: string[] = []
   const room = await openRoom(t, {
     limits,
@@ -54,7 +54,9 @@ test('a swarm of hostile peers ends nothing, fills nothing, and keeps no honest 
   await publish()
   const keptBefore = bytesKept()
 
-  const swarm = startChild('test/support/hostile-swarm.ts', { args: [room.address, '10', '10'] })
+  const swarm = startChild('test/p2p/support/hostile-swarm.ts', {
+    args: [room.address, '10', '10'],
+  })
   t.after(() => swarm.process.kill('SIGKILL'))
   while (attacksOf(swarm) < 150) {
     const attacks = attacksOf(swarm)

@@ -12,7 +12,7 @@ import type {
 } from '../../src/primitives/rpc-block.ts'
 
 /** A block and its receipts. */
-export interface AnsweredBlock {
+interface AnsweredBlock {
   readonly block: RpcBlock
   readonly receipts: readonly RpcReceipt[]
 }

@@ -3,14 +3,14 @@ import { test } from 'node:test'
 import { constants, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { ServiceError } from '../../src/errors.ts'
-import { encodeBody, openBody, verifyBody } from '../../src/primitives/body.ts'
-import { writeHeader } from '../../src/primitives/body-header.ts'
-import { createWriter } from '../../src/primitives/cbor.ts'
-import { type PackedChunk, packChunk } from '../../src/primitives/chunk.ts'
+import { encodeBody, openBody, verifyBody } from '../../src/primitives/body/body.ts'
+import { writeHeader } from '../../src/primitives/body/body-header.ts'
+import { type PackedChunk, packChunk } from '../../src/primitives/body/chunk.ts'
+import { createByteWriter } from '../../src/primitives/cbor.ts'
 import { fieldIndex, type Section, type Value } from '../../src/primitives/collections.ts'
 import { type BlockDocuments, type Document, toDocuments } from '../../src/primitives/documents.ts'
 import { encodeValues } from '../../src/primitives/values.ts'
-import { createChain } from '../support/block-factory.ts'
+import { createChain } from '../support/chain/block-factory.ts'
 
 const network = 'Ethereum__Mainnet'
 const refusal = { code: 'PRIMITIVES_BODY_MALFORMED' }
@@ -73,7 +73,7 @@ test('logs and entries given to other transactions are refused, or change the ro
   assert.notEqual(verifyBody(network, encodeBody(entries).body).root, root)
 })
 
-test('a flipped bit is noticed, or it changes no document', () => {
+test('a flipped bit is refused, or changes no document', () => {
   const { root } = verifyBody(network, sent)
   fc.assert(
     fc.property(fc.nat(8 * sent.length - 1), (bit) => {
@@ -95,7 +95,7 @@ test('a body that is cut off, or goes on after its end, is refused before anythi
   assert.throws(() => openBody(Buffer.concat([sent, Buffer.of(0)])), refusal)
 })
 
-test('any bytes: refused or opened, never anything else', () => {
+test('any bytes are refused or opened, and nothing else is thrown', () => {
   const likely = fc.oneof(fc.constantFrom(0, 1, 2, 3, 127, 128, 255), fc.nat(255))
   const bytes = fc.array(likely, { maxLength: 60 }).map((tail) => Buffer.from([1, ...tail]))
   fc.assert(
@@ -107,10 +107,10 @@ test('any bytes: refused or opened, never anything else', () => {
   )
 })
 
-/** Bytes of a header that claims what it is told, over chunks as they are given. */
+/** Bytes of a header with any claims, over the given chunks. */
 function bodyOf(chunks: Partial<Record<Section, PackedChunk[]>>, transactions: number = 0): Buffer {
   const all = { Block: [], Transaction: [], AccessListEntry: [], Log: [], ...chunks }
-  const out = createWriter()
+  const out = createByteWriter()
   writeHeader(out, {
     totalDifficulty: null,
     logsPerTransaction: Array(transactions).fill(0),
@@ -162,7 +162,7 @@ test('a body cut into more chunks than needed is refused', () => {
     const document = at === 0 ? honest.documents.Block[0] : honest.documents.Transaction[at - 1]
     assert.ok(document !== undefined)
     const values = encodeValues(document.collection, document.values)
-    return packChunk([values.length], values, createWriter())
+    return packChunk([values.length], values, createByteWriter())
   })
   assert.ok(block !== undefined && first !== undefined && second !== undefined)
   assert.throws(() => openBody(bodyOf({ Block: [block], Transaction: [first, second] }, 2)), {
@@ -174,7 +174,7 @@ test('a body cut into more chunks than needed is refused', () => {
 test('a chunk whose lengths lie about its documents is refused', () => {
   const values = Buffer.from(encodeValues('Block', honest.documents.Block[0]?.values ?? []))
   for (const length of [0, values.length - 1, values.length + 1, 2 ** 32 - 1]) {
-    const chunk = packChunk([length], values, createWriter())
+    const chunk = packChunk([length], values, createByteWriter())
     assert.throws(() => verifyBody(network, bodyOf({ Block: [chunk] })), refusal)
   }
 })

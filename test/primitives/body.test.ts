@@ -7,13 +7,13 @@ import {
   openBody,
   openEncodedBody,
   verifyBody,
-} from '../../src/primitives/body.ts'
+} from '../../src/primitives/body/body.ts'
 import { cidText } from '../../src/primitives/cid-text.ts'
 import { blockSections } from '../../src/primitives/collections.ts'
 import { type BlockDocuments, toDocuments } from '../../src/primitives/documents.ts'
 import { sealRoot } from '../../src/primitives/seal.ts'
 import { encodeValues } from '../../src/primitives/values.ts'
-import { createChain, shapes } from '../support/block-factory.ts'
+import { createChain, shapes } from '../support/chain/block-factory.ts'
 import { answeredBlock } from './arbitrary-block.ts'
 
 const network = 'Ethereum__Mainnet'
@@ -42,7 +42,7 @@ function expectedValues(documents: BlockDocuments): Buffer[] {
   )
 }
 
-test('any block: a body holds every document’s values bytes, in chain order', () => {
+test('a body of any block holds every document’s values bytes, in chain order', () => {
   fc.assert(
     fc.property(answeredBlock, ({ block, receipts }) => {
       const documents = toDocuments(network, block, receipts)
@@ -56,7 +56,7 @@ test('any block: a body holds every document’s values bytes, in chain order', 
   )
 })
 
-test('any block: what a Host verifies is what a Generator sealed', () => {
+test('a Host verifies of any block what a Generator sealed', () => {
   fc.assert(
     fc.property(answeredBlock, ({ block, receipts }) => {
       const documents = toDocuments(network, block, receipts)

@@ -4,8 +4,8 @@ import { encode } from '@ipld/dag-cbor'
 import fc from 'fast-check'
 import {
   type ByteWriter,
-  createReader,
-  createWriter,
+  createByteReader,
+  createByteWriter,
   major,
   readBytes,
   readHead,
@@ -22,7 +22,7 @@ const boundaries = [0, 23, 24, 255, 256, 65535, 65536, 2 ** 32 - 1, 2 ** 32, 2 *
 const integer = fc.oneof(fc.constantFrom(...boundaries), fc.maxSafeNat())
 
 function written(write: (out: ByteWriter) => void): Buffer {
-  const out = createWriter(1)
+  const out = createByteWriter(1)
   write(out)
   return out.bytes.subarray(0, out.at)
 }
@@ -32,7 +32,7 @@ test('heads are in their shortest form, at every length', () => {
     fc.property(integer, (value) => {
       const bytes = written((out) => writeHead(out, major.int, value))
       assert.deepEqual(bytes, Buffer.from(encode(value)))
-      assert.equal(readHead(createReader(bytes), major.int), value)
+      assert.equal(readHead(createByteReader(bytes), major.int), value)
     }),
   )
 })
@@ -42,11 +42,11 @@ test('byte strings and text are as the library writes them', () => {
     fc.property(fc.uint8Array({ maxLength: 300 }), fc.string({ unit: 'binary' }), (bytes, text) => {
       const writtenBytes = written((out) => writeBytes(out, bytes))
       assert.deepEqual(writtenBytes, Buffer.from(encode(bytes)))
-      assert.deepEqual(readBytes(createReader(writtenBytes)), Buffer.from(bytes))
+      assert.deepEqual(readBytes(createByteReader(writtenBytes)), Buffer.from(bytes))
       const writtenText = written((out) => writeText(out, text))
       assert.deepEqual(writtenText, Buffer.from(encode(text)))
-      assert.equal(readText(createReader(writtenText)), text)
-      assert.ok(skipText(createReader(writtenText)))
+      assert.equal(readText(createByteReader(writtenText)), text)
+      assert.ok(skipText(createByteReader(writtenText)))
     }),
   )
 })
@@ -56,7 +56,7 @@ test('hex becomes a byte string, an odd number of digits as if a zero stood in f
     fc.property(
       fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), maxLength: 80 }),
       (hex) => {
-        const out = createWriter(1)
+        const out = createByteWriter(1)
         assert.ok(writeHex(out, `0x${hex}`, 2))
         const even = hex.length % 2 === 1 ? `0${hex}` : hex
         assert.deepEqual(
@@ -74,25 +74,25 @@ test('a character that is no hex digit is noticed wherever it stands', () => {
     fc.property(fc.nat(79), fc.integer({ min: 1, max: 80 }), bad, (at, length, character) => {
       fc.pre(at < length)
       const hex = `${'a'.repeat(at)}${character}${'a'.repeat(length - at - 1)}`
-      assert.equal(writeHex(createWriter(1), hex, 0), false)
+      assert.equal(writeHex(createByteWriter(1), hex, 0), false)
     }),
   )
 })
 
-test('a head that is longer than needed, of another kind, cut off or beyond 2^53 - 1 is none', () => {
+test('a head that is too long, of another kind, cut off or beyond 2^53 - 1 is refused', () => {
   const none = ['', '1817', '1900ff', '1a0000ffff', '1b00000000ffffffff', '1b0020000000000000']
   const others = ['40', '20', '1c', '1f', 'f6', '19ff', '1bffffffffffffff']
   for (const hex of [...none, ...others]) {
-    assert.equal(readHead(createReader(Buffer.from(hex, 'hex')), major.int), -1, hex)
+    assert.equal(readHead(createByteReader(Buffer.from(hex, 'hex')), major.int), -1, hex)
   }
 })
 
-test('strings that reach behind the end, and text that is not UTF-8, are not there', () => {
-  assert.equal(skipString(createReader(Buffer.from('43abcd', 'hex')), major.bytes), -1)
-  assert.equal(readBytes(createReader(Buffer.from('5b001fffffffffffff', 'hex'))), undefined)
+test('strings beyond the end, and text that is not UTF-8, are refused', () => {
+  assert.equal(skipString(createByteReader(Buffer.from('43abcd', 'hex')), major.bytes), -1)
+  assert.equal(readBytes(createByteReader(Buffer.from('5b001fffffffffffff', 'hex'))), undefined)
   for (const hex of ['61ff', '62c328', '63eda080', '64f4908080', '61']) {
-    assert.equal(readText(createReader(Buffer.from(hex, 'hex'))), undefined, hex)
-    assert.equal(skipText(createReader(Buffer.from(hex, 'hex'))), false, hex)
+    assert.equal(readText(createByteReader(Buffer.from(hex, 'hex'))), undefined, hex)
+    assert.equal(skipText(createByteReader(Buffer.from(hex, 'hex'))), false, hex)
   }
 })
 
@@ -100,7 +100,7 @@ test('nothing at or after the end is read', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 12 }), fc.nat(12), (bytes, end) => {
       for (const kind of Object.values(major)) {
-        const reader = createReader(bytes, 0, Math.min(end, bytes.length))
+        const reader = createByteReader(bytes, 0, Math.min(end, bytes.length))
         skipString(reader, kind)
         assert.ok(reader.at <= reader.end)
       }

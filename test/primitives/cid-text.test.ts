@@ -8,7 +8,7 @@ import { cidText, parseCid } from '../../src/primitives/cid-text.ts'
 
 const digest = fc.uint8Array({ minLength: 32, maxLength: 32 })
 
-test('text form and back, as the library reads and writes it', () => {
+test('a CID’s text form is what the library reads and writes', () => {
   fc.assert(
     fc.property(digest, (bytes) => {
       const cid = CID.createV1(0x71, createDigest(0x12, bytes))

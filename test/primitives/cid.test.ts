@@ -21,7 +21,7 @@ test('a document’s CID is CIDv1, dag-cbor, sha2-256 over its canonical bytes',
   assert.match(cidText(cid), /^bafyrei/)
 })
 
-test('a maker of many CIDs makes the same ones, whatever the documents’ sizes', () => {
+test('a CID maker for many documents makes the same CIDs, whatever their sizes', () => {
   const makeCid = createCidMaker('Local__Devnet', 'Log')
   fc.assert(
     fc.property(

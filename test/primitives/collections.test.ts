@@ -103,7 +103,7 @@ test('the quantities are the documented ones; every other hex field is hash, add
   )
 })
 
-test('both sides of a relation declare the same name; a block’s logs are reached through its transactions', () => {
+test('both sides of a relation declare the same name, and a block reaches logs by transactions', () => {
   const sides = new Map<string, string[]>()
   for (const { name, relations } of Object.values(collections)) {
     for (const relation of relations) {

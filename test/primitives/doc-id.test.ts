@@ -20,7 +20,7 @@ const cases: readonly (readonly [string, DocID])[] = [
 ]
 
 for (const [text, parts] of cases) {
-  test(`a docID is taken apart into what it was built from: ${text.slice(0, 24)}...`, () => {
+  test(`a docID is parsed into what it was built from: ${text.slice(0, 24)}...`, () => {
     assert.deepEqual(parseDocID(text), parts)
     assert.equal(text.split('-')[0], collections[parts.collection].idPrefix)
   })
@@ -46,7 +46,7 @@ test('a docID that is not exactly what is built is none', () => {
   for (const text of near) assert.equal(parseDocID(text), null, text)
 })
 
-test('any text: parsed or refused, and what is parsed builds the same text again', () => {
+test('any text is parsed or refused, and what is parsed builds the same text again', () => {
   const damaged = fc
     .tuple(
       fc.constantFrom(...cases.map(([text]) => text)),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ServiceError } from '../../src/errors.ts'
-import { encodeBody } from '../../src/primitives/body.ts'
+import { encodeBody } from '../../src/primitives/body/body.ts'
 import { cidText } from '../../src/primitives/cid-text.ts'
 import { blockSections, fieldIndex, type Section } from '../../src/primitives/collections.ts'
 import { type BlockDocuments, toDocuments } from '../../src/primitives/documents.ts'
@@ -46,7 +46,7 @@ function transactionField(
   )
 }
 
-test('a block’s documents are the block, its transactions, their access list entries and their logs', () => {
+test('a block’s documents are itself, its transactions, their access list entries and their logs', () => {
   const transactions = [
     transactionOf({
       hash: word('1'),
@@ -90,7 +90,7 @@ test('a receipt from before Byzantium has no status, and the document says null'
   assert.equal(transactionField('status', {}, { status: '0x1' }), true)
 })
 
-test('what clients answer differently becomes the same document', async (t) => {
+test('answers of different clients become the same document', async (t) => {
   const cases: [string, string, unknown, RpcTransaction, RpcReceipt?][] = [
     ['a missing type is legacy', 'type', '0x0', {}],
     ['a padded type is made minimal', 'type', '0x2', { type: '0x02' }],
@@ -179,7 +179,7 @@ test('transactions that are only hashes, and null receipts, are refused', () => 
   assert.throws(() => toDocuments(network, blockOf([transactionOf()]), nothing), refused)
 })
 
-test('hex that is none is refused when it becomes bytes, by collection and field', () => {
+test('malformed hex is refused when it becomes bytes, by collection and field', () => {
   const transaction = transactionOf({ input: '0xzz' })
   const documents = toDocuments(network, blockOf([transaction]), [{}])
   assert.throws(() => encodeBody(documents), {
@@ -188,7 +188,7 @@ test('hex that is none is refused when it becomes bytes, by collection and field
   })
 })
 
-test('any block: docIDs, bytes and CIDs are what the IPLD libraries make of the same answer', () => {
+test('docIDs, bytes and CIDs of any block are what the IPLD libraries make of it', () => {
   fc.assert(
     fc.property(answeredBlock, ({ block, receipts }) => {
       const documents = toDocuments(network, block, receipts)
@@ -208,7 +208,7 @@ test('any block: docIDs, bytes and CIDs are what the IPLD libraries make of the 
   )
 })
 
-test('any block: stored values render back to exactly the normalised hex', () => {
+test('stored values of any block render back to exactly the normalised hex', () => {
   fc.assert(
     fc.property(answeredBlock, ({ block, receipts }) => {
       const { documents } = toDocuments(network, block, receipts)

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { encodeBody, openBody } from '../../src/primitives/body.ts'
+import { encodeBody, openBody } from '../../src/primitives/body/body.ts'
 import { fieldIndex, type Section, type Value } from '../../src/primitives/collections.ts'
 import { toDocuments } from '../../src/primitives/documents.ts'
 import { indexTerms, type TermKind } from '../../src/primitives/index-terms.ts'
-import { createChain, shapes } from '../support/block-factory.ts'
+import { createChain, shapes } from '../support/chain/block-factory.ts'
 import { answeredBlock } from './arbitrary-block.ts'
 
 const indexed: readonly (readonly [TermKind, Section, string])[] = [

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
-import { encodeBody } from '../../src/primitives/body.ts'
+import { encodeBody } from '../../src/primitives/body/body.ts'
 import { cidText } from '../../src/primitives/cid-text.ts'
 import { blockSections } from '../../src/primitives/collections.ts'
 import { toDocuments } from '../../src/primitives/documents.ts'

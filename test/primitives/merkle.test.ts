@@ -40,7 +40,7 @@ test('roots of the example trees of Certificate Transparency', () => {
   }
 })
 
-test('any leaves: the root is the one RFC 9162 defines', () => {
+test('the root over any leaves is the one that RFC 9162 defines', () => {
   fc.assert(
     fc.property(fc.array(leaf, { maxLength: 70 }), (leaves) => {
       assert.deepEqual(Buffer.from(merkleRoot(leaves)), oracleRoot(leaves))

@@ -13,7 +13,7 @@ test('names that can be read back from a type name are accepted', () => {
   assert.equal(networkName('L2', 'test_net'), 'L2__test_net')
 })
 
-test('names that cannot are refused with what is allowed', () => {
+test('names that cannot be read back are refused with the reason', () => {
   const bad = ['', ' ', 'A__B', '_A', 'A_', 'Ä', 'a-b', 'a b', 'x'.repeat(65), 'A\n']
   for (const name of [...bad, '1Chain']) {
     assert.throws(() => networkName(name, 'Mainnet'), { code: 'PRIMITIVES_NAME_INVALID' })

@@ -10,7 +10,7 @@ import { create as createDigest } from 'multiformats/hashes/digest'
 import type { RpcBlock, RpcReceipt, RpcTransaction } from '../../src/primitives/rpc-block.ts'
 
 /** A document as the libraries see it. */
-export interface OracleDocument {
+interface OracleDocument {
   readonly type: string
   readonly docID: string
   readonly canonical: Uint8Array
@@ -69,7 +69,7 @@ export function oracleDocuments(
 }
 
 /** One document: `[1, type name, docID, values]` by the libraries. */
-export function oracleDocument(
+function oracleDocument(
   network: string,
   type: string,
   docID: string,

@@ -9,7 +9,7 @@ import { oracleRoot } from './oracle.ts'
 const hash = fc.uint8Array({ minLength: 32, maxLength: 32 })
 const cid = hash.map((digest) => Buffer.from([0x01, 0x71, 0x12, 0x20, ...digest]))
 
-test('what is signed is SHA-256 of the DAG-CBOR of tag, network, number, block hash, root and count', () => {
+test('a seal signs SHA-256 of tag, network, number, block hash, root and count in DAG-CBOR', () => {
   fc.assert(
     fc.property(fc.maxSafeNat(), hash, hash, fc.nat(), (blockNumber, block, root, cidCount) => {
       const network = 'Ethereum__Mainnet'
@@ -26,7 +26,7 @@ test('what is signed is SHA-256 of the DAG-CBOR of tag, network, number, block h
   )
 })
 
-test('a hash that is none is our own mistake, never a signature over something else', () => {
+test('a malformed hash throws, and never makes a signature over something else', () => {
   const statement = {
     network: 'Local__Devnet',
     blockNumber: 1,

@@ -41,7 +41,7 @@ const seal: fc.Arbitrary<Seal> = fc.oneof(
 const seals = fc.array(seal, { minLength: 1, maxLength: 4 })
 const body = fc.option(fc.uint8Array({ maxLength: 300 }))
 
-test('a message is taken apart into the seals and the body it was made of', () => {
+test('a message is decoded to the seals and the body it was made of', () => {
   fc.assert(
     fc.property(seals, body, (given, bytes) => {
       const decoded = decodeSealedBlock(encodeSealedBlock(given, bytes))
@@ -77,7 +77,7 @@ test('a message is the DAG-CBOR that the library makes of the same values', () =
 const [example] = fc.sample(seal, { numRuns: 1, seed: 1 })
 const parts: Seal = example as Seal
 
-test('what a message may hold is bounded before it is looked into', () => {
+test('a message is bounded before it is decoded', () => {
   const message = encodeSealedBlock([parts, parts], Buffer.alloc(100))
   const limits = { maxBytes: message.length, maxSeals: 2 }
   assert.equal(decodeSealedBlock(message, limits).seals.length, 2)
@@ -118,7 +118,7 @@ test('seals that no Generator makes are refused', async (t) => {
   )
 })
 
-test('any bytes: refused, or exactly the message of what they hold', () => {
+test('any bytes are refused, or exactly the message of what they hold', () => {
   const message = encodeSealedBlock([parts], Buffer.alloc(20, 7))
   const flipped = fc.nat(8 * message.length - 1).map((bit) => {
     const copy = Uint8Array.from(message)

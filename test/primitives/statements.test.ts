@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { encode } from '@ipld/dag-cbor'
 import fc from 'fast-check'
-import { createSigner, verifySignature } from '../../src/identity/signature.ts'
+import { createSigner, isValidSignature } from '../../src/identity/signature.ts'
 import {
   decodeHead,
   encodeHead,
@@ -60,7 +60,7 @@ describe('a signed head', () => {
       const signer = createSigner({ type: signatureType, privateKey: fromHex(privateKey) })
       assert.equal(signer.identity, signatureIdentity)
       assert.equal(signer.sign(digest), signatureValue)
-      assert.ok(verifySignature(signatureType, signatureIdentity, digest, signatureValue))
+      assert.ok(isValidSignature(signatureType, signatureIdentity, digest, signatureValue))
       const message = encode([1, ...headItems(statement), ...signatureItems(signature)])
       assert.equal(toHex(encodeHead({ ...statement, ...signature })), vector.message)
       assert.equal(toHex(message), vector.message)
@@ -118,7 +118,7 @@ describe('a proof of identity', () => {
   })
 })
 
-test('any bytes: refused, or exactly the message of what they hold', () => {
+test('any bytes are refused, or exactly the message of what they hold', () => {
   const forms = [
     ...heads.map(({ message }) => ({
       message: fromHex(message),

@@ -178,7 +178,7 @@ test('a quantity with a zero in front or of more than 32 bytes is refused', () =
   }
 })
 
-test('any bytes: refused, or exactly what the values they hold are written as', () => {
+test('any bytes are refused, or exactly what their values are written as', () => {
   const garbage = fc.uint8Array({ maxLength: 120 })
   const damaged = fc
     .tuple(

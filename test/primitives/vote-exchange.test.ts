@@ -90,7 +90,7 @@ test('requests and answers are read as they were written', () => {
   )
 })
 
-test('they are the DAG-CBOR of the lists that the protocol names', () => {
+test('requests and answers are the DAG-CBOR of the lists that the protocol names', () => {
   const key = 'ab'.repeat(32)
   const bytes = Buffer.from(key, 'hex')
   const cases: [Uint8Array, unknown][] = [
@@ -120,7 +120,7 @@ test('they are the DAG-CBOR of the lists that the protocol names', () => {
     assert.deepEqual(Buffer.from(message), Buffer.from(encode(value)))
 })
 
-test('what one request asks for is bounded', async (t) => {
+test('one request is bounded', async (t) => {
   const key = 'ab'.repeat(33)
   const many = (count: number): string[] => Array.from({ length: count }, () => key)
   const cases: [string, VoteRequest][] = [
@@ -141,7 +141,7 @@ test('what one request asks for is bounded', async (t) => {
   assert.deepEqual(decodeVoteRequest(encodeVoteRequest(largest)), largest)
 })
 
-test('any bytes: refused, or read without anything else being thrown', () => {
+test('any bytes are refused or read, and nothing else is thrown', () => {
   const decoders = [decodeVoteRequest, decodeDigestsAnswer, decodeSealsAnswer, decodeHeadsAnswer]
   const likely = fc.array(
     fc.oneof(fc.nat(255), fc.constantFrom(0x82, 0x83, 0x84, 0x85, 0x65, 0x66, 0x67, 0xf4, 0xf6)),
@@ -171,7 +171,7 @@ test('any bytes: refused, or read without anything else being thrown', () => {
   )
 })
 
-test('a digest tells other blocks, other roots and another order apart', () => {
+test('a digest differs for other blocks, other roots and another order', () => {
   const one = { blockHash: `0x${'11'.repeat(32)}`, merkleRoot: '22'.repeat(32) }
   const other = { blockHash: `0x${'33'.repeat(32)}`, merkleRoot: '44'.repeat(32) }
   const digests = [[], [one], [other], [one, other], [other, one], [{ ...one, merkleRoot: '55' }]]

@@ -10,10 +10,13 @@ const silent: FailureReport = {
   remedy: 'Look.',
 }
 
-test('what lasts is told once with its code and remedy, and once when it is over', async (t) => {
+test('a lasting failure is logged once with its code and remedy, and once when it is over', async (t) => {
   const { log, line, lines } = captureLog()
   let now: FailureReport[] = [silent]
-  const failureLog = openFailureLog({ everyMs: 2, lastingMs: 20 }, { log, failures: () => now })
+  const failureLog = openFailureLog(
+    { pollIntervalMs: 2, lastingMs: 20 },
+    { log, failures: () => now },
+  )
   t.after(() => failureLog.close())
   const told = await line('Nobody speaks.')
   assert.deepEqual([told.level, told['code'], told['remedy']], ['warn', silent.code, 'Look.'])
@@ -25,12 +28,12 @@ test('what lasts is told once with its code and remedy, and once when it is over
   assert.equal(lines.length, 2)
 })
 
-test('what is over before it has lasted is not told', (t) => {
+test('a failure that is over soon is not logged', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const { log, lines } = captureLog()
   let now: FailureReport[] = [silent]
   const failureLog = openFailureLog(
-    { everyMs: 5, lastingMs: 100_000 },
+    { pollIntervalMs: 5, lastingMs: 100_000 },
     { log, failures: () => now },
   )
   t.mock.timers.tick(50)

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Counter } from 'prom-client'
 import { openMetrics } from '../../src/service/metrics.ts'
-import { openThread, threadUrl } from '../../src/service/thread.ts'
-import type { ExampleEvents, ExampleRequests } from '../support/example-thread.ts'
+import { openThread, threadUrl } from '../../src/service/threads/thread.ts'
+import type { ExampleEvents, ExampleRequests } from './support/example-thread.ts'
 
 /** The value of one line of Prometheus text; the text before it is the name with its labels. */
 function sample(text: string, name: string): number | null {
@@ -36,7 +36,7 @@ test('the text has the metrics of the rooms, the process and the event loop', as
 test('the metrics of a worker thread are merged in, its blocked event loop beside ours', async (t) => {
   const metrics = openMetrics({ thread: 'main' })
   t.after(metrics.close)
-  const url = threadUrl('../support/example-thread', import.meta.url)
+  const url = threadUrl('./support/example-thread', import.meta.url)
   const thread = await openThread<ExampleRequests, ExampleEvents>(
     { url, name: 'example', data: {} },
     { onFatal: assert.fail },
@@ -56,7 +56,7 @@ test('the metrics of a worker thread are merged in, its blocked event loop besid
   assert.equal(sample(await metrics.text(), delayName('example', '0.99')), null)
 })
 
-test('a source that does not answer keeps its last values in the text and holds nothing up', async (t) => {
+test('a source that does not respond keeps its last values in the text and delays nothing', async (t) => {
   const metrics = openMetrics({ thread: 'main' })
   const other = openMetrics({ thread: 'other' })
   t.after(metrics.close)

@@ -16,7 +16,7 @@ interface Line {
 }
 
 function start(...modes: readonly string[]): ChildProgram {
-  return startChild('test/support/example-program.ts', { args: modes })
+  return startChild('test/service/support/example-program.ts', { args: modes })
 }
 
 function lines(stdout: string): Line[] {
@@ -94,7 +94,7 @@ const failures: Readonly<Record<string, readonly string[]>> = {
 }
 
 for (const [mode, parts] of Object.entries(failures)) {
-  test(`a failure (${mode}) is one line with message, facts and remedy; what is open is closed; exit code 1`, async () => {
+  test(`a failure (${mode}) logs one line, closes what is open and exits with code 1`, async () => {
     const { code, stdout, stderr } = await start(mode).ended()
     assert.equal(code, 1)
     assert.equal(stderr, '')
@@ -120,7 +120,7 @@ test('a rejection nobody waits for ends the program, with its stack and without 
   assert.match(fatal?.err?.stack ?? '', /example-program\.ts/)
 })
 
-test('many failures at once are told once', async () => {
+test('many failures at once are reported once', async () => {
   const { stdout } = await start('fail', 'throw', 'reject').ended()
   assert.equal(lines(stdout).filter(({ level }) => level === 'fatal').length, 1)
 })

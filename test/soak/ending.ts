@@ -1,7 +1,7 @@
 /** How a soak has to end: all have followed, nobody complains, and what all keep is what the node has. */
-import { readHeldBlocks, storeDifferences } from '../support/held-blocks.ts'
-import type { MovingChain } from '../support/moving-chain.ts'
-import { readTrueBlocks } from '../support/node-truth.ts'
+import { readHeldBlocks, storeDifferences } from '../support/chain/held-blocks.ts'
+import type { MovingChain } from '../support/chain/moving-chain.ts'
+import { readTrueBlocks } from '../support/chain/node-truth.ts'
 import { pause } from '../support/programs.ts'
 import { type Fleet, healthOf, type Member } from './fleet.ts'
 

@@ -2,8 +2,8 @@
 import { join } from 'node:path'
 import type { HealthReport } from '../../src/service/contract.ts'
 import { onRoomyDisk } from '../support/machine-disk.ts'
-import { type NodeLink, openNodeLink } from '../support/node-link.ts'
 import { type Program, pause, prepareProgram } from '../support/programs.ts'
+import { type NodeLink, openNodeLink } from './node-link.ts'
 import {
   type GeneratorName,
   generatorNames,
@@ -19,7 +19,7 @@ export interface Member {
   life(): number
 }
 
-export interface Generator extends Member {
+interface Generator extends Member {
   readonly name: GeneratorName
   readonly link: NodeLink
   /** What its seals are signed with. */
@@ -40,7 +40,7 @@ export interface Fleet {
   stop(): Promise<void>
 }
 
-export interface FleetOptions {
+interface FleetOptions {
   /** What the programs keep and say is put there. */
   readonly folder: string
   readonly nodePort: number

@@ -1,10 +1,10 @@
 /** What a comparison with the node finds: nothing where all is as it has to be, and each thing that is not. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createChain } from '../support/block-factory.ts'
-import { differencesOf, type HeldBlock } from '../support/held-blocks.ts'
-import { type ShownSeal, toTrueBlock } from '../support/node-truth.ts'
-import { sealBlock, testNetwork, testSigner } from '../support/sealed-blocks.ts'
+import { createChain } from '../support/chain/block-factory.ts'
+import { differencesOf, type HeldBlock } from '../support/chain/held-blocks.ts'
+import { type ShownSeal, toTrueBlock } from '../support/chain/node-truth.ts'
+import { sealBlock, testNetwork, testSigner } from '../support/chain/sealed-blocks.ts'
 
 const [block = assert.fail(), other = assert.fail()] = createChain({ count: 2, from: 7 })
 const due = toTrueBlock(testNetwork, block.block, block.receipts)
@@ -43,7 +43,7 @@ describe('a block', () => {
     assert.deepEqual(differencesOf(undefined, due, signers), ['block 7 is missing'])
   })
 
-  test('is told from another one of its height', () => {
+  test('is distinguished from another one of its height', () => {
     assert.deepEqual(found({ hash: '0xother' }), [`block 7 is 0xother, the node has ${due.hash}`])
   })
 })

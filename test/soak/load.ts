@@ -1,6 +1,6 @@
 /** Mines about 50 transactions a second: mostly a block a second, now and then several at once, an empty or a huge one. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { MovingChain } from '../support/moving-chain.ts'
+import type { MovingChain } from '../support/chain/moving-chain.ts'
 import type { SeededRandom } from '../support/seeded-random.ts'
 
 /** Groups of senders whose transactions are about 50 together. */
@@ -10,7 +10,7 @@ const everyMs = 1_000
 /** One in so many seconds. */
 const oneIn = { burst: 5, empty: 12, bulky: 45 }
 
-export interface Load {
+interface Load {
   /** Mines no more than it takes for the chain to be longer than ever; resolves when the last block is there. Rejects where the node refused something. */
   stop(): Promise<void>
 }

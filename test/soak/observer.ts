@@ -3,7 +3,7 @@ import { pause } from '../support/programs.ts'
 import { type Fleet, healthOf, type Member } from './fleet.ts'
 import type { MemorySample } from './memory.ts'
 
-export interface Observer {
+interface Observer {
   readonly samples: readonly MemorySample[]
   /** Seconds in which each failure was shown by any program, by its code. */
   readonly failures: ReadonlyMap<string, number>

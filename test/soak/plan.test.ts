@@ -10,7 +10,7 @@ const seeds = Array.from({ length: 200 }, (_, index) => `seed ${index}`)
 const countOf = (plan: readonly Trouble[], kind: Trouble['kind']): number =>
   plan.filter((trouble) => trouble.kind === kind).length
 
-test('three minutes have three reorganisations, a kill of each kind of program, and a node that is away', () => {
+test('three minutes have three reorganisations, a kill of each program and a node outage', () => {
   for (const plan of seeds.map((seed) => planOf(3, seed))) {
     const killed = plan.flatMap((trouble) => (trouble.kind === 'kill' ? [trouble.name] : []))
     assert.equal(countOf(plan, 'reorganisation'), 3)

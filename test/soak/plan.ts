@@ -1,7 +1,7 @@
 /** What goes wrong during a soak, and when: the same for the same seed and number of minutes. */
-import { type Reorganisation, reorganisations } from '../support/moving-chain.ts'
-import { type Absence, absences } from '../support/node-link.ts'
+import { type Reorganisation, reorganisations } from '../support/chain/moving-chain.ts'
 import type { SeededRandom } from '../support/seeded-random.ts'
+import { type Absence, absences } from './node-link.ts'
 
 export const generatorNames = ['generator 1', 'generator 2'] as const
 export const hostNames = ['host 1', 'host 2', 'host 3'] as const

@@ -15,7 +15,7 @@ export interface ServedBlock {
   readonly parentHash: string
 }
 
-export interface ServedChain {
+interface ServedChain {
   /** Looks at the next answer; tells what is wrong with it. */
   add(answer: ServedAnswer): string[]
   /** Hashes of everything that was ever answered. */

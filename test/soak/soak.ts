@@ -1,6 +1,6 @@
 /** One soak from its start to what was found: nothing is judged before all have had the chance to follow. */
-import type { MovingChain } from '../support/moving-chain.ts'
-import { startMovingChain } from '../support/moving-chain.ts'
+import type { MovingChain } from '../support/chain/moving-chain.ts'
+import { startMovingChain } from '../support/chain/moving-chain.ts'
 import { pause } from '../support/programs.ts'
 import { createSeededRandom } from '../support/seeded-random.ts'
 import { type Comparison, compareStores, settle } from './ending.ts'
@@ -12,7 +12,7 @@ import { planTroubles } from './plan.ts'
 import { causeTroubles } from './troubles.ts'
 import { type Watcher, watchHost } from './watcher.ts'
 
-export interface SoakOptions {
+interface SoakOptions {
   readonly minutes: number
   readonly seed: string
   /** An empty folder for what the programs keep and say. */

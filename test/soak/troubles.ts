@@ -1,10 +1,10 @@
 /** Makes happen what was planned. */
-import type { MovingChain } from '../support/moving-chain.ts'
+import type { MovingChain } from '../support/chain/moving-chain.ts'
 import { pause } from '../support/programs.ts'
 import type { Fleet } from './fleet.ts'
 import { type Trouble, troubleText } from './plan.ts'
 
-export interface TroubleParts {
+interface TroubleParts {
   readonly chain: Pick<MovingChain, 'reorganise' | 'head'>
   readonly fleet: Pick<Fleet, 'generators' | 'killAndReturn'>
   readonly say: (text: string) => void

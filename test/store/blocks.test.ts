@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Body, openBody } from '../../src/primitives/body.ts'
+import { type Body, openBody } from '../../src/primitives/body/body.ts'
 import { blockSections, type Section } from '../../src/primitives/collections.ts'
 import type { SealedBlockToStore, Snapshot } from '../../src/store/store.ts'
-import { createChain, forkChain, shapes } from '../support/block-factory.ts'
-import { opaqueBlock, opaqueSeal } from '../support/opaque-blocks.ts'
-import { storableBlock, valuesAt } from '../support/store-blocks.ts'
+import { createChain, forkChain, shapes } from '../support/chain/block-factory.ts'
+import { opaqueBlock, opaqueSeal } from '../support/chain/opaque-blocks.ts'
+import { storableBlock, valuesAt } from '../support/chain/store-blocks.ts'
 import { openTestStore, storedChain } from '../support/test-store.ts'
 
 const chain = createChain({ count: 6, shape: { ...shapes.tiny, transactions: 70, logs: 150 } })
@@ -101,13 +101,13 @@ describe('a stored block', () => {
     })
   })
 
-  it('is written in the order of the calls, also when nobody waits between them', async (t) => {
+  it('is written in the order of the calls, also without awaiting each', async (t) => {
     const store = await openTestStore(t)
     const writes = Array.from({ length: 80 }, (_, height) => {
       const block = opaqueBlock(height)
       return [store.putBlock(block), store.putSeals(height, block.seals)]
     })
-    const removed = store.removeAbove(69)
+    const removed = store.truncateAbove(69)
     await Promise.all([...writes.flat(), removed, store.putBlock(opaqueBlock(70, 300, 'other'))])
     store.reader.read((snapshot) => {
       assert.deepEqual(snapshot.range(), { tail: 0, head: 70 })
@@ -146,19 +146,19 @@ describe('a seal', () => {
     const store = await openTestStore(t)
     assert.ok(first && second && third)
     for (const block of [first, second, third]) await store.putSealedBlock(block)
-    await store.removeAbove(1)
+    await store.truncateAbove(1)
     await store.putSealedBlock(opaqueBlock(2))
     store.reader.read((snapshot) => {
       assert.deepEqual(snapshot.sealsOf(second.header.hash), second.seals)
       assert.equal(snapshot.seals(2).length, 2)
       assert.equal(snapshot.firstUnsealed(identity), 2)
     })
-    await store.removeAbove(1)
+    await store.truncateAbove(1)
     await store.putBlock(second)
     store.reader.read((snapshot) => assert.equal(snapshot.firstUnsealed(identity), undefined))
   })
 
-  it('tells where a Generator resumes: at the first block it has not sealed', async (t) => {
+  it('shows where a Generator resumes: at the first block it has not sealed', async (t) => {
     const store = await openTestStore(t)
     for (const block of blocks) await store.putBlock(block)
     const resume = (): number | undefined =>
@@ -174,7 +174,7 @@ describe('a seal', () => {
     assert.equal(other, 1)
   })
 
-  it('is missed again where a block comes, or comes back, below those that were sealed', async (t) => {
+  it('is missing again where a block is put below those that were sealed', async (t) => {
     const store = await openTestStore(t)
     const resume = (): number | undefined =>
       store.reader.read((snapshot) => snapshot.firstUnsealed(opaqueSeal(1).signatureIdentity))

@@ -1,35 +1,39 @@
 import assert from 'node:assert/strict'
 import {
+  chmodSync,
+  chownSync,
   copyFileSync,
   existsSync,
-  mkdirSync,
   readFileSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import process from 'node:process'
 import { describe, it } from 'node:test'
 import { open } from 'lmdb'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { ServiceError } from '../../src/errors.ts'
-import { openReader } from '../../src/store/reader.ts'
-import { openWriter, type WriterOptions } from '../../src/store/writer.ts'
+import { openReader } from '../../src/store/read/reader.ts'
+import { openWriter, type StoreWriterOptions } from '../../src/store/write/writer.ts'
+import { namedHash, opaqueBlock } from '../support/chain/opaque-blocks.ts'
 import { startChild } from '../support/child-program.ts'
-import { namedHash, opaqueBlock } from '../support/opaque-blocks.ts'
+import { isRoot } from '../support/other-user/leave-root.ts'
 import { testDirectory } from '../support/test-store.ts'
 
 const log = pino({ enabled: false })
 const network = 'Ethereum__Mainnet'
 const genesisHash = namedHash('genesis')
 
-const openAt = (path: string, more: Partial<WriterOptions> = {}): ReturnType<typeof openWriter> =>
+const openAt = (
+  path: string,
+  more: Partial<StoreWriterOptions> = {},
+): ReturnType<typeof openWriter> =>
   openWriter({ path, network, retainBlocks: null, ...more }, { log })
 
 /** Makes a store with one block and closes it. */
-async function madeStore(path: string, more: Partial<WriterOptions> = {}): Promise<void> {
+async function madeStore(path: string, more: Partial<StoreWriterOptions> = {}): Promise<void> {
   const store = await openAt(path, more)
   await store.putSealedBlock(opaqueBlock(1))
   await store.close()
@@ -49,7 +53,7 @@ async function refusal(opened: Promise<unknown>): Promise<ServiceError> {
 const dataOf = (path: string): Buffer => readFileSync(join(path, 'data.mdb'))
 
 describe('opening a store', () => {
-  it('makes it where there is none, and finds again what was stored', async (t) => {
+  it('makes one where there is none, and finds again what was stored', async (t) => {
     const path = join(testDirectory(t), 'not', 'there.yet')
     await madeStore(path)
     const store = await openAt(path)
@@ -126,7 +130,7 @@ describe('opening a store', () => {
     assert.equal((await refusal(openAt(other))).code, 'STORE_FORMAT_UNKNOWN')
   })
 
-  it('takes up a store that died while it was made', async (t) => {
+  it('opens a store that was being made when its program died', async (t) => {
     const path = testDirectory(t)
     const root = open({ path, noSubdir: false, encoding: 'binary', keyEncoding: 'binary' })
     root.openDB('meta', { encoding: 'binary', keyEncoding: 'binary', useVersions: true })
@@ -152,7 +156,7 @@ describe('opening a store', () => {
     assert.equal(error.facts['path'], '/proc/viewmesh/store')
   })
 
-  it('refuses one of the other program once a program opened it, whatever its network, and writes nothing', async (t) => {
+  it('refuses one of the other program, whatever its network, and writes nothing', async (t) => {
     const path = testDirectory(t)
     await madeStore(path)
     await madeStore(path, { program: 'generator' })
@@ -169,7 +173,7 @@ describe('opening a store', () => {
     await madeStore(path, { program: 'generator' })
   })
 
-  it('takes up a store that was made before stores named their program', async (t) => {
+  it('opens a store that was made before stores named their program', async (t) => {
     const path = testDirectory(t)
     await madeStore(path)
     const root = open({ path, noSubdir: false, encoding: 'binary', keyEncoding: 'binary' })
@@ -183,21 +187,26 @@ describe('opening a store', () => {
     assert.equal((await refusal(openAt(path, { program: 'generator' }))).code, 'STORE_FOREIGN')
   })
 
-  it('names a directory that this user may not write', async (t) => {
-    const path = testDirectory(t)
-    mkdirSync(join(path, 'store'), { mode: 0o500 })
-    // Root may write everywhere, so another user tries.
-    const uid = process.getuid?.() === 0 ? 1001 : undefined
-    const child = startChild('test/support/store-program.ts', {
-      args: ['hold', join(path, 'store')],
-      ...(uid !== undefined && { uid }),
+  for (const [what, spoil] of [
+    ['a directory that this user may not write', (path) => chmodSync(path, 0o500)],
+    ['files that this user may not write', (path) => chmodSync(join(path, 'data.mdb'), 0o400)],
+  ] satisfies [string, (path: string) => void][])
+    it(`names ${what}`, async (t) => {
+      const parent = testDirectory(t)
+      chmodSync(parent, 0o755)
+      const path = join(parent, 'store')
+      await madeStore(path)
+      if (isRoot) chownSync(path, 1001, 1001)
+      spoil(path)
+      const child = startChild('test/store/support/store-program.ts', {
+        args: ['hold-as-user', path],
+      })
+      const { stdout, code } = await child.ended()
+      assert.equal(stdout.trim(), 'STORE_PATH_UNUSABLE')
+      assert.equal(code, 1)
     })
-    const { stdout, code } = await child.ended()
-    assert.equal(stdout.trim(), 'STORE_PATH_UNUSABLE')
-    assert.equal(code, 1)
-  })
 
-  it('tells the size of the file and the visible blocks as metrics', async (t) => {
+  it('reports the size of the file and the visible blocks as metrics', async (t) => {
     const path = testDirectory(t)
     const registry = new Registry()
     const store = await openWriter({ path, network, retainBlocks: 2 }, { log, registry })
@@ -212,7 +221,7 @@ describe('opening a store', () => {
     assert.match(text, /^viewmesh_store_commit_seconds_count\{kind="documents"\} 3$/m)
   })
 
-  it('for reading alone is refused: the writer comes first', async (t) => {
+  it('for reading is refused without a writer', async (t) => {
     const path = testDirectory(t)
     await madeStore(path)
     assert.throws(() => openReader({ path }), { code: 'STORE_NOT_OPEN' })

@@ -2,10 +2,15 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { open } from 'lmdb'
 import { pino } from 'pino'
-import { openReader } from '../../src/store/reader.ts'
+import { openReader } from '../../src/store/read/reader.ts'
 import type { StoreReader } from '../../src/store/store.ts'
-import { openWriter } from '../../src/store/writer.ts'
-import { namedHash, opaqueBlock, opaqueNetwork, opaqueSeal } from '../support/opaque-blocks.ts'
+import { openWriter } from '../../src/store/write/writer.ts'
+import {
+  namedHash,
+  opaqueBlock,
+  opaqueNetwork,
+  opaqueSeal,
+} from '../support/chain/opaque-blocks.ts'
 import { openTestStore, testDirectory } from '../support/test-store.ts'
 
 const log = pino({ enabled: false })
@@ -14,8 +19,8 @@ const openAt = (path: string): ReturnType<typeof openWriter> =>
 const recordOf = (reader: StoreReader, name: string): string | undefined =>
   reader.read((snapshot) => snapshot.record(name)?.toString())
 
-describe('what a program keeps beside its blocks', () => {
-  it('is there after a restart, in the order of its names, until it is forgotten', async (t) => {
+describe('a record beside the blocks', () => {
+  it('is there after a restart, in the order of its names, until it is removed', async (t) => {
     const path = testDirectory(t)
     const store = await openAt(path)
     for (const name of ['head/b', 'head/a', 'pins'])
@@ -54,7 +59,7 @@ describe('what a program keeps beside its blocks', () => {
 })
 
 describe('the chain of a store', () => {
-  it('is learnt once, and kept', async (t) => {
+  it('is set once, and kept', async (t) => {
     const path = testDirectory(t)
     const store = await openAt(path)
     assert.equal(store.genesisHash(), null)
@@ -73,7 +78,7 @@ describe('the chain of a store', () => {
 describe('the seals of a height', () => {
   const [alice, bob] = ['02'.repeat(33), '03'.repeat(33)]
 
-  it('are shown to a reader as far as their signers are', async (t) => {
+  it('are shown to a reader if their signers are', async (t) => {
     const store = await openTestStore(t)
     const { reader } = store
     const seals = [opaqueSeal(1, 'main', alice), opaqueSeal(1, 'main', bob)]
@@ -89,7 +94,7 @@ describe('the seals of a height', () => {
     assert.equal(shown(), 2)
   })
 
-  it('give way to others in one transaction, and leave no trace of blocks nobody has', async (t) => {
+  it('are replaced in one transaction, and leave no trace of blocks without documents', async (t) => {
     const store = await openTestStore(t)
     const [kept, other] = [opaqueSeal(5, 'main', alice), opaqueSeal(5, 'other', alice)]
     await store.putSeals(5, [other, opaqueSeal(5, 'shared', alice), opaqueSeal(5, 'shared', bob)])

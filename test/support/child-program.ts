@@ -4,11 +4,10 @@ import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-export interface ChildOptions {
+interface ChildOptions {
   readonly args?: readonly string[]
   /** The whole environment but PATH and HOME; nothing is inherited. */
   readonly env?: Readonly<Record<string, string>>
-  readonly uid?: number
   /** Node's own flags. */
   readonly nodeFlags?: readonly string[]
 }
@@ -40,7 +39,6 @@ export function startChild(path: string, options: ChildOptions = {}): ChildProgr
   const child = spawn(process.execPath, [...nodeFlags, file, ...(options.args ?? [])], {
     env: { PATH: '/usr/bin:/bin', HOME: '/nonexistent', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    ...(options.uid !== undefined && { uid: options.uid, gid: options.uid }),
   })
   const text = { stdout: '', stderr: '' }
   child.stdout.on('data', (chunk: Buffer) => {

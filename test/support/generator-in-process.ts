@@ -2,14 +2,14 @@
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { loadGeneratorSettings } from '../../src/generator/config.ts'
-import { type Generator, openGenerator } from '../../src/generator/generator.ts'
+import { type GeneratorProgram, openGenerator } from '../../src/generator/generator.ts'
 import type { HeadTiming } from '../../src/generator/head/timing.ts'
 import type { HealthReport } from '../../src/service/contract.ts'
 import type { Closeable } from '../../src/service/run.ts'
 import { type CapturedLog, captureLog } from './captured-log.ts'
 import { onRoomyDisk } from './machine-disk.ts'
 
-export interface GeneratorInProcess extends Generator {
+export interface GeneratorInProcess extends GeneratorProgram {
   readonly captured: CapturedLog
   /** The first failure that would have ended the program. */
   readonly failed: Promise<unknown>

@@ -2,18 +2,18 @@
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { loadHostSettings } from '../../src/host/config.ts'
-import { type Host, openHost } from '../../src/host/host.ts'
+import { type HostProgram, openHost } from '../../src/host/host.ts'
 import type { HealthReport } from '../../src/service/contract.ts'
 import type { Closeable } from '../../src/service/run.ts'
 import { type CapturedLog, captureLog } from './captured-log.ts'
 import { freePorts } from './free-port.ts'
 import { onRoomyDisk } from './machine-disk.ts'
 
-export interface HostInProcess {
+interface HostInProcess {
   readonly captured: CapturedLog
   readonly healthUrl: string
   /** Settles when everything is open; the ports answer earlier. */
-  readonly opened: Promise<Host>
+  readonly opened: Promise<HostProgram>
   health(): Promise<{ status: number; report: HealthReport }>
   close(): Promise<void>
 }

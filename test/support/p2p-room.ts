@@ -41,7 +41,7 @@ export interface RoomSetup {
   readonly onBlock?: P2pParts['onBlock']
   readonly onHead?: P2pParts['onHead']
   /** Refuses every question by default. */
-  readonly answers?: Partial<P2pParts['answers']>
+  readonly answers?: Partial<P2pParts['handlers']>
   readonly source?: P2pParts['source']
 }
 
@@ -64,7 +64,7 @@ export async function openRoom(t: TestContext, setup: RoomSetup = {}): Promise<T
       source: setup.source ?? sourceOf(blocks),
       ...(setup.onBlock === undefined ? {} : { onBlock: setup.onBlock }),
       ...(setup.onHead === undefined ? {} : { onHead: setup.onHead }),
-      answers: { identity: () => null, votes: () => null, ...setup.answers },
+      handlers: { identity: () => null, votes: () => null, ...setup.answers },
     },
   )
   t.after(() => p2p.close())
@@ -82,10 +82,10 @@ export async function openRoom(t: TestContext, setup: RoomSetup = {}): Promise<T
   }
 }
 
-/** Resolves when the condition holds; for what no event tells. Gives up after ten seconds. */
+/** Resolves when the condition holds; for what no event tells. Gives up after a minute. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const tooLate = new Error('what is awaited here has not come within 10 s')
-  const deadlineMs = performance.now() + 10_000
+  const tooLate = new Error('what is awaited here has not come within a minute')
+  const deadlineMs = performance.now() + 60_000
   while (!(await condition())) {
     if (performance.now() > deadlineMs) throw tooLate
     await delay(10)
@@ -101,7 +101,7 @@ export async function connect(from: TestRoom, to: TestRoom): Promise<void> {
   await Promise.all([announced, seen])
   if (from.subscribes) await until(() => isSubscribed(to, from))
   if (to.subscribes) await until(() => isSubscribed(from, to))
-  await from.p2p.status(to.id, AbortSignal.timeout(5000))
+  await from.p2p.status(to.id, AbortSignal.timeout(60_000))
 }
 
 function isSubscribed(publisher: TestRoom, reader: TestRoom): boolean {

@@ -20,7 +20,7 @@ import { type HealthReport, nodeOptions, type ProgramName } from '../../src/serv
 import { freePorts } from './free-port.ts'
 
 /** What a process has in memory. */
-export interface ProcessMemory {
+interface ProcessMemory {
   readonly ownBytes: number
   readonly residentBytes: number
   /** The most it ever had. */

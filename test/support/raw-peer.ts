@@ -52,7 +52,7 @@ export interface RawPeer {
   take(protocol: string, take: (stream: Stream) => unknown): Promise<void>
 }
 
-export interface RawPeerSetup {
+interface RawPeerSetup {
   /** The loopback address it dials from, so that one machine plays several; 127.0.0.1 by default. */
   readonly from?: string
   /** Never answers on streams that others open. */

@@ -4,12 +4,14 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
-export interface Import {
+interface Import {
   /** A path from the root (`src/errors.ts`) for our own files, else the package's name. */
   readonly target: string
   readonly own: boolean
   /** True where only types are imported. */
   readonly typeOnly: boolean
+  /** Names as the other file exports them; `*` where all are taken, or at run time. */
+  readonly names: readonly string[]
 }
 
 export interface SourceFile {
@@ -45,35 +47,47 @@ function readSourceFile(path: string): SourceFile {
   const imports: Import[] = []
   const visit = (node: ts.Node): void => {
     const found = importOf(node)
-    if (found !== null) imports.push(resolveImport(path, found.specifier, found.typeOnly))
+    if (found !== null) imports.push(resolveImport(path, found))
     ts.forEachChild(node, visit)
   }
   visit(tree)
   return { path, text, imports }
 }
 
-function importOf(node: ts.Node): { specifier: string; typeOnly: boolean } | null {
+/** An import as it is written. */
+type WrittenImport = Pick<Import, 'typeOnly' | 'names'> & { readonly specifier: string }
+
+function importOf(node: ts.Node): WrittenImport | null {
   if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
-    return { specifier: node.moduleSpecifier.text, typeOnly: isTypeOnly(node.importClause) }
+    const { importClause } = node
+    const specifier = node.moduleSpecifier.text
+    return { specifier, typeOnly: isTypeOnly(importClause), names: namesIn(importClause) }
   }
   if (
     ts.isExportDeclaration(node) &&
     node.moduleSpecifier &&
     ts.isStringLiteral(node.moduleSpecifier)
   ) {
-    return { specifier: node.moduleSpecifier.text, typeOnly: node.isTypeOnly }
+    return { specifier: node.moduleSpecifier.text, typeOnly: node.isTypeOnly, names: ['*'] }
   }
   if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
     const { literal } = node.argument
-    return ts.isStringLiteral(literal) ? { specifier: literal.text, typeOnly: true } : null
+    const names = [node.qualifier?.getText() ?? '*']
+    return ts.isStringLiteral(literal) ? { specifier: literal.text, typeOnly: true, names } : null
   }
   if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
     const [argument] = node.arguments
     return argument && ts.isStringLiteral(argument)
-      ? { specifier: argument.text, typeOnly: false }
+      ? { specifier: argument.text, typeOnly: false, names: ['*'] }
       : null
   }
   return null
+}
+
+function namesIn(clause: ts.ImportClause | undefined): string[] {
+  const bindings = clause?.namedBindings
+  if (bindings === undefined || ts.isNamespaceImport(bindings)) return ['*']
+  return bindings.elements.map(({ name, propertyName }) => (propertyName ?? name).text)
 }
 
 function isTypeOnly(clause: ts.ImportClause | undefined): boolean {
@@ -87,12 +101,12 @@ function isTypeOnly(clause: ts.ImportClause | undefined): boolean {
   )
 }
 
-function resolveImport(from: string, specifier: string, typeOnly: boolean): Import {
+function resolveImport(from: string, { specifier, typeOnly, names }: WrittenImport): Import {
   if (specifier.startsWith('.')) {
     const target = relative(root, join(root, dirname(from), specifier)).replaceAll('\\', '/')
-    return { target, own: true, typeOnly }
+    return { target, own: true, typeOnly, names }
   }
   const parts = specifier.split('/')
   const target = specifier.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? specifier)
-  return { target: specifier.startsWith('node:') ? specifier : target, own: false, typeOnly }
+  return { target: specifier.startsWith('node:') ? specifier : target, own: false, typeOnly, names }
 }

@@ -1,19 +1,19 @@
 /** Plays a Generator on the mesh: seals blocks of a made-up chain, publishes and serves them, signs heads. */
 import type { TestContext } from 'node:test'
-import type { Signer } from '../../src/identity/signature.ts'
+import type { DigestSigner } from '../../src/identity/signature.ts'
 import { proveIdentity } from '../../src/mesh/identity-proof.ts'
-import { createVoteAnswers } from '../../src/mesh/vote-answers.ts'
+import { createVoteResponder } from '../../src/mesh/vote-responder.ts'
 import type { P2pParts } from '../../src/p2p/p2p.ts'
 import type { Seal } from '../../src/primitives/seal.ts'
 import { encodeSealedBlock } from '../../src/primitives/sealed-block.ts'
-import type { ChainBlock } from './block-factory.ts'
+import type { ChainBlock } from './chain/block-factory.ts'
+import { sealBlock, type TestSealedBlock, testSigner } from './chain/sealed-blocks.ts'
+import { headMessage } from './chain/signed-heads.ts'
 import { heightsOf, openRoom, type TestRoom } from './p2p-room.ts'
-import { sealBlock, type TestSealedBlock, testSigner } from './sealed-blocks.ts'
-import { headMessage } from './signed-heads.ts'
 
 export interface TestGenerator {
   readonly room: TestRoom
-  readonly signer: Signer
+  readonly signer: DigestSigner
   /** What it serves now, by height. */
   readonly chain: Map<number, TestSealedBlock>
   /** Every seal it ever made. */
@@ -30,7 +30,7 @@ export interface TestGenerator {
   dropAbove(height: number): void
 }
 
-export interface TestGeneratorSetup {
+interface TestGeneratorSetup {
   /** Height of its node's head. By default its own. */
   readonly nodeHeight?: () => number
   readonly room?: Parameters<typeof openRoom>[1]
@@ -68,7 +68,7 @@ export async function openTestGenerator(
     heights: (from, to, limit) => heightsOf(chain, from, to).slice(0, limit),
     sealedBlock: (height) => chain.get(height)?.bytes ?? null,
   }
-  const votes = createVoteAnswers({
+  const votes = createVoteResponder({
     reader: { read: (look) => look(snapshotOf(seals)) },
     heads: () => [newestHead()].filter((head) => head !== null),
   })
@@ -119,7 +119,7 @@ export async function openTestGenerator(
 
 /** Proves the identity of a made-up Generator to whoever is connected with its peer ID. */
 export function proofOf(
-  signer: Signer,
+  signer: DigestSigner,
   peerId: string,
   role: 'generator' | 'host' = 'generator',
 ): Uint8Array {
@@ -128,7 +128,7 @@ export function proofOf(
 
 function snapshotOf(
   seals: readonly Seal[],
-): Parameters<Parameters<Parameters<typeof createVoteAnswers>[0]['reader']['read']>[0]>[0] {
+): Parameters<Parameters<Parameters<typeof createVoteResponder>[0]['reader']['read']>[0]>[0] {
   return {
     sealsOf: (hash) => seals.filter(({ blockHash }) => blockHash === hash),
     sealPlaces: (from, to) =>

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { pino } from 'pino'
 import type { StoreReader, StoreWriter } from '../../src/store/store.ts'
-import { openWriter } from '../../src/store/writer.ts'
-import { testNetwork } from './sealed-blocks.ts'
+import { openWriter } from '../../src/store/write/writer.ts'
+import { testNetwork } from './chain/sealed-blocks.ts'
 
 /** A directory that is removed after the test. */
 export function testDirectory(t: TestContext): string {

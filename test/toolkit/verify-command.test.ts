@@ -7,11 +7,11 @@ import { Readable } from 'node:stream'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import {
-  maxAnswerBytes,
+  maxAnswerFileBytes,
   type VerifyFlags,
   verifyCommand,
 } from '../../src/toolkit/verify-command.ts'
-import { alice, bob, carol, documentOf } from '../support/answered-documents.ts'
+import { alice, bob, carol, documentOf } from '../support/chain/answered-documents.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'viewmesh-verify-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -32,7 +32,7 @@ const { value, ...half } = documentOf('tx-')
 const { number, hash } = log._proof.block
 const sealed = `in block ${number} (${hash}) of Ethereum__Mainnet, signed by ${alice.identity}`
 
-describe('a line a document says', () => {
+describe('viewmesh verify prints a line a document with', () => {
   test('what is proven of it, by whom, and what not; all proven is exit code 0', async () => {
     const answer = { data: { Log: [{ ...log, amount: '0x1' }, documentOf('log-')] } }
     assert.deepEqual(await verifyText(JSON.stringify(answer)), {
@@ -75,7 +75,7 @@ describe('a line a document says', () => {
     })
   })
 
-  test('nothing that a terminal would obey', async () => {
+  test('no control characters for a terminal', async () => {
     const names = ['\u001b[2J', '\u009b2J', 'a\nb', 'é']
     const evil = Object.fromEntries(names.map((name) => [name, { ...log, [name]: 1 }]))
     const { stdout } = await verifyText(JSON.stringify(evil))
@@ -88,7 +88,7 @@ describe('a line a document says', () => {
   })
 })
 
-describe('it cannot look, which is exit code 2, and says what to do:', () => {
+describe('viewmesh verify exits with 2 and a remedy for', () => {
   const refusals: Readonly<Record<string, readonly [string, VerifyFlags, string]>> = {
     'no identity': [
       '{}',
@@ -117,7 +117,7 @@ describe('it cannot look, which is exit code 2, and says what to do:', () => {
     })
   }
 
-  test('a file that is not there', async () => {
+  test('a missing file', async () => {
     const file = join(folder, 'missing.json')
     assert.deepEqual(await verifyCommand(file, byAlice, nothing), {
       exitCode: 2,
@@ -129,8 +129,8 @@ describe('it cannot look, which is exit code 2, and says what to do:', () => {
   test('an answer of more than 128 MiB, and not one of 128 MiB', async () => {
     const file = join(folder, 'large.json')
     for (const [bytes, message] of [
-      [maxAnswerBytes, /is not JSON/],
-      [maxAnswerBytes + 1, /is larger than 134217728 bytes/],
+      [maxAnswerFileBytes, /is not JSON/],
+      [maxAnswerFileBytes + 1, /is larger than 134217728 bytes/],
     ] as const) {
       writeFileSync(file, '')
       truncateSync(file, bytes)
@@ -160,7 +160,7 @@ describe('viewmesh verify', () => {
     assert.deepEqual([status, stdout], [0, `the answer: proven: ${log._docID}, ${sealed}\n`])
   })
 
-  test('takes several identities, and how many of them have to have signed', () => {
+  test('takes several identities, and how many of them must have signed', () => {
     const text = JSON.stringify(log)
     const all = given(alice.identity, bob.identity, carol.identity)
     assert.equal(run(['-', ...all, '--minimum', '2'], text).status, 0)
@@ -179,14 +179,14 @@ describe('viewmesh verify', () => {
     'no identity': [['-'], /No --identity is given/],
   }
   for (const [name, [args, message]] of Object.entries(usages)) {
-    test(`${name} is a mistake of usage, exit code 2`, () => {
+    test(`refuses ${name} with exit code 2`, () => {
       const { status, stdout, stderr } = run(args)
       assert.deepEqual([status, stdout], [2, ''])
       assert.match(stderr, message)
     })
   }
 
-  test('--help tells flags and exit codes', () => {
+  test('lists flags and exit codes with --help', () => {
     const { status, stdout } = run(['--help'])
     assert.equal(status, 0)
     assert.match(stdout, /--identity <hex>.*--minimum <number>.*--json.*Ends with 0/s)

@@ -5,9 +5,9 @@ import { collections, storedFields } from '../../src/primitives/collections.ts'
 import { toDocuments } from '../../src/primitives/documents.ts'
 import { sealDigest as primitivesDigest } from '../../src/primitives/seal.ts'
 import { encodeValues, canonicalBytes as primitivesBytes } from '../../src/primitives/values.ts'
-import { canonicalBytes } from '../../src/verify/canonical-bytes.ts'
+import { answeredBytes } from '../../src/verify/canonical-bytes.ts'
 import { type Proof, readProof } from '../../src/verify/proof.ts'
-import { sealDigest } from '../../src/verify/signers.ts'
+import { proofDigest } from '../../src/verify/signers.ts'
 import { verifyAnswer, verifyDocument } from '../../src/verify/verify.ts'
 import { answeredBlock } from '../primitives/arbitrary-block.ts'
 import {
@@ -16,7 +16,7 @@ import {
   answeredDocuments,
   sealableBlock,
   told,
-} from '../support/answered-documents.ts'
+} from '../support/chain/answered-documents.ts'
 
 const byAlice = { identities: [alice.identity] }
 const network = 'Ethereum__Mainnet'
@@ -41,7 +41,7 @@ test('the canonical bytes are those that Generators make', () => {
   const property = fc.property(documents, (made) => {
     for (const { collection, docID, values } of sealableBlock(made).documents) {
       const fields = storedFields(collection).map(({ name }, at) => [name, values[at]])
-      assert.deepEqual(canonicalBytes(network, collection, docID, Object.fromEntries(fields)), {
+      assert.deepEqual(answeredBytes(network, collection, docID, Object.fromEntries(fields)), {
         bytes: Uint8Array.from(
           primitivesBytes(network, collection, docID, encodeValues(collection, values)),
         ),
@@ -59,7 +59,7 @@ test('what is signed is what Generators sign', () => {
       ...{ network, blockNumber: block.number, blockHash: block.hash },
       ...{ merkleRoot: root, cidCount: count },
     }
-    assert.deepEqual(sealDigest(proof), Uint8Array.from(primitivesDigest(statement)))
+    assert.deepEqual(proofDigest(proof), Uint8Array.from(primitivesDigest(statement)))
   })
   fc.assert(property, { numRuns: 40 })
 })
@@ -123,7 +123,7 @@ const change: fc.Arbitrary<Change> = anyDocument.chain((document) =>
     .chain((path) => near(partAt(document, path)).map((part) => ({ document, path, part }))),
 )
 
-test('any change of any value, path, index, count, root or seal is noticed, with a reason', () => {
+test('any change of a value, path, index, count, root or seal is refused with a reason', () => {
   const property = fc.property(change, ({ document, path, part }) => {
     fc.pre(!isSame(part, partAt(document, path)))
     const verdict = verifyDocument(withPart(document, path, part), byAlice)
@@ -149,7 +149,7 @@ test('without any one of its fields only the CID is proven, and the field is nam
   fc.assert(property, { numRuns: 60 })
 })
 
-describe('whatever the input is, it is judged and nothing is thrown:', () => {
+describe('any input gets a verdict and nothing is thrown:', () => {
   const judge = (value: unknown): void => {
     verifyDocument(value, byAlice)
     verifyAnswer(value, byAlice)

@@ -9,7 +9,7 @@ import {
   carol,
   documentOf,
   told,
-} from '../support/answered-documents.ts'
+} from '../support/chain/answered-documents.ts'
 
 const byAlice = { identities: [alice.identity] }
 const otherHash = 'ab'.repeat(32)
@@ -258,7 +258,7 @@ describe('the messages name the facts of the case', () => {
     return verdict.proves === 'nothing' ? verdict.failure.message : ''
   }
 
-  test('what the query has to ask for', () => {
+  test('name what the query has to ask for', () => {
     const change = withProof(({ block }) => ({ block: { hash: block.hash }, seals: undefined }))
     assert.equal(
       messageOf(change(documentOf('log-'))),
@@ -266,14 +266,14 @@ describe('the messages name the facts of the case', () => {
     )
   })
 
-  test('who signed where nobody of them is accepted', () => {
+  test('name the signers where none of them is accepted', () => {
     assert.equal(
       messageOf(documentOf('log-'), { identities: [carol.identity] }),
       `None of the identities that signed is accepted: ${alice.identity}, ${bob.identity}.`,
     )
   })
 
-  test('how many are missing', () => {
+  test('name how many signers are missing', () => {
     const acceptance = { identities: [alice.identity, carol.identity], minimum: 2 }
     assert.equal(
       messageOf(documentOf('log-'), acceptance),
@@ -281,7 +281,7 @@ describe('the messages name the facts of the case', () => {
     )
   })
 
-  test('nothing that was not looked at', () => {
+  test('hold nothing that was not checked', () => {
     const evil = '\u001b[2Jowned'
     const seals = [{ type: evil, identity: evil, value: evil }]
     const message = messageOf(withProof(() => ({ seals }))(documentOf('log-')))
@@ -289,7 +289,7 @@ describe('the messages name the facts of the case', () => {
   })
 })
 
-describe('an acceptance that no document can meet is a mistake of the caller', () => {
+describe('an acceptance that no document can meet throws', () => {
   const refusals: Readonly<
     Record<string, readonly [readonly string[], number | undefined, RegExp]>
   > = {

@@ -9,7 +9,7 @@ const leavesAndIndex = fc
   .array(leaf, { minLength: 1, maxLength: 70 })
   .chain((leaves) => fc.tuple(fc.constant(leaves), fc.nat(leaves.length - 1)))
 
-test('any leaf can be shown to be under the root by a proof of logarithmic length', () => {
+test('any leaf has a proof of logarithmic length to the root', () => {
   fc.assert(
     fc.property(leavesAndIndex, ([leaves, index]) => {
       const proof = inclusionPath(merkleTree(leaves), index)
@@ -20,7 +20,7 @@ test('any leaf can be shown to be under the root by a proof of logarithmic lengt
   )
 })
 
-test('a proof shows nothing about another leaf, place, count, sibling or root', () => {
+test('a proof fails for another leaf, index, count, sibling or root', () => {
   fc.assert(
     fc.property(leavesAndIndex, fc.nat(255), ([leaves, index], bit) => {
       const count = leaves.length

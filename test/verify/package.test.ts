@@ -14,8 +14,8 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { alice, documentOf } from '../support/answered-documents.ts'
-import { readProofs } from '../support/readme-proofs.ts'
+import { blocksIn } from '../docs/support/page.ts'
+import { alice, documentOf } from '../support/chain/answered-documents.ts'
 import { repository } from '../support/repository.ts'
 
 const top = mkdtempSync(join(tmpdir(), 'viewmesh-package-'))
@@ -24,7 +24,7 @@ const installed = join(app, 'node_modules/viewmesh')
 const manifest = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'))
 const answer = { data: { Log: [documentOf('log-')] } }
 
-/** Runs Node in the application; answers what it writes. */
+/** Runs Node in the application; returns its output. */
 function node(args: readonly string[], input = ''): string {
   return execFileSync(process.execPath, args, { cwd: app, input, encoding: 'utf8' })
 }
@@ -71,21 +71,22 @@ test('viewmesh/verify is imported, and needs no package but the curves and hashe
   assert.equal(node(['check.js']), 'data.Log.0 document cid-wrong\n')
 })
 
-test('the program that README shows runs', () => {
-  const { answer: shown, program } = readProofs()
-  writeFileSync(join(app, 'answer.json'), shown)
-  writeFileSync(join(app, 'readme.js'), program)
-  const expected = "data.AccessListEntry.0 [ 'address', 'blockNumber', 'storageKeys' ] []\n"
-  assert.equal(node(['readme.js']), expected)
+test('the program in docs/proofs.md writes what the page shows', () => {
+  const blocks = blocksIn(readFileSync(join(repository, 'docs/proofs.md'), 'utf8'))
+  const answered = blocks.find(({ language }) => language === 'json')
+  const at = blocks.findIndex(({ language }) => language === 'js')
+  writeFileSync(join(app, 'answer.json'), answered?.text ?? '')
+  writeFileSync(join(app, 'page.js'), blocks[at]?.text ?? '')
+  assert.equal(node(['page.js']), blocks[at + 1]?.text)
 })
 
-test('its types are enough for a strict compiler without those of Node', () => {
+test('its types compile strictly without those of Node', () => {
   writeFileSync(
     join(app, 'check.ts'),
     `import { type Verdict, verifyDocument } from 'viewmesh/verify'
     const verdict: Verdict = verifyDocument(null, { identities: ['ab'], minimum: 1 })
     export const signers: readonly string[] = verdict.proves === 'nothing' ? [] : verdict.signers
-    // @ts-expect-error: where nothing is proven nobody signed
+    // @ts-expect-error: without a proof there are no signers
     export const nobody: unknown = verdict.proves === 'nothing' && verdict.signers`,
   )
   const compiler = join(repository, 'node_modules/typescript/bin/tsc')

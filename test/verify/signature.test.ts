@@ -5,8 +5,8 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { bytesToNumberLE, numberToBytesLE } from '@noble/curves/utils.js'
 import { sha512 } from '@noble/hashes/sha2.js'
 import fc from 'fast-check'
-import { createSigner, verifySignature as verifyInNode } from '../../src/identity/signature.ts'
-import { verifySignature } from '../../src/verify/signature.ts'
+import { createSigner, isValidSignature as verifyInNode } from '../../src/identity/signature.ts'
+import { verifySealSignature } from '../../src/verify/signature.ts'
 
 const toHex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 const fromHex = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, 'hex'))
@@ -18,13 +18,13 @@ const types = ['ES256K', 'Ed25519'] as const
 
 /** Answers for both, which are the same. */
 function verify(type: string, identity: string, message: Uint8Array, signature: string): boolean {
-  const fits = verifySignature(type, identity, message, signature)
+  const fits = verifySealSignature(type, identity, message, signature)
   assert.equal(verifyInNode(type, identity, message, signature), fits, signature)
   return fits
 }
 
 for (const type of types) {
-  test(`${type}: what a Generator signs fits, for its digest and identity alone`, () => {
+  test(`${type}: a Generator’s signature is valid for its digest and identity alone`, () => {
     const property = fc.property(key, key, digest, digest, (secret, strange, message, other) => {
       fc.pre(toHex(secret) !== toHex(strange) && toHex(message) !== toHex(other))
       const { identity, sign } = createSigner({ type, privateKey: secret })
@@ -41,7 +41,7 @@ for (const type of types) {
     fc.assert(property, { numRuns: 20 })
   })
 
-  test(`${type}: with any change of a byte, a digit or the length it does not fit`, () => {
+  test(`${type}: a signature with any byte, digit or length changed is invalid`, () => {
     const { identity, sign } = createSigner({ type, privateKey: fromHex('11'.repeat(32)) })
     const message = fromHex('22'.repeat(32))
     const change = (text: string, at: number, digit: string): string =>
@@ -57,7 +57,7 @@ for (const type of types) {
     fc.assert(property, { numRuns: 150 })
   })
 
-  test(`${type}: any text is judged as a Host judges it, and nothing is thrown`, () => {
+  test(`${type}: any text gets the verdict that a Host gives it, and nothing is thrown`, () => {
     const text = fc.oneof(
       fc.string(),
       bytes(32).map(toHex),
@@ -73,7 +73,7 @@ for (const type of types) {
 
 const order = secp256k1.Point.CURVE().n
 
-test('ES256K: one spelling of one signature fits, whatever others there are in DER', () => {
+test('ES256K: one spelling of a signature is valid, whatever others there are in DER', () => {
   const secret = fromHex('33'.repeat(32))
   const message = fromHex('44'.repeat(32))
   const { identity, sign } = createSigner({ type: 'ES256K', privateKey: secret })
@@ -118,7 +118,7 @@ function derInteger(value: bigint, padding: string): string {
 }
 
 /** Libraries differ here (https://eprint.iacr.org/2020/1244): with the cofactor these would all fit. */
-test('Ed25519: keys and signatures with a part of small order fit where they fit at a Host', () => {
+test('Ed25519: keys and signatures with a small-order part are valid where a Host accepts them', () => {
   const { Point } = ed25519
   const parts = ED25519_TORSION_SUBGROUP.map((hex) => Point.fromHex(hex, true))
   let fitting = 0
@@ -143,7 +143,7 @@ test('Ed25519: keys and signatures with a part of small order fit where they fit
   assert.ok(fitting > 0)
 })
 
-test('Ed25519: numbers that are not reduced do not fit', () => {
+test('Ed25519: numbers that are not reduced are invalid', () => {
   const { identity, sign } = createSigner({ type: 'Ed25519', privateKey: fromHex('55'.repeat(32)) })
   const message = fromHex('66'.repeat(32))
   const good = sign(message)

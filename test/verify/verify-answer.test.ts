@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { verifyAnswer } from '../../src/verify/verify.ts'
-import { alice, documentOf, told } from '../support/answered-documents.ts'
+import { alice, documentOf, told } from '../support/chain/answered-documents.ts'
 
 const byAlice = { identities: [alice.identity] }
 
@@ -9,7 +9,7 @@ const byAlice = { identities: [alice.identity] }
 const toldOf = (answer: unknown): readonly string[] =>
   verifyAnswer(answer, byAlice).map(({ path, verdict }) => `${path.join('.')}: ${told(verdict)}`)
 
-test('every document of a nested answer is judged by itself, the outer ones first', () => {
+test('every document of a nested answer gets its own verdict, the outer ones first', () => {
   const { value, ...half } = documentOf('tx-')
   const answer = {
     data: {
@@ -40,25 +40,25 @@ test('every document of a nested answer is judged by itself, the outer ones firs
   ])
 })
 
-test('a part of an answer will do, down to one document', () => {
+test('a part of an answer is verified too, down to one document', () => {
   assert.deepEqual(toldOf(documentOf('log-')), [': document'])
   assert.deepEqual(toldOf([documentOf('log-')]), ['0: document'])
 })
 
-test('where nothing has a proof there is no verdict', () => {
+test('an answer without proofs has no verdicts', () => {
   for (const answer of [{ data: { Log: [{ hash: '0x' }] } }, { errors: [] }, null, 'text', 7]) {
     assert.deepEqual(toldOf(answer), [])
   }
 })
 
-test('an object that is in the answer twice, as clients with a cache have it, is told once', () => {
+test('an object that is in the answer twice, as caching clients have it, is reported once', () => {
   const log = documentOf('log-')
   const cyclic = { log, again: log, self: {} }
   cyclic.self = cyclic
   assert.deepEqual(toldOf(cyclic), ['log: document'])
 })
 
-test('what nests deeper than any answer is told, and not looked into', () => {
+test('parts nested deeper than any answer are reported, and not searched', () => {
   const nested = (levels: number): unknown =>
     levels === 0 ? { _proof: null } : { deeper: nested(levels - 1) }
   assert.deepEqual(toldOf(nested(64)), [`${Array(64).fill('deeper').join('.')}: proof-missing`])
@@ -68,7 +68,7 @@ test('what nests deeper than any answer is told, and not looked into', () => {
   assert.equal(verifyAnswer(bottomless, byAlice).length, 1)
 })
 
-test('an answer may be long', () => {
+test('a long answer is verified', () => {
   const log = documentOf('log-')
   const answer = Array.from({ length: 150_000 }, () => ({ of: 1 }))
   assert.deepEqual(toldOf([...answer, log]), ['150000: document'])

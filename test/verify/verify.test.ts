@@ -13,9 +13,9 @@ import {
   carol,
   documentOf,
   told,
-} from '../support/answered-documents.ts'
-import { createChain } from '../support/block-factory.ts'
-import { sealBlock, testNetwork } from '../support/sealed-blocks.ts'
+} from '../support/chain/answered-documents.ts'
+import { createChain } from '../support/chain/block-factory.ts'
+import { sealBlock, testNetwork } from '../support/chain/sealed-blocks.ts'
 
 const byAlice = { identities: [alice.identity] }
 

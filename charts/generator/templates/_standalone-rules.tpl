@@ -1,7 +1,7 @@
 {{- /*
 The rules of the definitions, in their words, for mode=standalone, in which no API server applies them; copied into
-the charts of Generator and Host by `npx node test/charts/write-files.ts`. Helm cannot evaluate CEL:
-test/cluster/chart-refusals.test.ts shows that what breaks a rule there is refused here.
+the charts of Generator and Host by `npm run generate`. Helm cannot evaluate CEL:
+test/e2e/cluster/charts/chart-refusals.test.ts shows that what breaks a rule there is refused here.
 */ -}}
 
 {{- /* What the spec breaks, as a JSON list of lines. Rules are lists: whether it is broken, where, what to do. */ -}}
@@ -23,7 +23,7 @@ test/cluster/chart-refusals.test.ts shows that what breaks a rule there is refus
   (list (and (hasKey $spec "start") (eq (hasKey $start "height") (hasKey $start "behindHead"))) "spec.start" "give exactly one of height and behindHead, or leave start out to begin at the newest block")
   (list (and (hasKey $p2p "nodePort") (ne $p2p.type "NodePort")) (print $atP2p ".nodePort") "nodePort needs type NodePort: set it, or leave nodePort out")
   (list (and (hasKey $p2p "loadBalancerClass") (ne $p2p.type "LoadBalancer")) (print $atP2p ".loadBalancerClass") "loadBalancerClass needs type LoadBalancer: set it, or leave loadBalancerClass out")
-  (list (and (eq $p2p.type "NodePort") $p2p.publicHealth) (print $atP2p ".publicHealth") "a NodePort cannot be 8080, where registry dashboards look for /health: use LoadBalancer, or set publicHealth to false")
+  (list (and (eq $p2p.type "NodePort") $p2p.publicHealth) (print $atP2p ".publicHealth") "a NodePort cannot be 8080, where registry dashboards expect /health: use LoadBalancer, or set publicHealth to false")
   (list (and $pod.hostNetwork (gt (int $spec.replicas) 1)) "spec.replicas" "podTemplate.spec.hostNetwork allows one replica only, because the ports 8080, 9171, 9181, 9182 and 9183 are then the machine's: set replicas to 1 and create another Host for another machine")
   (list (and (not $spec.pruning.enabled) (eq $spec.storage.data.size $size)) "spec.storage.data.size" (printf "without pruning a store never stops growing, so the default of %s is not taken: set storage.data.size to what the blocks need, roughly 150 MB for every 1,000 blocks of 200 transactions, or leave pruning enabled" $size))
   (list (include "viewmesh.anyIn" (list $pod.containers "name" (list $other))) (print $at ".containers") (printf "the container of a %s's program is named %s, and %s is that of a %s: give the container another name" (title $program) $program $other (title $other)))

@@ -1,6 +1,6 @@
 {{- /*
 The objects of mode=standalone, shared by the charts of Generator and Host; copied into both by
-`npx node test/charts/write-files.ts`, as are standalone-pod.tpl and standalone-network.tpl.
+`npm run generate`, as are standalone-pod.tpl and standalone-network.tpl.
 */ -}}
 
 {{- define "viewmesh.standalone" -}}

@@ -1,7 +1,7 @@
 {{- /*
-What the charts of Generator and Host share; `npx node test/charts/write-files.ts` copies it into both as
+What the charts of Generator and Host share; `npm run generate` copies it into both as
 templates/_shared.tpl. In standalone mode it makes of a spec what operator/resources makes of it, which
-test/cluster/chart-standalone.test.ts compares object by object.
+test/e2e/cluster/charts/chart-standalone.test.ts compares object by object.
 */ -}}
 
 {{- /* The name of the resource, from which all other names are made. */ -}}
@@ -277,12 +277,12 @@ kubectl create secret generic {{ include "viewmesh.name" . }}-{{ .Chart.Name }}-
 {{- else -}}
 {{- $stays = append $stays "the data volumes" -}}
 {{- end -}}
-BACK UP ITS IDENTITY NOW. It cannot be made again:
+BACK UP ITS IDENTITY NOW. It cannot be recreated:
 
   kubectl --namespace {{ .Release.Namespace }} get secret {{ $secret }} -o yaml | sed '/^  ownerReferences:/,/^  resourceVersion:/d; /^  resourceVersion:/d; /^  uid:/d' > {{ $secret }}.yaml
   kubectl apply --server-side --force-conflicts -f {{ $secret }}.yaml    # puts it back
 
-and the volume keys-{{ $base }}-0{{ if eq .Chart.Name "host" }} of each replica{{ end }}, as a snapshot or with kubectl cp. Keep both apart from each other.
+and the volume keys-{{ $base }}-0{{ if eq .Chart.Name "host" }} of each replica{{ end }}, as a snapshot or with kubectl cp. Keep the two apart from each other.
 {{- if $goes }}
 UNINSTALLING DELETES {{ join ", " $goes }}, as deletionPolicy says.
 {{- end }}

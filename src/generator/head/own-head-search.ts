@@ -1,40 +1,41 @@
 /**
- * Asks peers for the newest head of this Generator that they have: on every connection, and from time to
- * time on those that stay. After its store was lost and its clock set back it would sign heads that peers
- * take for old ones, and another program may run with its key. Only our own signature counts, and is looked at
- * only on heads that this program did not sign.
+ * Asks peers for the newest head of this Generator that they have: on every new connection, and
+ * periodically on existing ones. After its store was lost and its clock set back it would sign heads that
+ * peers ignore as old, and another program may run with its key. Only our own signature counts, and it is
+ * verified only on heads that this program did not sign.
  */
 import type { Logger } from 'pino'
 import { ServiceError } from '../../errors.ts'
-import { verifySignature } from '../../identity/signature.ts'
+import { isValidSignature } from '../../identity/signature.ts'
 import type { P2p } from '../../p2p/p2p.ts'
 import { decodeHead, type Head, headDigest } from '../../primitives/head.ts'
+import { addHeights, type HeightRanges, hasHeight } from '../../primitives/height-ranges.ts'
 import { decodeHeadsAnswer, encodeVoteRequest } from '../../primitives/vote-exchange.ts'
-import { malformed } from '../../primitives/wire.ts'
+import { malformedMessage } from '../../primitives/wire.ts'
 
-export interface OwnHeadSearchOptions {
+interface OwnHeadSearchOptions {
   /** As in `Ethereum__Mainnet`. */
   readonly network: string
   /** The public key of this Generator. */
   readonly identity: string
-  /** Between two questions to a peer. */
+  /** Interval between two requests to a peer. */
   readonly askPeersMs: number
 }
 
-export interface OwnHeadSearchParts {
-  readonly p2p: Pick<P2p, 'ask' | 'onPeer' | 'peers' | 'penalise'>
+interface OwnHeadSearchParts {
+  readonly p2p: Pick<P2p, 'request' | 'onPeer' | 'peers' | 'penalise'>
   readonly log: Logger
   /** A head with our valid signature that this program did not sign. */
   readonly onFound: (head: Head) => void
 }
 
-export interface OwnHeadSearch {
+interface OwnHeadSearch {
   /** This program signed the head with this sequence. */
-  know(sequence: number): void
+  addOwn(sequence: number): void
   close(): void
 }
 
-/** Begins to ask. */
+/** Starts the search. */
 export function openOwnHeadSearch(
   options: OwnHeadSearchOptions,
   parts: OwnHeadSearchParts,
@@ -43,19 +44,20 @@ export function openOwnHeadSearch(
   const question = encodeVoteRequest({ kind: 'heads', identities: [options.identity] })
   const closing = new AbortController()
   const asking = new Set<string>()
-  const own = createSequences()
+  /** Sequences that this program signed; as a rule each is one above the one before. */
+  let own: HeightRanges = []
 
   const ask = async (peer: string): Promise<void> => {
     if (asking.has(peer)) return
     asking.add(peer)
     try {
-      const answer = await p2p.ask(peer, 'votes', question, closing.signal)
-      const head = readForeign(answer, options, own.has)
+      const response = await p2p.request(peer, 'votes', question, closing.signal)
+      const head = readForeign(response, options, (sequence) => hasHeight(own, sequence))
       if (head !== null) parts.onFound(head)
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'PRIMITIVES_MESSAGE_MALFORMED')
         p2p.penalise(peer, error.message)
-      else log.debug({ err: error, peer }, 'a peer did not tell which head of ours it has')
+      else log.debug({ err: error, peer }, 'a peer did not report which head of ours it has')
     } finally {
       asking.delete(peer)
     }
@@ -70,7 +72,9 @@ export function openOwnHeadSearch(
   const timer = setInterval(askAll, options.askPeersMs)
   askAll()
   return {
-    know: own.add,
+    addOwn(sequence) {
+      own = addHeights(own, sequence)
+    },
     close() {
       stop()
       clearInterval(timer)
@@ -79,35 +83,22 @@ export function openOwnHeadSearch(
   }
 }
 
-/** Sequences in ascending order, kept as spans: as a rule each is one above the one before. */
-function createSequences(): { add(sequence: number): void; has(sequence: number): boolean } {
-  const spans: { readonly from: number; to: number }[] = []
-  return {
-    add: (sequence) => {
-      const last = spans.at(-1)
-      if (last !== undefined && sequence === last.to + 1) last.to = sequence
-      else spans.push({ from: sequence, to: sequence })
-    },
-    has: (sequence) => spans.some(({ from, to }) => sequence >= from && sequence <= to),
-  }
-}
-
 /**
- * The head of an answer; null where there is none, or one that this program signed.
- * @throws ServiceError `PRIMITIVES_MESSAGE_MALFORMED` for what was not asked for.
+ * The head in a response; null where there is none, or one that this program signed.
+ * @throws ServiceError `PRIMITIVES_MESSAGE_MALFORMED` for anything that was not requested.
  */
 function readForeign(
-  answer: Uint8Array,
+  response: Uint8Array,
   { network, identity }: OwnHeadSearchOptions,
   isOwn: (sequence: number) => boolean,
 ): Head | null {
-  const [bytes, ...others] = decodeHeadsAnswer(answer)
-  if (others.length > 0) throw malformed('it has more than the newest head')
+  const [bytes, ...others] = decodeHeadsAnswer(response)
+  if (others.length > 0) throw malformedMessage('it has more than the newest head')
   if (bytes === undefined) return null
   const head = decodeHead(bytes)
   if (isOwn(head.sequence)) return null
   if (head.network !== network || !isSignedBy(identity, head))
-    throw malformed('its head was not signed by this Generator')
+    throw malformedMessage('its head was not signed by this Generator')
   return head
 }
 
@@ -115,6 +106,6 @@ function isSignedBy(identity: string, head: Head): boolean {
   const { signatureType, signatureIdentity, signatureValue } = head
   return (
     signatureIdentity === identity &&
-    verifySignature(signatureType, identity, headDigest(head), signatureValue)
+    isValidSignature(signatureType, identity, headDigest(head), signatureValue)
   )
 }

@@ -1,6 +1,6 @@
 /**
- * When a Generator signs its head: after every block it sealed, and from time to time while none comes,
- * but only while its node confirmed the block a moment ago. Without its node it is silent.
+ * When a Generator signs its head: after every block it sealed, and periodically while none arrives, but
+ * only while its node has confirmed the block recently. Without its node it is silent.
  */
 import type { HeadTiming } from './timing.ts'
 
@@ -10,28 +10,28 @@ export interface BlockPlace {
   readonly hash: string
 }
 
-/** What the next step depends on; times are in milliseconds of a clock that never jumps. */
+/** What the next step depends on; times are in milliseconds of a monotonic clock. */
 export interface HeadState {
   /** Hash of block 0; null before it is known. */
   readonly genesisHash: string | null
   /** The newest block that is stored and sealed here; null without one. */
   readonly tip: BlockPlace | null
-  /** When the node answered that block last; null where it has not, or contradicted itself since. */
+  /** When the node last returned that block; null where it has not, or contradicted itself since. */
   readonly confirmedMs: number | null
-  /** When the node was asked for it last; null where it was not. */
+  /** When the node was last asked for it; null where it was not. */
   readonly askedMs: number | null
-  /** When a head was signed last; null before the first. */
+  /** When a head was last signed; null before the first. */
   readonly signedMs: number | null
-  /** Whether the next head says more than that the Generator is still there. */
+  /** Whether the next head is more than a keep-alive. */
   readonly isNews: boolean
 }
 
-/** What is to be done about the head. */
+/** The next step of the head signer. */
 export type HeadStep =
-  /** Nothing, until something changes. */
+  /** Nothing to do until something changes. */
   | { readonly kind: 'rest' }
   | { readonly kind: 'wait'; readonly ms: number }
-  /** The node is to be asked whether it still has the block. */
+  /** Ask the node whether it still has the block. */
   | { readonly kind: 'ask'; readonly tip: BlockPlace }
   | { readonly kind: 'sign'; readonly tip: BlockPlace; readonly genesisHash: string }
 
@@ -57,7 +57,7 @@ export function nextHeadStep(state: HeadState, timing: HeadTiming, nowMs: number
   return quietMs > 0 ? { kind: 'wait', ms: quietMs } : { kind: 'ask', tip }
 }
 
-/** What is left of a time since a moment; nothing where there was none. */
+/** The rest of an interval that began at `sinceMs`; 0 where it never began. */
 function leftOf(sinceMs: number | null, ms: number, nowMs: number): number {
   return sinceMs === null ? 0 : sinceMs + ms - nowMs
 }

@@ -1,14 +1,14 @@
 /**
- * Signs the head of this Generator at the times that `schedule.ts` says, and goes on above a head of its
- * own that a peer has.
+ * Signs the head of this Generator at the times that `schedule.ts` determines, and continues above a head
+ * of its own that a peer has.
  */
 import type { Logger } from 'pino'
-import type { Head as NodeBlock } from '../../chain/block-reader.ts'
+import type { ChainHead as NodeBlock } from '../../chain/block-reader.ts'
 import { ServiceError } from '../../errors.ts'
 import type { Head } from '../../primitives/head.ts'
 import type { Snapshot } from '../../store/store.ts'
 import type { Clock } from './clock.ts'
-import { countOvertaking, keyRunsTwice, noOvertakings, startAt } from './overtaking.ts'
+import { countForeignHead, keyRunsTwice, noForeignHeads, startAt } from './foreign-heads.ts'
 import {
   type BlockPlace,
   type HeadState,
@@ -35,7 +35,7 @@ export interface HeadSignerParts extends StoredHeadParts {
   readonly log: Logger
   /** Asks the node for its block at a height; null where it has none. */
   readonly askNode: (height: number) => Promise<NodeBlock | null>
-  /** The node has another block in the place of our newest. */
+  /** The node has another block at the height of our newest. */
   readonly onDiffers: () => void
   /** A head to send. */
   readonly onHead: (head: HeadMessage) => void
@@ -48,38 +48,38 @@ export interface HeadSigner {
   /** Height of the node's head; the first is that of the start. */
   setNodeHeight(height: number): void
   /**
-   * The newest block and its seal are on the disk; the node answered the block at that time. Resolves when
-   * no head is being written: one that is due with this block has been handed out then.
+   * The newest block and its seal are on the disk; the node returned the block at that time. Resolves when
+   * no head is being written: one that is due with this block has been emitted by then.
    */
-  sealed(block: BlockPlace, answeredMs: number): Promise<void>
-  /** The node contradicts our newest block: what it answered before confirms nothing any more. */
+  sealed(block: BlockPlace, returnedMs: number): Promise<void>
+  /** The node contradicts our newest block: its earlier responses confirm nothing any more. */
   doubt(): void
-  /** Blocks are about to be removed: nothing is signed before `stand`. */
-  leave(): void
-  /** Stands on the newest block of the store, where it is sealed. */
-  stand(): void
-  /** A peer has this head, which our key signed and this program did not, as far as it remembers. */
+  /** Blocks are about to be removed: nothing is signed until `resume`. */
+  suspend(): void
+  /** Continues from the newest block of the store, where it is sealed. */
+  resume(): void
+  /** A peer has this head, which our key signed and, as far as is known, this program did not. */
   found(head: Head): void
-  /** Signs no more; resolves when the last head is on the disk. */
+  /** Stops signing; resolves when the last head is on the disk. */
   close(): Promise<void>
 }
 
-/** Signs nothing before it knows block 0 and a block to stand on. */
+/** Signs nothing before block 0 and a sealed block are known. */
 export function createHeadSigner(options: HeadSignerOptions, parts: HeadSignerParts): HeadSigner {
   const { timing } = options
   const { signer, store, clock, log } = parts
   const stored = openStoredHead(options.network, parts)
   const steps = createSteps(timing, { ...parts, stored })
-  let overtakings = noOvertakings
+  let foreign = noForeignHeads
   let doubtedMs = Number.NEGATIVE_INFINITY
   return {
     setGenesis: (genesisHash) => steps.change({ genesisHash }),
     setNodeHeight(height) {
-      overtakings = startAt(overtakings, height)
+      foreign = startAt(foreign, height)
       steps.setNodeHeight(height)
     },
-    async sealed(tip, answeredMs) {
-      const confirmedMs = answeredMs > doubtedMs ? answeredMs : null
+    async sealed(tip, returnedMs) {
+      const confirmedMs = returnedMs > doubtedMs ? returnedMs : null
       steps.change({ tip, confirmedMs, isNews: true })
       await steps.writing()
     },
@@ -88,42 +88,42 @@ export function createHeadSigner(options: HeadSignerOptions, parts: HeadSignerPa
       steps.discard()
       steps.change({ confirmedMs: null, isNews: true })
     },
-    leave() {
+    suspend() {
       steps.discard()
       steps.change({ tip: null })
     },
-    stand() {
+    resume() {
       const tip = store.reader.read((snapshot) => sealedTip(snapshot, signer.identity))
       steps.change({ tip, confirmedMs: null, askedMs: null, isNews: true })
     },
     found(head) {
       const isAbove = stored.goAbove(head.sequence)
       if (!isAbove && head.sequence <= (stored.before ?? -1)) return
-      const before = overtakings
+      const before = foreign
       if (head.genesisHash === steps.state().genesisHash) {
         const { nodeHeight } = head
         const ownHeight = steps.nodeHeight()
         const found = { nodeHeight, isAbove }
-        overtakings = countOvertaking(before, found, ownHeight, timing, clock.nowMs())
+        foreign = countForeignHead(before, found, ownHeight, timing, clock.nowMs())
       }
       const facts = { height: head.number, sequence: head.sequence }
-      if (overtakings !== before)
+      if (foreign !== before)
         log.warn(facts, 'another program signs heads with the key of this Generator')
-      else if (isAbove) log.debug(facts, 'a peer has a newer head of ours, goes on above it')
-      if (keyRunsTwice(overtakings, timing)) steps.fail(runsTwice(head))
+      else if (isAbove) log.debug(facts, 'a peer has a newer head of ours, continues above it')
+      if (keyRunsTwice(foreign, timing)) steps.fail(runsTwice(head))
       else if (isAbove) steps.change({ isNews: true })
     },
     close: steps.close,
   }
 }
 
-/** Does what the schedule says, whenever something changes or its time comes. */
+/** Runs the steps of the schedule, whenever something changes or one is due. */
 interface Steps {
   state(): HeadState
   change(part: Partial<HeadState>): void
   nodeHeight(): number
   setNodeHeight(height: number): void
-  /** What is being signed or asked counts no more. */
+  /** Discards the results of signing and requests in flight. */
   discard(): void
   /** Resolves when no head is being written. */
   writing(): Promise<void>
@@ -160,7 +160,7 @@ function createSteps(timing: HeadTiming, parts: StepParts): Steps {
     const head = await parts.stored.put({ genesisHash, ...tip, nodeHeight: height })
     writing = null
     if (discarded === before && !isOver) parts.onHead(head)
-    look()
+    runDueStep()
   }
   const ask = async ({ tip }: Step<'ask'>): Promise<void> => {
     const before = discarded
@@ -169,13 +169,13 @@ function createSteps(timing: HeadTiming, parts: StepParts): Steps {
     const isAbout = discarded === before && state.tip === tip
     if (isAbout && block?.hash === tip.hash) state = { ...state, confirmedMs: clock.nowMs() }
     else if (isAbout && block !== null) parts.onDiffers()
-    look()
+    runDueStep()
   }
-  const look = (): void => {
+  const runDueStep = (): void => {
     cancelTimer()
     if (isOver) return
     const step = nextHeadStep(state, timing, clock.nowMs())
-    if (step.kind === 'wait') cancelTimer = clock.after(step.ms, look)
+    if (step.kind === 'wait') cancelTimer = clock.after(step.ms, runDueStep)
     if (step.kind === 'sign' && writing === null) {
       state = { ...state, signedMs: clock.nowMs(), isNews: false }
       writing = sign(step).catch(fail)
@@ -190,7 +190,7 @@ function createSteps(timing: HeadTiming, parts: StepParts): Steps {
     state: () => state,
     change(part) {
       state = { ...state, ...part }
-      look()
+      runDueStep()
     },
     nodeHeight: () => nodeHeight,
     setNodeHeight(height) {

@@ -1,13 +1,13 @@
 /**
- * The newest head of this Generator in its store. Each is there before anybody gets it, so that the next
- * one has another sequence whatever happens to the program.
+ * The newest head of this Generator in its store. Each head is stored before it is sent, so that no
+ * sequence is used twice, even after a crash.
  */
-import type { Signer } from '../../identity/signature.ts'
+import type { DigestSigner } from '../../identity/signature.ts'
 import { decodeHead, encodeHead, type HeadStatement, headDigest } from '../../primitives/head.ts'
 import type { StoreReader, StoreWriter } from '../../store/store.ts'
 import type { Clock } from './clock.ts'
 
-/** A head as it travels. */
+/** A head as it is sent. */
 export interface HeadMessage {
   readonly bytes: Uint8Array
   readonly sequence: number
@@ -18,12 +18,12 @@ export interface StoredHead {
   readonly before: number | null
   /** Signs and stores the next head; resolves when it is on the disk. Throws what the store throws. */
   put(statement: Omit<HeadStatement, 'network' | 'sequence'>): Promise<HeadMessage>
-  /** The next head will be above this sequence. False where it is anyway. */
+  /** Makes the next head be above this sequence; false where it would be anyway. */
   goAbove(sequence: number): boolean
 }
 
 export interface StoredHeadParts {
-  readonly signer: Signer
+  readonly signer: DigestSigner
   readonly store: Pick<StoreWriter, 'putRecord' | 'reader'>
   readonly clock: Pick<Clock, 'unixMs'>
 }
@@ -31,7 +31,7 @@ export interface StoredHeadParts {
 /** Name of the record, which holds the message of the head. */
 const recordName = 'head'
 
-/** Goes on after what is stored, or begins with the milliseconds since 1970. */
+/** Continues after the stored head, or starts with the milliseconds since 1970. */
 export function openStoredHead(network: string, parts: StoredHeadParts): StoredHead {
   const { signer, store, clock } = parts
   const before = storedSequence(store.reader, signer.identity)

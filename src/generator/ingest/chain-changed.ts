@@ -1,13 +1,13 @@
-/** The end of ingest where the node turns out to follow another chain than the stored one. */
+/** The error that ends ingest where the node follows another chain than the stored one. */
 import { ServiceError } from '../../errors.ts'
 
-/** What is stored, and what it was compared by. */
-export interface ChainComparison {
+/** What is stored, and the genesis hashes that were compared. */
+interface ChainComparison {
   /** Lowest and highest stored height; null in an empty store. */
   readonly stored: { readonly tail: number; readonly head: number } | null
   /** Hash of block 0 of the stored chain; null where the store does not know it. */
   readonly genesisHash: string | null
-  /** Hash of the node's block 0; null where it was not asked for. */
+  /** Hash of the node's block 0; null where it was not read. */
   readonly nodeGenesisHash: string | null
 }
 

@@ -1,12 +1,12 @@
-/** Keeps some of the next heights under way, and hands them out in order. */
+/** Prefetches the next heights, and returns them in order. */
 
-export interface FetchAhead<T> {
+interface FetchAhead<T> {
   /**
-   * The result for `height`, while up to `ahead` heights after it, not beyond `upTo`, are under
-   * way. Null when it was cancelled meanwhile.
+   * The result for `height`; meanwhile up to `ahead` heights after it, not beyond `upTo`, are fetched.
+   * Null when it was cancelled meanwhile.
    */
   take(height: number, upTo: number): Promise<T | null>
-  /** Gives up all heights above this one. */
+  /** Cancels all heights above this one. */
   cancelAbove(height: number): void
 }
 
@@ -25,7 +25,7 @@ export function createFetchAhead<T>(
   const start = (height: number): Fetching<T> => {
     const abort = new AbortController()
     const result = fetch(height, abort.signal)
-    // Whoever takes the height meets the failure; until then it is not lost, only not yet asked for.
+    // `take` throws the failure; until then it must not count as an unhandled rejection.
     result.catch(() => undefined)
     const started = { result, abort }
     fetching.set(height, started)

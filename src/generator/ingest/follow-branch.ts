@@ -1,22 +1,22 @@
-/** Brings our chain back to the node's where the two have parted. */
+/** Returns to the node's branch where our chain has diverged from it. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { Head } from '../../chain/block-reader.ts'
+import type { ChainHead } from '../../chain/block-reader.ts'
 import type { BlockFeed } from '../read/block-feed.ts'
 import type { EncodedBlock } from '../read/encode-block.ts'
 import { chainChanged } from './chain-changed.ts'
 import type { IngestMetrics } from './ingest-metrics.ts'
-import type { OwnChain, StoredRange } from './own-chain.ts'
+import type { OwnChain, OwnRange } from './own-chain.ts'
 import { prepareBlock } from './prepare-block.ts'
 
 export interface FollowBranchOptions {
-  /** Between the two looks at the node that are taken before everything stored goes. */
-  readonly secondLookMs: number
+  /** Between the two checks of the node before everything stored is replaced. */
+  readonly recheckMs: number
 }
 
-export interface FollowBranchParts {
+interface FollowBranchParts {
   readonly feed: Pick<BlockFeed, 'head' | 'header'>
-  /** The node's block at a height; null where the node left it meanwhile. */
+  /** The node's block at a height; null where the node abandoned it meanwhile. */
   readonly block: (height: number) => Promise<EncodedBlock | null>
   readonly own: OwnChain
   /** Hash of block 0 of the stored chain; null where the store does not know it. */
@@ -27,14 +27,14 @@ export interface FollowBranchParts {
 
 /**
  * `same`: stored blocks are the node's, and none is known to differ. `changed`: blocks differed and were
- * removed. `unknown`: the node did not say enough, so everything stays as it is.
+ * removed. `unknown`: the node did not return enough to decide, so nothing changes.
  */
-export type BranchVerdict = 'same' | 'changed' | 'unknown'
+type BranchVerdict = 'same' | 'changed' | 'unknown'
 
 /**
- * Removes our blocks that the node has others for. A node that is merely behind has none, and what it
- * answers `null` for is unknown. Where even the lowest block differs, block 0 tells whether it is the same
- * chain: then the node's block takes its place. Throws GENERATOR_CHAIN_CHANGED where it is another.
+ * Removes our blocks where the node has others. A node that is merely behind has none, and heights for
+ * which it returns `null` are unknown. Where even the lowest block differs, block 0 decides whether it is
+ * the same chain: then the node's block takes its place. Throws GENERATOR_CHAIN_CHANGED where it is another.
  */
 export async function followBranch(
   options: FollowBranchOptions,
@@ -59,17 +59,17 @@ export async function followBranch(
   if (typeof common === 'string') return common
   if (common < stored.tail) return await beginAgain(options, parts, { stored, head }, signal)
   const removed = stored.head - common
-  await own.cutAbove(common)
+  await own.truncateAbove(common)
   metrics.reorganised(removed)
   const facts = { common, removed, height: stored.head }
   log.warn(facts, 'node changed branches, removed blocks it left')
   return 'changed'
 }
 
-/** What a node says about a block of ours; it is unknown where it has none at that height. */
+/** The node's block compared with ours; unknown where it has none at that height. */
 export type Comparison = 'same' | 'different' | 'unknown'
 
-function compare(block: Head | null, hash: string | undefined): Comparison {
+function compare(block: ChainHead | null, hash: string | undefined): Comparison {
   if (block === null || hash === undefined) return 'unknown'
   return block.hash === hash ? 'same' : 'different'
 }
@@ -77,20 +77,20 @@ function compare(block: Head | null, hash: string | undefined): Comparison {
 /**
  * The last of the heights at which both chains are the same, below all of them where none is; `same` where
  * none is known to differ. Equal blocks mean equal blocks below them, and different ones different blocks
- * above, so the number of questions grows with the logarithm of how far back the chains parted.
+ * above, so the number of requests grows with the logarithm of how far back the chains diverged.
  */
 export async function lastCommonHeight(
   { from, to }: HeightSpan,
   ask: (height: number) => Promise<Comparison>,
 ): Promise<number | 'same' | 'unknown'> {
-  let { common, different } = await lookBack({ from, to }, ask)
+  let { common, different } = await searchBack({ from, to }, ask)
   if (different > to) return common < from ? 'unknown' : 'same'
   if (common < from && different > from) return 'unknown'
   while (different - common > 1) {
     const middle = (common + different) >> 1
-    const answer = await ask(middle)
-    if (answer === 'unknown') return answer
-    if (answer === 'same') common = middle
+    const found = await ask(middle)
+    if (found === 'unknown') return found
+    if (found === 'same') common = middle
     else different = middle
   }
   return common
@@ -101,34 +101,34 @@ interface HeightSpan {
   readonly to: number
 }
 
-/** Asks from the end backwards, in steps that double, until a height is common; those not found lie outside. */
-async function lookBack(
+/** Searches from the end backwards, in doubling steps, until a height is common; heights not found lie outside. */
+async function searchBack(
   { from, to }: HeightSpan,
   ask: (height: number) => Promise<Comparison>,
 ): Promise<{ common: number; different: number }> {
   let different = to + 1
   for (let step = 1, height = to; ; step *= 2) {
-    const answer = await ask(height)
-    if (answer === 'same') return { common: height, different }
-    if (answer === 'different') different = height
+    const found = await ask(height)
+    if (found === 'same') return { common: height, different }
+    if (found === 'different') different = height
     if (height === from) return { common: from - 1, different }
     height = Math.max(from, to - 2 * step + 1)
   }
 }
 
 /**
- * Puts the node's block in the place of the lowest stored one and of all above it, once the node has
- * named the same block 0 and the same head twice.
+ * Replaces the lowest stored block and all above it by the node's block, once the node has returned the
+ * same block 0 and the same head twice.
  */
 async function beginAgain(
-  { secondLookMs }: FollowBranchOptions,
+  { recheckMs }: FollowBranchOptions,
   parts: FollowBranchParts,
-  { stored, head }: { readonly stored: StoredRange; readonly head: Head },
+  { stored, head }: { readonly stored: OwnRange; readonly head: ChainHead },
   signal: AbortSignal,
 ): Promise<BranchVerdict> {
   const { feed, own, log, metrics } = parts
   if (!(await isSameChain(parts, stored, signal))) return 'unknown'
-  await pause(secondLookMs, undefined, { signal })
+  await pause(recheckMs, undefined, { signal })
   const again = await feed.header(head.number, signal)
   if (again?.hash !== head.hash || !(await isSameChain(parts, stored, signal))) return 'unknown'
   const block = await parts.block(stored.tail)
@@ -142,12 +142,12 @@ async function beginAgain(
 }
 
 /**
- * Whether the node has block 0 of the stored chain; false where it does not say. Throws
+ * Whether the node has block 0 of the stored chain; false where it returns none. Throws
  * GENERATOR_CHAIN_CHANGED where it has another one, or where the store does not know its own.
  */
 async function isSameChain(
   { feed, genesisHash }: FollowBranchParts,
-  stored: StoredRange,
+  stored: OwnRange,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (genesisHash === null) throw chainChanged({ stored, genesisHash, nodeGenesisHash: null })

@@ -1,6 +1,6 @@
 /**
- * Block 0 of the chain that is stored: asked of the node until it is known, kept in the store, and
- * compared with the node's at each start.
+ * Block 0 of the stored chain: read from the node until it is known, kept in the store, and compared
+ * with the node's at each start.
  */
 import type { StoreWriter } from '../../store/store.ts'
 import type { BlockFeed } from '../read/block-feed.ts'
@@ -9,22 +9,22 @@ import { chainChanged } from './chain-changed.ts'
 export interface GenesisParts {
   readonly feed: Pick<BlockFeed, 'genesis'>
   readonly store: Pick<StoreWriter, 'genesisHash' | 'adoptGenesis' | 'reader'>
-  /** The hash, as soon as the store has it. */
+  /** Called with the hash as soon as the store has it. */
   readonly onGenesis: (hash: string) => void
   readonly onFailure: (error: unknown) => void
 }
 
 export interface Genesis {
   /**
-   * Asks the node, for as long as it takes. Throws GENERATOR_CHAIN_CHANGED where the store has another
+   * Reads it from the node, for as long as that takes. Throws GENERATOR_CHAIN_CHANGED where the store has another
    * block 0, and the signal's reason.
    */
-  learn(signal: AbortSignal): Promise<void>
-  /** What is stored turned out to be of the node's chain; a store that does not know its block 0 takes the node's. */
+  fetch(signal: AbortSignal): Promise<void>
+  /** The stored blocks are of the node's chain; a store that does not know its block 0 adopts the node's. */
   confirm(): void
 }
 
-/** Tells at once what the store knows. */
+/** Reports a hash that the store already has at once. */
 export function createGenesis({ feed, store, onGenesis, onFailure }: GenesisParts): Genesis {
   const known = store.genesisHash()
   let nodeHash: string | null = null
@@ -38,7 +38,7 @@ export function createGenesis({ feed, store, onGenesis, onFailure }: GenesisPart
   }
 
   return {
-    async learn(signal) {
+    async fetch(signal) {
       nodeHash = (await feed.genesis(signal)).hash
       if (known !== null && known !== nodeHash) {
         const stored = store.reader.read((snapshot) => snapshot.range())

@@ -1,4 +1,4 @@
-/** What the writer thread of a Generator counts. */
+/** The metrics of a Generator's writer thread. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { BlockHeader } from '../../store/store.ts'
 
@@ -7,7 +7,7 @@ export interface IngestMetrics {
   sealed(header: BlockHeader): void
   /** Counts a head that was signed. */
   headSigned(): void
-  /** Counts a branch that was left. */
+  /** Counts an abandoned branch and its removed blocks. */
   reorganised(blocks: number): void
   /** Seconds by stage: `prepare` = root and index terms; `commit` = until block and seal are on the disk. */
   readonly stageSeconds: Histogram<'stage'>
@@ -29,22 +29,22 @@ export function createIngestMetrics(registry: Registry): IngestMetrics {
   })
   const height = new Gauge({
     name: 'viewmesh_generator_sealed_height',
-    help: 'Height of the block that was sealed last.',
+    help: 'Height of the last sealed block.',
     registers,
   })
   const heads = new Counter({
     name: 'viewmesh_generator_heads_total',
-    help: 'Heads signed since the start. It stands still while the node does not confirm the newest block.',
+    help: 'Heads signed since the start. It does not increase while the node does not confirm the newest block.',
     registers,
   })
   const reorganisations = new Counter({
     name: 'viewmesh_generator_reorganisations_total',
-    help: 'Times that stored blocks turned out to be on a branch the node has left.',
+    help: 'Times that stored blocks turned out to be on a branch that the node has abandoned.',
     registers,
   })
   const removed = new Counter({
     name: 'viewmesh_generator_removed_blocks_total',
-    help: 'Blocks removed because the node has left their branch.',
+    help: 'Blocks removed because the node has abandoned their branch.',
     registers,
   })
   return {

@@ -1,12 +1,12 @@
 /**
- * The ingest loop: takes blocks in order with some read ahead, stores and seals each, and follows
- * the node when it changes branches. All it knows comes from the store and the node, so that it can
- * be killed at any moment and goes on where it was.
+ * The ingest loop: takes blocks in order with some prefetched, stores and seals each, and follows
+ * the node when it changes branches. Its state is in the store and the node, so that it can be killed
+ * at any moment and resumes where it was.
  */
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { type Backoff, backoffMs } from '../../chain/backoff.ts'
-import type { Head } from '../../chain/block-reader.ts'
+import type { ChainHead } from '../../chain/block-reader.ts'
+import { type Backoff, backoffMs } from '../../primitives/backoff.ts'
 import type { Head as SignedHead } from '../../primitives/head.ts'
 import {
   createHeadSigner,
@@ -16,7 +16,7 @@ import {
 } from '../head/signer.ts'
 import type { BlockFeed } from '../read/block-feed.ts'
 import type { EncodedBlock } from '../read/encode-block.ts'
-import { createNodeHead } from '../read/node-head.ts'
+import { createHeadTracker } from '../read/head-tracker.ts'
 import { createFetchAhead } from './fetch-ahead.ts'
 import { type FollowBranchOptions, followBranch } from './follow-branch.ts'
 import { createGenesis, type Genesis, type GenesisParts } from './genesis.ts'
@@ -35,15 +35,15 @@ export interface IngestOptions
   extends Omit<OwnChainOptions, 'identity'>,
     FollowBranchOptions,
     HeadSignerOptions {
-  /** Where an empty store begins. */
+  /** Where an empty store starts. */
   readonly startHeight: StartHeight
-  /** Heights read ahead of the one that is stored. */
+  /** Heights prefetched ahead of the one that is stored. */
   readonly fetchAhead: number
-  /** Between questions while the node's blocks do not follow one another. */
+  /** Between retries while the node's blocks are not consecutive. */
   readonly backoff: Backoff
 }
 
-export interface IngestParts
+interface IngestParts
   extends Omit<OwnChainParts, 'heads' | 'seal' | 'onFailure'>,
     Pick<GenesisParts, 'onGenesis'>,
     Pick<HeadSignerParts, 'signer' | 'clock' | 'onHead'> {
@@ -56,8 +56,8 @@ export interface Ingest {
   /** A peer has this head, which our key signed. */
   readonly foundHead: (head: SignedHead) => void
   /**
-   * Resolves once the signal is aborted. Rejects with what ends it otherwise: a failed write, another
-   * chain, or a key that runs twice.
+   * Resolves once the signal is aborted. Rejects with the error that ends it otherwise: a failed write,
+   * another chain, or a key that runs twice.
    */
   readonly ended: Promise<void>
 }
@@ -72,12 +72,12 @@ export function startIngest(
   const failed = new AbortController()
   const stop = AbortSignal.any([signal, failed.signal])
   const onFailure = (error: unknown): void => failed.abort(error)
-  const node = createNodeHead()
+  const node = createHeadTracker()
   const ahead = createFetchAhead(options.fetchAhead, async (height, cancelled) => {
     const block = await feed.block(height, AbortSignal.any([stop, cancelled]))
-    return { block, answeredMs: clock.nowMs() }
+    return { block, returnedMs: clock.nowMs() }
   })
-  const onNodeHead = (head: Head): void => {
+  const onNodeHead = (head: ChainHead): void => {
     heads.setNodeHeight(head.number)
     ahead.cancelAbove(head.number)
     node.set(head)
@@ -104,7 +104,7 @@ export function startIngest(
   const genesis = createGenesis({ ...parts, onGenesis, onFailure })
   const run = async (): Promise<void> => {
     const following = feed.follow(onNodeHead, stop).catch(onFailure).finally(node.end)
-    const learning = genesis.learn(stop).catch(onFailure)
+    const fetchingGenesis = genesis.fetch(stop).catch(onFailure)
     try {
       await ingest({ options, parts, own, heads, genesis, node, ahead, stop })
     } catch (error) {
@@ -112,7 +112,7 @@ export function startIngest(
     } finally {
       failed.abort()
       ahead.cancelAbove(-1)
-      await Promise.allSettled([following, learning, own.drain()])
+      await Promise.allSettled([following, fetchingGenesis, own.drain()])
       await heads.close()
     }
     if (!signal.aborted) throw failed.signal.reason
@@ -120,10 +120,10 @@ export function startIngest(
   return { foundHead: heads.found, ended: run() }
 }
 
-/** A block, and when the node answered it. */
-interface Answered {
+/** A block, and when the node returned it. */
+interface ReadBlock {
   readonly block: EncodedBlock
-  readonly answeredMs: number
+  readonly returnedMs: number
 }
 
 interface Ingesting {
@@ -132,14 +132,14 @@ interface Ingesting {
   readonly own: OwnChain
   readonly heads: HeadSigner
   readonly genesis: Genesis
-  readonly node: ReturnType<typeof createNodeHead>
-  readonly ahead: ReturnType<typeof createFetchAhead<Answered>>
+  readonly node: ReturnType<typeof createHeadTracker>
+  readonly ahead: ReturnType<typeof createFetchAhead<ReadBlock>>
   readonly stop: AbortSignal
 }
 
-/** A node that changes branches needs a moment; one that goes on like this is several nodes. */
+/** A node may need a moment to change branches; one that keeps doing this is several nodes. */
 const misfitsBeforeWarning = 5
-const misfitWarning = 'node answers blocks that do not follow one another, asks again'
+const misfitWarning = 'node returns blocks that do not follow one another, retries'
 
 async function ingest(state: Ingesting): Promise<void> {
   const { options, own, node, ahead, stop } = state
@@ -156,11 +156,12 @@ async function ingest(state: Ingesting): Promise<void> {
       wasBelow = await waitForHead(state, head, wasBelow)
       continue
     }
-    const answered = await ahead.take(next, head.number)
-    if (answered === null) continue
-    misfits = (await append(state, answered)) ? 0 : misfits + 1
+    const read = await ahead.take(next, head.number)
+    if (read === null) continue
+    misfits = (await append(state, read)) ? 0 : misfits + 1
     if (misfits === misfitsBeforeWarning) state.parts.log.warn({ height: next }, misfitWarning)
-    if (misfits > 0) await pause(backoffMs(options.backoff, misfits), undefined, { signal: stop })
+    const waitMs = backoffMs(options.backoff, misfits, Math.random())
+    if (misfits > 0) await pause(waitMs, undefined, { signal: stop })
   }
 }
 
@@ -168,7 +169,7 @@ async function ingest(state: Ingesting): Promise<void> {
  * Adds a block that continues ours; one that does not shows that the node is on another branch.
  * False when it continues nothing and the node says that ours is its branch: it is changing now.
  */
-async function append(state: Ingesting, { block, answeredMs }: Answered): Promise<boolean> {
+async function append(state: Ingesting, { block, returnedMs }: ReadBlock): Promise<boolean> {
   const tip = state.own.tip()
   if (tip !== null && block.header.parentHash !== tip.hash) {
     state.ahead.cancelAbove(-1)
@@ -178,35 +179,35 @@ async function append(state: Ingesting, { block, answeredMs }: Answered): Promis
   const stop = state.parts.metrics.stageSeconds.startTimer({ stage: 'prepare' })
   const prepared = prepareBlock(block)
   stop()
-  await state.own.add(prepared, answeredMs)
+  await state.own.add(prepared, returnedMs)
   await nextTurn()
   return true
 }
 
 /**
- * Tidies what a former run left: blocks of a branch that is gone, and blocks without a seal.
- * Answers where an empty store begins.
+ * Repairs the state of an earlier run: removes blocks of an abandoned branch, and seals blocks without a
+ * seal. Returns where an empty store starts.
  */
-async function begin(state: Ingesting, head: Head): Promise<number> {
+async function begin(state: Ingesting, head: ChainHead): Promise<number> {
   const { options, parts, own } = state
   const height = firstHeight(options.startHeight, head.number)
   if (own.tip() === null) {
     state.genesis.confirm()
-    parts.log.info({ height }, 'store is empty, begins here')
+    parts.log.info({ height }, 'store is empty, starts here')
     return height
   }
   await changeBranch(state)
   const sealed = await own.sealRest()
-  state.heads.stand()
-  parts.log.info({ height: own.tip()?.number, sealed }, 'goes on after the last stored block')
+  state.heads.resume()
+  parts.log.info({ height: own.tip()?.number, sealed }, 'continues after the last stored block')
   return height
 }
 
 /**
- * A head that is not above us may still be of another branch; then our end is cut off. Answers whether it
- * is below everything stored: then the first such head is a reason to look.
+ * A head that is not above us may still be of another branch; then our chain is truncated. Returns whether
+ * the head is below everything stored: only the first such head is checked.
  */
-async function waitForHead(state: Ingesting, head: Head, wasBelow: boolean): Promise<boolean> {
+async function waitForHead(state: Ingesting, head: ChainHead, wasBelow: boolean): Promise<boolean> {
   const ours = state.own.hashAt(head.number)
   const below = isBelow(state.own, head)
   const mayDiffer = below ? !wasBelow : ours !== undefined && ours !== head.hash
@@ -216,12 +217,12 @@ async function waitForHead(state: Ingesting, head: Head, wasBelow: boolean): Pro
 }
 
 /** Whether a head is below everything stored. */
-function isBelow(own: Ingesting['own'], { number }: Head): boolean {
+function isBelow(own: Ingesting['own'], { number }: ChainHead): boolean {
   const tip = own.tip()
   return tip !== null && number < tip.number && own.hashAt(number) === undefined
 }
 
-/** Follows the node where it is on another branch; answers whether blocks of ours were removed. */
+/** Follows the node where it is on another branch; returns whether blocks of ours were removed. */
 async function changeBranch(state: Ingesting): Promise<boolean> {
   const { options, parts, own, heads, genesis, ahead, stop } = state
   heads.doubt()

@@ -1,8 +1,8 @@
 /**
- * From a block's documents as bytes to what the store takes: the half of the work that the writer
+ * From a block's encoded documents to the input of the store: the half of the processing that the writer
  * thread does.
  */
-import { openEncodedBody } from '../../primitives/body.ts'
+import { openEncodedBody } from '../../primitives/body/body.ts'
 import { cidBytes } from '../../primitives/cid.ts'
 import { indexTerms } from '../../primitives/index-terms.ts'
 import { sealRoot } from '../../primitives/seal.ts'

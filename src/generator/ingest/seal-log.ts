@@ -1,4 +1,4 @@
-/** Tells of sealed blocks: each one at the head, and one line a second while catching up. */
+/** Logs sealed blocks: each one at the head, and one line a second while catching up. */
 import type { Logger } from 'pino'
 import type { BlockHeader } from '../../store/store.ts'
 
@@ -9,11 +9,11 @@ export function createSealLog(
   log: Logger,
   nowMs: () => number = performance.now.bind(performance),
 ): (header: BlockHeader, head: number | null) => void {
-  let toldMs = Number.NEGATIVE_INFINITY
+  let reportedMs = Number.NEGATIVE_INFINITY
   let blocks = 0
   return ({ number: height, sections }, head) => {
     blocks++
-    const isDue = nowMs() - toldMs >= intervalMs
+    const isDue = nowMs() - reportedMs >= intervalMs
     const { Transaction: transactions, Log: logs } = sections
     const facts = { height, transactions, logs, behind: Math.max(0, (head ?? height) - height) }
     if (!isDue) {
@@ -21,7 +21,7 @@ export function createSealLog(
       return
     }
     log.info({ ...facts, blocks }, 'block sealed')
-    toldMs = nowMs()
+    reportedMs = nowMs()
     blocks = 0
   }
 }

@@ -1,17 +1,17 @@
 /** Signs the root over a block's documents; the same block is never signed twice. */
-import type { Signer } from '../../identity/signature.ts'
+import type { DigestSigner } from '../../identity/signature.ts'
 import { type Seal, sealDigest } from '../../primitives/seal.ts'
 import type { BlockHeader } from '../../store/store.ts'
 
-export interface SealerParts {
-  readonly signer: Signer
+interface SealerParts {
+  readonly signer: DigestSigner
   /** Milliseconds since 1970. */
   readonly nowMs: () => number
 }
 
 /**
  * A function that seals blocks of `network`. Where `known` holds this identity's seal of the same
- * block and root, as after a branch was left and came back, that one is answered again.
+ * block and root, as after an abandoned branch came back, it returns that seal.
  */
 export function createSealer(
   network: string,

@@ -1,5 +1,5 @@
-/** Where an empty store begins: the setting that says it, and the height it comes to. */
-import { kind, type SettingKind, scalarText } from '../../service/setting-kinds.ts'
+/** Where an empty store starts: the setting, and the height that follows from it. */
+import { kind, type SettingKind, scalarText } from '../../service/settings/setting-kinds.ts'
 
 /** `behind` counts back from the head at the first start. */
 export type StartHeight =

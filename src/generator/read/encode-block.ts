@@ -1,14 +1,14 @@
 /**
- * From what a node answered to a block's documents as bytes: the half of the work that the reader
- * thread does. What it hands on is flat, so that it moves to another thread without being copied.
+ * From a node's response to a block's encoded documents: the half of the processing that the reader thread
+ * does. The result is flat, so that it can be transferred to another thread without a copy.
  */
 import type { WholeBlock } from '../../chain/block-reader.ts'
-import { encodeBody } from '../../primitives/body.ts'
+import { encodeBody } from '../../primitives/body/body.ts'
 import { cidBytes } from '../../primitives/cid.ts'
 import { type BlockDocuments, toDocuments } from '../../primitives/documents.ts'
 import type { BlockHeader } from '../../store/store.ts'
 
-/** A block as its documents; what follows from them alone is still to be made. */
+/** A block as its documents; root and index terms are still to be computed. */
 export interface EncodedBlock {
   readonly header: Omit<BlockHeader, 'root' | 'count' | 'bodyBytes'>
   readonly body: Uint8Array<ArrayBuffer>
@@ -18,7 +18,7 @@ export interface EncodedBlock {
   readonly cids: Uint8Array<ArrayBuffer>
 }
 
-/** Throws PRIMITIVES_BLOCK_MALFORMED for answers that no documents can be made of. */
+/** Throws PRIMITIVES_BLOCK_MALFORMED for a response that cannot be turned into documents. */
 export function encodeBlock(network: string, { block, receipts }: WholeBlock): EncodedBlock {
   const documents = toDocuments(network, block, receipts)
   const { body, raw, cids } = encodeBody(documents)
@@ -40,7 +40,7 @@ function sectionCounts({ documents }: BlockDocuments): BlockHeader['sections'] {
   }
 }
 
-/** Small buffers share memory with others, which must not move along. */
+/** Small buffers share memory with others, which must not be transferred along. */
 function withOwnBuffer(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer } = bytes
   const isAlone = buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength

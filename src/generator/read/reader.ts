@@ -1,27 +1,30 @@
 /** The writer thread's end of the reader thread. */
 import type { MetricsSnapshot } from '../../service/metrics.ts'
-import { openThread, threadUrl } from '../../service/thread.ts'
+import { openThread, threadUrl } from '../../service/threads/thread.ts'
 import type { BlockFeed } from './block-feed.ts'
 import type { ReaderData, ReaderEvents, ReaderRequests } from './reader-thread.ts'
 import type { UpstreamState } from './upstream-state.ts'
 
-export interface Reader extends BlockFeed {
+export interface ReaderThread extends BlockFeed {
   metrics(): Promise<MetricsSnapshot>
   close(): Promise<void>
 }
 
-export interface ReaderParts {
+interface ReaderParts {
   readonly onUpstream: (state: UpstreamState) => void
-  /** The thread ended by itself. */
+  /** The thread exited unexpectedly. */
   readonly onFatal: (error: unknown) => void
 }
 
-/** Room for the parsed answers of the blocks under way; see the writer's limits. */
+/** Room for the parsed responses of the blocks in flight; see the writer's limits. */
 const resourceLimits = { maxYoungGenerationSizeMb: 30 }
 const closeTimeoutMs = 2_000
 
 /** Starts the thread. */
-export async function openBlockReader(data: ReaderData, parts: ReaderParts): Promise<Reader> {
+export async function openReaderThread(
+  data: ReaderData,
+  parts: ReaderParts,
+): Promise<ReaderThread> {
   const url = threadUrl('./reader-thread', import.meta.url)
   const thread = await openThread<ReaderRequests, ReaderEvents>(
     { url, name: 'reader', data, closeTimeoutMs, resourceLimits },

@@ -1,50 +1,50 @@
-/** What the upstream looks like, told whenever it looks different. */
-import type { Chain } from '../../chain/chain.ts'
+/** The state of the upstream, reported whenever it changes. */
+import type { NodeClient } from '../../chain/node-client.ts'
 import type { ServiceError } from '../../errors.ts'
 import type { FailureReport, UpstreamMode } from '../../service/contract.ts'
-import { toFailureReport } from '../../service/health-report.ts'
+import { toFailureReport } from '../../service/health/health-report.ts'
 
 export interface UpstreamState {
   /** The node's head, null before it is known. */
   readonly head: number | null
   readonly mode: UpstreamMode
-  /** What is wrong with the node's answers, or that there are none. */
+  /** What is wrong with the node's responses, or that there are none. */
   readonly error: FailureReport | null
 }
 
-export interface UpstreamWatch {
+interface UpstreamWatch {
   setHead(height: number): void
-  /** An answer that cannot be used; null when that is over. */
-  setTrouble(error: ServiceError | null): void
+  /** The error of an unusable response; null once it is over. */
+  setFailure(error: ServiceError | null): void
   close(): void
 }
 
-const intervalMs = 250
+const pollIntervalMs = 250
 
-/** Reports heads and troubles at once, the rest within the interval. */
+/** Reports heads and failures at once, the rest within the poll interval. */
 export function watchUpstream(
-  chain: Pick<Chain, 'mode' | 'trouble'>,
+  node: Pick<NodeClient, 'mode' | 'failure'>,
   report: (state: UpstreamState) => void,
 ): UpstreamWatch {
   let head: number | null = null
   let unreadable: FailureReport | null = null
   let reported = ''
-  const look = (): void => {
-    const state = { head, mode: chain.mode(), error: chain.trouble() ?? unreadable }
+  const reportIfChanged = (): void => {
+    const state = { head, mode: node.mode(), error: node.failure() ?? unreadable }
     const text = JSON.stringify(state)
     if (text === reported) return
     reported = text
     report(state)
   }
-  const timer = setInterval(look, intervalMs)
+  const timer = setInterval(reportIfChanged, pollIntervalMs)
   return {
     setHead(height) {
       head = height
-      look()
+      reportIfChanged()
     },
-    setTrouble(error) {
+    setFailure(error) {
       unreadable = error === null ? null : toFailureReport(error)
-      look()
+      reportIfChanged()
     },
     close: () => clearInterval(timer),
   }

@@ -1,5 +1,5 @@
 /**
- * Who may read the schema: nobody without configured keys, then whoever shows one of them as
+ * Authorization for the schema: refused without configured keys, granted to requests with one of them as
  * `Authorization: Bearer` or `X-Api-Key`.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
@@ -10,13 +10,13 @@ export interface SchemaAuthOptions {
 }
 
 /** Headers of a request that may carry a key. */
-export interface KeyHeaders {
+interface KeyHeaders {
   readonly authorization?: string | undefined
   readonly 'x-api-key'?: string | readonly string[] | undefined
 }
 
 /** Why a request is refused. */
-export interface SchemaRefusal {
+interface SchemaRefusal {
   readonly status: 401 | 403 | 503
   readonly body: { readonly error: string; readonly message: string }
 }
@@ -65,7 +65,7 @@ function digest(key: string): Buffer {
   return createHash('sha256').update(key).digest()
 }
 
-/** Compares with every key, so that the time tells neither whether nor where one fits. */
+/** Compares with every key, so that the timing reveals neither whether nor which one matches. */
 function isKnown(shown: Buffer, known: readonly Buffer[]): boolean {
   let found = 0
   for (const key of known) found |= Number(timingSafeEqual(shown, key))

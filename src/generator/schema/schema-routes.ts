@@ -4,10 +4,10 @@ import { type CollectionName, collections } from '../../primitives/collections.t
 import { typeName } from '../../primitives/names.ts'
 import { collectionSdl, schemaSdl } from '../../primitives/sdl.ts'
 import { paths } from '../../service/contract.ts'
-import { errorBody } from '../../service/http-server.ts'
+import { errorBody } from '../../service/health/http-server.ts'
 import { createSchemaAuth, type SchemaAuthOptions } from './schema-auth.ts'
 
-export interface SchemaRoutesOptions {
+interface SchemaRoutesOptions {
   /** As in `Ethereum__Mainnet`. */
   readonly network: string
   readonly auth: SchemaAuthOptions

@@ -1,8 +1,8 @@
-/** Whose word counts in the writer, and on which chain they are. */
+/** The accepted signers as the writer knows them, and the chain that they are on. */
 import { type CountingTime, countedSigners, type Signer } from '../fork-choice/counting.ts'
 import type { SignerHeads } from './signer-heads.ts'
 
-/** Whose word counts: these, or everybody who signs. */
+/** The accepted signers: these, or every one that signs. */
 export type Accepted =
   | {
       readonly kind: 'listed'
@@ -28,15 +28,15 @@ export interface AcceptedSigners {
    */
   genesis(): string | null
   /**
-   * What a store may learn for good: named by the heads of more than half of all that are accepted or may be soon.
-   * Those that happen to be there first would decide for ever.
+   * The chain that a store may adopt for good: named by the heads of more than half of all that are accepted
+   * or may be soon. Otherwise the first to connect would decide for ever.
    */
-  lastingGenesis(): string | null
+  majorityGenesis(): string | null
   /** Whether more than half of all that are accepted or may be soon are among these. */
   areMost(identities: readonly string[]): boolean
 }
 
-export interface AcceptedSignersParts {
+interface AcceptedSignersParts {
   readonly heads: SignerHeads
   /** Hash of block 0 of the store's chain; null while it is not known. */
   readonly genesisHash: () => string | null
@@ -98,7 +98,7 @@ export function createAcceptedSigners(parts: AcceptedSignersParts): AcceptedSign
       })
     },
     genesis,
-    lastingGenesis: () =>
+    majorityGenesis: () =>
       mostNamed(
         identities().flatMap((identity) => genesisOf(identity) ?? []),
         isMost,

@@ -6,7 +6,7 @@
 import { ServiceError } from '../../errors.ts'
 import type { Seal } from '../../primitives/seal.ts'
 import { decodeSealsAnswer, type SealsAnswer } from '../../primitives/vote-exchange.ts'
-import type { Link } from '../fork-choice/link.ts'
+import type { BlockRef } from '../fork-choice/block-ref.ts'
 import type { Want } from '../fork-choice/wants.ts'
 import type { Accepted } from './accepted-signers.ts'
 import {
@@ -44,7 +44,7 @@ export interface Applier {
   tick(): void
   state(): FollowState
   /** Resolves when everything that was decided so far is on the disk. */
-  settled(): Promise<void>
+  drain(): Promise<void>
   /** Decides nothing from now on, and resolves when all is on the disk. */
   close(): Promise<void>
 }
@@ -57,15 +57,15 @@ export function createApplier(options: ChainOptions, parts: ChainParts): Applier
   let isClosed = false
   let flushed: Promise<void> = Promise.resolve()
 
-  /** Decides, and goes on in later turns while there is more to do at once. */
-  const follow = (news: readonly Link[] = []): void => {
+  /** Decides, and goes on in later iterations of the event loop while there is more to do at once. */
+  const follow = (news: readonly BlockRef[] = []): void => {
     if (isClosed) return
     if (follower.follow(news)) setImmediate(follow)
     flushed = book.flush()
     flushed.catch(parts.onFailure)
   }
   const settled = async (): Promise<void> => {
-    await Promise.all([state.writer.settled(), flushed])
+    await Promise.all([state.writer.drain(), flushed])
   }
 
   return {
@@ -75,12 +75,12 @@ export function createApplier(options: ChainOptions, parts: ChainParts): Applier
       const verifiedMs = performance.now()
       await settled()
       const work = { verifyMs: verifiedMs - startMs, applyMs: performance.now() - verifiedMs }
-      return { outcome, work }
+      return { outcome, timings: work }
     },
     receiveHead: (bytes) => {
       const outcome = checkHead(state, bytes)
       if (outcome.kind === 'newer') {
-        learnGenesis(state)
+        adoptGenesis(state)
         follow()
       }
       return outcome
@@ -95,7 +95,7 @@ export function createApplier(options: ChainOptions, parts: ChainParts): Applier
     setAccepted: (accepted) => {
       signers.set(accepted)
       heads.keepOnly(signers.isAccepted)
-      learnGenesis(state)
+      adoptGenesis(state)
       reviseAll(state)
       follow()
     },
@@ -112,7 +112,7 @@ export function createApplier(options: ChainOptions, parts: ChainParts): Applier
     },
     wants: () => wantsNow(state),
     state: () => followState(state, report),
-    settled,
+    drain: settled,
     close: async () => {
       isClosed = true
       await heads.flush()
@@ -125,7 +125,7 @@ function receive(
   state: ChainState,
   bytes: Uint8Array,
   isForwarded: boolean,
-  follow: (news: readonly Link[]) => void,
+  follow: (news: readonly BlockRef[]) => void,
 ): Outcome {
   const finding = check(state, bytes, isForwarded)
   if (finding.kind === 'breach') return finding
@@ -159,7 +159,7 @@ function check(state: ChainState, bytes: Uint8Array, isForwarded: boolean): Find
   try {
     return verifyMessage(bytes, contextOf(state, isForwarded))
   } catch (error) {
-    tellUnforeseen(state, error)
+    logUnforeseen(state, error)
     return { ...unforeseen, rule: 'well-formed' }
   }
 }
@@ -168,7 +168,7 @@ function checkHead(state: ChainState, bytes: Uint8Array): HeadOutcome {
   try {
     return state.heads.receive(bytes)
   } catch (error) {
-    tellUnforeseen(state, error)
+    logUnforeseen(state, error)
     return { ...unforeseen, rule: 'well-formed' }
   }
 }
@@ -181,12 +181,12 @@ const unforeseen = {
 } as const
 
 /** @throws what the store failed with. */
-function tellUnforeseen({ parts: { log } }: ChainState, error: unknown): void {
+function logUnforeseen({ parts: { log } }: ChainState, error: unknown): void {
   if (error instanceof ServiceError && error.code.startsWith('STORE_')) throw error
   log.error({ err: error }, 'a message could not be checked, it is refused')
 }
 
-/** Takes verified seals of accepted signers in; answers how many were new. */
+/** Takes verified seals of accepted signers in; returns how many were new. */
 function admit(state: ChainState, height: number, seals: readonly Seal[]): number {
   const near = seals.filter((seal) => isWithinReach(state, seal))
   return state.book.admit(height, near).length
@@ -196,11 +196,11 @@ function admit(state: ChainState, height: number, seals: readonly Seal[]): numbe
 function receiveSeals(
   state: ChainState,
   bytes: Uint8Array,
-): { readonly taken: SealsTaken; readonly news: readonly Link[] } | null {
+): { readonly taken: SealsTaken; readonly news: readonly BlockRef[] } | null {
   const checked = checkSeals(state, bytes)
   if (checked === null) return null
   const { answer, fresh } = checked
-  const news: Link[] = []
+  const news: BlockRef[] = []
   let seals = 0
   for (const seal of fresh) {
     seals += state.book.admit(seal.blockNumber, [seal]).length
@@ -226,19 +226,19 @@ function checkSeals(
     return isSound ? { answer, fresh } : null
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'PRIMITIVES_MESSAGE_MALFORMED')
-      tellUnforeseen(state, error)
+      logUnforeseen(state, error)
     return null
   }
 }
 
-/** A store that does not know its chain learns it from its own block 0, else from the heads, where most vouch for it. */
-function learnGenesis({ parts, signers, book }: ChainState): void {
+/** Where the store does not know its chain, adopts that of its own block 0, else of the heads, if most vouch for it. */
+function adoptGenesis({ parts, signers, book }: ChainState): void {
   const { store, onFailure, log } = parts
   if (store.genesisHash() !== null) return
   const own = store.reader.read((snapshot) => snapshot.header(0)?.hash)
   const sealers = own === undefined ? [] : book.at(0).filter(({ blockHash }) => blockHash === own)
   const isSure = signers.areMost(sealers.map(({ signatureIdentity }) => signatureIdentity))
-  const genesis = isSure && own !== undefined ? own : signers.lastingGenesis()
+  const genesis = isSure && own !== undefined ? own : signers.majorityGenesis()
   if (genesis === null) return
   log.info({ genesis }, 'the chain is known by its genesis block')
   store.adoptGenesis(genesis).catch(onFailure)
@@ -260,5 +260,5 @@ function reviseAll(state: ChainState): void {
   for (const height of heights) reviseHeight(state, height)
 }
 
-/** Newest blocks that are looked through after a change of the signers. */
+/** Newest blocks that are checked again after a change of the signers. */
 const revisedBlocks = 10_000

@@ -2,8 +2,8 @@
 import type { Logger } from 'pino'
 import type { Seal } from '../../primitives/seal.ts'
 import type { StoreWriter } from '../../store/store.ts'
+import type { BlockRef } from '../fork-choice/block-ref.ts'
 import { fitsBelow } from '../fork-choice/decision.ts'
-import type { Link } from '../fork-choice/link.ts'
 import { type AcceptedSigners, createAcceptedSigners } from './accepted-signers.ts'
 import { type ChainWriter, createChainWriter } from './chain-writer.ts'
 import { createFollower, type Follower } from './follower.ts'
@@ -48,7 +48,7 @@ export interface ChainState {
    * By height, blocks of which other documents are to be served than the stored ones: that are not here, or that
    * name a parent which is not stored.
    */
-  readonly revised: Map<number, Link>
+  readonly revised: Map<number, BlockRef>
   /** The lowest height that a configured peer serves; null where none is connected. */
   servedFrom: number | null
 }
@@ -105,8 +105,8 @@ export function openChainState(options: ChainOptions, parts: ChainParts): ChainS
   return state
 }
 
-/** The highest stored height, what is on its way to the disk included; -1 without any. */
-export function storedHead({ parts, writer }: Pick<ChainState, 'parts' | 'writer'>): number {
+/** The highest stored height, what is being written included; -1 without any. */
+function storedHead({ parts, writer }: Pick<ChainState, 'parts' | 'writer'>): number {
   const range = parts.store.reader.read((snapshot) => snapshot.range())
   return Math.max(range?.head ?? -1, writer.pending.head())
 }
@@ -119,7 +119,7 @@ export function currentWindow(state: ChainState, reached: number | null): Window
 }
 
 /** See `KnownBlocks`; block 0 is a root where it is that of the chain that is followed. */
-function isRoot(state: ChainState, link: Link, reached: number | null): boolean {
+function isRoot(state: ChainState, link: BlockRef, reached: number | null): boolean {
   if (link.number === 0) return link.hash === state.signers.genesis()
   if (state.servedFrom !== null && link.number <= state.servedFrom) return true
   return reached !== null && link.number <= currentWindow(state, reached).windowFloor
@@ -142,10 +142,10 @@ export function isWithinReach(state: ChainState, seal: Seal): boolean {
 }
 
 /**
- * Notes whether other documents of the stored block of a height are to be served now; answers those that are
- * here, waiting.
+ * Notes whether other documents of the stored block of a height are to be served now; returns those
+ * that are here, waiting.
  */
-export function reviseHeight(state: ChainState, height: number): readonly Link[] {
+export function reviseHeight(state: ChainState, height: number): readonly BlockRef[] {
   const { book, waiting, revised, follower } = state
   const stored = follower.withBlocks((blocks) => blocks.stored(height))
   revised.delete(height)

@@ -1,15 +1,15 @@
-/** Writes waiting blocks to the store, in the place of others where there are any, and tells what was written. */
-import { type VerifiedBody, verifyBody } from '../../primitives/body.ts'
+/** Writes waiting blocks to the store, in the place of others where there are any, and reports what was written. */
+import { createPendingWrites, type PendingWrites, type Removal } from '../../mesh/pending-writes.ts'
+import { type VerifiedBody, verifyBody } from '../../primitives/body/body.ts'
 import { indexTerms } from '../../primitives/index-terms.ts'
 import type { SealedBlockToStore, StoreWriter } from '../../store/store.ts'
 import type { Stored, TakenIn } from './outcome.ts'
-import { createPendingWrites, type PendingWrites, type Removal } from './pending-writes.ts'
 import type { SealBook } from './seal-book.ts'
 import type { WaitingBlock, WaitingBlocks } from './waiting-blocks.ts'
 
-export interface ChainWriterParts {
+interface ChainWriterParts {
   readonly store: Pick<StoreWriter, 'putSealedBlock' | 'replaceBlocks'>
-  readonly book: Pick<SealBook, 'takeUnwritten'>
+  readonly book: Pick<SealBook, 'takePending'>
   readonly waiting: Pick<WaitingBlocks, 'remove'>
   readonly onStored: (stored: Stored) => void
   /** The first write that failed; none succeeds after it. */
@@ -17,14 +17,14 @@ export interface ChainWriterParts {
 }
 
 export interface ChainWriter {
-  readonly pending: PendingWrites
+  readonly pending: PendingWrites<WaitingBlock>
   /** Stores blocks that follow one another, in one transaction with the removal of others, if any. */
   write(
     blocks: readonly WaitingBlock[],
     removal: (Removal & { readonly depth: number }) | null,
   ): void
   /** Resolves when everything so far is on the disk. */
-  settled(): Promise<void>
+  drain(): Promise<void>
 }
 
 /** Nothing is being written. */
@@ -33,14 +33,13 @@ export function createChainWriter(
   parts: ChainWriterParts,
 ): ChainWriter {
   const { store, book } = parts
-  const pending = createPendingWrites()
-  let last: Promise<void> = Promise.resolve()
+  const pending = createPendingWrites<WaitingBlock>()
 
   const storable = (block: WaitingBlock): SealedBlockToStore => {
     const { body, documents } = block
     if (body === null) throw new Error('a block without its bytes is not stored')
     const verified = documents ?? verifyBody(options.network, body, options)
-    return { ...toStore(verified, body), seals: book.takeUnwritten(block.number) }
+    return { ...toStore(verified, body), seals: book.takePending(block.number) }
   }
 
   return {
@@ -52,22 +51,18 @@ export function createChainWriter(
         removal === null
           ? Promise.all(toPut.map((block) => store.putSealedBlock(block)))
           : store.replaceBlocks(removal.from, removal.to, toPut)
-      const done = pending.add(blocks, removal)
-      const told: Stored = {
+      const report: Stored = {
         bottom: blocks[0]?.number ?? removal?.from ?? 0,
         top: blocks.at(-1)?.number ?? (removal?.from ?? 1) - 1,
         removed: removal?.depth ?? 0,
         taken: countTaken(toPut),
       }
-      const finished = written.then(() => {
-        done()
-        parts.onStored(told)
-      })
-      finished.catch(parts.onFailure)
-      last = Promise.all([last, finished]).then(() => undefined)
-      last.catch(() => undefined)
+      pending
+        .add(blocks, removal, written)
+        .then(() => parts.onStored(report))
+        .catch(parts.onFailure)
     },
-    settled: () => last,
+    drain: pending.drain,
   }
 }
 

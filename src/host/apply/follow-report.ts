@@ -1,19 +1,19 @@
-/** What a person should know about the signers: who counts, who stands against whom, who is silent. */
+/** What an operator should know about the signers: which count, which disagree, which are silent. */
 import type { FailureReport } from '../../service/contract.ts'
+import type { BlockRef, KnownBlocks } from '../fork-choice/block-ref.ts'
 import type { Signer } from '../fork-choice/counting.ts'
 import type { Choice, TooDeep } from '../fork-choice/decision.ts'
-import type { KnownBlocks, Link } from '../fork-choice/link.ts'
 import { type Side, sidesOf } from '../fork-choice/sides.ts'
 import { type Stand, standOf } from '../fork-choice/stand.ts'
 
-/** How long a trouble has to last before a person hears of it. */
-export const lastingMs = 60_000
+/** How long a failure has to last before it is reported. */
+const lastingMs = 60_000
 /** How long a signer may say nothing: six of the heads that it signs anyway. */
-export const silentMs = 90_000
-/** Signers of which one thing is told; the list of signers shows them all. */
-const maxTold = 10
+const silentMs = 90_000
+/** Signers that one failure is reported of; the list of signers shows them all. */
+const maxReported = 10
 
-export interface ReportFacts {
+interface ReportFacts {
   readonly choice: Choice
   /** The highest stored height; -1 without any. */
   readonly head: number
@@ -24,7 +24,7 @@ export interface ReportFacts {
 }
 
 export interface FollowReport {
-  /** The failures of this moment, the worst first; to be asked now and then, since it remembers what lasts. */
+  /** The failures of this moment, the worst first; call it regularly, since it remembers what lasts. */
   failures(blocks: KnownBlocks, facts: ReportFacts, nowMs: number): FailureReport[]
 }
 
@@ -73,29 +73,29 @@ export function createFollowReport(startedMs: number): FollowReport {
       const standing = choice.signers.map((signer) => standOf(blocks, signer))
       return [
         ...foreign
-          .slice(0, maxTold)
+          .slice(0, maxReported)
           .map(({ identity, genesisHash }) => genesisReport(identity, genesisHash, genesis)),
         ...(choice.tooDeep === null ? [] : [tooDeepReport(choice.tooDeep, standing, nowMs)]),
         ...disagreement(blocks, facts, nowMs),
-        ...twice.slice(0, maxTold).map(twiceReport),
-        ...silentReports(choice.signers, foreign, startedMs, nowMs).slice(0, maxTold),
+        ...twice.slice(0, maxReported).map(twiceReport),
+        ...silentReports(choice.signers, foreign, startedMs, nowMs).slice(0, maxReported),
       ]
     },
   }
 }
 
-/** An identity as texts show it: enough to tell it from others, whole in the list of signers. */
+/** An identity as texts show it: enough to distinguish it, whole in the list of signers. */
 function short(identity: string): string {
   return `${identity.slice(0, 12)}…`
 }
 
-const blockText = ({ number, hash }: Pick<Link, 'number' | 'hash'>): string =>
+const blockText = ({ number, hash }: Pick<BlockRef, 'number' | 'hash'>): string =>
   `block ${number} (${hash.slice(0, 12)}…)`
 
 function disagreementReport(
   sides: readonly Side[],
   lost: readonly Stand[],
-  canonical: Link | null,
+  canonical: BlockRef | null,
 ): FailureReport {
   const groups = [
     ...sides.map(
@@ -112,7 +112,7 @@ function disagreementReport(
     code: 'HOST_SIGNERS_DISAGREE',
     message: `The accepted signers do not agree: ${groups.join('; ')}; ${resting}.`,
     remedy:
-      'Look at the Generators on either side and at their nodes; while they differ, nothing above the shared block is stored.',
+      'Check the Generators on either side and their nodes; while they differ, nothing above the shared block is stored.',
   }
 }
 
@@ -140,7 +140,7 @@ function genesisReport(identity: string, found: string, own: string | null): Fai
     code: 'HOST_GENESIS_MISMATCH',
     message: `The signer ${short(identity)} is on another chain of the same name: its block 0 is ${found}, the store's is ${own}.`,
     remedy:
-      'Where the chain was made anew, stop the Host and begin with an empty directory in DB_STORE_PATH; else name another Generator, or set CHAIN_NAME and CHAIN_NETWORK.',
+      'Where the chain was recreated, stop the Host and begin with an empty directory in DB_STORE_PATH; else name another Generator, or set CHAIN_NAME and CHAIN_NETWORK.',
   }
 }
 
@@ -167,6 +167,6 @@ function silentReports(
       code: 'HOST_SIGNER_SILENT',
       message: `The signer ${short(identity)} ${heardMs === null ? 'has not been heard since the start' : `has been silent for ${Math.floor((nowMs - heardMs) / 1000)} seconds`}.`,
       remedy:
-        'Look whether that Generator runs, reaches its node, and is connected with this Host or another one that is.',
+        'Check that this Generator runs, reaches its node, and is connected with this Host or another one that is.',
     }))
 }

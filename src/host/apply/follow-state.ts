@@ -1,12 +1,12 @@
 /** Where the Host stands among its signers, and what it lacks, at this moment. */
-import { isStored, type KnownBlocks } from '../fork-choice/link.ts'
+import { isStored, type KnownBlocks } from '../fork-choice/block-ref.ts'
 import { droppedOf, type Gap, type Want, wantsOf } from '../fork-choice/wants.ts'
 import { type ChainState, currentWindow } from './chain-state.ts'
 import type { FollowReport } from './follow-report.ts'
 import { bodiedBlock } from './follower.ts'
 import type { FollowState, SignerState } from './outcome.ts'
 
-/** Gaps that are looked at. */
+/** Gaps that are read. */
 const maxGaps = 100
 
 export function followState(state: ChainState, report: FollowReport): FollowState {

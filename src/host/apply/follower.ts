@@ -3,6 +3,7 @@
  * known, and does it. What is not stored waits beside the chain.
  */
 import type { StoreWriter } from '../../store/store.ts'
+import { type BlockRef, type KnownBlocks, parentOf } from '../fork-choice/block-ref.ts'
 import { countedSigners, reachedHeight, type Signer } from '../fork-choice/counting.ts'
 import {
   type Choice,
@@ -13,13 +14,12 @@ import {
   type Step,
   withReplaced,
 } from '../fork-choice/decision.ts'
-import { type KnownBlocks, type Link, parentOf } from '../fork-choice/link.ts'
 import type { ChainWriter } from './chain-writer.ts'
 import { createKnownBlocks, headOf } from './known-blocks.ts'
 import type { SealBook } from './seal-book.ts'
 import type { WaitingBlock, WaitingBlocks } from './waiting-blocks.ts'
 
-export interface FollowerParts {
+interface FollowerParts {
   readonly store: Pick<StoreWriter, 'reader'>
   readonly writer: ChainWriter
   readonly waiting: WaitingBlocks
@@ -30,17 +30,17 @@ export interface FollowerParts {
    * Whether nothing can be known of what lies below a block (see `KnownBlocks`), most counted signers having
    * reached a height.
    */
-  readonly isRoot: (link: Link, reached: number | null) => boolean
+  readonly isRoot: (link: BlockRef, reached: number | null) => boolean
   /** Monotonic, in milliseconds. */
   readonly nowMs: () => number
 }
 
 export interface Follower {
   /**
-   * Decides and acts; answers whether more can be done at once. `news` are blocks that came since: one of
-   * them may fill a gap, or bring documents that are to be served instead of others.
+   * Decides and applies the decision; returns whether more can be done at once. `news` are blocks
+   * that came since: one of them may fill a gap, or bring documents that are to be served instead of others.
    */
-  follow(news?: readonly Link[]): boolean
+  follow(news?: readonly BlockRef[]): boolean
   /** What the signers said when it last decided. */
   choice(): Choice
   /** Monotonic time at which to decide again without any news; null where time changes nothing. */
@@ -61,100 +61,114 @@ const noChoice: Choice = {
   tooDeep: null,
 }
 
-/** Blocks that are looked at again each time: the highest, since what is below goes with them. */
+/** Blocks that are checked again each time: the highest, since what is below goes with them. */
 const maxHeld = 4
 
-export function createFollower(startedMs: number, parts: FollowerParts): Follower {
-  const { store, writer, waiting, book, nowMs } = parts
-  let choice = noChoice
-  let memory: Memory = noMemory
-  let nextMs: number | null = null
+interface State {
+  readonly parts: FollowerParts
+  readonly startedMs: number
+  choice: Choice
+  memory: Memory
+  nextMs: number | null
   /** What belongs below the chain once more of it is known, or more signers have sealed it. */
-  const held = new Map<string, Link>()
+  readonly held: Map<string, BlockRef>
+}
 
-  const withBlocks: Follower['withBlocks'] = (use) =>
-    store.reader.read((snapshot) => {
-      const { pending } = writer
-      const signers = parts.signers()
-      const reached = reachedHeight(countedSigners(signers, { nowMs: nowMs(), startedMs }))
-      const isRoot = (link: Link): boolean => parts.isRoot(link, reached)
-      const blocks = createKnownBlocks({
-        snapshot,
-        pending,
-        waiting,
-        book,
-        isRoot,
-        accepted: signers.length,
-      })
-      return use(blocks, headOf({ snapshot, pending }))
-    })
-
-  /** Does as much of a step as there are bytes for; answers whether that was anything. */
-  const take = (step: Step): boolean => {
-    if (step.kind === 'shrink') {
-      writer.write([], step.conflict)
-      return true
-    }
-    const ready = readyBlocks(waiting, step.path)
-    if (step.kind === 'append') {
-      if (ready.length > 0) writer.write(ready.slice(0, maxBatch), null)
-      return ready.length > 0
-    }
-    // A chain that gives way must not be followed by a shorter one for want of bytes.
-    const isEnough = ready.length === step.path.length || isAbove(ready.at(-1), step.conflict.to)
-    if (!isEnough) return false
-    const least = step.conflict.to - (ready[0]?.number ?? 0) + 1
-    writer.write(ready.slice(0, Math.max(0, least) + maxBatch), step.conflict)
-    return true
+/** Nothing was decided yet. */
+export function createFollower(startedMs: number, parts: FollowerParts): Follower {
+  const state: State = {
+    parts,
+    startedMs,
+    choice: noChoice,
+    memory: noMemory,
+    nextMs: null,
+    held: new Map(),
   }
-
-  /** One decision, carried out; answers whether anything changed. */
-  const act = (): boolean => {
-    const time = { nowMs: nowMs(), startedMs }
-    const decision = withBlocks((blocks) => decide(blocks, parts.signers(), memory, time))
-    choice = decision.choice
-    memory = decision.memory
-    nextMs = decision.nextMs
-    const { step } = decision
-    if (step === null || !take(step)) return false
-    if (step.kind !== 'append') memory = withReplaced(memory, step.conflict.depth, time.nowMs)
-    return true
-  }
-
-  const hold = (link: Link): void => {
-    held.set(link.hash, link)
-    const [lowest] = [...held.values()].sort((a, b) => a.number - b.number)
-    if (held.size > maxHeld && lowest !== undefined) held.delete(lowest.hash)
-  }
-
-  /** Stores what belongs below the chain, from a block downwards. */
-  const fill = (link: Link): void => {
-    let at: Link | undefined = link
-    while (at !== undefined) {
-      const next: Link = at
-      const step = withBlocks((blocks) => fillStep(blocks, next))
-      if (step === 'later') hold(next)
-      else held.delete(next.hash)
-      if (step === null || step === 'later' || step.kind === 'shrink' || !take(step)) return
-      const [lowest = next] = step.path
-      at = withBlocks((blocks) => parentOf(blocks, lowest))
-    }
-  }
-
   return {
     follow: (news = []) => {
-      const isMore = act()
-      for (const link of [...news, ...held.values()]) fill(link)
+      const isMore = decideAndApply(state)
+      for (const link of [...news, ...state.held.values()]) fill(state, link)
       return isMore
     },
-    choice: () => choice,
-    nextMs: () => nextMs,
-    withBlocks,
+    choice: () => state.choice,
+    nextMs: () => state.nextMs,
+    withBlocks: (use) => withBlocks(state, use),
   }
 }
 
+function withBlocks<T>(
+  { parts, startedMs }: State,
+  use: (blocks: KnownBlocks, head: number) => T,
+): T {
+  const { store, writer, waiting, book, nowMs } = parts
+  return store.reader.read((snapshot) => {
+    const { pending } = writer
+    const signers = parts.signers()
+    const reached = reachedHeight(countedSigners(signers, { nowMs: nowMs(), startedMs }))
+    const isRoot = (link: BlockRef): boolean => parts.isRoot(link, reached)
+    const accepted = signers.length
+    const blocks = createKnownBlocks({ snapshot, pending, waiting, book, isRoot, accepted })
+    return use(blocks, headOf({ snapshot, pending }))
+  })
+}
+
+/** Decides once and applies the step; returns whether anything changed. */
+function decideAndApply(state: State): boolean {
+  const { parts, memory, startedMs } = state
+  const time = { nowMs: parts.nowMs(), startedMs }
+  const decision = withBlocks(state, (blocks) => decide(blocks, parts.signers(), memory, time))
+  state.choice = decision.choice
+  state.memory = decision.memory
+  state.nextMs = decision.nextMs
+  const { step } = decision
+  if (step === null || !applyStep(parts, step)) return false
+  if (step.kind !== 'append')
+    state.memory = withReplaced(state.memory, step.conflict.depth, time.nowMs)
+  return true
+}
+
+/** Applies as much of a step as there are bytes for; returns whether that was anything. */
+function applyStep({ writer, waiting }: FollowerParts, step: Step): boolean {
+  if (step.kind === 'shrink') {
+    writer.write([], step.conflict)
+    return true
+  }
+  const ready = readyBlocks(waiting, step.path)
+  if (step.kind === 'append') {
+    if (ready.length > 0) writer.write(ready.slice(0, maxBatch), null)
+    return ready.length > 0
+  }
+  // A chain that gives way must not be followed by a shorter one for want of bytes.
+  const isEnough = ready.length === step.path.length || isAbove(ready.at(-1), step.conflict.to)
+  if (!isEnough) return false
+  const least = step.conflict.to - (ready[0]?.number ?? 0) + 1
+  writer.write(ready.slice(0, Math.max(0, least) + maxBatch), step.conflict)
+  return true
+}
+
+/** Stores what belongs below the chain, from a block downwards. */
+function fill(state: State, link: BlockRef): void {
+  let at: BlockRef | undefined = link
+  while (at !== undefined) {
+    const next: BlockRef = at
+    const step = withBlocks(state, (blocks) => fillStep(blocks, next))
+    if (step === 'later') hold(state.held, next)
+    else state.held.delete(next.hash)
+    if (step === null || step === 'later' || step.kind === 'shrink') return
+    if (!applyStep(state.parts, step)) return
+    const [lowest = next] = step.path
+    at = withBlocks(state, (blocks) => parentOf(blocks, lowest))
+  }
+}
+
+function hold(held: Map<string, BlockRef>, link: BlockRef): void {
+  held.set(link.hash, link)
+  const [lowest] = [...held.values()].sort((a, b) => a.number - b.number)
+  if (held.size > maxHeld && lowest !== undefined) held.delete(lowest.hash)
+}
+
 /** The lowest blocks of a path, as far as their bytes are here. */
-function readyBlocks(waiting: WaitingBlocks, path: readonly Link[]): WaitingBlock[] {
+function readyBlocks(waiting: WaitingBlocks, path: readonly BlockRef[]): WaitingBlock[] {
   const ready: WaitingBlock[] = []
   for (const link of path) {
     const block = bodiedBlock(waiting, link)
@@ -165,10 +179,10 @@ function readyBlocks(waiting: WaitingBlocks, path: readonly Link[]): WaitingBloc
 }
 
 /** The waiting block of a link with its bytes; undefined where they were dropped. */
-export function bodiedBlock(waiting: WaitingBlocks, link: Link): WaitingBlock | undefined {
+export function bodiedBlock(waiting: WaitingBlocks, link: BlockRef): WaitingBlock | undefined {
   return waiting.variants(link.hash).find(({ root, body }) => root === link.root && body !== null)
 }
 
-function isAbove(link: Link | undefined, height: number): boolean {
+function isAbove(link: BlockRef | undefined, height: number): boolean {
   return link !== undefined && link.number >= height
 }

@@ -1,17 +1,17 @@
 /**
- * All blocks that a Host knows, as fork choice sees them: what is stored or on its way to the disk, and
+ * All blocks that a Host knows, as fork choice sees them: what is stored or being written, and
  * what waits beside it. Of a hash with several sets of documents the one with most votes counts, on a
  * tie the one with the smaller root.
  */
+import type { PendingWrites } from '../../mesh/pending-writes.ts'
 import type { Snapshot } from '../../store/store.ts'
-import type { KnownBlocks, Link } from '../fork-choice/link.ts'
-import type { PendingWrites } from './pending-writes.ts'
+import type { BlockRef, KnownBlocks } from '../fork-choice/block-ref.ts'
 import type { SealBook } from './seal-book.ts'
 import type { WaitingBlock, WaitingBlocks } from './waiting-blocks.ts'
 
-export interface KnownBlocksParts {
+interface KnownBlocksParts {
   readonly snapshot: Snapshot
-  readonly pending: PendingWrites
+  readonly pending: PendingWrites<WaitingBlock>
   readonly waiting: WaitingBlocks
   readonly book: Pick<SealBook, 'votes' | 'isSealedBy'>
   readonly isRoot: KnownBlocks['isRoot']
@@ -19,20 +19,20 @@ export interface KnownBlocksParts {
   readonly accepted: number
 }
 
-/** Stored blocks below the highest that are looked at for a signer's seal. */
+/** Stored blocks below the highest that are searched for a signer's seal. */
 const sealedDepth = 64
 
 /** The blocks at one moment; usable while the snapshot is. */
 export function createKnownBlocks(parts: KnownBlocksParts): KnownBlocks {
   const { snapshot, waiting, book } = parts
-  const stored = (height: number): Link | undefined => storedLink(parts, height)
+  const stored = (height: number): BlockRef | undefined => storedLink(parts, height)
   const waitingLink: KnownBlocks['waiting'] = (hash) => {
     const known = waiting.variants(hash)
     const [first] = known
     if (first === undefined) return undefined
     const there = stored(first.number)
     const isStoredToo = there?.hash === hash
-    // Nearly every block has one set of documents, and is looked at often: no votes have to be counted for it.
+    // Nearly every block has one set of documents, and is read often: no votes have to be counted for it.
     if (known.length === 1 && !isStoredToo) return first
     const votes = book.votes(first.number, hash)
     const best = bestVariant(known, votes)
@@ -69,8 +69,8 @@ function* sealedBlocks(
   waitingLink: KnownBlocks['waiting'],
   identity: string,
   most: number,
-): Generator<Link> {
-  const isSealed = ({ number, hash }: Link): boolean =>
+): Generator<BlockRef> {
+  const isSealed = ({ number, hash }: BlockRef): boolean =>
     number <= most && parts.book.isSealedBy(number, hash, identity)
   const waiting = [...parts.waiting.all()]
     .filter((link) => isSealed(link) && waitingLink(link.hash) === link)
@@ -78,7 +78,7 @@ function* sealedBlocks(
   let next = 0
   const head = Math.min(most, headOf(parts))
   for (let height = head; height > head - sealedDepth && height >= 0; height--) {
-    for (; (waiting[next]?.number ?? -1) > height; next++) yield waiting[next] as Link
+    for (; (waiting[next]?.number ?? -1) > height; next++) yield waiting[next] as BlockRef
     const link = storedLink(parts, height)
     if (link !== undefined && isSealed(link)) yield link
   }
@@ -98,7 +98,7 @@ export function headOf({
 function storedLink(
   { snapshot, pending }: Pick<KnownBlocksParts, 'snapshot' | 'pending'>,
   height: number,
-): Link | undefined {
+): BlockRef | undefined {
   const own = pending.at(height)
   if (own !== undefined || pending.isRemoved(height)) return own
   return snapshot.header(height)
@@ -110,7 +110,7 @@ function isContiguous(snapshot: Snapshot, low: number, high: number): boolean {
   return !snapshot.gaps(maxGaps).some(({ from, to }) => from <= high && to >= low)
 }
 
-/** Gaps that are looked at; a store with more of them is told to have one everywhere above. */
+/** Gaps that are read; a store with more of them counts as having one everywhere above. */
 const maxGaps = 1_000
 
 /** The root with most votes, on a tie the smaller one; `own` is one of them, also without a vote. */

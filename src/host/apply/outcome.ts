@@ -1,4 +1,4 @@
-/** What the writer makes of what peers send, as the main thread hears of it. */
+/** What the writer makes of what peers send, as it is reported to the main thread. */
 import type { SealPlace } from '../../primitives/vote-exchange.ts'
 import type { FailureReport } from '../../service/contract.ts'
 import type { Want } from '../fork-choice/wants.ts'
@@ -28,7 +28,7 @@ export type Outcome =
   | ({ readonly kind: 'breach' } & Breach)
 
 /** Milliseconds spent on one message. */
-export interface Work {
+export interface Timings {
   /** Decoding and checking, on the thread. */
   readonly verifyMs: number
   /** Until what followed from it was on the disk, waiting included. */
@@ -38,7 +38,7 @@ export interface Work {
 /** What became of a message, and what it cost. */
 export interface Received {
   readonly outcome: Outcome
-  readonly work: Work
+  readonly timings: Timings
 }
 
 /** What became of a page of seals. */
@@ -79,10 +79,10 @@ export interface FollowState {
   /** Hash of block 0; null before it is known. */
   readonly genesis: string | null
   readonly signers: readonly SignerState[]
-  /** The height that most counted heads have reached; null where nobody counts. */
+  /** The height that most counted heads have reached; null where no signer counts. */
   readonly reached: number | null
   readonly wants: readonly Want[]
-  /** What a person should look at, the worst first. */
+  /** What an operator should check, the worst first. */
   readonly failures: readonly FailureReport[]
   /** The lowest height that is kept. */
   readonly floor: number

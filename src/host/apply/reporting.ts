@@ -1,8 +1,8 @@
-/** Tells where the Host stands, soon after it changed and not more often than that. */
+/** Reports where the Host stands, soon after it changed and not more often than that. */
 import { isDeepStrictEqual } from 'node:util'
 import type { FollowState } from './outcome.ts'
 
-export interface Reporting {
+interface Reporting {
   /** Something may have changed. */
   wake(): void
   close(): void
@@ -11,10 +11,10 @@ export interface Reporting {
 /** Pause between two reports. */
 const reportMs = 20
 
-/** Tells nothing until it is woken. */
+/** Reports nothing until it is woken. */
 export function createReporting(
   stateNow: () => FollowState,
-  tell: (state: FollowState) => void,
+  emit: (state: FollowState) => void,
 ): Reporting {
   let last: FollowState | null = null
   let timer: NodeJS.Timeout | undefined
@@ -24,7 +24,7 @@ export function createReporting(
     const state = stateNow()
     if (isDeepStrictEqual(state, last)) return
     last = state
-    tell(state)
+    emit(state)
   }
   return {
     wake: () => {

@@ -15,17 +15,17 @@ export interface SealBook {
   votes(height: number, hash: string): ReadonlyMap<string, number>
   /** Whether an accepted signer sealed a block, with whatever documents. */
   isSealedBy(height: number, hash: string, identity: string): boolean
-  /** Takes verified seals of one height in; answers those that were new and are kept. */
+  /** Takes verified seals of one height in; returns those that were new and are kept. */
   admit(height: number, seals: readonly Seal[]): readonly Seal[]
   /** Seals of a height to be written together with its block; none where others have to go for them. */
-  takeUnwritten(height: number): readonly Seal[]
+  takePending(height: number): readonly Seal[]
   /** Writes what was admitted and not taken. */
   flush(): Promise<void>
   /** Says whose seals are shown and counted from now on. */
   setAccepted(isAccepted: (identity: string) => boolean): void
 }
 
-export interface SealBookParts {
+interface SealBookParts {
   readonly store: Pick<StoreWriter, 'putSeals' | 'reader'>
   /** Hash of the stored block of a height. */
   readonly storedHash: (height: number) => string | undefined
@@ -35,11 +35,11 @@ export interface SealBookParts {
 
 /** Hashes that are kept of one signer at one height, besides that of the stored block. */
 const maxHashes = 8
-/** Heights whose seals are held in memory: more than are ever on their way to the disk. */
+/** Heights whose seals are held in memory: more than are ever being written. */
 const heldHeights = 4_096
 
 /** What was admitted at a height and is not with the store yet. */
-interface Unwritten {
+interface PendingSeals {
   readonly fresh: Seal[]
   readonly outdated: Seal[]
 }
@@ -47,7 +47,7 @@ interface Unwritten {
 /** The book over an open store; nobody is accepted yet. */
 export function createSealBook(parts: SealBookParts): SealBook {
   const held = new LRUCache<number, readonly Seal[]>({ max: heldHeights })
-  const unwritten = new Map<number, Unwritten>()
+  const pending = new Map<number, PendingSeals>()
   let isAccepted = (_identity: string): boolean => false
 
   const all = (height: number): readonly Seal[] => {
@@ -67,8 +67,8 @@ export function createSealBook(parts: SealBookParts): SealBook {
     if (change === null) return false
     const { outdated } = change
     held.set(height, [...known.filter((other) => other !== outdated), seal])
-    const entry = unwritten.get(height) ?? { fresh: [], outdated: [] }
-    unwritten.set(height, entry)
+    const entry = pending.get(height) ?? { fresh: [], outdated: [] }
+    pending.set(height, entry)
     entry.fresh.push(seal)
     if (outdated === undefined) return true
     const place = entry.fresh.indexOf(outdated)
@@ -88,15 +88,15 @@ export function createSealBook(parts: SealBookParts): SealBook {
     isSealedBy: (height, hash, identity) =>
       at(height).some((seal) => seal.blockHash === hash && seal.signatureIdentity === identity),
     admit: (height, seals) => seals.filter((seal) => admit(height, seal)),
-    takeUnwritten: (height) => {
-      const entry = unwritten.get(height)
+    takePending: (height) => {
+      const entry = pending.get(height)
       if (entry === undefined || entry.outdated.length > 0) return []
-      unwritten.delete(height)
+      pending.delete(height)
       return entry.fresh
     },
     flush: async () => {
-      const entries = [...unwritten]
-      unwritten.clear()
+      const entries = [...pending]
+      pending.clear()
       const writes = entries.map(([height, { fresh, outdated }]) =>
         parts.store.putSeals(height, fresh, outdated),
       )

@@ -2,12 +2,11 @@
  * The newest head of every accepted signer. A head with a lower sequence than the one that is known is an
  * old one sent again; what is known outlives the program, so that none is taken for new after a restart.
  */
-
 import { ServiceError } from '../../errors.ts'
-import { verifySignature } from '../../identity/signature.ts'
+import { isValidSignature } from '../../identity/signature.ts'
 import { decodeHead, encodeHead, type Head, headDigest } from '../../primitives/head.ts'
 import type { StoreReader, StoreWriter } from '../../store/store.ts'
-import { createHeadRate } from './head-rate.ts'
+import { createHeadRate, type HeadRate } from './head-rate.ts'
 import type { Breach } from './verify.ts'
 
 /** What became of a head. */
@@ -17,7 +16,7 @@ export type HeadOutcome =
   | ({ readonly kind: 'breach' } & Breach)
 
 /** A head, and when it came. */
-export interface HeardHead {
+interface HeardHead {
   readonly head: Head
   /** Monotonic time in milliseconds; null for one that was known when the program started. */
   readonly heardMs: number | null
@@ -38,7 +37,7 @@ export interface SignerHeads {
   flush(): Promise<void>
 }
 
-export interface SignerHeadsParts {
+interface SignerHeadsParts {
   readonly store: Pick<StoreWriter, 'putRecord' | 'reader'>
   readonly network: string
   readonly isAccepted: (identity: string) => boolean
@@ -55,27 +54,6 @@ export function createSignerHeads(parts: SignerHeadsParts): SignerHeads {
   const changed = new Set<string>()
   const twice = new Set<string>()
   const rate = createHeadRate(parts.nowMs)
-
-  const breachOf = (head: Head): Breach | null => {
-    const breach = (action: Breach['action'], rule: Breach['rule'], detail: string): Breach => ({
-      action,
-      rule,
-      detail,
-      height: head.number,
-    })
-    if (head.network !== parts.network) return breach('reject', 'own-network', 'another network')
-    if (!parts.isAccepted(head.signatureIdentity))
-      return breach('ignore', 'accepted-signer', 'its signer is not accepted')
-    const known = heads.get(head.signatureIdentity)?.head
-    if (known !== undefined && isSameStatement(known, head))
-      return breach('ignore', 'something-new', 'it is known')
-    if (known !== undefined && head.sequence < known.sequence)
-      return breach('ignore', 'something-new', 'a newer one is known')
-    if (!isSigned(head)) return breach('reject', 'valid-signature', 'the signature does not fit')
-    if (!rate.take(head.signatureIdentity))
-      return breach('ignore', 'signer-rate', 'its signer signs more than a Generator does')
-    return null
-  }
 
   const forget = (identity: string): void => {
     heads.delete(identity)
@@ -101,7 +79,11 @@ export function createSignerHeads(parts: SignerHeadsParts): SignerHeads {
         const detail = 'it cannot be read'
         return { kind: 'breach', action: 'reject', rule: 'well-formed', detail, height: null }
       }
-      const found = breachOf(head)
+      const found = breachOf(head, {
+        ...parts,
+        known: heads.get(head.signatureIdentity)?.head,
+        rate,
+      })
       if (found !== null) return { kind: 'breach', ...found }
       const identity = head.signatureIdentity
       if (heads.get(identity)?.head.sequence === head.sequence) {
@@ -131,6 +113,33 @@ export function createSignerHeads(parts: SignerHeadsParts): SignerHeads {
       await Promise.all(writes)
     },
   }
+}
+
+interface RuleFacts extends Pick<SignerHeadsParts, 'network' | 'isAccepted'> {
+  /** The newest head of the same signer. */
+  readonly known: Head | undefined
+  readonly rate: Pick<HeadRate, 'take'>
+}
+
+/** The first rule that a head breaks; null for none. */
+function breachOf(head: Head, { network, isAccepted, known, rate }: RuleFacts): Breach | null {
+  const breach = (action: Breach['action'], rule: Breach['rule'], detail: string): Breach => ({
+    action,
+    rule,
+    detail,
+    height: head.number,
+  })
+  if (head.network !== network) return breach('reject', 'own-network', 'another network')
+  if (!isAccepted(head.signatureIdentity))
+    return breach('ignore', 'accepted-signer', 'its signer is not accepted')
+  if (known !== undefined && isSameStatement(known, head))
+    return breach('ignore', 'something-new', 'it is known')
+  if (known !== undefined && head.sequence < known.sequence)
+    return breach('ignore', 'something-new', 'a newer one is known')
+  if (!isSigned(head)) return breach('reject', 'valid-signature', 'the signature does not fit')
+  if (!rate.take(head.signatureIdentity))
+    return breach('ignore', 'signer-rate', 'its signer signs more than a Generator does')
+  return null
 }
 
 /** The messages of the heads that are kept, of these signers or of all. */
@@ -171,5 +180,5 @@ function isSameStatement(one: Head, other: Head): boolean {
 
 function isSigned(head: Head): boolean {
   const { signatureType, signatureIdentity, signatureValue } = head
-  return verifySignature(signatureType, signatureIdentity, headDigest(head), signatureValue)
+  return isValidSignature(signatureType, signatureIdentity, headDigest(head), signatureValue)
 }

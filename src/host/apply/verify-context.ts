@@ -32,7 +32,7 @@ export function isSameSeal(one: Seal, other: Seal): boolean {
   )
 }
 
-/** Documents on their way to the disk, on it, or waiting with their bytes. */
+/** Documents that are being written, are stored, or wait with their bytes. */
 function documentsOf(state: ChainState, seal: Seal): KnownDocuments | null {
   const { blockNumber, blockHash, merkleRoot } = seal
   const isIt = ({ hash, root }: { readonly hash: string; readonly root: string }): boolean =>

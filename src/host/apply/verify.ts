@@ -4,8 +4,8 @@
  * IGNORE or REJECT; a message that breaks none is accepted.
  */
 import { ServiceError } from '../../errors.ts'
-import { verifySignature } from '../../identity/signature.ts'
-import { type VerifiedBody, verifyBody } from '../../primitives/body.ts'
+import { isValidSignature } from '../../identity/signature.ts'
+import { type VerifiedBody, verifyBody } from '../../primitives/body/body.ts'
 import { type Seal, sealDigest } from '../../primitives/seal.ts'
 import { decodeSealedBlock, type SealedBlock } from '../../primitives/sealed-block.ts'
 
@@ -17,7 +17,7 @@ export interface VerifyContext {
   readonly maxRawBytes: number
   /** Whether the message would be passed on: then it may bear no seal of a stranger. */
   readonly isForwarded: boolean
-  /** Whether an identity's word counts. */
+  /** Whether an identity is an accepted signer. */
   isAccepted(identity: string): boolean
   /** The lowest and the highest height that is of use now. */
   floor(): number
@@ -39,8 +39,8 @@ export interface KnownDocuments {
 
 export type RuleAction = 'ignore' | 'reject'
 
-/** A message with everything a rule may look at. */
-export interface Candidate {
+/** A message with everything a rule may check. */
+interface RuleInput {
   readonly message: SealedBlock | null
   readonly seal: Seal
   readonly context: VerifyContext
@@ -50,7 +50,7 @@ export interface Candidate {
   readonly freshSeals: readonly Seal[]
   /** The documents of that root that are here; null for none. */
   readonly known: KnownDocuments | null
-  /** The checked documents; null where they need no look. */
+  /** The checked documents; null where they need no check. */
   readonly documents: VerifiedBody | null
   /** Why `documents` could not be read. */
   readonly damage: string | null
@@ -72,12 +72,12 @@ export type BlockRuleName =
 export type RuleName = BlockRuleName | 'signer-rate'
 
 /** One rule, and how it is checked. */
-export interface Rule {
+interface Rule {
   readonly name: BlockRuleName
   readonly action: RuleAction
   readonly text: string
   /** What is wrong, or null. */
-  readonly breach: (candidate: Candidate) => string | null
+  readonly breach: (candidate: RuleInput) => string | null
 }
 
 /** The rules, in the order in which they are checked. */
@@ -180,11 +180,11 @@ export type Finding =
   | { readonly kind: 'seals'; readonly height: number; readonly seals: readonly Seal[] }
 
 /**
- * Checks one message against all rules. Never throws for what is in the message: what nobody thought of
- * is the fault of the message as well, and told in `detail`.
+ * Checks one message against all rules. Never throws for what is in the message: the
+ * unforeseen is the fault of the message as well, and named in `detail`.
  */
 export function verifyMessage(bytes: Uint8Array, context: VerifyContext): Finding {
-  const candidate = openCandidate(bytes, context)
+  const candidate = openRuleInput(bytes, context)
   for (const { name, action, breach } of rules) {
     const detail = breach(candidate)
     if (detail === null) continue
@@ -197,8 +197,8 @@ export function verifyMessage(bytes: Uint8Array, context: VerifyContext): Findin
   return { kind: 'block', seals: acceptedSeals, documents, body: message.body }
 }
 
-/** Everything a rule may look at; costly parts are made when a rule first asks for them. */
-function openCandidate(bytes: Uint8Array, context: VerifyContext): Candidate {
+/** Everything a rule may check; costly parts are made when a rule first reads them. */
+function openRuleInput(bytes: Uint8Array, context: VerifyContext): RuleInput {
   const message = decode(bytes)
   const seal = message?.seals[0] ?? noSeal
   const acceptedSeals = (message?.seals ?? []).filter(({ signatureIdentity }) =>
@@ -238,7 +238,7 @@ function openCandidate(bytes: Uint8Array, context: VerifyContext): Candidate {
   }
 }
 
-type Checked = Pick<Candidate, 'documents' | 'damage'>
+type Checked = Pick<RuleInput, 'documents' | 'damage'>
 
 const nothing: Checked = { documents: null, damage: null }
 const noSeal: Seal = {
@@ -263,7 +263,7 @@ function decode(bytes: Uint8Array): SealedBlock | null {
 }
 
 /** Whether the message brings documents that are not here. */
-function hasNews({ message, known }: Pick<Candidate, 'message' | 'known'>): boolean {
+function hasNews({ message, known }: Pick<RuleInput, 'message' | 'known'>): boolean {
   return Boolean(message?.body) && known === null
 }
 
@@ -305,7 +305,7 @@ function isSameStatement(a: Seal, b: Seal): boolean {
 /** Whether the signature of a seal is its signer's. */
 export function isSigned(seal: Seal): boolean {
   const { signatureType, signatureIdentity, signatureValue } = seal
-  return verifySignature(signatureType, signatureIdentity, sealDigest(seal), signatureValue)
+  return isValidSignature(signatureType, signatureIdentity, sealDigest(seal), signatureValue)
 }
 
 function isSealed(documents: VerifiedBody, seal: Seal): boolean {

@@ -2,15 +2,15 @@
 
 /** Blocks that wait beside the chain for their ancestry to be known, at most; a chain that lies deeper begins there. */
 export const maxWindow = 1_024
-/** How far above what signers have reached a block is still looked at. */
+/** How far above what signers have reached a block is still of use. */
 export const maxAhead = 64
 
-export interface WindowFacts {
+interface WindowFacts {
   /** Newest heights that are kept; null keeps all. */
   readonly retainBlocks: number | null
   /** The highest stored height; -1 without any. */
   readonly head: number
-  /** The height that most counted signers have reached; null where nobody counts. */
+  /** The height that most counted signers have reached; null where no signer counts. */
   readonly reached: number | null
   /** The highest head of any accepted signer; -1 without any. */
   readonly highest: number

@@ -4,8 +4,8 @@ import { openLog } from '../../service/log.ts'
 import type { LogLevel } from '../../service/log-level.ts'
 import { openMetrics } from '../../service/metrics.ts'
 import { type PlainError, toPlainError } from '../../service/plain-error.ts'
-import { serveThread } from '../../service/serve-thread.ts'
-import { openWriter } from '../../store/writer.ts'
+import { serveThread } from '../../service/threads/serve-thread.ts'
+import { openWriter } from '../../store/write/writer.ts'
 import type { Want } from '../fork-choice/wants.ts'
 import type { Accepted } from './accepted-signers.ts'
 import { createApplier } from './applier.ts'
@@ -26,7 +26,7 @@ export interface WriterData {
 }
 
 /** A sealed block as a peer sent it. */
-export interface Message {
+interface Message {
   readonly bytes: Uint8Array
   /** See `Applier.receive`. */
   readonly isForwarded: boolean
@@ -54,9 +54,9 @@ export type WriterEvents = {
   readonly failed: PlainError
 }
 
-/** Stored blocks between two looks for spans to remove from the file. */
+/** Stored blocks between two checks for spans to remove from the file. */
 const blocksPerPrune = 64
-/** How often time alone is a reason to look. */
+/** How often is decided again because time has passed. */
 const tickMs = 500
 /** Unpacked bytes of one block at most. */
 const maxRawBytes = 64 * 1024 * 1024

@@ -3,7 +3,7 @@ import { invariant, ServiceError } from '../../errors.ts'
 import { networkName } from '../../primitives/names.ts'
 import type { MetricsSnapshot } from '../../service/metrics.ts'
 import { fromPlainError } from '../../service/plain-error.ts'
-import { openThread, type Thread, threadUrl } from '../../service/thread.ts'
+import { openThread, type Thread, threadUrl } from '../../service/threads/thread.ts'
 import type { Want } from '../fork-choice/wants.ts'
 import { type ChainNames, splitPrefix } from '../network.ts'
 import type { Accepted } from './accepted-signers.ts'
@@ -28,13 +28,13 @@ export interface Writer {
   onState(listener: (state: FollowState) => void): void
 }
 
-export interface WriterThread extends Writer {
+interface WriterThread extends Writer {
   metrics(): Promise<MetricsSnapshot>
   close(): Promise<void>
 }
 
 /** Options of the writer, but for the network. */
-export type WriterOptions = Omit<WriterData, 'network'>
+type WriterOptions = Omit<WriterData, 'network'>
 
 /** Time to write what was accepted and to close the store. */
 const closeTimeoutMs = 4_000

@@ -2,16 +2,19 @@
  * The canonical block: the highest on which more than half of the counted signers stand. Who stands on a
  * block stands on its ancestors too, so any two majorities share a signer, and with it a chain.
  */
-import { isStored, type KnownBlocks, type Link, parentOf } from './link.ts'
+import { type BlockRef, isStored, type KnownBlocks, parentOf } from './block-ref.ts'
 
 /** Signers that stand on the same block. */
 interface Group {
-  readonly link: Link
+  readonly link: BlockRef
   readonly size: number
 }
 
 /** `stands` has an entry for each counted signer, null for one that stands on no linked block. */
-export function canonicalBlock(blocks: KnownBlocks, stands: readonly (Link | null)[]): Link | null {
+export function canonicalBlock(
+  blocks: KnownBlocks,
+  stands: readonly (BlockRef | null)[],
+): BlockRef | null {
   const majority = Math.floor(stands.length / 2) + 1
   let groups = stands.flatMap((link) => (link === null ? [] : [{ link, size: 1 }]))
   for (;;) {
@@ -45,8 +48,12 @@ function merged(groups: readonly Group[]): Group[] {
  * The ancestor of a linked block at a height, the block itself where it is not above that; undefined where
  * nothing is known of it.
  */
-export function ancestorAt(blocks: KnownBlocks, link: Link, number: number): Link | undefined {
-  for (let at: Link | undefined = link; at !== undefined; at = parentOf(blocks, at)) {
+export function ancestorAt(
+  blocks: KnownBlocks,
+  link: BlockRef,
+  number: number,
+): BlockRef | undefined {
+  for (let at: BlockRef | undefined = link; at !== undefined; at = parentOf(blocks, at)) {
     if (at.number <= number) return at
     if (isStored(blocks, at))
       return blocks.isStoredThrough(number, at.number) ? blocks.stored(number) : undefined
@@ -55,6 +62,6 @@ export function ancestorAt(blocks: KnownBlocks, link: Link, number: number): Lin
 }
 
 /** Whether a linked block is another one or stands on it. */
-export function standsOn(blocks: KnownBlocks, link: Link, lower: Link): boolean {
+export function standsOn(blocks: KnownBlocks, link: BlockRef, lower: BlockRef): boolean {
   return lower.number <= link.number && ancestorAt(blocks, link, lower.number)?.hash === lower.hash
 }

@@ -4,7 +4,7 @@
  */
 
 /** The newest head of a signer, as far as it is counted. */
-export interface SignerHead {
+interface SignerHead {
   readonly number: number
   readonly hash: string
   /** Height of the head of the signer's node. */
@@ -26,11 +26,11 @@ export interface CountingTime {
 }
 
 /** How long a signer counts after its last head: three of those that it signs anyway. */
-export const heardForMs = 45_000
+const heardForMs = 45_000
 /** After a start, how long half or fewer of the accepted signers wait for the others. */
-export const patienceMs = 60_000
-/** Who is further below its node than this many blocks catches up. */
-export const catchUpBlocks = 64
+const patienceMs = 60_000
+/** A signer further below its node than this many blocks is catching up. */
+const catchUpBlocks = 64
 
 /** The signers that count now, of all that are accepted. */
 export function countedSigners(accepted: readonly Signer[], time: CountingTime): Signer[] {
@@ -57,7 +57,7 @@ function isCatchingUp({ head }: Signer): boolean {
   return head !== null && head.nodeHeight - head.number > catchUpBlocks
 }
 
-/** The height that more than half of the counted signers have reached; null where nobody counts. */
+/** The height that more than half of the counted signers have reached; null where no signer counts. */
 export function reachedHeight(counted: readonly Signer[]): number | null {
   const heights = counted.map(({ head }) => head?.number ?? 0).sort((a, b) => b - a)
   return heights[Math.floor(counted.length / 2)] ?? null

@@ -2,6 +2,8 @@
  * What a Host does about what it knows: a pure function of its blocks, its signers' heads and what it
  * remembers of the minutes before. Times are of a monotonic clock in milliseconds.
  */
+import type { BlockRef, KnownBlocks } from './block-ref.ts'
+import { footOf, pathTo } from './block-ref.ts'
 import { standsOn } from './canonical.ts'
 import {
   type CountingTime,
@@ -10,8 +12,6 @@ import {
   reachedHeight,
   type Signer,
 } from './counting.ts'
-import type { KnownBlocks, Link } from './link.ts'
-import { footOf, pathTo } from './link.ts'
 import { maxReorgDepth, mayReplace, type Permission, replacedForMs } from './permission.ts'
 import { type Conflict, conflictFrom, type Replacement, replacementFor } from './replacement.ts'
 import { type Stand, sharedBlock, standOf } from './stand.ts'
@@ -19,9 +19,9 @@ import { type Stand, sharedBlock, standOf } from './stand.ts'
 /** A change of the stored chain that leaves a valid one behind. */
 export type Step =
   /** Stores these blocks, ascending, on top of what they stand on. */
-  | { readonly kind: 'append'; readonly path: readonly Link[] }
+  | { readonly kind: 'append'; readonly path: readonly BlockRef[] }
   /** Removes what contradicts them, and stores them, in one transaction. */
-  | { readonly kind: 'replace'; readonly path: readonly Link[]; readonly conflict: Conflict }
+  | { readonly kind: 'replace'; readonly path: readonly BlockRef[]; readonly conflict: Conflict }
   /** Removes the highest of more blocks than one transaction replaces. */
   | { readonly kind: 'shrink'; readonly conflict: Conflict }
 
@@ -35,7 +35,7 @@ export interface Memory {
   readonly replaced: readonly { readonly atMs: number; readonly depth: number }[]
 }
 
-export interface Since {
+interface Since {
   /** Hash of the lowest block of the branch that is not stored. */
   readonly branch: string
   readonly sinceMs: number
@@ -50,21 +50,21 @@ export interface Choice {
   /** Where each counted signer stands. */
   readonly stands: readonly Stand[]
   /** Null where no majority stands on a block. */
-  readonly canonical: Link | null
-  /** The height that most counted heads have reached; null where nobody counts. */
+  readonly canonical: BlockRef | null
+  /** The height that most counted heads have reached; null where no signer counts. */
   readonly reached: number | null
   /** A canonical branch that leaves more stored blocks behind than these signers may decide; null without one. */
   readonly tooDeep: TooDeep | null
 }
 
 export interface TooDeep {
-  readonly target: Link
+  readonly target: BlockRef
   readonly depth: number
   /** Accepted signers that do not stand on it. */
   readonly missing: readonly Signer[]
 }
 
-export interface Decision {
+interface Decision {
   readonly choice: Choice
   /** What to do now; null for nothing. */
   readonly step: Step | null
@@ -104,7 +104,7 @@ export function decide(
 /** Whether and how stored blocks give way to the canonical branch. */
 function resolve(
   blocks: KnownBlocks,
-  choice: Choice & { readonly canonical: Link },
+  choice: Choice & { readonly canonical: BlockRef },
   replacement: Replacement & { readonly conflict: Conflict },
   before: Memory,
   time: CountingTime,
@@ -135,7 +135,7 @@ function resolve(
     choice: { ...choice, tooDeep },
     step: permission.kind === 'now' ? stepOf(replacement) : null,
     memory: { canonical, majority, replaced: before.replaced },
-    nextMs: nextLookMs(nextCountMs(choice.signers, time), permission, nowMs),
+    nextMs: nextDecisionMs(nextCountMs(choice.signers, time), permission, nowMs),
   }
 }
 
@@ -149,7 +149,11 @@ function stepOf({ path, conflict }: Replacement & { readonly conflict: Conflict 
   return { kind: 'shrink', conflict: { from, to: conflict.to, depth: maxReorgDepth } }
 }
 
-function nextLookMs(countMs: number | null, permission: Permission, nowMs: number): number | null {
+function nextDecisionMs(
+  countMs: number | null,
+  permission: Permission,
+  nowMs: number,
+): number | null {
   if (permission.kind !== 'wait') return countMs
   return Math.min(countMs ?? Number.POSITIVE_INFINITY, nowMs + permission.forMs)
 }
@@ -165,7 +169,7 @@ export function withReplaced(memory: Memory, depth: number, nowMs: number): Memo
  * down to another branch than what is stored below, that one gives way where most signers say so, from the top, a
  * piece at a time with a gap beneath.
  */
-export function fillStep(blocks: KnownBlocks, link: Link): Step | 'later' | null {
+export function fillStep(blocks: KnownBlocks, link: BlockRef): Step | 'later' | null {
   if (blocks.waiting(link.hash)?.root !== link.root) return null
   const isRevision = blocks.stored(link.number)?.hash === link.hash
   if (!isRevision && blocks.stored(link.number + 1)?.parentHash !== link.hash) return null
@@ -193,8 +197,8 @@ export function fillStep(blocks: KnownBlocks, link: Link): Step | 'later' | null
 /** The stored blocks that contradict a path up to a block; without a stored parent also that in its place. */
 function contradicted(
   blocks: KnownBlocks,
-  [lowest]: readonly Link[],
-  link: Link,
+  [lowest]: readonly BlockRef[],
+  link: BlockRef,
   isAttached: boolean,
 ): Conflict | null {
   const { number } = lowest ?? link
@@ -205,7 +209,7 @@ function contradicted(
 const maxFill = maxReorgDepth - 1
 
 /** Whether other documents of a stored block can take its place and leave what is below. */
-export function fitsBelow(blocks: KnownBlocks, link: Link): boolean {
+export function fitsBelow(blocks: KnownBlocks, link: BlockRef): boolean {
   const below = blocks.stored(link.number - 1)
   return below === undefined || below.hash === link.parentHash
 }

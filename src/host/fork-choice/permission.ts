@@ -24,9 +24,9 @@ export type Permission =
 /** Stored blocks that may be replaced at once, and in one transaction. */
 export const maxReorgDepth = 64
 /** How long a branch must stay canonical where three or more signers are accepted. */
-export const steadyMs = 5_000
+const steadyMs = 5_000
 /** How long most of all signers must have stood on a branch that leaves more blocks behind. */
-export const deepMs = 60_000
+const deepMs = 60_000
 /** How long replaced blocks are remembered. */
 export const replacedForMs = 3_600_000
 

@@ -1,9 +1,9 @@
 /** What following a block means for the stored chain: which blocks come, and which have to go. */
-import { footOf, type KnownBlocks, type Link, pathTo } from './link.ts'
+import { type BlockRef, footOf, type KnownBlocks, pathTo } from './block-ref.ts'
 
 export interface Replacement {
   /** The blocks to store, ascending. */
-  readonly path: readonly Link[]
+  readonly path: readonly BlockRef[]
   /** Heights of the stored blocks that contradict the path, the lowest and the highest; null without any. */
   readonly conflict: Conflict | null
 }
@@ -16,7 +16,7 @@ export interface Conflict {
 }
 
 /** Null where the block is stored, or not linked. */
-export function replacementFor(blocks: KnownBlocks, target: Link): Replacement | null {
+export function replacementFor(blocks: KnownBlocks, target: BlockRef): Replacement | null {
   const { base, isLinked } = footOf(blocks, target)
   const path = isLinked ? pathTo(blocks, target) : []
   const [lowest] = path
@@ -27,7 +27,7 @@ export function replacementFor(blocks: KnownBlocks, target: Link): Replacement |
 }
 
 /** The stored blocks from a height on that contradict a block or what it stands on. */
-export function conflictFrom(blocks: KnownBlocks, from: number, target: Link): Conflict | null {
+export function conflictFrom(blocks: KnownBlocks, from: number, target: BlockRef): Conflict | null {
   const heights: number[] = []
   for (let height = from; ; height++) {
     const stored = blocks.stored(height)

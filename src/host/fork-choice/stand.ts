@@ -1,12 +1,12 @@
 /** Where the signers stand: on their heads, as far as these are linked to what a Host knows. */
+import { type BlockRef, findBlock, isLinked, type KnownBlocks } from './block-ref.ts'
 import { ancestorAt, canonicalBlock } from './canonical.ts'
 import type { Signer } from './counting.ts'
-import { findBlock, isLinked, type KnownBlocks, type Link } from './link.ts'
 
 export interface Stand {
   readonly signer: Signer
   /** The block it stands on; null for none. */
-  readonly link: Link | null
+  readonly link: BlockRef | null
   /** Whether that is its head. */
   readonly isHead: boolean
 }
@@ -24,8 +24,8 @@ export function standOf(blocks: KnownBlocks, signer: Signer): Stand {
   return { signer, link: sealedStand(blocks, signer.identity, head.number), isHead: false }
 }
 
-function sealedStand(blocks: KnownBlocks, identity: string, most: number): Link | null {
-  const highest: Link[] = []
+function sealedStand(blocks: KnownBlocks, identity: string, most: number): BlockRef | null {
+  const highest: BlockRef[] = []
   for (const sealed of blocks.sealedBy(identity, most)) {
     if (highest.length > 0 && sealed.number < (highest[0]?.number ?? 0)) break
     if (isLinked(blocks, sealed)) highest.push(sealed)
@@ -34,7 +34,7 @@ function sealedStand(blocks: KnownBlocks, identity: string, most: number): Link 
 }
 
 /** The highest block below or among blocks of one height on which all of them stand. */
-function commonAncestor(blocks: KnownBlocks, links: readonly Link[]): Link | null {
+function commonAncestor(blocks: KnownBlocks, links: readonly BlockRef[]): BlockRef | null {
   let lowered = links
   for (;;) {
     const [first] = lowered
@@ -48,7 +48,7 @@ function commonAncestor(blocks: KnownBlocks, links: readonly Link[]): Link | nul
 }
 
 /** The highest block on which more than half of these stand. */
-export function sharedBlock(blocks: KnownBlocks, stands: readonly Stand[]): Link | null {
+export function sharedBlock(blocks: KnownBlocks, stands: readonly Stand[]): BlockRef | null {
   return canonicalBlock(
     blocks,
     stands.map(({ link }) => link),

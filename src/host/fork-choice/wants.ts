@@ -2,8 +2,8 @@
  * What a Host lacks to follow its signers: a pure function of what it knows. Each want is a range of
  * heights to pull from a peer, with the block that is expected at its upper end where that is known.
  */
+import { type BlockRef, findBlock, footOf, type KnownBlocks, pathTo } from './block-ref.ts'
 import type { Signer } from './counting.ts'
-import { findBlock, footOf, type KnownBlocks, type Link, pathTo } from './link.ts'
 
 export interface Want {
   /** Heights, both included. */
@@ -14,11 +14,11 @@ export interface Want {
   /** Root over the documents that are wanted of it; null for any. */
   readonly root: string | null
   /** For whom: the identity of a signer whose head is out of reach, else what is missing. */
-  readonly sake: string
+  readonly purpose: string
 }
 
 /** What wants that no signer's head is behind are called. */
-export const sakes = { documents: 'documents', gap: 'gap' } as const
+export const purposes = { documents: 'documents', gap: 'gap' } as const
 
 export interface WantFacts {
   /** Accepted signers, those of another chain without their heads. */
@@ -30,9 +30,9 @@ export interface WantFacts {
   /** The lowest height that is kept. */
   readonly floor: number
   /** Waiting blocks that are canonical, of which the bytes were dropped, ascending. */
-  readonly dropped: readonly Link[]
+  readonly dropped: readonly BlockRef[]
   /** Blocks of which other documents are to be served than the stored ones. */
-  readonly revised: readonly Link[]
+  readonly revised: readonly BlockRef[]
   /** Missing heights with a stored block right above them, the highest first. */
   readonly gaps: readonly Gap[]
 }
@@ -63,18 +63,18 @@ export function wantsOf(blocks: KnownBlocks, facts: WantFacts): Want[] {
 }
 
 function wantOf(
-  sake: string,
+  purpose: string,
   from: number,
   to: number,
   hash: string,
   root: string | null = null,
 ): Want {
-  return { from, to, hash, root, sake }
+  return { from, to, hash, root, purpose }
 }
 
 /** What is missing between what is stored and a signer's head. */
 function headWants(blocks: KnownBlocks, signer: Signer, facts: WantFacts): Want[] {
-  const { head, identity: sake } = signer
+  const { head, identity: purpose } = signer
   if (head === null || head.number < facts.floor) return []
   const known = findBlock(blocks, head.number, head.hash)
   const { linked, unlinked } = sealedTops(blocks, signer)
@@ -83,19 +83,19 @@ function headWants(blocks: KnownBlocks, signer: Signer, facts: WantFacts): Want[
   const missing = top === undefined ? null : missingBelow(blocks, top)
   const inTheAir = unlinked.find(({ number }) => number < (missing?.number ?? 0))
   const below =
-    missing === null ? [] : belowWants(blocks, missing, base, inTheAir?.number ?? -1, sake)
+    missing === null ? [] : belowWants(blocks, missing, base, inTheAir?.number ?? -1, purpose)
   if (known !== undefined) return below
   const reached = missing === null ? base : Math.max(base, top?.number ?? 0)
   const from = head.number > reached ? reached + 1 : head.number
-  return [...below, wantOf(sake, from, head.number, head.hash)]
+  return [...below, wantOf(purpose, from, head.number, head.hash)]
 }
 
 /** The highest block of a signer whose ancestry is known, and those above it whose is not, the highest first. */
 function sealedTops(
   blocks: KnownBlocks,
   { identity, head }: Signer,
-): { readonly linked: Link | undefined; readonly unlinked: readonly Link[] } {
-  const unlinked: Link[] = []
+): { readonly linked: BlockRef | undefined; readonly unlinked: readonly BlockRef[] } {
+  const unlinked: BlockRef[] = []
   for (const link of blocks.sealedBy(identity, head?.number ?? 0)) {
     if (footOf(blocks, link).isLinked) return { linked: link, unlinked }
     unlinked.push(link)
@@ -108,13 +108,13 @@ interface Missing {
   readonly number: number
   readonly hash: string
   /** The block that names it. */
-  readonly child: Link
+  readonly child: BlockRef
   /** Number of blocks that are known above it. */
   readonly depth: number
 }
 
 /** The missing ancestor of a waiting block; null where nothing is missing. */
-function missingBelow(blocks: KnownBlocks, link: Link): Missing | null {
+function missingBelow(blocks: KnownBlocks, link: BlockRef): Missing | null {
   const { isLinked, lowest } = footOf(blocks, link)
   if (isLinked) return null
   const { number, parentHash: hash } = lowest
@@ -125,16 +125,16 @@ function missingBelow(blocks: KnownBlocks, link: Link): Missing | null {
  * A want of a missing ancestor, and of the block that names it once more: only documents name a parent, and as long
  * as they are not those that most signers sealed, others of the same block may name one that there is.
  */
-function withChild(blocks: KnownBlocks, child: Link, below: Want): Want[] {
+function withChild(blocks: KnownBlocks, child: BlockRef, below: Want): Want[] {
   if (blocks.isMostSealed(child)) return [below]
   const root = blocks.betterRoot(child)
-  const again = wantOf(below.sake, child.number, child.number, child.hash, root)
+  const again = wantOf(below.purpose, child.number, child.number, child.hash, root)
   return root === null ? [below, again] : [again, below]
 }
 
 /**
- * Upwards from what is linked where that lies below, and from what is already in the air between them; else
- * downwards, more at a time the deeper it goes. What is in the air may be of another branch than what is missing:
+ * Upwards from what is linked where that lies below, and from what is already received between them; else
+ * downwards, more at a time the deeper it goes. What was received may be of another branch than what is missing:
  * of that it is never more than goes downwards.
  */
 function belowWants(
@@ -142,23 +142,23 @@ function belowWants(
   { number, hash, child, depth }: Missing,
   base: number,
   inTheAir: number,
-  sake: string,
+  purpose: string,
 ): Want[] {
   const down = Math.max(0, number - Math.min(depth, pieceBlocks) + 1)
   const up = Math.max(base + 1, Math.min(inTheAir + 1, down))
-  return withChild(blocks, child, wantOf(sake, number > base ? up : down, number, hash))
+  return withChild(blocks, child, wantOf(purpose, number > base ? up : down, number, hash))
 }
 
 /** The documents that are to be served, and where they are here what they stand on. */
-function revisedWants(blocks: KnownBlocks, { number, hash, root }: Link): Want[] {
+function revisedWants(blocks: KnownBlocks, { number, hash, root }: BlockRef): Want[] {
   const here = blocks.waiting(hash)
-  if (here?.root !== root) return [wantOf(sakes.documents, number, number, hash, root)]
+  if (here?.root !== root) return [wantOf(purposes.documents, number, number, hash, root)]
   const missing = missingBelow(blocks, here)
-  return missing === null ? [] : belowWants(blocks, missing, missing.number, -1, sakes.documents)
+  return missing === null ? [] : belowWants(blocks, missing, missing.number, -1, purposes.documents)
 }
 
 /** The first neighbours among blocks whose bytes were dropped. */
-function droppedWants(dropped: readonly Link[]): Want[] {
+function droppedWants(dropped: readonly BlockRef[]): Want[] {
   const [first] = dropped
   if (first === undefined) return []
   let last = first
@@ -166,7 +166,7 @@ function droppedWants(dropped: readonly Link[]): Want[] {
     if (link.number !== last.number + 1) break
     last = link
   }
-  return [wantOf(sakes.documents, first.number, last.number, last.hash)]
+  return [wantOf(purposes.documents, first.number, last.number, last.hash)]
 }
 
 /** Gaps fill from above, where it is known which block is missing. */
@@ -177,15 +177,15 @@ function gapWants(blocks: KnownBlocks, gap: Gap, floor: number): Want[] {
   const { number, hash } = missing ?? { ...gap, number: gap.to }
   if (number < floor) return []
   const least = number < gap.from ? floor : Math.max(gap.from, floor)
-  const below = wantOf(sakes.gap, Math.max(least, number - pieceBlocks + 1), number, hash)
+  const below = wantOf(purposes.gap, Math.max(least, number - pieceBlocks + 1), number, hash)
   return missing === null ? [below] : withChild(blocks, missing.child, below)
 }
 
 /** Waiting blocks up to one, ascending, that have no bytes; for `WantFacts.dropped`. */
 export function droppedOf(
   blocks: KnownBlocks,
-  target: Link,
-  hasBody: (link: Link) => boolean,
-): Link[] {
+  target: BlockRef,
+  hasBody: (link: BlockRef) => boolean,
+): BlockRef[] {
   return pathTo(blocks, target).filter((link) => !hasBody(link))
 }

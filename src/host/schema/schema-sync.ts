@@ -1,16 +1,17 @@
 /**
  * Keeps our schema compared with a Generator's. Ours is embedded and always the one that is
- * served, with its own indexes; what differs, and a Generator that refuses our token, is told in the
- * log, in metrics and in `/health`.
+ * served, with its own indexes; what differs, and a Generator that refuses our token, is reported in
+ * the log, in metrics and in `/health`.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import { ServiceError } from '../../errors.ts'
+import { backoffMs } from '../../primitives/backoff.ts'
 import { schemaSdl } from '../../primitives/sdl.ts'
 import type { SchemaState } from '../../service/contract.ts'
-import { readSecretFile } from '../../service/secret-file.ts'
+import { readSecretFile } from '../../service/settings/secret-file.ts'
 import {
   type FetchedSchema,
   fetchSchema,
@@ -31,14 +32,14 @@ export interface SchemaSyncOptions {
   readonly lastingMs?: number
 }
 
-export interface SchemaSyncParts {
+interface SchemaSyncParts {
   readonly log: Logger
   readonly registry: Registry
   /** Ends the first attempt; the call then throws its reason. */
   readonly signal: AbortSignal
 }
 
-export interface SchemaReport {
+interface SchemaReport {
   readonly state: SchemaState
   /** One sentence a field, the first 50. */
   readonly differing: readonly string[]
@@ -115,12 +116,11 @@ export async function openSchemaSync(
   }
 
   const goOn = async (from: SchemaSource): Promise<never> => {
-    const firstMs = options.retryMs ?? 5_000
-    let retryMs = firstMs
-    for (;;) {
-      await delay(failure === null ? recheckMs : retryMs, undefined, { signal, ref: false })
+    const backoff = { minMs: options.retryMs ?? 5_000, maxMs: maxRetryMs }
+    for (let failures = 1; ; failures = failure === null ? 0 : failures + 1) {
+      const waitMs = failure === null ? recheckMs : backoffMs(backoff, failures, Math.random())
+      await delay(waitMs, undefined, { signal, ref: false })
       await attempt(from)
-      retryMs = failure === null ? firstMs : Math.min(maxRetryMs, retryMs * 2)
     }
   }
 
@@ -157,7 +157,7 @@ function ignoreAbort(error: unknown): void {
 }
 
 /** What fetching a Generator’s schema counts. */
-export interface SchemaMetrics {
+interface SchemaMetrics {
   readonly fetches: Counter<'result'>
   readonly differing: Gauge
 }

@@ -6,33 +6,33 @@
 import type { Logger } from 'pino'
 import { ServiceError } from '../../errors.ts'
 import type { P2p } from '../../p2p/p2p.ts'
-import type { BlockOrigin, Verdict } from '../../p2p/peers/verdict.ts'
+import type { BlockOrigin, PeerVerdict } from '../../p2p/peers/verdict.ts'
 import type { Outcome } from '../apply/outcome.ts'
 import type { Want } from '../fork-choice/wants.ts'
-import { type Take, verdictOf } from '../intake.ts'
 import type { HostMetrics } from '../metrics.ts'
+import { type Take, verdictOf } from './intake.ts'
 import {
   afterPull,
   nextChangeMs,
   nextPull,
+  type PeerBackoff,
   type PlanPeer,
   type Pull,
-  type Setback,
+  type RecentPull,
   servedFrom,
-  type Turn,
-  withoutPeer,
-  withTurn,
+  withoutBackoffsOf,
+  withRecentPull,
 } from './pull-plan.ts'
 
-export interface SyncOptions {
+interface SyncOptions {
   /** How long a pull may go on without a block of use, in milliseconds. Default `uselessMs`. */
   readonly uselessMs?: number
 }
 
-export interface SyncParts {
+interface SyncParts {
   readonly log: Logger
   readonly metrics: Pick<HostMetrics, 'pulled'>
-  readonly p2p: Pick<P2p, 'peers' | 'pull' | 'judge' | 'onPeer'>
+  readonly p2p: Pick<P2p, 'peers' | 'pull' | 'applyVerdict' | 'onPeer'>
   /** The identity of the Generator that a peer proved to be; null for others. */
   readonly signerOf: (peer: string) => string | null
   /** The number of the newest head of an accepted signer; null before the first. */
@@ -40,7 +40,7 @@ export interface SyncParts {
   readonly take: Take
   /** What is wanted now, asked of the writer. */
   readonly wants: () => Promise<readonly Want[]>
-  /** Says the lowest height that peers serve whose word counts. */
+  /** Says the lowest height that trusted peers serve. */
   readonly onServedFrom: (height: number | null) => void
   /** Nothing is wanted any more that was pulled. */
   readonly onCaughtUp: () => void
@@ -48,7 +48,7 @@ export interface SyncParts {
   readonly onFatal: (error: unknown) => void
 }
 
-export interface Sync {
+interface Sync {
   /** What is wanted changed. */
   setWants(wants: readonly Want[]): void
   /** Ends the running pulls and waits for them. */
@@ -72,8 +72,8 @@ interface Syncing {
   wants: readonly Want[]
   /** When a want was seen first, by its hash. */
   seen: Map<string, number>
-  setbacks: readonly Setback[]
-  turns: readonly Turn[]
+  backoffs: readonly PeerBackoff[]
+  recentPulls: readonly RecentPull[]
   servedFrom: number | null
   timer: NodeJS.Timeout | undefined
 }
@@ -87,13 +87,13 @@ export function openSync(options: SyncOptions, parts: SyncParts): Sync {
     running: new Map(),
     wants: [],
     seen: new Map(),
-    setbacks: [],
-    turns: [],
+    backoffs: [],
+    recentPulls: [],
     servedFrom: null,
     timer: undefined,
   }
   const stopListening = parts.p2p.onPeer(({ type, peer }) => {
-    if (type !== 'announced') state.setbacks = withoutPeer(state.setbacks, peer)
+    if (type !== 'announced') state.backoffs = withoutBackoffsOf(state.backoffs, peer)
     plan(state)
   })
   return {
@@ -121,17 +121,17 @@ function plan(state: Syncing): void {
   if (state.closing.signal.aborted) return
   const nowMs = performance.now()
   const peers = planPeers(state.parts)
-  tellServedFrom(state, peers)
+  reportServedFrom(state, peers)
   const wants = state.wants.filter((want) => dueMs(state, want) <= nowMs)
   for (;;) {
-    const { setbacks, turns } = state
+    const { backoffs, recentPulls } = state
     const running = [...state.running.keys()]
-    const pull = nextPull({ wants, peers, setbacks, running, turns, nowMs })
+    const pull = nextPull({ wants, peers, backoffs, running, recentPulls, nowMs })
     if (pull === null) break
     start(state, pull)
   }
   const times = [
-    nextChangeMs({ setbacks: state.setbacks, running: [...state.running.keys()], nowMs }),
+    nextChangeMs({ backoffs: state.backoffs, running: [...state.running.keys()], nowMs }),
     ...state.wants.map((want) => dueMs(state, want)).filter((ms) => ms > nowMs),
   ].filter((ms) => ms !== null)
   clearTimeout(state.timer)
@@ -154,23 +154,23 @@ function planPeers({ p2p, signerOf, headOf }: SyncParts): PlanPeer[] {
 }
 
 /**
- * What a Generator serves reaches up to its own head, whoever brought that: where a stranger was faster, the
- * Generator's own message is a duplicate, of which nobody hears.
+ * What a Generator serves reaches up to its own head, whichever peer brought that: where a stranger was faster,
+ * the Generator's own message is a duplicate, which is dropped silently.
  */
 function raisedTo(announced: PlanPeer['announced'], signed: number | null): PlanPeer['announced'] {
   if (announced === null || signed === null) return announced
   return { tail: announced.tail, head: Math.max(announced.head, signed) }
 }
 
-function tellServedFrom(state: Syncing, peers: readonly PlanPeer[]): void {
-  const height = servedFrom(peers, state.setbacks)
+function reportServedFrom(state: Syncing, peers: readonly PlanPeer[]): void {
+  const height = servedFrom(peers, state.backoffs)
   if (height === state.servedFrom) return
   state.servedFrom = height
   state.parts.onServedFrom(height)
 }
 
 function start(state: Syncing, pull: Pull): void {
-  state.turns = withTurn(state.turns, pull)
+  state.recentPulls = withRecentPull(state.recentPulls, pull)
   const running = runPull(state, pull)
     .catch(state.parts.onFatal)
     .finally(() => {
@@ -185,13 +185,13 @@ async function runPull(state: Syncing, pull: Pull): Promise<void> {
   const piece = await pullPiece(pull, state.uselessMs, closing.signal, parts)
   if (closing.signal.aborted) return
   setWants(state, await parts.wants())
-  state.setbacks = afterPull(state.setbacks, pull, piece.delivered, state.wants, performance.now())
+  state.backoffs = afterPull(state.backoffs, pull, piece.delivered, state.wants, performance.now())
   const result = resultOf(pull, piece)
   const { peer, from, to, want } = pull
   const facts = { peer, from, to, blocks: piece.delivered, result, err: piece.error ?? undefined }
   parts.log[result === 'whole' ? 'info' : 'debug'](facts, 'missing blocks pulled')
   parts.metrics.pulled(result)
-  if (!state.wants.some(({ sake }) => sake === want.sake)) parts.onCaughtUp()
+  if (!state.wants.some(({ purpose }) => purpose === want.purpose)) parts.onCaughtUp()
 }
 
 interface Piece {
@@ -223,7 +223,7 @@ async function pullPiece(
   const takeIn = async (bytes: Uint8Array): Promise<void> => {
     const outcome = await parts.take(bytes, from)
     const verdict = verdictOf(outcome)
-    if (verdict.action !== 'ignore') parts.p2p.judge(pull.peer, verdict)
+    if (verdict.action !== 'ignore') parts.p2p.applyVerdict(pull.peer, verdict)
     if (isOfUse(outcome)) {
       delivered += 1
       useless.refresh()
@@ -231,7 +231,7 @@ async function pullPiece(
     if (verdict.action === 'reject') stop.abort(pieceFailed(verdict))
   }
 
-  /** What goes wrong with one block ends the piece; it is told where the piece is awaited. */
+  /** What goes wrong with one block ends the piece; it is thrown where the piece is awaited. */
   const begin = (bytes: Uint8Array): void => {
     const taken = takeIn(bytes)
       .catch((error: unknown) => stop.abort(error))
@@ -261,7 +261,7 @@ async function pullPiece(
 /** Failures of a peer, after which another one is asked. */
 const pieceErrors: ReadonlySet<string> = new Set(['P2P_PULL_FAILED', 'HOST_BLOCK_REJECTED'])
 
-function pieceFailed(verdict: Extract<Verdict, { action: 'reject' }>): ServiceError {
+function pieceFailed(verdict: Extract<PeerVerdict, { action: 'reject' }>): ServiceError {
   return new ServiceError('HOST_BLOCK_REJECTED', `a peer sent a bad block: ${verdict.reason}`)
 }
 
@@ -269,7 +269,7 @@ function pieceUseless({ peer, from, to }: Pull, forMs: number): ServiceError {
   const message = `pulling blocks failed: the peer sent no block of use for ${forMs / 1000} seconds`
   return new ServiceError('P2P_PULL_FAILED', message, {
     facts: { peer, from, to },
-    remedy: 'Another peer is asked, or this one again after a while; look at the peer if it lasts.',
+    remedy: 'Another peer is asked, or this one again after a while; check the peer if it lasts.',
   })
 }
 

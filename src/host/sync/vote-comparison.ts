@@ -3,7 +3,7 @@
  * heights, and the seals of each group of heights that differs.
  */
 import type { ShareOfTime } from '../../mesh/share-of-time.ts'
-import { groupDigests, type Heights } from '../../mesh/vote-answers.ts'
+import { groupDigests, type Heights } from '../../mesh/vote-responder.ts'
 import type { P2p } from '../../p2p/p2p.ts'
 import {
   decodeDigestsAnswer,
@@ -18,13 +18,13 @@ import {
 } from '../../primitives/vote-exchange.ts'
 import type { StoreReader } from '../../store/store.ts'
 import type { Writer } from '../apply/writer.ts'
-import { headVerdict } from '../intake.ts'
 import type { HostMetrics } from '../metrics.ts'
+import { headVerdict } from './intake.ts'
 import { type OlderPages, votePages } from './vote-pages.ts'
 
 export interface VoteComparisonParts {
   readonly metrics: Pick<HostMetrics, 'voteExchange'>
-  readonly p2p: Pick<P2p, 'ask' | 'judge' | 'penalise'>
+  readonly p2p: Pick<P2p, 'request' | 'applyVerdict' | 'penalise'>
   readonly reader: StoreReader
   readonly writer: Pick<Writer, 'receiveHead' | 'receiveSeals'>
   /** The accepted signers; those that were heard where everybody is accepted. */
@@ -35,7 +35,7 @@ export interface VoteComparisonParts {
   readonly window: () => Heights | null
 }
 
-export interface VoteComparison {
+interface VoteComparison {
   readonly parts: VoteComparisonParts
   readonly peer: string
   /** Bounds the time that comparing takes, with all peers together. */
@@ -50,7 +50,7 @@ const maxSealPages = 4
  * Fetches what the peer has and we have not.
  *
  * @throws ServiceError `P2P_ASK_FAILED` where the peer does not answer, `PRIMITIVES_MESSAGE_MALFORMED` where it
- * answers what cannot be read; whatever the writer rejects with.
+ * answers what cannot be read; anything that the writer rejects with.
  */
 export async function compareVotes(comparison: VoteComparison, older: OlderPages): Promise<void> {
   const { parts } = comparison
@@ -77,7 +77,7 @@ async function compareSeals(
 }
 
 function ask({ parts, peer, signal }: VoteComparison, request: VoteRequest): Promise<Uint8Array> {
-  return parts.p2p.ask(peer, 'votes', encodeVoteRequest(request), signal)
+  return parts.p2p.request(peer, 'votes', encodeVoteRequest(request), signal)
 }
 
 /** Of all signers where none is named. */
@@ -90,7 +90,7 @@ async function fetchHeads(
   const most = identities.length === 0 ? heads.length : identities.length
   for (const bytes of heads.slice(0, most)) {
     const verdict = headVerdict(await writer.receiveHead(bytes))
-    if (verdict.action !== 'ignore') p2p.judge(comparison.peer, verdict)
+    if (verdict.action !== 'ignore') p2p.applyVerdict(comparison.peer, verdict)
     if (verdict.action === 'reject') return
   }
 }

@@ -10,19 +10,19 @@ import type { P2p } from '../../p2p/p2p.ts'
 import { compareVotes, type VoteComparisonParts } from './vote-comparison.ts'
 import type { OlderPages } from './vote-pages.ts'
 
-export interface VoteSyncParts extends VoteComparisonParts {
+interface VoteSyncParts extends VoteComparisonParts {
   readonly log: Logger
-  readonly p2p: Pick<P2p, 'ask' | 'judge' | 'peers' | 'onPeer' | 'penalise'>
+  readonly p2p: Pick<P2p, 'request' | 'applyVerdict' | 'peers' | 'onPeer' | 'penalise'>
   /** Called when the writer cannot go on. */
   readonly onFatal: (error: unknown) => void
 }
 
-export interface VoteSyncOptions {
+interface VoteSyncOptions {
   /** Pause between two comparisons with a peer, in milliseconds. Default a minute. */
   readonly everyMs?: number
 }
 
-export interface VoteSync {
+interface VoteSync {
   /** Compares with every peer soon: something was pulled. */
   wake(): void
   /** Compares with every peer now: a signer was accepted. */
@@ -79,10 +79,10 @@ export function openVoteSync(
   const stopListening = parts.p2p.onPeer(({ type, peer }) => {
     if (type === 'connected') enqueue(state, peer, firstPages)
   })
-  let turns = 0
+  let recentPulls = 0
   const inTurn = setInterval(() => {
-    all({ first: firstPages.count + turns, count: 1 })
-    turns += 1
+    all({ first: firstPages.count + recentPulls, count: 1 })
+    recentPulls += 1
   }, everyMs).unref()
   all(firstPages)
   return {

@@ -1,7 +1,7 @@
 /**
- * Whose word counts at a Host, and why (decision 20 of the design): signers that a setting or a file lists, and
- * bootstrap peers that proved a Generator's identity. Identities cost nothing, so nobody else's counts, unless
- * the Host was told to believe anyone.
+ * The accepted signers of a Host, each with its reason: signers that a setting or a file lists, and
+ * bootstrap peers that proved a Generator's identity. Identities cost nothing, so no others count, unless
+ * the Host is configured to trust anyone.
  */
 import type { TrustMode } from '../../service/contract.ts'
 
@@ -23,9 +23,9 @@ export interface AcceptedList {
   /** Everybody who is accepted by name, each identity once. */
   sources(): readonly AcceptedSource[]
   setFile(identities: readonly string[]): void
-  /** A bootstrap peer proved the identity of a Generator; answers whether that is a new pin. */
+  /** A bootstrap peer proved the identity of a Generator; returns whether that is a new pin. */
   prove(peer: string, identity: string): boolean
-  /** Forgets the pins of all peers but these. Answers whether there were any. */
+  /** Forgets the pins of all peers but these. Returns whether there were any. */
   keepPeers(peers: readonly string[]): boolean
   /** Pinned identities by peer ID. */
   pins(): Readonly<Record<string, string>>
@@ -33,7 +33,7 @@ export interface AcceptedList {
   changed(): readonly ChangedSigner[]
 }
 
-export interface AcceptedListOptions {
+interface AcceptedListOptions {
   readonly mode: TrustMode
   /** The identities of the setting. */
   readonly listed: readonly string[]

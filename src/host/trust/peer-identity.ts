@@ -1,6 +1,6 @@
 /** Checks who a peer proves to be: its key signed the peer ID that the connection proves. */
 import { ServiceError } from '../../errors.ts'
-import { verifySignature } from '../../identity/signature.ts'
+import { isValidSignature } from '../../identity/signature.ts'
 import {
   decodeIdentityProof,
   identityDigest,
@@ -22,7 +22,7 @@ export function provenIdentity(
   if (proof === null || proof.network !== network) return null
   const { role, signatureType, signatureIdentity: identity, signatureValue } = proof
   const digest = identityDigest({ network, role, peerId: peer })
-  return verifySignature(signatureType, identity, digest, signatureValue)
+  return isValidSignature(signatureType, identity, digest, signatureValue)
     ? { role, identity }
     : null
 }

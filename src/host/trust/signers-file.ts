@@ -1,6 +1,6 @@
 /**
  * The file of signers, as it was when it could be used last: the store remembers that list, so that a Host which
- * starts while the file is missing or half written accepts nobody less.
+ * starts while the file is missing or half written accepts no fewer.
  */
 import { type JsonRecordParts, openJsonRecord } from './json-record.ts'
 

@@ -1,4 +1,4 @@
-/** What a person should look at about the accepted signers, as `/health` tells it. */
+/** What an operator should check about the accepted signers, as `/health` reports it. */
 import type { FailureReport, TrustMode } from '../../service/contract.ts'
 import type { AcceptedList, ChangedSigner } from './accepted-list.ts'
 import type { PeerIdentity } from './peer-identity.ts'

@@ -1,21 +1,22 @@
 /**
  * Keeps the list of accepted signers: asks bootstrap peers who they are, reads the file of signers when it
- * changes, remembers what was proven, and tells the writer and the readers whose word counts.
+ * changes, remembers what was proven, and reports the accepted signers to the writer and the readers.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { ServiceError } from '../../errors.ts'
 import type { P2p } from '../../p2p/p2p.ts'
+import { type Backoff, backoffMs } from '../../primitives/backoff.ts'
 import type { FailureReport, TrustMode } from '../../service/contract.ts'
 import type { StoreReader } from '../../store/store.ts'
 import type { Writer } from '../apply/writer.ts'
-import { type AcceptedSource, createAcceptedList } from './accepted-list.ts'
-import { openJsonRecord } from './json-record.ts'
+import { type AcceptedList, type AcceptedSource, createAcceptedList } from './accepted-list.ts'
+import { type JsonRecord, openJsonRecord } from './json-record.ts'
 import { type PeerIdentity, provenIdentity } from './peer-identity.ts'
-import { rememberSigners, type SignersFile } from './signers-file.ts'
+import { type RememberedFile, rememberSigners, type SignersFile } from './signers-file.ts'
 import { anyoneFailure, trustFailures } from './trust-failures.ts'
 
-export interface TrustOptions {
+interface TrustOptions {
   readonly mode: TrustMode
   /** The identities of HOST_TRUSTED_SIGNERS. */
   readonly listed: readonly string[]
@@ -23,7 +24,7 @@ export interface TrustOptions {
   readonly network: string
 }
 
-export interface TrustParts {
+interface TrustParts {
   readonly log: Logger
   readonly writer: Pick<Writer, 'setAccepted' | 'putRecord'>
   readonly reader: StoreReader
@@ -35,11 +36,11 @@ export interface TrustParts {
 
 export interface Trust {
   readonly mode: TrustMode
-  /** Who is accepted by name. */
+  /** The identities that are accepted by name. */
   sources(): readonly AcceptedSource[]
   /** Who a connected peer proved to be; null where it did not. */
   identityOf(peer: string): PeerIdentity | null
-  /** What a person should look at. */
+  /** What an operator should check. */
   failures(): readonly FailureReport[]
   /** The file of signers changed. */
   onFile(): void
@@ -53,135 +54,170 @@ export interface Trust {
   close(): void
 }
 
-/** The part of a node that tells who its peers are. */
-export type AskedNode = Pick<P2p, 'ask' | 'peers' | 'onPeer' | 'penalise'>
+/** The part of a node that knows who its peers are. */
+type AskedNode = Pick<P2p, 'request' | 'peers' | 'onPeer' | 'penalise'>
 
-const firstRetryMs = 1_000
-const maxRetryMs = 60_000
+const retry: Backoff = { minMs: 1_000, maxMs: 60_000 }
+
+interface State {
+  readonly options: TrustOptions
+  readonly parts: TrustParts
+  /** The file of signers with its memory; null without one. */
+  readonly file: RememberedFile | null
+  readonly pinned: JsonRecord<Readonly<Record<string, string>>>
+  readonly list: AcceptedList
+  /** Who connected bootstrap peers proved to be. */
+  readonly proven: Map<string, PeerIdentity>
+  /** What ends the requests to a peer. */
+  readonly asking: Map<string, AbortController>
+  /** Bootstrap peers that proved to be Hosts. */
+  readonly hosts: Set<string>
+  readonly closing: AbortController
+  /** The list that the writer was given last. */
+  reported: { readonly text: string; readonly awaited: number } | null
+  peers: readonly string[]
+  areAllPeers: boolean
+  node: AskedNode | null
+}
 
 /** Begins with what was proven before. */
 export function openTrust(options: TrustOptions, parts: TrustParts): Trust {
   const { mode, listed } = options
-  const { log, writer, reader } = parts
-  const file = rememberSigners(parts.file, parts)
   const pinned = openJsonRecord<Readonly<Record<string, string>>>('pins', parts)
-  const list = createAcceptedList({ mode, listed, pins: pinned.read() ?? {} })
+  const state: State = {
+    options,
+    parts,
+    file: rememberSigners(parts.file, parts),
+    pinned,
+    list: createAcceptedList({ mode, listed, pins: pinned.read() ?? {} }),
+    proven: new Map(),
+    asking: new Map(),
+    hosts: new Set(),
+    closing: new AbortController(),
+    reported: null,
+    peers: [],
+    areAllPeers: false,
+    node: null,
+  }
+  const { list, file } = state
   list.setFile(file?.values() ?? [])
-  const proven = new Map<string, PeerIdentity>()
-  const closing = new AbortController()
-  /** What ends the questions to a peer. */
-  const asking = new Map<string, AbortController>()
-  /** Bootstrap peers that proved to be Hosts. */
-  const hosts = new Set<string>()
-  let told: { readonly text: string; readonly awaited: number } | null = null
-  let peers: readonly string[] = []
-  let areAllPeers = false
-  let node: AskedNode | null = null
-
-  /** How many bootstrap peers may still prove to be Generators: no end while the list of them is not known. */
-  const countAwaited = (): number => {
-    if (mode !== 'bootstrap') return 0
-    if (!areAllPeers) return Number.POSITIVE_INFINITY
-    const pins = list.pins()
-    return peers.filter((peer) => !hosts.has(peer) && pins[peer] === undefined).length
-  }
-  const update = (): void => {
-    const identities = list.sources().map(({ identity }) => identity)
-    const awaited = countAwaited()
-    const text = identities.join()
-    if (text === told?.text && awaited === told.awaited) return
-    const isNews = text !== told?.text
-    told = { text, awaited }
-    reader.showSealsOf(mode === 'anyone' ? null : new Set(identities))
-    const accepted =
-      mode === 'anyone'
-        ? ({ kind: mode } as const)
-        : ({ kind: 'listed', identities, awaited } as const)
-    writer.setAccepted(accepted).catch(parts.onFatal)
-    if (isNews) log.info({ trust: mode, signers: identities.length }, 'accepted signers')
-  }
-  const savePins = (): void => pinned.put(list.pins())
-
-  const onProof = (peer: string, found: PeerIdentity): void => {
-    proven.set(peer, found)
-    if (found.role !== 'generator') {
-      hosts.add(peer)
-      update()
-      return
-    }
-    const isAccepted = list.sources().some(({ identity }) => identity === found.identity)
-    if (mode === 'signers' && !isAccepted)
-      log.warn(
-        { peer, identity: found.identity },
-        'bootstrap peer is a Generator that is not accepted',
-      )
-    if (mode !== 'bootstrap') return
-    if (list.prove(peer, found.identity)) {
-      log.info({ peer, signer: found.identity }, 'bootstrap peer proved a Generator’s identity')
-      savePins()
-      update()
-    }
-    for (const { pinned } of list.changed().filter((change) => change.peer === peer))
-      log.error({ peer, pinned, found: found.identity }, 'bootstrap peer proves another identity')
-  }
-
-  /** Asks every connected bootstrap peer that has not proved anything. */
-  const askAll = (p2p: AskedNode): void => {
-    const peers = p2p.peers().filter(({ bootstrap, id }) => bootstrap && !asking.has(id))
-    for (const { id } of peers.filter((peer) => !proven.has(peer.id))) {
-      const leaving = new AbortController()
-      asking.set(id, leaving)
-      const signal = AbortSignal.any([closing.signal, leaving.signal])
-      askUntilProven(id, options.network, p2p, signal)
-        .then((found) => found !== null && onProof(id, found))
-        .finally(() => {
-          if (asking.get(id) === leaving) asking.delete(id)
-        })
-        .catch(parts.onFatal)
-    }
-  }
-
-  if (mode === 'anyone') log.warn(anyoneFailure.message)
-  update()
+  if (mode === 'anyone') parts.log.warn(anyoneFailure.message)
+  update(state)
   return {
     mode,
     sources: list.sources,
-    identityOf: (peer) => proven.get(peer) ?? null,
-    failures: () => trustFailures({ mode, list, peers, proven, file }),
+    identityOf: (peer) => state.proven.get(peer) ?? null,
+    failures: () => {
+      const { peers, proven } = state
+      return trustFailures({ mode, list, peers, proven, file })
+    },
     onFile: () => {
       list.setFile(file?.values() ?? [])
       file?.save()
-      update()
+      update(state)
     },
-    setBootstrapPeers: (addresses, areAll) => {
-      peers = addresses.map(peerOf)
-      areAllPeers = areAll
-      if (areAll && list.keepPeers(peers)) savePins()
-      for (const peer of peers) {
-        const found = proven.get(peer)
-        if (found !== undefined) onProof(peer, found)
-      }
-      update()
-      if (node !== null) askAll(node)
-    },
-    follow: (p2p) => {
-      node = p2p
-      const stop = p2p.onPeer(({ type, peer }) => {
-        if (type === 'disconnected') {
-          proven.delete(peer)
-          asking.get(peer)?.abort()
-          asking.delete(peer)
-        }
-        if (type === 'connected') askAll(p2p)
-      })
-      closing.signal.addEventListener('abort', stop)
-      askAll(p2p)
-    },
-    close: () => closing.abort(),
+    setBootstrapPeers: (addresses, areAll) => setBootstrapPeers(state, addresses, areAll),
+    follow: (p2p) => follow(state, p2p),
+    close: () => state.closing.abort(),
   }
 }
 
-/** Asks a bootstrap peer as long as it is connected; null when it left, or proves something else. */
+/** How many bootstrap peers may still prove to be Generators: no end while the list of them is not known. */
+function countAwaited({ options, areAllPeers, list, peers, hosts }: State): number {
+  if (options.mode !== 'bootstrap') return 0
+  if (!areAllPeers) return Number.POSITIVE_INFINITY
+  const pins = list.pins()
+  return peers.filter((peer) => !hosts.has(peer) && pins[peer] === undefined).length
+}
+
+/** Reports the list to the writer and the readers where it changed. */
+function update(state: State): void {
+  const { mode } = state.options
+  const { log, writer, reader, onFatal } = state.parts
+  const identities = state.list.sources().map(({ identity }) => identity)
+  const awaited = countAwaited(state)
+  const text = identities.join()
+  const before = state.reported
+  if (text === before?.text && awaited === before.awaited) return
+  state.reported = { text, awaited }
+  reader.showSealsOf(mode === 'anyone' ? null : new Set(identities))
+  const accepted =
+    mode === 'anyone'
+      ? ({ kind: mode } as const)
+      : ({ kind: 'listed', identities, awaited } as const)
+  writer.setAccepted(accepted).catch(onFatal)
+  if (text !== before?.text)
+    log.info({ trust: mode, signers: identities.length }, 'accepted signers')
+}
+
+function onProof(state: State, peer: string, { role, identity: found }: PeerIdentity): void {
+  const { list, hosts, proven, pinned, options, parts } = state
+  const { log } = parts
+  proven.set(peer, { role, identity: found })
+  if (role !== 'generator') {
+    hosts.add(peer)
+    update(state)
+    return
+  }
+  const isAccepted = list.sources().some(({ identity }) => identity === found)
+  if (options.mode === 'signers' && !isAccepted)
+    log.warn({ peer, identity: found }, 'bootstrap peer is a Generator that is not accepted')
+  if (options.mode !== 'bootstrap') return
+  if (list.prove(peer, found)) {
+    log.info({ peer, signer: found }, 'bootstrap peer proved a Generator’s identity')
+    pinned.put(list.pins())
+    update(state)
+  }
+  for (const { pinned } of list.changed().filter((change) => change.peer === peer))
+    log.error({ peer, pinned, found }, 'bootstrap peer proves another identity')
+}
+
+function setBootstrapPeers(state: State, addresses: readonly string[], areAll: boolean): void {
+  const { list, pinned, proven } = state
+  state.peers = addresses.map(peerOf)
+  state.areAllPeers = areAll
+  if (areAll && list.keepPeers(state.peers)) pinned.put(list.pins())
+  for (const peer of state.peers) {
+    const found = proven.get(peer)
+    if (found !== undefined) onProof(state, peer, found)
+  }
+  update(state)
+  if (state.node !== null) askAll(state, state.node)
+}
+
+function follow(state: State, p2p: AskedNode): void {
+  const { proven, asking, closing } = state
+  state.node = p2p
+  const stop = p2p.onPeer(({ type, peer }) => {
+    if (type === 'disconnected') {
+      proven.delete(peer)
+      asking.get(peer)?.abort()
+      asking.delete(peer)
+    }
+    if (type === 'connected') askAll(state, p2p)
+  })
+  closing.signal.addEventListener('abort', stop)
+  askAll(state, p2p)
+}
+
+/** Asks every connected bootstrap peer that has not proved anything. */
+function askAll(state: State, p2p: AskedNode): void {
+  const { proven, asking, closing, options, parts } = state
+  const peers = p2p.peers().filter(({ bootstrap, id }) => bootstrap && !asking.has(id))
+  for (const { id } of peers.filter((peer) => !proven.has(peer.id))) {
+    const disconnected = new AbortController()
+    asking.set(id, disconnected)
+    const signal = AbortSignal.any([closing.signal, disconnected.signal])
+    askUntilProven(id, options.network, p2p, signal)
+      .then((found) => found !== null && onProof(state, id, found))
+      .finally(() => {
+        if (asking.get(id) === disconnected) asking.delete(id)
+      })
+      .catch(parts.onFatal)
+  }
+}
+
+/** Asks a bootstrap peer as long as it is connected; null when it disconnected, or proves something else. */
 async function askUntilProven(
   peer: string,
   network: string,
@@ -189,9 +225,9 @@ async function askUntilProven(
   signal: AbortSignal,
 ): Promise<PeerIdentity | null> {
   const isWanted = (): boolean => p2p.peers().some(({ id, bootstrap }) => id === peer && bootstrap)
-  for (let retryMs = firstRetryMs; isWanted(); retryMs = Math.min(maxRetryMs, 2 * retryMs)) {
+  for (let failures = 1; isWanted(); failures += 1) {
     try {
-      const answer = await p2p.ask(peer, 'identity', new Uint8Array(), signal)
+      const answer = await p2p.request(peer, 'identity', new Uint8Array(), signal)
       const found = provenIdentity(answer, { network, peer })
       if (found === null) p2p.penalise(peer, 'a proof of identity that does not fit')
       return found
@@ -199,7 +235,8 @@ async function askUntilProven(
       if (signal.aborted) return null
       if (!(error instanceof ServiceError)) throw error
     }
-    await delay(retryMs, undefined, { signal, ref: false }).catch(() => undefined)
+    const waitMs = backoffMs(retry, failures, Math.random())
+    await delay(waitMs, undefined, { signal, ref: false }).catch(() => undefined)
   }
   return null
 }

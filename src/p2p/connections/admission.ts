@@ -1,11 +1,11 @@
 /**
- * Who gets one of the connections: a pure decision over those that are here. Configured peers always
+ * Connection admission: a pure decision over the connections that are open. Configured peers always
  * get in. Strangers share what is left by address, so that no few addresses can have it all.
  */
 import type { P2pLimits } from '../limits/limits.ts'
 
-/** Somebody with a connection, or at the door with one. */
-export interface Guest {
+/** A connection and what is known of its peer. */
+export interface PeerConnection {
   readonly peer: string
   /** See `addressGroup`. */
   readonly group: string
@@ -19,11 +19,11 @@ export interface Guest {
 }
 
 /** Why a stranger gets no connection: its address has its share, or there is none left for it. */
-export type Refusal = 'address' | 'full'
+type RejectionReason = 'address' | 'full'
 
-/** `leaving` make room for the one who is let in. */
-export type Admission<G extends Guest> =
-  | { readonly refused: Refusal }
+/** `leaving` make room for the connection that is admitted. */
+type Admission<G extends PeerConnection> =
+  | { readonly refused: RejectionReason }
   | { readonly refused: null; readonly leaving: readonly G[] }
 
 type AdmissionLimits = Pick<
@@ -31,14 +31,14 @@ type AdmissionLimits = Pick<
   'maxConnections' | 'reservedConnections' | 'connectionsPerAddress' | 'connectionsPerPeer'
 >
 
-/** Decides about one more connection beside those of `guests`. */
-export function admit<G extends Guest>(
-  newcomer: Guest,
-  guests: readonly G[],
+/** Decides about one more connection beside these. */
+export function admit<G extends PeerConnection>(
+  newcomer: PeerConnection,
+  connections: readonly G[],
   limits: AdmissionLimits,
 ): Admission<G> {
-  const replaced = replacedBy(newcomer, guests, limits)
-  const others = guests.filter((guest) => !replaced.includes(guest))
+  const replaced = replacedBy(newcomer, connections, limits)
+  const others = connections.filter((connection) => !replaced.includes(connection))
   const strangers = others.filter(({ isConfigured }) => !isConfigured)
   const isFull = others.length >= limits.maxConnections
   if (newcomer.isConfigured) {
@@ -54,17 +54,17 @@ export function admit<G extends Guest>(
 }
 
 /** The oldest connections of the newcomer's own, where it has as many as it may: they may be dead. */
-function replacedBy<G extends Guest>(
-  newcomer: Guest,
-  guests: readonly G[],
+function replacedBy<G extends PeerConnection>(
+  newcomer: PeerConnection,
+  connections: readonly G[],
   { connectionsPerPeer }: AdmissionLimits,
 ): G[] {
-  const own = guests.filter(({ peer }) => peer === newcomer.peer)
+  const own = connections.filter(({ peer }) => peer === newcomer.peer)
   const tooMany = Math.max(0, own.length + 1 - connectionsPerPeer)
   return own.toSorted((a, b) => a.sinceMs - b.sinceMs).slice(0, tooMany)
 }
 
-function largestCrowd<G extends Guest>(strangers: readonly G[]): readonly G[] {
+function largestCrowd<G extends PeerConnection>(strangers: readonly G[]): readonly G[] {
   const crowds = Map.groupBy(strangers, ({ group }) => group)
   return [...crowds.values()].reduce(
     (largest, crowd) => (crowd.length > largest.length ? crowd : largest),
@@ -73,7 +73,7 @@ function largestCrowd<G extends Guest>(strangers: readonly G[]): readonly G[] {
 }
 
 /** All connections of the stranger of whom nothing was accepted, else with the lowest score, else the newest. */
-function leastUseful<G extends Guest>(strangers: readonly G[]): readonly G[] {
+function leastUseful<G extends PeerConnection>(strangers: readonly G[]): readonly G[] {
   const [worst] = strangers.toSorted(
     (a, b) =>
       Number(a.isVerified) - Number(b.isVerified) || a.score - b.score || b.sinceMs - a.sinceMs,

@@ -10,17 +10,17 @@ import type {
   StreamMuxer,
   StreamMuxerFactory,
 } from '@libp2p/interface'
-import type { Party } from '../limits/party.ts'
 import type { Rates } from '../limits/rates.ts'
+import type { Remote } from '../limits/remote.ts'
 import { createFramePrice } from './frame-price.ts'
 
-export interface ReceivedMeterParts {
+interface ReceivedMeterParts {
   readonly rates: Pick<Rates, 'owe'>
-  partyOf(peer: string): Party
+  remoteOf(peer: string): Remote
 }
 
 export interface ReceivedMeter {
-  /** The encrypter, from which the meter learns whose connection it is. */
+  /** The encrypter, from which the meter knows whose connection it is. */
   encrypter(inner: ConnectionEncrypter): ConnectionEncrypter
   /** The muxer, each of whose connections gets the meter. */
   muxer(inner: StreamMuxerFactory): StreamMuxerFactory
@@ -29,7 +29,7 @@ export interface ReceivedMeter {
 /** `maxFrameBytes` is the largest window of a stream: no frame may hold more. */
 export function createReceivedMeter(
   maxFrameBytes: number,
-  { rates, partyOf }: ReceivedMeterParts,
+  { rates, remoteOf }: ReceivedMeterParts,
 ): ReceivedMeter {
   const owners = new WeakMap<MessageStream, string>()
 
@@ -48,7 +48,7 @@ export function createReceivedMeter(
         if (price === null) return connection.abort(new Error('a frame longer than any window'))
         cost += price
       }
-      holdBack(rates.owe(partyOf(peer), cost) ?? 0)
+      holdBack(rates.owe(remoteOf(peer), cost) ?? 0)
     })
   }
 
@@ -85,7 +85,7 @@ function createHoldBack(connection: MessageStream): (waitMs: number) => void {
   connection.addEventListener('close', () => clearTimeout(timer))
   return (waitMs) => {
     if (waitMs === 0) return
-    // Not within the event that brought the bytes: a connection that resumes tells what it kept
+    // Not within the event that brought the bytes: a connection that resumes delivers what it kept
     // first, and would go on reading in spite of a pause in the middle of that.
     queueMicrotask(() => {
       clearTimeout(timer)

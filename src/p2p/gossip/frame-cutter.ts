@@ -3,14 +3,14 @@
  * admitted is skipped; a frame that arrives in pieces is put together in a buffer that grows with
  * what has arrived, whatever length it claims.
  */
+import type { Reservation } from '../limits/budget.ts'
 import type { Fault } from '../limits/fault.ts'
-import type { Holding } from '../limits/holdings.ts'
 
-export interface FrameCutterParts {
+interface FrameCutterParts {
   /** Whether a frame of this size may be read; asked when its length is known. */
   admit(size: number): boolean
   /** Where the memory for a frame in pieces is taken from. */
-  holding(): Pick<Holding, 'add' | 'release'>
+  reservation(): Pick<Reservation, 'add' | 'release'>
   /** A frame was skipped. */
   onDropped(): void
 }
@@ -20,7 +20,7 @@ export interface FrameCutter {
   cut(chunk: Uint8Array): Uint8Array[]
   /** True between the first byte of a frame and its last. */
   isInFrame(): boolean
-  /** Why it cannot be told where the next frame begins; null as long as it can. */
+  /** Why it is unknown where the next frame begins; null as long as it can. */
   lost(): Fault | null
   /** Gives the memory back. */
   end(): void
@@ -32,100 +32,113 @@ interface Piecemeal {
   received: number
   /** Null where the frame is skipped. */
   buffer: Uint8Array | null
-  readonly holding: Pick<Holding, 'add' | 'release'>
+  readonly reservation: Pick<Reservation, 'add' | 'release'>
 }
 
 const smallestBuffer = 16 * 1024
 const maxLengthBytes = 5
 
+interface State {
+  readonly maxFrameBytes: number
+  readonly parts: FrameCutterParts
+  readonly length: LengthReader
+  frame: Piecemeal | null
+  lost: Fault | null
+}
+
 /** Longer frames than `maxFrameBytes` end it. */
 export function createFrameCutter(maxFrameBytes: number, parts: FrameCutterParts): FrameCutter {
   const length = createLengthReader()
-  let frame: Piecemeal | null = null
-  let lost: Fault | null = null
-
-  const skip = (piecemeal: Piecemeal): void => {
-    piecemeal.buffer = null
-    piecemeal.holding.release()
-    parts.onDropped()
-  }
-
-  const begin = (size: number): Piecemeal | null => {
-    if (size > maxFrameBytes) {
-      lost = 'oversize message'
-      return null
-    }
-    const piecemeal = { size, received: 0, buffer: new Uint8Array(), holding: parts.holding() }
-    if (!parts.admit(size)) skip(piecemeal)
-    return piecemeal
-  }
-
-  /** Takes a byte of a length; the frame that begins after it, if one does. */
-  const lengthGoesOn = (octet: number): Piecemeal | null => {
-    const size = length.read(octet)
-    if (size === 'endless') lost = 'malformed message'
-    return size === 'endless' || size === null || size === 0 ? null : begin(size)
-  }
-
-  /** Keeps a piece of a frame that goes on after it. */
-  const keep = (piecemeal: Piecemeal, piece: Uint8Array): void => {
-    if (piecemeal.buffer === null) return
-    const { buffer, received, size, holding } = piecemeal
-    const needed = received + piece.byteLength
-    let large = buffer
-    if (needed > buffer.byteLength) {
-      const doubled = Math.max(smallestBuffer, needed, 2 * buffer.byteLength)
-      large = new Uint8Array(Math.min(size, doubled))
-      if (!holding.add(large.byteLength - buffer.byteLength)) {
-        skip(piecemeal)
-        return
-      }
-      large.set(buffer.subarray(0, received))
-      piecemeal.buffer = large
-    }
-    large.set(piece, received)
-  }
-
-  /** Takes the next piece of the frame; returns the frame when that was its last, unless it is skipped. */
-  const fill = (piecemeal: Piecemeal, piece: Uint8Array): Uint8Array | null => {
-    const isWhole = piece.byteLength === piecemeal.size
-    if (!isWhole) keep(piecemeal, piece)
-    piecemeal.received += piece.byteLength
-    if (piecemeal.received < piecemeal.size) return null
-    frame = null
-    piecemeal.holding.release()
-    return isWhole && piecemeal.buffer !== null ? piece : piecemeal.buffer
-  }
-
+  const state: State = { maxFrameBytes, parts, length, frame: null, lost: null }
   return {
-    isInFrame: () => frame !== null || length.isBegun(),
-    lost: () => lost,
-    end: () => frame?.holding.release(),
-    cut: (chunk) => {
-      const frames: Uint8Array[] = []
-      let at = 0
-      while (at < chunk.byteLength && lost === null) {
-        if (frame === null) {
-          frame = lengthGoesOn(chunk[at] ?? 0)
-          at += 1
-          continue
-        }
-        const piece = chunk.subarray(at, at + frame.size - frame.received)
-        at += piece.byteLength
-        const whole = fill(frame, piece)
-        if (whole !== null) frames.push(whole)
-      }
-      return frames
-    },
+    isInFrame: () => state.frame !== null || length.isBegun(),
+    lost: () => state.lost,
+    end: () => state.frame?.reservation.release(),
+    cut: (chunk) => cut(state, chunk),
   }
 }
 
-/** Reads a varint byte by byte. */
-function createLengthReader(): {
+function cut(state: State, chunk: Uint8Array): Uint8Array[] {
+  const frames: Uint8Array[] = []
+  let at = 0
+  while (at < chunk.byteLength && state.lost === null) {
+    const { frame } = state
+    if (frame === null) {
+      state.frame = lengthGoesOn(state, chunk[at] ?? 0)
+      at += 1
+      continue
+    }
+    const piece = chunk.subarray(at, at + frame.size - frame.received)
+    at += piece.byteLength
+    const whole = fill(state, frame, piece)
+    if (whole !== null) frames.push(whole)
+  }
+  return frames
+}
+
+/** Takes a byte of a length; the frame that begins after it, if one does. */
+function lengthGoesOn(state: State, octet: number): Piecemeal | null {
+  const size = state.length.read(octet)
+  if (size === 'endless') state.lost = 'malformed message'
+  return size === 'endless' || size === null || size === 0 ? null : begin(state, size)
+}
+
+function begin(state: State, size: number): Piecemeal | null {
+  const { maxFrameBytes, parts } = state
+  if (size > maxFrameBytes) {
+    state.lost = 'oversize message'
+    return null
+  }
+  const reservation = parts.reservation()
+  const piecemeal = { size, received: 0, buffer: new Uint8Array(), reservation }
+  if (!parts.admit(size)) skip(parts, piecemeal)
+  return piecemeal
+}
+
+function skip({ onDropped }: FrameCutterParts, piecemeal: Piecemeal): void {
+  piecemeal.buffer = null
+  piecemeal.reservation.release()
+  onDropped()
+}
+
+/** Takes the next piece of the frame; returns the frame when that was its last, unless it is skipped. */
+function fill(state: State, piecemeal: Piecemeal, piece: Uint8Array): Uint8Array | null {
+  const isWhole = piece.byteLength === piecemeal.size
+  if (!isWhole) keep(state.parts, piecemeal, piece)
+  piecemeal.received += piece.byteLength
+  if (piecemeal.received < piecemeal.size) return null
+  state.frame = null
+  piecemeal.reservation.release()
+  return isWhole && piecemeal.buffer !== null ? piece : piecemeal.buffer
+}
+
+/** Keeps a piece of a frame that goes on after it. */
+function keep(parts: FrameCutterParts, piecemeal: Piecemeal, piece: Uint8Array): void {
+  if (piecemeal.buffer === null) return
+  const { buffer, received, size, reservation } = piecemeal
+  const needed = received + piece.byteLength
+  let large = buffer
+  if (needed > buffer.byteLength) {
+    const doubled = Math.max(smallestBuffer, needed, 2 * buffer.byteLength)
+    large = new Uint8Array(Math.min(size, doubled))
+    if (!reservation.add(large.byteLength - buffer.byteLength)) {
+      skip(parts, piecemeal)
+      return
+    }
+    large.set(buffer.subarray(0, received))
+    piecemeal.buffer = large
+  }
+  large.set(piece, received)
+}
+
+interface LengthReader {
   /** Takes the next byte; the length when that was its last, null before. */
   read(octet: number): number | null | 'endless'
   isBegun(): boolean
-} {
+}
+
+/** Reads a varint byte by byte. */
+function createLengthReader(): LengthReader {
   let value = 0
   let octets = 0
   return {

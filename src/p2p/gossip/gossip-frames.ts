@@ -4,16 +4,16 @@
  * that arrive in pieces are kept, a bounded sum of them for a bounded time.
  */
 import type { Stream } from '@libp2p/interface'
+import type { Budget } from '../limits/budget.ts'
 import type { Fault } from '../limits/fault.ts'
-import type { Holdings } from '../limits/holdings.ts'
 import type { P2pMetrics } from '../limits/metrics.ts'
-import type { Party } from '../limits/party.ts'
 import type { Rates } from '../limits/rates.ts'
+import type { Remote } from '../limits/remote.ts'
 import { createFrameCutter } from './frame-cutter.ts'
 import type { Inbox } from './inbox.ts'
 import { readRpc } from './rpc.ts'
 
-/** gossipsub reads no longer frames, and sends none: longer ones are lost without a word. */
+/** gossipsub reads no longer frames, and sends none: longer ones are lost silently. */
 export const maxRpcBytes: number = 4 * 1024 * 1024
 
 /** What looking at a frame costs, in bytes that are read: it takes a few microseconds. */
@@ -21,15 +21,15 @@ const framePrice = 256
 
 export interface GossipFramesParts {
   readonly metrics: Pick<P2pMetrics, 'gossipBytes' | 'messages'>
-  /** What reading costs in any case; whoever owes too much is read more slowly. */
+  /** What reading costs in any case; a peer that owes too much is read more slowly. */
   readonly received: Pick<Rates, 'owe'>
   readonly bytes: Pick<Rates, 'take'>
   readonly messages: Pick<Rates, 'take'>
-  readonly partial: Pick<Holdings, 'open'>
+  readonly partial: Pick<Budget, 'open'>
   readonly inbox: Pick<Inbox, 'offer'>
   /** How long a frame may take. */
   readonly stallMs: number
-  partyOf(peer: string): Party
+  remoteOf(peer: string): Remote
   onFault(peer: string, fault: Fault, detail: string): void
   /** Ends all connections to a peer. */
   disconnect(peer: string, reason: string): void
@@ -46,11 +46,11 @@ export async function* gossipFrames(
 ): AsyncGenerator<Uint8Array> {
   const cutter = createFrameCutter(maxRpcBytes, {
     admit: (size) => {
-      const party = parts.partyOf(peer)
-      parts.received.owe(party, framePrice)
-      return parts.bytes.take(party, size)
+      const remote = parts.remoteOf(peer)
+      parts.received.owe(remote, framePrice)
+      return parts.bytes.take(remote, size)
     },
-    holding: () => parts.partial.open(parts.partyOf(peer)),
+    reservation: () => parts.partial.open(parts.remoteOf(peer)),
     onDropped: () => parts.metrics.messages.inc({ verdict: 'dropped' }),
   })
   const stalled = createStallTimer(parts.stallMs, () => {
@@ -65,7 +65,7 @@ export async function* gossipFrames(
       parts.onFault(peer, rpc.fault, 'gossip')
       return []
     }
-    if (!parts.messages.take(parts.partyOf(peer), rpc.work)) {
+    if (!parts.messages.take(parts.remoteOf(peer), rpc.cost)) {
       parts.metrics.messages.inc({ verdict: 'dropped' })
       return []
     }

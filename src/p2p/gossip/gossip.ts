@@ -4,7 +4,7 @@
  * rate and number.
  *
  * Messages carry no signature of their own (StrictNoSign): the seals inside are signed by the
- * Generator that made them, so an envelope signed by whoever published would prove nothing more,
+ * Generator that made them, so an envelope signed by the publisher would prove nothing more,
  * would cost each node a signature check on its main thread, and would give one block as many
  * message IDs as publishers. Here the ID is the SHA-256 of topic and data: one block, one ID.
  */
@@ -12,7 +12,7 @@ import { type GossipSub, type GossipSubComponents, gossipsub } from '@libp2p/gos
 import type { Stream } from '@libp2p/interface'
 import type { Logger } from 'pino'
 import { invariant, ServiceError } from '../../errors.ts'
-import { createHoldings } from '../limits/holdings.ts'
+import { createBudget } from '../limits/budget.ts'
 import type { P2pLimits } from '../limits/limits.ts'
 import type { P2pMetrics } from '../limits/metrics.ts'
 import { createRates, type Rates } from '../limits/rates.ts'
@@ -26,7 +26,7 @@ import { createUnreadWatch, gossipStreams, type UnreadParts } from './unread.ts'
 /** What travels, each kind on its topic. */
 export type MessageKind = 'block' | 'head'
 
-export interface GossipParts extends UnreadParts, Omit<InboxParts, 'topics'> {
+interface GossipParts extends UnreadParts, Omit<InboxParts, 'topics'> {
   readonly log: Logger
   readonly metrics: P2pMetrics
   /** The budget for what is read from connections. */
@@ -83,7 +83,7 @@ export function createGossip(
   })
   const inbox = createInbox(limits, { ...parts, topics: new Map(listened) })
   const service = createService(Object.values(topics), limits, inbox)
-  const rateOptions = { maxParties: limits.maxRemembered }
+  const rateOptions = { maxRemotes: limits.maxRemembered }
   const outbound = createOutbound({ ...parts, timeoutMs: limits.pullStallMs })
   const intercept = createIntercept({
     ...parts,
@@ -91,7 +91,7 @@ export function createGossip(
     inbox,
     bytes: createRates(limits.gossipBytes, rateOptions),
     messages: createRates(limits.gossipMessages, rateOptions),
-    partial: createHoldings(limits.partialBytes),
+    partial: createBudget(limits.partialBytes),
     stallMs: limits.stallMs,
   })
   const watchUnread = createUnreadWatch(limits, parts)

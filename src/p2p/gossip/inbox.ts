@@ -1,5 +1,5 @@
 /**
- * Messages on their way to the program. Only what is new and finds room gets to gossipsub, which
+ * Messages between gossipsub and the program. Only what is new and finds room gets to gossipsub, which
  * takes whatever it has seen once for a duplicate: a copy that a stranger sends first, and that is
  * dropped, must not keep out the one of a configured peer. Of the strangers' messages the program has
  * only a few at a time, so that those of configured peers never queue behind them.
@@ -8,12 +8,12 @@ import { createHash } from 'node:crypto'
 import { type Message, TopicValidatorResult } from '@libp2p/gossipsub'
 import type { PeerId } from '@libp2p/interface'
 import type { Logger } from 'pino'
+import { createBudget } from '../limits/budget.ts'
 import type { Fault } from '../limits/fault.ts'
-import { createHoldings } from '../limits/holdings.ts'
 import type { P2pLimits } from '../limits/limits.ts'
 import type { P2pMetrics } from '../limits/metrics.ts'
-import type { Party } from '../limits/party.ts'
-import type { OnMessage, Verdict } from '../peers/verdict.ts'
+import type { Remote } from '../limits/remote.ts'
+import type { OnMessage, PeerVerdict } from '../peers/verdict.ts'
 import { createSeenIds } from './seen-ids.ts'
 
 /** A topic that is listened to. */
@@ -28,9 +28,9 @@ export interface InboxParts {
   readonly metrics: Pick<P2pMetrics, 'messages'>
   /** By topic; messages on others are left alone. */
   readonly topics: ReadonlyMap<string, Listening>
-  partyOf(peer: string): Party
+  remoteOf(peer: string): Remote
   isBanned(peer: string): boolean
-  onVerdict(peer: string, verdict: Verdict): void
+  onVerdict(peer: string, verdict: PeerVerdict): void
   onFault(peer: string, fault: Fault, detail: string): void
   /** Ends all connections to a peer. */
   disconnect(peer: string, reason: string): void
@@ -47,11 +47,11 @@ export interface Inbox {
 
 /** A message between `offer` and its verdict. */
 interface Entry {
-  /** Who answers for it: who sent it first, or a configured peer that sent a copy. */
+  /** The peer to blame: the first sender, or a configured peer that sent a copy. */
   peer: string
   /** True where that is a configured peer. */
   isUrgent: boolean
-  /** Lets it go on while it waits for its turn. */
+  /** Lets it go on while it waits in the queue. */
   go: (() => void) | null
   release(): void
 }
@@ -61,7 +61,7 @@ export const seenMs: number = 60_000
 /** We remember a little longer, so that what we take for new is new to gossipsub. */
 const rememberMs = seenMs + 10_000
 
-const results: Readonly<Record<Verdict['action'], TopicValidatorResult>> = {
+const results: Readonly<Record<PeerVerdict['action'], TopicValidatorResult>> = {
   accept: TopicValidatorResult.Accept,
   ignore: TopicValidatorResult.Ignore,
   reject: TopicValidatorResult.Reject,
@@ -74,39 +74,43 @@ function hashOf(topic: string, data: Uint8Array): Buffer {
 
 export function createInbox(limits: P2pLimits, parts: InboxParts): Inbox {
   const { metrics, topics } = parts
-  const takePlace = createPlaces(limits)
+  const reserve = createPendingBudget(limits)
   const seen = createSeenIds(rememberMs)
   const entries = new Map<string, Entry>()
   const ids = new WeakMap<Message, string>()
-  const turns = createStrangersTurns(limits.strangersJudged)
+  const turns = createStrangerQueue(limits.strangersValidated)
 
   /** A configured peer has the message that a stranger sent first. */
-  const hurry = (id: string, peer: string): void => {
+  const prioritise = (id: string, peer: string): void => {
     const entry = entries.get(id)
-    if (entry === undefined || entry.isUrgent || !parts.partyOf(peer).isConfigured) return
+    if (entry === undefined || entry.isUrgent || !parts.remoteOf(peer).isConfigured) return
     entry.peer = peer
     entry.isUrgent = true
-    turns.hurry(entry)
+    turns.prioritise(entry)
   }
 
   const enter = (id: string, peer: string, bytes: number): boolean => {
-    const party = parts.partyOf(peer)
-    const release = takePlace(party, bytes)
+    const remote = parts.remoteOf(peer)
+    const release = reserve(remote, bytes)
     if (release === null) {
       metrics.messages.inc({ verdict: 'dropped' })
       return false
     }
     seen.add(id)
-    entries.set(id, { peer, isUrgent: party.isConfigured, go: null, release })
+    entries.set(id, { peer, isUrgent: remote.isConfigured, go: null, release })
     return true
   }
 
-  const judge = async (entry: Entry, bytes: Uint8Array, check: OnMessage): Promise<Verdict> => {
+  const runCheck = async (
+    entry: Entry,
+    bytes: Uint8Array,
+    check: OnMessage,
+  ): Promise<PeerVerdict> => {
     await turns.take(entry)
     try {
-      return await askProgram(bytes, entry.peer, check, parts.log)
+      return await checkMessage(bytes, entry.peer, check, parts.log)
     } finally {
-      turns.giveBack(entry)
+      turns.release(entry)
     }
   }
 
@@ -121,7 +125,7 @@ export function createInbox(limits: P2pLimits, parts: InboxParts): Inbox {
       }
       const id = hashOf(topic, data).toString('latin1')
       if (!seen.has(id)) return enter(id, peer, data.byteLength)
-      hurry(id, peer)
+      prioritise(id, peer)
       return false
     },
     idOf: (message) => {
@@ -137,7 +141,7 @@ export function createInbox(limits: P2pLimits, parts: InboxParts): Inbox {
       const listening = topics.get(message.topic)
       if (entry === undefined || listening === undefined) return TopicValidatorResult.Ignore
       try {
-        const verdict = await judge(entry, new Uint8Array(message.data), listening.check)
+        const verdict = await runCheck(entry, new Uint8Array(message.data), listening.check)
         metrics.messages.inc({ verdict: verdict.action })
         parts.onVerdict(entry.peer, verdict)
         return results[verdict.action]
@@ -150,13 +154,15 @@ export function createInbox(limits: P2pLimits, parts: InboxParts): Inbox {
 }
 
 /** Takes a place for a message that waits; returns the function that gives it back, or null without one. */
-function createPlaces(limits: P2pLimits): (party: Party, bytes: number) => (() => void) | null {
-  const counts = createHoldings(limits.pendingMessages)
-  const sizes = createHoldings(limits.pendingBytes)
-  return (party, bytes) => {
-    const held = [counts.take(party, 1), sizes.take(party, bytes)]
+function createPendingBudget(
+  limits: P2pLimits,
+): (remote: Remote, bytes: number) => (() => void) | null {
+  const counts = createBudget(limits.pendingMessages)
+  const sizes = createBudget(limits.pendingBytes)
+  return (remote, bytes) => {
+    const held = [counts.reserve(remote, 1), sizes.reserve(remote, bytes)]
     const release = (): void => {
-      for (const holding of held) holding?.release()
+      for (const reservation of held) reservation?.release()
     }
     if (!held.includes(null)) return release
     release()
@@ -164,16 +170,16 @@ function createPlaces(limits: P2pLimits): (party: Party, bytes: number) => (() =
   }
 }
 
-interface StrangersTurns {
-  /** Resolves at the entry's turn; at once where it is urgent. */
+interface StrangerQueue {
+  /** Resolves when the entry may go on; at once where it is urgent. */
   take(entry: Entry): Promise<void>
   /** Lets an entry go on that has become urgent. */
-  hurry(entry: Entry): void
-  giveBack(entry: Entry): void
+  prioritise(entry: Entry): void
+  release(entry: Entry): void
 }
 
 /** Lets so many messages of strangers go on at a time, the others in their order. */
-function createStrangersTurns(atATime: number): StrangersTurns {
+function createStrangerQueue(atATime: number): StrangerQueue {
   const waiting = new Set<Entry>()
   const running = new Set<Entry>()
   return {
@@ -188,10 +194,10 @@ function createStrangersTurns(atATime: number): StrangersTurns {
       waiting.add(entry)
       await promise
     },
-    hurry: (entry) => {
+    prioritise: (entry) => {
       if (waiting.delete(entry)) entry.go?.()
     },
-    giveBack: (entry) => {
+    release: (entry) => {
       const [next] = waiting
       if (!running.delete(entry) || next === undefined) return
       waiting.delete(next)
@@ -201,16 +207,16 @@ function createStrangersTurns(atATime: number): StrangersTurns {
   }
 }
 
-async function askProgram(
+async function checkMessage(
   bytes: Uint8Array,
   peer: string,
   check: OnMessage,
   log: Logger,
-): Promise<Verdict> {
+): Promise<PeerVerdict> {
   try {
     return await check(bytes, { peer, via: 'gossip' })
   } catch (error) {
-    log.error({ err: error, peer }, 'a message could not be judged')
+    log.error({ err: error, peer }, 'a message could not be validated')
     return { action: 'ignore', reason: 'the verdict failed' }
   }
 }

@@ -11,7 +11,7 @@ import { gossipStreams } from './unread.ts'
 type Registrar = GossipSubComponents['registrar']
 type Topology = Parameters<Registrar['register']>[1]
 
-export interface OutboundParts {
+interface OutboundParts {
   /** How long opening a stream may take, in milliseconds; twice that long it is not tried again. */
   readonly timeoutMs: number
   /** The open connections. */

@@ -1,13 +1,13 @@
 /**
  * Reads one frame of a gossip stream before gossipsub does (libp2p pubsub specification, "The RPC";
  * gossipsub, "Control messages"). gossipsub says nothing about who sent a frame that it could not
- * read, and remembers what peers tell however long it is, for as long as they say.
+ * read, and remembers what peers send however long it is, for as long as they say.
  */
 import type { Fault } from '../limits/fault.ts'
 import { type ProtobufField, protobufFields } from './protobuf-fields.ts'
 
 /** A published message. */
-export interface RpcMessage {
+interface RpcMessage {
   readonly topic: string
   readonly data: Uint8Array
   /** As it stands in its frame, which may hold nothing else. */
@@ -15,21 +15,21 @@ export interface RpcMessage {
 }
 
 /** What a frame holds, or why its sender is at fault. */
-export type Rpc =
+type Rpc =
   | { readonly fault: Fault }
   | {
       readonly fault: null
       readonly messages: readonly RpcMessage[]
       /** The frame without its messages; empty where there is nothing else. */
       readonly rest: Uint8Array
-      /** One for the frame, each message and each message wanted, and one for every 32 IDs told. */
-      readonly work: number
+      /** One for the frame, each message and each message wanted, and one for every 32 IDs. */
+      readonly cost: number
     }
 
 /** Message IDs are SHA-256. */
 const maxIdBytes = 32
-const idsPerWork = 32
-/** Topics, subscriptions and whatever else is told are short. */
+const idsPerUnit = 32
+/** Topics, subscriptions and other fields are short. */
 const maxOtherBytes = 4096
 /** Longest time in seconds for which a peer may want to be left alone; gossipsub says 60. */
 const maxBackoffS = 600
@@ -61,14 +61,14 @@ export function readRpc(frame: Uint8Array): Rpc {
       messages.push(message)
       continue
     }
-    const cost = field.number === rpcFields.control ? workOfControls(field.content) : 0
+    const cost = field.number === rpcFields.control ? costOfControls(field.content) : 0
     const isLong = field.number === rpcFields.subscription && field.content.length > maxOtherBytes
     if (cost === null || isLong) return malformed
     work += cost
     rest.push(field.whole)
   }
   const whole = messages.length === 0 ? frame : Buffer.concat(rest)
-  return { fault: null, messages, rest: whole, work: work + messages.length }
+  return { fault: null, messages, rest: whole, cost: work + messages.length }
 }
 
 /** Data and topic, once each: under StrictNoSign there is nothing else. */
@@ -82,7 +82,7 @@ function readMessage({ content, whole }: ProtobufField): RpcMessage | null {
 }
 
 /** The work of control messages; null where they are malformed. */
-function workOfControls(content: Uint8Array): number | null {
+function costOfControls(content: Uint8Array): number | null {
   const messages = protobufFields(content)
   if (messages === null) return null
   let work = 0
@@ -90,7 +90,7 @@ function workOfControls(content: Uint8Array): number | null {
     if (number > controls.idontwant) continue
     const fields = protobufFields(message)
     if (fields === null || !fields.every((field) => isShort(number, field))) return null
-    work += number === controls.iwant ? fields.length : fields.length / idsPerWork
+    work += number === controls.iwant ? fields.length : fields.length / idsPerUnit
   }
   return Math.floor(work)
 }

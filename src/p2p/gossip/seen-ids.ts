@@ -1,6 +1,6 @@
-/** Message IDs of the last minutes, so that each message is looked at once. */
+/** Message IDs of the last minutes, so that each message is checked once. */
 
-export interface SeenIds {
+interface SeenIds {
   has(id: string): boolean
   add(id: string): void
 }

@@ -1,14 +1,14 @@
 /**
- * Notices peers that do not read their gossip, which gossipsub does not look after. Cut off, such a
- * peer can connect anew and catch up; else it would never get gossip again, or hold our memory.
+ * Notices peers that do not read their gossip, which gossipsub leaves alone. Cut off, such a
+ * peer can connect again and catch up; else it would never get gossip again, or hold our memory.
  */
 import type { Connection, Stream } from '@libp2p/interface'
 import type { Fault } from '../limits/fault.ts'
 import type { P2pLimits } from '../limits/limits.ts'
-import type { Party } from '../limits/party.ts'
+import type { Remote } from '../limits/remote.ts'
 
 export interface UnreadParts {
-  partyOf(peer: string): Party
+  remoteOf(peer: string): Remote
   onFault(peer: string, fault: Fault, detail: string): void
   /** Ends all connections to a peer. */
   disconnect(peer: string, reason: string): void
@@ -17,8 +17,8 @@ export interface UnreadParts {
 }
 
 /**
- * The function that looks; call it now and then, and when something was published. A stream that
- * gossipsub gives up says so when it closes; of strangers those with the most unread bytes go until
+ * The function that checks; call it regularly, and when something was published. A stream that
+ * gossipsub abandons says so when it closes; of strangers those with the most unread bytes go until
  * the sum is below the limit.
  */
 export function createUnreadWatch(
@@ -46,7 +46,7 @@ export function createUnreadWatch(
       const peer = connection.remotePeer.toString()
       for (const stream of gossipStreams(connection)) {
         watch(peer, stream)
-        if (!parts.partyOf(peer).isConfigured)
+        if (!parts.remoteOf(peer).isConfigured)
           unread.push({ peer, bytes: stream.writeBufferLength })
       }
     }

@@ -4,7 +4,7 @@
  * peer, the others are for the strangers of an address and for all strangers (see `Shares`); where
  * they are so much a second, four seconds' worth may come at once.
  */
-import type { Shares } from './party.ts'
+import type { Shares } from './remote.ts'
 
 /** The room's bounds; a test or a program may lower or raise single ones. */
 export interface P2pLimits {
@@ -19,7 +19,7 @@ export interface P2pLimits {
   /** New inbound connections a second from one address; four seconds' worth may come at once. Default 5. */
   readonly connectionsPerSecond: number
   /**
-   * Handshakes a second, all addresses taking turns: each costs the main thread 2 to 10 ms. Two
+   * Handshakes a second, scheduled fairly by address: each costs the main thread 2 to 10 ms. Two
    * seconds' worth may come at once. Default 20.
    */
   readonly handshakesPerSecond: number
@@ -43,7 +43,7 @@ export interface P2pLimits {
    * remembers the ID of each for a minute. Default 512, 64, 256.
    */
   readonly gossipMessages: Shares
-  /** Largest gossip message in bytes. gossipsub itself loses anything near 4 MiB without a word. Default 1 MiB. */
+  /** Largest gossip message in bytes. gossipsub itself silently loses anything near 4 MiB. Default 1 MiB. */
   readonly maxGossipBytes: number
   /** Bytes of gossip frames that have arrived in part; further ones are dropped. Default 8 MiB, 4 MiB, 16 MiB. */
   readonly partialBytes: Shares
@@ -51,8 +51,8 @@ export interface P2pLimits {
   readonly pendingMessages: Shares
   /** Their bytes. Default 8 MiB, 2 MiB, 8 MiB. */
   readonly pendingBytes: Shares
-  /** Messages of strangers that the program judges at a time; the others of them wait. Default 8. */
-  readonly strangersJudged: number
+  /** Messages of strangers that the program validates at a time; the others of them wait. Default 8. */
+  readonly strangersValidated: number
   /** Bytes queued towards a peer that does not read its gossip before it is cut off. Default 8 MiB. */
   readonly maxGossipBacklogBytes: number
   /** The same towards all strangers together; who reads least is cut off. Default 32 MiB. */
@@ -65,18 +65,18 @@ export interface P2pLimits {
   readonly windowBytes: number
   /** Range streams one peer may hold open here; more are a fault. Default 8. */
   readonly streamsPerPeer: number
-  /** Range streams that are served; a peer is told that we are busy above it. Default 8, 8, 64. */
+  /** Range streams that are served; above it a peer gets `busy`. Default 8, 8, 64. */
   readonly rangeStreams: Shares
   /** Bytes of ranges sent a second; a Host that catches up is mostly a stranger. Default unlimited, 32 MiB, 64 MiB. */
   readonly rangeBytes: Shares
-  /** Questions that are being answered; above it they are refused. Default 4, 4, 16. */
-  readonly questionStreams: Shares
-  /** Range requests and questions a second; above it they wait. Default 50, 50, 200. */
+  /** Requests other than ranges that are being handled; above it they are refused. Default 4, 4, 16. */
+  readonly requestStreams: Shares
+  /** Requests of all protocols a second; above it they wait. Default 50, 50, 200. */
   readonly requests: Shares
   /** How long they wait before they are refused. Default 5 s. */
   readonly requestWaitMs: number
   /**
-   * Range requests and questions a second that one peer may make; more are a fault. We make four
+   * Requests of all protocols a second that one peer may make; more are a fault. We make four
    * fifths of it to each peer at most. Four seconds' worth may come at once. Default 50.
    */
   readonly requestsPerSecond: number
@@ -92,7 +92,7 @@ export interface P2pLimits {
   readonly redialMinMs: number
   /** Longest waiting time between two attempts at a bootstrap peer. Default 30 s. */
   readonly redialMaxMs: number
-  /** After how long a bootstrap peer that cannot be reached is told as a failure. Default 60 s. */
+  /** After how long a bootstrap peer that cannot be reached is reported as a failure. Default 60 s. */
   readonly lastingMs: number
   /** How often each connected peer is asked for its heights. Default 30 s. */
   readonly statusIntervalMs: number
@@ -127,7 +127,7 @@ export const defaultLimits: P2pLimits = {
   partialBytes: { configured: 8 * mib, address: 4 * mib, strangers: 16 * mib },
   pendingMessages: { configured: 64, address: 16, strangers: 64 },
   pendingBytes: { configured: 8 * mib, address: 2 * mib, strangers: 8 * mib },
-  strangersJudged: 8,
+  strangersValidated: 8,
   maxGossipBacklogBytes: 8 * mib,
   strangersBacklogBytes: 32 * mib,
   maxBlockBytes: 16 * mib,
@@ -136,7 +136,7 @@ export const defaultLimits: P2pLimits = {
   streamsPerPeer: 8,
   rangeStreams: { configured: 8, address: 8, strangers: 64 },
   rangeBytes: { configured: unlimited, address: 32 * mib, strangers: 64 * mib },
-  questionStreams: { configured: 4, address: 4, strangers: 16 },
+  requestStreams: { configured: 4, address: 4, strangers: 16 },
   requests: { configured: 50, address: 50, strangers: 200 },
   requestWaitMs: 5_000,
   requestsPerSecond: 50,

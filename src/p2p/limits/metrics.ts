@@ -1,6 +1,6 @@
 /** What the room counts. */
 import { Counter, type Registry } from 'prom-client'
-import { declareScrapedGauge } from '../../scraped-gauge.ts'
+import { declareScrapedGauges } from '../../scraped-gauge.ts'
 
 export interface P2pMetrics {
   readonly messages: Counter<'verdict'>
@@ -14,7 +14,7 @@ export interface P2pMetrics {
 }
 
 /** What the gauges read when they are scraped. */
-export interface P2pFigures {
+interface P2pFigures {
   peers(): number
   activeStreams(): number
   banned(): number
@@ -23,16 +23,16 @@ export interface P2pFigures {
 
 export function createP2pMetrics(registry: Registry, figures: P2pFigures): P2pMetrics {
   const registers = [registry]
-  const gauge = (name: string, help: string, read: () => number): void =>
-    declareScrapedGauge(registry, { name, help, read })
-  gauge('viewmesh_p2p_peers', 'Peers connected now.', figures.peers)
-  gauge('viewmesh_p2p_range_streams', 'Range streams being served now.', figures.activeStreams)
-  gauge('viewmesh_p2p_banned_peers', 'Peers banned now.', figures.banned)
-  gauge(
-    'viewmesh_p2p_banned_addresses',
-    'Addresses from which no strangers are let in now.',
-    figures.bannedAddresses,
-  )
+  declareScrapedGauges(registry, 'viewmesh_p2p_', [
+    ['peers', 'Peers connected now.', figures.peers],
+    ['range_streams', 'Range streams being served now.', figures.activeStreams],
+    ['banned_peers', 'Peers banned now.', figures.banned],
+    [
+      'banned_addresses',
+      'Addresses from which no strangers are let in now.',
+      figures.bannedAddresses,
+    ],
+  ])
   return {
     messages: new Counter({
       name: 'viewmesh_p2p_messages_total',

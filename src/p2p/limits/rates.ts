@@ -1,23 +1,23 @@
 /**
- * How much of something each party may use a second: token buckets, which outlive connections, so
- * that connecting anew fills nothing up.
+ * How much of something each remote may use a second: token buckets, which outlive connections, so
+ * that connecting again fills nothing up.
  */
-import { budgetsOf, type Party, type Shares } from './party.ts'
 import { remember } from './remember.ts'
+import { type Remote, type Shares, sharesOf } from './remote.ts'
 
 export interface Rates {
-  /** Takes `amount` from the party's budgets; false, and nothing taken, when one has less. */
-  take(party: Party, amount: number): boolean
+  /** Takes `amount` from the remote's budgets; false, and nothing taken, when one has less. */
+  take(remote: Remote, amount: number): boolean
   /**
    * Takes `amount` although it may not be there yet; returns the milliseconds until it is. Null, and
    * nothing taken, when these are more than `maxWaitMs`, which is unlimited by default.
    */
-  owe(party: Party, amount: number, maxWaitMs?: number): number | null
+  owe(remote: Remote, amount: number, maxWaitMs?: number): number | null
 }
 
-export interface RateOptions {
-  /** Parties that are remembered; the least recently seen is forgotten first. */
-  readonly maxParties: number
+interface RateOptions {
+  /** Remotes that are remembered; the least recently seen is forgotten first. */
+  readonly maxRemotes: number
   /** Seconds' worth that may be taken at once; `defaultBurstSeconds` by default. */
   readonly burstSeconds?: number
 }
@@ -33,7 +33,7 @@ interface Bucket {
 /** Full buckets for everybody, `shares` a second. `now` is a clock in milliseconds that never jumps. */
 export function createRates(
   shares: Shares,
-  { maxParties, burstSeconds = defaultBurstSeconds }: RateOptions,
+  { maxRemotes, burstSeconds = defaultBurstSeconds }: RateOptions,
   now: () => number = () => performance.now(),
 ): Rates {
   const buckets = new Map<string, Bucket>()
@@ -46,26 +46,26 @@ export function createRates(
     return Math.min(capacity, bucket.tokens + ((now() - bucket.at) / 1000) * perSecond)
   }
 
-  const spend = (party: Party, amount: number): void => {
-    for (const { key, size } of budgetsOf(party, shares)) {
-      remember(buckets, key, { tokens: level(key, size) - amount, at: now() }, maxParties)
+  const spend = (remote: Remote, amount: number): void => {
+    for (const { key, size } of sharesOf(remote, shares)) {
+      remember(buckets, key, { tokens: level(key, size) - amount, at: now() }, maxRemotes)
     }
   }
 
   return {
-    take: (party, amount) => {
-      const isThere = budgetsOf(party, shares).every(({ key, size }) => level(key, size) >= amount)
-      if (isThere) spend(party, amount)
+    take: (remote, amount) => {
+      const isThere = sharesOf(remote, shares).every(({ key, size }) => level(key, size) >= amount)
+      if (isThere) spend(remote, amount)
       return isThere
     },
-    owe: (party, amount, maxWaitMs = Number.POSITIVE_INFINITY) => {
-      const waits = budgetsOf(party, shares).map(({ key, size }) => {
+    owe: (remote, amount, maxWaitMs = Number.POSITIVE_INFINITY) => {
+      const waits = sharesOf(remote, shares).map(({ key, size }) => {
         const missing = amount - level(key, size)
         return missing > 0 ? (missing / size) * 1000 : 0
       })
       const waitMs = Math.max(...waits)
       if (waitMs > maxWaitMs) return null
-      spend(party, amount)
+      spend(remote, amount)
       return waitMs
     },
   }

@@ -1,6 +1,6 @@
-/** At most so many things at a time for each key; who comes later waits its turn. */
+/** At most so many things at a time for each key; later ones wait in order. */
 
-export interface Slots {
+interface Slots {
   /** Resolves with the function that gives the slot back; rejects when `signal` aborts first. */
   acquire(key: string, signal: AbortSignal): Promise<() => void>
 }

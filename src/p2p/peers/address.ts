@@ -5,7 +5,7 @@ import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { ServiceError } from '../../errors.ts'
 
 /** An address that names both a place and who is expected there. */
-export interface PeerAddress {
+export interface DialAddress {
   readonly id: PeerId
   /** The whole address, `/p2p/` included. */
   readonly address: Multiaddr
@@ -18,7 +18,7 @@ const hostProtocols: readonly string[] = ['ip4', 'ip6', 'dns', 'dns4', 'dns6']
  * it, and the ID must contain its key (Ed25519 does, RSA does not), because only then does the
  * handshake compare the two. Throws P2P_ADDRESS_INVALID.
  */
-export function parsePeerAddress(text: string): PeerAddress {
+export function parsePeerAddress(text: string): DialAddress {
   const parts = components(text)
   requireTcp(text, parts)
   if (parts[2]?.name !== 'p2p') throw invalid(text, 'it does not end in /p2p/<peer id>')
@@ -31,7 +31,7 @@ export function parsePeerAddress(text: string): PeerAddress {
 }
 
 /** Reads a list, naming every bad entry in one P2P_ADDRESS_INVALID; blank entries are skipped. */
-export function parsePeerAddresses(list: readonly string[]): PeerAddress[] {
+export function parsePeerAddresses(list: readonly string[]): DialAddress[] {
   return readAll(list, parsePeerAddress)
 }
 

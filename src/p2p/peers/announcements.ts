@@ -10,31 +10,31 @@ export interface Range {
   readonly head: number
 }
 
-export interface Announcements {
+interface Announcements {
   of(peer: string): Range | null
   /** A peer's own word, replacing its last one. Returns true when that changed anything. */
   announce(peer: string, range: Range | null): boolean
   /** A block of this height came from the peer: it has at least that. Returns true when it is news. */
   raise(peer: string, height: number): boolean
-  /** From now on the peer's word counts, also after it comes back. */
+  /** From now on the peer is trusted, also after it reconnects. */
   verify(peer: string): void
   isVerified(peer: string): boolean
   /** Highest height that connected, verified peers announce; null when none does. */
   highest(): number | null
   connected(peer: string): void
   disconnected(peer: string): void
-  /** A banned peer's word counts no more. */
+  /** A banned peer is trusted no more. */
   distrust(peer: string): void
 }
 
-interface Standing {
+interface AnnouncedRange {
   range: Range | null
   isVerified: boolean
 }
 
-/** Keeps what connected peers say, and of at most `maxRemembered` others that their word counts. */
+/** Keeps what connected peers say, and of at most `maxRemembered` others that are trusted. */
 export function createAnnouncements(maxRemembered: number): Announcements {
-  const here = new Map<string, Standing>()
+  const here = new Map<string, AnnouncedRange>()
   const verifiedBefore = new Map<string, true>()
 
   const announce = (peer: string, range: Range | null): boolean => {

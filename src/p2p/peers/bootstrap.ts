@@ -1,19 +1,20 @@
 /**
  * Keeps the configured peers connected for ever: dials each at once, again after every disconnect,
- * and after failures with growing pauses. A connection that ends soon counts as a failure. libp2p's own reconnecting gives up after some attempts,
- * also dials addresses that the peer told about itself (its container's, say, where somebody else
+ * and after failures with growing pauses. A connection that ends soon counts as a failure. libp2p's own
+ * reconnecting stops after some attempts, also dials addresses that the peer announced itself (its container's, say, where somebody else
  * may answer) and says nothing; here each new reason is logged once, in the documented words.
  */
 import type { Connection, PeerId } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Logger } from 'pino'
 import type { ServiceError } from '../../errors.ts'
+import { backoffMs } from '../../primitives/backoff.ts'
 import type { P2pLimits } from '../limits/limits.ts'
 import type { P2pMetrics } from '../limits/metrics.ts'
-import type { PeerAddress } from './address.ts'
+import type { DialAddress } from './address.ts'
 import { closedCause, type DialCause, dialCause, dialError, mismatchText } from './dial-error.ts'
 
-export interface BootstrapParts {
+interface BootstrapParts {
   readonly log: Logger
   readonly metrics: Pick<P2pMetrics, 'dialFailures'>
   dial(address: Multiaddr, signal: AbortSignal): Promise<Connection>
@@ -23,7 +24,7 @@ export interface BootstrapParts {
 
 export interface Bootstrap {
   /** Replaces the list: new peers are dialled at once, dropped ones are left alone from now on. */
-  set(addresses: readonly PeerAddress[]): void
+  set(addresses: readonly DialAddress[]): void
   has(peer: string): boolean
   /**
    * Why peers that are not connected cannot be reached: P2P_PEER_ID_MISMATCH for each in whose place
@@ -68,10 +69,9 @@ export function createBootstrap(
     target.timer = setTimeout(() => void attempt(target), delayMs)
   }
 
-  /** Doubles with each failure; up to a fifth is added at random, so that peers do not come in step. */
   const pauseMs = (target: Target): number => {
-    const doubled = limits.redialMinMs * 2 ** Math.min(target.failures, 16)
-    return Math.min(doubled, limits.redialMaxMs) * (1 + Math.random() / 5)
+    const backoff = { minMs: limits.redialMinMs, maxMs: limits.redialMaxMs }
+    return backoffMs(backoff, target.failures + 1, Math.random())
   }
 
   const attempt = async (target: Target): Promise<void> => {
@@ -146,7 +146,7 @@ function isSameList(a: readonly Multiaddr[], b: readonly Multiaddr[]): boolean {
 }
 
 function groupByPeer(
-  addresses: readonly PeerAddress[],
+  addresses: readonly DialAddress[],
 ): Map<string, { id: PeerId; list: Multiaddr[] }> {
   const groups = new Map<string, { id: PeerId; list: Multiaddr[] }>()
   for (const { id, address } of addresses) {
@@ -181,7 +181,7 @@ async function dialAll(
   return causes
 }
 
-/** The handshake has checked this already; a connection to the wrong peer would be worth a second look. */
+/** The handshake has checked this already; a connection to the wrong peer would be worth a second check. */
 function requireIdentity(connection: Connection, expected: PeerId): void {
   if (connection.remotePeer.equals(expected)) return
   const error = new Error(mismatchText(expected.toString(), connection.remotePeer.toString()))

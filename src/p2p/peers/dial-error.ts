@@ -16,7 +16,7 @@ export interface DialCause {
   readonly reason: DialReason
 }
 
-export type DialReason =
+type DialReason =
   | 'mismatch'
   | 'timeout'
   | 'refused'

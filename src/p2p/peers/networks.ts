@@ -13,7 +13,7 @@ export function networkServed(protocols: readonly string[]): string | null {
 }
 
 export interface OtherNetworks {
-  /** A connected peer has told its protocols; returns true when it serves our network. */
+  /** The protocols of a connected peer are known; returns true when it serves our network. */
   identified(peer: string, protocols: readonly string[]): boolean
   left(peer: string): void
   /** P2P_OTHER_NETWORK when the connected peer is of another network; else null. */

@@ -4,11 +4,11 @@ import type { Multiaddr } from '@multiformats/multiaddr'
 import { parseAddresses } from './address.ts'
 
 export interface OwnAddresses {
-  /** Appends the announced addresses to those the node found itself; what other peers are told. */
+  /** Appends the announced addresses to those the node found itself; what other peers receive. */
   withAnnounced(found: readonly Multiaddr[]): Multiaddr[]
   /**
    * Announced addresses first, then each listen address with wildcards replaced by the machine's
-   * interfaces, loopback first among them; without `/p2p/` suffix. `found` tells the ports that the
+   * interfaces, loopback first among them; without `/p2p/` suffix. `found` has the ports that the
    * system chose.
    */
   list(found: readonly Multiaddr[]): string[]

@@ -8,9 +8,9 @@ import { type Fault, mishaps } from '../limits/fault.ts'
 import type { P2pLimits } from '../limits/limits.ts'
 import type { P2pMetrics } from '../limits/metrics.ts'
 import { createAnnouncements, type Range } from './announcements.ts'
+import type { KnownAddresses } from './known-addresses.ts'
 import { createScoreTable } from './score.ts'
-import type { Verdict } from './verdict.ts'
-import type { Whereabouts } from './whereabouts.ts'
+import type { PeerVerdict } from './verdict.ts'
 
 /** `connected` comes when the peer's protocols are known, `announced` when its heights change. */
 export interface PeerEvent {
@@ -29,10 +29,10 @@ export interface PeerRecord {
   readonly score: number
 }
 
-export interface PeerBookParts {
+interface PeerBookParts {
   readonly log: Logger
   readonly metrics: Pick<P2pMetrics, 'faults' | 'bans'>
-  readonly whereabouts: Whereabouts
+  readonly knownAddresses: KnownAddresses
   /** Ends all connections to a peer. */
   disconnect(peer: string, reason: string): void
 }
@@ -41,7 +41,7 @@ export interface PeerBook {
   record(peer: string): PeerRecord
   /** A fault of a stranger counts against its address too, unless it may be a mishap. */
   fault(peer: string, fault: Fault, detail: string): void
-  verdict(peer: string, verdict: Verdict): void
+  verdict(peer: string, verdict: PeerVerdict): void
   /** The peer's own word on its heights. */
   status(peer: string, status: Range | null): void
   /** A connection opened. */
@@ -63,21 +63,21 @@ export interface PeerBook {
 }
 
 export function createPeerBook(limits: P2pLimits, parts: PeerBookParts): PeerBook {
-  const { log, metrics, whereabouts } = parts
+  const { log, metrics, knownAddresses } = parts
   const scores = createScoreTable(limits)
   const announcements = createAnnouncements(limits.maxRemembered)
   const listeners = createListeners(log)
   const serving = new Set<string>()
 
   const emit = (type: PeerEvent['type'], peer: string): void =>
-    listeners.tell({ type, peer, announced: announcements.of(peer) })
+    listeners.emit({ type, peer, announced: announcements.of(peer) })
 
   const cutOff = (peer: string): void => {
     announcements.distrust(peer)
     parts.disconnect(peer, 'banned')
   }
 
-  const addresses = createAddressScores(limits, { log, whereabouts, cutOff })
+  const addresses = createAddressScores(limits, { log, knownAddresses, cutOff })
 
   const fault = (peer: string, kind: Fault, detail: string): void => {
     if (scores.isBanned(peer)) return
@@ -114,17 +114,17 @@ export function createPeerBook(limits: P2pLimits, parts: PeerBookParts): PeerBoo
       if (announcements.announce(peer, status)) emit('announced', peer)
     },
     arrived: (peer, address) => {
-      whereabouts.arrived(peer, address)
+      knownAddresses.connected(peer, address)
       announcements.connected(peer)
     },
     connected: (peer) => {
-      if (serving.has(peer) || !whereabouts.isHere(peer)) return
+      if (serving.has(peer) || !knownAddresses.isConnected(peer)) return
       serving.add(peer)
       log.info({ peer }, 'peer connected')
       emit('connected', peer)
     },
     disconnected: (peer) => {
-      whereabouts.left(peer)
+      knownAddresses.disconnected(peer)
       announcements.disconnected(peer)
       if (!serving.delete(peer)) return
       log.info({ peer }, 'peer disconnected')
@@ -150,19 +150,19 @@ interface AddressScores {
 /** What the strangers of each address did, together. */
 function createAddressScores(
   limits: P2pLimits,
-  parts: Pick<PeerBookParts, 'log' | 'whereabouts'> & { cutOff(peer: string): void },
+  parts: Pick<PeerBookParts, 'log' | 'knownAddresses'> & { cutOff(peer: string): void },
 ): AddressScores {
-  const { log, whereabouts, cutOff } = parts
+  const { log, knownAddresses, cutOff } = parts
   const scores = createScoreTable({ ...limits, banScore: limits.addressBanScore })
   return {
     isBanned: scores.isBanned,
     bans: scores.bans,
     fault: (peer, kind) => {
-      const { isConfigured, key } = whereabouts.partyOf(peer)
+      const { isConfigured, key } = knownAddresses.remoteOf(peer)
       if (isConfigured || mishaps.has(kind) || scores.isBanned(key)) return
       if (!scores.fault(key, kind).banned) return
       log.warn({ address: key, banMs: limits.banMs }, 'strangers from an address are banned')
-      for (const stranger of whereabouts.strangersAt(key)) cutOff(stranger)
+      for (const stranger of knownAddresses.strangersAt(key)) cutOff(stranger)
     },
   }
 }
@@ -170,7 +170,7 @@ function createAddressScores(
 /** Listeners to peers, none of which can keep others from hearing. */
 function createListeners(log: Logger): {
   add(listener: (event: PeerEvent) => void): () => void
-  tell(event: PeerEvent): void
+  emit(event: PeerEvent): void
 } {
   const listeners = new Set<(event: PeerEvent) => void>()
   return {
@@ -178,7 +178,7 @@ function createListeners(log: Logger): {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    tell: (event) => {
+    emit: (event) => {
       for (const listener of listeners) {
         try {
           listener(event)

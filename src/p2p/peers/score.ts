@@ -8,16 +8,16 @@ import type { P2pLimits } from '../limits/limits.ts'
 import { remember } from '../limits/remember.ts'
 
 /** Where a peer stands after a fault. */
-export interface Standing {
+interface PeerScore {
   readonly score: number
   /** True when this very fault led to the ban. */
   readonly banned: boolean
 }
 
-export interface ScoreTable {
+interface ScoreTable {
   /** Between the ban threshold and 0; peers never heard of have 0. */
   score(peer: string): number
-  fault(peer: string, fault: Fault): Standing
+  fault(peer: string, fault: Fault): PeerScore
   /** Credits one verified block. */
   honest(peer: string): void
   isBanned(peer: string): boolean
@@ -59,14 +59,14 @@ export function createScoreTable(
     return false
   }
 
-  const fault = (peer: string, kind: Fault): Standing => {
+  const fault = (peer: string, kind: Fault): PeerScore => {
     const value = score(peer) - faultWeights[kind]
     if (value > limits.banScore || isBanned(peer)) {
       set(peer, Math.max(value, limits.banScore))
       return { score: value, banned: false }
     }
     remember(bans, peer, now() + limits.banMs, limits.maxRemembered)
-    // Who comes back from a ban has half the way to the next one behind it.
+    // After a ban a peer is half way to the next one.
     set(peer, Math.trunc(limits.banScore / 2))
     return { score: value, banned: true }
   }

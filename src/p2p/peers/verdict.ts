@@ -1,7 +1,7 @@
 /** What a program says about a message of a peer. */
 
 /** What a program makes of a message; only accepted ones are forwarded. */
-export type Verdict =
+export type PeerVerdict =
   | {
       readonly action: 'accept'
       /** The block's height, which the sender thereby is known to have. */
@@ -22,4 +22,4 @@ export interface BlockOrigin {
 }
 
 /** Checks one message; the bytes are a copy in a buffer of their own, free to be transferred. */
-export type OnMessage = (bytes: Uint8Array, from: BlockOrigin) => Promise<Verdict>
+export type OnMessage = (bytes: Uint8Array, from: BlockOrigin) => Promise<PeerVerdict>

@@ -18,11 +18,11 @@ import {
 import type { Pacer } from '../streams/request-gate.ts'
 import { decodeServerFrame, encodeClientFrame, type ServerFrame } from './range-frames.ts'
 
-export interface RangeClientParts {
+interface RangeClientParts {
   readonly metrics: Pick<P2pMetrics, 'rangeBlocks' | 'rangeBytes'>
   /** Opens a stream of the range protocol to a connected peer. */
   openStream(peer: string, signal: AbortSignal): Promise<Stream>
-  /** Our own heights, told to the peer with each request. */
+  /** Our own heights, sent to the peer with each request. */
   ownRange(): Range | null
   readonly pacer: Pacer
   onStatus(peer: string, status: Range | null): void
@@ -45,7 +45,7 @@ export function createRangeClient(limits: P2pLimits, parts: RangeClientParts): R
 
   const open = async (ask: Ask, signal: AbortSignal): Promise<FrameStream> => {
     signal.throwIfAborted()
-    await parts.pacer.turn(ask.peer, signal)
+    await parts.pacer.wait(ask.peer, signal)
     const deadline = AbortSignal.timeout(limits.pullStallMs)
     const stream = await parts.openStream(ask.peer, AbortSignal.any([signal, deadline]))
     return openFrameStream(stream, {
@@ -126,7 +126,7 @@ function pullFailed(
   if (fault !== null) onFault(peer, fault, message)
   return new ServiceError('P2P_PULL_FAILED', `pulling blocks failed: ${message}`, {
     facts: { peer, from, to, fault },
-    remedy: 'It is tried again with the next peer or after a while; look at the peer if it lasts.',
+    remedy: 'It is tried again with the next peer or after a while; check the peer if it lasts.',
     cause: thrown,
   })
 }

@@ -20,7 +20,7 @@ export interface RequestFrame {
   readonly status: Range | null
 }
 
-export interface CreditFrame {
+interface CreditFrame {
   readonly kind: 'credit'
   readonly bytes: number
 }

@@ -5,12 +5,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Stream } from '@libp2p/interface'
 import type { Logger } from 'pino'
+import { createBudget } from '../limits/budget.ts'
 import type { Fault } from '../limits/fault.ts'
-import { createHoldings } from '../limits/holdings.ts'
 import type { P2pLimits } from '../limits/limits.ts'
 import type { P2pMetrics } from '../limits/metrics.ts'
-import type { Party } from '../limits/party.ts'
 import { createRates, type Rates } from '../limits/rates.ts'
+import type { Remote } from '../limits/remote.ts'
 import type { Range } from '../peers/announcements.ts'
 import {
   type FrameStream,
@@ -47,12 +47,12 @@ export function firstHeights(heights: Iterable<number>, limit: number): number[]
   return first
 }
 
-export interface RangeServerParts {
+interface RangeServerParts {
   readonly log: Logger
   readonly metrics: Pick<P2pMetrics, 'rangeBlocks' | 'rangeBytes'>
   readonly source: BlockSource
   readonly gate: RequestGate
-  partyOf(peer: string): Party
+  remoteOf(peer: string): Remote
   onStatus(peer: string, status: Range | null): void
   onFault(peer: string, fault: Fault, detail: string): void
 }
@@ -66,10 +66,10 @@ export interface RangeServer {
 
 /** Credit no honest peer exceeds: what it asked for, and never more than this. */
 const maxWindowBytes = 16 * 1024 * 1024
-/** Heights that are looked up at a time. */
+/** Heights that are read at a time. */
 const heightsAtATime = 256
-/** Time in milliseconds after which other work gets its turn. */
-const turnMs = 10
+/** Time in milliseconds after which other work may run. */
+const sliceMs = 10
 
 /** What serving a stream needs. */
 interface Serving extends RangeServerParts {
@@ -78,21 +78,21 @@ interface Serving extends RangeServerParts {
 
 export function createRangeServer(limits: P2pLimits, parts: RangeServerParts): RangeServer {
   const active = new Map<string, Set<FrameStream>>()
-  const streams = createHoldings(limits.rangeStreams)
-  const bytes = createRates(limits.rangeBytes, { maxParties: limits.maxRemembered })
+  const streams = createBudget(limits.rangeStreams)
+  const bytes = createRates(limits.rangeBytes, { maxRemotes: limits.maxRemembered })
   const serving: Serving = { ...parts, bytes, source: guarded(parts) }
 
   const run = async (peer: string, frames: FrameStream): Promise<void> => {
     try {
-      if (!(await parts.gate.enter(peer, 'a range', frames.ended))) {
-        await sayError(frames, 'busy')
+      if (!(await parts.gate.admit(peer, 'a range', frames.ended))) {
+        await sendError(frames, 'busy')
         return
       }
       await answer(peer, frames, limits, serving)
       await frames.close()
     } catch (thrown) {
       const failure = toStreamFailure(thrown)
-      if (failure === sourceFailure) return await sayError(frames, 'unavailable')
+      if (failure === sourceFailure) return await sendError(frames, 'unavailable')
       frames.abort(failure)
       if (failure.fault !== null) parts.onFault(peer, failure.fault, failure.message)
     }
@@ -100,12 +100,12 @@ export function createRangeServer(limits: P2pLimits, parts: RangeServerParts): R
 
   /** Counts the stream; it has ended when the peer says so, or when the returned function does. */
   const begin = (peer: string, frames: FrameStream): (() => void) | null => {
-    const holding = streams.take(parts.partyOf(peer), 1)
-    if (holding === null) return null
+    const reservation = streams.reserve(parts.remoteOf(peer), 1)
+    if (reservation === null) return null
     const own = active.get(peer) ?? new Set()
     active.set(peer, own.add(frames))
     const end = (): void => {
-      holding.release()
+      reservation.release()
       own.delete(frames)
       if (own.size === 0 && active.get(peer) === own) active.delete(peer)
     }
@@ -127,7 +127,7 @@ export function createRangeServer(limits: P2pLimits, parts: RangeServerParts): R
       })
       if (frames.ended.aborted) return
       const end = begin(peer, frames)
-      if (end === null) return await sayError(frames, 'busy')
+      if (end === null) return await sendError(frames, 'busy')
       await run(peer, frames)
       end()
     },
@@ -159,7 +159,7 @@ function guarded(parts: RangeServerParts): BlockSource {
   }
 }
 
-async function sayError(frames: FrameStream, error: Refusal): Promise<void> {
+async function sendError(frames: FrameStream, error: Refusal): Promise<void> {
   try {
     await frames.write(encodeServerFrame({ kind: 'error', error }))
     await frames.close()
@@ -185,7 +185,7 @@ async function answer(
   await frames.write(encodeServerFrame({ kind: 'end', blocks }))
 }
 
-/** One answer on its way. */
+/** One response that is being sent. */
 interface Sending {
   readonly peer: string
   readonly frames: FrameStream
@@ -198,18 +198,18 @@ interface Sending {
 async function sendBlocks(
   { peer, frames, request, status }: Sending,
   limits: P2pLimits,
-  { bytes, metrics, partyOf, source }: Serving,
+  { bytes, metrics, remoteOf, source }: Serving,
 ): Promise<number> {
   const send = creditedWriter(frames, Math.min(request.windowBytes, maxWindowBytes))
-  const takeTurn = createTurnTaker()
+  const yieldThread = createYield()
   let blocks = 0
   for (const height of storedHeights(request, status, source)) {
-    await takeTurn()
+    await yieldThread()
     frames.ended.throwIfAborted()
     const block = source.sealedBlock(height)
     if (block === null) continue
     for (const frame of blockFrames(height, block, limits.maxFrameBytes)) {
-      await pause(bytes.owe(partyOf(peer), frame.byteLength) ?? 0, frames.ended)
+      await pause(bytes.owe(remoteOf(peer), frame.byteLength) ?? 0, frames.ended)
       await send(frame)
     }
     blocks += 1
@@ -219,7 +219,7 @@ async function sendBlocks(
   return blocks
 }
 
-/** The stored heights that were asked for, looked up a few at a time: no snapshot is held meanwhile. */
+/** The stored heights that were asked for, read a few at a time: no snapshot is held meanwhile. */
 function* storedHeights(
   { from, to }: RequestFrame,
   status: Range | null,
@@ -237,10 +237,10 @@ function* storedHeights(
 }
 
 /** The function that lets other work go on when we had the thread for a while. */
-function createTurnTaker(): () => Promise<void> {
+function createYield(): () => Promise<void> {
   let since = performance.now()
   return async () => {
-    if (performance.now() - since < turnMs) return
+    if (performance.now() - since < sliceMs) return
     await nextTurn()
     since = performance.now()
   }
@@ -281,7 +281,7 @@ function creditedWriter(
   }
 }
 
-/** Who grants no credit is a reader that stalls, not a writer. */
+/** A peer that grants no credit is a stalled reader, not a stalled writer. */
 async function readCredit(frames: FrameStream): Promise<Uint8Array> {
   try {
     return await frames.read()

@@ -11,11 +11,11 @@ import type { Fault } from '../limits/fault.ts'
 import { frameErrorName } from './frame-error.ts'
 
 export interface FrameStream {
-  /** Aborted when the stream has ended, whoever ended it. */
+  /** Aborted when the stream has ended, whichever side ended it. */
   readonly ended: AbortSignal
   /** The next frame. Throws a StreamFailure. */
   read(): Promise<Uint8Array>
-  /** Resolves when the frame is on its way and there is room for another. Throws a StreamFailure. */
+  /** Resolves when the frame is sent and there is room for another. Throws a StreamFailure. */
   write(frame: Uint8Array): Promise<void>
   /** Ends our side after what was written; the peer may take a step's time to end its own. */
   close(): Promise<void>
@@ -23,7 +23,7 @@ export interface FrameStream {
   abort(error: Error): void
 }
 
-export interface FrameStreamOptions {
+interface FrameStreamOptions {
   readonly maxFrameBytes: number
   readonly maxBufferBytes: number
   /** Longest time one read or write may take. */
@@ -32,7 +32,7 @@ export interface FrameStreamOptions {
 }
 
 /** Why a stream ended early, and whether that was the peer's fault. */
-export interface StreamFailure extends Error {
+interface StreamFailure extends Error {
   readonly fault: Fault | null
 }
 

@@ -2,35 +2,35 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Fault } from '../limits/fault.ts'
 import type { P2pLimits } from '../limits/limits.ts'
-import type { Party } from '../limits/party.ts'
 import { createRates } from '../limits/rates.ts'
+import type { Remote } from '../limits/remote.ts'
 
-export interface RequestGateParts {
-  partyOf(peer: string): Party
+interface RequestGateParts {
+  remoteOf(peer: string): Remote
   onFault(peer: string, fault: Fault, detail: string): void
 }
 
 export interface RequestGate {
   /**
-   * Resolves when a request of the peer may be answered: with true at its turn, with false when it is
+   * Resolves when a request of the peer may be answered: with true when it may, with false when it is
    * refused or `signal` aborts. More than one peer may make are a fault; what strangers of one address
    * make together waits.
    */
-  enter(peer: string, what: string, signal: AbortSignal): Promise<boolean>
+  admit(peer: string, what: string, signal: AbortSignal): Promise<boolean>
 }
 
 /** The answering side: one gate for all protocols. */
 export function createRequestGate(limits: P2pLimits, parts: RequestGateParts): RequestGate {
-  const { requestsPerSecond, maxRemembered: maxParties } = limits
-  const byPeer = createRates(ofEach(requestsPerSecond), { maxParties })
-  const byParty = createRates(limits.requests, { maxParties })
+  const { requestsPerSecond, maxRemembered: maxRemotes } = limits
+  const byPeer = createRates(ofEach(requestsPerSecond), { maxRemotes })
+  const byRemote = createRates(limits.requests, { maxRemotes })
   return {
-    enter: async (peer, what, signal) => {
-      if (!byPeer.take(asParty(peer), 1)) {
+    admit: async (peer, what, signal) => {
+      if (!byPeer.take(asRemote(peer), 1)) {
         parts.onFault(peer, 'request flood', what)
         return false
       }
-      const waitMs = byParty.owe(parts.partyOf(peer), 1, limits.requestWaitMs)
+      const waitMs = byRemote.owe(parts.remoteOf(peer), 1, limits.requestWaitMs)
       if (waitMs === null) return false
       await pause(waitMs, signal)
       return !signal.aborted
@@ -45,24 +45,24 @@ const ownBurstSeconds = 1
 
 export interface Pacer {
   /** Resolves when it is time to ask the peer once more. Throws the signal's reason when it aborts. */
-  turn(peer: string, signal: AbortSignal): Promise<void>
+  wait(peer: string, signal: AbortSignal): Promise<void>
 }
 
 /** The asking side: keeps us below what an honest peer of the same limits takes for a flood. */
 export function createPacer(limits: P2pLimits): Pacer {
-  const options = { maxParties: limits.maxRemembered, burstSeconds: ownBurstSeconds }
+  const options = { maxRemotes: limits.maxRemembered, burstSeconds: ownBurstSeconds }
   const rates = createRates(ofEach(limits.requestsPerSecond * ownPart), options)
   return {
-    turn: async (peer, signal) => {
+    wait: async (peer, signal) => {
       signal.throwIfAborted()
-      await pause(rates.owe(asParty(peer), 1) ?? 0, signal)
+      await pause(rates.owe(asRemote(peer), 1) ?? 0, signal)
       signal.throwIfAborted()
     },
   }
 }
 
-/** A budget of its own for each peer ID, whoever it is. */
-function asParty(peer: string): Party {
+/** A budget of its own for each peer ID. */
+function asRemote(peer: string): Remote {
   return { key: peer, isConfigured: true }
 }
 

@@ -2,8 +2,8 @@
  * Writes as the API server counts them, to everything that the operator may write. Who wrote is not
  * counted there, so nobody else must be at work meanwhile.
  */
-import type { Cluster } from '../../support/cluster.ts'
-import { chartRules } from '../../support/cluster-operator.ts'
+import type { Cluster } from '../../e2e/cluster/support/cluster.ts'
+import { chartRules } from '../../e2e/cluster/support/cluster-operator.ts'
 
 /** Number of requests by verb and resource, as in `APPLY hosts/status`. */
 export type WriteCounts = ReadonlyMap<string, number>

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { type Cluster, expectStatus } from '../../support/cluster.ts'
+import { type Cluster, expectStatus } from '../../e2e/cluster/support/cluster.ts'
 
 export interface FakeNodes {
   /** Fields of a pod template that bring its pods there. */
@@ -13,7 +13,7 @@ export interface FakeNodes {
   close(): Promise<void>
 }
 
-export interface FakeNodesOptions {
+interface FakeNodesOptions {
   /** Label value and prefix of names; nobody else's. */
   readonly name: string
   readonly count: number

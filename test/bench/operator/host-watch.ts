@@ -3,14 +3,14 @@ import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { hostKind } from '../../../operator/api/resource-kinds.ts'
 import type { Host } from '../../../operator/api.ts'
-import { resourceType } from '../../../operator/reconcile/cluster-view.ts'
-import { openApi } from '../../../operator/runtime/api.ts'
-import { openConnection } from '../../../operator/runtime/connection.ts'
+import { resourceType } from '../../../operator/reconcile/observe/cluster-view.ts'
+import { openReflector } from '../../../operator/runtime/cache/reflector.ts'
+import { openApi } from '../../../operator/runtime/client/api.ts'
+import { openConnection } from '../../../operator/runtime/client/connection.ts'
 import { openRuntimeMetrics } from '../../../operator/runtime/metrics.ts'
-import { openReflector } from '../../../operator/runtime/reflector.ts'
 
 /** How far a Host is. */
-export interface HostState {
+interface HostState {
   readonly namespace: string
   readonly name: string
   /** Whether the condition Ready is True, and speaks of the spec there is now. */
@@ -24,7 +24,7 @@ export interface HostWatch {
   close(): Promise<void>
 }
 
-export interface HostWatchOptions {
+interface HostWatchOptions {
   readonly namespaces: readonly string[]
   readonly kubeconfig: string
 }

@@ -2,7 +2,7 @@
  * Volumes made beforehand, for claims of two sizes. They are bound once a pod needs them, as volumes of most
  * classes are: the scheduler does that for many pods at once.
  */
-import { type Cluster, expectStatus } from '../../support/cluster.ts'
+import { type Cluster, expectStatus } from '../../e2e/cluster/support/cluster.ts'
 import { benchLabels, selecting } from './fake-nodes.ts'
 import { inParallel } from './in-parallel.ts'
 
@@ -14,7 +14,7 @@ export interface PremadeVolumes {
   close(): Promise<void>
 }
 
-export interface PremadeVolumesParts {
+interface PremadeVolumesParts {
   readonly cluster: Cluster
   readonly signal: AbortSignal
 }

@@ -1,8 +1,8 @@
 /** The figures of many Hosts, in the order of an operator's life. */
 import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Cluster } from '../../support/cluster.ts'
-import { inNamespace } from '../../support/cluster-resources.ts'
+import type { Cluster } from '../../e2e/cluster/support/cluster.ts'
+import { inNamespace } from '../../e2e/cluster/support/cluster-resources.ts'
 import { sampleValue } from '../../support/metric-value.ts'
 import { type Figure, show } from '../figure.ts'
 import { median, timed } from '../statistics.ts'
@@ -12,17 +12,17 @@ import { inParallel } from './in-parallel.ts'
 import type { MeasuredOperator, StartOperator } from './measured-operator.ts'
 
 /** Names are told apart without their namespaces. */
-export interface Place {
+interface Place {
   readonly namespace: string
   readonly name: string
 }
 
-export interface Hosts {
+interface Hosts {
   readonly places: readonly Place[]
   readonly spec: object
 }
 
-export interface ScaleParts {
+interface ScaleParts {
   readonly cluster: Cluster
   readonly watch: HostWatch
   readonly start: StartOperator

@@ -2,20 +2,19 @@
  * Namespaces for many Hosts, and an account with the rights that the chart gives an operator of the whole
  * cluster, which is what it installs unless told otherwise.
  */
+import { type Cluster, expectStatus, restrictedLevel } from '../../e2e/cluster/support/cluster.ts'
+import { account, chartRules } from '../../e2e/cluster/support/cluster-operator.ts'
+import { eventually } from '../../e2e/cluster/support/cluster-resources.ts'
+import { expectNoResources } from '../../e2e/cluster/support/no-resources.ts'
 
-import { type Cluster, expectStatus, restrictedLevel } from '../../support/cluster.ts'
-import { account, chartRules } from '../../support/cluster-operator.ts'
-import { eventually } from '../../support/cluster-resources.ts'
-import { expectNoResources } from '../../support/no-resources.ts'
-
-export interface WideSpace {
+interface WideSpace {
   /** The account, and the Lease, are in the first one. */
   readonly namespaces: readonly string[]
   /** Takes everything away, and waits until it is gone. */
   close(): Promise<void>
 }
 
-export interface WideSpaceOptions {
+interface WideSpaceOptions {
   /** Of what belongs to no namespace; nobody else's. */
   readonly name: string
   readonly count: number

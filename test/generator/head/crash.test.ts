@@ -10,7 +10,7 @@ const rounds = 10
 
 /** Starts the signing program, kills it some time after its first head, and answers the heads it sent. */
 async function signAndKill(path: string, unixMs: number, delayMs: number): Promise<Head[]> {
-  const child = startChild('test/support/head-program.ts', { args: [path, `${unixMs}`] })
+  const child = startChild('test/generator/support/head-program.ts', { args: [path, `${unixMs}`] })
   await child.says('head')
   await pause(delayMs)
   child.process.kill('SIGKILL')
@@ -21,7 +21,7 @@ async function signAndKill(path: string, unixMs: number, delayMs: number): Promi
   )
 }
 
-test(`kill -9 at any moment, and a clock that jumps both ways, bring no sequence twice (${rounds} rounds)`, async (t) => {
+test(`kill -9 and a jumping clock repeat no sequence (${rounds} rounds)`, async (t) => {
   const path = testDirectory(t)
   const random = createSeededRandom('kill heads')
   const sent: Head[] = []

@@ -4,10 +4,10 @@ import { describe, type TestContext, test } from 'node:test'
 import { openOwnHeadSearch } from '../../../src/generator/head/own-head-search.ts'
 import { encodeHead, type Head } from '../../../src/primitives/head.ts'
 import { decodeVoteRequest, encodeHeadsAnswer } from '../../../src/primitives/vote-exchange.ts'
-import { createCollection } from '../../support/collection.ts'
+import { testSigner } from '../../support/chain/sealed-blocks.ts'
+import { signHead } from '../../support/chain/signed-heads.ts'
 import { connect, openRoom, testNetwork } from '../../support/p2p-room.ts'
-import { testSigner } from '../../support/sealed-blocks.ts'
-import { signHead } from '../../support/signed-heads.ts'
+import { createCollection } from '../support/collection.ts'
 
 const key = testSigner('generator')
 
@@ -67,7 +67,7 @@ describe('a Generator asks for its own newest head', () => {
     let answer = answerOf()
     const { peer, generator, asked, found, search } = await openPeers(t, () => answer)
     await connect(generator, peer)
-    search(5).know(20)
+    search(5).addOwn(20)
     await asked.first(() => asked.items.length > 3)
     answer = answerOf(headOf(20))
     await asked.first(() => asked.items.length > 8)
@@ -88,7 +88,7 @@ const hostile: Readonly<Record<string, () => Uint8Array>> = {
   'bytes that are no answer': () => Buffer.from('no answer'),
 }
 
-describe('a peer is at fault that answers with', () => {
+describe('a peer is penalised that responds with', () => {
   for (const [what, answer] of Object.entries(hostile))
     test(what, async (t) => {
       const { peer, generator, found, search } = await openPeers(t, answer)
@@ -100,7 +100,7 @@ describe('a peer is at fault that answers with', () => {
     })
 })
 
-test('our own heads in any order: none that this program signed is taken for another’s, and no peer is at fault for them', async (t) => {
+test('heads that this program signed count as foreign in no order, and cost a peer nothing', async (t) => {
   const signed = [7, 8, 9, 30, 31, 40]
   let turn = 0
   const { peer, generator, asked, found, search } = await openPeers(t, () =>
@@ -108,7 +108,7 @@ test('our own heads in any order: none that this program signed is taken for ano
   )
   await connect(generator, peer)
   const opened = search(1)
-  for (const sequence of signed) opened.know(sequence)
+  for (const sequence of signed) opened.addOwn(sequence)
   await asked.first(() => asked.items.length > 4 * signed.length)
   assert.deepEqual(found.items, [])
   assert.equal(await generator.metric('viewmesh_p2p_faults_total'), 0)
@@ -122,7 +122,7 @@ test('a head of another program with our key is found above ours and below', asy
   )
   await connect(generator, peer)
   const opened = search(1)
-  for (const sequence of [9, 11, 12]) opened.know(sequence)
+  for (const sequence of [9, 11, 12]) opened.addOwn(sequence)
   await found.first(() => found.items.length === 4)
   assert.deepEqual(new Set(found.items.map(({ sequence }) => sequence)), new Set([10, 50]))
 })

@@ -8,13 +8,13 @@ import { decodeHead, encodeHead, type Head } from '../../../src/primitives/head.
 import { encodeHeadsAnswer } from '../../../src/primitives/vote-exchange.ts'
 import type { StoreWriter } from '../../../src/store/store.ts'
 import { captureLog } from '../../support/captured-log.ts'
-import { createCollection } from '../../support/collection.ts'
-import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
-import { opaqueBlock, opaqueSeal } from '../../support/opaque-blocks.ts'
+import { opaqueBlock, opaqueSeal } from '../../support/chain/opaque-blocks.ts'
+import { testSigner } from '../../support/chain/sealed-blocks.ts'
+import { signHead, testGenesis } from '../../support/chain/signed-heads.ts'
 import { connect, openRoom, type TestRoom, testNetwork } from '../../support/p2p-room.ts'
-import { testSigner } from '../../support/sealed-blocks.ts'
-import { signHead, testGenesis } from '../../support/signed-heads.ts'
 import { openTestStore } from '../../support/test-store.ts'
+import { createCollection } from '../support/collection.ts'
+import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
 
 const restarts = 10
 const runMs = 60_000
@@ -46,7 +46,7 @@ async function runOnce(run: Run, questions: number): Promise<Head[]> {
       onDiffers: () => undefined,
       onHead({ bytes, sequence }) {
         heads.add(decodeHead(bytes))
-        search.know(sequence)
+        search.addOwn(sequence)
       },
       onFailure: (error) => assert.fail(String(error)),
     },
@@ -103,8 +103,8 @@ async function restartAgainAndAgain(t: TestContext, keepsStore: boolean): Promis
   }
 }
 
-test(`restarted ${restarts} times in ten minutes with its store it goes on`, (t) =>
+test(`restarted ${restarts} times in ten minutes with its store, it continues`, (t) =>
   restartAgainAndAgain(t, true))
 
-test(`restarted ${restarts} times in ten minutes without its store, and with the clock set back, it goes on`, (t) =>
+test(`restarted ${restarts} times in ten minutes without store and right clock, it continues`, (t) =>
   restartAgainAndAgain(t, false))

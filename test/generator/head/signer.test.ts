@@ -5,16 +5,16 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ServiceError } from '../../../src/errors.ts'
 import { createHeadSigner, type HeadSigner } from '../../../src/generator/head/signer.ts'
 import { defaultHeadTiming } from '../../../src/generator/head/timing.ts'
-import { verifySignature } from '../../../src/identity/signature.ts'
+import { isValidSignature } from '../../../src/identity/signature.ts'
 import { decodeHead, encodeHead, type Head, headDigest } from '../../../src/primitives/head.ts'
 import type { StoreWriter } from '../../../src/store/store.ts'
 import { type CapturedLog, captureLog } from '../../support/captured-log.ts'
-import { type Collection, createCollection } from '../../support/collection.ts'
-import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
-import { namedHash, opaqueBlock, opaqueSeal } from '../../support/opaque-blocks.ts'
-import { testNetwork, testSigner } from '../../support/sealed-blocks.ts'
-import { signHead, testGenesis } from '../../support/signed-heads.ts'
+import { namedHash, opaqueBlock, opaqueSeal } from '../../support/chain/opaque-blocks.ts'
+import { testNetwork, testSigner } from '../../support/chain/sealed-blocks.ts'
+import { signHead, testGenesis } from '../../support/chain/signed-heads.ts'
 import { openTestStore } from '../../support/test-store.ts'
+import { type Collection, createCollection } from '../support/collection.ts'
+import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
 
 const seconds = 1_000
 const minutes = 60 * seconds
@@ -116,7 +116,7 @@ describe('the head of a sealed block', () => {
       nodeHeight: 170,
     })
     assert.equal(signatureIdentity, key.identity)
-    assert.ok(verifySignature(signatureType, signatureIdentity, headDigest(head), signatureValue))
+    assert.ok(isValidSignature(signatureType, signatureIdentity, headDigest(head), signatureValue))
   })
 
   test('waits until block 0 is known', async (t) => {
@@ -170,7 +170,7 @@ describe('while no block comes', () => {
     assert.deepEqual(numbers(heads), [7, 7, 7, 7])
   })
 
-  test('a Generator whose node does not answer is silent, until the node is back', async (t) => {
+  test('a Generator whose node does not respond is silent until the node is back', async (t) => {
     const { seal, heads, clock, asked } = await openSigner(t)
     await seal(7)
     clock.advance(10 * minutes)
@@ -207,7 +207,7 @@ describe('while no block comes', () => {
 })
 
 describe('a sequence', () => {
-  test('goes on after the stored one, whatever the clock says', async (t) => {
+  test('continues after the stored one, whatever the clock says', async (t) => {
     const first = await openSigner(t)
     const { store } = first
     await first.seal(1)
@@ -230,7 +230,7 @@ describe('a sequence', () => {
     assert.deepEqual(sequences(heads), [clock.unixMs()])
   })
 
-  test('goes on above the head that a peer has, half a second after the last one', async (t) => {
+  test('continues above the head that a peer has, half a second after the last one', async (t) => {
     const { seal, signer, heads, clock } = await openSigner(t)
     await seal(50)
     const [first = 0] = sequences(heads)
@@ -254,7 +254,7 @@ describe('a sequence', () => {
 })
 
 describe('our own heads at peers', () => {
-  test('a thousand old ones, after the store was lost and the clock set back, neither stop a Generator nor have it sign more than two a second', async (t) => {
+  test('a thousand old ones neither stop a Generator nor make it sign more than two a second', async (t) => {
     const { seal, signer, heads, clock, log } = await openSigner(t, { clock: createFakeClock(0) })
     await seal(90)
     for (let sequence = 1; sequence <= 1_000; sequence++) {
@@ -345,11 +345,11 @@ describe('a reorganisation', () => {
     for (const height of [6, 7])
       await store.putSealedBlock({ ...opaqueBlock(height), seals: seals(height) })
     const sent = signer.sealed({ number: 7, hash: namedHash('main:7') }, clock.nowMs())
-    signer.leave()
-    await Promise.all([sent, store.removeAbove(6)])
+    signer.suspend()
+    await Promise.all([sent, store.truncateAbove(6)])
     clock.advance(minutes)
     assert.deepEqual(heads.items, [], 'what was being written is not sent')
-    signer.stand()
+    signer.resume()
     asked.items[0]?.answer(namedHash('main:6'))
     await heads.first(({ number }) => number === 6)
     assert.deepEqual(numbers(heads), [6])
@@ -365,14 +365,14 @@ describe('a reorganisation', () => {
     await heads.first(() => heads.items.length === 2)
   })
 
-  test('in sight makes nothing of a block that the node answered before', async (t) => {
+  test('in sight ignores a block that the node returned before', async (t) => {
     const { seal, signer, heads, clock, asked } = await openSigner(t)
     await seal(7)
     clock.advance(seconds)
-    const answeredMs = clock.nowMs()
+    const returnedMs = clock.nowMs()
     clock.advance(seconds)
     signer.doubt()
-    await signer.sealed({ number: 8, hash: namedHash('main:8') }, answeredMs)
+    await signer.sealed({ number: 8, hash: namedHash('main:8') }, returnedMs)
     assert.deepEqual(numbers(heads), [7])
     assert.deepEqual(
       asked.items.map(({ height }) => height),
@@ -382,9 +382,9 @@ describe('a reorganisation', () => {
 
   test('to a block without a seal of ours, or to an empty store, is no place to stand', async (t) => {
     const { store, signer, heads, clock, asked } = await openSigner(t)
-    signer.stand()
+    signer.resume()
     await store.putSealedBlock(opaqueBlock(7))
-    signer.stand()
+    signer.resume()
     clock.advance(minutes)
     assert.deepEqual([heads.items, asked.items], [[], []])
   })

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { prepareBlock } from '../../../src/generator/ingest/prepare-block.ts'
 import { encodeBlock } from '../../../src/generator/read/encode-block.ts'
-import { type ChainBlock, createChain, forkChain } from '../../support/block-factory.ts'
-import type { GeneratedNode } from '../../support/generated-node.ts'
-import { assertStored, ingestSetting } from '../../support/running-ingest.ts'
-import { testNetwork } from '../../support/sealed-blocks.ts'
+import { type ChainBlock, createChain, forkChain } from '../../support/chain/block-factory.ts'
+import type { GeneratedNode } from '../../support/chain/generated-node.ts'
+import { testNetwork } from '../../support/chain/sealed-blocks.ts'
+import { assertStored, ingestSetting } from '../support/running-ingest.ts'
 
 const hashOf = (block: ChainBlock | undefined): string => block?.hash ?? assert.fail('no block')
 
@@ -117,7 +117,7 @@ describe('a provider of several nodes, whose `null` means that one of them is be
     await first.stop()
     node.change((_, param) => (param === '0xa' ? { result: null } : undefined))
     const second = run()
-    await second.log.line('goes on after the last stored block')
+    await second.log.line('continues after the last stored block')
     assertStored(store, chain)
     assert.deepEqual(second.log.messages('warn'), [])
   })
@@ -140,7 +140,7 @@ describe('a provider of several nodes, whose `null` means that one of them is be
 })
 
 describe('block 0', () => {
-  test('is asked for until it is known, and kept', async (t) => {
+  test('is requested until it is known, and kept', async (t) => {
     const chain = createChain({ from: 0, count: 8 })
     const { store, node, run } = await ingestSetting(t, chain)
     node.change((_, param) => (param === '0x0' ? { result: null } : undefined))

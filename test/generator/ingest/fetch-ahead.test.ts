@@ -39,7 +39,7 @@ test('the next heights are under way while one is awaited, and no height twice',
   assert.deepEqual(heights(manual), [5, 6, 7, 8, 9])
 })
 
-test('answers that arrive in another order are handed out in order', async () => {
+test('results that arrive in another order are returned in order', async () => {
   const manual = createManualFetch()
   const ahead = createFetchAhead(3, manual.fetch)
   const first = ahead.take(1, 100)
@@ -49,13 +49,13 @@ test('answers that arrive in another order are handed out in order', async () =>
   assert.equal(await ahead.take(3, 100), 'block 3')
 })
 
-test('nothing above the head is asked for', () => {
+test('nothing above the head is fetched', () => {
   const manual = createManualFetch()
   void createFetchAhead(3, manual.fetch).take(5, 6)
   assert.deepEqual(heights(manual), [5, 6])
 })
 
-test('cancelled heights are aborted, and whoever waits for one gets null', async () => {
+test('cancelled heights are aborted, and a caller that waits for one gets null', async () => {
   const manual = createManualFetch()
   const ahead = createFetchAhead(3, manual.fetch)
   const waiting = ahead.take(5, 100)
@@ -70,7 +70,7 @@ test('cancelled heights are aborted, and whoever waits for one gets null', async
   assert.deepEqual(heights(manual), [5, 6, 7, 8, 5])
 })
 
-test('a failure reaches whoever takes the height', async () => {
+test('a failure reaches the caller that takes the height', async () => {
   const manual = createManualFetch()
   const ahead = createFetchAhead(3, manual.fetch)
   const waiting = ahead.take(5, 6)

@@ -29,7 +29,7 @@ test('the last common height is found wherever the chains part', async () => {
   )
 })
 
-test('a branch of one block costs two questions, one of 500 blocks some twenty, in a million heights', async () => {
+test('a branch of one block costs two requests, one of 500 some twenty, in a million heights', async () => {
   const range = { from: 0, to: 999_999 }
   assert.deepEqual(await find(range, 999_998), [999_998, 2])
   const [found, asked] = await find(range, 999_499)
@@ -42,7 +42,7 @@ test('chains without a common block part below the lowest', async () => {
   assert.equal((await find({ from: 7, to: 9 }, 3))[0], 6)
 })
 
-test('what a node does not answer is unknown, never different', async (t) => {
+test('what a node does not return is unknown, never different', async (t) => {
   const range = { from: 1, to: 20 }
   await t.test('at its own head', async () => {
     assert.deepEqual(await find(range, 20, (height) => height === 20), ['same', 2])

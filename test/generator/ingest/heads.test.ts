@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type ChainBlock, createChain, forkChain } from '../../support/block-factory.ts'
-import type { GeneratedNode } from '../../support/generated-node.ts'
-import { ingestSetting } from '../../support/running-ingest.ts'
-import { testSigner } from '../../support/sealed-blocks.ts'
-import { signHead } from '../../support/signed-heads.ts'
+import { type ChainBlock, createChain, forkChain } from '../../support/chain/block-factory.ts'
+import type { GeneratedNode } from '../../support/chain/generated-node.ts'
+import { testSigner } from '../../support/chain/sealed-blocks.ts'
+import { signHead } from '../../support/chain/signed-heads.ts'
+import { ingestSetting } from '../support/running-ingest.ts'
 
 const timing = { apartMs: 2, everyMs: 60, confirmedForMs: 60, askNodeMs: 5 }
 const hashOf = (block: ChainBlock | undefined): string => block?.hash ?? assert.fail('no block')
@@ -35,7 +35,8 @@ describe('a head', () => {
     node.show(chain)
     const head = await running.head(({ number }) => number === 8)
     await running.sealed(hashOf(chain[8]))
-    assert.deepEqual(running.told.slice(-2), ['head 8', 'sealed 8'])
+    const of8 = running.told.filter((each) => each.endsWith(' 8'))
+    assert.deepEqual(of8.slice(0, 2), ['head 8', 'sealed 8'])
     assert.deepEqual([head.hash, head.nodeHeight], [chain[8]?.hash, 8])
     assert.equal(head.genesisHash, chain[0]?.hash)
     const { length } = running.heads
@@ -99,7 +100,7 @@ describe('a reorganisation', () => {
     [3, 0],
     [4, 18],
   ])
-    test(`of ${depth} blocks in a store from height ${startHeight} on leaves no head on a block that is gone`, async (t) => {
+    test(`of ${depth} blocks from height ${startHeight} leaves no head on a removed block`, async (t) => {
       const chain = createChain({ from: 0, count: 21 })
       const { node, run } = await ingestSetting(t, chain)
       const running = run({ timing, startHeight: { kind: 'at', height: startHeight ?? 0 } })
@@ -112,7 +113,7 @@ describe('a reorganisation', () => {
       assert.ok(running.heads.slice(left + 1).every(({ hash }) => common.has(hash)))
     })
 
-  test('that no new head tells of is noticed when the node is asked for the block', async (t) => {
+  test('that no new head announces is noticed when the node is asked for the block', async (t) => {
     const chain = createChain({ from: 0, count: 6 })
     const { node, run } = await ingestSetting(t, chain)
     const running = run({ timing }, { pollIntervalMs: 600_000 })
@@ -126,7 +127,7 @@ describe('a reorganisation', () => {
 test('heads of our key that are newer again and again end ingest', async (t) => {
   const chain = createChain({ from: 0, count: 5 })
   const { run } = await ingestSetting(t, chain)
-  const running = run({ timing: { ...timing, overtakingsApartMs: 0 } })
+  const running = run({ timing: { ...timing, foreignHeadsApartMs: 0 } })
   let { sequence } = await running.head(({ number }) => number === 4)
   const signer = testSigner('ingest')
   for (let number = 5; number < 8; number++) {

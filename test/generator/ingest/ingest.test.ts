@@ -1,21 +1,27 @@
 /** The ingest loop between a real store and a node that grows, stumbles and changes branches. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { ServiceError } from '../../../src/errors.ts'
 import { prepareBlock } from '../../../src/generator/ingest/prepare-block.ts'
 import { encodeBlock } from '../../../src/generator/read/encode-block.ts'
-import { openBody } from '../../../src/primitives/body.ts'
+import { openBody } from '../../../src/primitives/body/body.ts'
 import { blockSections } from '../../../src/primitives/collections.ts'
 import type { Seal } from '../../../src/primitives/seal.ts'
 import type { StoreWriter } from '../../../src/store/store.ts'
-import { type ChainBlock, createChain, forkChain } from '../../support/block-factory.ts'
-import type { GeneratedNode } from '../../support/generated-node.ts'
-import { assertStored, ingestSetting } from '../../support/running-ingest.ts'
-import { testNetwork } from '../../support/sealed-blocks.ts'
+import { assertExplained } from '../../docs/support/explained.ts'
+import { type ChainBlock, createChain, forkChain } from '../../support/chain/block-factory.ts'
+import type { GeneratedNode } from '../../support/chain/generated-node.ts'
+import { testNetwork } from '../../support/chain/sealed-blocks.ts'
+import { assertStored, ingestSetting } from '../support/running-ingest.ts'
 
 const sealsAt = (store: StoreWriter, block: ChainBlock | undefined): readonly Seal[] =>
   store.reader.read((snapshot) => snapshot.sealsOf(block?.hash ?? ''))
 
-test('service page: "BlockSignature absent | Generator writing a block | all documents of the block have landed | BlockSignature written", from the start height to the head and then for each new block', async (t) => {
+/**
+ * Service page: "BlockSignature absent | Generator writing a block | all documents of the block have
+ * landed | BlockSignature written".
+ */
+test('a block is sealed once all its documents are stored, from the start height on', async (t) => {
   const chain = createChain({ count: 20 })
   const { store, node, run } = await ingestSetting(t, chain.slice(0, 15))
   const running = run()
@@ -45,14 +51,14 @@ test('what was sealed is counted: blocks, documents by collection, the height, s
   assert.equal(await metric('viewmesh_generator_reorganisations_total'), 0)
 })
 
-test('an empty store begins N behind the head for -N', async (t) => {
+test('an empty store starts N behind the head for -N', async (t) => {
   const chain = createChain({ count: 20 })
   const { store, run } = await ingestSetting(t, chain)
   await run({ startHeight: { kind: 'behind', blocks: 4 } }).sealed(chain[19]?.hash)
   assertStored(store, chain.slice(15))
 })
 
-test('a restart goes on after the last block, whatever the start height, and seals nothing twice', async (t) => {
+test('a restart continues after the last block at any start height and seals nothing twice', async (t) => {
   const chain = createChain({ count: 12 })
   const { store, node, run } = await ingestSetting(t, chain.slice(0, 6))
   const first = run()
@@ -157,14 +163,14 @@ test('a node that is behind is waited for; nothing is removed', async (t) => {
   await first.stop()
   node.show(chain.slice(0, 5))
   const second = run()
-  await second.log.line('goes on after the last stored block')
+  await second.log.line('continues after the last stored block')
   assertStored(store, chain.slice(0, 10))
   node.show(chain)
   await second.sealed(chain[11]?.hash)
   assertStored(store, chain)
 })
 
-test('a node that is below everything stored at the start is told of once', async (t) => {
+test('a node that is below everything stored at the start is reported once', async (t) => {
   const chain = createChain({ from: 0, count: 30 })
   const { node, run } = await ingestSetting(t, chain)
   const startHeight = { kind: 'at', height: 20 } as const
@@ -173,7 +179,7 @@ test('a node that is below everything stored at the start is told of once', asyn
   await first.stop()
   node.show(chain.slice(0, 5))
   const second = run({ startHeight })
-  await second.log.line('goes on after the last stored block')
+  await second.log.line('continues after the last stored block')
   await askedForHead(node, 10)
   assert.deepEqual(second.log.messages('warn'), [
     'execution node is behind everything stored, waits until it has caught up',
@@ -206,7 +212,7 @@ test('a node with none of the stored blocks ends ingest: Genesis changed, and wh
   assertStored(store, chain)
 })
 
-test('a node that begins again below everything stored is waited for where block 0 is the same, and ends ingest where it is another', async (t) => {
+test('a node below everything stored is awaited on the same block 0, and ends ingest on another', async (t) => {
   const chain = createChain({ from: 0, count: 30 })
   const { store, node, run } = await ingestSetting(t, chain)
   const startHeight = { kind: 'at', height: 20 } as const
@@ -214,7 +220,10 @@ test('a node that begins again below everything stored is waited for where block
   await running.sealed(chain[29]?.hash)
   assert.equal(await running.genesis, chain[0]?.hash)
   node.show(chain.slice(0, 5))
-  await running.log.line('execution node is behind everything stored, waits until it has caught up')
+  const { msg: message } = await running.log.line(
+    'execution node is behind everything stored, waits until it has caught up',
+  )
+  assertExplained({ message })
   const longer = [
     ...chain,
     ...createChain({ seed: 'on', count: 1, parent: chain[29] as ChainBlock }),
@@ -222,14 +231,15 @@ test('a node that begins again below everything stored is waited for where block
   node.show(longer)
   await running.sealed(longer[30]?.hash)
   node.show(createChain({ seed: 'another', from: 0, count: 5 }))
-  await assert.rejects(running.ended, {
-    code: 'GENERATOR_CHAIN_CHANGED',
-    message: /^Genesis changed: .*20 to 30/,
+  await assert.rejects(running.ended, (error: ServiceError) => {
+    assertExplained(error)
+    assert.match(error.message, /^Genesis changed: .*20 to 30/)
+    return error.code === 'GENERATOR_CHAIN_CHANGED'
   })
   assertStored(store, longer.slice(20))
 })
 
-test('an answer no documents can be made of is asked for again', async (t) => {
+test('a response that cannot be turned into documents is requested again', async (t) => {
   const chain = createChain({ count: 3 })
   const { store, node, run } = await ingestSetting(t, chain)
   let bad = 3
@@ -241,7 +251,7 @@ test('an answer no documents can be made of is asked for again', async (t) => {
   const running = run()
   await running.sealed(chain[2]?.hash)
   assertStored(store, chain)
-  assert.deepEqual(running.log.messages('warn'), ['block cannot be read, asks again'])
+  assert.deepEqual(running.log.messages('warn'), ['block cannot be read, retries'])
 })
 
 test('exactly the newest blocks are visible when old ones are pruned', async (t) => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createSealer } from '../../../src/generator/ingest/sealer.ts'
-import { verifySignature } from '../../../src/identity/signature.ts'
+import { isValidSignature } from '../../../src/identity/signature.ts'
 import { sealDigest } from '../../../src/primitives/seal.ts'
 import type { BlockHeader } from '../../../src/store/store.ts'
-import { testNetwork, testSigner } from '../../support/sealed-blocks.ts'
+import { testNetwork, testSigner } from '../../support/chain/sealed-blocks.ts'
 
 const header: BlockHeader = {
   number: 7,
@@ -37,7 +37,7 @@ test('a seal states network, number, hash, root and count, and its signature ver
     },
   )
   const { signatureType, signatureIdentity, signatureValue } = made
-  assert.ok(verifySignature(signatureType, signatureIdentity, sealDigest(made), signatureValue))
+  assert.ok(isValidSignature(signatureType, signatureIdentity, sealDigest(made), signatureValue))
 })
 
 test('a known seal of the same block and root is used again', () => {

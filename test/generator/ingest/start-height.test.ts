@@ -5,16 +5,16 @@ import { firstHeight, startHeight } from '../../../src/generator/ingest/start-he
 const first = (text: string | number, head: number): number =>
   firstHeight(startHeight.schema.parse(text), head)
 
-test('latest begins at the head', () => {
+test('latest starts at the head', () => {
   assert.equal(first('latest', 500), 500)
 })
 
-test('a height begins there, also above the head', () => {
+test('a height starts there, also above the head', () => {
   assert.equal(first('0', 500), 0)
   assert.equal(first(19_000_000, 500), 19_000_000)
 })
 
-test('-N begins N blocks behind the head, at 0 where there are fewer', () => {
+test('-N starts N blocks behind the head, at 0 where there are fewer', () => {
   assert.equal(first('-100', 500), 400)
   assert.equal(first('-100', 7), 0)
   assert.equal(first(-0, 7), 0)

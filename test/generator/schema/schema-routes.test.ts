@@ -77,7 +77,7 @@ test('an unknown collection name returns 404', async () => {
   assert.deepEqual(body, { error: 'not_found', message: "collection 'event' not found" })
 })
 
-test('HEAD is answered as GET', async () => {
+test('HEAD returns what GET does', async () => {
   assert.equal((await get('', {}, undefined, 'HEAD')).status, 200)
 })
 

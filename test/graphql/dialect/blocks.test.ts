@@ -1,6 +1,10 @@
 import { test } from 'node:test'
-import { blocks, type DialectCase, newest, runCases } from '../../support/dialect.ts'
-import { type ExpectedBlock, type ExpectedLog, pick } from '../../support/expected-documents.ts'
+import {
+  type ExpectedBlock,
+  type ExpectedLog,
+  pick,
+} from '../../support/chain/expected-documents.ts'
+import { blocks, type DialectCase, newest, runCases } from '../support/dialect.ts'
 
 const header =
   'hash number parentHash difficulty gasUsed gasLimit nonce miner size stateRoot transactionsRoot receiptsRoot extraData'

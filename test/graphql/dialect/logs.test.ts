@@ -1,6 +1,10 @@
 import { test } from 'node:test'
-import { type DialectCase, entries, logs, newest, runCases } from '../../support/dialect.ts'
-import { type ExpectedEntry, type ExpectedLog, pick } from '../../support/expected-documents.ts'
+import {
+  type ExpectedEntry,
+  type ExpectedLog,
+  pick,
+} from '../../support/chain/expected-documents.ts'
+import { type DialectCase, entries, logs, newest, runCases } from '../support/dialect.ts'
 
 const sample = logs[10] as ExpectedLog
 const transfer = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
@@ -201,4 +205,4 @@ const cases: readonly DialectCase[] = [
   },
 ]
 
-test('logs and access list entries', (t) => runCases(t, cases))
+test('logs and access list entries are answered as the dialect says', (t) => runCases(t, cases))

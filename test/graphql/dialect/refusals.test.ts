@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openDialectApi } from '../../support/dialect.ts'
+import { openDialectApi } from '../support/dialect.ts'
 
-/** Queries of older times that cannot be answered, and what they are told. */
+/** Queries of older versions that are refused, and their messages. */
 const refused: readonly (readonly [name: string, query: string, messages: readonly string[]])[] = [
   [
     'a field that is gone and a variable of the wrong type: every mistake at once',
@@ -38,7 +38,7 @@ const refused: readonly (readonly [name: string, query: string, messages: readon
   ),
 ]
 
-test('what cannot be answered is said with status 200, data null and messages', async (t) => {
+test('refused queries get status 200, data null and messages', async (t) => {
   const api = await openDialectApi(t)
   for (const [name, query, messages] of refused) {
     await t.test(name, async () => {

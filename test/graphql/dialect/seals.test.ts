@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Seal } from '../../../src/primitives/seal.ts'
+import { pick } from '../../support/chain/expected-documents.ts'
 import {
   blocks,
   cidsOf,
@@ -11,8 +12,7 @@ import {
   runCases,
   sealed,
   transactions,
-} from '../../support/dialect.ts'
-import { pick } from '../../support/expected-documents.ts'
+} from '../support/dialect.ts'
 
 const sealsOf = (index: number): readonly Seal[] => (sealed[index] ?? []).map(({ seal }) => seal)
 const rootOf = (index: number): string => sealsOf(index)[0]?.merkleRoot ?? ''
@@ -170,9 +170,10 @@ const cases: readonly DialectCase[] = [
   },
 ]
 
-test('seals, versions and attestation records', (t) => runCases(t, cases))
+test('seals, versions and attestation records are answered as the dialect says', (t) =>
+  runCases(t, cases))
 
-test('the types of the schema are listed', async (t) => {
+test('introspection lists the types of the schema', async (t) => {
   const api = await openDialectApi(t)
   const { body } = await api.ask('{ __schema { types { name } } }')
   const { data } = body as { data: { __schema: { types: { name: string }[] } } }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { blocks, entries, logs, openDialectApi, transactions } from '../../support/dialect.ts'
-import { pick } from '../../support/expected-documents.ts'
+import { pick } from '../../support/chain/expected-documents.ts'
+import { blocks, entries, logs, openDialectApi, transactions } from '../support/dialect.ts'
 
 /** One meaning, how it is written in each generation of the dialect, and what it answers. */
 interface Spellings {
@@ -219,7 +219,7 @@ const spellings: readonly Spellings[] = [
   },
 ]
 
-test('every generation of the dialect means the same', async (t) => {
+test('every spelling of the dialect means the same', async (t) => {
   const api = await openDialectApi(t)
   for (const { meaning, queries, variables, data } of spellings) {
     await t.test(meaning, async () => {

@@ -1,4 +1,5 @@
 import { test } from 'node:test'
+import { type ExpectedTransaction, pick } from '../../support/chain/expected-documents.ts'
 import {
   blocks,
   type DialectCase,
@@ -6,8 +7,7 @@ import {
   newest,
   runCases,
   transactions,
-} from '../../support/dialect.ts'
-import { type ExpectedTransaction, pick } from '../../support/expected-documents.ts'
+} from '../support/dialect.ts'
 
 const logFields =
   'address topics data blockNumber transactionHash transactionIndex blockHash logIndex removed'

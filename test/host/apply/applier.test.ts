@@ -1,12 +1,12 @@
 /** What a Host stores of the blocks that peers send: in order, out of order, on two branches, of strangers. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { encodeBody } from '../../../src/primitives/body.ts'
+import { encodeBody } from '../../../src/primitives/body/body.ts'
 import { encodeSealedBlock } from '../../../src/primitives/sealed-block.ts'
-import { createChain, forkChain, shapes } from '../../support/block-factory.ts'
-import { sealBlock, signSeal, testNetwork } from '../../support/sealed-blocks.ts'
-import { headMessage, testGenesis } from '../../support/signed-heads.ts'
-import { storableBlock } from '../../support/store-blocks.ts'
+import { createChain, forkChain, shapes } from '../../support/chain/block-factory.ts'
+import { sealBlock, signSeal, testNetwork } from '../../support/chain/sealed-blocks.ts'
+import { headMessage, testGenesis } from '../../support/chain/signed-heads.ts'
+import { storableBlock } from '../../support/chain/store-blocks.ts'
 import { storedChain } from '../../support/test-store.ts'
 import {
   alice,
@@ -53,7 +53,7 @@ describe('blocks of one Generator', () => {
     assert.deepEqual(storedChain(host.store.reader), expected(chain.slice(0, 3)))
     assert.equal(host.applier.state().waiting.blocks, 3)
     host.stand(at(chain, -1), alice)
-    await host.applier.settled()
+    await host.applier.drain()
     assert.deepEqual(storedChain(host.store.reader), expected(chain))
   })
 
@@ -65,7 +65,7 @@ describe('blocks of one Generator', () => {
     assert.deepEqual(storedChain(host.store.reader), expected(chain))
   })
 
-  test('can be looked up by what is in them', async (t) => {
+  test('can be found by what is in them', async (t) => {
     const host = await openApplier(t)
     const chain = createChain({ count: 3, from: 1 })
     host.stand(at(chain, -1), alice)
@@ -96,18 +96,18 @@ describe('blocks of one Generator', () => {
     assert.equal(host.applier.state().waiting.blocks, 12)
     assert.ok(host.applier.state().waiting.bytes <= maxWaitingBytes)
     host.stand(at(chain, -1), alice)
-    await host.applier.settled()
+    await host.applier.drain()
     const stored = storedChain(host.store.reader).length
     assert.ok(stored >= 2 && stored < 12)
     const { hash } = at(chain, -1)
-    const missing = { from: stored + 1, to: 12, hash, root: null, sake: 'documents' }
+    const missing = { from: stored + 1, to: 12, hash, root: null, purpose: 'documents' }
     assert.deepEqual(host.applier.wants()[0], missing)
     for (const block of blocks) await host.receive(block)
     assert.deepEqual(storedChain(host.store.reader), expected(chain))
   })
 })
 
-describe('whose word counts', () => {
+describe('accepted signers', () => {
   const chain = createChain({ count: 5, from: 1 })
 
   test('a stranger with valid signatures is not heard: nothing is stored, waits or is counted', async (t) => {
@@ -122,7 +122,7 @@ describe('whose word counts', () => {
     assert.deepEqual(signersOf(host.store, 1), [])
   })
 
-  test('a seal of a stranger beside an accepted one is left out, and keeps the message from being passed on', async (t) => {
+  test('a stranger’s seal beside an accepted one is left out, and the message is not forwarded', async (t) => {
     const host = await openApplier(t)
     const [first] = chain
     assert.ok(first)
@@ -141,7 +141,7 @@ describe('whose word counts', () => {
     host.stand(at(chain, 4), alice)
     assert.deepEqual(storedChain(host.store.reader), [])
     host.stand(at(chain, 2), bob)
-    await host.applier.settled()
+    await host.applier.drain()
     assert.deepEqual(storedChain(host.store.reader), expected(chain.slice(0, 3)))
   })
 
@@ -151,11 +151,11 @@ describe('whose word counts', () => {
     host.stand(at(chain, 4), alice)
     host.stand(at(chain, 0), bob)
     host.applier.setAccepted({ kind: 'listed', identities: [alice.identity], awaited: 0 })
-    await host.applier.settled()
+    await host.applier.drain()
     assert.deepEqual(storedChain(host.store.reader), expected(chain))
   })
 
-  test('anyone, if the Host was told so', async (t) => {
+  test('anyone, if the Host is configured so', async (t) => {
     const host = await openApplier(t)
     host.applier.setAccepted({ kind: 'anyone' })
     host.stand(at(chain, -1), mallory)
@@ -199,7 +199,7 @@ describe('the chain of a store', () => {
     assert.equal(host.applier.state().failures[0]?.code, 'HOST_GENESIS_MISMATCH')
   })
 
-  test('is not for a liar to say who is there before the others: they are followed once they are heard', async (t) => {
+  test('is not decided by a liar that comes first: the others are followed once they are heard', async (t) => {
     const host = await openApplier(t, { accepted: [alice, bob, mallory] })
     await host.pass(61_000)
     const other = createChain({ seed: 'made up', count: 3, from: 0 })
@@ -219,7 +219,7 @@ describe('the chain of a store', () => {
     assert.match(failure?.message ?? '', new RegExp(mallory.identity.slice(0, 12)))
   })
 
-  test('is not for the first of several configured peers to say, before the others showed who they are', async (t) => {
+  test('is not decided by the first of several configured peers, before the others prove theirs', async (t) => {
     const host = await openApplier(t)
     const identities = [alice.identity]
     host.applier.setAccepted({ kind: 'listed', identities, awaited: 2 })
@@ -319,13 +319,13 @@ describe('a gap', () => {
     assert.deepEqual(storedChain(host.store.reader), expected(chain.slice(99)))
     const [want] = host.applier.wants()
     const { parentHash: hash } = at(chain, 99)
-    assert.deepEqual(want, { from: 836, to: 899, hash, root: null, sake: 'gap' })
+    assert.deepEqual(want, { from: 836, to: 899, hash, root: null, purpose: 'gap' })
     for (const block of seal(chain.slice(35, 99))) await host.receive(block)
     assert.deepEqual(storedChain(host.store.reader), expected(chain.slice(35)))
     assert.deepEqual(host.applier.wants()[0]?.to, 835)
   })
 
-  test('is not filled with blocks of another branch, whoever sealed them', async (t) => {
+  test('is not filled with blocks of another branch, whichever signer sealed them', async (t) => {
     const host = await openApplier(t, { servedFrom: 900, retainBlocks: null })
     const chain = createChain({ count: 20, from: 900, shape: shapes.empty })
     host.stand(at(chain, -1), alice)

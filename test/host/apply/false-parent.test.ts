@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type ChainBlock, createChain, shapes } from '../../support/block-factory.ts'
+import { type ChainBlock, createChain, shapes } from '../../support/chain/block-factory.ts'
 import { storedChain } from '../../support/test-store.ts'
 import {
   alice,
@@ -47,7 +47,7 @@ for (const fakes of [19, 150]) {
     await sendHonest(host, chain.slice(0, fakes + 1).reverse())
     assert.deepEqual(storedChain(host.store.reader), expected(chain))
     assert.ok(host.writes.every(({ removed }) => removed <= 64))
-    const wanted = host.applier.wants().map(({ sake }) => sake)
+    const wanted = host.applier.wants().map(({ purpose }) => purpose)
     assert.deepEqual(wanted, ['gap'], 'block 0, which nobody sent')
 
     for (const block of seal([...made, joint], mallory)) await host.receive(block)

@@ -1,8 +1,9 @@
 /** What a Host says of its signers at `/health` while something about them lasts, and that it stops saying so. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createChain, forkChain, shapes } from '../../support/block-factory.ts'
-import { headMessage } from '../../support/signed-heads.ts'
+import { assertExplained } from '../../docs/support/explained.ts'
+import { createChain, forkChain, shapes } from '../../support/chain/block-factory.ts'
+import { headMessage } from '../../support/chain/signed-heads.ts'
 import { storedChain } from '../../support/test-store.ts'
 import {
   alice,
@@ -26,10 +27,11 @@ const codesOf = ({ applier }: TestApplier): (string | undefined)[] =>
 function failureOf({ applier }: TestApplier, code: string): string {
   const failures = applier.state().failures.filter((failure) => failure.code === code)
   assert.equal(failures.length, 1, `${code} is said once`)
+  assertExplained(failures[0] ?? assert.fail())
   return `${failures[0]?.message} ${failures[0]?.remedy}`
 }
 
-test('HOST_SIGNERS_DISAGREE: equal halves for an hour, named with their blocks and with what is shared, and nothing above that is stored', async (t) => {
+test('HOST_SIGNERS_DISAGREE: equal halves are named for an hour, and nothing above is stored', async (t) => {
   const host = await openApplier(t, { accepted: [alice, bob] })
   const sayAgain = (): void => {
     host.stand(ours, alice)
@@ -59,7 +61,7 @@ test('HOST_SIGNERS_DISAGREE: equal halves for an hour, named with their blocks a
   assert.deepEqual(storedChain(host.store.reader), expected(right))
 })
 
-test('HOST_SIGNERS_DISAGREE: two Generators on short forks for seconds are no disagreement, and no block is taken back', async (t) => {
+test('HOST_SIGNERS_DISAGREE: short forks of seconds report nothing and remove no block', async (t) => {
   const host = await openApplier(t, { accepted: [alice, bob] })
   for (let round = 0; round < 20; round += 1) {
     host.stand(ours, alice)
@@ -77,7 +79,7 @@ test('HOST_SIGNERS_DISAGREE: two Generators on short forks for seconds are no di
   )
 })
 
-test('HOST_SIGNERS_DISAGREE: a head whose block nobody serves is told with the signer that names it', async (t) => {
+test('HOST_SIGNERS_DISAGREE: a head whose block nobody serves is reported with its signer', async (t) => {
   const host = await openApplier(t, { accepted: [alice, bob, carol] })
   const nowhere = { number: 6, hash: `0x${'77'.repeat(32)}` }
   const sayAgain = (): void => {
@@ -98,7 +100,7 @@ test('HOST_SIGNERS_DISAGREE: a head whose block nobody serves is told with the s
   assert.deepEqual(storedChain(host.store.reader), expected(left))
 })
 
-test('HOST_FORK_TOO_DEEP: what more than half of all accepted signers have to say is not said while one of two is silent', async (t) => {
+test('HOST_FORK_TOO_DEEP: one of two signers replaces nothing deep while the other is silent', async (t) => {
   const host = await openApplier(t, { accepted: [alice, bob] })
   const chain = createChain({ count: 80, from: 1, shape: shapes.empty })
   host.stand(at(chain, -1), alice, bob)
@@ -129,6 +131,7 @@ test('HOST_SIGNER_SILENT: after 90 s without a head of a signer, until the next 
   await host.pass(89_000)
   assert.deepEqual(codesOf(host), [])
   await host.pass(2_000)
+  for (const failure of host.applier.state().failures) assertExplained(failure)
   const text = host.applier.state().failures.map(({ code, message }) => `${code}: ${message}`)
   assert.deepEqual(text, [
     `HOST_SIGNER_SILENT: The signer ${alice.identity.slice(0, 12)}… has been silent for 91 seconds.`,

@@ -4,24 +4,24 @@ import type { TestContext } from 'node:test'
 import { type Applier, createApplier } from '../../../src/host/apply/applier.ts'
 import type { ChainOptions } from '../../../src/host/apply/chain-state.ts'
 import type { Outcome, Stored } from '../../../src/host/apply/outcome.ts'
-import type { Signer } from '../../../src/identity/signature.ts'
+import type { DigestSigner } from '../../../src/identity/signature.ts'
 import type { StoreWriter } from '../../../src/store/store.ts'
-import { openWriter } from '../../../src/store/writer.ts'
-import type { ChainBlock } from '../../support/block-factory.ts'
+import { openWriter } from '../../../src/store/write/writer.ts'
 import { captureLog } from '../../support/captured-log.ts'
+import type { ChainBlock } from '../../support/chain/block-factory.ts'
 import {
   sealBlock,
   type TestSealedBlock,
   testNetwork,
   testSigner,
-} from '../../support/sealed-blocks.ts'
-import { headMessage } from '../../support/signed-heads.ts'
+} from '../../support/chain/sealed-blocks.ts'
+import { headMessage } from '../../support/chain/signed-heads.ts'
 import { testDirectory } from '../../support/test-store.ts'
 
-export const alice: Signer = testSigner('alice')
-export const bob: Signer = testSigner('bob', 'Ed25519')
-export const carol: Signer = testSigner('carol', 'Ed25519')
-export const mallory: Signer = testSigner('mallory')
+export const alice: DigestSigner = testSigner('alice')
+export const bob: DigestSigner = testSigner('bob', 'Ed25519')
+export const carol: DigestSigner = testSigner('carol', 'Ed25519')
+export const mallory: DigestSigner = testSigner('mallory')
 
 export interface TestApplier {
   readonly store: StoreWriter
@@ -31,13 +31,13 @@ export interface TestApplier {
   /** Receives a message like one that came by gossip. */
   receive(block: TestSealedBlock | Uint8Array): Promise<Outcome>
   /** Hears that these signers stand on a block. */
-  stand(block: { readonly number: number; readonly hash: string }, ...who: Signer[]): void
+  stand(block: { readonly number: number; readonly hash: string }, ...who: DigestSigner[]): void
   /** Lets this many milliseconds pass. */
   pass(ms: number): Promise<void>
 }
 
 interface Setup extends Partial<ChainOptions> {
-  readonly accepted?: readonly Signer[]
+  readonly accepted?: readonly DigestSigner[]
   readonly servedFrom?: number | null
 }
 
@@ -86,15 +86,17 @@ export async function openApplier(t: TestContext, setup: Setup = {}): Promise<Te
     pass: async (ms) => {
       passedMs += ms
       applier.tick()
-      await applier.settled()
+      await applier.drain()
     },
   }
 }
 
 /** The blocks as a Generator sends them. */
-export const seal = (chain: readonly ChainBlock[], signer: Signer = alice): TestSealedBlock[] =>
-  chain.map((block) => sealBlock(block, signer))
-/** The blocks as `storedChain` tells them. */
+export const seal = (
+  chain: readonly ChainBlock[],
+  signer: DigestSigner = alice,
+): TestSealedBlock[] => chain.map((block) => sealBlock(block, signer))
+/** The blocks as `storedChain` returns them. */
 export const expected = (chain: readonly ChainBlock[]): [number, string][] =>
   chain.map(({ number, hash }) => [number, hash])
 

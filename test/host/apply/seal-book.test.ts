@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { createSealBook, type SealBook } from '../../../src/host/apply/seal-book.ts'
 import type { Seal } from '../../../src/primitives/seal.ts'
 import type { StoreWriter } from '../../../src/store/store.ts'
-import { namedHash, opaqueBlock, opaqueSeal } from '../../support/opaque-blocks.ts'
+import { namedHash, opaqueBlock, opaqueSeal } from '../../support/chain/opaque-blocks.ts'
 import { openTestStore } from '../../support/test-store.ts'
 
 const [alice, bob] = ['02'.repeat(33), '03'.repeat(33)]
@@ -61,8 +61,8 @@ describe('seals of a height', () => {
     const { book, store, stored } = await openBook(t)
     const seals = [sealOf(alice, 'block')]
     book.admit(5, seals)
-    assert.deepEqual(book.takeUnwritten(5), seals)
-    assert.deepEqual(book.takeUnwritten(5), [])
+    assert.deepEqual(book.takePending(5), seals)
+    assert.deepEqual(book.takePending(5), [])
     await book.flush()
     assert.deepEqual(stored(), [])
     await store.putSealedBlock({ ...opaqueBlock(5), seals })
@@ -99,7 +99,7 @@ describe('a signer that seals more than it may', () => {
     assert.deepEqual(stored(), names([...smallest, sealOf(alice, 'stored'), sealOf(bob, 'stored')]))
   })
 
-  test('has so many signers at most, and who is among them can go on', async (t) => {
+  test('has a bounded number of signers, and those that it has can go on', async (t) => {
     const { book, stored } = await openBook(t, 'stored')
     const crowd = Array.from({ length: 300 }, (_, index) => index.toString(16).padStart(66, '0'))
     book.admit(

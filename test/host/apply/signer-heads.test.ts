@@ -10,9 +10,9 @@ import {
 } from '../../../src/host/apply/signer-heads.ts'
 import type { HeadStatement } from '../../../src/primitives/head.ts'
 import type { StoreWriter } from '../../../src/store/store.ts'
-import { namedHash } from '../../support/opaque-blocks.ts'
-import { testNetwork, testSigner } from '../../support/sealed-blocks.ts'
-import { headMessage } from '../../support/signed-heads.ts'
+import { namedHash } from '../../support/chain/opaque-blocks.ts'
+import { testNetwork, testSigner } from '../../support/chain/sealed-blocks.ts'
+import { headMessage } from '../../support/chain/signed-heads.ts'
 import { openTestStore } from '../../support/test-store.ts'
 
 const alice = testSigner('alice')
@@ -50,7 +50,7 @@ test('a head with a higher sequence is the newest, whatever block it names', asy
   assert.equal(heads.of(alice.identity)?.heardMs, 7)
 })
 
-test('what no Host should take is told apart: ignored, or a fault of its sender', async (t) => {
+test('a head that no Host should accept is ignored, or a fault of its sender', async (t) => {
   const { heads } = await openScene(t)
   heads.receive(headOf(5))
   const forged = Uint8Array.from(headOf(6))
@@ -73,7 +73,7 @@ test('what no Host should take is told apart: ignored, or a fault of its sender'
   assert.equal(heads.of(alice.identity)?.head.sequence, 5)
 })
 
-test('a signer that sends heads by the thousand is heard at the rate of a Generator, and nobody else is the poorer', async (t) => {
+test('a signer that floods heads is heard at a Generator’s rate, and costs no other signer any', async (t) => {
   const store = await openTestStore(t)
   let nowMs = 0
   const heads = openHeads(store, () => nowMs)
@@ -117,7 +117,7 @@ test('thousands of keys that run twice are no more than the heads that are remem
   assert.deepEqual(new Set(heads.twice()), new Set(heads.identities()))
 })
 
-test('heads outlive the program: an old one is old after a restart as well, and nobody was heard yet', async (t) => {
+test('heads outlive the program: an old one stays old after a restart, and no signer counts yet', async (t) => {
   const { store, heads } = await openScene(t)
   heads.receive(headOf(5))
   heads.receive(headOf(8, {}, bob))

@@ -1,12 +1,12 @@
-/** A hundred thousand messages of people without an accepted key, judged by one Host and spared its twin. */
+/** A hundred thousand messages of people without an accepted key, checked by one Host and kept from its twin. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createChain, shapes } from '../../support/block-factory.ts'
-import { createHostileMessages, type HostileMessage } from '../../support/hostile-messages.ts'
-import { sealBlock, type TestSealedBlock, testNetwork } from '../../support/sealed-blocks.ts'
+import { createChain, shapes } from '../../support/chain/block-factory.ts'
+import { sealBlock, type TestSealedBlock, testNetwork } from '../../support/chain/sealed-blocks.ts'
+import { headMessage } from '../../support/chain/signed-heads.ts'
 import { createSeededRandom } from '../../support/seeded-random.ts'
-import { headMessage } from '../../support/signed-heads.ts'
 import { storedChain } from '../../support/test-store.ts'
+import { createHostileMessages, type HostileMessage } from '../support/hostile-messages.ts'
 import { alice, bob, openApplier, type TestApplier } from './open-applier.ts'
 
 const messages = 100_000
@@ -35,7 +35,7 @@ function seen({ applier, store }: TestApplier): unknown {
   }
 }
 
-test(`${messages} altered, forged, replayed and made-up messages leave a Host equal to its twin that got the honest ones alone`, async (t) => {
+test(`${messages} altered, forged and replayed messages leave a Host equal to its honest twin`, async (t) => {
   const accepted = [alice, bob]
   const host = await openApplier(t, { accepted })
   const twin = await openApplier(t, { accepted })

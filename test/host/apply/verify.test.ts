@@ -12,8 +12,8 @@ import {
 } from '../../../src/host/apply/verify.ts'
 import { type Seal, sealDigest } from '../../../src/primitives/seal.ts'
 import { encodeSealedBlock } from '../../../src/primitives/sealed-block.ts'
-import { createChain } from '../../support/block-factory.ts'
-import { sealBlock, signSeal, testNetwork, testSigner } from '../../support/sealed-blocks.ts'
+import { createChain } from '../../support/chain/block-factory.ts'
+import { sealBlock, signSeal, testNetwork, testSigner } from '../../support/chain/sealed-blocks.ts'
 
 const alice = testSigner('alice')
 const bob = testSigner('bob', 'Ed25519')
@@ -24,13 +24,24 @@ const byBob = signSeal(
   bob,
 )
 
-/** Bob's, rightly signed over the right root and one document too many. */
-const miscounted = ((): Seal => {
+/** Bob's, rightly signed over another statement about the first block. */
+function misstated(changes: Partial<Seal>): Seal {
   const { signatureType, signatureIdentity, createdAt, ...statement } = byBob
-  const wrong = { ...statement, cidCount: byBob.cidCount + 1 }
+  const wrong = { ...statement, ...changes }
   const signatureValue = bob.sign(sealDigest(wrong))
   return { ...wrong, signatureType, signatureIdentity, createdAt, signatureValue }
-})()
+}
+
+/** Over the right root and one document too many. */
+const miscounted = misstated({ cidCount: byBob.cidCount + 1 })
+
+/** Each part of a statement as that of another block has it. */
+const otherStatements: Readonly<Record<string, Partial<Seal>>> = {
+  number: { blockNumber: 101 },
+  'block hash': { blockHash: second.hash },
+  root: { merkleRoot: second.seal.merkleRoot },
+  count: { cidCount: byBob.cidCount + 1 },
+}
 
 function contextWith(changes: Partial<VerifyContext> = {}): VerifyContext {
   return {
@@ -103,7 +114,7 @@ describe('the rules, each broken by a message that keeps all rules before it', (
     })
   }
 
-  test('whoever cannot help it is ignored, whoever forged is rejected', () => {
+  test('a sender that cannot know is ignored, one that forged is rejected', () => {
     const actions = Object.fromEntries(rules.map(({ name, action }) => [name, action]))
     const ignored: RuleAction = 'ignore'
     assert.deepEqual(
@@ -111,6 +122,29 @@ describe('the rules, each broken by a message that keeps all rules before it', (
       ['accepted-signer', 'within-window', 'something-new'],
     )
   })
+})
+
+describe('documents are refused where any part of the signed statement is about others', () => {
+  for (const [part, changes] of Object.entries(otherStatements))
+    test(`another ${part}, rightly signed`, () => {
+      const finding = verifyMessage(
+        encodeSealedBlock([misstated(changes)], first.body),
+        contextWith(),
+      )
+      assert.deepEqual(finding.kind === 'breach' && [finding.action, finding.rule], [
+        'reject',
+        'sealed-documents',
+      ])
+    })
+})
+
+describe('seals of one message that state different things are refused', () => {
+  for (const [part, changes] of Object.entries(otherStatements))
+    test(`of another ${part}`, () => {
+      const both = encodeSealedBlock([first.seal, misstated(changes)], first.body)
+      const finding = verifyMessage(both, contextWith())
+      assert.equal(finding.kind === 'breach' && finding.rule, 'one-statement')
+    })
 })
 
 describe('what is accepted', () => {
@@ -170,7 +204,7 @@ describe('what is accepted', () => {
     assert.equal(finding.kind === 'breach' && finding.rule, 'accepted-signer')
   })
 
-  test('what no accepted signer signed costs no look at a signature or at documents', () => {
+  test('a message without an accepted signer costs no check of signature or documents', () => {
     const forged = { ...first.seal, signatureValue: second.seal.signatureValue }
     const finding = verifyMessage(encodeSealedBlock([forged], new Uint8Array([1])), onlyBob)
     assert.deepEqual(finding.kind === 'breach' && [finding.rule, finding.action], [
@@ -217,7 +251,7 @@ describe('what others would reject is not passed on with a good seal beside it',
 })
 
 describe('any bytes', () => {
-  test('are judged without an exception and never taken for a block', () => {
+  test('are checked without an exception and never taken for a block', () => {
     const finding = (bytes: Uint8Array): Finding => verifyMessage(bytes, contextWith())
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {

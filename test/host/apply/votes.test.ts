@@ -1,12 +1,12 @@
 /** Who vouches for a block, and which documents of it are served where signers differ. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Signer } from '../../../src/identity/signature.ts'
+import type { DigestSigner } from '../../../src/identity/signature.ts'
 import type { Seal } from '../../../src/primitives/seal.ts'
 import { encodeSealedBlock } from '../../../src/primitives/sealed-block.ts'
 import { encodeSealsAnswer } from '../../../src/primitives/vote-exchange.ts'
-import { createChain, shapes } from '../../support/block-factory.ts'
-import { sealBlock, type TestSealedBlock } from '../../support/sealed-blocks.ts'
+import { createChain, shapes } from '../../support/chain/block-factory.ts'
+import { sealBlock, type TestSealedBlock } from '../../support/chain/sealed-blocks.ts'
 import { storedChain } from '../../support/test-store.ts'
 import {
   alice,
@@ -109,7 +109,7 @@ describe('two roots for one block', () => {
   const source = at(createChain({ count: 1, from: 1 }), 0)
   const honest = sealBlock(source, alice)
   /** The same block with one receipt's status turned round, validly sealed. */
-  const forgedBy = (signer: Signer): TestSealedBlock => {
+  const forgedBy = (signer: DigestSigner): TestSealedBlock => {
     const [receipt, ...rest] = source.receipts
     assert.ok(receipt)
     const status = receipt.status === '0x1' ? '0x0' : '0x1'
@@ -126,7 +126,7 @@ describe('two roots for one block', () => {
     assert.equal(rootOf(host), forgedBy(carol).seal.merkleRoot)
     await host.receive(honest)
     await host.receive(sealBlock(source, bob))
-    await host.applier.settled()
+    await host.applier.drain()
     assert.equal(rootOf(host), honest.seal.merkleRoot)
     assert.deepEqual(signersOf(host.store, 1).length, 3)
   })
@@ -140,10 +140,10 @@ describe('two roots for one block', () => {
     assert.equal(rootOf(host), forgedBy(carol).seal.merkleRoot)
     const [want] = host.applier.wants()
     const { merkleRoot: root } = honest.seal
-    assert.deepEqual(want, { from: 1, to: 1, hash: source.hash, root, sake: 'documents' })
+    assert.deepEqual(want, { from: 1, to: 1, hash: source.hash, root, purpose: 'documents' })
     await host.receive(honest)
     assert.equal(rootOf(host), root)
-    assert.ok(host.applier.wants().every(({ sake }) => sake === 'gap'))
+    assert.ok(host.applier.wants().every(({ purpose }) => purpose === 'gap'))
   })
 
   test('on a tie the smaller root is served, in whatever order they came', async (t) => {
@@ -156,12 +156,12 @@ describe('two roots for one block', () => {
       const host = await openApplier(t, { accepted: [alice, bob] })
       host.stand(source, alice, bob)
       for (const block of order) await host.receive(block)
-      await host.applier.settled()
+      await host.applier.drain()
       assert.equal(rootOf(host), smaller)
     }
   })
 
-  test('who signs two roots of one block has one vote, for the smaller, in whatever order they came', async (t) => {
+  test('a signer of two roots of one block has one vote, for the smaller, in any order of arrival', async (t) => {
     const forged = forgedBy(alice)
     const smaller = [honest.seal.merkleRoot, forged.seal.merkleRoot].sort()[0]
     for (const order of [
@@ -171,7 +171,7 @@ describe('two roots for one block', () => {
       const host = await openApplier(t)
       host.stand(source, alice)
       for (const block of order) await host.receive(block)
-      await host.applier.settled()
+      await host.applier.drain()
       const roots = host.store.reader.read((snapshot) =>
         snapshot.seals(1).map(({ merkleRoot }) => merkleRoot),
       )
@@ -179,7 +179,7 @@ describe('two roots for one block', () => {
     }
   })
 
-  test('after a change of the signers the votes are counted anew', async (t) => {
+  test('after a change of the signers the votes are counted again', async (t) => {
     const host = await openApplier(t, { accepted: [bob, carol] })
     host.stand(source, bob, carol)
     const forged = forgedBy(carol)
@@ -187,7 +187,7 @@ describe('two roots for one block', () => {
     await host.receive(sealBlock(source, bob))
     host.applier.setAccepted({ kind: 'listed', identities: [bob.identity], awaited: 0 })
     await host.receive(sealBlock(source, bob))
-    await host.applier.settled()
+    await host.applier.drain()
     assert.equal(rootOf(host), honest.seal.merkleRoot)
   })
 })

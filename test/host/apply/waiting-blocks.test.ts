@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createWaitingBlocks, type WaitingBlocks } from '../../../src/host/apply/waiting-blocks.ts'
-import { verifyBody } from '../../../src/primitives/body.ts'
-import { createChain } from '../../support/block-factory.ts'
+import { verifyBody } from '../../../src/primitives/body/body.ts'
+import { createChain } from '../../support/chain/block-factory.ts'
 import {
   sealBlock,
   type TestSealedBlock,
   testNetwork,
   testSigner,
-} from '../../support/sealed-blocks.ts'
+} from '../../support/chain/sealed-blocks.ts'
 
 const signer = testSigner('alice')
 const blocks = createChain({ count: 40, from: 1 }).map((block) => sealBlock(block, signer))
@@ -54,7 +54,7 @@ test('a block that several sealed is on the account of the one with the most roo
   assert.ok(heights(waiting).includes(6))
 })
 
-test('bytes are shared evenly: of whoever has more, the highest blocks lose theirs and keep their place', () => {
+test('bytes are shared evenly: a signer with more loses those of its highest blocks', () => {
   const waiting = createWaitingBlocks({ maxBlocks: 100, maxBytes: 10 * size })
   put(waiting, blocks[39] ?? assert.fail(), 'honest')
   for (const block of blocks.slice(0, 20)) put(waiting, block, 'liar')
@@ -70,7 +70,7 @@ test('bytes are shared evenly: of whoever has more, the highest blocks lose thei
   assert.equal(waiting.size, 21)
 })
 
-test('signers by the hundred fill no more than a few do, and push nobody out who has little', () => {
+test('hundreds of signers fill no more than a few do, and push out none that has little', () => {
   const waiting = createWaitingBlocks({ maxBlocks: 3, maxBytes: 1 << 30 })
   put(waiting, blocks[0] ?? assert.fail(), 'honest')
   for (const [index, block] of blocks.slice(1).entries()) put(waiting, block, `liar ${index >> 1}`)
@@ -104,6 +104,88 @@ test('unpacked documents are held within bounds of their own, the newest longest
     unpacked.map(({ number }) => number),
     [94, 95, 96, 97, 98, 99, 100],
   )
+})
+
+/** A block with a body of so many bytes, and documents that take so many unpacked. */
+function putSized(
+  waiting: WaitingBlocks,
+  number: number,
+  signers: readonly string[],
+  sizes: { readonly body?: number; readonly raw?: number; readonly count?: number; root?: string },
+): void {
+  const documents = {
+    ...verifyBody(testNetwork, (blocks[0] ?? assert.fail()).body),
+    rawBytes: sizes.raw ?? 0,
+    count: sizes.count ?? 0,
+  }
+  const block = { number, hash: `0x${number}`, parentHash: `0x${number - 1}` }
+  const root = sizes.root ?? `root ${number}`
+  waiting.put({ ...block, root, body: new Uint8Array(sizes.body ?? 1), documents }, signers)
+}
+
+const unpackedHeights = (waiting: WaitingBlocks): number[] =>
+  [...waiting.all()].filter(({ documents }) => documents !== null).map(({ number }) => number)
+
+test('of two sets of documents one can be removed, and the other stays', () => {
+  const waiting = createWaitingBlocks({ maxBlocks: 10, maxBytes: 100 })
+  for (const root of ['one', 'other']) putSized(waiting, 1, ['A'], { root })
+  const [one = assert.fail()] = waiting.variants('0x1')
+  waiting.remove(one)
+  assert.deepEqual(
+    waiting.variants('0x1').map(({ root }) => root),
+    ['other'],
+  )
+})
+
+test('the bytes that are held are those of the bodies, also of one that came twice', () => {
+  const waiting = createWaitingBlocks({ maxBlocks: 10, maxBytes: 100 })
+  for (const number of [1, 2, 2]) putSized(waiting, number, ['A'], { body: 10 * number })
+  assert.equal(waiting.bytes, 30)
+  waiting.removeBelow(2)
+  assert.equal(waiting.bytes, 20)
+})
+
+test('a share of the bytes may be filled to the last one, and no more bodies go than have to', () => {
+  const waiting = createWaitingBlocks({ maxBlocks: 10, maxBytes: 20 })
+  for (const number of [1, 2]) putSized(waiting, number, ['A'], { body: 10 })
+  assert.deepEqual(bodied(waiting), [1, 2])
+  putSized(waiting, 3, ['A'], { body: 10 })
+  assert.deepEqual(bodied(waiting), [1, 2])
+  assert.deepEqual(unpackedHeights(waiting), [1, 2])
+})
+
+test('a signer of whom nothing waits any more has no share', () => {
+  const waiting = createWaitingBlocks({ maxBlocks: 10, maxBytes: 20 })
+  putSized(waiting, 1, ['A'], { body: 10 })
+  waiting.removeBelow(2)
+  for (const number of [2, 3]) putSized(waiting, number, ['B'], { body: 10 })
+  assert.deepEqual(bodied(waiting), [2, 3])
+})
+
+test('a signer without any block answers for one rather than a signer with one', () => {
+  const waiting = createWaitingBlocks({ maxBlocks: 1, maxBytes: 100 })
+  putSized(waiting, 1, ['A'], {})
+  putSized(waiting, 2, ['A', 'B'], {})
+  assert.deepEqual(heights(waiting), [1, 2])
+})
+
+test('with many signers it is the one with most blocks who loses its oldest', () => {
+  const waiting = createWaitingBlocks({ maxBlocks: 3, maxBytes: 1_000 })
+  for (const number of [1, 2]) putSized(waiting, number, ['small'], {})
+  for (const number of [3, 4, 5]) putSized(waiting, number, ['large'], {})
+  for (let number = 6; number <= 25; number++) putSized(waiting, number, [`${number}`], {})
+  assert.equal(waiting.size, 24)
+  assert.ok(!heights(waiting).includes(3))
+})
+
+test('unpacked documents count with what each takes beside its bytes, to the last byte', () => {
+  const waiting = createWaitingBlocks({ maxBlocks: 100, maxBytes: 1_000 })
+  const count = 10_000
+  const raw = 8 * 1024 * 1024 - 200 * count
+  for (const number of [1, 2, 3, 4]) putSized(waiting, number, ['A'], { raw, count })
+  assert.deepEqual(unpackedHeights(waiting), [1, 2, 3, 4])
+  putSized(waiting, 5, ['A'], { raw, count })
+  assert.deepEqual(unpackedHeights(waiting), [2, 3, 4, 5])
 })
 
 test('what lies below what is kept is forgotten', () => {

@@ -1,26 +1,26 @@
 /** Blocks in memory, as fork choice sees them, and a plain way to draw them. */
-import type { Foot, KnownBlocks, Link } from '../../../src/host/fork-choice/link.ts'
+import type { BlockRef, Foot, KnownBlocks } from '../../../src/host/fork-choice/block-ref.ts'
 
 export interface BlockWorld extends KnownBlocks {
   /** Every block, stored or waiting, one with several documents as often as it has. */
-  links(): Link[]
+  links(): BlockRef[]
   /** The block of a hash with each of its documents. */
-  variants(hash: string): Link[]
+  variants(hash: string): BlockRef[]
   /** The block of a hash, with the documents that count. */
-  find(hash: string): Link | undefined
-  readonly chain: ReadonlyMap<number, Link>
-  store(link: Link): void
+  find(hash: string): BlockRef | undefined
+  readonly chain: ReadonlyMap<number, BlockRef>
+  store(link: BlockRef): void
   /** The block of a height waits again, as what is wanted can be had again. */
   unstore(height: number): void
   /** Adds a block that waits. */
-  add(link: Link): void
+  add(link: BlockRef): void
   /** A signer has one root of a hash, the smaller one. */
-  seal(link: Link, identity: string): void
+  seal(link: BlockRef, identity: string): void
   /** Keeps what is stored, and the seals. */
   forgetWaiting(): void
 }
 
-export interface WorldOptions {
+interface WorldOptions {
   /** Height at and below which blocks are roots. Default 0. */
   readonly rootBelow?: number
   /** How many signers are accepted. Default 1. */
@@ -29,42 +29,42 @@ export interface WorldOptions {
 
 /** A world without blocks. */
 export function createBlockWorld({ rootBelow = 0, accepted = 1 }: WorldOptions = {}): BlockWorld {
-  const waiting = new Map<string, Link[]>()
-  const chain = new Map<number, Link>()
+  const waiting = new Map<string, BlockRef[]>()
+  const chain = new Map<number, BlockRef>()
   /** The root that each signer sealed of a hash. */
   const seals = new Map<string, Map<string, string>>()
   const feet = new Map<string, Foot>()
   const changed = (): void => feet.clear()
-  const storedByHash = new Map<string, Link>()
-  const isStored = ({ hash, root }: Link): boolean => storedByHash.get(hash)?.root === root
+  const storedByHash = new Map<string, BlockRef>()
+  const isStored = ({ hash, root }: BlockRef): boolean => storedByHash.get(hash)?.root === root
   const votes = (hash: string, root: string): number =>
     [...(seals.get(hash)?.values() ?? [])].filter((sealed) => sealed === root).length
   /** The roots of a hash, the one that is served first. */
   const ranked = (hash: string, roots: readonly string[]): string[] =>
     [...new Set(roots)].sort((a, b) => votes(hash, b) - votes(hash, a) || (a < b ? -1 : 1))
-  const bestOf = (hash: string, links: readonly Link[]): Link | undefined => {
+  const bestOf = (hash: string, links: readonly BlockRef[]): BlockRef | undefined => {
     const [root] = ranked(
       hash,
       links.map((own) => own.root),
     )
     return links.find((own) => own.root === root)
   }
-  const variants = (hash: string): Link[] => {
+  const variants = (hash: string): BlockRef[] => {
     const stored = storedByHash.get(hash)
     return [...(stored === undefined ? [] : [stored]), ...(waiting.get(hash) ?? [])]
   }
-  const links = (): Link[] => [...chain.values(), ...[...waiting.values()].flat()]
-  const remove = ({ hash, root }: Link): void => {
+  const links = (): BlockRef[] => [...chain.values(), ...[...waiting.values()].flat()]
+  const remove = ({ hash, root }: BlockRef): void => {
     const others = (waiting.get(hash) ?? []).filter((own) => own.root !== root)
     if (others.length === 0) waiting.delete(hash)
     else waiting.set(hash, others)
   }
-  const add = (link: Link): void => {
+  const add = (link: BlockRef): void => {
     if (!variants(link.hash).some(({ root }) => root === link.root))
       waiting.set(link.hash, [...(waiting.get(link.hash) ?? []), link])
     changed()
   }
-  const waitingLink = (hash: string): Link | undefined => {
+  const waitingLink = (hash: string): BlockRef | undefined => {
     const best = bestOf(hash, variants(hash))
     return best === undefined || isStored(best) ? undefined : best
   }
@@ -121,13 +121,13 @@ export function createBlockWorld({ rootBelow = 0, accepted = 1 }: WorldOptions =
 }
 
 /** The block of a branch at a height, as in `5a`; its parent is the one below, or the given one. */
-export function link(number: number, branch: string, parent?: string): Link {
+export function link(number: number, branch: string, parent?: string): BlockRef {
   const hash = `${number}${branch}`
   return { number, hash, parentHash: parent ?? `${number - 1}${branch}`, root: `root ${hash}` }
 }
 
 /** Blocks of a branch from one height to another; the first one's parent may be of another branch. */
-export function branch(name: string, from: number, to: number, parent?: string): Link[] {
+export function branch(name: string, from: number, to: number, parent?: string): BlockRef[] {
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) =>
     link(from + index, name, index === 0 ? parent : undefined),
   )

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import type { BlockRef } from '../../../src/host/fork-choice/block-ref.ts'
 import { canonicalBlock, standsOn } from '../../../src/host/fork-choice/canonical.ts'
-import type { Link } from '../../../src/host/fork-choice/link.ts'
 import { type BlockWorld, branch, createBlockWorld, link } from './block-world.ts'
 
 /** 1..5 of branch a stored, 4b and 5b beside them, and 6c far from all. */
@@ -14,7 +14,7 @@ function smallWorld(): BlockWorld {
   return world
 }
 
-const at = (world: BlockWorld, hash: string | null): Link | null =>
+const at = (world: BlockWorld, hash: string | null): BlockRef | null =>
   hash === null ? null : (world.find(hash) ?? assert.fail(`no block ${hash}`))
 
 const table: readonly (readonly [string, readonly (string | null)[], string | null])[] = [
@@ -55,14 +55,14 @@ const worlds = fc
     gap: fc.option(fc.nat({ max: 10 })),
   })
   .map(({ parents, tip, gap }) => {
-    const links: Link[] = [link(0, 'x0', 'nothing')]
+    const links: BlockRef[] = [link(0, 'x0', 'nothing')]
     for (const [index, choice] of parents.entries()) {
       const parent = links[choice % links.length] ?? link(0, 'x0', 'nothing')
       links.push(link(parent.number + 1, `x${index + 1}`, parent.hash))
     }
     const world = createBlockWorld()
     for (const each of links) world.add(each)
-    const stored: Link[] = []
+    const stored: BlockRef[] = []
     for (let own = links[tip % links.length]; own !== undefined; own = world.find(own.parentHash))
       stored.push(own)
     for (const each of stored) if (each.number !== gap) world.store(each)
@@ -70,8 +70,8 @@ const worlds = fc
   })
 
 /** Whether a block is another one or below it, as far as what is known leads there. */
-function naiveStandsOn(world: BlockWorld, upper: Link, lower: Link): boolean {
-  for (let own: Link | undefined = upper; own !== undefined; own = world.find(own.parentHash)) {
+function naiveStandsOn(world: BlockWorld, upper: BlockRef, lower: BlockRef): boolean {
+  for (let own: BlockRef | undefined = upper; own !== undefined; own = world.find(own.parentHash)) {
     if (own.hash === lower.hash) return true
     if (world.chain.get(own.number) === own && world.chain.get(own.number - 1) === undefined)
       return false

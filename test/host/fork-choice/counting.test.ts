@@ -104,7 +104,7 @@ for (const { name, signers, counted, after = 600 } of cases) {
   })
 }
 
-test('time alone changes who counts when a head grows old, and when patience ends', () => {
+test('time alone changes which signers count: when a head ages, and when patience ends', () => {
   const time = { nowMs: started + 1_000, startedMs: started }
   const silent = signer('A', 9, null)
   assert.equal(nextCountMs([silent], time), started + 60_000)

@@ -1,8 +1,9 @@
 /** What a Host serves while Generators, clocks and liars do what they do: one case a name. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Link } from '../../../src/host/fork-choice/link.ts'
-import { branch } from './block-world.ts'
+import type { BlockRef } from '../../../src/host/fork-choice/block-ref.ts'
+import { decide } from '../../../src/host/fork-choice/decision.ts'
+import { branch, createBlockWorld } from './block-world.ts'
 import {
   createSimulatedHost,
   type SimulatedHost,
@@ -17,9 +18,9 @@ interface Scene {
   /** The time, in milliseconds since the start. */
   now(): number
   /** These Generators seal the blocks, and their heads go to the last one. */
-  follow(who: readonly string[], blocks: readonly Link[], nodeHeight?: number): void
+  follow(who: readonly string[], blocks: readonly BlockRef[], nodeHeight?: number): void
   /** Their heads alone, sealed or not. */
-  say(who: readonly string[], block: Pick<Link, 'number' | 'hash'>, nodeHeight?: number): void
+  say(who: readonly string[], block: Pick<BlockRef, 'number' | 'hash'>, nodeHeight?: number): void
   /** Time passes; the Generators that are alive repeat their heads every 15 seconds. */
   pass(ms: number, alive?: readonly string[]): void
 }
@@ -57,7 +58,7 @@ function openScene(options: SimulationOptions): Scene {
   }
 }
 
-const all = (...parts: readonly (readonly Link[])[]): string =>
+const all = (...parts: readonly (readonly BlockRef[])[]): string =>
   parts
     .flat()
     .map(({ hash }) => hash)
@@ -114,6 +115,21 @@ describe('a sole Generator', () => {
     pass(30 * second)
     assert.equal(host.chain(), all(a.slice(0, 31), b))
     assert.equal(host.removed(), 70)
+  })
+
+  test('of a deeper reorganisation the highest 64 stored blocks go first', () => {
+    const world = createBlockWorld()
+    for (const block of branch('a', 0, 100)) world.store(block)
+    for (const block of branch('b', 31, 101, '30a')) {
+      world.add(block)
+      world.seal(block, 'A')
+    }
+    const head = { number: 101, hash: '101b', nodeHeight: 101 }
+    const since = { branch: '31b', sinceMs: 0 }
+    const memory = { canonical: since, majority: since, replaced: [] }
+    const time = { nowMs: minute, startedMs: 0 }
+    const { step } = decide(world, [{ identity: 'A', head, heardMs: minute }], memory, time)
+    assert.deepEqual(step, { kind: 'shrink', conflict: { from: 37, to: 100, depth: 64 } })
   })
 
   test('that is silent is followed no further, and nothing of it is taken back', () => {
@@ -246,7 +262,7 @@ describe('a liar among three', () => {
     assert.equal(host.tip(), '30a')
   })
 
-  test('is alone with a deep fork while the others are silent: it replaces 64 blocks an hour at most', () => {
+  test('is alone with a deep fork while the others are silent: it replaces 64 blocks an hour', () => {
     const { host, follow, pass } = openScene({ accepted })
     const a = branch('a', 0, 200)
     follow(accepted, a)
@@ -294,6 +310,17 @@ describe('three Generators', () => {
     pass(minute)
     assert.equal(host.tip(), '10a')
     assert.equal(host.removed(), 0)
+  })
+
+  test('a reorganisation of 70 is followed a minute after two of them stand on it', () => {
+    const { host, follow, pass } = openScene({ accepted })
+    follow(accepted, branch('a', 0, 100))
+    const b = branch('b', 31, 101, '30a')
+    follow(['A', 'B'], b)
+    pass(45 * second)
+    assert.equal(host.tip(), '100a')
+    pass(30 * second)
+    assert.equal(host.tip(), '101b')
   })
 
   test('the order in which heads come says nothing: old heads sent again change nothing', () => {

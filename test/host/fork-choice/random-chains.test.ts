@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Link } from '../../../src/host/fork-choice/link.ts'
+import type { BlockRef } from '../../../src/host/fork-choice/block-ref.ts'
 import { link } from './block-world.ts'
 import { createSimulatedHost, type SignedHead, type SimulatedHost } from './simulated-host.ts'
 
@@ -64,13 +64,13 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const), host: fc.nat(1) }) },
 )
 
-/** What a Host is told, sooner or later. */
+/** What a Host receives, sooner or later. */
 type Message =
-  | { readonly block: Link; readonly sealers: readonly string[] }
+  | { readonly block: BlockRef; readonly sealers: readonly string[] }
   | { readonly head: SignedHead }
 
 interface World {
-  readonly blocks: Link[]
+  readonly blocks: BlockRef[]
   readonly sealed: Map<string, Set<string>>
   readonly heads: Map<string, SignedHead>
   /** Hashes about which the liar lied. */
@@ -138,10 +138,10 @@ function seal(world: World, identity: string, tip: string): Message[] {
   return messages
 }
 
-const find = (world: World, hash: string): Link | undefined =>
+const find = (world: World, hash: string): BlockRef | undefined =>
   world.blocks.find((own) => own.hash === hash)
 
-function recent(world: World, back: number): Link {
+function recent(world: World, back: number): BlockRef {
   return world.blocks.at(-1 - (back % world.blocks.length)) ?? link(0, 'g', 'nothing')
 }
 
@@ -236,7 +236,7 @@ function isHonest(world: World, hash: string, accepted: readonly string[]): bool
 function assertDocuments(
   { world: { chain } }: SimulatedHost,
   world: World,
-  canonical: Link,
+  canonical: BlockRef,
   accepted: readonly string[],
 ): void {
   for (

@@ -4,6 +4,7 @@
  * serves was followed by a majority.
  */
 import assert from 'node:assert/strict'
+import type { BlockRef } from '../../../src/host/fork-choice/block-ref.ts'
 import { countedSigners, type Signer } from '../../../src/host/fork-choice/counting.ts'
 import {
   type Choice,
@@ -14,7 +15,6 @@ import {
   type Step,
   withReplaced,
 } from '../../../src/host/fork-choice/decision.ts'
-import type { Link } from '../../../src/host/fork-choice/link.ts'
 import { type BlockWorld, createBlockWorld } from './block-world.ts'
 
 export interface SignedHead {
@@ -33,7 +33,7 @@ export interface SimulatedHost {
   choice(): Choice
   /** Numbers of blocks that were removed so far. */
   removed(): number
-  hearBlock(link: Link, sealers: readonly string[]): void
+  hearBlock(link: BlockRef, sealers: readonly string[]): void
   hearHead(head: SignedHead): void
   /** Looks again at this time, in milliseconds. */
   look(nowMs: number): void
@@ -53,7 +53,7 @@ export function createSimulatedHost({ accepted, rootBelow = 0 }: SimulationOptio
   const heads = new Map<string, SignedHead & { heardMs: number | null }>()
   const seals: [hash: string, identity: string][] = []
   /** What belongs below the chain once more of it is known. */
-  const held = new Map<string, Link>()
+  const held = new Map<string, BlockRef>()
   let memory: Memory = noMemory
   let startedMs = 0
   let now = 0
@@ -69,7 +69,7 @@ export function createSimulatedHost({ accepted, rootBelow = 0 }: SimulationOptio
     })
 
   /** Whether more than half of the counted signers have sealed a block or what stands on it, or have their head there. */
-  const isFollowed = (block: Link): boolean => {
+  const isFollowed = (block: BlockRef): boolean => {
     const counted = countedSigners(signers(), { nowMs: now, startedMs })
     const on = counted.filter(({ identity, head }) =>
       world.links().some((upper) => {
@@ -108,8 +108,8 @@ export function createSimulatedHost({ accepted, rootBelow = 0 }: SimulationOptio
     }
   }
 
-  const fill = (block: Link): void => {
-    for (let at: Link | undefined = block; at !== undefined; ) {
+  const fill = (block: BlockRef): void => {
+    for (let at: BlockRef | undefined = block; at !== undefined; ) {
       const step = fillStep(world, at)
       if (step === 'later') held.set(at.hash, at)
       else held.delete(at.hash)
@@ -156,7 +156,7 @@ export function createSimulatedHost({ accepted, rootBelow = 0 }: SimulationOptio
 }
 
 /** Whether one block is another or below it, by whatever documents a signer has sealed. */
-export function isBelow(world: BlockWorld, lower: Link, upper: Link): boolean {
+function isBelow(world: BlockWorld, lower: BlockRef, upper: BlockRef): boolean {
   let hashes = new Set([upper.hash])
   for (let height = upper.number; height > lower.number && hashes.size > 0; height--) {
     const links = [...hashes].flatMap((hash) => world.variants(hash))

@@ -1,7 +1,7 @@
 /** What a Host asks its peers for, given what it knows: a case a name. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Link } from '../../../src/host/fork-choice/link.ts'
+import type { BlockRef } from '../../../src/host/fork-choice/block-ref.ts'
 import {
   droppedOf,
   type Want,
@@ -189,7 +189,7 @@ function worldOf({
 
 function sealFor(
   world: BlockWorld,
-  block: Link,
+  block: BlockRef,
   heads: NonNullable<Scene['heads']>,
   others: NonNullable<Scene['others']>,
 ): void {
@@ -216,8 +216,8 @@ function factsOf({ heads = {}, stored = [], facts }: Scene): WantFacts {
   }
 }
 
-const textOf = ({ from, to, hash, root, sake }: Want): string =>
-  `${from}-${to} ${hash}${root === null ? '' : ` ${root}`} for ${sake}`
+const textOf = ({ from, to, hash, root, purpose }: Want): string =>
+  `${from}-${to} ${hash}${root === null ? '' : ` ${root}`} for ${purpose}`
 
 describe('what is wanted', () => {
   for (const scene of scenes)
@@ -228,7 +228,7 @@ describe('what is wanted', () => {
 
 test('of the blocks on the way to the canonical one those without their bytes were dropped', () => {
   const world = worldOf({ name: '', stored: [['a', 0, 9]], waiting: [['a', 10, 14]], expected: [] })
-  const hasBody = ({ number }: Link): boolean => number % 2 === 0
+  const hasBody = ({ number }: BlockRef): boolean => number % 2 === 0
   assert.deepEqual(
     droppedOf(world, link(14, 'a'), hasBody).map(({ hash }) => hash),
     ['11a', '13a'],

@@ -205,7 +205,7 @@ describe('a Generator that does not', () => {
     })
   })
 
-  test('refuses the token: that is told until it takes one, read anew from its file', async (t) => {
+  test('refuses the token: that is reported until one read again from its file is accepted', async (t) => {
     const tokenFile = join(testDirectory(t), 'token')
     writeFileSync(tokenFile, 'old\n')
     const handler: Handler = ({ headers }, response) => {
@@ -284,7 +284,7 @@ describe('a Generator that does not', () => {
       {
         log: pino({ enabled: false }),
         registry: new Registry(),
-        signal: AbortSignal.timeout(5000),
+        signal: AbortSignal.timeout(60_000),
       },
     )
     sync.use(network)

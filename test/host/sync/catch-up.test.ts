@@ -2,17 +2,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { type BlockRef, isLinked } from '../../../src/host/fork-choice/block-ref.ts'
 import type { Signer } from '../../../src/host/fork-choice/counting.ts'
-import { isLinked, type Link } from '../../../src/host/fork-choice/link.ts'
 import { wantsOf } from '../../../src/host/fork-choice/wants.ts'
 import {
   afterPull,
   nextChangeMs,
   nextPull,
+  type PeerBackoff,
   type PlanPeer,
-  type Setback,
-  type Turn,
-  withTurn,
+  type RecentPull,
+  withRecentPull,
 } from '../../../src/host/sync/pull-plan.ts'
 import { type BlockWorld, branch, createBlockWorld } from '../fork-choice/block-world.ts'
 
@@ -59,7 +59,7 @@ const scenes: fc.Arbitrary<Scene> = fc
 
 /** What a peer serves, with the seals of these signers. */
 interface Server {
-  readonly blocks: readonly Link[]
+  readonly blocks: readonly BlockRef[]
   readonly sealers: readonly string[]
 }
 
@@ -90,7 +90,7 @@ function catchUp(
   world: BlockWorld,
   servers: Readonly<Record<string, Server>>,
   stored: number,
-  head: Link,
+  head: BlockRef,
 ): number {
   const { number, hash } = head
   const signers: Signer[] = [
@@ -99,30 +99,30 @@ function catchUp(
   const nothing = { dropped: [], revised: [], gaps: [] }
   const facts = { signers, head: stored, windowFloor: 0, floor: 0, ...nothing }
   const peers = Object.keys(servers).map(peerOf)
-  let setbacks: readonly Setback[] = []
-  let turns: readonly Turn[] = []
+  let backoffs: readonly PeerBackoff[] = []
+  let recentPulls: readonly RecentPull[] = []
   let nowMs = 0
   for (let pulls = 0; pulls < enoughPulls; ) {
     if (world.find(hash) !== undefined && isLinked(world, head)) return pulls
     const wants = wantsOf(world, facts)
-    const pull = nextPull({ wants, peers, setbacks, running: [], turns, nowMs })
+    const pull = nextPull({ wants, peers, backoffs, running: [], recentPulls, nowMs })
     if (pull === null) {
-      nowMs = nextChangeMs({ setbacks, running: [], nowMs }) ?? assert.fail('nothing is asked for')
+      nowMs = nextChangeMs({ backoffs, running: [], nowMs }) ?? assert.fail('nothing is asked for')
       continue
     }
     pulls += 1
-    turns = withTurn(turns, pull)
+    recentPulls = withRecentPull(recentPulls, pull)
     const server = servers[pull.peer] ?? assert.fail('somebody else is asked')
     const blocks = server.blocks.slice(pull.from, pull.to + 1)
     hear(world, { ...server, blocks })
-    setbacks = afterPull(setbacks, pull, blocks.length, wantsOf(world, facts), nowMs)
+    backoffs = afterPull(backoffs, pull, blocks.length, wantsOf(world, facts), nowMs)
   }
   return assert.fail(`the head is out of reach after ${enoughPulls} pulls`)
 }
 
 function worldOf({ stored, common, left, head, heard }: Scene): {
   readonly world: BlockWorld
-  readonly served: readonly Link[]
+  readonly served: readonly BlockRef[]
 } {
   const served = [...branch('a', 0, common), ...branch('b', common + 1, head, `${common}a`)]
   const abandoned = branch('c', left + 1, head - 1, served[left]?.hash)
@@ -137,11 +137,11 @@ function worldOf({ stored, common, left, head, heard }: Scene): {
   return { world, served }
 }
 
-const alone = (blocks: readonly Link[]): Readonly<Record<string, Server>> => ({
+const alone = (blocks: readonly BlockRef[]): Readonly<Record<string, Server>> => ({
   [alice]: { blocks, sealers: [alice] },
 })
 
-test('a Host whose tip was left, with more than a piece between it and what gossip brought, catches up', () => {
+test('a Host whose tip was abandoned, more than a piece below what gossip brought, catches up', () => {
   const scene: Scene = {
     stored: 243,
     common: 240,
@@ -154,7 +154,7 @@ test('a Host whose tip was left, with more than a piece between it and what goss
   assert.equal(catchUp(world, alone(served), scene.stored, head), 3)
 })
 
-test('a block that the signer has left, and nobody has any more, keeps nobody from what comes after it', () => {
+test('an abandoned block that nobody serves any more does not block what comes after it', () => {
   const scene: Scene = {
     stored: 0,
     common: 0,

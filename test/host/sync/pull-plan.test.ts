@@ -4,22 +4,21 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import type { Want } from '../../../src/host/fork-choice/wants.ts'
 import {
-  firstSetbackMs,
-  maxSetbackMs,
   nextChangeMs,
   nextPull,
+  type PeerBackoff,
   type PlanFacts,
   type PlanPeer,
   type Pull,
   pieceBlocks,
-  type Setback,
+  pullBackoff,
+  type RecentPull,
   servedFrom,
   slowPullMs,
-  type Turn,
-  without,
-  withoutPeer,
-  withSetback,
-  withTurn,
+  withBackoff,
+  withoutBackoff,
+  withoutBackoffsOf,
+  withRecentPull,
 } from '../../../src/host/sync/pull-plan.ts'
 
 function peer(id: string, more: Partial<PlanPeer> = {}): PlanPeer {
@@ -27,38 +26,46 @@ function peer(id: string, more: Partial<PlanPeer> = {}): PlanPeer {
   return { id, announced, signer: null, bootstrap: false, verified: false, ...more }
 }
 
-function want(from: number, to: number, sake = 'A'): Want {
-  return { from, to, hash: `hash of ${to}`, root: null, sake }
+function want(from: number, to: number, purpose = 'A'): Want {
+  return { from, to, hash: `hash of ${to}`, root: null, purpose }
 }
 
 const planned = (facts: Partial<PlanFacts>): Pull | null =>
-  nextPull({ wants: [], peers: [], setbacks: [], running: [], turns: [], nowMs: 1_000, ...facts })
+  nextPull({
+    wants: [],
+    peers: [],
+    backoffs: [],
+    running: [],
+    recentPulls: [],
+    nowMs: 1_000,
+    ...facts,
+  })
 const told = (pull: Pull | null): string =>
   pull === null ? 'nothing' : `${pull.from} to ${pull.to} of ${pull.peer}`
 const plan = (
   wants: readonly Want[],
   peers: readonly PlanPeer[],
-  setbacks: readonly Setback[] = [],
+  backoffs: readonly PeerBackoff[] = [],
   running: readonly Pull[] = [],
-): string => told(planned({ wants, peers, setbacks, running }))
+): string => told(planned({ wants, peers, backoffs, running }))
 
 /** The pulls that begin where nothing runs yet, one after the other. */
 function begun(facts: Pick<PlanFacts, 'wants' | 'peers'> & Partial<PlanFacts>): Pull[] {
   const running = [...(facts.running ?? [])]
-  let turns: readonly Turn[] = facts.turns ?? []
+  let recentPulls: readonly RecentPull[] = facts.recentPulls ?? []
   const pulls: Pull[] = []
   for (;;) {
-    const pull = planned({ ...facts, running, turns })
+    const pull = planned({ ...facts, running, recentPulls })
     if (pull === null) return pulls
     running.push(pull)
     pulls.push(pull)
-    turns = withTurn(turns, pull)
+    recentPulls = withRecentPull(recentPulls, pull)
   }
 }
 
 /** Who is asked for what, such as `p for A`. */
 const asked = (pulls: readonly Pull[]): string[] =>
-  pulls.map(({ peer, want }) => `${peer} for ${want.sake}`)
+  pulls.map(({ peer, want }) => `${peer} for ${want.purpose}`)
 
 describe('what is asked', () => {
   test('is a piece from the lowest wanted height upwards', () => {
@@ -90,7 +97,7 @@ describe('what is asked', () => {
   })
 })
 
-describe('who is asked', () => {
+describe('the peer that is asked', () => {
   const everybody = [
     peer('stranger'),
     peer('known', { verified: true }),
@@ -98,7 +105,7 @@ describe('who is asked', () => {
     peer('signer', { bootstrap: true, signer: 'A' }),
   ]
 
-  test('first the signer whose head is out of reach, then configured peers, then known ones, then strangers', () => {
+  test('is the signer whose head is missing, then a configured, then a known one, then a stranger', () => {
     const order: string[] = []
     for (let peers = everybody; peers.length > 0; ) {
       const next = planned({ wants: [want(1, 9)], peers })?.peer
@@ -115,18 +122,24 @@ describe('who is asked', () => {
     assert.equal(plan([want(1, 300)], [liar, honest]), '1 to 64 of honest')
   })
 
-  test('who could not deliver is left alone about it for a while, who delivered nothing about everything', () => {
+  test('backs off about what it could not deliver, or about everything if it delivered nothing', () => {
     const peers = [peer('p'), peer('q')]
-    const about: Setback = { peer: 'p', sake: 'A', hash: 'hash of 9', tries: 1, untilMs: 2_000 }
+    const about: PeerBackoff = {
+      peer: 'p',
+      purpose: 'A',
+      hash: 'hash of 9',
+      tries: 1,
+      untilMs: 2_000,
+    }
     assert.equal(plan([want(1, 9)], peers, [about]), '1 to 9 of q')
     assert.equal(plan([want(1, 9, 'B')], [peer('p')], [about]), '1 to 9 of p')
-    assert.equal(plan([want(1, 9, 'B')], [peer('p')], [{ ...about, sake: null }]), 'nothing')
+    assert.equal(plan([want(1, 9, 'B')], [peer('p')], [{ ...about, purpose: null }]), 'nothing')
     assert.equal(plan([want(1, 9)], [peer('p')], [{ ...about, untilMs: 1_000 }]), '1 to 9 of p')
   })
 
   test('of two that have failed the one that failed less often is asked', () => {
-    const often: Setback = { peer: 'p', sake: 'A', hash: 'hash of 9', tries: 3, untilMs: 0 }
-    const once: Setback = { peer: 'q', sake: 'A', hash: 'hash of 9', tries: 1, untilMs: 0 }
+    const often: PeerBackoff = { peer: 'p', purpose: 'A', hash: 'hash of 9', tries: 3, untilMs: 0 }
+    const once: PeerBackoff = { peer: 'q', purpose: 'A', hash: 'hash of 9', tries: 1, untilMs: 0 }
     assert.equal(plan([want(1, 9)], [peer('p'), peer('q')], [often, once]), '1 to 9 of q')
   })
 })
@@ -147,7 +160,7 @@ describe('beside what runs', () => {
     { by: signer, beside: [] },
   ]
   for (const { by, beside } of cases)
-    test(`a peer that is ${by.id} keeps none of a better kind from what it is asked for, and all others`, () => {
+    test(`a peer that is ${by.id} keeps only equal and worse ones from what it is asked for`, () => {
       const others = everybody.filter(({ id }) => id !== by.id)
       const free = others.filter(
         (other) => plan([want(1, 9)], [by, other], [], [pulling(by)]) !== 'nothing',
@@ -165,7 +178,7 @@ describe('beside what runs', () => {
       told(planned({ wants: [want(1, 9)], peers: [signer, other], running: [slow], nowMs }))
     assert.equal(beside(slow.begunMs + slowPullMs - 1), 'nothing')
     assert.equal(beside(slow.begunMs + slowPullMs), '1 to 9 of other')
-    const facts = { setbacks: [], running: [slow], nowMs: slow.begunMs }
+    const facts = { backoffs: [], running: [slow], nowMs: slow.begunMs }
     assert.equal(nextChangeMs(facts), slow.begunMs + slowPullMs)
     assert.equal(nextChangeMs({ ...facts, nowMs: slow.begunMs + slowPullMs }), null)
   })
@@ -182,10 +195,10 @@ describe('beside what runs', () => {
   })
 
   test('strangers that hold all their slots take none of configured peers, nor these of strangers', () => {
-    const sakes = ['A', 'B', 'C', 'D', 'E', 'F']
-    const wants = sakes.map((sake) => want(1, 9, sake))
-    const strangers = sakes.map((sake) => peer(`stranger ${sake}`))
-    const friends = sakes.map((sake) => peer(`friend ${sake}`, { bootstrap: true }))
+    const purposes = ['A', 'B', 'C', 'D', 'E', 'F']
+    const wants = purposes.map((purpose) => want(1, 9, purpose))
+    const strangers = purposes.map((purpose) => peer(`stranger ${purpose}`))
+    const friends = purposes.map((purpose) => peer(`friend ${purpose}`, { bootstrap: true }))
     const held = begun({ wants, peers: strangers })
     assert.deepEqual(asked(held), ['stranger A for A', 'stranger B for B'])
     const free = begun({ wants, peers: [...strangers, ...friends], running: held })
@@ -199,92 +212,96 @@ describe('beside what runs', () => {
   })
 
   test('the signer itself and configured peers share two slots', () => {
-    const wants = ['A', 'B', 'C'].map((sake) => want(1, 9, sake))
+    const wants = ['A', 'B', 'C'].map((purpose) => want(1, 9, purpose))
     const peers = [signer, configured, peer('other', { bootstrap: true })]
     assert.deepEqual(asked(begun({ wants, peers })), ['signer for A', 'configured for B'])
   })
 })
 
 describe('whose turn it is', () => {
-  const wants = ['A', 'B', 'C'].map((sake) => want(1, 9, sake))
+  const wants = ['A', 'B', 'C'].map((purpose) => want(1, 9, purpose))
   const p = peer('p', { bootstrap: true })
   /** What is asked of one peer at a time, so many times, where nothing that is pulled helps. */
-  const inTurn = (by: PlanPeer, times: number, first: readonly Turn[] = []): string => {
-    let turns = first
-    const sakes = Array.from({ length: times }, () => {
-      const pull = planned({ wants, peers: [by], turns }) ?? assert.fail()
-      turns = withTurn(turns, pull)
-      return pull.want.sake
+  const inTurn = (by: PlanPeer, times: number, first: readonly RecentPull[] = []): string => {
+    let recentPulls = first
+    const purposes = Array.from({ length: times }, () => {
+      const pull = planned({ wants, peers: [by], recentPulls }) ?? assert.fail()
+      recentPulls = withRecentPull(recentPulls, pull)
+      return pull.want.purpose
     })
-    return sakes.join(' ')
+    return purposes.join(' ')
   }
 
   test('is first theirs of whom nothing was pulled, the most urgent one first, then in turn', () => {
     assert.equal(inTurn(p, 7), 'A B C A B C A')
-    assert.equal(inTurn(p, 3, [{ sake: 'A', lane: 'configured' }]), 'B C A')
+    assert.equal(inTurn(p, 3, [{ purpose: 'A', lane: 'configured' }]), 'B C A')
   })
 
   test('so two signers that lie keep no slots from a third', () => {
-    const signers = ['A', 'B', 'C'].map((sake) => peer(sake, { bootstrap: true, signer: sake }))
+    const signers = ['A', 'B', 'C'].map((purpose) =>
+      peer(purpose, { bootstrap: true, signer: purpose }),
+    )
     const first = begun({ wants, peers: signers })
     assert.deepEqual(asked(first), ['A for A', 'B for B'])
-    const turns = first.reduce<readonly Turn[]>(withTurn, [])
+    const recentPulls = first.reduce<readonly RecentPull[]>(withRecentPull, [])
     const running = first.slice(1)
-    assert.deepEqual(asked(begun({ wants, peers: signers, running, turns })), ['C for C'])
+    assert.deepEqual(asked(begun({ wants, peers: signers, running, recentPulls })), ['C for C'])
   })
 
   test('of configured peers does not pass by what others pull', () => {
-    const strangers: readonly Turn[] = [
-      { sake: 'A', lane: 'others' },
-      { sake: 'B', lane: 'others' },
+    const strangers: readonly RecentPull[] = [
+      { purpose: 'A', lane: 'others' },
+      { purpose: 'B', lane: 'others' },
     ]
     assert.equal(inTurn(p, 3, strangers), 'A B C')
     assert.equal(inTurn(peer('q'), 3, strangers), 'C A B')
   })
 
-  test('is remembered once a sake, and of no more than 1,024', () => {
+  test('is remembered once a purpose, and of no more than 1,024', () => {
     const pull = planned({ wants, peers: [p] }) ?? assert.fail()
-    let turns = withTurn(withTurn([], pull), pull)
-    assert.deepEqual(turns, [{ sake: 'A', lane: 'configured' }])
+    let recentPulls = withRecentPull(withRecentPull([], pull), pull)
+    assert.deepEqual(recentPulls, [{ purpose: 'A', lane: 'configured' }])
     for (let each = 0; each < 1_024; each += 1)
-      turns = withTurn(turns, { ...pull, want: want(1, 9, `${each}`) })
-    assert.equal(turns.length, 1_024)
-    assert.deepEqual(turns[0], { sake: '0', lane: 'configured' })
+      recentPulls = withRecentPull(recentPulls, { ...pull, want: want(1, 9, `${each}`) })
+    assert.equal(recentPulls.length, 1_024)
+    assert.deepEqual(recentPulls[0], { purpose: '0', lane: 'configured' })
   })
 })
 
-describe('setbacks', () => {
+describe('backoffs', () => {
   test('double up to a minute', () => {
-    let setbacks: readonly Setback[] = []
+    let backoffs: readonly PeerBackoff[] = []
     const lengths = Array.from({ length: 10 }, () => {
-      setbacks = withSetback(setbacks, 'p', want(1, 9), 5_000)
-      return (setbacks[0]?.untilMs ?? 0) - 5_000
+      backoffs = withBackoff(backoffs, 'p', want(1, 9), 5_000)
+      return (backoffs[0]?.untilMs ?? 0) - 5_000
     })
     assert.deepEqual(
       lengths,
-      Array.from({ length: 10 }, (_, tries) => Math.min(maxSetbackMs, firstSetbackMs * 2 ** tries)),
+      Array.from({ length: 10 }, (_, tries) =>
+        Math.min(pullBackoff.maxMs, pullBackoff.minMs * 2 ** tries),
+      ),
     )
-    assert.equal(setbacks.length, 1)
-    assert.equal(nextChangeMs({ setbacks, running: [], nowMs: 5_000 }), 5_000 + maxSetbackMs)
-    assert.equal(nextChangeMs({ setbacks, running: [], nowMs: 5_000 + maxSetbackMs }), null)
+    assert.equal(backoffs.length, 1)
+    assert.equal(nextChangeMs({ backoffs, running: [], nowMs: 5_000 }), 5_000 + pullBackoff.maxMs)
+    assert.equal(nextChangeMs({ backoffs, running: [], nowMs: 5_000 + pullBackoff.maxMs }), null)
   })
 
-  test('let another want for the same sake go first, since what failed may be a block that nobody has any more', () => {
+  test('let another want for the same purpose go first: nobody may have the failed block any more', () => {
     const [left, head] = [want(5, 5), want(7, 9)]
     assert.equal(plan([left, head], [peer('p')]), '5 to 5 of p')
-    const failed = withSetback([], 'p', left, 0)
+    const failed = withBackoff([], 'p', left, 0)
     assert.equal(plan([left, head, want(1, 2, 'B')], [peer('p')], failed), '7 to 9 of p')
     assert.equal(plan([left], [peer('p')], failed), '5 to 5 of p')
   })
 
   test('end with what the peer delivers, and when it comes or goes', () => {
-    const both = withSetback(withSetback([], 'p', want(1, 9), 0), 'p', null, 0)
+    const both = withBackoff(withBackoff([], 'p', want(1, 9), 0), 'p', null, 0)
     assert.deepEqual(
-      without(both, 'p', 'A').map(({ sake }) => sake),
+      withoutBackoff(both, 'p', 'A').map(({ purpose }) => purpose),
       [null],
     )
-    assert.deepEqual(withoutPeer(both, 'p'), [])
-    assert.equal(withoutPeer(both, 'q').length, 2)
+    assert.deepEqual(withoutBackoffsOf(both, 'p'), [])
+    assert.equal(withoutBackoffsOf(both, 'q').length, 2)
   })
 })
 
@@ -301,7 +318,7 @@ describe('the lowest height that is served', () => {
   test('is not the word of a peer that says so and does not deliver', () => {
     const liar = peer('liar', { verified: true, announced: { tail: 0, head: 9 } })
     const honest = peer('honest', { verified: true, announced: { tail: 5, head: 9 } })
-    const failed = withSetback(withSetback([], 'liar', want(1, 9), 0), 'liar', want(1, 9), 0)
+    const failed = withBackoff(withBackoff([], 'liar', want(1, 9), 0), 'liar', want(1, 9), 0)
     assert.equal(servedFrom([liar, honest], failed), 5)
   })
 })
@@ -310,7 +327,7 @@ test('whatever is wanted and announced, a pull is within both', () => {
   const heights = fc.nat({ max: 300 })
   const anyWant = fc
     .tuple(heights, heights, fc.constantFrom('A', 'B', 'gap', 'documents'))
-    .map(([a, b, sake]) => want(Math.min(a, b), Math.max(a, b), sake))
+    .map(([a, b, purpose]) => want(Math.min(a, b), Math.max(a, b), purpose))
   const anyPeer = fc
     .tuple(fc.constantFrom('p', 'q', 'r'), heights, heights)
     .map(([id, a, b]) => peer(id, { announced: { tail: Math.min(a, b), head: Math.max(a, b) } }))

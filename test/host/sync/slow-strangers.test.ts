@@ -9,14 +9,14 @@ import {
   encodeServerFrame,
 } from '../../../src/p2p/range/range-frames.ts'
 import { encodeSealedBlock } from '../../../src/primitives/sealed-block.ts'
-import { type ChainBlock, createChain, shapes } from '../../support/block-factory.ts'
+import { type ChainBlock, createChain, shapes } from '../../support/chain/block-factory.ts'
+import { sealBlock, testSigner } from '../../support/chain/sealed-blocks.ts'
+import { headMessage } from '../../support/chain/signed-heads.ts'
 import { until } from '../../support/p2p-room.ts'
 import { gossipProtocol, lengthPrefixed, openRawPeer } from '../../support/raw-peer.ts'
-import { sealBlock, testSigner } from '../../support/sealed-blocks.ts'
-import { headMessage } from '../../support/signed-heads.ts'
 import { openTestGenerator, type TestGenerator } from '../../support/test-generator.ts'
-import { openTestHost, type TestHost } from '../../support/test-host.ts'
 import { storedChain } from '../../support/test-store.ts'
+import { openTestHost, type TestHost } from '../support/test-host.ts'
 
 const network = 'Local__Devnet'
 const mallory = testSigner('mallory', 'Ed25519')
@@ -99,7 +99,7 @@ test('a stranger that sends no block of use keeps nothing of a configured Genera
   assert.equal(stranger.calledOff(), 0, 'it still takes its time')
 })
 
-test('a stranger that is faster with head and seals is not the only one to be asked for the block', async (t) => {
+test('a stranger that is first with head and seals is not the only peer asked for the block', async (t) => {
   const chain = createChain({ count: 21, from: 1, shape: shapes.tiny })
   const honest = await openTestGenerator(t, 'honest', chain.slice(0, 20))
   const host = await openTestHost(t, {
@@ -127,7 +127,7 @@ test('a stranger that is faster with head and seals is not the only one to be as
   assert.equal(stranger.calledOff(), 0, 'nobody waited for it to be called off')
 })
 
-test('who sends no block of use for long enough is left for the next one, a stranger too', async (t) => {
+test('a peer that sends no block of use for long enough is left for another, a stranger too', async (t) => {
   const chain = createChain({ count: 20, from: 1, shape: shapes.empty })
   const honest = await openTestGenerator(t, 'honest', chain)
   const host = await openTestHost(t, {

@@ -31,7 +31,7 @@ const cases: readonly {
     ],
   },
   {
-    name: 'after the oldest the turn begins anew',
+    name: 'after the oldest page the newest has its turn again',
     range: [0, 3_000],
     older: [2, 1],
     expected: [
@@ -50,7 +50,7 @@ for (const { name, range, older, expected } of cases)
     )
   })
 
-test('one older page a turn covers every height, and no page is larger than a question may ask for', () => {
+test('one older page at a time covers every height, and no page is larger than a request may be', () => {
   fc.assert(
     fc.property(fc.nat(100_000), fc.nat(50_000), (from, length) => {
       const to = from + length

@@ -1,10 +1,10 @@
 /** Who may keep a Host from comparing votes with others. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createChain, shapes } from '../../support/block-factory.ts'
+import { createChain, shapes } from '../../support/chain/block-factory.ts'
 import { openRoom, until } from '../../support/p2p-room.ts'
 import { openTestGenerator } from '../../support/test-generator.ts'
-import { openTestHost } from '../../support/test-host.ts'
+import { openTestHost } from '../support/test-host.ts'
 
 test('strangers that take their time with every answer keep no votes of configured peers away', async (t) => {
   const chain = createChain({ count: 5, from: 1, shape: shapes.tiny })

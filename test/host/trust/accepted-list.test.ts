@@ -1,4 +1,4 @@
-/** Whose word counts, and why: decision by decision. */
+/** The accepted signers and their reasons, decision by decision. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type AcceptedList, createAcceptedList } from '../../../src/host/trust/accepted-list.ts'

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PeerIdentity } from '../../../src/host/trust/peer-identity.ts'
 import { type TrustFacts, trustFailures } from '../../../src/host/trust/trust-failures.ts'
+import { assertExplained } from '../../docs/support/explained.ts'
 
 const nobody: TrustFacts = {
   mode: 'bootstrap',
@@ -53,6 +54,7 @@ test('a file of signers that is not there comes before what follows from it', ()
     failures.map(({ code }) => code),
     ['HOST_SIGNERS_FILE_UNUSABLE', 'HOST_NO_SIGNER'],
   )
+  for (const failure of failures) assertExplained(failure)
   assert.equal(
     failures[0]?.message,
     'HOST_TRUSTED_SIGNERS_FILE (/etc/signers) cannot be used, there is no such file; nobody is accepted by it.',

@@ -4,14 +4,15 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { signerIdentity } from '../../../src/host/config.ts'
-import { openLineFile } from '../../../src/service/line-file.ts'
-import { createChain } from '../../support/block-factory.ts'
+import { openLineFile } from '../../../src/service/settings/line-file.ts'
+import { assertExplained } from '../../docs/support/explained.ts'
 import { captureLog } from '../../support/captured-log.ts'
+import { createChain } from '../../support/chain/block-factory.ts'
+import { testSigner } from '../../support/chain/sealed-blocks.ts'
 import { until } from '../../support/p2p-room.ts'
-import { testSigner } from '../../support/sealed-blocks.ts'
 import { openTestGenerator, proofOf, type TestGenerator } from '../../support/test-generator.ts'
-import { openTestHost, type TestHost } from '../../support/test-host.ts'
 import { testDirectory } from '../../support/test-store.ts'
+import { openTestHost, type TestHost } from '../support/test-host.ts'
 
 const network = 'Local__Devnet'
 const blocks = createChain({ count: 3, from: 1 })
@@ -19,7 +20,7 @@ const codes = (host: TestHost): string[] => host.status.state().errors.map(({ co
 const sourcesOf = (host: TestHost): [string, string, string | null][] =>
   (host.status.state().signers ?? []).map(({ identity, source, peer }) => [identity, source, peer])
 
-/** A Generator that answers the question who it is as it is told to. */
+/** A Generator whose proof of identity the test chooses. */
 async function openPosing(
   t: TestContext,
   name: string,
@@ -33,7 +34,7 @@ async function openPosing(
   return generator
 }
 
-test('a Host with bootstrap peers alone accepts those that prove to be Generators, and shows them', async (t) => {
+test('a Host with bootstrap peers alone accepts and shows those that prove to be Generators', async (t) => {
   const generator = await openTestGenerator(t, 'alice', blocks)
   const host = await openTestHost(t, { peers: [generator.room.address] })
   assert.deepEqual(codes(host), ['HOST_NO_SIGNER'])
@@ -88,7 +89,7 @@ test('a stranger that connects by itself is not asked and not accepted, whatever
   assert.equal(host.status.gauges.lag(), 0)
 })
 
-test('a Generator with a new key behind the old peer ID is refused with both named, also after a restart and while the file of peers cannot be read', async (t) => {
+test('a Generator with a new key behind the old peer ID is refused, also after a restart', async (t) => {
   const peerSeed = new Uint8Array(32).fill(7)
   const first = await openTestGenerator(t, 'alice', blocks, {
     room: { options: { network, peerSeed } },
@@ -103,6 +104,7 @@ test('a Generator with a new key behind the old peer ID is refused with both nam
   host.mesh.p2p.setBootstrapPeers([second.room.address])
   await until(() => codes(host).includes('HOST_SIGNER_CHANGED'))
   const failure = host.status.state().errors.find(({ code }) => code === 'HOST_SIGNER_CHANGED')
+  assertExplained(failure ?? assert.fail())
   for (const named of [first.signer.identity, second.signer.identity, first.room.id])
     assert.ok(failure?.message.includes(named), named)
   assert.deepEqual(sourcesOf(host), [[first.signer.identity, 'bootstrap', first.room.id]])
@@ -118,7 +120,7 @@ test('a Generator with a new key behind the old peer ID is refused with both nam
   assert.ok(!codes(again).includes('HOST_SIGNER_CHANGED'))
 })
 
-test('a Host that starts while its file of signers cannot be read goes on with the last good list', async (t) => {
+test('a Host that starts with an unreadable file of signers goes on with the last good list', async (t) => {
   const generator = await openTestGenerator(t, 'alice', blocks)
   const { identity } = generator.signer
   const env = { HOST_TRUST: 'signers' }
@@ -148,7 +150,7 @@ test('a Host that starts while its file of signers cannot be read goes on with t
   assert.deepEqual(other.trust.sources(), [], 'a file that is no longer named is forgotten')
 })
 
-test('the chain is for good once all bootstrap peers showed who they are, also over a restart', async (t) => {
+test('the chain is final once all bootstrap peers have proved who they are, also over a restart', async (t) => {
   const generator = await openTestGenerator(t, 'alice', blocks)
   const away = '/ip4/127.0.0.1/tcp/9/p2p/12D3KooWQWSc13ScZPGySKdWAh3GCyhRPjQNHavE54rDY6XCZPJs'
   const peers = [generator.room.address, away]
@@ -201,7 +203,7 @@ test('a file of signers is taken over whole, or the last good list stays and tha
       path,
       setting: 'HOST_TRUSTED_SIGNERS_FILE',
       kind: signerIdentity,
-      intervalMs: 5,
+      pollIntervalMs: 5,
       isWhole: true,
     },
     { log, onChange: () => change.resolve() },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type ConditionDefinition, conditions } from '../../../operator/api/conditions.ts'
 import { eventReasons } from '../../../operator/api/event-reasons.ts'
-import { occurrencesOf } from '../../../operator/reconcile/condition-list.ts'
+import { occurrencesOf } from '../../../operator/reconcile/statements/conditions.ts'
 import { readSourceFiles } from '../../support/source-files.ts'
 
 const table: Readonly<Record<string, ConditionDefinition>> = conditions
@@ -67,7 +67,7 @@ test('Events are recorded where a table says their reason, and nowhere else', ()
     .filter(({ text }) => /\bevents\.record\(/.test(text))
     .map(({ path }) => path)
   assert.deepEqual(places.toSorted(), [
-    'operator/reconcile/reconcile.ts',
-    'operator/reconcile/record-event.ts',
+    'operator/reconcile/statements/record-event.ts',
+    'operator/reconcile/summary.ts',
   ])
 })

@@ -7,7 +7,7 @@ import { readDeclarations } from '../../../operator/crd/declarations.ts'
 import { definitionOf } from '../../../operator/crd/definition.ts'
 import { type Schema, schemaOf } from '../../../operator/crd/schema.ts'
 import { repository } from '../../support/repository.ts'
-import { withDefaults } from '../../support/schema-defaults.ts'
+import { withDefaults } from '../../support/resources/schema-defaults.ts'
 
 const declarations = readDeclarations()
 const kinds: readonly ResourceKind[] = [generatorKind, hostKind]
@@ -25,7 +25,7 @@ function everySchema(path: string, schema: Schema): [string, Schema][] {
 const fields = [...schemas].flatMap(([kind, schema]) => everySchema(kind, schema))
 const pathsOf = (found: readonly [string, Schema][]): string[] => found.map(([path]) => path)
 
-test('crds/ is what operator/api.ts says; npm run crds makes it so', () => {
+test('crds/ is what operator/api.ts says', () => {
   for (const resource of kinds) {
     const text = readFileSync(`${repository}/crds/${resource.singular}.yaml`, 'utf8')
     const made = JSON.parse(JSON.stringify(definitionOf(resource, declarations)))
@@ -40,14 +40,14 @@ test('kubectl explain has a sentence for every field', () => {
   assert.deepEqual(pathsOf(silent), [])
 })
 
-test('every rule tells the user something, in one line without a full stop', () => {
+test('every rule has a message for the user, in one line without a full stop', () => {
   const rules = fields.flatMap(([, schema]) => schema['x-kubernetes-validations'] ?? [])
   const vague = rules.filter(({ message }) => !/^[^\n]{20,}[^.\n]$/.test(message))
   assert.deepEqual(vague, [])
   assert.ok(rules.length >= 40)
 })
 
-test('what a rule looks at has a bound, without which the API server refuses the rule as too dear', () => {
+test('what a rule reads has a bound, without which the API server refuses the rule as too dear', () => {
   const hasRules = ([, schema]: [string, Schema]): boolean =>
     schema['x-kubernetes-validations'] !== undefined
   const texts = fields.filter(
@@ -71,7 +71,7 @@ test('defaults are those that the API server fills in', () => {
   }
 })
 
-test('a resource that nobody has looked at yet is not taken for one that is ready', () => {
+test('a resource that was not reconciled yet is not taken for one that is ready', () => {
   for (const schema of schemas.values()) {
     assert.deepEqual(schema.properties?.['status']?.default, { observedGeneration: -1 })
   }
@@ -84,7 +84,7 @@ test('Hosts scale, a Generator is always one pod', () => {
   assert.deepEqual([replicas?.minimum, replicas?.maximum, replicas?.default], [0, 16, 1])
 })
 
-test('kubectl get tells the story in its narrow columns', () => {
+test('kubectl get shows what matters in its narrow columns', () => {
   const narrow = ({ columns }: ResourceKind): string[] =>
     columns.filter(({ wide }) => !wide).map(({ name }) => name)
   assert.deepEqual(narrow(generatorKind), [

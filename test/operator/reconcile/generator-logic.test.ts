@@ -2,18 +2,18 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Generator } from '../../../operator/api.ts'
 import { generatorLogic } from '../../../operator/reconcile/generator-logic.ts'
-import type { Statement } from '../../../operator/reconcile/problem.ts'
-import { kubernetesRoom } from '../../support/kubernetes-room.ts'
-import { generatorContext, readGenerator } from '../../support/operator-cases.ts'
-import { emptyPicture } from '../../support/operator-findings.ts'
+import type { Statement } from '../../../operator/reconcile/statements/problem.ts'
+import { generatorContext, readGenerator } from '../../support/resources/operator-cases.ts'
+import { kubernetesRoom } from '../support/kubernetes-room.ts'
+import { emptyState } from '../support/operator-findings.ts'
 
 const room = kubernetesRoom()
 
 async function holdOf(generator: Generator): Promise<Statement | null> {
-  const { facts } = await generatorLogic.look(generator, {
+  const { facts } = await generatorLogic.fetch(generator, {
     api: room.client.api,
     options: generatorContext,
-    recorded: emptyPicture.recordedLearnt,
+    recorded: emptyState.recordedDiscovered,
     named: new Map(),
     hadPods: false,
     addresses: [],

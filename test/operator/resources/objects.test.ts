@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import type { V1Pod, V1PodTemplateSpec, V1Service } from '@kubernetes/client-node'
-import { keepPod } from '../../../operator/reconcile/pod.ts'
-import type { HostContext, OperatorDefaults } from '../../../operator/resources/context.ts'
+import { keepPod } from '../../../operator/reconcile/observe/pod.ts'
 import { generatorObjects } from '../../../operator/resources/generator-objects.ts'
 import { hostObjects } from '../../../operator/resources/host-objects.ts'
-import type { NetworkPolicy } from '../../../operator/resources/network-policy.ts'
-import { hostPodTemplate } from '../../../operator/resources/pod-template.ts'
-import { hostTemplateInputs } from '../../../operator/resources/template-inputs.ts'
+import type { NetworkPolicy } from '../../../operator/resources/objects/network-policy.ts'
+import type { HostContext, OperatorDefaults } from '../../../operator/resources/pod/context.ts'
+import { hostPodTemplate } from '../../../operator/resources/pod/pod-template.ts'
+import { hostTemplateInputs } from '../../../operator/resources/pod/template-inputs.ts'
 import { ports } from '../../../src/service/contract.ts'
 import {
   generatorCases,
@@ -20,9 +20,9 @@ import {
   readHost,
   renderGenerator,
   renderHost,
-} from '../../support/operator-cases.ts'
+} from '../../support/resources/operator-cases.ts'
 
-/** `npx node test/operator/resources/write-objects.ts` writes the files anew. */
+/** `npx node test/operator/resources/write-objects.ts` writes the files again. */
 for (const name of Object.keys(generatorCases)) {
   test(`${name}: everything that is made is as in its file`, () => {
     assert.equal(renderGenerator(name), readFileSync(objectsFile(name), 'utf8'))
@@ -64,7 +64,7 @@ const ofHost = readHost('host-full')
 /** Where each P2P Service of a Host leads who asks for health, and what the policy lets in from outside. */
 function healthPorts(context: HostContext): {
   readonly services: unknown
-  readonly outside: unknown
+  readonly external: unknown
 } {
   const { objects } = hostObjects(ofHost, context)
   const services = objects.filter(({ metadata }) =>
@@ -75,7 +75,7 @@ function healthPorts(context: HostContext): {
     services: services.map(
       ({ spec }) => spec?.ports?.find(({ port }) => port === ports.health)?.targetPort,
     ),
-    outside: policy.spec.ingress[0]?.ports?.map(({ port }) => port),
+    external: policy.spec.ingress[0]?.ports?.map(({ port }) => port),
   }
 }
 
@@ -90,15 +90,15 @@ function oldTemplate(): V1PodTemplateSpec {
 
 test('health stays reachable at pods that an older operator made', () => {
   const recorded = { inputs: hostTemplateInputs(ofHost, hostContext), template: oldTemplate() }
-  const old = { services: [8080, 8080, 8080], outside: [8080, 9171] }
+  const old = { services: [8080, 8080, 8080], external: [8080, 9171] }
   assert.deepEqual(healthPorts({ ...hostContext, recorded }), old)
   assert.deepEqual(healthPorts(hostContext), {
     services: [9183, 9183, 9183],
-    outside: [9171, 9183],
+    external: [9171, 9183],
   })
 })
 
-test('while such pods are replaced one after the other, or held back, each is asked where it listens', () => {
+test('while such pods are replaced one by one, or held back, each is checked where it listens', () => {
   const [held, replaced] = [oldTemplate(), hostPodTemplate(ofHost, hostContext)]
   const publicHealth = new Map([
     [0, keepPod({ spec: held.spec } as V1Pod).publicHealth],
@@ -106,11 +106,11 @@ test('while such pods are replaced one after the other, or held back, each is as
   ])
   assert.deepEqual(healthPorts({ ...hostContext, publicHealth }), {
     services: [8080, 9183, 9183],
-    outside: [8080, 9171, 9183],
+    external: [8080, 9171, 9183],
   })
 })
 
-test('an operator that is told to make no NetworkPolicies or budgets wants none, whatever the spec says', () => {
+test('an operator set to make no NetworkPolicies or budgets wants none, whatever the spec says', () => {
   const kindsOf = (switches: Partial<OperatorDefaults>): string[] => {
     const defaults = { ...hostContext.defaults, ...switches }
     const { objects } = hostObjects(readHost('host-full'), { ...hostContext, defaults })

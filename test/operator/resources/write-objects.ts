@@ -1,4 +1,4 @@
-/** Writes what the builders make of each case anew; look at the difference before it is committed. */
+/** Writes what the builders make of each case again; check the difference before it is committed. */
 import { writeFileSync } from 'node:fs'
 import {
   generatorCases,
@@ -6,7 +6,7 @@ import {
   objectsFile,
   renderGenerator,
   renderHost,
-} from '../../support/operator-cases.ts'
+} from '../../support/resources/operator-cases.ts'
 
 for (const name of Object.keys(generatorCases)) {
   writeFileSync(objectsFile(name), renderGenerator(name))

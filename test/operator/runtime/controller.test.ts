@@ -148,7 +148,7 @@ test('while the API server cannot be reached or written to, pauses are ten secon
   )
 })
 
-test('a reconcile may ask to be looked at again, and everything is looked at again now and then', async () => {
+test('a reconcile may ask to be repeated, and every key is reconciled again now and then', async () => {
   const runs = new Map<string, number>()
   const enough = Promise.withResolvers<void>()
   open(

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
+import { createFence, type Fence } from '../../../operator/runtime/client/fence.ts'
+import type { KubernetesObject } from '../../../operator/runtime/client/kubernetes-object.ts'
+import { builtinTypes } from '../../../operator/runtime/client/resource-type.ts'
 import { type Elector, openElector } from '../../../operator/runtime/elector.ts'
-import { createFence, type Fence } from '../../../operator/runtime/fence.ts'
-import type { KubernetesObject } from '../../../operator/runtime/kubernetes-object.ts'
-import { builtinTypes } from '../../../operator/runtime/resource-type.ts'
 import type { ServiceError } from '../../../src/errors.ts'
-import { kubernetesRoom } from '../../support/kubernetes-room.ts'
+import { kubernetesRoom } from '../support/kubernetes-room.ts'
 
 interface Lease extends KubernetesObject {
   readonly spec?: Readonly<Record<string, unknown>>
@@ -85,7 +85,7 @@ test('the Lease carries times with six decimals, as Kubernetes demands', async (
     assert.match(String(spec?.[field]), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
 })
 
-test('who died without giving it back is followed once its Lease has not changed for its time', async () => {
+test('a leader that died is followed once its Lease has not changed for its duration', async () => {
   const spec = {
     holderIdentity: 'dead',
     leaseDurationSeconds: 1,
@@ -97,7 +97,7 @@ test('who died without giving it back is followed once its Lease has not changed
   assert.equal(holder(), 'heir')
 })
 
-test('a Lease that somebody else took ends the leadership, and nothing is written any more', async () => {
+test('a Lease that another process took ends the leadership, and nothing is written any more', async () => {
   const { elector, fence, lost } = compete('first')
   await elector.elected(AbortSignal.timeout(60_000))
   fence.guard.before?.(call)
@@ -124,7 +124,7 @@ test('a renewal that arrived without its answer is recognised as our own', async
   assert.ok(fence.isOpen())
 })
 
-test('a Lease that somebody deleted is made anew', async () => {
+test('a Lease that was deleted is created again', async () => {
   const { elector, fence } = compete('first')
   await elector.elected(AbortSignal.timeout(60_000))
   room.server.remove(path)
@@ -162,7 +162,7 @@ test('one whose Lease was taken meanwhile does not go on', async () => {
   assert.throws(() => fence.guard.before?.(call), { code: 'OPERATOR_FENCED' })
 })
 
-test('a process that was stopped and goes on finds the fence shut before it has learnt anything', async () => {
+test('a process that was stopped and goes on finds the fence shut at once', async () => {
   let pauseMs = 0
   const { elector, fence } = compete('first', { nowMs: () => performance.now() + pauseMs })
   await elector.elected(AbortSignal.timeout(60_000))

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
+import { builtinTypes } from '../../../operator/runtime/client/resource-type.ts'
 import { type EventRecorder, openEventRecorder } from '../../../operator/runtime/event-recorder.ts'
-import { builtinTypes } from '../../../operator/runtime/resource-type.ts'
 import { createStatusWriter, type WantedStatus } from '../../../operator/runtime/status-writer.ts'
-import { kubernetesRoom } from '../../support/kubernetes-room.ts'
-import type { SeenRequest } from '../../support/kubernetes-server.ts'
+import { kubernetesRoom } from '../support/kubernetes-room.ts'
+import type { SeenRequest } from '../support/kubernetes-server.ts'
 
 const type = builtinTypes.StatefulSet
 const path = '/apis/apps/v1/namespaces/apps/statefulsets/a'
@@ -64,7 +64,7 @@ test('what happens again and again is one Event with a count', async () => {
   assert.equal(series.count, 5)
 })
 
-test('an object about which ever new things are told gets 25 Events at most', async () => {
+test('an object with ever new occurrences gets 25 Events at most', async () => {
   const recorder = openRecorder()
   for (let count = 0; count < 40; count += 1) {
     recorder.record(type, object, { ...occurrence, note: `${count} blocks late` })
@@ -73,7 +73,7 @@ test('an object about which ever new things are told gets 25 Events at most', as
   assert.equal(writes().length, 25)
 })
 
-test('an Event that cannot be written harms nobody', async () => {
+test('an Event that cannot be written is logged and does no harm', async () => {
   await room.client.api.close()
   const recorder = openRecorder()
   recorder.record(type, object, occurrence)
@@ -107,7 +107,7 @@ test('a status is written where it differs, with generation and times of its con
   })
 })
 
-test('nothing is written where nothing differs, whatever the order, and figures wait for a minute', async () => {
+test('nothing is written where nothing differs, in any order, and figures wait for a minute', async () => {
   const writer = createStatusWriter({ fieldManager: 'tester-status' }, { api: room.client.api })
   await writer.write(type, object, wanted)
   const live = { ...object, status: lastBody<{ status: object }>().status }
@@ -136,7 +136,7 @@ test('a message that moves is written like a figure, a reason at once', async ()
   assert.deepEqual(await writer.write(type, live, moved), { written: true })
 })
 
-test('a condition is written at once, keeps its time while its status is the same, and takes figures along', async () => {
+test('a condition is written at once, with the figures, and keeps its time while its status does', async () => {
   const writer = createStatusWriter({ fieldManager: 'tester-status' }, { api: room.client.api })
   const past = '2020-01-01T00:00:00Z'
   const known = { observedGeneration: 3, lastTransitionTime: past }
@@ -165,7 +165,7 @@ test('a condition is written at once, keeps its time while its status is the sam
 
 const conflict = { written: false, requeueAfterMs: 1_000 }
 
-test('a change that asks for no reconcile, as of a label, keeps a status waiting no longer than a second', async () => {
+test('a change that needs no reconcile, as of a label, delays a status by a second at most', async () => {
   const writer = createStatusWriter({ fieldManager: 'tester-status' }, { api: room.client.api })
   const known = room.server.put(labelled, { metadata: { generation: 1 } })
   const changed = room.server.put(labelled, {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { healthRoutes, watchLoop } from '../../../operator/runtime/operator-health.ts'
-import { openHttpServer } from '../../../src/service/http-server.ts'
+import { openHttpServer } from '../../../src/service/health/http-server.ts'
 import { captureLog } from '../../support/captured-log.ts'
 
-test('both endpoints answer 200 while all is well, 503 with what is wrong, and 200 with what is only to be known', async () => {
+test('both endpoints answer 200 while all is well, also with a remark, and else 503', async () => {
   let problem: string | null = null
   let remark: string | null = null
   const checks = {

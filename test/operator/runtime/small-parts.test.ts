@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { isNewer } from '../../../operator/runtime/client/kubernetes-object.ts'
+import { isSelectedBy } from '../../../operator/runtime/client/label-selector.ts'
+import { createMutex } from '../../../operator/runtime/client/mutex.ts'
+import {
+  builtinTypes,
+  objectPath,
+  parseKey,
+} from '../../../operator/runtime/client/resource-type.ts'
 import { dieAt } from '../../../operator/runtime/die-at.ts'
-import { isNewer } from '../../../operator/runtime/kubernetes-object.ts'
-import { isSelectedBy } from '../../../operator/runtime/label-selector.ts'
-import { createMutex } from '../../../operator/runtime/mutex.ts'
-import { builtinTypes, objectPath, parseKey } from '../../../operator/runtime/resource-type.ts'
 
 test('resourceVersions are compared as numbers of any length; what is none counts as newer', () => {
   assert.ok(isNewer('100', '99'))
@@ -37,7 +41,7 @@ test('paths are those of the API server', () => {
   assert.deepEqual(parseKey('a'), { namespace: '', name: 'a' })
 })
 
-test('a test names the write at which the operator dies: before, after, which one, at a subresource', () => {
+test('a test names the write at which the operator dies, before or after, by number', () => {
   let deaths = 0
   const die = (): void => {
     deaths += 1
@@ -56,30 +60,30 @@ test('a test names the write at which the operator dies: before, after, which on
 
 test('what a mutex is asked for begins when everything before it is over, also where that failed', async () => {
   const inTurn = createMutex()
-  const told: string[] = []
+  const reported: string[] = []
   const work = (name: string) => async (): Promise<void> => {
-    told.push(`${name} begins`)
+    reported.push(`${name} begins`)
     await setImmediate()
-    told.push(`${name} ends`)
+    reported.push(`${name} ends`)
     if (name === 'one') throw new Error('one fails')
   }
   const [one, two] = await Promise.allSettled([inTurn(work('one')), inTurn(work('two'))])
   assert.deepEqual([one.status, two.status], ['rejected', 'fulfilled'])
-  assert.deepEqual(told, ['one begins', 'one ends', 'two begins', 'two ends'])
+  assert.deepEqual(reported, ['one begins', 'one ends', 'two begins', 'two ends'])
 })
 
-test('who waits for a mutex leaves on its signal, and those behind it go on', async () => {
+test('a waiter for a mutex gives up on its signal, and those behind it go on', async () => {
   const inTurn = createMutex()
-  const told: string[] = []
+  const reported: string[] = []
   const first = Promise.withResolvers<void>()
   const leaving = new AbortController()
   const holding = inTurn(() => first.promise)
-  const left = inTurn(async () => void told.push('two'), leaving.signal)
-  const behind = inTurn(async () => void told.push('three'))
+  const left = inTurn(async () => void reported.push('two'), leaving.signal)
+  const behind = inTurn(async () => void reported.push('three'))
   leaving.abort(new Error('no time'))
   await assert.rejects(left, /no time/)
-  assert.deepEqual(told, [])
+  assert.deepEqual(reported, [])
   first.resolve()
   await Promise.all([holding, behind])
-  assert.deepEqual(told, ['three'])
+  assert.deepEqual(reported, ['three'])
 })

@@ -1,8 +1,8 @@
-/** Who gets a connection: the rule as a table of cases, and what holds whoever comes and goes. */
+/** Connection admission: the rule as a table of cases, and what holds for any arrivals. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { admit, type Guest } from '../../../src/p2p/connections/admission.ts'
+import { admit, type PeerConnection } from '../../../src/p2p/connections/admission.ts'
 
 const limits = {
   maxConnections: 10,
@@ -11,25 +11,28 @@ const limits = {
   connectionsPerPeer: 2,
 }
 
-/** A stranger; `sinceMs` is what tells them apart. */
-function stranger(peer: string, group: string, more: Partial<Guest> = {}): Guest {
+/** A stranger; `sinceMs` distinguishes them. */
+function stranger(peer: string, group: string, more: Partial<PeerConnection> = {}): PeerConnection {
   return { peer, group, isConfigured: false, isVerified: false, score: 0, sinceMs: 0, ...more }
 }
 
-function configured(peer: string, sinceMs = 0): Guest {
+function configured(peer: string, sinceMs = 0): PeerConnection {
   return { ...stranger(peer, 'anywhere'), isConfigured: true, sinceMs }
 }
 
 /** So many strangers of one address, `a0`, `a1` and so on, each later than the one before. */
-function crowd(group: string, count: number): Guest[] {
+function crowd(group: string, count: number): PeerConnection[] {
   return Array.from({ length: count }, (_, index) =>
     stranger(`${group}${index}`, group, { sinceMs: index }),
   )
 }
 
 /** Who has to leave for the newcomer, or why it is refused. */
-function decide(newcomer: Guest, guests: readonly Guest[]): string | readonly string[] {
-  const admission = admit(newcomer, guests, limits)
+function decide(
+  newcomer: PeerConnection,
+  connections: readonly PeerConnection[],
+): string | readonly string[] {
+  const admission = admit(newcomer, connections, limits)
   return admission.refused ?? admission.leaving.map(({ peer }) => peer)
 }
 
@@ -57,10 +60,10 @@ test('a stranger from elsewhere takes the place of one of many from one address'
 
 test('above the reserve the least useful stranger leaves for a configured peer', () => {
   const others = [configured('g'), configured('h')]
-  const leaves = (strangers: readonly Guest[]): unknown =>
+  const leaves = (strangers: readonly PeerConnection[]): unknown =>
     decide(configured('new'), [...others, ...strangers])
-  const honest = (count: number): Guest[] =>
-    crowd('a', count).map((guest) => ({ ...guest, isVerified: true }))
+  const honest = (count: number): PeerConnection[] =>
+    crowd('a', count).map((connection) => ({ ...connection, isVerified: true }))
   assert.deepEqual(leaves([...honest(7), stranger('idle', 'b', { score: 0 })]), ['idle'])
   assert.deepEqual(
     leaves([...honest(7), stranger('good', 'b', { isVerified: true, score: -50 })]),
@@ -82,7 +85,7 @@ test('one more connection of a peer replaces its oldest, which may be dead', () 
   assert.deepEqual(admission, { refused: null, leaving: [old] })
 })
 
-test('whoever comes: strangers keep to their places, and a configured peer is never refused', () => {
+test('any arrivals: strangers keep to their places, and a configured peer is never refused', () => {
   const comer = fc.record({
     peer: fc.constantFrom('p', 'q', 'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z'),
     group: fc.constantFrom('a', 'b', 'c'),
@@ -92,18 +95,21 @@ test('whoever comes: strangers keep to their places, and a configured peer is ne
   })
   fc.assert(
     fc.property(fc.array(comer, { maxLength: 60 }), (comers) => {
-      let guests: Guest[] = []
+      let connections: PeerConnection[] = []
       comers.forEach((each, sinceMs) => {
         const newcomer = { ...each, sinceMs, isConfigured: each.peer < 't' }
-        const admission = admit(newcomer, guests, limits)
+        const admission = admit(newcomer, connections, limits)
         assert(!newcomer.isConfigured || admission.refused === null)
         if (admission.refused !== null) return
-        guests = [...guests.filter((guest) => !admission.leaving.includes(guest)), newcomer]
-        const strangers = guests.filter(({ isConfigured }) => !isConfigured)
+        connections = [
+          ...connections.filter((connection) => !admission.leaving.includes(connection)),
+          newcomer,
+        ]
+        const strangers = connections.filter(({ isConfigured }) => !isConfigured)
         assert(strangers.length <= 8)
-        assert(guests.length <= 10 || newcomer.isConfigured)
+        assert(connections.length <= 10 || newcomer.isConfigured)
         for (const group of ['a', 'b', 'c'])
-          assert(strangers.filter((guest) => guest.group === group).length <= 4)
+          assert(strangers.filter((connection) => connection.group === group).length <= 4)
       })
     }),
   )

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { createFramePrice, framePrices } from '../../../src/p2p/connections/frame-price.ts'
-import { yamuxFrame } from '../../support/yamux-frame.ts'
+import { yamuxFrame } from '../support/yamux-frame.ts'
 
 const maxContent = 1000
 const { any, ping, newStream } = framePrices

@@ -24,7 +24,7 @@ function openCutter({
   let dropped = 0
   const cutter = createFrameCutter(maxFrameBytes, {
     admit,
-    holding: () => {
+    reservation: () => {
       let own = 0
       return {
         add: (bytes) => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import type { OnMessage, Verdict } from '../../../src/p2p/peers/verdict.ts'
+import type { OnMessage, PeerVerdict } from '../../../src/p2p/peers/verdict.ts'
 import { connect, openRoom, until } from '../../support/p2p-room.ts'
 
-/** Judges every block alike and tells which ones came. */
-function judge(verdict: Verdict): {
+/** Validates every block alike and records which ones came. */
+function judge(verdict: PeerVerdict): {
   onBlock: OnMessage
   next(): Promise<Uint8Array>
   count(): number
@@ -61,7 +61,7 @@ test('an accepted block raises what its sender is known to have', async (t) => {
 
 test('a block travels on only after it was accepted', async (t) => {
   const middle = judge({ action: 'accept' })
-  const verdict = Promise.withResolvers<Verdict>()
+  const verdict = Promise.withResolvers<PeerVerdict>()
   const end = judge({ action: 'accept' })
   const generator = await openRoom(t)
   const first = await openRoom(t, {
@@ -75,7 +75,7 @@ test('a block travels on only after it was accepted', async (t) => {
   await connect(second, first)
   await generator.p2p.publish(randomBytes(100))
   await middle.next()
-  await second.p2p.status(first.id, AbortSignal.timeout(5000))
+  await second.p2p.status(first.id, AbortSignal.timeout(60_000))
   assert.equal(end.count(), 0)
   verdict.resolve({ action: 'accept' })
   await end.next()
@@ -108,7 +108,7 @@ test('a verdict that fails is logged and counts as "ignore": the sender is not t
   const host = await openRoom(t, { onBlock: async () => Promise.reject(new Error('disk full')) })
   await connect(host, generator)
   await generator.p2p.publish(randomBytes(100))
-  const line = await host.captured.line('a message could not be judged')
+  const line = await host.captured.line('a message could not be validated')
   assert.equal(line.level, 'error')
   assert.equal(host.p2p.peers()[0]?.score, 0)
 })
@@ -147,7 +147,7 @@ test('a block of exactly the limit travels; one byte more is refused with the wa
 })
 
 test('blocks above what may wait for a verdict are dropped, without blaming the sender', async (t) => {
-  const verdict = Promise.withResolvers<Verdict>()
+  const verdict = Promise.withResolvers<PeerVerdict>()
   const generator = await openRoom(t)
   const host = await openRoom(t, {
     limits: { pendingMessages: { configured: 2, address: 0, strangers: 0 } },
@@ -172,13 +172,13 @@ test('peers of another network hear nothing of ours', async (t) => {
   const line = await stranger.captured.line('a connected peer does not serve our network')
   assert.deepEqual([line.level, line['network']], ['warn', 'Other__Net'])
   await generator.p2p.publish(randomBytes(100))
-  await assert.rejects(stranger.p2p.status(generator.id, AbortSignal.timeout(5000)), {
+  await assert.rejects(stranger.p2p.status(generator.id, AbortSignal.timeout(60_000)), {
     code: 'P2P_PULL_FAILED',
   })
   assert.equal(receiver.count(), 0)
 })
 
-test('signed heads have a topic of their own, and reach who listens to them', async (t) => {
+test('signed heads have a topic of their own, and reach the peers that subscribe to it', async (t) => {
   const blocks = judge({ action: 'accept' })
   const heads = judge({ action: 'accept' })
   const generator = await openRoom(t)

@@ -48,7 +48,7 @@ function ids(count: number, bytes = 32): Uint8Array<ArrayBuffer>[] {
 
 function workOf(frame: Uint8Array): number {
   const rpc = readRpc(frame)
-  return rpc.fault === null ? rpc.work : assert.fail(rpc.fault)
+  return rpc.fault === null ? rpc.cost : assert.fail(rpc.fault)
 }
 
 test('what gossipsub itself sends is read: the messages one by one, and the rest as it was', () => {
@@ -116,7 +116,7 @@ test('any bytes whatever are met without an error', () => {
   fc.assert(
     fc.property(inputs, (bytes) => {
       const rpc = readRpc(bytes)
-      assert(rpc.fault !== null || rpc.work >= 1)
+      assert(rpc.fault !== null || rpc.cost >= 1)
     }),
     { numRuns: 2000 },
   )

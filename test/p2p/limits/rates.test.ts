@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Party } from '../../../src/p2p/limits/party.ts'
 import { createRates, type Rates } from '../../../src/p2p/limits/rates.ts'
+import type { Remote } from '../../../src/p2p/limits/remote.ts'
 
 const shares = { configured: 100, address: 10, strangers: 25 }
-const configured: Party = { key: 'a peer ID', isConfigured: true }
+const configured: Remote = { key: 'a peer ID', isConfigured: true }
 
-function stranger(address: string): Party {
+function stranger(address: string): Remote {
   return { key: address, isConfigured: false }
 }
 
-function rates(maxParties = 100): { now: { ms: number }; rates: Rates } {
+function rates(maxRemotes = 100): { now: { ms: number }; rates: Rates } {
   const now = { ms: 0 }
-  return { now, rates: createRates(shares, { maxParties }, () => now.ms) }
+  return { now, rates: createRates(shares, { maxRemotes }, () => now.ms) }
 }
 
 test("four seconds' worth may come at once, after that so much a second", () => {
@@ -53,12 +53,12 @@ test('what is owed is there after the time it says, and not taken where that is 
 test('an unlimited budget never ends', () => {
   const endless = createRates(
     { ...shares, configured: Number.POSITIVE_INFINITY },
-    { maxParties: 9 },
+    { maxRemotes: 9 },
   )
   for (let take = 0; take < 3; take += 1) assert.equal(endless.owe(configured, 2 ** 50), 0)
 })
 
-test('parties seen longest ago are forgotten', () => {
+test('remotes seen longest ago are forgotten', () => {
   const { rates: each } = rates(2)
   assert(each.take(stranger('a'), 40))
   assert(each.take(configured, 400))

@@ -31,7 +31,7 @@ const refusals: Readonly<Record<string, RegExp>> = {
 }
 
 for (const [text, reason] of Object.entries(refusals)) {
-  test(`"${text}" is refused, saying why and what an address looks like`, () => {
+  test(`"${text}" is refused, with the reason and the form of an address`, () => {
     assert.throws(
       () => parsePeerAddress(text),
       (error) => {

@@ -42,7 +42,7 @@ test('what a peer says that has left by now is not kept', () => {
   assert.equal(book.of('p'), null)
 })
 
-test('the list of verified peers that have left is bounded; those who are here are never forgotten', () => {
+test('the list of verified peers that have left is bounded; connected ones are never forgotten', () => {
   const book = createAnnouncements(2)
   book.connected('here')
   for (const peer of ['here', 'a', 'b', 'c']) book.verify(peer)

@@ -32,7 +32,7 @@ test('a peer that is not there yet when the Host starts is found when it comes',
   await host.captured.line('bootstrap peer connected')
 })
 
-test('a list given at run time replaces the old one: new peers are dialled, the others left alone', async (t) => {
+test('a list given at run time replaces the old one: new peers are dialled, the others ignored', async (t) => {
   const [first, second] = [await openRoom(t), await openRoom(t)]
   const host = await openRoom(t, { options: { bootstrapPeers: [first.address] } })
   await host.event('connected', first.id)
@@ -100,7 +100,7 @@ test('a banned bootstrap peer is not dialled while the ban lasts, and is again a
   assert.equal(host.p2p.peers()[0]?.score, -50)
 })
 
-test('a peer that closes each connection is dialled ever less often, and is told in the end', async (t) => {
+test('a peer that closes each connection is dialled ever less often, and reported in the end', async (t) => {
   const generator = await openRoom(t)
   const limits = { redialMinMs: 20, redialMaxMs: 100_000, lastingMs: 500 }
   const host = await openRoom(t, { limits, options: { bootstrapPeers: [generator.address] } })
@@ -118,7 +118,7 @@ describe('somebody else in the place of a bootstrap peer', () => {
   const strangerAt = (room: { readonly id: string; readonly address: string }): string =>
     room.address.replace(room.id, stranger)
 
-  test('is told with both IDs, the address and what to do, beside a peer that is connected', async (t) => {
+  test('is reported with both IDs, the address and a remedy, beside a peer that is connected', async (t) => {
     const [other, generator] = [await openRoom(t), await openRoom(t)]
     const bootstrapPeers = [strangerAt(other), generator.address]
     const host = await openRoom(t, { options: { bootstrapPeers } })

@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url'
 import { multiaddr } from '@multiformats/multiaddr'
 import { dialCause } from '../../../src/p2p/peers/dial-error.ts'
 import type { CapturedLog, LogLine } from '../../support/captured-log.ts'
-import type { DialReport } from '../../support/dial-program.ts'
 import { openRoom, type TestRoom, until } from '../../support/p2p-room.ts'
+import type { DialReport } from '../support/dial-program.ts'
 
 const stranger = '12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5'
 
@@ -35,13 +35,17 @@ async function closedPort(): Promise<string> {
   return `/ip4/127.0.0.1/tcp/${port}`
 }
 
-/** Opens a room with these bootstrap peers and waits for the line it logs. */
+/**
+ * Opens a room with these bootstrap peers and waits for the line it logs. A short time limit of a dial is
+ * for peers that stay silent; the others respond whenever the machine lets them.
+ */
 async function dialling(
   t: TestContext,
   bootstrapPeers: readonly string[],
   message: string,
+  limits: { readonly dialTimeoutMs?: number } = {},
 ): Promise<{ room: TestRoom; line: LogLine }> {
-  const room = await openRoom(t, { options: { bootstrapPeers }, limits: { dialTimeoutMs: 300 } })
+  const room = await openRoom(t, { options: { bootstrapPeers }, limits })
   return { room, line: await warning(room.captured, message) }
 }
 
@@ -55,7 +59,7 @@ function port(address: string): string {
   return address.split('/').at(-1) ?? ''
 }
 
-test('"peer id mismatch: expected A, but remote key matches B": take the current ID from the Generator\'s health endpoint, set BOOTSTRAP_PEERS', async (t) => {
+test('"peer id mismatch: expected A, but remote key matches B" says where the current ID is', async (t) => {
   const other = await openRoom(t)
   const wrong = other.address.replace(other.id, stranger)
   const { room, line } = await dialling(
@@ -87,7 +91,8 @@ test('"all dials failed" with "connection refused": nothing listens on the port'
 
 test('"dial tcp4 ... i/o timeout": use a dual-stack host or enable NAT64/DNS64', async (t) => {
   const address = await listen(t, () => {})
-  const { line } = await dialling(t, [`${address}/p2p/${stranger}`], 'all dials failed')
+  const peers = [`${address}/p2p/${stranger}`]
+  const { line } = await dialling(t, peers, 'all dials failed', { dialTimeoutMs: 300 })
   assert.equal(line['causes'], `[${address}] dial tcp4 127.0.0.1:${port(address)}: i/o timeout`)
   assert.equal(
     line['remedy'],
@@ -103,7 +108,7 @@ async function dialInOwnNetwork(
   shell: string,
   addresses: readonly string[],
 ): Promise<DialReport | undefined> {
-  const program = fileURLToPath(new URL('../../support/dial-program.ts', import.meta.url))
+  const program = fileURLToPath(new URL('../support/dial-program.ts', import.meta.url))
   const inside = [process.execPath, program, ...addresses]
   const child = spawn(
     'unshare',
@@ -115,7 +120,7 @@ async function dialInOwnNetwork(
   return said.startsWith('{') ? (JSON.parse(said) as DialReport) : undefined
 }
 
-test('"all dials failed / no route to host": confirm the Generator is up and outbound port 9171 is open', async (t) => {
+test('"all dials failed / no route to host" asks for a running Generator and an open port 9171', async (t) => {
   const unroutable = '/ip4/203.0.113.1/tcp/9171'
   const elsewhere = '/ip4/198.51.100.1/tcp/9171'
   const report = await dialInOwnNetwork(
@@ -143,7 +148,7 @@ test('something else than a peer listens on the port', async (t) => {
   assert.match(String(line['causes']), /failed to negotiate security protocol|connection reset/)
 })
 
-test('each address of a peer is tried and told with its own cause', async (t) => {
+test('each address of a peer is tried and reported with its own cause', async (t) => {
   const other = await openRoom(t)
   const closed = await closedPort()
   const silent = await listen(t, () => {})

@@ -1,4 +1,4 @@
-/** What lasts about bootstrap peers, as an operator is told. */
+/** What lasts about bootstrap peers, as it is reported to an operator. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
@@ -8,7 +8,7 @@ import { openRawPeer } from '../../support/raw-peer.ts'
 
 const nobody = '12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5'
 
-test('a peer that cannot be reached is told once that lasts, and no more when it comes', async (t) => {
+test('a peer that cannot be reached is reported once that lasts, and no more when it comes', async (t) => {
   const peerSeed = randomBytes(32)
   const probe = await openRoom(t, { options: { peerSeed } })
   const listen = probe.p2p.self().addresses
@@ -37,7 +37,7 @@ test('a peer that was connected until now has a minute to come back', async (t) 
   assert.deepEqual(host.p2p.failures(), [])
 })
 
-test('somebody else in the place of a peer is told at once', async (t) => {
+test('somebody else in the place of a peer is reported at once', async (t) => {
   const other = await openRoom(t)
   const wrong = other.address.replace(other.id, nobody)
   const host = await openRoom(t, { options: { bootstrapPeers: [wrong] } })
@@ -45,7 +45,7 @@ test('somebody else in the place of a peer is told at once', async (t) => {
   assert.equal(host.p2p.failures()[0]?.code, 'P2P_PEER_ID_MISMATCH')
 })
 
-test('a connected peer of another network is told with both names, as long as it is one of ours to keep', async (t) => {
+test('a connected peer of another network is reported with both names while it is configured', async (t) => {
   const other = await openRoom(t, { options: { network: 'Other__Net' } })
   const host = await openRoom(t, { options: { bootstrapPeers: [other.address] } })
   await until(() => host.p2p.failures().length === 1)
@@ -66,14 +66,14 @@ test('a connected peer of another network is told with both names, as long as it
   assert.deepEqual(host.p2p.failures(), [])
 })
 
-test('a connected peer that knows no network at all is told as well', async (t) => {
+test('a connected peer that knows no network at all is reported as well', async (t) => {
   const raw = await openRawPeer(t)
   const host = await openRoom(t, { options: { bootstrapPeers: [raw.address] } })
   await until(() => host.p2p.failures().length === 1)
   assert.match(host.p2p.failures()[0]?.message ?? '', /serves no network that we know of/)
 })
 
-test('the network is read from the name of a protocol, and nothing else a peer says gets anywhere', () => {
+test('the network is read from a protocol’s name, and nothing else that a peer says is shown', () => {
   assert.equal(
     networkServed(['/ipfs/id/1.0.0', '/viewmesh/Ethereum__Mainnet/range/1']),
     'Ethereum__Mainnet',

@@ -5,8 +5,8 @@ import { Registry } from 'prom-client'
 import type { Fault } from '../../../src/p2p/limits/fault.ts'
 import { defaultLimits } from '../../../src/p2p/limits/limits.ts'
 import { createP2pMetrics } from '../../../src/p2p/limits/metrics.ts'
+import { createKnownAddresses } from '../../../src/p2p/peers/known-addresses.ts'
 import { createPeerBook, type PeerBook } from '../../../src/p2p/peers/peer-book.ts'
-import { createWhereabouts } from '../../../src/p2p/peers/whereabouts.ts'
 import { type CapturedLog, captureLog } from '../../support/captured-log.ts'
 
 const address = '10.0.0.1'
@@ -24,7 +24,7 @@ function openBook(): { book: PeerBook; captured: CapturedLog; cutOff: string[] }
       banned: never,
       bannedAddresses: never,
     }),
-    whereabouts: createWhereabouts((peer) => peer === 'friend', 100),
+    knownAddresses: createKnownAddresses((peer) => peer === 'friend', 100),
     disconnect: (peer) => cutOff.push(peer),
   })
   return { book, captured, cutOff }

@@ -36,7 +36,7 @@ test('honest blocks and time restore slowly, and never above 0', () => {
   assert.equal(scores.fault('p', 'stalled reader').score, -20)
 })
 
-test('a ban ends, and who comes back is half way to the next one', () => {
+test('a ban ends, and a peer that comes back is half way to the next one', () => {
   const { now, scores } = table()
   const offend = (fault: Fault): boolean => scores.fault('p', fault).banned
   offend('oversize message')

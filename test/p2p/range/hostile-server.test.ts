@@ -140,7 +140,7 @@ test('one honest server beside a stalled one: its blocks arrive meanwhile', asyn
   const announced = room.event('announced', honest.id)
   room.p2p.setBootstrapPeers([honest.address])
   await announced
-  for await (const received of room.p2p.pull(honest.id, 0, 9, AbortSignal.timeout(5000))) {
+  for await (const received of room.p2p.pull(honest.id, 0, 9, AbortSignal.timeout(60_000))) {
     assert.deepEqual(Buffer.from(received), honest.blocks.get(0))
   }
   assert.equal((await stalled)['fault'], 'stalled writer')
@@ -168,7 +168,7 @@ async function pullFailure(
   peer: string,
 ): Promise<Readonly<Record<string, unknown>>> {
   try {
-    for await (const _ of room.p2p.pull(peer, 0, 9, AbortSignal.timeout(5000)));
+    for await (const _ of room.p2p.pull(peer, 0, 9, AbortSignal.timeout(60_000)));
   } catch (error) {
     assert(error instanceof ServiceError)
     assert.equal(error.code, 'P2P_PULL_FAILED')

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { connect, openRoom, type TestRoom, until } from '../../support/p2p-room.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(10_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 
 function fill(room: TestRoom, from: number, to: number, bytes: number): void {
   for (let height = from; height <= to; height += 1) room.blocks.set(height, randomBytes(bytes))
@@ -130,7 +130,7 @@ test('more pulls from one peer than it allows wait for their turn', async (t) =>
   assert.equal(generator.p2p.peers()[0]?.score, 0)
 })
 
-test('a Generator that begins empty tells its first heights when it is asked again', async (t) => {
+test('a Generator that begins empty returns its first heights when it is asked again', async (t) => {
   const generator = await openRoom(t)
   const host = await openRoom(t, { limits: { statusIntervalMs: 50 } })
   await connect(host, generator)
@@ -155,7 +155,7 @@ test('heights count only once a block of the peer was accepted', async (t) => {
   const host = await openRoom(t)
   await connect(host, generator)
   assert.equal(host.p2p.highestAnnounced(), null)
-  host.p2p.judge(generator.id, { action: 'accept', height: 0 })
+  host.p2p.applyVerdict(generator.id, { action: 'accept', height: 0 })
   assert.equal(host.p2p.highestAnnounced(), 9)
   assert.equal(host.p2p.peers()[0]?.verified, true)
 })
@@ -170,7 +170,7 @@ test('a peer that is not connected cannot be asked', async (t) => {
   })
 })
 
-test('a store that cannot be read is our error: logged here, told to the peer in one word', async (t) => {
+test('a store that cannot be read is our error: logged here, one word to the peer', async (t) => {
   const generator = await openRoom(t, {
     source: {
       range: () => ({ tail: 0, head: 9 }),

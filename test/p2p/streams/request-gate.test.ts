@@ -15,7 +15,7 @@ function openGate(limits: Partial<P2pLimits>): {
   const gate = createRequestGate(
     { ...defaultLimits, ...limits },
     {
-      partyOf: () => ({ key: '10.0.0.1', isConfigured: false }),
+      remoteOf: () => ({ key: '10.0.0.1', isConfigured: false }),
       onFault: (_, fault) => faults.push(fault),
     },
   )
@@ -25,19 +25,19 @@ function openGate(limits: Partial<P2pLimits>): {
 test("four seconds' worth of one peer are answered at once; one more is a fault", async () => {
   const { gate, faults } = openGate({ requestsPerSecond: 2 })
   for (let request = 0; request < 8; request += 1)
-    assert.equal(await gate.enter('p', 'a test', never), true)
+    assert.equal(await gate.admit('p', 'a test', never), true)
   assert.deepEqual(faults, [])
-  assert.equal(await gate.enter('p', 'a test', never), false)
+  assert.equal(await gate.admit('p', 'a test', never), false)
   assert.deepEqual(faults, ['request flood'])
 })
 
-test('what peers of one address ask together waits its time, and who leaves meanwhile is not answered', async () => {
+test('requests of one address wait together, and a peer that leaves meanwhile gets no response', async () => {
   const requests = { configured: 1, address: 20, strangers: 1000 }
   const { gate, faults } = openGate({ requests })
   const leaving = new AbortController()
-  const answers = Array.from({ length: 80 }, (_, peer) => gate.enter(`p${peer}`, 'a test', never))
-  const late = gate.enter('late', 'a test', never)
-  const left = gate.enter('left', 'a test', leaving.signal)
+  const answers = Array.from({ length: 80 }, (_, peer) => gate.admit(`p${peer}`, 'a test', never))
+  const late = gate.admit('late', 'a test', never)
+  const left = gate.admit('left', 'a test', leaving.signal)
   leaving.abort()
   assert.equal(await left, false)
   assert(await late)
@@ -48,18 +48,18 @@ test('what peers of one address ask together waits its time, and who leaves mean
 test('what would wait too long is refused at once, without blame', async () => {
   const requests = { configured: 1, address: 0.25, strangers: 1000 }
   const { gate, faults } = openGate({ requests, requestWaitMs: 3999 })
-  assert.equal(await gate.enter('p', 'a test', never), true)
-  assert.equal(await gate.enter('q', 'a test', never), false)
+  assert.equal(await gate.admit('p', 'a test', never), true)
+  assert.equal(await gate.admit('q', 'a test', never), false)
   assert.deepEqual(faults, [])
 })
 
 test('our own requests to a peer wait for their turn, those to others do not', async () => {
   const pacer = createPacer({ ...defaultLimits, requestsPerSecond: 2.5 })
   const stop = new AbortController()
-  await pacer.turn('p', stop.signal)
-  await pacer.turn('p', stop.signal)
-  const third = pacer.turn('p', stop.signal)
-  await pacer.turn('q', stop.signal)
+  await pacer.wait('p', stop.signal)
+  await pacer.wait('p', stop.signal)
+  const third = pacer.wait('p', stop.signal)
+  await pacer.wait('q', stop.signal)
   const reason = new Error('enough')
   stop.abort(reason)
   await assert.rejects(third, reason)

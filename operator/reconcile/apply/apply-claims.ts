@@ -1,0 +1,151 @@
+/** Keeps the labels, records, owners and sizes of a resource's claims. */
+import type { V1StorageClass } from '@kubernetes/client-node'
+import type { Resource } from '../../api.ts'
+import { driftOf } from '../../resources/drift/drift.ts'
+import { wantedReplicas } from '../../resources/names/names.ts'
+import { claimApplied } from '../../resources/objects/claims.ts'
+import type { KubernetesApi } from '../../runtime/client/api.ts'
+import { hasCode } from '../../runtime/client/api-error.ts'
+import type { KubernetesObject } from '../../runtime/client/kubernetes-object.ts'
+import { builtinTypes } from '../../runtime/client/resource-type.ts'
+import { isOwnedAsWanted } from '../evaluate/deletion-policy.ts'
+import { growing, type StorageStatement, sizeOf } from '../evaluate/storage.ts'
+import type { Keyring } from '../fetch/keyring.ts'
+import { isLasting, type KeptClaim, keysClaim, type PlacedClaim } from '../observe/claim.ts'
+import { listed } from '../statements/sentences.ts'
+
+/** What one claim is to be. */
+export interface ClaimChange {
+  readonly placed: PlacedClaim
+  readonly object: KubernetesObject
+  readonly fields: readonly string[]
+}
+
+/** Whether a claim's storage can become larger, as far as that is known. */
+type MayGrow = (placed: PlacedClaim) => boolean
+
+/**
+ * Claims that are not as wanted. Those that may not grow keep their sizes. Marks of replicas that are
+ * not wanted now are left: their keys are compared when they return.
+ */
+export function claimChanges(
+  resource: Resource,
+  claims: readonly PlacedClaim[],
+  keyring: Pick<Keyring, 'fingerprints'>,
+  mayGrow: MayGrow,
+): ClaimChange[] {
+  return claims
+    .filter(({ claim }) => isLasting(resource, claim))
+    .flatMap((placed): ClaimChange[] => {
+      const object = wantedClaim(resource, placed, keyring, mayGrow)
+      const { ownerReferences: _, ...metadata } = object.metadata ?? {}
+      const fields = driftOf({ ...object, metadata }, asClaim(resource, placed.claim))
+      if (fields.length === 0 && isOwnedAsWanted(resource, placed)) return []
+      return [{ placed, object: object as KubernetesObject, fields }]
+    })
+}
+
+function wantedClaim(
+  resource: Resource,
+  placed: PlacedClaim,
+  { fingerprints }: Pick<Keyring, 'fingerprints'>,
+  mayGrow: MayGrow,
+): ReturnType<typeof claimApplied> {
+  const { volume, ordinal, claim } = placed
+  const isWanted = ordinal < wantedReplicas(resource)
+  const mark = isWanted ? (fingerprints.get(ordinal) ?? null) : keysClaim(claim).fingerprint
+  return claimApplied(resource, volume, ordinal, {
+    uid: claim.uid,
+    size: isWanted && mayGrow(placed) ? sizeOf(resource, placed) : claim.requested,
+    keyringFingerprint: volume === 'keys' ? mark : null,
+  })
+}
+
+/** A kept claim in the shape of a real one, without its owners. */
+function asClaim(
+  resource: Resource,
+  { name, uid, labels, annotations, requested }: KeptClaim,
+): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name, namespace: resource.metadata.namespace, uid, labels, annotations },
+    spec: { resources: { requests: { storage: requested } } },
+  }
+}
+
+/** Writes the changes. How a claim that asks for more was refused is returned, not thrown. */
+export async function applyClaims(
+  api: KubernetesApi,
+  resource: Resource,
+  changes: (mayGrow: MayGrow) => readonly ClaimChange[],
+  claims: readonly PlacedClaim[],
+  signal: AbortSignal,
+): Promise<StorageStatement | null> {
+  const small = growing(resource, claims)
+  const fixed = await fixedClasses(api, small, signal)
+  const refusals = fixed.map((name) => fixedText(name, small))
+  for (const { placed, object } of changes(({ claim }) => !fixed.includes(classOf(claim)))) {
+    try {
+      await api.apply(builtinTypes.PersistentVolumeClaim, object, { signal })
+    } catch (error) {
+      if (!small.includes(placed)) throw error
+      if (!hasCode(error, 'OPERATOR_API_FORBIDDEN', 'OPERATOR_API_INVALID')) throw error
+      refusals.push(`${error.message} (${claimText(placed)})`)
+    }
+  }
+  return refusals.length === 0 ? null : unsupported(refusals)
+}
+
+/** Classes of these claims that let no volume grow. Without the right to ask it is tried. */
+async function fixedClasses(
+  api: KubernetesApi,
+  small: readonly PlacedClaim[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  const fixed: string[] = []
+  for (const name of new Set(small.map(({ claim }) => classOf(claim)))) {
+    if (name === '' || !(await allowsGrowth(api, name, signal))) fixed.push(name)
+  }
+  return fixed
+}
+
+function fixedText(name: string, small: readonly PlacedClaim[]): string {
+  const held = small.filter(({ claim }) => classOf(claim) === name)
+  const what = name === '' ? 'a volume without a StorageClass' : `StorageClass ${name}`
+  return `${what} does not allow larger volumes (${listed(held.map(claimText))})`
+}
+
+/** A claim with the size to go back to. */
+function claimText({ claim }: PlacedClaim): string {
+  return `${claim.name} with ${claim.requested}`
+}
+
+function unsupported(refusals: readonly string[]): StorageStatement {
+  return {
+    reason: 'ExpansionUnsupported',
+    message: `${listed(refusals, '; ')}: put the old size back, or set allowVolumeExpansion in the class if its storage can do it.`,
+  }
+}
+
+/** Empty for none. */
+function classOf({ storageClassName }: KeptClaim): string {
+  return storageClassName ?? ''
+}
+
+async function allowsGrowth(
+  api: KubernetesApi,
+  name: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    const found = await api.find<V1StorageClass>(
+      { type: builtinTypes.StorageClass, name },
+      { signal },
+    )
+    return found?.allowVolumeExpansion === true
+  } catch (error) {
+    if (hasCode(error, 'OPERATOR_API_FORBIDDEN')) return true
+    throw error
+  }
+}

@@ -1,0 +1,242 @@
+/** Plans and writes the objects of a resource; the StatefulSet comes last, and is removed without its pods. */
+import type { V1StatefulSet } from '@kubernetes/client-node'
+import { records } from '../../api/annotations.ts'
+import type { Resource } from '../../api.ts'
+import { childNames, updatePartition } from '../../resources/names/names.ts'
+import {
+  type ChildObject,
+  type ResourceObjects,
+  statefulSetOf,
+} from '../../resources/objects/child-object.ts'
+import { discoveredAnnotations } from '../../resources/pod/discovered.ts'
+import { templateChanges } from '../../resources/pod/template-changes.ts'
+import { recordAnnotations } from '../../resources/pod/template-record.ts'
+import type { KubernetesApi } from '../../runtime/client/api.ts'
+import { hasCode } from '../../runtime/client/api-error.ts'
+import { builtinTypes } from '../../runtime/client/resource-type.ts'
+import type { ReconcileRun } from '../../runtime/controller.ts'
+import type { ObservedState } from '../evaluate/observed-state.ts'
+import { needsLargerTemplates } from '../evaluate/storage.ts'
+import type { KindLogic } from '../fetch/kind-logic.ts'
+import { type ClusterView, podsOf } from '../observe/cluster-view.ts'
+import { isObserved, isRollingOut } from '../observe/set-counts.ts'
+import { recordEvent } from '../statements/record-event.ts'
+import { listed } from '../statements/sentences.ts'
+import {
+  applyDifference,
+  type Difference,
+  differenceOf,
+  differencesOf,
+  expectFree,
+  markOf,
+} from './children.ts'
+import type { ReconcileParts } from './reconcile-parts.ts'
+import { childKey, type ResourceMemory } from './resource-memory.ts'
+
+/** The objects of a resource, and what is special about writing them now. */
+export interface ObjectPlan extends ResourceObjects {
+  /** Whether the StatefulSet has to be recreated for larger volumes. */
+  readonly isGrowing: boolean
+  /** Whether it is terminating, or about to be: it must not be written then. */
+  readonly isSetBeingRemoved: boolean
+}
+
+/** What is wanted, with the record of the pod template on the ConfigMap while it has no other place. */
+export function planObjects<R extends Resource, F>(
+  logic: KindLogic<R, F>,
+  { options }: Pick<ReconcileParts<R>, 'options'>,
+  resource: R,
+  { state, facts }: { readonly state: ObservedState; readonly facts: F },
+): ObjectPlan {
+  const { clusterDomain, defaults } = options
+  const { recorded, recordedDiscovered, discovered: announce, pods } = state
+  const recordedSignersFile = recordedDiscovered.hasSignersFile
+  const publicHealth = new Map([...pods].map(([ordinal, pod]) => [ordinal, pod.publicHealth]))
+  const context = {
+    clusterDomain,
+    defaults,
+    announce,
+    recorded,
+    recordedSignersFile,
+    publicHealth,
+  }
+  const built = logic.objects(resource, facts, context)
+  const templates = state.set?.spec?.volumeClaimTemplates ?? []
+  const isGrowing =
+    needsLargerTemplates(resource, templates, state.claims) && isLevel(built.objects, state)
+  const isSetBeingRemoved = isGrowing || state.isSetTerminating
+  return {
+    objects: isSetBeingRemoved || state.isParked ? parked(built.objects, state) : built.objects,
+    updateAvailable: built.updateAvailable,
+    isGrowing,
+    isSetBeingRemoved,
+  }
+}
+
+/**
+ * Whether all pods have the template that is wanted. A recreated StatefulSet knows no template from before, so it
+ * would neither keep the pods below updatePartition nor report a roll-out that goes on.
+ */
+function isLevel(objects: readonly ChildObject[], { recorded, counts }: ObservedState): boolean {
+  if (recorded === null || counts === null) return false
+  const wanted = statefulSetOf(objects)?.spec?.template
+  const isSame = wanted !== undefined && templateChanges(recorded.template, wanted).length === 0
+  const isDone = !counts.isRolling && counts.updatedReplicas >= counts.replicas
+  return isObserved(counts) && isSame && isDone
+}
+
+function parked(objects: readonly ChildObject[], state: ObservedState): ChildObject[] {
+  return objects.map((object) => (object.kind === 'ConfigMap' ? withRecord(object, state) : object))
+}
+
+function withRecord<T extends ChildObject>(
+  object: T,
+  { recorded, recordedDiscovered }: ObservedState,
+): T {
+  if (recorded === null) return object
+  const annotations = {
+    ...object.metadata?.annotations,
+    ...recordAnnotations(recorded),
+    ...discoveredAnnotations(recordedDiscovered),
+  }
+  return { ...object, metadata: { ...object.metadata, annotations } }
+}
+
+interface ApplyInputs<F> {
+  readonly plan: ObjectPlan
+  readonly memory: ResourceMemory<F>
+  readonly state: Pick<ObservedState, 'set' | 'counts' | 'recorded' | 'pods'>
+  /** Whether pods have to wait. */
+  readonly hold: boolean
+}
+
+/**
+ * Writes what differs, in order. Returns whether the StatefulSet should be another, and was left as it
+ * is because pods have to wait.
+ */
+export async function applyObjects<R extends Resource, F>(
+  parts: ReconcileParts<R>,
+  resource: R,
+  { plan, memory, state, hold }: ApplyInputs<F>,
+  run: ReconcileRun,
+): Promise<boolean> {
+  const isSetLeft = hold || plan.isSetBeingRemoved
+  const wanted = plan.objects.filter(({ kind }) => kind !== 'StatefulSet' || !isSetLeft)
+  const wasApplied = (kind: Difference['kind'], name: string): boolean =>
+    memory.applied.has(childKey(kind, name))
+  const differences = differencesOf(parts.view, resource, wanted, wasApplied)
+  await expectFree(parts, resource, differences, run.signal)
+  for (const difference of differences) {
+    const { kind, name, action, fields } = difference
+    await applyDifference(parts, resource, difference, run.signal)
+    run.log.info({ kind, object: name, action, fields }, 'object written')
+    if (action === 'correct') recordDrift(parts, resource, difference)
+    if (kind === 'StatefulSet') recordReplacement(parts, resource, difference, state)
+    if (kind === 'ConfigMap' && action !== 'create') {
+      await triggerConfigSync(parts, resource, markOf(difference.object) ?? '', run)
+    }
+  }
+  for (const object of wanted) memory.applied.add(keyOfObject(object))
+  forgetUnwanted(memory.applied, plan.objects)
+  const set = statefulSetOf(plan.objects)
+  return hold && set !== undefined && differenceOf(parts.view, resource, set, wasApplied) !== null
+}
+
+/** What a spec wants no longer is removed by the operator itself, and new when it is wanted again. */
+function forgetUnwanted(applied: Set<string>, objects: readonly ChildObject[]): void {
+  const wanted = new Set(objects.map(keyOfObject))
+  for (const key of applied) if (!wanted.has(key)) applied.delete(key)
+}
+
+function keyOfObject({ kind, metadata }: ChildObject): string {
+  return childKey(kind as Difference['kind'], metadata?.name ?? '')
+}
+
+function recordDrift<R extends Resource>(
+  parts: ReconcileParts<R>,
+  resource: R,
+  { kind, name, fields }: Difference,
+): void {
+  const what = fields.length === 0 ? 'had been deleted' : `had other ${fields.join(', ')}`
+  const note = `${kind} ${name} ${what}.`
+  recordEvent(parts, resource, { reason: 'DriftCorrected', action: 'Apply', note })
+}
+
+/** Why pods are replaced, where there are any. */
+function recordReplacement<R extends Resource>(
+  parts: ReconcileParts<R>,
+  resource: R,
+  { object }: Difference,
+  { set, counts, recorded, pods }: ApplyInputs<unknown>['state'],
+): void {
+  const after = (object as V1StatefulSet | null)?.spec?.template
+  const held = updatePartition(resource)
+  if (recorded === null || after === undefined) return
+  if (![...pods.keys()].some((ordinal) => ordinal >= held)) return
+  const changes = templateChanges(recorded.template, after)
+  const heldBefore = set?.spec?.updateStrategy?.rollingUpdate?.partition ?? 0
+  const isLetGo = held < heldBefore && counts !== null && isRollingOut(resource, counts)
+  if (changes.length === 0 && !isLetGo) return
+  const which = held === 0 ? 'Pods' : `Pods from ordinal ${held} on`
+  const why =
+    changes.length > 0
+      ? `are replaced, since their template changed: ${listed(changes)}`
+      : `that have the template from before are replaced, since spec.updatePartition is ${held} now, and was ${heldBefore}`
+  const note = `${which} ${why}.`
+  recordEvent(parts, resource, { reason: 'PodsReplaced', action: 'Apply', note })
+}
+
+/** Deletes the StatefulSet and leaves its pods running. Another one of its name is left alone. */
+export async function removeSet<R extends Resource>(
+  parts: ReconcileParts<R>,
+  resource: R,
+  { set, isSetTerminating }: ObservedState,
+  { signal, log }: ReconcileRun,
+): Promise<void> {
+  if (set === null || isSetTerminating) return
+  const name = childNames(resource).base
+  const address = { type: builtinTypes.StatefulSet, namespace: resource.metadata.namespace, name }
+  await parts.api.delete(address, { uid: set.metadata?.uid, propagation: 'Orphan', signal })
+  log.info({ object: name }, 'StatefulSet removed without its pods')
+  const note = `StatefulSet ${name} was removed without its pods, which go on running.`
+  recordEvent(parts, resource, { reason: 'StatefulSetRemoved', action: 'Delete', note })
+}
+
+/**
+ * Deletes the StatefulSet because of a lost claim, which it would otherwise replace by an empty one
+ * together with the next pod. Its pod template is kept on the ConfigMap.
+ */
+export async function parkSet<R extends Resource>(
+  parts: ReconcileParts<R>,
+  resource: R,
+  { state, plan }: { readonly state: ObservedState; readonly plan: ObjectPlan },
+  run: ReconcileRun,
+): Promise<void> {
+  if (state.set === null || state.isSetTerminating) return
+  for (const object of plan.objects.filter(({ kind }) => kind === 'ConfigMap')) {
+    const difference = differenceOf(parts.view, resource, withRecord(object, state), () => false)
+    if (difference !== null) await applyDifference(parts, resource, difference, run.signal)
+  }
+  await removeSet(parts, resource, state, run)
+}
+
+/** Has each pod sync its ConfigMap now, by an annotation. Where that fails pods see the change later. */
+async function triggerConfigSync(
+  { api, view }: { readonly api: KubernetesApi; readonly view: ClusterView },
+  resource: Resource,
+  mark: string,
+  { signal, log }: ReconcileRun,
+): Promise<void> {
+  const { namespace } = resource.metadata
+  const annotations = { [records.configMap]: mark }
+  for (const { name, isTerminating, ip } of podsOf(view, resource).values()) {
+    if (isTerminating || ip === null) continue
+    const address = { type: builtinTypes.Pod, namespace, name }
+    try {
+      await api.patch(address, { metadata: { annotations } }, { type: 'merge', signal })
+    } catch (error) {
+      if (hasCode(error, 'OPERATOR_FENCED')) throw error
+      log.debug({ err: error, pod: name }, 'pod does not know of its changed ConfigMap yet')
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/** What a reconcile remembers of a resource until the next one; all of it can be found again. */
+import type { Resource } from '../../api.ts'
+import type { StorageStatement } from '../evaluate/storage.ts'
+import type { Keyring } from '../fetch/keyring.ts'
+import type { MissingKey } from '../fetch/named-secrets.ts'
+import type { ChildKind } from '../observe/cluster-view.ts'
+
+/** What was fetched, and what it was fetched for. */
+export interface FetchedInputs<F> {
+  readonly facts: F
+  readonly keyring: Keyring
+  /** Secrets that the spec names and that are not there. */
+  readonly missing: readonly MissingKey[]
+  /** While paused: Secrets that would be written, each in a few words. */
+  readonly waiting: readonly string[]
+  readonly atMs: number
+  /** Changes when something watched calls for another fetch. */
+  readonly refetchKey: string
+  /** Changes when pods come and go: a pod that starts reads Secrets. */
+  readonly podUIDs: string
+}
+
+export interface ResourceMemory<F> {
+  inputs: FetchedInputs<F> | null
+  /** Objects that were as wanted before; a missing one was deleted by others. */
+  readonly applied: Set<string>
+  /** Hashes of the Secrets as they were last wanted, by name, which distinguish a change from drift. */
+  readonly secretHashes: Map<string, string>
+  /** How claims that asked for more were refused. */
+  refusedGrowth: StorageStatement | null
+  /** Warnings that are due once they have lasted; those of an operator that ended are lost. */
+  readonly pendingWarnings: PendingWarnings
+}
+
+export interface Memories<F> {
+  of(resource: Resource): ResourceMemory<F>
+  drop(key: string): void
+}
+
+/** A resource that is created again under its name begins with an empty memory. */
+export function createMemories<F>(): Memories<F> {
+  const memories = new Map<string, { readonly uid: string; readonly memory: ResourceMemory<F> }>()
+  return {
+    of({ metadata: { namespace, name, uid } }) {
+      const key = `${namespace}/${name}`
+      const known = memories.get(key)
+      if (known?.uid === uid) return known.memory
+      const memory = {
+        inputs: null,
+        applied: new Set<string>(),
+        secretHashes: new Map<string, string>(),
+        refusedGrowth: null,
+        pendingWarnings: new Map(),
+      }
+      memories.set(key, { uid, memory })
+      return memory
+    },
+    drop: (key) => void memories.delete(key),
+  }
+}
+
+export function childKey(kind: ChildKind, name: string): string {
+  return `${kind} ${name}`
+}
+
+/** By type of condition: since when there is a warning that is not recorded yet. */
+export type PendingWarnings = Map<string, number>

@@ -1,0 +1,202 @@
+/** The observed state of one resource: all that is watched of it, and what its replicas reported. */
+import type { V1ConfigMap, V1StatefulSet } from '@kubernetes/client-node'
+import type { Resource } from '../../api.ts'
+import {
+  childNames,
+  p2pServiceName,
+  podName,
+  wantedOrdinals,
+  wantedReplicas,
+} from '../../resources/names/names.ts'
+import { type Discovered, readDiscovered } from '../../resources/pod/discovered.ts'
+import { readTemplateRecord, type TemplateRecord } from '../../resources/pod/template-record.ts'
+import type { Keyring } from '../fetch/keyring.ts'
+import { keysClaim, type PlacedClaim, type ReplicaIdentity } from '../observe/claim.ts'
+import {
+  type ClusterView,
+  claimsOf,
+  keptChild,
+  liveChild,
+  maxReplicas,
+  podsOf,
+} from '../observe/cluster-view.ts'
+import type { HealthObserver, Target } from '../observe/health-observer.ts'
+import type { HealthView } from '../observe/health-view.ts'
+import type { Ingress } from '../observe/ingress.ts'
+import type { KeptPod } from '../observe/pod.ts'
+import type { SetCounts } from '../observe/set-counts.ts'
+import { isOfFormer } from '../statements/ownership.ts'
+import { discoveredAddresses } from './external-address.ts'
+import { type ExternalFinding, externalFinding, externalTargets } from './external-health.ts'
+
+export interface ObservedState {
+  /** The time of day it is of, in milliseconds since 1970. */
+  readonly observedMs: number
+  /** That of a deleted resource of the same name is none. */
+  readonly set: V1StatefulSet | null
+  readonly counts: SetCounts | null
+  /** True while the StatefulSet is being deleted. */
+  readonly isSetTerminating: boolean
+  /** Claims of all ordinals, and of the wanted ones. */
+  readonly allClaims: readonly PlacedClaim[]
+  readonly claims: readonly PlacedClaim[]
+  readonly pods: ReadonlyMap<number, KeptPod>
+  /** By ordinal of running pods: undefined before it was asked. */
+  readonly views: ReadonlyMap<number, HealthView | null | undefined>
+  readonly discovered: readonly (readonly string[])[]
+  /** By ordinal: what was found at external addresses, where that is known. */
+  readonly external: ReadonlyMap<number, ExternalFinding>
+  /** What the last pod template was, from the StatefulSet, or where that is gone from the ConfigMap. */
+  readonly recorded: TemplateRecord | null
+  readonly recordedDiscovered: Required<Discovered>
+  /** Whether the ConfigMap keeps the record while there is no StatefulSet. */
+  readonly isParked: boolean
+}
+
+interface ObservedStateParts {
+  readonly view: ClusterView
+  readonly observer: Pick<HealthObserver, 'view'>
+  readonly now: () => Date
+}
+
+/** Reads what is watched. `unwatched` are claims that were found by name, and count while they are not watched. */
+export function observeState(
+  { view, observer, now }: ObservedStateParts,
+  resource: Resource,
+  unwatched: readonly PlacedClaim[] = [],
+): ObservedState {
+  const { base, config } = childNames(resource)
+  const live = liveChild<V1StatefulSet>(view, resource, 'StatefulSet', base)
+  const isFormer = isOfFormer(resource, live?.metadata?.ownerReferences ?? [])
+  const set = isFormer ? null : live
+  const kept = isFormer ? null : keptChild(view, resource, 'StatefulSet', base)
+  const pods = podsOf(view, resource)
+  const watched = claimsOf(view, resource, maxReplicas)
+  const names = watched.map(({ claim }) => claim.name)
+  const allClaims = [...watched, ...unwatched.filter(({ claim }) => !names.includes(claim.name))]
+  const parked = liveChild<V1ConfigMap>(view, resource, 'ConfigMap', config)?.metadata?.annotations
+  const annotations = set === null ? parked : set.metadata?.annotations
+  const discovered = addressesOf(view, resource, pods)
+  return {
+    observedMs: now().getTime(),
+    set,
+    counts: kept?.counts ?? null,
+    isSetTerminating: kept?.isTerminating ?? false,
+    allClaims,
+    claims: allClaims.filter(({ ordinal }) => ordinal < wantedReplicas(resource)),
+    pods,
+    ...viewsOf(observer, resource, { pods, discovered }),
+    discovered,
+    recorded: readTemplateRecord(annotations),
+    recordedDiscovered: readDiscovered(annotations),
+    isParked: set === null && readTemplateRecord(parked) !== null,
+  }
+}
+
+/** The name under which the observer knows a resource. */
+export function observedName({
+  kind,
+  metadata,
+}: {
+  readonly kind: Resource['kind']
+  readonly metadata: Pick<Resource['metadata'], 'namespace' | 'name'>
+}): string {
+  return `${kind} ${metadata.namespace}/${metadata.name}`
+}
+
+/**
+ * What is known of the identities of wanted replicas. One that is scaled away is evaluated when it returns; until
+ * then another one may have its key, since it runs nowhere.
+ */
+export function identitiesOf(
+  resource: Resource,
+  { allClaims }: Pick<ObservedState, 'allClaims'>,
+  { fingerprints }: Pick<Keyring, 'fingerprints'>,
+): ReplicaIdentity[] {
+  const nodes = new Map((resource.status?.nodes ?? []).map((node) => [node.ordinal, node]))
+  return wantedOrdinals(resource).map((ordinal): ReplicaIdentity => {
+    const placed = allClaims.find((one) => one.volume === 'keys' && one.ordinal === ordinal)
+    const fingerprint = nodes.get(ordinal)?.keyringFingerprint
+    const claimUID = nodes.get(ordinal)?.keysClaimUID ?? null
+    return {
+      ordinal,
+      key: fingerprints.get(ordinal) ?? null,
+      claim: placed === undefined ? null : keysClaim(placed.claim),
+      known: fingerprint === undefined ? null : { fingerprint, claimUID },
+    }
+  })
+}
+
+/** Has the observer check the health of exactly the replicas that run now, and of their external addresses. */
+export function registerHealthTargets(
+  {
+    view,
+    observer,
+  }: {
+    readonly view: ClusterView
+    readonly observer: Pick<HealthObserver, 'view' | 'watch'>
+  },
+  resource: Resource,
+): void {
+  const pods = podsOf(view, resource)
+  const discovered = addressesOf(view, resource, pods)
+  const { internal, external } = healthTargets(observer, resource, { pods, discovered })
+  observer.watch(observedName(resource), [...internal, ...external])
+}
+
+interface HealthTargets {
+  readonly internal: readonly Target[]
+  readonly external: readonly Target[]
+  /** By ordinal, of the internal ones. */
+  readonly views: ObservedState['views']
+}
+
+/** An external address is a target once its replica has reported its peer ID inside the cluster. */
+function healthTargets(
+  observer: ObservedStateParts['observer'],
+  resource: Resource,
+  { pods, discovered }: Pick<ObservedState, 'pods' | 'discovered'>,
+): HealthTargets {
+  const name = observedName(resource)
+  const internal = [...pods].flatMap(([ordinal, { ip, uid, isTerminating }]): Target[] =>
+    ip === null || isTerminating || ordinal >= wantedReplicas(resource)
+      ? []
+      : [{ ordinal, uid, ip }],
+  )
+  const views = new Map(internal.map((target) => [target.ordinal, observer.view(name, target)]))
+  return { internal, views, external: externalTargets(resource, { pods, views, discovered }) }
+}
+
+function viewsOf(
+  observer: ObservedStateParts['observer'],
+  resource: Resource,
+  seen: Pick<ObservedState, 'pods' | 'discovered'>,
+): Pick<ObservedState, 'views' | 'external'> {
+  const { views, external } = healthTargets(observer, resource, seen)
+  const findings = external.flatMap((target): [number, ExternalFinding][] => {
+    const view = observer.view(observedName(resource), target)
+    return view === undefined ? [] : [[target.ordinal, externalFinding(target, view)]]
+  })
+  return { views, external: new Map(findings) }
+}
+
+function addressesOf(
+  view: ClusterView,
+  resource: Resource,
+  pods: ReadonlyMap<number, KeptPod>,
+): string[][] {
+  return discoveredAddresses(resource, {
+    ingress: ingressByName(view, resource),
+    pods: new Map([...pods].map(([ordinal, pod]) => [podName(resource, ordinal), pod])),
+  })
+}
+
+function ingressByName(view: ClusterView, resource: Resource): Map<string, Ingress> {
+  const found = new Map<string, Ingress>()
+  for (let ordinal = 0; ordinal < wantedReplicas(resource); ordinal += 1) {
+    const name = p2pServiceName(resource, ordinal)
+    const ingress = keptChild(view, resource, 'Service', name)?.ingress
+    if (ingress !== undefined) found.set(name, ingress)
+  }
+  return found
+}

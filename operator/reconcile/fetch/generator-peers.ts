@@ -1,0 +1,93 @@
+/** What a Host takes from the Generators it refers to: their addresses, and whose schema it reads. */
+import type { GeneratorReference } from '../../api/common-spec.ts'
+import type { Generator, Host } from '../../api.ts'
+import { peerAddress } from '../../resources/names/addresses.ts'
+import { networkOf } from '../../resources/names/names.ts'
+
+/** A Generator that a Host refers to; null where there is none of that name. */
+export interface Referred {
+  readonly reference: Required<GeneratorReference>
+  readonly generator: Generator | null
+  /** False where the operator does not watch that namespace. */
+  readonly isWatched: boolean
+}
+
+/** The Generators of a Host in its order. */
+export function referredGenerators(
+  { spec, metadata }: Host,
+  find: (namespace: string, name: string) => Generator | null,
+  watches: (namespace: string) => boolean = () => true,
+): Referred[] {
+  return (spec.generators ?? []).map(({ name, namespace = metadata.namespace }) => ({
+    reference: { name, namespace },
+    generator: find(namespace, name),
+    isWatched: watches(namespace),
+  }))
+}
+
+/** Those of another chain than the Host: they have no block for it, and another schema. */
+export function foreignGenerators(host: Host, referred: readonly Referred[]): Referred[] {
+  const network = networkOf(host)
+  return referred.filter(({ generator }) => generator !== null && networkOf(generator) !== network)
+}
+
+/** `namespace/name`. */
+export function nameOf({ reference: { namespace, name } }: Referred): string {
+  return `${namespace}/${name}`
+}
+
+/** Undefined while it is not known. */
+export function peerIDOf({ generator }: Referred): string | undefined {
+  return generator?.status?.nodes?.[0]?.peerID
+}
+
+/** Whether its Secrets were made, as far as they could be. */
+export function wasReconciled({ status }: Generator): boolean {
+  return (status?.observedGeneration ?? -1) >= 0
+}
+
+/** Why a Generator is not Ready; null where it is, or is not there. */
+export function unreadyReason({ generator }: Pick<Referred, 'generator'>): string | null {
+  if (generator === null) return null
+  const ready = generator.status?.conditions?.find(({ type }) => type === 'Ready')
+  return ready?.status === 'True' ? null : (ready?.reason ?? 'Pending')
+}
+
+/** Addresses of those whose peer ID is known. */
+export function peersOf(referred: readonly Referred[], clusterDomain: string): string[] {
+  return referred.flatMap((one) => {
+    const { generator } = one
+    const peerID = peerIDOf(one)
+    if (generator === null || peerID === undefined) return []
+    return [peerAddress(generator, peerID, clusterDomain)]
+  })
+}
+
+/** Whether a Generator's schema key may be handed to Hosts of a namespace. */
+function allowsNamespace({ spec, metadata }: Generator, namespace: string): boolean {
+  return (
+    metadata.namespace === namespace ||
+    (spec.schemaAuth.allowedNamespaces ?? []).includes(namespace)
+  )
+}
+
+/**
+ * The Generator whose schema a Host reads: the one it has, while that is named and not refused, else
+ * the first that allows it. A Generator that is gone for a while keeps its place, since another
+ * one replaces the Host's pods.
+ */
+export function schemaGenerator(
+  host: Host,
+  referred: readonly Referred[],
+  current: Required<GeneratorReference> | null,
+): Referred | null {
+  const { namespace } = host.metadata
+  const allowed = ({ generator }: Referred): boolean =>
+    generator !== null && allowsNamespace(generator, namespace)
+  const kept = referred.find(
+    ({ reference }) =>
+      reference.name === current?.name && reference.namespace === current.namespace,
+  )
+  if (kept !== undefined && (kept.generator === null || allowed(kept))) return kept
+  return referred.find(allowed) ?? null
+}

@@ -1,0 +1,86 @@
+/**
+ * Secrets that are made for a resource, beside the keyring. Secrets are neither listed nor watched, so
+ * each is read before it is written; nothing of them is kept.
+ */
+import type { V1Secret } from '@kubernetes/client-node'
+import { ServiceError } from '../../../src/errors.ts'
+import type { Resource } from '../../api.ts'
+import { driftOf } from '../../resources/drift/drift.ts'
+import { secretValue } from '../../resources/names/secret.ts'
+import type { KubernetesApi } from '../../runtime/client/api.ts'
+import { hasCode } from '../../runtime/client/api-error.ts'
+import { builtinTypes } from '../../runtime/client/resource-type.ts'
+import { isOurs, ownership } from '../statements/ownership.ts'
+
+/** A value of a Secret; null where the Secret or the key is missing, or may not be read. */
+export async function readSecretValue(
+  api: KubernetesApi,
+  reference: { readonly namespace: string; readonly name: string; readonly key: string },
+  signal: AbortSignal,
+): Promise<string | null> {
+  const { namespace, name, key } = reference
+  try {
+    const address = { type: builtinTypes.Secret, namespace, name }
+    const secret = await api.find<V1Secret>(address, { signal })
+    return (secret && secretValue(secret, key)) ?? null
+  } catch (error) {
+    if (hasCode(error, 'OPERATOR_API_FORBIDDEN')) return null
+    throw error
+  }
+}
+
+/** What is to be done about a Secret: nothing, or it is missing, or was changed. */
+type SecretAction = 'kept' | 'created' | 'changed'
+
+/** Writes a Secret where it is not as wanted. */
+export async function ensureSecret(
+  api: KubernetesApi,
+  resource: Resource,
+  wanted: V1Secret,
+  signal: AbortSignal,
+): Promise<SecretAction> {
+  const action = await secretAction(api, resource, wanted, signal)
+  if (action !== 'kept') await api.apply(builtinTypes.Secret, wanted, { signal })
+  return action
+}
+
+/** What `ensureSecret` would do. Throws where the name belongs to something else. */
+export async function secretAction(
+  api: KubernetesApi,
+  resource: Resource,
+  wanted: V1Secret,
+  signal: AbortSignal,
+): Promise<SecretAction> {
+  const { name = '', namespace } = wanted.metadata ?? {}
+  const live = await api.find<V1Secret>({ type: builtinTypes.Secret, namespace, name }, { signal })
+  if (live !== null) {
+    const state = ownership(resource, live)
+    if (state === 'terminating') throw terminatingError('Secret', name)
+    if (state === 'foreign') throw nameTakenError('Secret', name)
+    if (isOurs(resource, live) && driftOf(wanted, live).length === 0) return 'kept'
+  }
+  return live === null ? 'created' : 'changed'
+}
+
+/** The object of an earlier resource of this name, which Kubernetes is about to delete. */
+export function terminatingError(
+  kind: string,
+  name: string,
+  remedy = 'Nothing: Kubernetes deletes it.',
+): ServiceError {
+  return new ServiceError(
+    'OPERATOR_LEAVING',
+    `${kind} ${name} of a deleted resource is still there`,
+    {
+      facts: { kind, name },
+      remedy,
+    },
+  )
+}
+
+export function nameTakenError(kind: string, name: string): ServiceError {
+  return new ServiceError('OPERATOR_NAME_TAKEN', `${kind} ${name} belongs to something else`, {
+    facts: { kind, name },
+    remedy: `Delete or rename ${kind} ${name}, or create the resource under another name.`,
+  })
+}

@@ -1,5 +1,0 @@
-/** Things in a message, such as names: the first four, and how many more there are. */
-export function listed(names: readonly string[], separator: ', ' | '; ' = ', '): string {
-  const shown = names.slice(0, 4).join(separator)
-  return names.length > 4 ? `${shown} and ${names.length - 4} more` : shown
-}

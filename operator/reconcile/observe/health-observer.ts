@@ -1,0 +1,240 @@
+/**
+ * Checks the `/health` of every running replica, twice a minute and never in the way of a reconcile: the
+ * last report is kept, and the owner is reconciled when it changes what conditions say. Some replicas are
+ * checked at an external address as well.
+ */
+import { get } from 'node:http'
+import { text } from 'node:stream/consumers'
+import type { Logger } from 'pino'
+import { paths, ports } from '../../../src/service/contract.ts'
+import { type HealthView, isSameState, parseHealth } from './health-view.ts'
+
+interface HealthObserverOptions {
+  /** Pause between two checks of a replica, give or take a fifth. Default 30,000. */
+  readonly intervalMs?: number
+  /** Time for one answer. Default 3,000. */
+  readonly timeoutMs?: number
+  /** Answers waited for at once. Default 64. */
+  readonly maxConcurrent?: number
+}
+
+/** Asks at an address; throws where nothing answers. */
+type FetchText = (url: string, signal: AbortSignal) => Promise<string>
+
+interface HealthObserverParts {
+  readonly log: Logger
+  readonly fetchText: FetchText
+  /** Called with the owner of a replica whose state changed. */
+  readonly onChange: (owner: string) => void
+}
+
+/** A replica to check. */
+export interface Target {
+  readonly ordinal: number
+  /** UID of the pod: another pod is another target. */
+  readonly uid: string
+  readonly ip: string
+  /** Where `ip` is an external address of the replica: the peer ID that should answer there. */
+  readonly expected?: string
+}
+
+export interface HealthObserver {
+  /** Checks exactly these replicas of an owner from now on, new ones at once. */
+  watch(owner: string, targets: readonly Target[]): void
+  /**
+   * The last report; null where there is no answer, undefined before the first check. Of an external address
+   * an unexpected one is returned only once it came three times in a row.
+   */
+  view(owner: string, target: Target): HealthView | null | undefined
+  /** Checks all replicas of an owner now. */
+  checkNow(owner: string): void
+  close(): Promise<void>
+}
+
+interface Watched {
+  readonly target: Target
+  readonly stop: AbortController
+  view: HealthView | null | undefined
+  timer: NodeJS.Timeout | undefined
+  checks: number
+  /** Checks in a row at which the expected peer did not answer. */
+  misses: number
+}
+
+/** A replica that has not yet reported its peer ID is checked again sooner, at first after this time. */
+const firstPauseMs = 2_000
+
+/** One lost packet, or a load balancer that is just being created, is no reason to report anything. */
+const maxMisses = 3
+
+/** Where health is asked for at an IP address. */
+export function healthUrl(ip: string): string {
+  return `http://${ip.includes(':') ? `[${ip}]` : ip}:${ports.health}${paths.health}`
+}
+
+/** An observer at work. */
+interface Observation {
+  readonly options: Required<HealthObserverOptions>
+  readonly parts: HealthObserverParts
+  /** By owner, by key of the target. */
+  readonly watched: Map<string, Map<string, Watched>>
+  readonly running: Set<Promise<void>>
+  readonly due: [owner: string, entry: Watched][]
+}
+
+/** Checks nothing before the first `watch`. */
+export function openHealthObserver(
+  { intervalMs = 30_000, timeoutMs = 3_000, maxConcurrent = 64 }: HealthObserverOptions,
+  parts: HealthObserverParts,
+): HealthObserver {
+  const observation: Observation = {
+    options: { intervalMs, timeoutMs, maxConcurrent },
+    parts,
+    watched: new Map(),
+    running: new Set(),
+    due: [],
+  }
+  const { watched, running } = observation
+  return {
+    watch: (owner, targets) => watchExactly(observation, owner, targets),
+    view: (owner, target) => watched.get(owner)?.get(keyOf(target))?.view,
+    checkNow: (owner) => {
+      for (const entry of watched.get(owner)?.values() ?? []) {
+        entry.checks = 0
+        schedule(observation, owner, entry, 0)
+      }
+    },
+    close: async () => {
+      for (const entries of watched.values()) for (const entry of entries.values()) drop(entry)
+      watched.clear()
+      await Promise.allSettled(running)
+    },
+  }
+}
+
+function watchExactly(observation: Observation, owner: string, targets: readonly Target[]): void {
+  const { watched } = observation
+  const before = watched.get(owner) ?? new Map<string, Watched>()
+  const after = new Map<string, Watched>()
+  for (const target of targets) {
+    const known = before.get(keyOf(target))
+    const entry = known ?? begin(target)
+    after.set(keyOf(target), entry)
+    if (known === undefined) schedule(observation, owner, entry, 0)
+  }
+  for (const [key, entry] of before) if (!after.has(key)) drop(entry)
+  if (after.size === 0) watched.delete(owner)
+  else watched.set(owner, after)
+}
+
+function drop(entry: Watched): void {
+  clearTimeout(entry.timer)
+  entry.stop.abort()
+}
+
+function schedule(observation: Observation, owner: string, entry: Watched, delayMs: number): void {
+  clearTimeout(entry.timer)
+  entry.timer = setTimeout(() => {
+    observation.due.push([owner, entry])
+    startChecks(observation)
+  }, delayMs)
+  entry.timer.unref()
+}
+
+function startChecks(observation: Observation): void {
+  const { running, due, options } = observation
+  while (running.size < options.maxConcurrent) {
+    const next = due.shift()
+    if (next === undefined) return
+    const started = check(observation, ...next).finally(() => {
+      running.delete(started)
+      startChecks(observation)
+    })
+    running.add(started)
+  }
+}
+
+async function check(observation: Observation, owner: string, entry: Watched): Promise<void> {
+  const { options, parts } = observation
+  if (entry.stop.signal.aborted) return
+  const view = await fetchView(observation, entry)
+  if (entry.stop.signal.aborted) return
+  const { target, view: before } = entry
+  const isNews = takeIn(entry, view)
+  schedule(observation, owner, entry, pauseAfter(entry, options.intervalMs))
+  if (!isNews) return
+  const isSame = before !== undefined && isSameState(before, view)
+  const { ordinal, ip, expected } = target
+  const said = expected === undefined ? { view } : { isThere: view?.peerID === expected }
+  if (!isSame) parts.log.debug({ owner, ordinal, ip, ...said }, 'replica changed')
+  if (!isSame || hasMoved(target, before, view)) parts.onChange(owner)
+}
+
+async function fetchView(
+  { options, parts }: Observation,
+  { target, stop }: Watched,
+): Promise<HealthView | null> {
+  const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(options.timeoutMs)])
+  try {
+    return parseHealth(await parts.fetchText(healthUrl(target.ip), signal))
+  } catch {
+    return null
+  }
+}
+
+function pauseAfter({ target, view, checks }: Watched, intervalMs: number): number {
+  const isKnown = target.expected !== undefined || (view?.peerID ?? null) !== null
+  const pauseMs = isKnown ? intervalMs : Math.min(intervalMs, firstPauseMs * 2 ** (checks - 1))
+  return pauseMs * (0.8 + 0.4 * Math.random())
+}
+
+/** Keeps the report, and returns whether it counts already. */
+function takeIn(entry: Watched, view: HealthView | null): boolean {
+  const { expected } = entry.target
+  const isMissed = expected !== undefined && view?.peerID !== expected
+  entry.checks += 1
+  entry.misses = isMissed ? entry.misses + 1 : 0
+  if (isMissed && entry.misses < maxMisses) return false
+  entry.view = view
+  return true
+}
+
+/** Figures of a replica are what it says itself, wherever else it is asked. */
+function hasMoved(
+  { expected }: Target,
+  before: HealthView | null | undefined,
+  after: HealthView | null,
+): boolean {
+  if (expected !== undefined) return false
+  return after?.head !== before?.head || after?.lag !== before?.lag
+}
+
+function begin(target: Target): Watched {
+  const stop = new AbortController()
+  return { target, stop, view: undefined, timer: undefined, checks: 0, misses: 0 }
+}
+
+/** Another pod, address or expectation is another target. */
+function keyOf({ ordinal, uid, ip, expected }: Target): string {
+  return [ordinal, uid, ip, expected].join(' ')
+}
+
+const maxAnswerBytes = 1048576
+
+/**
+ * The body of the answer, whatever its status. Throws where nothing answers before `signal` is aborted, or
+ * more than 1 MiB.
+ */
+export async function fetchText(url: string, signal: AbortSignal): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  const request = get(url, { agent: false, signal }, (response) => {
+    let bytes = 0
+    response.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > maxAnswerBytes) response.destroy(new Error('the answer is too long'))
+    })
+    text(response).then(resolve, reject)
+  })
+  request.on('error', reject)
+  return await promise
+}

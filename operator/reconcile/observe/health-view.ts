@@ -1,0 +1,107 @@
+/** What a replica says of itself at `/health`, as far as status and other resources need it. */
+import {
+  type FailureReport,
+  type HealthReport,
+  type SchemaState,
+  type TrustMode,
+  trustModes,
+  type UpstreamMode,
+} from '../../../src/service/contract.ts'
+import { parseIdentity } from './signing-identity.ts'
+
+/** What one health check of a replica returned. */
+export interface HealthView {
+  readonly peerID: string | null
+  /** The public key it signs with; null where it says none, or what is none. */
+  readonly identity: string | null
+  readonly head: number | null
+  readonly lag: number | null
+  /** IDs of connected peers. */
+  readonly peers: readonly string[]
+  readonly upstreamMode: UpstreamMode | null
+  readonly schema: SchemaState | null
+  /** Null of a Generator, and of Hosts of earlier versions. */
+  readonly trust: TrustMode | null
+  /** What needs attention, the worst first. */
+  readonly errors: readonly FailureReport[]
+}
+
+const maxMessage = 512
+const maxErrors = 20
+
+/**
+ * Reads the body of an answer; null where it is not one of ours. The body comes from a pod, so nothing
+ * in it is trusted to have its shape.
+ */
+export function parseHealth(text: string): HealthView | null {
+  const report = parseObject(text)
+  if (report === null || (report.program !== 'generator' && report.program !== 'host')) return null
+  const { p2p, schema } = report
+  const peers: readonly unknown[] = Array.isArray(p2p?.peers) ? p2p.peers : []
+  return {
+    peerID: textOf(p2p?.self?.id),
+    identity: parseIdentity(report.identity),
+    head: heightOf(report.head),
+    lag: heightOf(report.lag),
+    peers: peers.flatMap((peer) => textOf(Object(peer)['id']) ?? []),
+    upstreamMode: oneOf(report.upstream_mode, ['websocket', 'http', 'offline']),
+    schema: oneOf(schema?.state, ['embedded', 'current', 'different']),
+    trust: oneOf(report.trust, trustModes),
+    errors: errorsOf(report),
+  }
+}
+
+/** A program that does not know its own peer ID yet is still starting, and what it says means little. */
+export function hasStarted(view: HealthView | null | undefined): view is HealthView {
+  return view !== null && view !== undefined && view.peerID !== null
+}
+
+/** Whether something changed that conditions speak of; heights move all the time, and so do peers. */
+export function isSameState(a: HealthView | null, b: HealthView | null): boolean {
+  const state = (view: HealthView | null): string =>
+    JSON.stringify(view && { ...view, head: null, lag: null, peers: view.peers.length > 0 })
+  return state(a) === state(b)
+}
+
+/** Programs of earlier versions report one error only. */
+function errorsOf({ error, errors }: Unchecked): HealthView['errors'] {
+  const entries: readonly unknown[] = Array.isArray(errors) ? errors : [error]
+  return entries.slice(0, maxErrors).flatMap((entry) => parseFailure(Object(entry)) ?? [])
+}
+
+function parseFailure(entry: Readonly<Record<string, unknown>>): FailureReport | null {
+  const { code, message, remedy, expected_peer: expected } = entry
+  const peer = textOf(expected)
+  if (typeof code !== 'string' || typeof message !== 'string') return null
+  return {
+    code: code.slice(0, maxMessage),
+    message: message.slice(0, maxMessage),
+    ...(typeof remedy === 'string' && { remedy: remedy.slice(0, maxMessage) }),
+    ...(peer !== null && { expected_peer: peer }),
+  }
+}
+
+type Unchecked = {
+  readonly [N in keyof HealthReport]?: HealthReport[N] | undefined
+}
+
+function parseObject(text: string): Unchecked | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : null
+  } catch {
+    return null
+  }
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' && value.length <= 128 ? value : null
+}
+
+function heightOf(value: unknown): number | null {
+  return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : null
+}
+
+function oneOf<T extends string>(value: unknown, known: readonly T[]): T | null {
+  return known.find((text) => text === value) ?? null
+}

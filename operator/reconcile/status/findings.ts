@@ -1,0 +1,45 @@
+/** What a reconcile found out, from which the status follows. */
+import type { ReasonOf } from '../../api/conditions.ts'
+import type { ObjectPlan } from '../apply/apply-objects.ts'
+import type { FetchedInputs, ResourceMemory } from '../apply/resource-memory.ts'
+import type { IdentityPlan } from '../evaluate/identity.ts'
+import type { StorageStatement } from '../evaluate/storage.ts'
+import type { PlacedClaim } from '../observe/claim.ts'
+import type { Problem, Statement } from '../statements/problem.ts'
+
+/** What a reconcile did not get to is null. */
+export interface Findings<F> {
+  readonly inputs: FetchedInputs<F> | null
+  readonly identity: IdentityPlan | null
+  /** Claims that were found by name. */
+  readonly unwatched: readonly PlacedClaim[]
+  readonly problem: Problem | null
+  /** What a step failed with that is tried again. */
+  readonly error: unknown
+  /** While paused: changes that wait. */
+  readonly waiting: readonly string[] | null
+  readonly hold: Statement<ReasonOf<'Ready'>> | null
+  /** Whether the StatefulSet should be another, and `hold` is why it is not. */
+  readonly isHeld: boolean
+  readonly plan: ObjectPlan | null
+  readonly refusedGrowth: StorageStatement | null
+}
+
+/** What a reconcile begins with: what is remembered of the one before, and nothing wrong. */
+export function nothingFound<F>({
+  inputs,
+  refusedGrowth,
+}: Pick<ResourceMemory<F>, 'inputs' | 'refusedGrowth'>): Findings<F> {
+  return {
+    inputs,
+    identity: null,
+    unwatched: [],
+    problem: null,
+    error: null,
+    waiting: null,
+    hold: null,
+    isHeld: false,
+    plan: null,
+    refusedGrowth,
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * `Ready`, `Reconciling` and `Stalled`, as tools that wait for resources read them (kstatus): Ready is
+ * there always, the other two only while they are True.
+ */
+import type { ReasonOf } from '../../api/conditions.ts'
+import type { Resource } from '../../api.ts'
+import {
+  childNames,
+  podName,
+  updatePartition,
+  wantedOrdinals,
+  wantedReplicas,
+} from '../../resources/names/names.ts'
+import type { StorageStatement } from '../evaluate/storage.ts'
+import type { KeptPod, PodFailure } from '../observe/pod.ts'
+import {
+  isObserved,
+  isRollingOut,
+  outdatedReplicas,
+  type SetCounts,
+} from '../observe/set-counts.ts'
+import type { Statement } from '../statements/problem.ts'
+
+/** Whether all pods are ready that the StatefulSet wants, and the resource wants another number of them. */
+export function isOtherwiseReady(
+  resource: Resource,
+  { wantedReplicas: held, replicas, readyReplicas }: SetCounts,
+): boolean {
+  return held !== wantedReplicas(resource) && replicas === held && readyReplicas === held
+}
+
+/** What readiness follows from, once everything that is wanted was written. */
+export interface ReadinessFacts {
+  readonly set: SetCounts | null
+  readonly pods: readonly KeptPod[]
+  readonly storage: StorageStatement
+  /** Whether the StatefulSet is being recreated with larger claim templates. */
+  readonly isExpanding: boolean
+}
+
+export interface Readiness {
+  readonly ready: Statement<ReasonOf<'Ready'>>
+  readonly reconciling: Statement<ReasonOf<'Reconciling'>> | null
+}
+
+/** Where a resource stands that nothing stops. */
+export function readinessOf(resource: Resource, facts: ReadinessFacts): Readiness {
+  const { set, storage, isExpanding } = facts
+  if (set === null && resource.spec.paused) {
+    const message =
+      'There is no StatefulSet, and none is made while spec.paused is true; see Paused.'
+    return { ready: { reason: 'Paused', message }, reconciling: null }
+  }
+  if (set === null || !isObserved(set)) {
+    const message = isExpanding
+      ? 'The StatefulSet is being recreated, without its pods, for larger volumes.'
+      : 'The StatefulSet has just been written.'
+    return {
+      ready: { reason: 'Pending', message },
+      reconciling: { reason: isExpanding ? 'ExpandingStorage' : 'Progressing', message },
+    }
+  }
+  const ready = readyStatement(resource, { ...facts, set })
+  if (ready.reason === 'AllReady' || ready.reason === 'ScaledToZero') {
+    return { ready, reconciling: null }
+  }
+  return { ready, reconciling: reconcilingStatement(ready, storage) }
+}
+
+interface KnownSet extends ReadinessFacts {
+  readonly set: SetCounts
+}
+
+/** What StorageReady says where pods have the volumes that they should. */
+const enough: readonly StorageStatement['reason'][] = ['Bound', 'NearlyFull']
+
+function readyStatement(
+  resource: Resource,
+  { set, pods, storage }: KnownSet,
+): Statement<ReasonOf<'Ready'>> {
+  const wanted = wantedReplicas(resource)
+  const counted = `${set.readyReplicas} of ${wanted} pods are ready`
+  const shortage = set.replicas < wanted ? ` ${shortageText(resource)}` : ''
+  const failing = pods.find(
+    ({ failure, isReady }) => failure !== null && !isReady && !isForStorage(failure, storage),
+  )
+  if (wanted === 0 && set.replicas === 0) {
+    return { reason: 'ScaledToZero', message: 'No pods are wanted; keys and data are kept.' }
+  }
+  if (failing?.failure) {
+    const message = `${counted}. ${failing.name}: ${failing.failure.message}`
+    return {
+      reason: failing.failure.kind === 'failing' ? 'PodsFailing' : 'Unschedulable',
+      message,
+    }
+  }
+  if (wanted > 0 && !enough.includes(storage.reason)) {
+    return { reason: 'WaitingForStorage', message: `${storage.message}${shortage}` }
+  }
+  if (set.replicas > wanted) {
+    return { reason: 'RollingOut', message: `${set.replicas - wanted} pods are being removed.` }
+  }
+  if (isRollingOut(resource, set)) {
+    const toUpdate = replicasToUpdate(resource)
+    const message = `${set.updatedReplicas} of ${toUpdate} pods have the new template.${shortage}`
+    return { reason: 'RollingOut', message }
+  }
+  if (set.readyReplicas < wanted) {
+    const unready = unreadyNames(resource, pods)
+    return { reason: 'Initializing', message: `${counted}; not yet: ${unready}.${shortage}` }
+  }
+  return { reason: 'AllReady', message: `${counted}${heldText(resource, set)}.` }
+}
+
+/** Whether StorageReady says more. A claim may as well be unbound because its pod has no machine. */
+function isForStorage({ kind }: PodFailure, { reason }: StorageStatement): boolean {
+  return kind === 'unbound' && reason === 'Pending'
+}
+
+function replicasToUpdate(resource: Resource): number {
+  return Math.max(0, wantedReplicas(resource) - updatePartition(resource))
+}
+
+/** How many pods have the template from before, where the spec wants it so. */
+function heldText(resource: Resource, set: SetCounts): string {
+  const held = outdatedReplicas(resource, set)
+  if (held <= 0) return ''
+  return `, ${held} of them with the template from before, as spec.updatePartition ${updatePartition(resource)} wants it`
+}
+
+function reconcilingStatement(
+  ready: Statement<ReasonOf<'Ready'>>,
+  storage: StorageStatement,
+): Statement<ReasonOf<'Reconciling'>> {
+  const { message } = ready
+  if (ready.reason === 'RollingOut') return { reason: 'WaitingForRollout', message }
+  const isGrowing = ['Expanding', 'FileSystemResizePending'].includes(storage.reason)
+  return { reason: isGrowing ? 'ExpandingStorage' : 'Progressing', message }
+}
+
+/** Why the StatefulSet cannot make a pod or its claims, such as a quota, only its own events say. */
+function shortageText(resource: Resource): string {
+  const { namespace } = resource.metadata
+  return `Not all pods were made: where that stays so, kubectl describe statefulset ${childNames(resource).base} --namespace ${namespace} says why.`
+}
+
+function unreadyNames(resource: Resource, pods: readonly KeptPod[]): string {
+  const ready = new Set(pods.filter(({ isReady }) => isReady).map(({ name }) => name))
+  const wanted = wantedOrdinals(resource).map((ordinal) => podName(resource, ordinal))
+  return wanted.filter((name) => !ready.has(name)).join(', ') || 'none is known'
+}

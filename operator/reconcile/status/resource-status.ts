@@ -1,0 +1,294 @@
+/** The status of a resource, from what a reconcile found and did. */
+import { ServiceError } from '../../../src/errors.ts'
+import { requests } from '../../api/annotations.ts'
+import type { ReasonOf } from '../../api/conditions.ts'
+import type { NodeStatus } from '../../api/status.ts'
+import type { Resource } from '../../api.ts'
+import { canonicalJson } from '../../resources/names/canonical-json.ts'
+import { selectorText } from '../../resources/names/metadata.ts'
+import { childNames, programOf, wantedReplicas } from '../../resources/names/names.ts'
+import { statefulSetOf } from '../../resources/objects/child-object.ts'
+import type { WantedStatus } from '../../runtime/status-writer.ts'
+import type { ObjectPlan } from '../apply/apply-objects.ts'
+import type { ReconcileParts } from '../apply/reconcile-parts.ts'
+import { addressStatement } from '../evaluate/external-address.ts'
+import { keyTwiceStatement } from '../evaluate/key-twice.ts'
+import type { ObservedState } from '../evaluate/observed-state.ts'
+import { keptSizes, type StorageStatement, storageStatement } from '../evaluate/storage.ts'
+import type { KindLogic } from '../fetch/kind-logic.ts'
+import { withMissingSecret } from '../fetch/named-secrets.ts'
+import { type HealthView, hasStarted } from '../observe/health-view.ts'
+import type { SetCounts } from '../observe/set-counts.ts'
+import type { TerminationMessage } from '../observe/termination-message.ts'
+import { conditionsOf } from '../statements/conditions.ts'
+import type { Statement, Statements } from '../statements/problem.ts'
+import type { EventText } from '../statements/record-event.ts'
+import { withoutStop } from '../statements/sentences.ts'
+import type { Findings } from './findings.ts'
+import {
+  changedPeerID,
+  changedSigningKeys,
+  hasBegunOrEnded,
+  nodeStatuses,
+  totals,
+} from './node-status.ts'
+import { advisedPods } from './pod-advice.ts'
+import { isOtherwiseReady, type Readiness, readinessOf } from './readiness.ts'
+
+/** A status, and the Events besides its conditions that are recorded once it is written. */
+export interface ReportedStatus extends WantedStatus {
+  readonly notes: readonly EventText[]
+}
+
+interface StatusInput<F> {
+  readonly findings: Findings<F>
+  readonly state: ObservedState
+}
+
+export function wantedStatus<R extends Resource, F>(
+  logic: KindLogic<R, F>,
+  { options }: Pick<ReconcileParts<R>, 'options'>,
+  resource: R,
+  { findings, state }: StatusInput<F>,
+): ReportedStatus {
+  const { allClaims, views, discovered, external } = state
+  const { clusterDomain } = options
+  const keyring = findings.identity === null ? null : (findings.inputs?.keyring ?? null)
+  const seen = { claims: allClaims, keyring, views, discovered, clusterDomain }
+  const nodes = nodeStatuses(resource, seen)
+  const storage = storageStatement(resource, state, findings.refusedGrowth)
+  const statements: Statements = {
+    ...readiness(resource, { findings, state }, storage),
+    ...identityStatement(
+      resource,
+      findings,
+      keyTwiceStatement(state) ?? changedPeerID(nodes, views),
+    ),
+    StorageReady: storage,
+    AddressPublished: addressStatement(resource, discovered, external),
+    ...observedStatements(logic, resource, { findings, state }),
+    ...(findings.plan === null ? {} : { UpdateAvailable: updateStatement(findings.plan) }),
+    ...(findings.waiting === null ? {} : { Paused: pausedStatement(findings, findings.waiting) }),
+  }
+  const figures = { nodes, ...totals(nodes.slice(0, wantedReplicas(resource))) }
+  const isNews =
+    hasNewIdentity(resource.status?.nodes ?? [], nodes) ||
+    hasBegunOrEnded(resource.status ?? {}, figures)
+  return {
+    conditions: conditionsOf(statements),
+    moving: observedTypes,
+    facts: {
+      ...factsOf(resource, findings, state),
+      ...logic.remembered?.(resource),
+      ...(isNews ? figures : {}),
+    },
+    figures: isNews ? {} : figures,
+    notes: changedSigningKeys(resource.status?.nodes ?? [], nodes).map((note) => ({
+      reason: 'SigningKeyChanged',
+      action: 'Observe',
+      note,
+    })),
+  }
+}
+
+function factsOf<F>(
+  resource: Resource,
+  { plan, waiting }: Findings<F>,
+  { counts, allClaims }: ObservedState,
+): Readonly<Record<string, unknown>> {
+  const { generation, annotations } = resource.metadata
+  const requested = annotations?.[requests.reconcileAt]
+  const handled = waiting === null ? requested : resource.status?.lastHandledReconcileAt
+  const image = plan === null ? resource.status?.image : imageOf(resource, plan)
+  return {
+    observedGeneration: generation,
+    storage: keptSizes(resource, allClaims),
+    ...(handled === undefined ? {} : { lastHandledReconcileAt: handled }),
+    ...(image === undefined ? {} : { image }),
+    pods: `${counts?.readyReplicas ?? 0}/${wantedReplicas(resource)}`,
+    ...(resource.kind === 'Host'
+      ? { replicas: counts?.replicas ?? 0, selector: selectorText(resource) }
+      : {}),
+  }
+}
+
+function imageOf(resource: Resource, { objects }: ObjectPlan): string | undefined {
+  const containers = statefulSetOf(objects)?.spec?.template.spec?.containers ?? []
+  return containers.find(({ name }) => name === programOf(resource))?.image
+}
+
+function readiness<F>(
+  resource: Resource,
+  { findings, state }: StatusInput<F>,
+  storage: StorageStatement,
+): Statements {
+  const { problem, error, identity, hold, plan } = findings
+  if (problem !== null) {
+    return { Ready: { reason: 'Stalled', message: problem.message }, Stalled: problem }
+  }
+  if (identity?.lack) {
+    const { message } = identity.lack
+    return { Ready: { reason: 'IdentityNotReady', message }, ...progressing(resource, message) }
+  }
+  const facts = {
+    set: state.counts,
+    pods: advisedPods(resource, state.pods, identity),
+    storage,
+    isExpanding: plan?.isSetBeingRemoved === true || state.isParked,
+  }
+  const { ready, reconciling } = readinessOf(resource, facts)
+  const isWaiting = state.set === null || findings.isHeld || ready.reason === 'Initializing'
+  if (hold !== null && isWaiting) {
+    return { Ready: hold, ...progressing(resource, hold.message) }
+  }
+  if (findings.waiting !== null && findings.waiting.length > 0) {
+    const paused = pausedReady(resource, ready, state.counts)
+    if (paused !== null) return { Ready: paused }
+  }
+  if (error !== null) return retrying({ ready, reconciling }, error)
+  const reported = isWell(ready) ? withMissingSecret(ready, hold) : ready
+  return { Ready: reported, ...(reconciling === null ? {} : { Reconciling: reconciling }) }
+}
+
+/** Nothing that is waited for progresses while the resource is paused. */
+function progressing({ spec }: Resource, message: string): Statements {
+  return spec.paused ? {} : { Reconciling: { reason: 'Progressing', message } }
+}
+
+/** Where changes wait and the pods are as well as without them; null where they are not. */
+function pausedReady(
+  resource: Resource,
+  ready: Readiness['ready'],
+  counts: SetCounts | null,
+): Statement<'Paused'> | null {
+  const wait = 'Changes of the spec wait while it is paused; see Paused.'
+  if (isWell(ready)) return { reason: 'Paused', message: `${ready.message} ${wait}` }
+  if (counts === null || !isOtherwiseReady(resource, counts)) return null
+  const message = `Pods that are ready: ${counts.readyReplicas}, wanted: ${wantedReplicas(resource)}. ${wait}`
+  return { reason: 'Paused', message }
+}
+
+function isWell({ reason }: Readiness['ready']): boolean {
+  return reason === 'AllReady' || reason === 'ScaledToZero'
+}
+
+function retrying({ ready }: Readiness, error: unknown): Statements {
+  const message =
+    error instanceof ServiceError
+      ? sentence(error)
+      : 'A bug of the operator: see its log, and report it.'
+  return { Ready: ready, Reconciling: { reason: 'ProgressingWithRetry', message } }
+}
+
+function sentence({ message, remedy }: ServiceError): string {
+  return remedy === undefined ? message : `${withoutStop(message)}. ${remedy}`
+}
+
+function identityStatement<F>(
+  resource: Resource,
+  { identity, problem, inputs }: Findings<F>,
+  failure: Statement<ReasonOf<'IdentityReady'>> | null,
+): Statements {
+  if (identity?.problem) {
+    const { reason } = identity.problem
+    return { IdentityReady: { reason, message: identity.problem.message } }
+  }
+  if (identity?.lack) return { IdentityReady: identity.lack }
+  if (failure !== null) return { IdentityReady: failure }
+  if (inputs === null || (problem !== null && identity === null)) {
+    return kept(resource, 'IdentityReady')
+  }
+  const { keyring } = childNames(resource)
+  const isOwn = resource.spec.identity.secretRef === undefined
+  const made = inputs.keyring.exists || wantedReplicas(resource) > 0
+  const own = made
+    ? `Secret ${keyring} has the keys of all replicas: keep a copy of it.`
+    : 'No replica needs a key.'
+  const message = isOwn ? own : `Secret ${keyring} has the keys of all replicas.`
+  return { IdentityReady: { reason: isOwn ? 'KeyringGenerated' : 'KeyringProvided', message } }
+}
+
+/** Conditions about what replicas report at `/health`, with messages that may hold figures. */
+export const observedTypes = [
+  'UpstreamReachable',
+  'PeersConnected',
+  'SignersAgree',
+  'SchemaInSync',
+] as const
+
+/** Statements about what replicas say; those from before, until all of them have been asked. */
+function observedStatements<R extends Resource, F>(
+  logic: KindLogic<R, F>,
+  resource: R,
+  { findings, state }: StatusInput<F>,
+): Statements {
+  if (findings.inputs === null) {
+    return kept(resource, ...observedTypes)
+  }
+  const views = new Map<number, HealthView | null>()
+  for (const [ordinal, view] of state.views) views.set(ordinal, hasStarted(view) ? view : null)
+  const terminationMessages = new Map(
+    [...state.pods].flatMap(
+      ([ordinal, { terminationMessage: termination }]): [number, TerminationMessage][] =>
+        termination === null ? [] : [[ordinal, termination]],
+    ),
+  )
+  const said = logic.statements(resource, findings.inputs.facts, { views, terminationMessages })
+  const isWaiting = [...state.views.values()].includes(undefined)
+  if (!isWaiting) return said
+  const before = kept(resource, ...(Object.keys(said) as (keyof Statements)[]))
+  return { ...said, ...before }
+}
+
+/** Conditions as the status has them. */
+function kept(resource: Resource, ...types: readonly (keyof Statements)[]): Statements {
+  const found = (resource.status?.conditions ?? []).filter(({ type }) =>
+    types.some((wanted) => wanted === type),
+  )
+  return Object.fromEntries(found.map(({ type, reason, message }) => [type, { reason, message }]))
+}
+
+function updateStatement({ updateAvailable }: ObjectPlan): Statement<ReasonOf<'UpdateAvailable'>> {
+  return updateAvailable
+    ? {
+        reason: 'NewTemplate',
+        message:
+          'This operator would build the pods differently. Change the spec, or set the annotation viewmesh.io/roll-at to any new value, to replace them now.',
+      }
+    : { reason: 'UpToDate', message: 'The pods have the template of this operator.' }
+}
+
+const maxReported = 8
+
+function pausedStatement<F>(
+  { problem, identity }: Findings<F>,
+  waiting: readonly string[],
+): Statement<ReasonOf<'Paused'>> {
+  if (waiting.length === 0) {
+    const isStopped = problem !== null || Boolean(identity?.lack)
+    const message = isStopped
+      ? 'Nothing would be written now if it were resumed; Ready says why.'
+      : 'The cluster is as the spec wants it.'
+    return { reason: 'NothingWaiting', message }
+  }
+  const reported = waiting.slice(0, maxReported).join('; ')
+  const more = waiting.length > maxReported ? `; and ${waiting.length - maxReported} more` : ''
+  const count = waiting.length === 1 ? '1 change waits' : `${waiting.length} changes wait`
+  return { reason: 'ChangesWaiting', message: `${count}: ${reported}${more}.` }
+}
+
+/** Whether more than figures changed. */
+function hasNewIdentity(before: readonly NodeStatus[], after: readonly NodeStatus[]): boolean {
+  const identities = (nodes: readonly NodeStatus[]): string =>
+    canonicalJson(
+      nodes.map(({ ordinal, peerID, identity, addresses, keyringFingerprint, keysClaimUID }) => [
+        ordinal,
+        peerID ?? null,
+        identity ?? null,
+        addresses ?? [],
+        keyringFingerprint ?? null,
+        keysClaimUID ?? null,
+      ]),
+    )
+  return identities(before) !== identities(after)
+}

@@ -1,0 +1,162 @@
+/** The steps by which an evaluated resource is brought to what its spec says; it is safe to interrupt them anywhere. */
+import type { Resource } from '../api.ts'
+import { childNames } from '../resources/names/names.ts'
+import { applyClaims, claimChanges } from './apply/apply-claims.ts'
+import { applyObjects, parkSet, planObjects, removeSet } from './apply/apply-objects.ts'
+import { followKeyringPolicy, followPolicies } from './apply/owner-references.ts'
+import { waitingChanges } from './apply/pause.ts'
+import { childKey, type FetchedInputs } from './apply/resource-memory.ts'
+import { restartToResize } from './apply/restart-pod.ts'
+import type { Evaluated, ReconcileContext } from './context.ts'
+import { type ObservedState, observeState } from './evaluate/observed-state.ts'
+import { evaluateResource } from './evaluation.ts'
+import { generateKeys } from './fetch/keyring.ts'
+
+/** What a step comes to: whether the next one follows, and what was found. Failures are thrown. */
+interface StepResult<F> {
+  readonly next: 'continue' | 'stop'
+  readonly found?: Partial<Evaluated<F>>
+}
+
+type Step<R extends Resource, F> = (
+  context: ReconcileContext<R, F>,
+  evaluated: Evaluated<F>,
+) => Promise<StepResult<F>>
+
+/** In their order; the first that stops is the last one. */
+export function stepsOf<R extends Resource, F>(): readonly Step<R, F>[] {
+  return [
+    reportPaused,
+    stopAtProblem,
+    ensureKeys,
+    ensureClaims,
+    planAgain,
+    ensureObjects,
+    recreateSet,
+    restartPod,
+  ]
+}
+
+const proceed = { next: 'continue' } as const
+const stop = { next: 'stop' } as const
+
+/** While paused it is only reported what would be written. */
+async function reportPaused<R extends Resource, F>(
+  { resource, parts, run }: ReconcileContext<R, F>,
+  evaluated: Evaluated<F>,
+): Promise<StepResult<F>> {
+  if (!resource.spec.paused) return proceed
+  const { state, inputs } = evaluated
+  const changes = claimChanges(resource, state.allClaims, inputs.keyring, () => true)
+  const waiting = await waitingChanges(parts, resource, { ...evaluated, changes }, run.signal)
+  return { ...stop, found: { waiting } }
+}
+
+/** What is stopped is left as it is; it is still deleted with the resource or kept, as the spec says. */
+async function stopAtProblem<R extends Resource, F>(
+  context: ReconcileContext<R, F>,
+  evaluated: Evaluated<F>,
+): Promise<StepResult<F>> {
+  const { resource, parts, memory, run } = context
+  const { problem, identity, owners } = evaluated
+  if (problem === null && identity.lack === null) return proceed
+  if (problem?.reason === 'KeysClaimMissing') {
+    await parkSet(parts, resource, evaluated, run)
+    forgetSet(context)
+  }
+  if (!owners.keyring && owners.claims.length === 0) return stop
+  memory.inputs = null
+  await followPolicies(parts.api, resource, owners, run.signal)
+  // The advice in the message depends on the owners.
+  return { ...stop, found: await evaluateResource(context) }
+}
+
+/** Makes missing keys, or has the keyring Secret follow its deletion policy. */
+async function ensureKeys<R extends Resource, F>(
+  { resource, memory, parts, run, fingerprints }: ReconcileContext<R, F>,
+  { identity, inputs, owners }: Evaluated<F>,
+): Promise<StepResult<F>> {
+  const { generate: ordinals } = identity
+  if (ordinals.length > 0) {
+    const wanted = { exists: inputs.keyring.exists, ordinals }
+    memory.inputs = null
+    const keyring = await generateKeys(parts.api, resource, wanted, fingerprints, run.signal)
+    const renewed: FetchedInputs<F> = { ...inputs, keyring }
+    memory.inputs = renewed
+    return { ...proceed, found: { inputs: renewed } }
+  }
+  if (owners.keyring) {
+    memory.inputs = null
+    await followKeyringPolicy(parts.api, resource, run.signal)
+  }
+  return proceed
+}
+
+async function ensureClaims<R extends Resource, F>(
+  { resource, memory, parts, run }: ReconcileContext<R, F>,
+  { state, inputs }: Evaluated<F>,
+): Promise<StepResult<F>> {
+  memory.refusedGrowth = await applyClaims(
+    parts.api,
+    resource,
+    (mayGrow) => claimChanges(resource, state.allClaims, inputs.keyring, mayGrow),
+    state.claims,
+    run.signal,
+  )
+  return { ...proceed, found: { refusedGrowth: memory.refusedGrowth } }
+}
+
+/** Claims may just have been written, and the plan depends on them. */
+async function planAgain<R extends Resource, F>(
+  context: ReconcileContext<R, F>,
+  { inputs }: Evaluated<F>,
+): Promise<StepResult<F>> {
+  const { resource, logic, parts } = context
+  const state = currentState(context)
+  const plan = planObjects(logic, parts, resource, { state, facts: inputs.facts })
+  return { ...proceed, found: { state, plan } }
+}
+
+/** While pods have to wait neither they nor the StatefulSet would be created again, so nothing follows then. */
+async function ensureObjects<R extends Resource, F>(
+  { resource, memory, parts, run }: ReconcileContext<R, F>,
+  { plan, state, hold }: Evaluated<F>,
+): Promise<StepResult<F>> {
+  const wanted = { plan, memory, state, hold: hold !== null }
+  const isHeld = await applyObjects(parts, resource, wanted, run)
+  return { next: hold === null ? 'continue' : 'stop', found: { isHeld } }
+}
+
+/** A StatefulSet that needs larger claim templates is removed without its pods, and created by the next reconcile. */
+async function recreateSet<R extends Resource, F>(
+  context: ReconcileContext<R, F>,
+  { plan, state }: Evaluated<F>,
+): Promise<StepResult<F>> {
+  if (!plan.isGrowing) return proceed
+  await removeSet(context.parts, context.resource, state, context.run)
+  forgetSet(context)
+  return stop
+}
+
+async function restartPod<R extends Resource, F>(
+  context: ReconcileContext<R, F>,
+): Promise<StepResult<F>> {
+  const { resource, parts, run } = context
+  if (resource.spec.storage.restartToResize) {
+    await restartToResize(parts, resource, currentState(context), run)
+  }
+  return stop
+}
+
+function currentState<R extends Resource, F>({
+  parts,
+  resource,
+  findings,
+}: ReconcileContext<R, F>): ObservedState {
+  return observeState(parts, resource, findings.unwatched)
+}
+
+/** That the StatefulSet is missing is then no drift. */
+function forgetSet<R extends Resource, F>({ resource, memory }: ReconcileContext<R, F>): void {
+  memory.applied.delete(childKey('StatefulSet', childNames(resource).base))
+}

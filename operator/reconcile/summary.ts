@@ -1,0 +1,80 @@
+/** The end of each reconcile: patches the status once, records Events, and says when the next one is due. */
+import { requests } from '../api/annotations.ts'
+import type { Resource } from '../api.ts'
+import type { ReconcileResult } from '../runtime/controller.ts'
+import type { ReconcileContext } from './context.ts'
+import { observedName, observeState } from './evaluate/observed-state.ts'
+import { newlyMissingNote } from './fetch/named-secrets.ts'
+import { occurrencesOf } from './statements/conditions.ts'
+import { isPassing } from './statements/problem.ts'
+import { recordEvent } from './statements/record-event.ts'
+import { debounceWarnings } from './status/debounce.ts'
+import type { Findings } from './status/findings.ts'
+import { type ReportedStatus, wantedStatus } from './status/resource-status.ts'
+
+/** How soon a resource is reconciled again whose failure passes without a change that is watched. */
+const passingMs = 1_000
+
+/** Writes what was found, unless the resource is another one by now. */
+export async function patchStatus<R extends Resource, F>(
+  context: ReconcileContext<R, F>,
+): Promise<ReconcileResult> {
+  const { resource, findings, logic, parts, run } = context
+  const { namespace, name, uid } = resource.metadata
+  const latest = parts.informer.get(namespace, name)
+  if (latest?.uid !== uid) return {}
+  const owner = observedName(resource)
+  if (isWaiting(findings)) parts.pollInterval.beginWaiting(owner)
+  else parts.pollInterval.endWaiting(owner)
+  const state = observeState(parts, resource, findings.unwatched)
+  const wanted = wantedStatus(logic, parts, resource, { findings, state })
+  const { resourceVersion, value } = latest
+  const metadata = { ...resource.metadata, resourceVersion }
+  const live = { ...resource, metadata, status: value.status }
+  const outcome = await parts.status.write(parts.type, live, wanted, run.signal)
+  const nextWarningMs = recordEvents(context, wanted, outcome.written)
+  checkHealthIfRequested(context)
+  const pauses = [
+    parts.pollInterval.intervalMs(owner),
+    ...(nextWarningMs === null ? [] : [nextWarningMs]),
+    ...(isPassing(findings.error) ? [passingMs] : []),
+    ...(outcome.requeueAfterMs === undefined ? [] : [outcome.requeueAfterMs]),
+  ]
+  return { requeueAfterMs: Math.min(...pauses) }
+}
+
+/** Whether it waits for something that is found by fetching its inputs. */
+function isWaiting<F>({ identity, hold }: Findings<F>): boolean {
+  return [identity?.problem, identity?.lack, hold].some(Boolean)
+}
+
+/** Records what changed, where it was written, and what has lasted; returns when the next warning may be due. */
+function recordEvents<R extends Resource, F>(
+  { resource, memory, findings, parts }: ReconcileContext<R, F>,
+  { conditions, notes }: ReportedStatus,
+  isWritten: boolean,
+): number | null {
+  const before = resource.status?.conditions ?? []
+  const changes = isWritten ? occurrencesOf(before, conditions) : []
+  const { now, nextMs } = debounceWarnings(
+    memory.pendingWarnings,
+    changes,
+    conditions,
+    parts.nowMs(),
+  )
+  for (const occurrence of now) parts.events.record(parts.type, resource, occurrence)
+  const note = isWritten ? newlyMissingNote(before, conditions, findings.hold) : null
+  if (note !== null) recordEvent(parts, resource, { reason: 'SecretGone', action: 'Ready', note })
+  for (const text of isWritten ? notes : []) recordEvent(parts, resource, text)
+  return nextMs
+}
+
+/** A request to reconcile is a request to check the health of the replicas as well. */
+function checkHealthIfRequested<R extends Resource, F>({
+  resource,
+  parts,
+}: ReconcileContext<R, F>): void {
+  const requested = resource.metadata.annotations?.[requests.reconcileAt]
+  const isNew = requested !== undefined && requested !== resource.status?.lastHandledReconcileAt
+  if (isNew) parts.observer.checkNow(observedName(resource))
+}

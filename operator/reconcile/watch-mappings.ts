@@ -1,0 +1,85 @@
+/** Watch mappings: which resources are reconciled when something that is watched changes. */
+import type { Generator, Host, Resource } from '../api.ts'
+import { canonicalJson } from '../resources/names/canonical-json.ts'
+import type { Change } from '../runtime/cache/object-cache.ts'
+import type { Controller } from '../runtime/controller.ts'
+import type { Urgency } from '../runtime/work-queue.ts'
+import { referredGenerators, unreadyReason, wasReconciled } from './fetch/generator-peers.ts'
+import type { Belonging, ClusterView } from './observe/cluster-view.ts'
+import type { Informer } from './observe/informer.ts'
+
+export type Controllers = Readonly<Record<Resource['kind'], Pick<Controller, 'add'>>>
+
+/** Passes what is there and all changes on to the controllers; returns the function that ends it. */
+export function startWatches(view: ClusterView, controllers: Controllers): () => void {
+  for (const { key, value } of view.generators.list()) {
+    controllers.Generator.add(key, urgencyOf(value))
+  }
+  for (const { key, value } of view.hosts.list()) controllers.Host.add(key, urgencyOf(value))
+  const belongings: readonly Informer<Belonging<unknown>>[] = [
+    ...Object.values(view.children),
+    view.pods,
+    view.claims,
+  ]
+  const ends = [
+    view.generators.onChange((change) => {
+      addResource(controllers, 'Generator', change)
+      if (!concernsHosts(change)) return
+      for (const key of hostsOf(view, change)) controllers.Host.add(key, 'owned')
+    }),
+    view.hosts.onChange((change) => addResource(controllers, 'Host', change)),
+    ...belongings.map((informer) => informer.onChange((change) => addOwner(controllers, change))),
+  ]
+  return () => {
+    for (const end of ends) end()
+  }
+}
+
+/** Changes of status are our own; what people change counts in generation and annotations. */
+function addResource(
+  controllers: Controllers,
+  kind: Resource['kind'],
+  { key, before, after, listed }: Change<Resource>,
+): void {
+  const urgency: Urgency = listed && after !== null ? urgencyOf(after.value) : 'user'
+  const isSpecChange =
+    before === null || after === null || specMarkOf(before.value) !== specMarkOf(after.value)
+  if (isSpecChange) controllers[kind].add(key, urgency)
+}
+
+/** A new spec does not wait behind a thousand resources that may need nothing. */
+function urgencyOf({ metadata, status }: Resource): Urgency {
+  return status?.observedGeneration === metadata.generation ? 'resync' : 'user'
+}
+
+function specMarkOf({ metadata }: Resource): string {
+  const { uid, generation, annotations, deletionTimestamp } = metadata
+  return canonicalJson([uid, generation, annotations ?? {}, deletionTimestamp ?? null])
+}
+
+function addOwner(controllers: Controllers, { before, after }: Change<Belonging<unknown>>): void {
+  const owners = [before?.value.owner, after?.value.owner]
+  for (const owner of owners) if (owner) controllers[owner.kind].add(owner.key, 'owned')
+}
+
+/** Whether Hosts may have another peer or another schema to go by, or something else to say of a peer. */
+function concernsHosts({ before, after }: Change<Generator>): boolean {
+  return interestOf(before?.value ?? null) !== interestOf(after?.value ?? null)
+}
+
+function interestOf(generator: Generator | null): string {
+  if (generator === null) return ''
+  const { metadata, spec, status } = generator
+  const peers = (status?.nodes ?? []).map(({ peerID, identity }) => [peerID, identity])
+  const condition = [wasReconciled(generator), unreadyReason({ generator })]
+  return canonicalJson([metadata.uid, spec.schemaAuth, peers, ...condition])
+}
+
+/** Keys of the Hosts that refer to a Generator. */
+function hostsOf({ hosts }: ClusterView, { key }: Change<Generator>): string[] {
+  const refersTo = (host: Host): boolean =>
+    referredGenerators(host, () => null).some(
+      ({ reference }) => `${reference.namespace}/${reference.name}` === key,
+    )
+  return [...hosts.list()].filter(({ value }) => refersTo(value)).map((host) => host.key)
+}

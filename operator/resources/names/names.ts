@@ -1,0 +1,85 @@
+/** Names of everything that is made for a resource; the standalone charts use the same. */
+import type { ProgramName } from '../../../src/service/contract.ts'
+import type { Host, Resource } from '../../api.ts'
+
+/** The volumes of a replica. */
+export type Volume = 'keys' | 'data'
+
+/** Names of the objects of one resource. */
+interface ChildNames {
+  /** StatefulSet, API Service, ServiceAccount, NetworkPolicy and PodDisruptionBudget. */
+  readonly base: string
+  /** Headless Service that gives pods their names. */
+  readonly nodes: string
+  /** Service in front of pods that are an upstream. */
+  readonly upstream: string
+  readonly config: string
+  readonly keyring: string
+  readonly schemaKeys: string
+  readonly connection: string
+}
+
+/** Which program the pods of a resource run. */
+export function programOf({ kind }: Pick<Resource, 'kind'>): ProgramName {
+  return kind === 'Generator' ? 'generator' : 'host'
+}
+
+/** What names of a resource's objects begin with. */
+export function baseName(kind: Resource['kind'], name: string): string {
+  return `${name}-${programOf({ kind })}`
+}
+
+/** A Generator and a Host may share a name, so the kind is part of their children's. */
+export function childNames(resource: Resource): ChildNames {
+  const base = baseName(resource.kind, resource.metadata.name)
+  return {
+    base,
+    nodes: `${base}-nodes`,
+    upstream: `${base}-upstream`,
+    config: `${base}-config`,
+    keyring: resource.spec.identity.secretRef?.name ?? `${base}-keyring`,
+    schemaKeys: `${base}-schema-keys`,
+    connection: `${base}-connection`,
+  }
+}
+
+/** The Service that shows one replica's peer-to-peer port. */
+export function p2pServiceName(resource: Resource, ordinal: number): string {
+  return `${childNames(resource).base}-p2p-${ordinal}`
+}
+
+export function podName(resource: Resource, ordinal: number): string {
+  return `${childNames(resource).base}-${ordinal}`
+}
+
+/** The claim that a StatefulSet makes for a volume of a replica. */
+export function claimName(resource: Resource, volume: Volume, ordinal: number): string {
+  return `${volume}-${podName(resource, ordinal)}`
+}
+
+/** How many pods are wanted; a Generator is always one. */
+export function wantedReplicas(resource: Resource): number {
+  return resource.kind === 'Generator' ? 1 : resource.spec.replicas
+}
+
+/** Ordinals of the pods that are wanted, from 0. */
+export function wantedOrdinals(resource: Resource): number[] {
+  return Array.from({ length: wantedReplicas(resource) }, (_, ordinal) => ordinal)
+}
+
+/** Name of the chain that a resource is for, as every collection begins with: `Ethereum__Mainnet`. */
+export function networkOf({ spec: { chain } }: Resource): string {
+  return `${chain.name}__${chain.network}`
+}
+
+/** Whether a Host names Generators, so that it reads its trusted signers from a file. */
+export function namesGenerators({ spec }: Host): boolean {
+  return (spec.generators ?? []).length > 0
+}
+
+/** Pods below this ordinal keep their template when it changes. */
+export function updatePartition(resource: Resource): number {
+  return resource.kind === 'Generator' ? 0 : (resource.spec.updatePartition ?? 0)
+}
+
+export const volumes: readonly Volume[] = ['keys', 'data']

@@ -1,0 +1,158 @@
+/** Lists page by page, of large lists one page at a time whatever their kinds, and watches line by line. */
+import { ServiceError } from '../../../src/errors.ts'
+import { answerError, type Call, describeCall, factsOf, hasCode, statusError } from './api-error.ts'
+import { decodeLines } from './line-decoder.ts'
+import { parseAnswer, type Requests } from './requests.ts'
+import type { ResourceType } from './resource-type.ts'
+
+/** Which objects of a kind. */
+export interface Selection {
+  readonly type: ResourceType
+  /** Undefined: in all namespaces. */
+  readonly namespace?: string | undefined
+  readonly labelSelector?: string | undefined
+  readonly fieldSelector?: string | undefined
+}
+
+export interface ListOptions<T, C> {
+  readonly signal?: AbortSignal | undefined
+  /** Objects in one answer. Default 100. */
+  readonly pageSize?: number
+  /** Whether pages wait until no other large list reads one. Default false. */
+  readonly isLarge?: boolean
+  /** What is kept of each object; the rest of a page is let go before the next is read. */
+  readonly keep: (object: T) => C
+}
+
+export interface Listing<C> {
+  readonly items: readonly C[]
+  /** Where a watch goes on. */
+  readonly resourceVersion: string
+}
+
+export interface WatchOptions {
+  readonly signal?: AbortSignal | undefined
+  readonly resourceVersion: string
+  /** A connection on which nothing came for so long counts as dead. */
+  readonly silenceMs: number
+}
+
+/** A change; a bookmark carries a resourceVersion and nothing else. */
+export interface WatchEvent<T> {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'
+  readonly object: T
+}
+
+const defaultPageSize = 100
+/** Longest line of a watch; etcd holds objects of 1.5 MiB at most, and JSON is longer than what it stores. */
+const maxLineBytes = 16_777_216
+/** The API server ends a watch after five to ten minutes, as for client-go. */
+const minWatchSeconds = 300
+
+function queryOf({ labelSelector, fieldSelector }: Selection): Record<string, string> {
+  return {
+    ...(labelSelector === undefined ? {} : { labelSelector }),
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+  }
+}
+
+interface ListBody<T> {
+  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string }
+  readonly items?: readonly T[] | null
+}
+
+/** See `KubernetesApi.list`. */
+export async function listAll<T, C>(
+  requests: Requests,
+  selection: Selection,
+  options: ListOptions<T, C>,
+): Promise<Listing<C>> {
+  try {
+    return await listPages(requests, selection, options, options.pageSize ?? defaultPageSize)
+  } catch (error) {
+    if (!hasCode(error, 'OPERATOR_API_EXPIRED')) throw error
+    return await listPages(requests, selection, options, null)
+  }
+}
+
+async function listPages<T, C>(
+  requests: Requests,
+  selection: Selection,
+  { keep, signal, isLarge = false }: ListOptions<T, C>,
+  pageSize: number | null,
+): Promise<Listing<C>> {
+  const call: Call = { verb: 'list', type: selection.type, namespace: selection.namespace }
+  const items: C[] = []
+  const take = (answer: unknown): ListBody<T>['metadata'] => {
+    const page = answer as ListBody<T>
+    for (const item of page.items ?? []) items.push(keep(item))
+    return page.metadata
+  }
+  let next = ''
+  for (;;) {
+    const query = {
+      ...queryOf(selection),
+      ...(pageSize === null ? {} : { limit: String(pageSize) }),
+      ...(next === '' ? {} : { continue: next }),
+    }
+    const metadata = isLarge
+      ? await requests.sendLarge(call, { query, signal }, take)
+      : take(await requests.send(call, { query, signal }))
+    next = metadata?.continue ?? ''
+    if (next === '') return { items, resourceVersion: metadata?.resourceVersion ?? '' }
+  }
+}
+
+/** See `KubernetesApi.watch`. */
+export async function* watchFrom<T>(
+  requests: Requests,
+  selection: Selection,
+  { resourceVersion, silenceMs, signal }: WatchOptions,
+): AsyncGenerator<WatchEvent<T>, void, undefined> {
+  const call: Call = { verb: 'watch', type: selection.type, namespace: selection.namespace }
+  const seconds = minWatchSeconds + Math.floor(Math.random() * minWatchSeconds)
+  const query = {
+    ...queryOf(selection),
+    watch: 'true',
+    allowWatchBookmarks: 'true',
+    resourceVersion,
+    timeoutSeconds: String(seconds),
+  }
+  const { status, retryAfter, chunks } = await requests.stream(call, { query, signal }, silenceMs)
+  if (status >= 300) throw answerError(call, status, await textOf(chunks), retryAfter)
+  for await (const line of decodeLines(chunks, maxLineBytes)) yield parseEvent<T>(call, line)
+}
+
+const eventTypes: readonly string[] = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']
+
+function parseEvent<T>(call: Call, line: string): WatchEvent<T> {
+  const event = parseAnswer(call, line) as {
+    readonly type?: string
+    readonly object?: object
+  } | null
+  if (event?.type === 'ERROR') throw statusError(call, event.object ?? {})
+  if (eventTypes.includes(event?.type ?? '') && isObject(event?.object))
+    return event as WatchEvent<T>
+  throw new ServiceError('OPERATOR_API_ANSWER_MALFORMED', `${describeCall(call)}: no event`, {
+    facts: factsOf(call),
+    remedy: 'Nothing: the watch is opened again.',
+  })
+}
+
+const maxErrorBytes = 65_536
+
+/** The body of a refusal, as far as it is worth reading. */
+async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of chunks) {
+    pieces.push(chunk)
+    bytes += chunk.length
+    if (bytes > maxErrorBytes) break
+  }
+  return Buffer.concat(pieces).toString('utf8')
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
+}

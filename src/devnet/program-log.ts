@@ -1,0 +1,29 @@
+/** Forwards the warnings of a program, so that problems show without a look into its log. */
+import type { Logger } from 'pino'
+import { fromPlainError, type PlainError } from '../service/plain-error.ts'
+
+/** Repeats a line of a program's log when it is a warning or an error; `line` is pino's JSON. */
+export function forwardWarnings(program: string, line: string, log: Logger): void {
+  const { level, msg, time: _time, name: _name, err, ...rest } = readEntry(line)
+  const facts = err === undefined ? rest : { ...rest, err: readError(err) }
+  if (level === 'warn') log.warn(facts, `${program}: ${msg}`)
+  if (level === 'error') log.error(facts, `${program}: ${msg}`)
+}
+
+/** An error of a program as it was logged, with its own stack or none: ours would point here. */
+export function readError(logged: unknown): Error {
+  const plain = logged as PlainError
+  const error = fromPlainError(plain)
+  if (plain.stack === undefined) delete error.stack
+  return error
+}
+
+/** A line as data; empty for plain text, which a runtime writes when it crashes. */
+export function readEntry(line: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'object' && value !== null ? { ...value } : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * The memory that all requests hold together, in bytes: their bodies, what is kept to answer them, and
+ * unread answers. One request gets no more than it leaves free, so that however large some are, there
+ * is room for small ones beside them.
+ */
+import { refusal } from './limits.ts'
+
+/** What all requests of an engine hold. */
+export interface MemoryPool {
+  heldBytes(): number
+  /** Opens the account of one request; the caller closes it. */
+  openAccount(): MemoryAccount
+}
+
+/** What one request holds. */
+export interface MemoryAccount {
+  /**
+   * Throws GRAPHQL_SIZE_LIMIT for more than one request can ever get, and GRAPHQL_BUSY for more than
+   * is free now. Nothing is taken once it is closed.
+   */
+  reserve(bytes: number): void
+  release(bytes: number): void
+  /** Releases everything; harmless when repeated. */
+  close(): void
+}
+
+/** A pool of which nothing is held yet; `onBusy` is called for everything that does not fit. */
+export function createMemoryPool(
+  maxBytes: number,
+  onBusy: () => void = () => undefined,
+): MemoryPool {
+  let held = 0
+  return {
+    heldBytes: () => held,
+    openAccount() {
+      let own = 0
+      let isClosed = false
+      return {
+        reserve(bytes) {
+          if (isClosed) return
+          if (2 * (own + bytes) > maxBytes) throw tooMuch(Math.floor(maxBytes / 2))
+          if (held + own + 2 * bytes > maxBytes) {
+            onBusy()
+            throw busy(held, maxBytes)
+          }
+          own += bytes
+          held += bytes
+        },
+        release(bytes) {
+          const given = Math.min(bytes, own)
+          own -= given
+          held -= given
+        },
+        close() {
+          isClosed = true
+          held -= own
+          own = 0
+        },
+      }
+    },
+  }
+}
+
+const tooMuch = (maxBytes: number): Error =>
+  refusal(
+    'GRAPHQL_SIZE_LIMIT',
+    `The request, what is kept to answer it and its answer take more than ${maxBytes} bytes.`,
+    'Narrow the range of blocks, select or group by fewer fields, or set a smaller `limit`; this is half of GRAPHQL_MAX_HELD_BYTES, which the operator sets.',
+  )
+
+const busy = (held: number, maxBytes: number): Error =>
+  refusal(
+    'GRAPHQL_BUSY',
+    `Requests hold ${held} of ${maxBytes} bytes, and this one asks for more than it would leave free.`,
+    'Ask again in a moment, or for less at once, and read answers without pausing; the operator sets GRAPHQL_MAX_HELD_BYTES.',
+  )

@@ -1,0 +1,80 @@
+/**
+ * What can be queried, as the rest of this room sees it: entities with attributes (one value each)
+ * and links (other rows of the same block). Derived from the collection table; fields that no
+ * document stores (ids, votes, a seal's CIDs) are added here, so that filters, orders, groups and
+ * aggregates treat all of them alike.
+ */
+import type { ByteWriter } from '../../primitives/cbor.ts'
+import type { CollectionName, FieldKind, Section, Value } from '../../primitives/collections.ts'
+import type { BlockView } from '../rows/block-view.ts'
+import type { Row } from '../rows/row.ts'
+
+/** Everything that has a field of its own on Query. */
+export type EntityName = CollectionName | 'AttestationRecord'
+
+/** A field's kind, or `id` for docIDs. */
+export type AttributeKind = FieldKind | 'id'
+
+/**
+ * How an attribute runs along the chain: `height` is the block's height; `place` never falls from
+ * one position to the next within a block; `exact-place` always rises.
+ */
+export type Course = 'height' | 'place' | 'exact-place'
+
+/** One value of a row. */
+export interface Attribute {
+  readonly name: string
+  readonly kind: AttributeKind
+  readonly list: boolean
+  readonly description: string
+  /** Its other spelling. */
+  readonly alias?: string
+  readonly course?: Course
+  /** The same for all rows of a block, and known without reading one. */
+  readonly ofBlock?: true
+  read(row: Row): Value
+  /** Writes the value as JSON text; set where that is cheaper than to read it. */
+  readonly write?: (out: ByteWriter, row: Row) => void
+}
+
+/** Rows of the same block that belong to a row. */
+export interface RowLink {
+  readonly field: string
+  readonly description: string
+  readonly target: EntityName
+  readonly many: boolean
+  /** First and end position among the target's rows; a single link spans one. */
+  span(row: Row): readonly [start: number, end: number]
+}
+
+/** One kind of row. */
+export interface Entity {
+  readonly name: EntityName
+  /** With the network's prefix: the GraphQL type. */
+  readonly typeName: string
+  readonly description: string
+  /** Where its documents are stored; null for what is derived from seals. */
+  readonly section: Section | null
+  /** By name, in the order in which they are shown. */
+  readonly attributes: ReadonlyMap<string, Attribute>
+  readonly links: ReadonlyMap<string, RowLink>
+  rowsIn(block: BlockView): number
+  /** Set where no store keeps such documents yet: every list of them is empty. */
+  readonly isEmpty?: true
+}
+
+/** The entities that a program serves, by name. */
+export type Catalog = ReadonlyMap<EntityName, Entity>
+
+/** The number kinds: what ranges compare as numbers and aggregates add up. */
+export function isNumeric(kind: AttributeKind): boolean {
+  return kind === 'int' || kind === 'quantity'
+}
+
+/** The attribute of a name in either spelling. */
+export function findAttribute(entity: Entity, name: string): Attribute | undefined {
+  const exact = entity.attributes.get(name)
+  if (exact !== undefined) return exact
+  for (const attribute of entity.attributes.values()) if (attribute.alias === name) return attribute
+  return undefined
+}

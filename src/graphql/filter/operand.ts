@@ -1,0 +1,124 @@
+/**
+ * Operands as the values they are compared with: hex in lower case, quantities as minimal hex. A
+ * variable's value was coerced by the variable's type, so it is brought into form here again.
+ */
+import { maxPatternLength, refusal } from '../budget/limits.ts'
+import type { Attribute, AttributeKind } from '../catalog/entity.ts'
+import { canonicalOperator } from '../catalog/spelling.ts'
+import { parseHexQuantity } from '../rows/quantity.ts'
+import type { ElementCondition } from './condition.ts'
+import { type Operand, type Operator, type ValueTest, valueTest } from './value-test.ts'
+
+/** An object of coerced arguments. */
+type Input = Readonly<Record<string, unknown>>
+
+/** True for objects that are no lists. */
+export function isInput(value: unknown): value is Input {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The operators of a block in their first spelling, with operands of the attribute's kind. */
+export function toOperators(attribute: Attribute, block: unknown): ElementCondition {
+  if (block === null) return [{ operator: '_eq', operand: null }]
+  if (!isInput(block)) return []
+  return Object.entries(block).map(([name, value]) => {
+    const operator = canonicalOperator(name) as Operator
+    return { operator, operand: operandOf(attribute, operator, value) }
+  })
+}
+
+const patterns: ReadonlySet<string> = new Set(['_like', '_nlike', '_ilike', '_nilike'])
+
+function operandOf(
+  attribute: Attribute,
+  operator: Operator,
+  value: unknown,
+): Operand | readonly Operand[] {
+  if (operator === '_in' || operator === '_nin') {
+    if (value === null) return [null]
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value]
+    return [...new Set(values.map((one) => singleOperand(attribute, one)))]
+  }
+  if (patterns.has(operator))
+    return value === null ? null : patternOf(attribute.kind, String(value))
+  return singleOperand(attribute, value)
+}
+
+/** Hex is stored in lower case, so that filters on it ignore case. */
+const lowerCased: ReadonlySet<AttributeKind> = new Set([
+  'hash',
+  'address',
+  'data',
+  'quantity',
+  'id',
+])
+
+function patternOf(kind: AttributeKind, pattern: string): string {
+  const isWithin = pattern.startsWith('%') && pattern.indexOf('%', 1) === pattern.length - 1
+  if (isWithin && pattern.length - 2 > maxPatternLength) throw tooLongPattern()
+  return lowerCased.has(kind) ? pattern.toLowerCase() : pattern
+}
+
+/** One operand, as values of the attribute are written. */
+export function singleOperand(attribute: Attribute, value: unknown): Operand {
+  if (value === null || value === undefined) return null
+  if (attribute.kind === 'quantity') return quantityOperand(attribute, value)
+  if (attribute.kind === 'int') return Number(value)
+  if (attribute.kind === 'boolean') return value === true
+  const text = String(value)
+  if (!lowerCased.has(attribute.kind)) return text
+  return attribute.kind === 'id' ? text.toLowerCase() : hexOperand(attribute, text)
+}
+
+/** Hex in any case; empty text is what some applications write for no value. */
+const hexText = /^(?:0x[0-9a-f]*)?$/i
+
+function hexOperand(attribute: Attribute, text: string): string {
+  if (hexText.test(text)) return text.toLowerCase()
+  throw refusal(
+    'GRAPHQL_CONDITION_INVALID',
+    `The field ${attribute.name} is hex and cannot be compared with ${JSON.stringify(text)}.`,
+    'Write 0x and hex digits ("0xa0b86991"), or a part of them with _like ("%b86991%").',
+  )
+}
+
+function quantityOperand(attribute: Attribute, value: unknown): string {
+  const parsed = parseHexQuantity(value)
+  if (parsed !== undefined) return parsed
+  throw refusal(
+    'GRAPHQL_CONDITION_INVALID',
+    `The field ${attribute.name} is a quantity and cannot be compared with ${JSON.stringify(value)}.`,
+    'Write decimal text ("1000"), 0x hex ("0x3e8") or a whole number.',
+  )
+}
+
+const tooLongPattern = (): Error =>
+  refusal(
+    'GRAPHQL_SYNTAX_LIMIT',
+    `A pattern has more than ${maxPatternLength} characters between two %.`,
+    'Leave out the % at one end, or look for a part of the text.',
+  )
+
+/** The test that a filter on the elements of an inline list makes. */
+export function elementFilterTest(attribute: Attribute, filter: unknown): ValueTest {
+  if (!isInput(filter)) return () => true
+  const tests = Object.entries(filter).map(([name, part]): ValueTest => {
+    if (name !== '_and' && name !== '_or') {
+      return elementTest(attribute, toOperators(attribute, { [name]: part }))
+    }
+    if (part === null) return () => true
+    const parts = (Array.isArray(part) ? part : [part]).map((one) =>
+      elementFilterTest(attribute, one),
+    )
+    return name === '_and'
+      ? (value) => parts.every((test) => test(value))
+      : (value) => parts.some((test) => test(value))
+  })
+  return (value) => tests.every((test) => test(value))
+}
+
+/** All operators of an element condition as one test. */
+export function elementTest(attribute: Attribute, part: ElementCondition): ValueTest {
+  const tests = part.map(({ operator, operand }) => valueTest(attribute.kind, operator, operand))
+  return (value) => tests.every((test) => test(value))
+}

@@ -1,0 +1,127 @@
+/**
+ * One stored block as a request sees it: everything beyond the header is read when it is first
+ * asked for, and at most once.
+ */
+import type { LRUCache } from 'lru-cache'
+import { invariant } from '../../errors.ts'
+import type { Section } from '../../primitives/collections.ts'
+import type { MerkleTree } from '../../primitives/merkle.ts'
+import type { Seal } from '../../primitives/seal.ts'
+import type { BlockHeader, Snapshot, StoredBlock } from '../../store/store.ts'
+import type { QueryBudget } from '../budget/query-budget.ts'
+import { type ChunkWindow, holds, windowOfChunk, windowValues } from './chunk-window.ts'
+
+/** What the rows of one request share. */
+export interface Session {
+  readonly network: string
+  readonly snapshot: Snapshot
+  readonly budget: QueryBudget
+  readonly cids: CidCache
+  readonly opened: OpenedViews
+}
+
+/** The blocks of a request that hold something. */
+export interface OpenedViews {
+  /** Notes that a block holds so many bytes more, or fewer where it is negative. */
+  note(view: BlockView, bytes: number): void
+}
+
+/** The CIDs of a block's documents, in the order of its sections and positions, and in the order of the Merkle tree. */
+export interface BlockCids {
+  readonly inOrder: readonly Uint8Array[]
+  readonly sorted: readonly Uint8Array[]
+  readonly root: string
+  /** What proofs are read from; made when the first one is asked for. */
+  proofs: BlockProofs | undefined
+}
+
+/** The Merkle tree over the sorted CIDs, and the place of each in it. */
+export interface BlockProofs {
+  readonly tree: MerkleTree
+  readonly places: ReadonlyMap<Uint8Array, number>
+}
+
+/** Recomputed CIDs of the blocks asked for last, by root; those of a full block take about 60 kB, and as much for proofs. */
+export type CidCache = LRUCache<string, BlockCids>
+
+/** The votes for one root: distinct identities, in the order of their seals. */
+export interface Votes {
+  readonly blockHash: string
+  readonly root: string
+  readonly identities: readonly string[]
+}
+
+/** A block of the request's snapshot. */
+export interface BlockView {
+  readonly session: Session
+  readonly height: number
+  readonly header: BlockHeader
+  /** What has been read of it so far; ask the functions of this room instead. */
+  readonly memo: BlockMemo
+}
+
+/** Filled as it is asked for. */
+interface BlockMemo {
+  /** Memory of what was read and not released, roughly. */
+  bytes: number
+  stored: StoredBlock | undefined
+  /** Seals at the height. */
+  seals: readonly Seal[] | undefined
+  votes: readonly Votes[] | undefined
+  cids: BlockCids | undefined
+  /** The window of each section that was read last. */
+  readonly windows: Record<Section, ChunkWindow | null>
+}
+
+/** The view of a height, or undefined where nothing is stored. */
+export function openBlockView(session: Session, height: number): BlockView | undefined {
+  const header = session.snapshot.header(height)
+  if (header === undefined) return undefined
+  const memo = {
+    bytes: 0,
+    stored: undefined,
+    seals: undefined,
+    votes: undefined,
+    cids: undefined,
+    windows: { Block: null, Transaction: null, AccessListEntry: null, Log: null },
+  }
+  return { session, height, header, memo }
+}
+
+/** The stored block behind a view. */
+export function storedBlock(view: BlockView): StoredBlock {
+  const { memo } = view
+  if (memo.stored !== undefined) return memo.stored
+  const stored = view.session.snapshot.block(view.height)
+  invariant(stored !== undefined, `the block with header ${view.height} has a body`)
+  memo.stored = stored
+  view.session.opened.note(view, view.header.count * layoutBytes)
+  return stored
+}
+
+/** Memory of a stored block for each of its documents, and of a window beside its bytes, roughly. */
+const layoutBytes = 16
+const windowBytes = 8 * 1024
+
+/** The stored values of a document. */
+export function storedValues(view: BlockView, section: Section, position: number): Uint8Array {
+  return windowValues(documentWindow(view, section, position), position)
+}
+
+/** The window of the chunk that has a document. */
+export function documentWindow(view: BlockView, section: Section, position: number): ChunkWindow {
+  const last = view.memo.windows[section]
+  if (last !== null && holds(last, position)) return last
+  return chunkWindow(view, section, storedBlock(view).chunkOf(section, position))
+}
+
+/** The window of a chunk. */
+export function chunkWindow(view: BlockView, section: Section, chunk: number): ChunkWindow {
+  const window = windowOfChunk(storedBlock(view).openChunk(section, chunk))
+  const last = view.memo.windows[section]
+  if (last === window) return window
+  view.memo.windows[section] = window
+  const lastBytes = last === null ? 0 : last.bytes.length + windowBytes
+  view.session.opened.note(view, window.bytes.length + windowBytes - lastBytes)
+  return window
+}

@@ -1,0 +1,167 @@
+/**
+ * An opened chunk as requests search it: where each field of its documents begins, once that is worth
+ * knowing, and which documents hold a value. Later requests reuse what earlier ones found.
+ */
+import { invariant } from '../../errors.ts'
+import type { Chunk } from '../../primitives/body/chunk.ts'
+import { createByteReader, major, readHead } from '../../primitives/cbor.ts'
+import { skipItem } from '../../primitives/values.ts'
+
+/** The documents of one chunk. */
+export interface ChunkWindow {
+  /** Position of its first document, and the position after the last one. */
+  readonly first: number
+  readonly end: number
+  /** The memory that the documents' values share. */
+  readonly bytes: Buffer
+  /** Where each document begins in `bytes`, and where the last one ends. */
+  readonly starts: Uint32Array
+  /** Where each field of each document begins, document by document, once that is worth knowing. */
+  fields: Uint32Array | null
+  /** The first four bytes of a field of each document, by field, for those that are searched. */
+  readonly heads: (Uint32Array | undefined)[]
+  /** Fields read since the window was made, until `fields` is known. */
+  reads: number
+}
+
+/** The window of each chunk, for as long as the store keeps the chunk. */
+const known = new WeakMap<Chunk, ChunkWindow>()
+
+/** The window of a chunk. */
+export function windowOfChunk(chunk: Chunk): ChunkWindow {
+  const window = known.get(chunk)
+  if (window !== undefined) return window
+  const { first, length, bytes, starts } = chunk
+  const made = { first, end: first + length, bytes, starts, fields: null, heads: [], reads: 0 }
+  known.set(chunk, made)
+  return made
+}
+
+/** The values of one document. */
+export function windowValues({ first, bytes, starts }: ChunkWindow, position: number): Uint8Array {
+  return bytes.subarray(starts[position - first], starts[position - first + 1])
+}
+
+/** The place of a field's first byte; the window knows its fields. */
+export function fieldStart(
+  { first, fields }: ChunkWindow,
+  fieldCount: number,
+  position: number,
+  field: number,
+): number {
+  return fields?.[(position - first) * fieldCount + field] ?? 0
+}
+
+/** True when the window has the document at a position. */
+export function holds({ first, end }: ChunkWindow, position: number): boolean {
+  return position >= first && position < end
+}
+
+/** Fields read before it pays to find all of them. */
+const enoughReads = 16
+
+/**
+ * Notes that a field of the window is read; true when its fields are known. Finding them goes once
+ * through all documents, which pays when many are read, now or by later queries.
+ */
+export function knowsFields(window: ChunkWindow, fieldCount: number): boolean {
+  if (window.fields !== null) return true
+  if (window.reads++ < enoughReads) return false
+  window.fields = findFields(window, fieldCount)
+  return true
+}
+
+function findFields({ bytes, starts }: ChunkWindow, fieldCount: number): Uint32Array {
+  const documents = starts.length - 1
+  const fields = new Uint32Array(documents * fieldCount)
+  const reader = createByteReader(bytes)
+  let at = 0
+  for (let document = 0; document < documents; document++) {
+    reader.at = starts[document] ?? 0
+    invariant(readHead(reader, major.array) === fieldCount, 'a stored document has all its fields')
+    for (let field = 0; field < fieldCount; field++) {
+      fields[at++] = reader.at
+      skipItem(reader)
+    }
+  }
+  return fields
+}
+
+/** Positions of the documents whose bytes contain `needle`, ascending. */
+export function positionsWith(window: ChunkWindow, needle: Uint8Array): number[] {
+  const { bytes, starts, first } = window
+  const positions: number[] = []
+  for (let at = bytes.indexOf(needle, starts[0]); at >= 0; ) {
+    const index = lastAtMost(starts, at)
+    positions.push(first + index)
+    at = bytes.indexOf(needle, starts[index + 1])
+  }
+  return positions
+}
+
+/**
+ * Positions of the documents one of whose fields is the byte string `needle`, of four bytes at
+ * least; the window knows its fields.
+ */
+export function positionsWhere(
+  window: ChunkWindow,
+  fieldCount: number,
+  field: number,
+  needle: Uint8Array,
+): number[] {
+  const positions: number[] = []
+  const { first, bytes } = window
+  const heads = headsOf(window, fieldCount, field)
+  const head = headAt(needle, 0)
+  const headBytes = needle.length < 24 ? 1 : 2
+  for (let index = 0; index < heads.length; index++) {
+    if (heads[index] !== head) continue
+    const at = fieldStart(window, fieldCount, first + index, field)
+    if (holdsAt(bytes, at + headBytes, needle)) positions.push(first + index)
+  }
+  return positions
+}
+
+/** Searching goes through these alone, which lie together, instead of touching every document. */
+function headsOf(window: ChunkWindow, fieldCount: number, field: number): Uint32Array {
+  const known = window.heads[field]
+  if (known !== undefined) return known
+  const { first, end, bytes } = window
+  const heads = Uint32Array.from({ length: end - first }, (_, index) => {
+    const at = fieldStart(window, fieldCount, first + index, field)
+    return headAt(bytes, at + ((bytes[at] ?? 0) === longHead ? 2 : 1))
+  })
+  window.heads[field] = heads
+  return heads
+}
+
+/** The head byte of a byte string whose length stands in a byte of its own. */
+const longHead = major.bytes | 24
+
+function headAt(bytes: Uint8Array, at: number): number {
+  return (
+    (((bytes[at] ?? 0) << 24) |
+      ((bytes[at + 1] ?? 0) << 16) |
+      ((bytes[at + 2] ?? 0) << 8) |
+      (bytes[at + 3] ?? 0)) >>>
+    0
+  )
+}
+
+function holdsAt(bytes: Buffer, at: number, needle: Uint8Array): boolean {
+  for (let index = 0; index < needle.length; index++) {
+    if (bytes[at + index] !== needle[index]) return false
+  }
+  return true
+}
+
+function lastAtMost(starts: Uint32Array, offset: number): number {
+  let low = 0
+  let high = starts.length - 1
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1
+    if ((starts[middle] ?? 0) <= offset) low = middle
+    else high = middle
+  }
+  return low
+}

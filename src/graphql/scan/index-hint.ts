@@ -1,0 +1,226 @@
+/**
+ * What the store's indexes know about a condition. A hint names every location that can match and
+ * perhaps more; what no index covers is `all`.
+ */
+import type { Section } from '../../primitives/collections.ts'
+import { parseDocID } from '../../primitives/doc-id.ts'
+import {
+  allHeights,
+  type HeightRanges,
+  intersectHeights,
+  toHeightRanges,
+} from '../../primitives/height-ranges.ts'
+import type { TermKind } from '../../primitives/index-terms.ts'
+import { attestationHeight, attestedHeight } from '../catalog/attestation-record.ts'
+import type { Attribute, Entity } from '../catalog/entity.ts'
+import type { FilterCondition, ValueCondition } from '../filter/condition.ts'
+import type { Operand } from '../filter/value-test.ts'
+
+/** A value that only one block, transaction or log has; one lookup finds all its locations. */
+export type UniqueHint =
+  | { readonly type: 'block'; readonly hash: string }
+  | { readonly type: 'log'; readonly hash: string; readonly logIndex: number }
+  | { readonly type: 'unique'; readonly kind: TermKind; readonly value: Uint8Array }
+
+/** Where matching rows can be. */
+export type Hint =
+  | UniqueHint
+  | { readonly type: 'all' | 'none' }
+  | { readonly type: 'heights'; readonly heights: HeightRanges }
+  /** A value that many documents may have. */
+  | { readonly type: 'term'; readonly kind: TermKind; readonly value: Uint8Array }
+  | { readonly type: 'and' | 'or'; readonly parts: readonly Hint[] }
+  /** Of rows in a section, of which those are wanted that are linked to them. */
+  | { readonly type: 'linked'; readonly section: Section; readonly part: Hint }
+
+const all: Hint = { type: 'all' }
+const none: Hint = { type: 'none' }
+
+/** The hint for a condition on rows of an entity; linked rows are in the same block. */
+export function hintOf(entity: Entity, condition: FilterCondition): Hint {
+  switch (condition.op) {
+    case 'none':
+      return none
+    case 'and':
+      return andHints(condition.parts.map((part) => hintOf(entity, part)))
+    case 'or':
+      return orHints(condition.parts.map((part) => hintOf(entity, part)))
+    case 'link':
+      return linkedHint(condition.target, hintOf(condition.target, condition.part))
+    case 'value':
+      return valueHint(entity, condition)
+    case 'elements':
+      return condition.quantifier === '_any'
+        ? elementHint(entity, condition.attribute, condition.part)
+        : all
+    case 'list':
+      return condition.isEqual ? listHint(entity, condition.attribute, condition.items) : all
+    case 'cid':
+      return { type: 'unique', kind: 'cid', value: condition.cid }
+    default:
+      return all
+  }
+}
+
+/** Linked rows are in the same block, but not at the same position. */
+function linkedHint({ section }: Entity, part: Hint): Hint {
+  if (section === null || part.type === 'all' || part.type === 'none') return part
+  return part.type === 'heights' ? part : { type: 'linked', section, part }
+}
+
+function andHints(hints: readonly Hint[]): Hint {
+  if (hints.some(({ type }) => type === 'none')) return none
+  const parts = hints.filter(({ type }) => type !== 'all')
+  const [first] = parts
+  if (first === undefined) return all
+  return parts.length === 1 ? first : { type: 'and', parts }
+}
+
+function orHints(hints: readonly Hint[]): Hint {
+  if (hints.some(({ type }) => type === 'all')) return all
+  const parts = hints.filter(({ type }) => type !== 'none')
+  const [first] = parts
+  if (first === undefined) return none
+  return parts.length === 1 ? first : { type: 'or', parts }
+}
+
+// --- Single values --------------------------------------------------------------------------
+
+function valueHint(entity: Entity, condition: ValueCondition): Hint {
+  const { attribute, operator, operand } = condition
+  if (attribute.course === 'height') return heightHint(condition)
+  const lookup = lookups[`${entity.name}.${attribute.name}`]
+  if (lookup === undefined) return all
+  const isPattern = operator === '_like' && attribute.name === 'attested_doc'
+  if (operator === '_eq' || isPattern) return lookup(operand as Operand)
+  if (operator !== '_in') return all
+  return orHints((operand as readonly Operand[]).map(lookup))
+}
+
+const last = Number.MAX_SAFE_INTEGER
+
+function heightHint({ operator, operand }: ValueCondition): Hint {
+  if (operator === '_in') {
+    const members = (operand as readonly Operand[]).filter((one) => typeof one === 'number')
+    return heights(toHeightRanges(members))
+  }
+  if (typeof operand !== 'number') return all
+  const bounds: Partial<Record<typeof operator, readonly [number, number]>> = {
+    _eq: [operand, operand],
+    _gt: [operand + 1, last],
+    _geq: [operand, last],
+    _lt: [0, operand - 1],
+    _leq: [0, operand],
+  }
+  const bound = bounds[operator]
+  return bound === undefined ? all : heights(intersectHeights([bound], allHeights))
+}
+
+function heights(set: HeightRanges): Hint {
+  return set.length === 0 ? none : { type: 'heights', heights: set }
+}
+
+function heightAt(height: number | null | undefined): Hint {
+  return height === null || height === undefined ? none : heights([[height, height]])
+}
+
+/** From an operand to the locations of the rows that can have it. */
+type ToHint = (operand: Operand) => Hint
+
+/** Rows without a value are not indexed. */
+const present =
+  (lookup: (text: string) => Hint): ToHint =>
+  (operand) =>
+    typeof operand === 'string' ? lookup(operand) : all
+
+const wholeHash = /^0x[0-9a-f]{64}$/
+
+const blockOf = present((hash) => (wholeHash.test(hash) ? { type: 'block', hash } : none))
+
+const term = (type: 'term' | 'unique', kind: TermKind, bytes: number): ToHint =>
+  present((text) => {
+    const value = Buffer.from(text.slice(2), 'hex')
+    const isWhole = text.startsWith('0x') && text.length === 2 + 2 * bytes && value.length === bytes
+    return isWhole ? { type, kind, value } : none
+  })
+
+const transaction = term('unique', 'transactionHash', 32)
+
+/** A docID leads to where the document is; one of another collection matches nothing. */
+const document = (collection: Section | 'BlockSignature'): ToHint =>
+  present((text) => {
+    const id = parseDocID(text)
+    if (id?.collection !== collection) return none
+    switch (id.collection) {
+      case 'Block':
+        return blockOf(id.hash)
+      case 'Transaction':
+        return transaction(id.hash)
+      case 'AccessListEntry':
+        return transaction(id.transactionHash)
+      case 'BlockSignature':
+        return blockOf(id.blockHash)
+      case 'Log':
+        return { type: 'log', hash: id.blockHash, logIndex: id.logIndex }
+      default:
+        return none
+    }
+  })
+
+const lookups: Readonly<Record<string, ToHint>> = {
+  'Block.hash': blockOf,
+  'Block._docID': document('Block'),
+  'Transaction.hash': transaction,
+  'Transaction._docID': document('Transaction'),
+  'Transaction.blockHash': blockOf,
+  'Transaction.block_id': document('Block'),
+  'Transaction.from': term('term', 'from', 20),
+  'Transaction.to': term('term', 'to', 20),
+  'Log._docID': document('Log'),
+  'Log.address': term('term', 'logAddress', 20),
+  'Log.blockHash': blockOf,
+  'Log.block_id': document('Block'),
+  'Log.transactionHash': transaction,
+  'Log.transaction_id': document('Transaction'),
+  'AccessListEntry._docID': document('AccessListEntry'),
+  'AccessListEntry.transaction_id': document('Transaction'),
+  'BlockSignature._docID': document('BlockSignature'),
+  'BlockSignature.blockHash': blockOf,
+  'AttestationRecord._docID': present((text) => heightAt(attestationHeight(text))),
+  'AttestationRecord.attested_doc': present((text) => attestedHint(text)),
+}
+
+/** Texts that name no block match nothing; patterns that begin otherwise can match any. */
+function attestedHint(text: string): Hint {
+  const height = attestedHeight(text)
+  if (height !== null) return heightAt(height)
+  return text.includes('%') ? all : none
+}
+
+// --- Lists ----------------------------------------------------------------------------------
+
+function elementHint(
+  entity: Entity,
+  attribute: Attribute,
+  part: readonly { readonly operator: string; readonly operand: unknown }[],
+): Hint {
+  const lookup = elementLookups[`${entity.name}.${attribute.name}`]
+  if (lookup === undefined) return all
+  const hints = part.map(({ operator, operand }) => {
+    if (operator === '_eq') return lookup(operand as Operand)
+    return operator === '_in' ? orHints((operand as readonly Operand[]).map(lookup)) : all
+  })
+  return andHints(hints)
+}
+
+function listHint(entity: Entity, attribute: Attribute, items: readonly Operand[] | null): Hint {
+  const lookup = elementLookups[`${entity.name}.${attribute.name}`]
+  return lookup === undefined || items === null ? all : andHints(items.map(lookup))
+}
+
+const elementLookups: Readonly<Record<string, (operand: Operand) => Hint>> = {
+  'Log.topics': (operand) => {
+    if (typeof operand !== 'string' || !wholeHash.test(operand)) return none
+    return { type: 'term', kind: 'topic', value: Buffer.from(operand.slice(2), 'hex') }
+  },
+}

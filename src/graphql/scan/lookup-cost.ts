@@ -1,0 +1,38 @@
+/**
+ * The cost of lookups in the store's index, in documents read, and when a scan of all documents costs
+ * less.
+ */
+import type { Session } from '../rows/block-view.ts'
+
+/** Blocks whose values lie together in the index. */
+const spanBlocks = 64
+/** A lookup, and each span that it has to read. */
+const lookupDocuments = 6
+const spanDocuments = 2
+/** Spans that are counted at most; where blocks are missing there are fewer than the heights say. */
+const maxSpans = 512
+
+/** First and last height. */
+export type Bounds = readonly [from: number, to: number]
+
+/** The cost of one lookup. */
+export function lookupCost([from, to]: Bounds): number {
+  const spans = Math.min(maxSpans, Math.floor(to / spanBlocks) - Math.floor(from / spanBlocks) + 1)
+  return lookupDocuments + spanDocuments * spans
+}
+
+/** Whether there are fewer documents than so many lookups cost. */
+export async function isScanCheaper(
+  { snapshot, budget }: Session,
+  bounds: Bounds,
+  lookups: number,
+): Promise<boolean> {
+  const limit = lookups * lookupCost(bounds)
+  let documents = 0
+  for (const height of snapshot.heights(bounds[0], bounds[1], false)) {
+    documents += snapshot.header(height)?.count ?? 0
+    if (documents >= limit) return false
+    if (budget.shouldYield()) await budget.yieldThread()
+  }
+  return true
+}

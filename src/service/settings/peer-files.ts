@@ -1,0 +1,76 @@
+/** Peers and announced addresses: those configured, and those of files, reloaded whenever they change. */
+import type { Logger } from 'pino'
+import type { CommonSettings } from './common-settings.ts'
+import { type LineFile, openLineFile } from './line-file.ts'
+import { anyMultiaddr, peerMultiaddr } from './multiaddr-kinds.ts'
+
+/** The part of a node that accepts new addresses. */
+interface AddressTaker {
+  setBootstrapPeers(addresses: string[]): void
+  setAnnounce(addresses: string[]): void
+}
+
+export interface PeerFiles {
+  /** Configured peers and those of the file. */
+  bootstrapPeers(): string[]
+  announce(): string[]
+  /** Whether the file of peers is valid, so that a peer that is not in it was removed. */
+  isWhole(): boolean
+  /** Applies changes to this node from now on. */
+  follow(node: AddressTaker): void
+  close(): void
+}
+
+/** The settings that name addresses and files of them. */
+type PeerSettings = Pick<
+  CommonSettings,
+  'bootstrapPeers' | 'bootstrapPeersFile' | 'p2pAnnounce' | 'p2pAnnounceFile'
+>
+
+/** Reads the files that the settings name. Addresses that a node refuses later are logged. */
+export async function openPeerFiles(settings: PeerSettings, log: Logger): Promise<PeerFiles> {
+  let node: AddressTaker | null = null
+  const open = async (
+    path: string | null,
+    setting: string,
+    kind: typeof peerMultiaddr,
+    apply: () => void,
+  ): Promise<LineFile<string> | null> => {
+    if (path === null) return null
+    const onChange = (): void => {
+      try {
+        apply()
+      } catch (error) {
+        log.warn({ err: error, setting, path }, 'addresses of a file not taken over')
+      }
+    }
+    return await openLineFile({ path, setting, kind }, { log, onChange })
+  }
+  const peerFile = await open(
+    settings.bootstrapPeersFile,
+    'BOOTSTRAP_PEERS_FILE',
+    peerMultiaddr,
+    () => node?.setBootstrapPeers(bootstrapPeers()),
+  )
+  const announceFile = await open(settings.p2pAnnounceFile, 'P2P_ANNOUNCE_FILE', anyMultiaddr, () =>
+    node?.setAnnounce(announce()),
+  )
+  const bootstrapPeers = (): string[] => merged(settings.bootstrapPeers, peerFile)
+  const announce = (): string[] => merged(settings.p2pAnnounce, announceFile)
+  return {
+    bootstrapPeers,
+    announce,
+    isWhole: () => peerFile === null || peerFile.problem() === null,
+    follow: (taker) => {
+      node = taker
+    },
+    close: () => {
+      peerFile?.close()
+      announceFile?.close()
+    },
+  }
+}
+
+function merged(configured: readonly string[], file: LineFile<string> | null): string[] {
+  return [...new Set([...configured, ...(file?.values() ?? [])])]
+}

@@ -1,0 +1,186 @@
+/** One moment of the store: a read transaction of LMDB and what is read through it. */
+import { ServiceError } from '../../errors.ts'
+import {
+  clipHeights,
+  eachHeight,
+  type HeightRanges,
+  hasHeight,
+  heightGaps,
+  rangeOfHeights,
+} from '../../primitives/height-ranges.ts'
+import {
+  borrowValue,
+  type Database,
+  type Environment,
+  type ReadTransaction,
+  readValue,
+} from '../disk/environment.ts'
+import type { FingerprintSeed } from '../disk/fingerprint.ts'
+import {
+  decodeHeader,
+  hashBytes,
+  heightKey,
+  indexKey,
+  pieceBytes,
+  pieceCount,
+  pieceKey,
+  type StoredHeader,
+  type StoreState,
+} from '../disk/layout.ts'
+import type { EpochCache } from '../index/epoch-cache.ts'
+import { findCandidates, type IndexView, type TableCache } from '../index/index-reader.ts'
+import type { Snapshot } from '../store.ts'
+import type { BlockCache } from './block-cache.ts'
+import { createSealReads, endOfPrefix, type SealedUpTo, type SealReads } from './seal-reader.ts'
+import { openStoredBlock } from './stored-block.ts'
+
+/** What the snapshots of a reader share. */
+export interface SnapshotParts {
+  readonly environment: Environment
+  readonly seed: FingerprintSeed
+  readonly headers: EpochCache<StoredHeader>
+  readonly blocks: BlockCache
+  readonly tables: TableCache
+  readonly sealed: SealedUpTo
+  /** Identities whose seals are shown; null shows all. */
+  shownSigners: ReadonlySet<string> | null
+}
+
+/** A snapshot that its reader can expire. */
+export interface HeldSnapshot extends Snapshot, SealReads {
+  readonly state: StoreState
+  /** Also of blocks below the tail. */
+  storedHeader(height: number): StoredHeader | undefined
+  readIndexPage: IndexView['readPage']
+  expire(): void
+}
+
+/** Reads through `transaction` until the snapshot ends, and then calls `onRelease`. */
+export function createSnapshot(
+  parts: SnapshotParts,
+  transaction: ReadTransaction,
+  state: StoreState,
+  onRelease: () => void,
+): HeldSnapshot {
+  const { databases } = parts.environment
+  const visible = clipHeights(state.blocks, state.tail, Number.MAX_SAFE_INTEGER)
+  let ended: 'released' | 'expired' | undefined
+
+  const reading = (): ReadTransaction => {
+    if (ended !== undefined) throw snapshotEnded(ended)
+    return transaction
+  }
+  const end = (how: 'released' | 'expired'): void => {
+    if (ended !== undefined) return
+    ended = how
+    onRelease()
+    transaction.done()
+  }
+  const readIndexPage: IndexView['readPage'] = (level, first, page) =>
+    readValue(databases.index, indexKey(level, first, page), reading())
+  const view: IndexView = { state, seed: parts.seed, cache: parts.tables, readPage: readIndexPage }
+
+  return {
+    state,
+    readIndexPage,
+    ...createBlockReads(parts, state, visible, reading),
+    ...createSealReads(
+      databases,
+      { state, visible, sealed: parts.sealed, shownSigners: parts.shownSigners },
+      reading,
+    ),
+    ...createRecordReads(databases, reading),
+    range: () => rangeOfHeights(visible),
+    gaps: (limit) => heightGaps(visible, limit).map(([from, to]) => ({ from, to })),
+    heights: (from, to, descending) => eachHeight(clipHeights(visible, from, to), descending),
+    candidates: (kind, value, from, to, descending) => {
+      const low = Math.max(from, state.tail)
+      return findCandidates(view, { kind, value, from: low, to, descending })
+    },
+    expire: () => end('expired'),
+    release: () => end('released'),
+  }
+}
+
+type BlockReads = Pick<HeldSnapshot, 'storedHeader' | 'header' | 'block' | 'body' | 'heightOf'>
+
+function createBlockReads(
+  parts: SnapshotParts,
+  state: StoreState,
+  visible: HeightRanges,
+  reading: () => ReadTransaction,
+): BlockReads {
+  const { headers, bodies, hashes } = parts.environment.databases
+
+  const storedHeader = (height: number): StoredHeader | undefined => {
+    const transaction = reading()
+    return parts.headers.read(state.epoch, height, () => {
+      const bytes = readValue(headers, heightKey(height), transaction)
+      return bytes === undefined ? undefined : decodeHeader(height, bytes)
+    })
+  }
+  const visibleHeader = (height: number): StoredHeader | undefined =>
+    hasHeight(visible, height) ? storedHeader(height) : undefined
+
+  return {
+    storedHeader,
+    header: (height) => visibleHeader(height)?.header,
+    block: (height) => {
+      const stored = visibleHeader(height)
+      if (stored === undefined) return undefined
+      return openStoredBlock(stored, parts.blocks, (piece) =>
+        borrowValue(bodies, pieceKey(height, piece), reading()),
+      )
+    },
+    body: (height) => {
+      const stored = visibleHeader(height)
+      return stored && readBody(bodies, stored, reading())
+    },
+    heightOf: (hash) => {
+      const height = readValue(hashes, hashBytes(hash), reading())?.readUIntBE(0, 6)
+      if (height === undefined) return undefined
+      return visibleHeader(height)?.header.hash === hash ? height : undefined
+    },
+  }
+}
+
+function createRecordReads(
+  { records }: Environment['databases'],
+  reading: () => ReadTransaction,
+): Pick<Snapshot, 'record' | 'recordNames'> {
+  return {
+    record: (name) => readValue(records, Buffer.from(name), reading()),
+    recordNames: (prefix) => {
+      const start = Buffer.from(prefix)
+      const end = endOfPrefix(start)
+      const keys = [...records.getKeys({ start, end, transaction: reading() })]
+      return keys.map((key) => key.toString())
+    },
+  }
+}
+
+function readBody(
+  bodies: Database,
+  stored: StoredHeader,
+  transaction: ReadTransaction,
+): Uint8Array {
+  const { number, bodyBytes } = stored.header
+  const body = Buffer.allocUnsafeSlow(bodyBytes)
+  for (let piece = 0; piece < pieceCount(bodyBytes); piece++) {
+    const at = piece * pieceBytes
+    const bytes = borrowValue(bodies, pieceKey(number, piece), transaction)
+    bytes.copy(body, at, 0, Math.min(pieceBytes, bodyBytes - at))
+  }
+  return body
+}
+
+function snapshotEnded(how: 'released' | 'expired'): ServiceError {
+  if (how === 'released') {
+    return new ServiceError('STORE_SNAPSHOT_EXPIRED', 'This snapshot was released.')
+  }
+  return new ServiceError(
+    'STORE_SNAPSHOT_EXPIRED',
+    'This snapshot was held for too long and taken back, so that the store’s file does not grow.',
+    { remedy: 'Ask for less at a time, or take a new snapshot for each step.' },
+  )
+}

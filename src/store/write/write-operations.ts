@@ -1,0 +1,181 @@
+/** The write operations: what each call of the writer writes, given the state it starts from. */
+import { clipHeights, countHeights, hasHeight } from '../../primitives/height-ranges.ts'
+import type { Seal } from '../../primitives/seal.ts'
+import type { FingerprintSeed } from '../disk/fingerprint.ts'
+import {
+  heightKey,
+  identityKey,
+  type StoreIdentity,
+  type StoreState,
+  sealEntryKey,
+} from '../disk/layout.ts'
+import type { HoldingReader } from '../read/reader.ts'
+import type { HeldSnapshot } from '../read/snapshot.ts'
+import type { BlockToStore, SealedBlockToStore } from '../store.ts'
+import {
+  putBlockChange,
+  removeSealWrites,
+  type StoreChange,
+  sealWrites,
+  type Write,
+} from './block-writes.ts'
+import type { WriteOperation } from './commit-queue.ts'
+import {
+  dueSpan,
+  mergeSpanChange,
+  pruneableGroup,
+  removeBlocksChange,
+  removeGroupChange,
+} from './span-writes.ts'
+
+/** What write operations need. */
+export interface WriteContext {
+  readonly reader: HoldingReader
+  readonly seed: FingerprintSeed
+  /** Heights below the head that stay visible; null keeps all. */
+  readonly retainBlocks: number | null
+}
+
+/** Stores a block, and seals with it. */
+export function putBlock(
+  context: WriteContext,
+  block: BlockToStore,
+  seals: readonly Seal[] = [],
+): WriteOperation {
+  const { number } = block.header
+  return async (state, flushed) => {
+    if (number < state.tail) return null
+    let freed: StoreChange | null = { writes: [], state }
+    if (hasHeight(state.blocks, number)) {
+      await flushed()
+      freed = context.reader.read((snapshot) => freeHeight(snapshot, block))
+    }
+    const put = freed === null ? { writes: [], state } : putAfter(context, freed, block)
+    return withSeals(context, { ...put, state: moveTail(context, put.state) }, number, seals)
+  }
+}
+
+/** Stores seals of a height, and removes others. */
+export function putSeals(
+  context: WriteContext,
+  height: number,
+  seals: readonly Seal[],
+  outdated: readonly Seal[],
+): WriteOperation {
+  return async (state, flushed) => {
+    if (height < state.tail) return null
+    if (outdated.length === 0) return withSeals(context, { writes: [], state }, height, seals)
+    await flushed()
+    const writes = context.reader.read((snapshot) => removeSealWrites(snapshot, height, outdated))
+    return withSeals(context, { writes, state }, height, seals)
+  }
+}
+
+/** Stores or removes a record. */
+export function putRecord(name: string, value: Uint8Array | null): WriteOperation {
+  const write: Write = { database: 'records', key: Buffer.from(name), value }
+  return (state) => ({ writes: [write], state })
+}
+
+/** Writes what the store is. */
+export function putIdentity(identity: StoreIdentity): WriteOperation {
+  const value = Buffer.from(JSON.stringify(identity))
+  return (state) => ({ writes: [{ database: 'meta', key: identityKey, value }], state })
+}
+
+/** Puts blocks in the place of those from one height to another. */
+export function replaceBlocks(
+  context: WriteContext,
+  from: number,
+  to: number,
+  blocks: readonly SealedBlockToStore[],
+): WriteOperation {
+  return async (_state, flushed) => {
+    await flushed()
+    let change = context.reader.read((snapshot) => removeRange(snapshot, from, to))
+    for (const block of blocks) {
+      const { number } = block.header
+      if (number < change.state.tail) continue
+      change = withSeals(context, putAfter(context, change, block), number, block.seals)
+    }
+    return { ...change, state: moveTail(context, change.state) }
+  }
+}
+
+/** Merges the index tables of a span that is due; `onMerged` is called with its number. */
+export function mergeDueSpan(
+  context: WriteContext,
+  onMerged: (span: number) => void,
+): WriteOperation {
+  return async (state, flushed) => {
+    const span = dueSpan(state)
+    if (span === undefined) return null
+    await flushed()
+    onMerged(span)
+    return context.reader.read((snapshot) => mergeSpanChange(snapshot, span))
+  }
+}
+
+/** Removes the lowest group of blocks below the tail; `onRemoved` is called with the number of blocks. */
+export function pruneGroup(
+  context: WriteContext,
+  onRemoved: (blocks: number) => void,
+): WriteOperation {
+  return async (_state, flushed) => {
+    await flushed()
+    return context.reader.read((snapshot) => {
+      const [lowestSeal] = snapshot.sealKeys(heightKey(0), heightKey(snapshot.state.tail))
+      const group = pruneableGroup(snapshot.state, lowestSeal?.readUIntBE(0, 6))
+      if (group === undefined) return null
+      const change = removeGroupChange(snapshot, group)
+      onRemoved(countHeights(snapshot.state.blocks) - countHeights(change.state.blocks))
+      return change
+    })
+  }
+}
+
+/** Number of blocks that readers see. */
+export function visibleBlocks(state: StoreState): number {
+  return countHeights(clipHeights(state.blocks, state.tail, Number.MAX_SAFE_INTEGER))
+}
+
+/** Removes the block at a height; null where it is the same one. */
+function freeHeight(snapshot: HeldSnapshot, block: BlockToStore): StoreChange | null {
+  const { number, hash, root } = block.header
+  const there = snapshot.storedHeader(number)?.header
+  if (there?.hash === hash && there.root === root) return null
+  return removeBlocksChange(snapshot, [[number, number]])
+}
+
+function removeRange(snapshot: HeldSnapshot, from: number, to: number): StoreChange {
+  const removed = clipHeights(snapshot.state.blocks, from, to)
+  if (removed.length === 0) return { writes: [], state: snapshot.state }
+  return removeBlocksChange(snapshot, removed)
+}
+
+function putAfter(context: WriteContext, before: StoreChange, block: BlockToStore): StoreChange {
+  const put = putBlockChange(before.state, block, context.seed)
+  return { writes: [...before.writes, ...put.writes], state: put.state }
+}
+
+/** Adds the seals that are not stored yet. */
+function withSeals(
+  context: WriteContext,
+  change: StoreChange,
+  height: number,
+  seals: readonly Seal[],
+): StoreChange {
+  if (seals.length === 0) return change
+  const nameOf = (seal: Seal): string => sealEntryKey(height, seal).toString('latin1')
+  const stored = context.reader.read((snapshot) => snapshot.seals(height))
+  const known = new Set(stored.map(nameOf))
+  const fresh = seals.filter((seal) => !known.has(nameOf(seal)))
+  return { writes: [...change.writes, ...sealWrites(height, fresh)], state: change.state }
+}
+
+/** The tail never moves down: blocks below it may have been removed already. */
+function moveTail(context: WriteContext, state: StoreState): StoreState {
+  const head = state.blocks.at(-1)?.[1] ?? 0
+  const tail = context.retainBlocks === null ? 0 : head - context.retainBlocks + 1
+  return tail > state.tail ? { ...state, tail } : state
+}

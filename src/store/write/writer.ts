@@ -1,0 +1,201 @@
+/** The one writer of a store: opens it, or makes it, and queues the transactions of every call. */
+import { statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
+import {
+  closeWriting,
+  dataFile,
+  type Environment,
+  openForWriting,
+  openRoot,
+} from '../disk/environment.ts'
+import { emptyState, encodeState, type StoreIdentity, stateKey } from '../disk/layout.ts'
+import { createWriterMetrics, type WriterFigures } from '../disk/metrics.ts'
+import { prepareDirectory, writeFailure } from '../disk/store-directory.ts'
+import {
+  checkChain,
+  checkFile,
+  checkIdentity,
+  completeIdentity,
+  type Expected,
+  newIdentity,
+  readState,
+  writeIdentity,
+} from '../disk/store-identity.ts'
+import { lockStore } from '../disk/store-lock.ts'
+import { createStoreReader, type StoreReaderOptions } from '../read/reader.ts'
+import type { StoreWriter } from '../store.ts'
+import { type CommitQueue, createCommitQueue, type WriteOperation } from './commit-queue.ts'
+import { type Compaction, createCompaction } from './compaction.ts'
+import {
+  putBlock,
+  putIdentity,
+  putRecord,
+  putSeals,
+  replaceBlocks,
+  visibleBlocks,
+  type WriteContext,
+} from './write-operations.ts'
+
+export interface StoreWriterOptions extends StoreReaderOptions, Expected {
+  /** This many heights, the head's included, stay visible; what lies below can be pruned. Null keeps all. */
+  readonly retainBlocks: number | null
+}
+
+export interface StoreWriterParts {
+  readonly log: Logger
+  readonly registry?: Registry
+}
+
+/**
+ * Opens a store for writing, and makes it where there is none.
+ * @throws ServiceError `STORE_LOCKED`, `STORE_PATH_UNUSABLE`, `STORE_FULL`, `STORE_FOREIGN`,
+ *   `STORE_FORMAT_UNKNOWN` or `STORE_WRITE_FAILED`; nothing stored is then changed.
+ */
+export async function openWriter(
+  options: StoreWriterOptions,
+  parts: StoreWriterParts,
+): Promise<StoreWriter> {
+  const absolute = { ...options, path: resolve(options.path) }
+  prepareDirectory(absolute.path)
+  const lock = lockStore(absolute.path)
+  try {
+    const root = openFile(absolute.path)
+    try {
+      const { environment, identity } = openStore(root, absolute)
+      return createStoreWriter(absolute, parts, environment, identity, () => lock.release())
+    } catch (error) {
+      await root.close()
+      throw writeFailure(absolute.path, error)
+    }
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+function openFile(path: string): ReturnType<typeof openRoot> {
+  checkFile(path)
+  try {
+    return openRoot(path)
+  } catch (cause) {
+    throw writeFailure(path, cause)
+  }
+}
+
+function openStore(
+  root: ReturnType<typeof openRoot>,
+  expected: Expected,
+): { environment: Environment; identity: StoreIdentity } {
+  const known = checkIdentity(root, expected)
+  const identity = completeIdentity(known ?? newIdentity(expected), expected)
+  const environment = openForWriting(root)
+  const { meta } = environment.databases
+  root.transactionSync(() => {
+    if (!isDeepStrictEqual(known, identity)) writeIdentity(meta, identity)
+    if (known === undefined) meta.put(stateKey, encodeState(emptyState), 1)
+  })
+  return { environment, identity }
+}
+
+function createStoreWriter(
+  options: StoreWriterOptions,
+  parts: StoreWriterParts,
+  environment: Environment,
+  identity: StoreIdentity,
+  onClose: () => void,
+): StoreWriter {
+  const { path, retainBlocks } = options
+  const start = readState(environment.databases.meta)
+  const figures: WriterFigures = {
+    bytes: () => statSync(join(path, dataFile), { throwIfNoEntry: false })?.size ?? 0,
+    blocks: () => visibleBlocks(queue.state()),
+  }
+  const queue: CommitQueue = createCommitQueue(start, {
+    environment,
+    metrics: parts.registry && createWriterMetrics(parts.registry, figures),
+    failure: (cause) => writeFailure(path, cause),
+  })
+  const reader = createStoreReader(environment, options, parts, () => undefined)
+  const context: WriteContext = { reader, seed: identity.seed, retainBlocks }
+  const compaction = createCompaction(queue, context, parts.log)
+  const flushed = async (): Promise<void> => {
+    await compaction.finished()
+    await queue.flushed()
+  }
+  const close = async (): Promise<void> => {
+    const isSound = await flushed().then(
+      () => true,
+      () => false,
+    )
+    reader.close()
+    await closeWriting(environment, isSound)
+    onClose()
+  }
+
+  const { tail, blocks } = start.state
+  const facts = { path, tail, head: blocks.at(-1)?.[1] ?? null }
+  parts.log.info({ ...facts, blocks: visibleBlocks(start.state) }, 'store opened')
+  compaction.start()
+  return {
+    ...createPuts(queue, context, compaction),
+    ...createGenesis(queue, options, identity),
+    prune: compaction.prune,
+    flushed,
+    reader,
+    close,
+  }
+}
+
+function createGenesis(
+  queue: CommitQueue,
+  expected: Expected,
+  opened: StoreIdentity,
+): Pick<StoreWriter, 'genesisHash' | 'adoptGenesis'> {
+  let identity = opened
+  return {
+    genesisHash: () => identity.genesisHash,
+    adoptGenesis: async (genesisHash) => {
+      checkChain(identity, { ...expected, genesisHash })
+      if (identity.genesisHash === genesisHash) return
+      identity = { ...identity, genesisHash }
+      await queue.run('records', putIdentity(identity))
+    },
+  }
+}
+
+type Puts = Pick<
+  StoreWriter,
+  'putBlock' | 'putSeals' | 'putSealedBlock' | 'replaceBlocks' | 'truncateAbove' | 'putRecord'
+>
+
+function createPuts(queue: CommitQueue, context: WriteContext, compaction: Compaction): Puts {
+  const documents = new Map<number, Promise<void>>()
+  const write = async (operation: WriteOperation): Promise<void> => {
+    await queue.run('documents', operation)
+    compaction.start()
+  }
+  return {
+    putBlock: async (block) => {
+      const { number } = block.header
+      const done = write(putBlock(context, block))
+      documents.set(number, done)
+      try {
+        await done
+      } finally {
+        if (documents.get(number) === done) documents.delete(number)
+      }
+    },
+    putSeals: async (height, seals, outdated = []) => {
+      await documents.get(height)
+      await queue.run('seals', putSeals(context, height, seals, outdated))
+    },
+    putSealedBlock: (block) => write(putBlock(context, block, block.seals)),
+    replaceBlocks: (from, to, blocks) => write(replaceBlocks(context, from, to, blocks)),
+    truncateAbove: (height) =>
+      write(replaceBlocks(context, height + 1, Number.MAX_SAFE_INTEGER, [])),
+    putRecord: (name, value) => queue.run('records', putRecord(name, value)),
+  }
+}

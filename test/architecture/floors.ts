@@ -1,0 +1,67 @@
+/** The floors of the project: which room may import from which. */
+
+/**
+ * Rooms that stand on each other, the lowest first; those of one array stand side by side, and neither
+ * imports the other. A room is a folder or a file without its ending; `.` stands for all other files.
+ */
+export type Floors = readonly (string | readonly string[])[]
+
+/** The rooms of `src`. On the ground floor each room may also import those named before it. */
+export const sourceFloors: Floors = [
+  'errors',
+  'directory-permission',
+  'scraped-gauge',
+  'primitives',
+  'verify',
+  ['chain', 'store', 'identity', 'p2p'],
+  ['graphql', 'mesh', 'service'],
+  ['generator', 'host', 'toolkit', 'devnet'],
+  'main',
+]
+
+/** The rooms without I/O, clock and chance. */
+export const ground: readonly string[] = ['errors', 'scraped-gauge', 'primitives', 'verify']
+
+/** The rooms inside rooms. */
+export const innerFloors: Readonly<Record<string, Floors>> = {
+  'src/primitives': ['.', 'body', ['index-terms', 'sealed-block'], 'vote-exchange'],
+  'src/store': ['store', 'disk', 'index', 'read', 'write'],
+  'src/graphql': [
+    'budget',
+    'rows',
+    'catalog',
+    'schema',
+    ['plan', 'filter'],
+    'scan',
+    'execute',
+    '.',
+    'http',
+  ],
+  'src/service': ['.', 'settings', 'threads', 'health', 'preflight', 'failure-log', 'run'],
+  'src/generator': ['head', 'read', 'ingest', 'schema', '.'],
+  'src/host': ['network', 'fork-choice', 'apply', 'trust', 'metrics', 'sync', 'schema', '.'],
+  'src/p2p': ['limits', 'peers', 'streams', 'gossip', 'range', 'connections', '.'],
+  operator: ['api', ['crd', 'resources', 'runtime'], 'reconcile', 'settings', 'operator', 'main'],
+  'operator/resources': ['names', 'secrets', 'drift', 'pod', 'objects', '.'],
+  'operator/runtime': [['metrics', 'backoff'], 'client', 'cache', '.'],
+  'operator/reconcile': ['statements', 'observe', 'fetch', 'evaluate', 'apply', 'status', '.'],
+}
+
+/** The room of a path inside `base`, as these floors name it; undefined for a path elsewhere. */
+export function roomIn(base: string, floors: Floors, path: string): string | undefined {
+  if (!path.startsWith(`${base}/`)) return undefined
+  const [first = '', ...rest] = path.slice(base.length + 1).split('/')
+  const name = first.replace(/\.ts$/, '')
+  return rest.length > 0 || floors.flat().includes(name) ? name : '.'
+}
+
+/** True where a room may import another of the same building. */
+export function mayImport(floors: Floors, from: string, to: string): boolean {
+  return from === to || floorOf(floors, to) < floorOf(floors, from)
+}
+
+/** The height of a room; above everything where it has no floor. */
+function floorOf(floors: Floors, room: string): number {
+  const floor = floors.findIndex((rooms) => [rooms].flat().includes(room))
+  return floor < 0 ? floors.length : floor
+}

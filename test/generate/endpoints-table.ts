@@ -1,0 +1,170 @@
+/**
+ * Every HTTP route of Generator, Host and operator. A test compares the table with the routes that the
+ * running programs declare.
+ */
+import { ports } from '../../src/service/contract.ts'
+import { table } from './table.ts'
+
+/** One route of one server of a program. */
+export interface Endpoint {
+  readonly program: 'Generator' | 'Host' | 'operator'
+  readonly port: number
+  /** Wherever GET is, HEAD is as well. */
+  readonly methods: readonly string[]
+  readonly path: string
+  /** Who gets an answer. */
+  readonly access: string
+  readonly statuses: readonly number[]
+  readonly what: string
+}
+
+type Route = Omit<Endpoint, 'program' | 'port'>
+
+const open = 'anybody'
+const health: Route = {
+  methods: ['GET'],
+  path: '/health',
+  access: open,
+  statuses: [200, 503],
+  what: 'The health report, as JSON; 503 while the program starts or stops',
+}
+const service: readonly Route[] = [
+  health,
+  {
+    methods: ['GET'],
+    path: '/metrics',
+    access: open,
+    statuses: [200],
+    what: 'Metrics for Prometheus, or a few of them as JSON where `Accept` has `application/json`',
+  },
+  {
+    methods: ['GET'],
+    path: '/',
+    access: open,
+    statuses: [200],
+    what: 'Name, version and the routes of this port',
+  },
+]
+const key = 'a key of `SCHEMA_API_KEYS`, as `Authorization: Bearer` or `X-Api-Key`'
+const schema: readonly Route[] = [
+  {
+    methods: ['GET'],
+    path: '/api/v1/schema',
+    access: key,
+    statuses: [200, 401, 403, 503],
+    what: 'The schema of all collections, as SDL in JSON; 503 where no keys are set',
+  },
+  {
+    methods: ['GET'],
+    path: '/api/v1/schema/collections',
+    access: key,
+    statuses: [200, 401, 403, 503],
+    what: 'Names of the collections and of their types',
+  },
+  {
+    methods: ['GET'],
+    path: '/api/v1/schema/:collection',
+    access: key,
+    statuses: [200, 401, 403, 404, 503],
+    what: 'The schema of one collection; 404 where there is none of that name',
+  },
+]
+const graphqlPath = '/api/v0/graphql'
+const graphql: readonly Route[] = [
+  {
+    methods: ['GET', 'POST'],
+    path: graphqlPath,
+    access: open,
+    statuses: [200, 400, 413, 503],
+    what: 'Queries, and subscriptions as server-sent events. Errors in a query come with 200; 400 is a request without a query, 413 too large a body, 503 (`Retry-After`) too much at once',
+  },
+  {
+    methods: ['OPTIONS'],
+    path: graphqlPath,
+    access: open,
+    statuses: [204],
+    what: 'CORS preflight: any page may ask',
+  },
+  {
+    methods: ['PUT', 'PATCH', 'DELETE'],
+    path: graphqlPath,
+    access: open,
+    statuses: [405],
+    what: 'Not accepted',
+  },
+  {
+    methods: ['GET'],
+    path: '/health-check',
+    access: open,
+    statuses: [200],
+    what: 'The JSON text `"Healthy"` while the server listens',
+  },
+]
+const page: readonly Route[] = [
+  {
+    methods: ['GET'],
+    path: '/',
+    access: open,
+    statuses: [200],
+    what: 'The playground. A browser that opens `/api/v0/graphql` of this port without a query is sent here (303)',
+  },
+  {
+    methods: ['GET'],
+    path: '/assets/*',
+    access: open,
+    statuses: [200],
+    what: 'Its scripts and styles',
+  },
+]
+const probe = (path: string, what: string): Route => ({
+  methods: ['GET'],
+  path,
+  access: open,
+  statuses: [200, 503],
+  what,
+})
+
+function serve(program: Endpoint['program'], port: number, routes: readonly Route[]): Endpoint[] {
+  return routes.map((route) => ({ program, port, ...route }))
+}
+
+/** Ports of the operator, by default. */
+const operatorPorts = { health: 8080, metrics: 8081 } as const
+
+/** All routes, server by server. */
+export const endpoints: readonly Endpoint[] = [
+  ...serve('Generator', ports.health, [...service, ...schema]),
+  ...serve('Generator', ports.publicHealth, [health]),
+  ...serve('Generator', ports.api, graphql),
+  ...serve('Host', ports.health, service),
+  ...serve('Host', ports.publicHealth, [health]),
+  ...serve('Host', ports.api, graphql),
+  ...serve('Host', ports.playground, [...graphql, ...page]),
+  ...serve('operator', operatorPorts.health, [
+    probe('/healthz', 'Whether the process lives; text, a line for each check'),
+    probe('/readyz', 'Whether everything that is watched was read'),
+  ]),
+  ...serve('operator', operatorPorts.metrics, [
+    {
+      methods: ['GET'],
+      path: '/metrics',
+      access: open,
+      statuses: [200],
+      what: 'Metrics for Prometheus',
+    },
+  ]),
+]
+
+/** One line for each route of a server. */
+export function endpointsTable(): string {
+  const rows = endpoints.map(({ program, port, methods, path, access, statuses, what }) => [
+    program,
+    `${port}`,
+    methods.join(' '),
+    `\`${path}\``,
+    access,
+    statuses.join(' '),
+    what,
+  ])
+  return table(['Program', 'Port', 'Methods', 'Path', 'Who may', 'Status', 'What'], rows)
+}

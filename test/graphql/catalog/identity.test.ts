@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { test } from 'node:test'
+import { parseCid } from '../../../src/primitives/cid-text.ts'
+import { sealBlock, testSigner } from '../../support/chain/sealed-blocks.ts'
+import { openGraphqlRoom } from '../support/graphql-room.ts'
+
+test('a document is found by its docID, in one field or several, under either name', async (t) => {
+  const { query, chain } = await openGraphqlRoom(t)
+  const [tx] = chain[3]?.receipts ?? []
+  const ids = {
+    Block: `block-${chain[3]?.hash}`,
+    Transaction: `tx-${tx?.transactionHash}`,
+    Log: `log-${chain[3]?.hash}-1`,
+    AccessListEntry: `entry-${tx?.transactionHash}-0`,
+    BlockSignature: `seal-${chain[3]?.hash}-${testSigner('generator').identity}`,
+  }
+  for (const [name, id] of Object.entries(ids)) {
+    const text = `query($id: String!) { a: ${name}(docID: $id) { _docID } b: ${name}(filter: {_docID: {_in: [$id, "x"]}}) { _docID }
+      c: Ethereum__Mainnet__${name}(docID: [$id, $id, "x"]) { _docID } d: ${name}(docID: []) { _docID } }`
+    const found = [{ _docID: id }]
+    assert.deepEqual(await query(text, { id }), { a: found, b: found, c: found, d: [] }, name)
+  }
+})
+
+test('the id of a link is selected and filtered in both spellings', async (t) => {
+  const { query, chain } = await openGraphqlRoom(t)
+  const id = `block-${chain[1]?.hash}`
+  const text = `query($id: String!) { a: Log(filter: {block_id: {_eq: $id}}) { block_id _blockID }
+    b: Log(filter: {_blockID: $id, block: {_docID: $id}}, order: {_blockID: ASC}) { _transactionID transaction { _docID } } }`
+  const { a, b } = await query(text, { id })
+  assert.deepEqual(a, Array(3).fill({ block_id: id, _blockID: id }))
+  assert.equal(b.length, 3)
+  for (const row of b) assert.equal(row._transactionID, row.transaction._docID)
+})
+
+test('a document is found by its CID, and text that is no CID is refused', async (t) => {
+  const { query, errors } = await openGraphqlRoom(t)
+  const { Log } = await query('{ Log(limit: 1, offset: 7) { _docID _version { cid } } }')
+  const cid = Log[0]._version[0].cid
+  const found = await query(
+    'query($cid: String) { Log(cid: $cid) { _docID } Block(cid: $cid) { _docID } }',
+    { cid },
+  )
+  assert.deepEqual(found, { Log: [{ _docID: Log[0]._docID }], Block: [] })
+  const other = `${cid.slice(0, -4)}aaaa`
+  assert.deepEqual((await query(`{ Log(cid: "${other}") { _docID } }`)).Log, [])
+  assert.deepEqual(await errors('{ Log(cid: "garbage") { _docID } }'), [
+    'invalid cid: selected encoding not supported. Write the text form of a CIDv1 (dag-cbor, sha2-256) in base32: `bafyrei...`.',
+  ])
+})
+
+test('the one version of a document carries the bytes that its CID hashes, and the signature', async (t) => {
+  const { query, chain } = await openGraphqlRoom(t)
+  const sealed = sealBlock(chain[0] as never, testSigner('generator'))
+  const { Transaction } = await query(`{ Transaction(limit: 1) { _docID _deleted _version {
+    __typename cid docID height fieldName delta links { cid } heads { cid }
+    schemaVersionId collectionVersionId signature { type identity value } } } }`)
+  const [{ _docID, _deleted, _version }] = Transaction
+  const [{ cid, delta, signature, ...rest }] = _version
+  const digest = createHash('sha256').update(Buffer.from(delta, 'base64')).digest()
+  assert.deepEqual(Buffer.from(parseCid(cid) ?? []).subarray(4), digest)
+  assert.deepEqual(signature, {
+    type: 'ES256K',
+    identity: sealed.seal.signatureIdentity,
+    value: sealed.seal.signatureValue,
+  })
+  assert.equal(_deleted, false)
+  assert.deepEqual(rest, {
+    ...{ __typename: 'Commit', docID: _docID, height: 1, fieldName: '_C', links: [], heads: [] },
+    ...{ schemaVersionId: 'viewmesh/document/1', collectionVersionId: 'viewmesh/document/1' },
+  })
+})
+
+test('values are written in the format that the query asks for', async (t) => {
+  const { query, errors, chain } = await openGraphqlRoom(t)
+  const block = chain[0]?.block
+  const text = `query($f: ValueFormat) { Block(limit: 1) { timestamp(format: DECIMAL) hex: timestamp(format: HEX)
+    size: size(format: $f) plain: miner miner(format: CHECKSUM) } }`
+  const { Block } = await query(text, { f: 'DECIMAL' })
+  assert.equal(Block[0].timestamp, String(Number(block?.timestamp)))
+  assert.equal(Block[0].hex, block?.timestamp)
+  assert.equal(Block[0].size, String(Number(block?.size)))
+  assert.equal(Block[0].plain, block?.miner)
+  assert.equal(Block[0].miner.toLowerCase(), block?.miner)
+  assert.notEqual(Block[0].miner, block?.miner)
+  assert.deepEqual(await errors('{ Block { size(format: CHECKSUM) } }'), [
+    'The format CHECKSUM does not fit size, which is of kind quantity. Write HEX or DECIMAL.',
+  ])
+})
+
+test('showDeleted is accepted without effect', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  assert.equal((await query('{ Block(showDeleted: true) { number } }')).Block.length, 6)
+})
+
+test('commits are found by CID or docID in every collection', async (t) => {
+  const { query, errors } = await openGraphqlRoom(t)
+  const { Log, Block } = await query(
+    '{ Log(limit: 1) { _docID _version { cid } } Block(limit: 1) { _docID _version { cid } } }',
+  )
+  const [log, block] = [Log[0], Block[0]]
+  const text = `query($cid: ID!, $ids: [ID!]) {
+    a: _commits(cid: $cid) { cid docID fieldName schemaVersionId signature { type value identity } }
+    b: _commits(docID: $ids, limit: 1, offset: 1) { cid }
+    c: _commits(cid: $cid, docID: "x") { cid } }`
+  const { a, b, c } = await query(text, {
+    cid: log._version[0].cid,
+    ids: [log._docID, block._docID],
+  })
+  assert.equal(a[0].docID, log._docID)
+  assert.equal(a[0].signature.type, 'ES256K')
+  assert.deepEqual([a.length, b, c], [1, log._version, []])
+  assert.deepEqual(await errors('{ _commits { cid } }'), [
+    'Every stored document has a commit, so they are only found by name. Give `_commits` a cid or a docID.',
+  ])
+})

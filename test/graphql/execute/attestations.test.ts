@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import type { ChainBlock } from '../../support/chain/block-factory.ts'
+import { sealBlock, testSigner } from '../../support/chain/sealed-blocks.ts'
+import { type GraphqlRoom, openGraphqlRoom } from '../support/graphql-room.ts'
+
+/** Blocks 4 and higher are signed by three Generators, 2 by none, the others by one. */
+async function openSignedRoom(t: TestContext): Promise<GraphqlRoom> {
+  return await openGraphqlRoom(t, {
+    signers: ({ number }) => {
+      if (number === 2) return []
+      return number >= 4 ? ['a', 'b', 'c'] : ['a']
+    },
+  })
+}
+
+const rootOf = (block: ChainBlock | undefined): string =>
+  sealBlock(block as ChainBlock, testSigner('a')).seal.merkleRoot
+
+test('a record says how many Generators signed identical data, under both names', async (t) => {
+  const { query, chain } = await openSignedRoom(t)
+  const fields = '{ _docID attested_doc doc_type vote_count source_doc CIDs _attestations }'
+  const text = `{ AttestationRecord(filter: {attested_doc: {_like: "block:5:%"}, doc_type: "Block"}) ${fields}
+    Ethereum__Mainnet__AttestationRecord(order: {vote_count: DESC}, limit: 1) { attested_doc } n: COUNT(AttestationRecord: {}) }`
+  const data = await query(text)
+  const root = rootOf(chain[4])
+  const identities = ['a', 'b', 'c'].map((name) => testSigner(name).identity).sort()
+  const [{ CIDs, source_doc, ...record }] = data.AttestationRecord
+  assert.deepEqual(record, {
+    _docID: `attestation-block:5:${root}`,
+    attested_doc: `block:5:${root}`,
+    doc_type: 'Block',
+    vote_count: 3,
+    _attestations: 3,
+  })
+  assert.deepEqual([...source_doc].sort(), identities)
+  assert.equal(CIDs.length, 7)
+  assert.deepEqual(data.Ethereum__Mainnet__AttestationRecord, [
+    { attested_doc: `block:6:${rootOf(chain[5])}` },
+  ])
+  assert.equal(data.n, 5)
+})
+
+test('a lookup by any document’s docID finds its block’s record', async (t) => {
+  const { query, chain } = await openSignedRoom(t)
+  const text = `query($docId: String!, $ids: [String]) {
+    Attestation: Ethereum__Mainnet__AttestationRecord(filter: {attested_doc: {_eq: $docId}}) { count: vote_count }
+    AttestationRecord(filter: {attested_doc: {_in: $ids}}) { attested_doc }
+    n: COUNT(AttestationRecord: {filter: {attested_doc: $docId}}) }`
+  const tx = `tx-${chain[4]?.receipts[0]?.transactionHash}`
+  const log = `log-${chain[0]?.hash}-2`
+  const unsealed = `block-${chain[1]?.hash}`
+  assert.deepEqual(await query(text, { docId: tx, ids: [log, unsealed, 'x'] }), {
+    Attestation: [{ count: 3 }],
+    AttestationRecord: [{ attested_doc: `block:1:${rootOf(chain[0])}` }],
+    n: 1,
+  })
+})
+
+test('every document has _attestations, which filter and order like any number', async (t) => {
+  const { query } = await openSignedRoom(t)
+  const text = `{ Block(filter: {_attestations: {_geq: 3}}, order: {_attestations: DESC}) { number _attestations }
+    Log(filter: {_attestations: 0}) { blockNumber } n: COUNT(Transaction: {filter: {block: {_attestations: {_lt: 3}}}})
+    least: MIN(Block: {field: _attestations}) }`
+  assert.deepEqual(await query(text), {
+    Block: [6, 5, 4].map((number) => ({ number, _attestations: 3 })),
+    Log: Array(3).fill({ blockNumber: 2 }),
+    n: 6,
+    least: 0,
+  })
+})
+
+test('a root that only another Generator signed has its own record, without CIDs', async (t) => {
+  const { query, store, chain } = await openSignedRoom(t)
+  const { seal } = sealBlock(chain[2] as ChainBlock, testSigner('b'))
+  await store.putSeals(3, [
+    { ...seal, merkleRoot: 'ab'.repeat(32), signatureIdentity: testSigner('b').identity },
+  ])
+  const text =
+    '{ AttestationRecord(filter: {attested_doc: {_like: "block:3:%"}}) { attested_doc vote_count CIDs } Block(filter: {number: 3}) { _attestations } }'
+  const { AttestationRecord, Block } = await query(text)
+  assert.deepEqual(
+    AttestationRecord.map((one: { vote_count: number; CIDs: string[] }) => [
+      one.vote_count,
+      one.CIDs.length,
+    ]),
+    [
+      [1, 7],
+      [1, 0],
+    ],
+  )
+  assert.deepEqual(Block, [{ _attestations: 1 }])
+})

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openGraphqlRoom } from '../support/graphql-room.ts'
+
+test('rows are grouped by one key or several, with aggregates and members', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const { Log } = await query(`{ Log(groupBy: [blockNumber], limit: 2) {
+    __typename blockNumber rows: COUNT(GROUP: {}) last: _max(_group: {field: logIndex})
+    GROUP(order: {logIndex: DESC}, limit: 1) { logIndex } } }`)
+  const group = { __typename: 'Ethereum__Mainnet__Log', rows: 3, last: 2, GROUP: [{ logIndex: 2 }] }
+  assert.deepEqual(Log, [
+    { ...group, blockNumber: 1 },
+    { ...group, blockNumber: 2 },
+  ])
+  const both = await query(
+    '{ Log(groupBy: [blockNumber, transactionIndex]) { blockNumber transactionIndex } }',
+  )
+  assert.equal(both.Log.length, 12)
+})
+
+test('no keys make one group of all rows', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const { Block } = await query(
+    '{ Block(groupBy: []) { n: COUNT(_group: {}) s: _sum(_group: {field: number}) } }',
+  )
+  assert.deepEqual(Block, [{ n: 6, s: 21 }])
+  const empty = await query('{ Block(groupBy: [], filter: {number: 99}) { n: COUNT(_group: {}) } }')
+  assert.deepEqual(empty.Block, [])
+})
+
+test('a single link groups by its id', async (t) => {
+  const { query, chain } = await openGraphqlRoom(t)
+  const { Log } = await query(
+    '{ Log(groupBy: [block], limit: 1) { block_id n: _count(_group: {}) } }',
+  )
+  assert.deepEqual(Log, [{ block_id: `block-${chain[0]?.hash}`, n: 3 }])
+})
+
+test('an alias of an aggregate filters and orders groups', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const text = `{ Log(groupBy: [transactionIndex], filter: {blockNumber: {_leq: 4}, _alias: {n: {_gt: 4}}},
+    order: {_alias: {n: DESC}}) { transactionIndex n: COUNT(GROUP: {}) } }`
+  assert.deepEqual((await query(text)).Log, [{ transactionIndex: 1, n: 8 }])
+})
+
+test('groups nest, and an outer aggregate is taken over the inner one', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const text = `{ Log(groupBy: [transactionIndex]) { transactionIndex
+    total: _sum(_group: {field: _count}) most: MAX(_group: {field: COUNT})
+    _group(groupBy: [blockNumber], limit: 1) { blockNumber n: _count(_group: {}) } } }`
+  assert.deepEqual((await query(text)).Log, [
+    { transactionIndex: 0, total: 6, most: 1, _group: [{ blockNumber: 1, n: 1 }] },
+    { transactionIndex: 1, total: 12, most: 2, _group: [{ blockNumber: 1, n: 2 }] },
+  ])
+})
+
+test('a list under a row can be grouped', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const text = `{ Block(limit: 1) { transactions(groupBy: [type], order: {type: DESC}) { type n: _count(_group: {}) } } }`
+  assert.deepEqual((await query(text)).Block, [
+    {
+      transactions: [
+        { type: '0x2', n: 1 },
+        { type: '0x0', n: 1 },
+      ],
+    },
+  ])
+})
+
+test('a field that is no key cannot be selected beside the members', async (t) => {
+  const { errors } = await openGraphqlRoom(t)
+  const cases: Readonly<Record<string, string>> = {
+    '{ Log(groupBy: [address]) { data } }':
+      'cannot select a non-group-by field at group-level. Field: data. Add it to groupBy, or select it inside GROUP.',
+    '{ Log(groupBy: [address], order: {data: ASC}) { address } }':
+      'cannot select a non-group-by field at group-level. Field: data. Add it to groupBy, or select it inside GROUP.',
+    '{ Log { address _group { data } } }':
+      '_group may only be referenced when within a groupBy request. Add groupBy to the field around it.',
+    '{ Block(groupBy: [transactions]) { number } }':
+      'invalid field value to groupBy. Field: transactions. Group by a value or a single link.',
+    '{ Log(groupBy: [address]) { address s: _sum(_group: {field: _count}) _group(groupBy: [data]) { data } } }':
+      'The aggregate _count is not selected inside what is aggregated. Select _count there as well.',
+  }
+  for (const [text, message] of Object.entries(cases)) {
+    assert.deepEqual(await errors(text), [message], text)
+  }
+})

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openGraphqlRoom } from '../support/graphql-room.ts'
+
+const place = (log: { blockNumber: number; logIndex: number }) => [log.blockNumber, log.logIndex]
+
+test('without an order, rows come in chain order, and pages do not overlap', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const { Log } = await query('{ Log { blockNumber logIndex } }')
+  const expected = [1, 2, 3, 4, 5, 6].flatMap((block) => [0, 1, 2].map((index) => [block, index]))
+  assert.deepEqual(Log.map(place), expected)
+  const pages: unknown[] = []
+  for (let offset = 0; offset < 20; offset += 4) {
+    const page = await query(`{ Log(limit: 4, offset: ${offset}) { blockNumber logIndex } }`)
+    pages.push(...page.Log.map(place))
+  }
+  assert.deepEqual(pages, expected)
+})
+
+test('ties of a descending order descend, of an ascending order ascend', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const text = (order: string) => `{ Log(order: ${order}, limit: 4) { blockNumber logIndex } }`
+  const first = async (order: string) => (await query(text(order))).Log.map(place)
+  assert.deepEqual(await first('{blockNumber: DESC}'), [
+    [6, 2],
+    [6, 1],
+    [6, 0],
+    [5, 2],
+  ])
+  assert.deepEqual(await first('{blockNumber: ASC}'), [
+    [1, 0],
+    [1, 1],
+    [1, 2],
+    [2, 0],
+  ])
+  assert.deepEqual(await first('[{blockNumber: DESC}, {logIndex: ASC}]'), [
+    [6, 0],
+    [6, 1],
+    [6, 2],
+    [5, 0],
+  ])
+  assert.deepEqual(await first('{block: {number: DESC}}'), [
+    [6, 2],
+    [6, 1],
+    [6, 0],
+    [5, 2],
+  ])
+  assert.deepEqual(await first('{removed: DESC}'), [
+    [6, 2],
+    [6, 1],
+    [6, 0],
+    [5, 2],
+  ])
+  assert.deepEqual(await first('{logIndex: DESC}'), [
+    [6, 2],
+    [5, 2],
+    [4, 2],
+    [3, 2],
+  ])
+})
+
+test('several keys all decide the order', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const { Log } = await query(
+    '{ Log(order: [{logIndex: DESC}, {blockNumber: ASC}], limit: 8) { blockNumber logIndex } }',
+  )
+  assert.deepEqual(Log.map(place), [
+    [1, 2],
+    [2, 2],
+    [3, 2],
+    [4, 2],
+    [5, 2],
+    [6, 2],
+    [1, 1],
+    [2, 1],
+  ])
+})
+
+test('quantities are ordered as numbers and null is smallest', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const text = '{ Transaction(order: {maxFeePerGas: ASC}) { maxFeePerGas } }'
+  const values = (await query(text)).Transaction.map((one: { maxFeePerGas: string | null }) =>
+    one.maxFeePerGas === null ? -1n : BigInt(one.maxFeePerGas),
+  )
+  assert.deepEqual(
+    values,
+    [...values].sort((a: bigint, b: bigint) => (a < b ? -1 : Number(a > b))),
+  )
+  assert.equal(values[0], -1n)
+})
+
+test('an order may use an alias, also of an aggregate', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const text = `{ Transaction(order: [{_alias: {n: DESC}}, {blockNumber: ASC}], limit: 3) {
+    blockNumber n: COUNT(logs: {}) } }`
+  assert.deepEqual((await query(text)).Transaction, [
+    { blockNumber: 1, n: 2 },
+    { blockNumber: 2, n: 2 },
+    { blockNumber: 3, n: 2 },
+  ])
+})
+
+test('an invalid order is refused', async (t) => {
+  const { errors } = await openGraphqlRoom(t)
+  assert.deepEqual(await errors('{ Log(order: {blockNumber: DESC, logIndex: ASC}) { data } }'), [
+    'each order argument can only define one field. Write a list, as in order: [{blockNumber: DESC}, {logIndex: ASC}].',
+  ])
+  assert.deepEqual(await errors('{ Log(order: {_alias: {x: DESC}}) { data } }'), [
+    'field or alias not found. Name: x. Give a field of the same selection this alias.',
+  ])
+  assert.deepEqual(await errors('{ Log(order: {_alias: {d: DOWN}}) { d: data } }'), [
+    'invalid order direction. Write ASC or DESC, as in {_alias: {total: DESC}}.',
+  ])
+  const [message = ''] = await errors('{ Log(order: {blockNumber: DOWN}) { data } }')
+  assert.match(message, /Value "DOWN" does not exist in "Ordering" enum/)
+})
+
+test('limit 0 and null mean no limit, and negative ones are refused', async (t) => {
+  const { query, errors } = await openGraphqlRoom(t)
+  for (const limit of ['0', 'null', '100']) {
+    assert.equal((await query(`{ Log(limit: ${limit}) { data } }`)).Log.length, 18, limit)
+  }
+  assert.deepEqual((await query('{ Log(offset: 18) { data } }')).Log, [])
+  assert.deepEqual(await errors('{ Log(limit: -1) { data } }'), [
+    'The limit -1 is negative. Write 0 or more; a limit of 0 means no limit.',
+  ])
+})

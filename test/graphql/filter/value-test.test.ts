@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { compareValues, valueTest } from '../../../src/graphql/filter/value-test.ts'
+import { compareQuantities, parseHexQuantity } from '../../../src/graphql/rows/quantity.ts'
+
+const big = fc.bigInt({ min: 0n, max: (1n << 256n) - 1n })
+const hex = (value: bigint): string => `0x${value.toString(16)}`
+
+test('quantities are read from decimal, hex and numbers, and compare as numbers', () => {
+  fc.assert(
+    fc.property(big, big, (a, b) => {
+      assert.equal(parseHexQuantity(a.toString()), hex(a))
+      assert.equal(
+        parseHexQuantity(`0X000${a.toString(16).slice(0, 61)}`),
+        hex(BigInt(`0x${a.toString(16).slice(0, 61)}`)),
+      )
+      assert.equal(Math.sign(compareQuantities(hex(a), hex(b))), Number(a > b) - Number(a < b))
+    }),
+  )
+  assert.equal(parseHexQuantity(42), '0x2a')
+  for (const bad of [
+    '',
+    '0x',
+    '-1',
+    '1.5',
+    'x',
+    `0x${'f'.repeat(65)}`,
+    `1${'0'.repeat(78)}`,
+    -1,
+    1.5,
+    2 ** 60,
+    null,
+    true,
+  ]) {
+    assert.equal(parseHexQuantity(bad), undefined, String(bad))
+  }
+})
+
+test('null is the smallest value and false is smaller than true', () => {
+  const values = ['b', null, 'a', 'B']
+  assert.deepEqual(
+    [...values].sort((a, b) => compareValues('text', a, b)),
+    [null, 'B', 'a', 'b'],
+  )
+  assert.equal(compareValues('boolean', false, true), -1)
+  assert.equal(compareValues('quantity', '0x9', '0x10'), -1)
+})
+
+test('patterns outside the dialect mean equality', () => {
+  const like = (pattern: string, text: string) => valueTest('text', '_like', pattern)(text)
+  assert.ok(like('a%c', 'abc'))
+  assert.ok(!like('ab%bc', 'abc'), 'head and tail do not overlap')
+  assert.ok(like('%', '%') && !like('%', 'abc'))
+  assert.ok(like('a%b%c', 'a%b%c') && !like('a%b%c', 'axbxc'))
+  assert.ok(like('%b%', 'abc') && like('a_c', 'a_c') && !like('a_c', 'abc'))
+  assert.ok(valueTest('text', '_ilike', '%BC')('aBc'))
+  assert.ok(!like('%BC', 'abc'))
+})

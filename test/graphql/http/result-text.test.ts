@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { GraphQLError } from 'graphql'
+import { resultPieces, resultText } from '../../../src/graphql/http/result-text.ts'
+
+test('the joined pieces are the answer’s JSON', () => {
+  const pieces = fc.array(fc.string({ unit: 'binary', maxLength: 200 }))
+  fc.assert(
+    fc.property(pieces, (data) => {
+      assert.equal(resultText({ data }), `{"data":${data.join('')}}`)
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test('failed answers show data null, then the errors', () => {
+  const errors = [new GraphQLError('No.', { extensions: { code: 'X' } })]
+  assert.equal(
+    resultText({ data: null, errors }),
+    '{"data":null,"errors":[{"message":"No.","extensions":{"code":"X"}}]}',
+  )
+})
+
+test('no piece of a large answer is longer than 64 KiB', () => {
+  const data = ['{"Log":[', 'x'.repeat(5_000_000), ']}']
+  const pieces = [...resultPieces({ data })]
+  assert.equal(pieces.join(''), `{"data":${data.join('')}}`)
+  assert.ok(pieces.every((piece) => piece.length <= 64 * 1024))
+})

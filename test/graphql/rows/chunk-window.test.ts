@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { type BlockView, openBlockView } from '../../../src/graphql/rows/block-view.ts'
+import {
+  fieldStart,
+  knowsFields,
+  positionsWhere,
+  positionsWith,
+  windowOfChunk,
+  windowValues,
+} from '../../../src/graphql/rows/chunk-window.ts'
+import { createOpenedViews } from '../../../src/graphql/rows/opened-views.ts'
+import { rowAt } from '../../../src/graphql/rows/row.ts'
+import { fieldReader } from '../../../src/graphql/rows/stored-value.ts'
+import { blockSections } from '../../../src/primitives/collections.ts'
+import { readField, valueCount } from '../../../src/primitives/values.ts'
+import type { Snapshot, StoredBlock } from '../../../src/store/store.ts'
+import { type BlockShape, createChain } from '../../support/chain/block-factory.ts'
+import { storableBlock, valuesAt } from '../../support/chain/store-blocks.ts'
+import { openTestStore } from '../../support/test-store.ts'
+import { createTestBudget } from '../support/graphql-room.ts'
+
+/** A store with one block of this shape, at height 1. */
+async function storeOne(
+  t: TestContext,
+  shape: BlockShape,
+): Promise<{ snapshot: Snapshot; stored: StoredBlock }> {
+  const store = await openTestStore(t)
+  for (const block of createChain({ count: 1, shape }))
+    await store.putSealedBlock(storableBlock(block))
+  const snapshot = store.reader.snapshot()
+  t.after(() => snapshot.release())
+  const stored = snapshot.block(1)
+  assert.ok(stored)
+  return { snapshot, stored }
+}
+
+test('a window has the documents that the store returns one by one', async (t) => {
+  const { snapshot, stored } = await storeOne(t, {
+    transactions: 150,
+    logs: 200,
+    entries: 5,
+    calldataBytes: 40,
+  })
+  for (const section of blockSections) {
+    for (let index = 0; index < stored.chunkCount(section); index++) {
+      const chunk = stored.openChunk(section, index)
+      const window = windowOfChunk(chunk)
+      assert.deepEqual([window.first, window.end], [chunk.first, chunk.first + chunk.length])
+      for (let position = window.first; position < window.end; position++) {
+        const values = chunk.values(position)
+        assert.deepEqual(windowValues(window, position), values)
+        assert.ok(positionsWith(window, values.subarray(0, 30)).includes(position))
+      }
+      assert.deepEqual(positionsWith(window, Buffer.alloc(20, 0xab)), [])
+      assert.equal(windowOfChunk(chunk), window, 'found again')
+      const again = snapshot.block(1)?.openChunk(section, index)
+      assert.equal(again && windowOfChunk(again), window, 'also by the next request')
+    }
+  }
+})
+
+test('a value read at the offset of its window is the one that the codec reads', async (t) => {
+  const { snapshot, stored } = await storeOne(t, {
+    transactions: 150,
+    logs: 200,
+    entries: 70,
+    calldataBytes: 40,
+  })
+  const opened = createOpenedViews(createTestBudget())
+  const block = openBlockView({ snapshot, opened } as never, 1) as BlockView
+  for (const section of blockSections) {
+    for (let round = 0; round < 2; round++) {
+      for (let index = 0; index < valueCount(section); index++) {
+        const read = fieldReader(section, index)
+        for (let position = 0; position < stored.counts[section]; position++) {
+          const expected = readField(section, valuesAt(stored, section, position), index)
+          assert.deepEqual(read(rowAt(block, position)), expected, `${section} ${index}`)
+        }
+      }
+    }
+  }
+})
+
+test('documents are found by a field and by their bytes', async (t) => {
+  const { stored } = await storeOne(t, {
+    transactions: 3,
+    logs: 60,
+    entries: 0,
+    calldataBytes: 0,
+  })
+  const window = windowOfChunk(stored.openChunk('Log', 0))
+  const count = valueCount('Log')
+  while (!knowsFields(window, count));
+  for (let position = 0; position < 60; position++) {
+    const address = fieldStart(window, count, position, 0) + 1
+    const needle = window.bytes.subarray(address, address + 20)
+    assert.deepEqual(positionsWhere(window, count, 0, needle), positionsWith(window, needle))
+    assert.ok(positionsWhere(window, count, 0, needle).includes(position))
+  }
+})

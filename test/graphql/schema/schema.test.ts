@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isInputObjectType, isObjectType, validateSchema } from 'graphql'
+import { createCatalog } from '../../../src/graphql/catalog/catalog.ts'
+import { foldOf } from '../../../src/graphql/catalog/spelling.ts'
+import { createSchema } from '../../../src/graphql/schema/schema.ts'
+import { hostCollections, openGraphqlRoom } from '../support/graphql-room.ts'
+
+const schema = createSchema(createCatalog('Ethereum__Mainnet', hostCollections))
+
+test('the schema is valid', () => {
+  assert.deepEqual(validateSchema(schema), [])
+})
+
+test('one request may ask for introspection and data', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const text = `query($n: String!) { a: Block(limit: 1) { number } ...x }
+    fragment x on Query { t: __type(name: $n) { name fields { name } } }`
+  const data = await query(text, { n: 'Signature' })
+  assert.deepEqual(data, {
+    a: [{ number: 1 }],
+    t: { name: 'Signature', fields: [{ name: 'type' }, { name: 'identity' }, { name: 'value' }] },
+  })
+})
+
+test('every field and argument has a description', () => {
+  const types = Object.values(schema.getTypeMap()).filter(isObjectType)
+  const fields = types
+    .filter(({ name }) => !name.startsWith('__'))
+    .flatMap((type) => Object.values(type.getFields()).map((field) => ({ type, field })))
+  const isBare = ({ description }: { readonly description?: string | null | undefined }) =>
+    (description?.split(' ').length ?? 0) < 2
+  const bare = fields.flatMap(({ type, field }) => {
+    // The arguments of aggregates are named after the fields that they take.
+    const explained = foldOf(field.name) === undefined ? field.args : []
+    return [field, ...explained].filter(isBare).map(({ name }) => `${type.name}.${name}`)
+  })
+  assert.deepEqual(bare, [])
+})
+
+/** Names that users write in variable definitions, or read in an explorer. */
+test('the names of the types are those that users know', () => {
+  const prefix = 'Ethereum__Mainnet__'
+  const names = Object.keys(schema.getTypeMap())
+  for (const name of [
+    'Block',
+    'Transaction',
+    'Log',
+    'AccessListEntry',
+    'BlockSignature',
+    'SnapshotSignature',
+    'AttestationRecord',
+  ]) {
+    for (const suffix of [
+      '',
+      'FilterArg',
+      'OrderArg',
+      'Field',
+      'NumericFieldsArg',
+      '__CountSelector',
+      '__NumericSelector',
+    ]) {
+      assert.ok(names.includes(`${prefix}${name}${suffix}`), `${name}${suffix}`)
+    }
+  }
+  for (const name of [
+    'IntOperatorBlock',
+    'StringOperatorBlock',
+    'BooleanOperatorBlock',
+    'IDOperatorBlock',
+    'StringListOperatorBlock',
+    'StringFilterArg',
+    'Ordering',
+    'Commit',
+    'CommitLink',
+    'Signature',
+    'JSON',
+    `${prefix}Log__topics__CountSelector`,
+  ]) {
+    assert.ok(names.includes(name), name)
+  }
+})
+
+test('introspection shows one spelling and marks the others as deprecated', () => {
+  const block = schema.getType('IntOperatorBlock')
+  assert.ok(isInputObjectType(block))
+  const shown = Object.values(block.getFields()).filter(
+    (field) => field.deprecationReason === undefined,
+  )
+  assert.deepEqual(
+    shown.map(({ name }) => name),
+    ['_eq', '_neq', '_gt', '_geq', '_lt', '_leq', '_in', '_nin'],
+  )
+  const log = schema.getType('Ethereum__Mainnet__Log')
+  assert.ok(isObjectType(log))
+  assert.equal(
+    log.getFields()['_count']?.deprecationReason,
+    'Another spelling of COUNT; both are accepted.',
+  )
+  assert.equal(
+    log.getFields()['_blockID']?.deprecationReason,
+    'Another spelling of block_id; both are accepted.',
+  )
+})
+
+test('variables may be declared with full or short type names, or with the type of their values', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const text = `query($f: BlockFilterArg, $g: Ethereum__Mainnet__BlockFilterArg!, $o: [BlockOrderArg], $b: IntOperatorBlock, $k: [BlockField!], $id: String!, $s: StringOperatorBlock) {
+    a: Block(filter: $f, order: $o) { number } b: Block(filter: {_and: [$g, {number: $b}]}) { number }
+    c: Block(groupBy: $k) { miner } d: Block(docID: $id) { number } e: Block(filter: {_docID: {_eq: $id}}) { number }
+    f: COUNT(Transaction: {filter: {value: $s}}) }`
+  const data = await query(text, {
+    f: { number: { _ge: 5 } },
+    g: { number: 4, hash: { _like: '0x%' } },
+    o: { number: 'DESC' },
+    b: { _in: [3, 4] },
+    k: 'miner',
+    id: 'x',
+    s: { _like: '0x0' },
+  })
+  assert.deepEqual(data.a, [{ number: 6 }, { number: 5 }])
+  assert.deepEqual(data.b, [{ number: 4 }])
+  assert.deepEqual([data.d, data.e], [[], []])
+})

@@ -1,0 +1,96 @@
+/** Tries one change: runs the tests that could notice it, nearest first, until one fails. */
+import type { CleanRuns } from './clean-runs.ts'
+import { isExecuted } from './coverage.ts'
+import type { Mutant } from './place.ts'
+import type { ReachingTest } from './reach.ts'
+import { runTest } from './run-test.ts'
+import type { Scratch } from './scratch.ts'
+
+export interface Trial {
+  readonly mutant: Mutant
+  /** The test that noticed the change, and how; null where none did. */
+  readonly killedBy: { readonly test: string; readonly how: 'failed' | 'timed out' } | null
+  /** Every test that ran with the change. */
+  readonly ran: readonly string[]
+}
+
+interface TrialParts {
+  readonly scratch: Scratch
+  readonly cleanRuns: CleanRuns
+  /** The tests that reach a file. */
+  readonly reach: (path: string) => readonly ReachingTest[]
+  /** Whether a test starts programs, which may end without a word on what they executed. */
+  readonly startsPrograms: (test: string) => boolean
+  readonly signal: AbortSignal
+}
+
+/** The farthest ring whose tests are run: 3 for all. */
+interface TrialOptions {
+  readonly ring: number
+}
+
+/** A test with a change gets this many times its usual time, and some more for a busy machine. */
+const patience = { factor: 5, extraMs: 20_000 }
+
+/** A test that has never run counts as this long when tests are ordered. */
+const unknownMs = 5_000
+
+export async function tryMutant(
+  mutant: Mutant,
+  options: TrialOptions,
+  parts: TrialParts,
+): Promise<Trial> {
+  const reaching = parts.reach(mutant.path).filter(({ ring }) => ring <= options.ring)
+  const ran: string[] = []
+  const silent: ReachingTest[] = []
+  for (const test of inOrder(reaching, parts.cleanRuns)) {
+    const clean = await parts.cleanRuns.of(test.path, parts.scratch)
+    if (!clean.passed) continue
+    if (!isExecuted(clean.coverage, mutant.path, mutant.start)) {
+      silent.push(test)
+      continue
+    }
+    ran.push(test.path)
+    const how = await failure(mutant, test, parts)
+    if (how !== null) return { mutant, killedBy: { test: test.path, how }, ran }
+  }
+  if (ran.length > 0) return { mutant, killedBy: null, ran }
+  for (const test of silent.filter(({ path }) => parts.startsPrograms(path))) {
+    ran.push(test.path)
+    const how = await failure(mutant, test, parts)
+    if (how !== null) return { mutant, killedBy: { test: test.path, how }, ran }
+  }
+  return { mutant, killedBy: null, ran }
+}
+
+/** Ring by ring; within one, few steps and a short run come first. */
+export function inOrder(
+  tests: readonly ReachingTest[],
+  cleanRuns: Pick<CleanRuns, 'known'>,
+): ReachingTest[] {
+  const effort = new Map(
+    tests.map((test) => {
+      const durationMs = cleanRuns.known(test.path)?.durationMs ?? unknownMs
+      return [test, durationMs * test.steps]
+    }),
+  )
+  const effortOf = (test: ReachingTest): number => effort.get(test) ?? 0
+  return tests.toSorted((a, b) => a.ring - b.ring || effortOf(a) - effortOf(b))
+}
+
+/** How a test fails with the change. One of another folder has to fail twice, so that a busy machine kills nothing. */
+async function failure(
+  mutant: Mutant,
+  { path: test, ring }: ReachingTest,
+  { scratch, cleanRuns, signal }: TrialParts,
+): Promise<'failed' | 'timed out' | null> {
+  const usualMs = cleanRuns.known(test)?.durationMs ?? unknownMs
+  const limitMs = usualMs * patience.factor + patience.extraMs
+  return scratch.during(mutant, async () => {
+    const { outcome } = await runTest(scratch, test, { limitMs, signal })
+    if (outcome === 'passed') return null
+    if (outcome === 'timed out' || ring <= 1) return outcome
+    const again = await runTest(scratch, test, { limitMs, signal })
+    return again.outcome === 'passed' ? null : again.outcome
+  })
+}

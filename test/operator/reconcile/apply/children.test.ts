@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { V1Service, V1StatefulSet } from '@kubernetes/client-node'
+import {
+  applyDifference,
+  type Difference,
+  differencesOf,
+} from '../../../../operator/reconcile/apply/children.ts'
+import { hostObjects } from '../../../../operator/resources/host-objects.ts'
+import type { ChildObject } from '../../../../operator/resources/objects/child-object.ts'
+import { hasCode } from '../../../../operator/runtime/client/api-error.ts'
+import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
+import { builtinTypes } from '../../../../operator/runtime/client/resource-type.ts'
+import type { Occurrence } from '../../../../operator/runtime/event-recorder.ts'
+import { hostContext, readHost } from '../../../support/resources/operator-cases.ts'
+import { kubernetesRoom } from '../../support/kubernetes-room.ts'
+import { send, status } from '../../support/kubernetes-server.ts'
+import { viewOf } from '../../support/operator-view.ts'
+
+const host = readHost('host-full')
+const { objects: wanted } = hostObjects(host, hostContext)
+const never = (): boolean => false
+const room = kubernetesRoom()
+
+const reported = (found: readonly Difference[]): string[] =>
+  found.map(({ action, kind, name, fields }) => [action, kind, name, ...fields].join(' '))
+
+/** What was written, as it is there afterwards. */
+function written(objects: readonly ChildObject[]): KubernetesObject[] {
+  return differencesOf(viewOf([]), host, objects, never).flatMap(
+    ({ object }) => (object as KubernetesObject | null) ?? [],
+  )
+}
+
+function edited(name: string, kind: string, change: (object: never) => void): KubernetesObject[] {
+  return written(wanted).map((object) => {
+    if (object.kind !== kind || object.metadata?.name !== name) return object
+    const copy = structuredClone(object)
+    change(copy as never)
+    return copy
+  })
+}
+
+test('everything is created, in the order of the builders, the StatefulSet last', () => {
+  const found = differencesOf(viewOf([]), host, wanted, never)
+  assert.deepEqual(
+    found.map(({ kind }) => kind),
+    wanted.map(({ kind }) => kind),
+  )
+  assert.equal(found.at(-1)?.kind, 'StatefulSet')
+  assert.ok(found.every(({ action }) => action === 'create'))
+})
+
+test('what is as it was written needs nothing', () => {
+  assert.deepEqual(reported(differencesOf(viewOf(written(wanted)), host, wanted, never)), [])
+})
+
+test('what others edited is corrected, and the fields are named', () => {
+  const live = edited('public-host', 'StatefulSet', (set: V1StatefulSet) => {
+    if (set.spec) set.spec.replicas = 7
+  })
+  assert.deepEqual(reported(differencesOf(viewOf(live), host, wanted, never)), [
+    'correct StatefulSet public-host spec.replicas',
+  ])
+})
+
+test('a removal of unmanaged items that an operator left unfinished is finished', () => {
+  const live = edited('public-host', 'StatefulSet', (set: V1StatefulSet) => {
+    Object.assign(set.metadata?.annotations ?? {}, { 'viewmesh.io/strangers': '[]' })
+  })
+  assert.deepEqual(reported(differencesOf(viewOf(live), host, wanted, never)), [
+    'correct StatefulSet public-host metadata.annotations.viewmesh.io/strangers',
+  ])
+})
+
+test('what is missing and was there before had been deleted', () => {
+  const live = written(wanted).filter(({ kind }) => kind !== 'ConfigMap')
+  const found = differencesOf(viewOf(live), host, wanted, () => true)
+  assert.deepEqual(reported(found), ['correct ConfigMap public-host-config'])
+})
+
+test('an annotation that is no longer wanted changes the hash, so that it is removed', () => {
+  const before = written(wanted)
+  const { services } = host.spec
+  const spec = {
+    ...host.spec,
+    services: { ...services, api: { ...services.api, annotations: {} } },
+  }
+  const { objects } = hostObjects({ ...host, spec }, hostContext)
+  assert.deepEqual(reported(differencesOf(viewOf(before), host, objects, never)), [
+    'change Service public-host metadata.annotations.viewmesh.io/applied',
+  ])
+})
+
+test('Services of removed replicas, the budget and the policy go when they are not wanted', () => {
+  const before = written(wanted)
+  const spec = { ...host.spec, replicas: 1, networkPolicy: { enabled: false } }
+  const { objects } = hostObjects({ ...host, spec }, hostContext)
+  const found = reported(differencesOf(viewOf(before), host, objects, never))
+  assert.deepEqual(
+    found.filter((text) => text.startsWith('delete')),
+    [
+      'delete NetworkPolicy public-host',
+      'delete PodDisruptionBudget public-host',
+      'delete Service public-host-p2p-1',
+      'delete Service public-host-p2p-2',
+    ],
+  )
+})
+
+test('what belongs to others is neither taken over nor taken away', () => {
+  const live = edited('public-host', 'Service', (service: V1Service) => {
+    delete service.metadata?.ownerReferences
+    Object.assign(service.metadata?.labels ?? {}, { 'app.kubernetes.io/instance': 'other' })
+  })
+  assert.throws(
+    () => differencesOf(viewOf(live), host, wanted, never),
+    (error) => hasCode(error, 'OPERATOR_NAME_TAKEN'),
+  )
+})
+
+test('what a deleted resource of the same name left is waited for', () => {
+  const later = { ...host, metadata: { ...host.metadata, uid: 'another' } }
+  assert.throws(
+    () => differencesOf(viewOf(written(wanted)), later, wanted, never),
+    (error) => hasCode(error, 'OPERATOR_LEAVING'),
+  )
+})
+
+test('what lost its owner, as after kubectl delete --cascade=orphan, is taken up again', () => {
+  const live = written(wanted).map((object) => {
+    const copy = structuredClone(object) as ChildObject
+    delete copy.metadata?.ownerReferences
+    return copy as KubernetesObject
+  })
+  const found = differencesOf(viewOf(live), host, wanted, never)
+  assert.equal(found.length, wanted.length)
+  assert.ok(found.every(({ fields }) => fields.some((field) => field.includes('ownerReferences'))))
+})
+
+test('a StatefulSet that exists keeps its claim templates, which cannot be changed', () => {
+  const { data } = host.spec.storage
+  const storage = { ...host.spec.storage, data: { ...data, size: '900Gi' } }
+  const { objects } = hostObjects({ ...host, spec: { ...host.spec, storage } }, hostContext)
+  assert.deepEqual(reported(differencesOf(viewOf(written(wanted)), host, objects, never)), [])
+})
+
+test('an Event says whose fields were taken back, and which', async () => {
+  const conflict = 'conflict with "kubectl-edit" using apps/v1: .spec.replicas'
+  room.server.faults.add(({ method, query }, response) => {
+    if (method !== 'PATCH' || query['force'] === 'true') return false
+    send(response, 409, status(409, 'Conflict', conflict))
+    return true
+  })
+  const reported: Occurrence[] = []
+  const parts = {
+    api: room.client.api,
+    view: viewOf(written(wanted)),
+    events: { record: (_type: unknown, _of: unknown, event: Occurrence) => reported.push(event) },
+    type: builtinTypes.StatefulSet,
+  }
+  const set = wanted.at(-1) ?? null
+  const name = 'public-host'
+  const difference: Difference = {
+    kind: 'StatefulSet',
+    name,
+    action: 'correct',
+    fields: [],
+    object: set,
+  }
+  await applyDifference(parts as never, host, difference, new AbortController().signal)
+  assert.deepEqual(reported, [
+    {
+      type: 'Warning',
+      reason: 'FieldConflict',
+      action: 'Apply',
+      note: `Fields of StatefulSet public-host were taken back from who had written them: apply statefulsets ${host.metadata.namespace}/public-host: 409 ${conflict}`,
+    },
+  ])
+})

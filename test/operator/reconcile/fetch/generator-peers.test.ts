@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Condition } from '../../../../operator/api/status.ts'
+import type { Generator, Host } from '../../../../operator/api.ts'
+import {
+  peersOf,
+  referredGenerators,
+  schemaGenerator,
+} from '../../../../operator/reconcile/fetch/generator-peers.ts'
+import {
+  peersStatement,
+  schemaStatement,
+} from '../../../../operator/reconcile/status/observed-conditions.ts'
+import { peerID, readGenerator, readHost } from '../../../support/resources/operator-cases.ts'
+
+const minimal = readHost('host-minimal')
+const host: Host = {
+  ...minimal,
+  spec: {
+    ...minimal.spec,
+    generators: [{ name: 'first', namespace: 'validators' }, { name: 'second' }],
+  },
+}
+const generator = (name: string, namespace: string, more: Partial<Generator> = {}): Generator => {
+  const base = readGenerator('generator-minimal')
+  return { ...base, metadata: { ...base.metadata, name, namespace }, ...more }
+}
+const first = generator('first', 'validators', { status: { nodes: [{ ordinal: 0, peerID }] } })
+const second = generator('second', 'apps')
+const withReady = (of: Generator, ready: Pick<Condition, 'status' | 'reason'>): Generator => {
+  const lastTransitionTime = '2026-01-01T00:00:00Z'
+  const condition = { type: 'Ready', message: 'why', lastTransitionTime, ...ready }
+  return { ...of, status: { ...of.status, conditions: [condition] } }
+}
+const referred = (...found: readonly Generator[]): ReturnType<typeof referredGenerators> =>
+  referredGenerators(
+    host,
+    (namespace, name) =>
+      found.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name) ??
+      null,
+  )
+
+test('peers are the Generators whose peer ID is known', () => {
+  assert.deepEqual(peersOf(referred(first, second), 'cluster.local'), [
+    `/dns4/first-generator-nodes.validators.svc.cluster.local/tcp/9171/p2p/${peerID}`,
+  ])
+})
+
+test('the schema is that of the first Generator that lets this namespace have a key', () => {
+  const source = schemaGenerator(host, referred(first, second), null)
+  assert.equal(source?.reference.name, 'second')
+  const open = { ...first, spec: { ...first.spec, schemaAuth: { allowedNamespaces: ['apps'] } } }
+  assert.equal(schemaGenerator(host, referred(open, second), null)?.reference.name, 'first')
+})
+
+test('a source that was chosen stays while it is gone for a while, not when it refuses', () => {
+  const current = { name: 'first', namespace: 'validators' }
+  assert.equal(schemaGenerator(host, referred(second), current)?.reference.name, 'first')
+  assert.equal(schemaGenerator(host, referred(first, second), current)?.reference.name, 'second')
+})
+
+test('a Host without peers says what is missing', () => {
+  const views = new Map()
+  const none = { ...host, spec: { ...host.spec, generators: [] } }
+  assert.equal(
+    peersStatement(none, { referred: [], changed: [], views }).reason,
+    'NoPeersConfigured',
+  )
+  assert.deepEqual(peersStatement(host, { referred: referred(second), changed: [], views }), {
+    reason: 'GeneratorMissing',
+    message: 'No such Generator: validators/first. Create it, or correct spec.generators.',
+  })
+})
+
+test('a Generator in a namespace that is not watched is not called missing', () => {
+  const watched = referredGenerators(
+    host,
+    () => null,
+    (namespace) => namespace === 'apps',
+  )
+  assert.deepEqual(peersStatement(host, { referred: watched, changed: [], views: new Map() }), {
+    reason: 'GeneratorNotWatched',
+    message:
+      "This operator does not watch the namespace of Generator validators/first: add it to the operator's namespaces (scope.namespaces of its chart), or write the address of the Generator into spec.bootstrapPeers.",
+  })
+})
+
+test('a lonely replica is explained', () => {
+  const view = {
+    peerID: 'me',
+    head: null,
+    lag: null,
+    peers: [],
+    upstreamMode: null,
+    schema: 'embedded',
+    trust: null,
+    identity: null,
+    errors: [],
+  } as const
+  const facts = { referred: referred(first, second), changed: [], views: new Map([[0, view]]) }
+  const messageOf = (...generators: readonly Generator[]): string => {
+    const statement = peersStatement(host, { ...facts, referred: referred(...generators) })
+    assert.equal(statement.reason, 'NotConnected')
+    return statement.message
+  }
+  const failing = withReady(first, { status: 'False', reason: 'PodsFailing' })
+  const ready = { status: 'True', reason: 'AllReady' } as const
+  const why = 'kubectl describe generator first --namespace validators says why.'
+  assert.equal(
+    messageOf(failing, second),
+    `No peer at replica 0, and not Ready: Generator validators/first (PodsFailing), apps/second (Pending). ${why}`,
+  )
+  assert.equal(
+    messageOf(failing, withReady(second, ready)),
+    `No peer at replica 0, and not Ready: Generator validators/first (PodsFailing). ${why} See also whether its other peers run and port 9171 is open between them.`,
+  )
+  assert.equal(
+    messageOf(withReady(first, ready), withReady(second, ready)),
+    'No peer at replica 0: the peer ID of apps/second is not known yet, see whether it runs.',
+  )
+})
+
+test('a schema that no Generator lets this namespace have is reported with the remedy', () => {
+  const facts = {
+    schemaSource: null,
+    keyless: null,
+    isRefused: true,
+    awaited: null,
+    referred: [],
+    views: new Map(),
+  }
+  assert.deepEqual(schemaStatement(host, facts), {
+    reason: 'NotAllowed',
+    message:
+      'The embedded schema is used, since no Generator of spec.generators lets this namespace have a key: add apps to spec.schemaAuth.allowedNamespaces there.',
+  })
+})
+
+test('a Generator whose key is not there yet is named', () => {
+  const keyless = { name: 'second', namespace: 'apps' }
+  const facts = {
+    schemaSource: null,
+    keyless,
+    isRefused: false,
+    awaited: null,
+    referred: [],
+    views: new Map(),
+  }
+  assert.match(schemaStatement(host, facts).message, /Generator apps\/second has no schema key yet/)
+})

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Generator, Host } from '../../../../operator/api.ts'
+import { createHostLogic } from '../../../../operator/reconcile/host-logic.ts'
+import { hostContext, readGenerator, readHost } from '../../../support/resources/operator-cases.ts'
+import { kubernetesRoom } from '../../support/kubernetes-room.ts'
+import { emptyState } from '../../support/operator-findings.ts'
+import { viewOf } from '../../support/operator-view.ts'
+
+const madeAt = '2026-01-01T12:00:00Z'
+const minimal = readHost('host-minimal')
+const { metadata, spec } = minimal
+const { namespace } = metadata
+const host: Host = {
+  ...minimal,
+  metadata: { ...metadata, creationTimestamp: madeAt },
+  spec: { ...spec, generators: [{ name: 'beside' }] },
+}
+const generator = readGenerator('generator-minimal')
+const beside: Generator = {
+  ...generator,
+  metadata: { ...generator.metadata, namespace, name: 'beside' },
+}
+
+const room = kubernetesRoom()
+
+interface Given {
+  /** How long after the Host was made; default 0. */
+  readonly afterMs?: number
+  readonly hadPods?: boolean
+  readonly of?: Host
+}
+
+/** What keeps the first pods from being made; null where nothing does. */
+async function heldBy(
+  generators: readonly Generator[],
+  { afterMs = 0, hadPods = false, of = host }: Given = {},
+): Promise<string | null> {
+  const logic = createHostLogic(viewOf(generators).generators)
+  const { clusterDomain, defaults } = hostContext
+  const { facts } = await logic.fetch(of, {
+    api: room.client.api,
+    options: { clusterDomain, defaults },
+    recorded: emptyState.recordedDiscovered,
+    named: new Map(),
+    hadPods,
+    addresses: [],
+    now: () => new Date(Date.parse(madeAt) + afterMs),
+    signal: new AbortController().signal,
+  })
+  return logic.hold(of, facts)?.message ?? null
+}
+
+test('the first pods of a new Host wait half a minute for the schema key of a Generator', async () => {
+  for (const generators of [[], [beside]]) {
+    assert.match(
+      (await heldBy(generators, { afterMs: 29_000 })) ?? '',
+      /^The first pods wait for Generator apps\/beside to have a schema key, 30 seconds at most; /,
+    )
+    assert.equal(await heldBy(generators, { afterMs: 30_000 }), null)
+  }
+})
+
+test('a Host that is older by the operator’s clock, or will only be made by it, starts at once', async () => {
+  assert.equal(await heldBy([beside], { afterMs: 3_600_000 }), null)
+  assert.equal(await heldBy([beside], { afterMs: -3_600_000 }), null)
+})
+
+test('pods wait no longer once there is a key, and where there were pods before', async () => {
+  assert.equal(await heldBy([beside], { hadPods: true }), null)
+  const path = `/api/v1/namespaces/${namespace}/secrets/beside-generator-schema-keys`
+  room.server.put(path, { data: { keys: btoa('key') } } as never)
+  assert.equal(await heldBy([beside]), null)
+})
+
+test('a Host does not wait for a Generator that gives its namespace no key', async () => {
+  const elsewhere = { name: 'beside', namespace: 'elsewhere' }
+  const of: Host = { ...host, spec: { ...spec, generators: [elsewhere] } }
+  const theirs = { ...beside, metadata: { ...beside.metadata, ...elsewhere } }
+  assert.equal(await heldBy([theirs], { of }), null)
+})

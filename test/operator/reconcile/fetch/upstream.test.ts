@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Upstream } from '../../../../operator/api/generator-spec.ts'
+import type { Generator } from '../../../../operator/api.ts'
+import {
+  apartRemark,
+  executionNodeOf,
+  findUpstream,
+  homelessStatement,
+  type UpstreamFacts,
+} from '../../../../operator/reconcile/fetch/upstream.ts'
+import {
+  discoveredAnnotations,
+  readDiscovered,
+} from '../../../../operator/resources/pod/discovered.ts'
+import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
+import { readGenerator } from '../../../support/resources/operator-cases.ts'
+import { kubernetesRoom } from '../../support/kubernetes-room.ts'
+import { send, status } from '../../support/kubernetes-server.ts'
+
+const room = kubernetesRoom()
+const minimal = readGenerator('generator-minimal')
+const reading = (upstream: Upstream): Generator => ({
+  ...minimal,
+  spec: { ...minimal.spec, upstream },
+})
+const service = (name: string): Upstream => ({
+  service: { name, namespace: 'nodes', httpPort: 8545, colocate: 'Preferred' },
+})
+const geth = executionNodeOf(
+  reading(service('geth')),
+  { spec: { selector: { app: 'geth' } } },
+  null,
+)
+
+const unknown: UpstreamFacts = { executionNode: null, missingService: null, hiddenService: null }
+
+test('pods behind a Service are remembered together with its name', () => {
+  assert.deepEqual(geth, { namespace: 'nodes', labels: { app: 'geth' }, service: 'nodes/geth' })
+  const { executionNode } = readDiscovered(discoveredAnnotations({ executionNode: geth }))
+  assert.deepEqual(executionNode, geth)
+})
+
+test('a Service that names no pods for a while keeps those it named', () => {
+  assert.deepEqual(executionNodeOf(reading(service('geth')), null, geth), geth)
+  assert.deepEqual(executionNodeOf(reading(service('geth')), { spec: {} }, geth), geth)
+})
+
+test('pods of one Service are never taken for those of another, of a URL or of a selector', () => {
+  const url = reading({ url: { http: ['http://node:8545'] } })
+  assert.equal(executionNodeOf(url, null, geth), null)
+  assert.equal(executionNodeOf(reading(service('other')), { spec: {} }, geth), null)
+  assert.equal(executionNodeOf(reading(service('other')), null, geth), null)
+  const labels = { app: 'anvil' }
+  const selected = reading({
+    podSelector: { matchLabels: labels, httpPort: 8545, colocate: 'None' },
+  })
+  assert.deepEqual(executionNodeOf(selected, null, geth), {
+    namespace: minimal.metadata.namespace,
+    labels,
+  })
+})
+
+test('a Generator that must run beside unknown pods waits, and says what to change', () => {
+  const required = reading({
+    service: { name: 'geth', namespace: 'nodes', httpPort: 8545, colocate: 'Required' },
+  })
+  assert.deepEqual(homelessStatement(required, unknown), {
+    reason: 'ExecutionNodeUnknown',
+    message:
+      'spec.upstream.service.colocate is Required, and Service nodes/geth has no selector that says which pods the execution node is: give it one, name the pods in spec.upstream.podSelector, or set colocate to Preferred.',
+  })
+  assert.equal(homelessStatement(required, { ...unknown, executionNode: geth }), null)
+  assert.equal(homelessStatement(reading(service('geth')), unknown), null)
+})
+
+test('pods in the network of their machines are known as such, also while none is there', async () => {
+  const { signal } = new AbortController()
+  const generator = reading({
+    podSelector: { matchLabels: { app: 'geth' }, httpPort: 8545, colocate: 'None' },
+  })
+  const { namespace } = generator.metadata
+  const path = `/api/v1/namespaces/${namespace}/pods/geth-0`
+  const plain = { namespace, labels: { app: 'geth' } }
+  const look = async (before: UpstreamFacts['executionNode']): Promise<unknown> => {
+    const recorded = { ...readDiscovered(undefined), executionNode: before }
+    return (await findUpstream(generator, { api: room.client.api, recorded, signal })).executionNode
+  }
+  assert.deepEqual(await look(null), plain)
+  const pod: KubernetesObject & { readonly spec: object } = {
+    kind: 'Pod',
+    spec: { hostNetwork: true },
+  }
+  room.server.put(path, pod)
+  const found = { ...plain, isHostNetwork: true }
+  assert.deepEqual(await look(null), found)
+  const asked = room.server.requests.at(-1)?.query['labelSelector']
+  assert.equal(asked, 'app=geth')
+  const { executionNode } = readDiscovered(discoveredAnnotations({ executionNode: found }))
+  assert.deepEqual(executionNode, found)
+  room.server.remove(path)
+  assert.deepEqual(await look(found), found)
+  assert.deepEqual(await look({ ...found, labels: { app: 'besu' } }), plain)
+  assert.deepEqual(await look({ ...found, service: 'nodes/geth' }), plain)
+})
+
+test('a Service that the operator may not read holds up nothing, and is reported with the remedy', async () => {
+  const generator = reading(service('geth'))
+  const recorded = readDiscovered(undefined)
+  const { signal } = new AbortController()
+  const look = async (): Promise<UpstreamFacts> =>
+    await findUpstream(generator, { api: room.client.api, recorded, signal })
+  assert.deepEqual(await look(), { ...unknown, missingService: 'nodes/geth' })
+  room.server.faults.add((_, response) => {
+    send(response, 403, status(403, 'Forbidden'))
+    return true
+  })
+  const hidden = await look()
+  assert.deepEqual(hidden, { ...unknown, hiddenService: 'nodes/geth' })
+  assert.equal(
+    apartRemark(generator, hidden),
+    "The Generator is not kept near its execution node, since the operator may not read Service nodes/geth: add its namespace to the operator's (scope.namespaces of its chart).",
+  )
+})

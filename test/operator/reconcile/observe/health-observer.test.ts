@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { EventEmitter, once } from 'node:events'
+import { afterEach, test } from 'node:test'
+import { pino } from 'pino'
+import {
+  type HealthObserver,
+  openHealthObserver,
+  type Target,
+} from '../../../../operator/reconcile/observe/health-observer.ts'
+
+const body = (id: string): string =>
+  JSON.stringify({ program: 'host', p2p: { self: { id }, peers: [] } })
+
+let observer: HealthObserver | null = null
+afterEach(async () => {
+  await observer?.close()
+  observer = null
+})
+
+const first: Target = { ordinal: 0, uid: 'pod', ip: '10.0.0.1' }
+
+/** An observer of replicas that answer what `answers` says, by URL; others do not answer. */
+function observe(answers: Map<string, string>): {
+  readonly changes: EventEmitter
+  readonly seen: HealthObserver
+} {
+  const changes = new EventEmitter()
+  const seen = openHealthObserver(
+    { intervalMs: 20 },
+    {
+      log: pino({ level: 'silent' }),
+      fetchText: async (url) => {
+        const answer = answers.get(url)
+        if (answer === undefined) throw new Error('nothing answers')
+        return answer
+      },
+      onChange: (owner) => changes.emit('change', owner),
+    },
+  )
+  observer = seen
+  return { changes, seen }
+}
+
+test('a replica is checked at once, and its report is announced and kept', async () => {
+  const { changes, seen } = observe(new Map([['http://10.0.0.1:8080/health', body('one')]]))
+  seen.watch('Host a/b', [first])
+  assert.equal(seen.view('Host a/b', first), undefined)
+  const [owner] = await once(changes, 'change')
+  assert.equal(owner, 'Host a/b')
+  assert.equal(seen.view('Host a/b', first)?.peerID, 'one')
+})
+
+test('an IPv6 address is asked as well', async () => {
+  const { changes, seen } = observe(new Map([['http://[fd00::1]:8080/health', body('six')]]))
+  const six = { ordinal: 0, uid: 'pod', ip: 'fd00::1' }
+  seen.watch('Host a/b', [six])
+  await once(changes, 'change')
+  assert.equal(seen.view('Host a/b', six)?.peerID, 'six')
+})
+
+test('a change is announced, the same report is not', async () => {
+  const answers = new Map([['http://10.0.0.1:8080/health', body('one')]])
+  const { changes, seen } = observe(answers)
+  seen.watch('Host a/b', [first])
+  await once(changes, 'change')
+  const next = once(changes, 'change')
+  answers.set('http://10.0.0.1:8080/health', body('two'))
+  await next
+  assert.equal(seen.view('Host a/b', first)?.peerID, 'two')
+  answers.clear()
+  await once(changes, 'change')
+  assert.equal(seen.view('Host a/b', first), null)
+})
+
+test('another pod under the same ordinal is another replica, and the old one is not checked', async () => {
+  const answers = new Map([
+    ['http://10.0.0.1:8080/health', body('one')],
+    ['http://10.0.0.2:8080/health', body('two')],
+  ])
+  const { changes, seen } = observe(answers)
+  seen.watch('Host a/b', [first])
+  await once(changes, 'change')
+  const second = { ordinal: 0, uid: 'new', ip: '10.0.0.2' }
+  seen.watch('Host a/b', [second])
+  assert.equal(seen.view('Host a/b', second), undefined)
+  await once(changes, 'change')
+  assert.equal(seen.view('Host a/b', second)?.peerID, 'two')
+  assert.equal(seen.view('Host a/b', first), undefined)
+  seen.watch('Host a/b', [])
+  assert.equal(seen.view('Host a/b', second), undefined)
+})
+
+/** What an observer tells of an outside address where `answers` come one after the other, then the last again. */
+async function lookOutside(answers: readonly (string | null)[]): Promise<(string | null)[]> {
+  const reported: (string | null)[] = []
+  const asked = new EventEmitter()
+  let checks = 0
+  const seen = openHealthObserver(
+    { intervalMs: 5 },
+    {
+      log: pino({ level: 'silent' }),
+      fetchText: async () => {
+        const answer = answers[Math.min(checks, answers.length - 1)] ?? null
+        checks += 1
+        if (checks > answers.length + 3) asked.emit('enough')
+        if (answer === null) throw new Error('nothing answers')
+        return answer
+      },
+      onChange: () => reported.push(seen.view('Host a/b', external)?.peerID ?? null),
+    },
+  )
+  observer = seen
+  const external = { ordinal: 0, uid: 'pod', ip: '203.0.113.7', expected: 'one' }
+  const enough = once(asked, 'enough')
+  seen.watch('Host a/b', [external])
+  await enough
+  return reported
+}
+
+test('of an external address a failure counts after three in a row, a success at once', async () => {
+  const [one, two] = [body('one'), body('two')]
+  assert.deepEqual(await lookOutside([one]), ['one'])
+  assert.deepEqual(await lookOutside([one, null, null, one, two, null, one]), ['one'])
+  assert.deepEqual(await lookOutside([one, null, null, null]), ['one', null])
+  assert.deepEqual(await lookOutside([null, null, two, one]), ['two', 'one'])
+  assert.deepEqual(await lookOutside([null, two, two]), ['two'])
+})
+
+test('an external address is checked beside the pod, which is reported as before', async () => {
+  const answers = new Map([
+    ['http://10.0.0.1:8080/health', body('one')],
+    ['http://203.0.113.7:8080/health', body('one')],
+  ])
+  const { changes, seen } = observe(answers)
+  const external = { ...first, ip: '203.0.113.7', expected: 'one' }
+  seen.watch('Host a/b', [first])
+  await once(changes, 'change')
+  seen.watch('Host a/b', [first, external])
+  assert.equal(seen.view('Host a/b', first)?.peerID, 'one')
+  assert.equal(seen.view('Host a/b', external), undefined)
+  await once(changes, 'change')
+  assert.equal(seen.view('Host a/b', external)?.peerID, 'one')
+})

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  conditionsOf,
+  occurrencesOf,
+} from '../../../../operator/reconcile/statements/conditions.ts'
+
+const at = { lastTransitionTime: '2026-01-01T00:00:00Z' }
+
+test('conditions come in the order of the table, with the status of their reasons', () => {
+  const found = conditionsOf({
+    StorageReady: { reason: 'Bound', message: 'All claims are bound.' },
+    Ready: { reason: 'Initializing', message: '0 of 1 pods are ready.' },
+    UpstreamReachable: { reason: 'Unobserved', message: 'No pod could be asked.' },
+  })
+  assert.deepEqual(
+    found.map(({ type, status }) => [type, status]),
+    [
+      ['Ready', 'False'],
+      ['StorageReady', 'True'],
+      ['UpstreamReachable', 'Unknown'],
+    ],
+  )
+})
+
+test('an Event is recorded when a reason changes, not when a message does', () => {
+  const after = conditionsOf({ Stalled: { reason: 'Forbidden', message: 'no' } })
+  assert.deepEqual(occurrencesOf([], after), [
+    { type: 'Warning', reason: 'Forbidden', action: 'Stalled', note: 'no' },
+  ])
+  const before = [{ type: 'Stalled', status: 'True', reason: 'Forbidden', message: 'other', ...at }]
+  assert.deepEqual(occurrencesOf(before as never, after), [])
+})
+
+test('the smallest steps on the way are no Events', () => {
+  const after = conditionsOf({ Ready: { reason: 'Initializing', message: 'starting' } })
+  assert.deepEqual(occurrencesOf([], after), [])
+})
+
+test('what was asked for and what passes by itself is no warning; what failed is one', () => {
+  const typeOf = (statements: Parameters<typeof conditionsOf>[0]): string[] =>
+    occurrencesOf([], conditionsOf(statements)).map(({ type, reason }) => `${type} ${reason}`)
+  const message = 'said'
+  for (const [statements, reported] of [
+    [{ Ready: { reason: 'RollingOut', message } }, 'Normal RollingOut'],
+    [{ Reconciling: { reason: 'WaitingForRollout', message } }, 'Normal WaitingForRollout'],
+    [{ StorageReady: { reason: 'Expanding', message } }, 'Normal Expanding'],
+    [
+      { StorageReady: { reason: 'FileSystemResizePending', message } },
+      'Normal FileSystemResizePending',
+    ],
+    [{ Paused: { reason: 'ChangesWaiting', message } }, 'Normal ChangesWaiting'],
+    [{ Reconciling: { reason: 'ProgressingWithRetry', message } }, 'Warning ProgressingWithRetry'],
+    [{ StorageReady: { reason: 'ExpansionFailed', message } }, 'Warning ExpansionFailed'],
+    [{ Ready: { reason: 'PodsFailing', message } }, 'Warning PodsFailing'],
+    [{ Ready: { reason: 'WaitingForUpstream', message } }, 'Warning WaitingForUpstream'],
+  ] as const) {
+    assert.deepEqual(typeOf(statements), [reported])
+  }
+})

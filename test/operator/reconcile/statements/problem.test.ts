@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isPassing, problemOf } from '../../../../operator/reconcile/statements/problem.ts'
+import { refusedApply } from '../../support/operator-findings.ts'
+
+test('what only a person can mend stalls, with a reason of its own', () => {
+  const cases: readonly (readonly [number, string, string])[] = [
+    [403, 'statefulsets.apps is forbidden: User "op" cannot patch resource', 'Forbidden'],
+    [403, 'exceeded quota: none, requested: pods=1', 'QuotaExceeded'],
+    [422, 'updates to statefulset spec for fields other than replicas', 'ImmutableFieldChange'],
+    [422, 'spec.loadBalancerClass: may not change once set', 'ImmutableFieldChange'],
+    [422, 'spec.template.spec.containers[0].image: Required value', 'InvalidSpec'],
+    [400, 'strict decoding error: unknown field "spec.foo"', 'InvalidSpec'],
+    [500, 'failed to create typed patch object: .spec.foo: field not declared', 'InvalidSpec'],
+  ]
+  for (const [code, message, reason] of cases) {
+    const problem = problemOf(refusedApply(code, message))
+    assert.equal(problem?.reason, reason, message)
+    assert.ok(problem.message.includes(message))
+  }
+})
+
+test('what a role does not allow is reported with another remedy than what a policy refuses', () => {
+  const role =
+    /Give the role of the operator this verb on this kind; its chart has the whole list\.$/
+  const policy =
+    /\. A policy of the cluster refuses it, whatever the role of the operator is: correct in the spec, /
+  const cases: readonly (readonly [string, RegExp])[] = [
+    ['statefulsets.apps "a" is forbidden: User "op" cannot patch resource "statefulsets"', role],
+    ['a is forbidden: cannot set blockOwnerDeletion if an ownerReference refers to it', role],
+    ['', role],
+    ['admission webhook "validation.gatekeeper.sh" denied the request: no limits.', policy],
+    [
+      'statefulsets.apps "a" is forbidden: ValidatingAdmissionPolicy \'p\' denied request: x',
+      policy,
+    ],
+    ['pods "a-0" is forbidden: violates PodSecurity "restricted:latest": hostNetwork', policy],
+  ]
+  for (const [message, remedy] of cases) {
+    const problem = problemOf(refusedApply(403, message, 'Forbidden'))
+    assert.equal(problem?.reason, 'Forbidden')
+    assert.match(problem.message, remedy)
+    assert.doesNotMatch(problem.message, /\.\./)
+  }
+})
+
+test('what passes by itself does not', () => {
+  for (const code of [409, 429, 500, 503, 504]) {
+    assert.equal(problemOf(refusedApply(code, 'try again')), null)
+  }
+  assert.equal(problemOf(new Error('a mistake of ours')), null)
+})
+
+test('a namespace on its way out is no problem of anybody', () => {
+  const error = refusedApply(
+    403,
+    'unable to create new content in namespace a because it is being terminated',
+  )
+  assert.equal(problemOf(error), null)
+  assert.equal(isPassing(error), true)
+})

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { PendingWarnings } from '../../../../operator/reconcile/apply/resource-memory.ts'
+import {
+  conditionsOf,
+  occurrencesOf,
+} from '../../../../operator/reconcile/statements/conditions.ts'
+import type { Statements } from '../../../../operator/reconcile/statements/problem.ts'
+import { debounceMs, debounceWarnings } from '../../../../operator/reconcile/status/debounce.ts'
+import type { WantedCondition } from '../../../../operator/runtime/status-writer.ts'
+
+const isolated = { PeersConnected: { reason: 'NotConnected', message: 'no peer' } } as const
+const unwatched = { PeersConnected: { reason: 'Unobserved', message: 'no pod' } } as const
+const connected = { PeersConnected: { reason: 'Connected', message: 'two peers' } } as const
+
+/** What is recorded when a resource comes to be so, at these times. */
+function toldOf(steps: readonly (readonly [atMs: number, Statements])[]): string[][] {
+  const pendingWarnings: PendingWarnings = new Map()
+  let before: WantedCondition[] = []
+  return steps.map(([atMs, statements]) => {
+    const conditions = conditionsOf(statements)
+    const changes = occurrencesOf(before as never, conditions)
+    before = conditions
+    const { now, nextMs } = debounceWarnings(pendingWarnings, changes, conditions, atMs)
+    return [...now.map(({ type, reason }) => `${type} ${reason}`), `again in ${nextMs}`]
+  })
+}
+
+test('what replicas see and passes within a minute is no warning', () => {
+  assert.deepEqual(
+    toldOf([
+      [0, isolated],
+      [debounceMs - 1, isolated],
+      [debounceMs - 1, connected],
+      [debounceMs, connected],
+    ]),
+    [['again in 60000'], ['again in 1'], ['Normal Connected', 'again in null'], ['again in null']],
+  )
+})
+
+test('a warning that lasts is recorded once, with the reason that it has by then', () => {
+  const foreign = { PeersConnected: { reason: 'PeerIDMismatch', message: 'another' } } as const
+  assert.deepEqual(
+    toldOf([
+      [0, isolated],
+      [10_000, foreign],
+      [debounceMs, foreign],
+      [2 * debounceMs, foreign],
+    ]),
+    [
+      ['again in 60000'],
+      ['again in 50000'],
+      ['Warning PeerIDMismatch', 'again in null'],
+      ['again in null'],
+    ],
+  )
+})
+
+test('a warning that has passed is not recorded', () => {
+  assert.deepEqual(
+    toldOf([
+      [0, isolated],
+      [1, unwatched],
+      [debounceMs, unwatched],
+    ]),
+    [['again in 60000'], ['again in null'], ['again in null']],
+  )
+})
+
+test('what stops the operator itself is recorded at once', () => {
+  const stalled = { Stalled: { reason: 'Forbidden', message: 'no right' } } as const
+  assert.deepEqual(toldOf([[0, stalled]]), [['Warning Forbidden', 'again in null']])
+})

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { NodeStatus } from '../../../../operator/api/status.ts'
+import type { Host } from '../../../../operator/api.ts'
+import { keepClaim, type PlacedClaim } from '../../../../operator/reconcile/observe/claim.ts'
+import type { HealthView } from '../../../../operator/reconcile/observe/health-view.ts'
+import {
+  changedPeerID,
+  changedSigningKeys,
+  type NodeFacts,
+  nodeStatuses,
+  totals,
+} from '../../../../operator/reconcile/status/node-status.ts'
+import { readHost } from '../../../support/resources/operator-cases.ts'
+
+const minimal = readHost('host-minimal')
+const marked: PlacedClaim = {
+  volume: 'keys',
+  ordinal: 0,
+  claim: keepClaim({
+    metadata: { uid: 'claim', annotations: { 'viewmesh.io/keyring-fingerprint': 'abc' } },
+  }),
+}
+const view: HealthView = {
+  peerID: 'first',
+  head: 10,
+  lag: 2,
+  peers: ['a', 'b'],
+  upstreamMode: null,
+  schema: 'current',
+  identity: 'aa',
+  trust: 'bootstrap',
+  errors: [],
+}
+const facts: NodeFacts = {
+  claims: [marked],
+  keyring: { exists: true, fingerprints: new Map([[0, 'abc']]) },
+  views: new Map([[0, view]]),
+  discovered: [[]],
+  clusterDomain: 'cluster.local',
+}
+const known: NodeStatus = {
+  ordinal: 0,
+  peerID: 'first',
+  keyringFingerprint: 'abc',
+  keysClaimUID: 'claim',
+  head: 9,
+  lag: 3,
+  peers: 1,
+}
+
+const withNodes = (nodes: readonly NodeStatus[], replicas = 1): Host => ({
+  ...minimal,
+  spec: { ...minimal.spec, replicas },
+  status: { nodes },
+})
+
+test('a replica has its peer ID, its addresses and how far it is', () => {
+  assert.deepEqual(nodeStatuses(withNodes([]), facts), [
+    {
+      ordinal: 0,
+      peerID: 'first',
+      identity: 'aa',
+      keyringFingerprint: 'abc',
+      keysClaimUID: 'claim',
+      addresses: [
+        '/dns4/mainnet-host-0.mainnet-host-nodes.apps.svc.cluster.local/tcp/9171/p2p/first',
+      ],
+      head: 10,
+      lag: 2,
+      peers: 2,
+    },
+  ])
+})
+
+test('a replica that was not asked yet keeps its figures, one that does not answer loses them', () => {
+  const unasked = nodeStatuses(withNodes([known]), { ...facts, views: new Map([[0, undefined]]) })
+  assert.equal(unasked[0]?.head, 9)
+  const silent = nodeStatuses(withNodes([known]), { ...facts, views: new Map([[0, null]]) })
+  assert.equal(silent[0]?.head, undefined)
+  assert.equal(silent[0]?.peerID, 'first')
+})
+
+test('another peer ID with the same key is reported, and the old one stays on record', () => {
+  const views = new Map([[0, { ...view, peerID: 'second' }]])
+  const nodes = nodeStatuses(withNodes([known]), { ...facts, views })
+  assert.equal(nodes[0]?.peerID, 'first')
+  assert.equal(changedPeerID(nodes, views)?.reason, 'PeerIDChanged')
+  assert.equal(changedPeerID(nodes, new Map([[0, view]])), null)
+})
+
+test('the signing key of a silent replica stays on record while its keys claim is the same', () => {
+  const signing = { ...known, identity: 'aa' }
+  const signerOf = (given: Partial<NodeFacts>, before: NodeStatus = signing): string | undefined =>
+    nodeStatuses(withNodes([before]), { ...facts, ...given })[0]?.identity
+  assert.equal(signerOf({ views: new Map([[0, null]]) }), 'aa')
+  assert.equal(signerOf({ views: new Map([[0, { ...view, identity: 'bb' }]]) }), 'bb')
+  assert.equal(
+    signerOf({ views: new Map([[0, { ...view, peerID: 'second', identity: 'bb' }]]) }),
+    'aa',
+    'of somebody else in its place nothing is taken',
+  )
+  const renewed = { ...signing, keysClaimUID: 'the claim before' }
+  assert.equal(signerOf({ views: new Map([[0, null]]) }, renewed), undefined)
+})
+
+test('another key in the same key directory is reported with both, one of a new directory is not', () => {
+  const before: NodeStatus = { ...known, identity: 'aa' }
+  const after: NodeStatus = { ...known, identity: 'bb' }
+  assert.deepEqual(changedSigningKeys([before], [after]), [
+    'Replica 0 signs with bb, and did with aa.',
+  ])
+  assert.deepEqual(changedSigningKeys([before], [{ ...after, keysClaimUID: 'new' }]), [])
+  assert.deepEqual(changedSigningKeys([known], [after]), [])
+})
+
+test('with another key another peer ID is right', () => {
+  const views = new Map([[0, { ...view, peerID: 'second' }]])
+  const old = { ...known, keyringFingerprint: 'old' }
+  const nodes = nodeStatuses(withNodes([old]), { ...facts, views })
+  assert.equal(nodes[0]?.peerID, 'second')
+  assert.equal(changedPeerID(nodes, views), null)
+})
+
+const second = { ...known, ordinal: 1, peerID: 'other' }
+const remembered = {
+  ordinal: 1,
+  peerID: 'other',
+  keyringFingerprint: 'abc',
+  keysClaimUID: 'claim',
+}
+
+test('identities of removed replicas stay on record', () => {
+  const both = { exists: true, fingerprints: new Map([0, 1].map((ordinal) => [ordinal, 'abc'])) }
+  const nodes = nodeStatuses(withNodes([known, second]), { ...facts, keyring: both })
+  assert.deepEqual(nodes[1], remembered)
+})
+
+test('a removed replica of which neither key nor keys claim is left is forgotten, and no other', () => {
+  const of = (given: Partial<NodeFacts>, replicas = 1): unknown[] =>
+    nodeStatuses(withNodes([known, second], replicas), { ...facts, ...given }).slice(1)
+  assert.deepEqual(of({}), [])
+  assert.deepEqual(of({ claims: [marked, { ...marked, ordinal: 1 }] }), [remembered])
+  assert.deepEqual(of({ keyring: { exists: false, fingerprints: new Map() } }), [remembered])
+  assert.deepEqual(of({ keyring: null }), [remembered])
+  assert.equal((of({}, 2)[0] as NodeStatus).keyringFingerprint, 'abc', 'while it is wanted')
+})
+
+test('a claim of a deleted resource, or one that is being deleted, says nothing of the new one', () => {
+  const owner = { apiVersion: 'viewmesh.io/v1alpha1', kind: 'Host', name: 'mainnet', uid: 'former' }
+  const former = { ...marked, claim: { ...marked.claim, owners: [owner] } }
+  const going = { ...marked, claim: { ...marked.claim, isTerminating: true } }
+  for (const claims of [[former], [going]]) {
+    const [node] = nodeStatuses(withNodes([]), { ...facts, claims })
+    assert.deepEqual([node?.keyringFingerprint, node?.keysClaimUID], [undefined, undefined])
+  }
+})
+
+test('a peer ID that was seen before the key was known is not taken for that of the key', () => {
+  const early: NodeStatus = { ordinal: 0, peerID: 'of the pod before' }
+  assert.equal(nodeStatuses(withNodes([early]), facts)[0]?.peerID, 'first')
+  const unasked = { ...facts, views: new Map([[0, undefined]]) }
+  assert.equal(nodeStatuses(withNodes([early]), unasked)[0]?.peerID, undefined)
+})
+
+test('a lost claim leaves on record what it was', () => {
+  const nodes = nodeStatuses(withNodes([known]), { ...facts, claims: [], views: new Map() })
+  assert.equal(nodes[0]?.keyringFingerprint, 'abc')
+  assert.equal(nodes[0]?.keysClaimUID, 'claim')
+})
+
+test('in total the slowest replica counts', () => {
+  const nodes = [
+    { ordinal: 0, head: 10, lag: 0, peers: 3 },
+    { ordinal: 1, head: 7, lag: 3, peers: 1 },
+  ]
+  assert.deepEqual(totals(nodes), { head: 7, lag: 3, peers: 1 })
+  assert.deepEqual(totals([]), {})
+})

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { V1PodSpec } from '@kubernetes/client-node'
+import { type KeptPod, keepPod } from '../../../../operator/reconcile/observe/pod.ts'
+import type { SetCounts } from '../../../../operator/reconcile/observe/set-counts.ts'
+import {
+  type ReadinessFacts,
+  readinessOf,
+} from '../../../../operator/reconcile/status/readiness.ts'
+import { readHost } from '../../../support/resources/operator-cases.ts'
+
+const minimal = readHost('host-minimal')
+const host = { ...minimal, spec: { ...minimal.spec, replicas: 2 } }
+
+const set: SetCounts = {
+  generation: 3,
+  observedGeneration: 3,
+  wantedReplicas: 2,
+  replicas: 2,
+  readyReplicas: 2,
+  updatedReplicas: 2,
+  isRolling: false,
+}
+
+const facts: ReadinessFacts = {
+  set,
+  pods: [],
+  storage: { reason: 'Bound', message: 'All claims are bound.' },
+  isExpanding: false,
+}
+
+const cpu = '0/1 nodes are available: 1 Insufficient cpu.'
+/** A pod of which the scheduler says this. */
+const lostPod = (message: string, spec: Partial<V1PodSpec> = {}): KeptPod =>
+  keepPod({
+    metadata: { name: 'mainnet-host-1' },
+    spec: { containers: [], ...spec },
+    status: {
+      conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }],
+    },
+  })
+
+const reasons = (given: Partial<ReadinessFacts>, counts: Partial<SetCounts> = {}): string[] => {
+  const of = given.set === null ? null : { ...set, ...counts }
+  const { ready, reconciling } = readinessOf(host, { ...facts, ...given, set: of })
+  return [ready.reason, reconciling?.reason ?? 'none']
+}
+
+test('all pods ready is ready, and nothing goes on', () => {
+  assert.deepEqual(reasons({}), ['AllReady', 'none'])
+})
+
+test('a StatefulSet that is new, or that its controller has not seen yet, is pending', () => {
+  assert.deepEqual(reasons({ set: null }), ['Pending', 'Progressing'])
+  assert.deepEqual(reasons({}, { observedGeneration: 2 }), ['Pending', 'Progressing'])
+  assert.deepEqual(reasons({ set: null, isExpanding: true }), ['Pending', 'ExpandingStorage'])
+})
+
+test('pods that run and are not ready yet are initializing', () => {
+  assert.deepEqual(reasons({}, { readyReplicas: 1 }), ['Initializing', 'Progressing'])
+})
+
+test('pods that are replaced are rolling out', () => {
+  const rolling = { isRolling: true, updatedReplicas: 1 }
+  assert.deepEqual(reasons({}, rolling), ['RollingOut', 'WaitingForRollout'])
+})
+
+test('pods with another template are rolling out also under a StatefulSet that was recreated', () => {
+  assert.deepEqual(reasons({}, { updatedReplicas: 1 }), ['RollingOut', 'WaitingForRollout'])
+  const beingMade = { replicas: 1, readyReplicas: 1, updatedReplicas: 1 }
+  assert.deepEqual(reasons({}, beingMade), ['Initializing', 'Progressing'])
+})
+
+test('pods that updatePartition holds back are not waited for, and Ready says so', () => {
+  const held = { ...host, spec: { ...host.spec, replicas: 3, updatePartition: 2 } }
+  const readyOf = (updatedReplicas: number, readyReplicas: number): object =>
+    readinessOf(held, {
+      ...facts,
+      set: { ...set, replicas: 3, readyReplicas, updatedReplicas, isRolling: true },
+    }).ready
+  assert.deepEqual(readyOf(0, 3), {
+    reason: 'RollingOut',
+    message: '0 of 1 pods have the new template.',
+  })
+  assert.match(JSON.stringify(readyOf(1, 2)), /Initializing.*2 of 3 pods are ready/)
+  assert.deepEqual(readyOf(1, 3), {
+    reason: 'AllReady',
+    message:
+      '3 of 3 pods are ready, 2 of them with the template from before, as spec.updatePartition 2 wants it.',
+  })
+})
+
+test('storage that is not as wanted is waited for', () => {
+  const pending = { reason: 'Pending', message: 'Not bound: data-mainnet-host-1.' } as const
+  const growing = { reason: 'Expanding', message: 'Being made larger.' } as const
+  assert.deepEqual(reasons({ storage: pending }), ['WaitingForStorage', 'Progressing'])
+  assert.deepEqual(reasons({ storage: growing }), ['WaitingForStorage', 'ExpandingStorage'])
+})
+
+test('where pods were not created, the message has the command that says why', () => {
+  const messageOf = (given: Partial<ReadinessFacts>, counts: Partial<SetCounts>): string =>
+    readinessOf(host, { ...facts, ...given, set: { ...set, replicas: 1, ...counts } }).ready.message
+  const hint =
+    ' Not all pods were made: where that stays so, kubectl describe statefulset mainnet-host --namespace apps says why.'
+  const storage = { reason: 'Pending', message: 'Not made yet: data-mainnet-host-1.' } as const
+  assert.equal(messageOf({ storage }, {}), `${storage.message}${hint}`)
+  assert.equal(
+    messageOf({}, { isRolling: true, updatedReplicas: 1 }),
+    `1 of 2 pods have the new template.${hint}`,
+  )
+  const pods = { readyReplicas: 1 }
+  assert.ok(messageOf({}, pods).endsWith(hint))
+  assert.ok(!messageOf({}, { ...pods, replicas: 2 }).includes('describe'))
+})
+
+test('a pod that cannot get its image, crashes or fits nowhere says so in Ready', () => {
+  const waiting = keepPod({
+    metadata: { name: 'mainnet-host-1' },
+    status: {
+      containerStatuses: [
+        {
+          name: 'host',
+          image: '',
+          imageID: '',
+          ready: false,
+          restartCount: 0,
+          state: { waiting: { reason: 'ErrImagePull', message: 'not found' } },
+        },
+      ],
+    },
+  })
+  const { ready } = readinessOf(host, {
+    ...facts,
+    set: { ...set, readyReplicas: 1 },
+    pods: [waiting],
+  })
+  assert.deepEqual(ready, {
+    reason: 'PodsFailing',
+    message:
+      '1 of 2 pods are ready. mainnet-host-1: container host: ErrImagePull: not found. Correct spec.image, or where its registry wants a login, name a Secret for it in spec.podTemplate.spec.imagePullSecrets, or for all pods in global.imagePullSecrets of the operator’s chart.',
+  })
+  assert.deepEqual(reasons({ pods: [lostPod('0/1 nodes')] }, { readyReplicas: 1 }), [
+    'Unschedulable',
+    'Progressing',
+  ])
+})
+
+test('a pod that fits on no machine: what to do follows from what the scheduler says', () => {
+  const remedies = {
+    [cpu]: 'Make room, or change what spec.podTemplate asks of machines.',
+    '0/1 nodes are available: 1 node(s) had volume node affinity conflict.':
+      'See the events of its claims: kubectl describe pvc.',
+    "0/1 nodes are available: 1 node(s) didn't match pod affinity rules.":
+      'See whether the pods run that it has to be near: those of affinity in spec.podTemplate, and of a Generator its execution node (colocate: Required).',
+  }
+  for (const [said, remedy] of Object.entries(remedies)) {
+    const { failure } = lostPod(said)
+    assert.deepEqual(failure, { kind: 'unschedulable', message: `${said} ${remedy}` })
+  }
+  const { failure } = lostPod(cpu, { priority: -10 })
+  assert.equal(
+    failure?.message,
+    `${cpu} Make room, or change what spec.podTemplate asks of machines. With priority -10 it gives way to all pods that have more: another priorityClassName there changes that.`,
+  )
+})
+
+test('a pod that waits for its claims waits for storage, one whose claims wait for it does not', () => {
+  const message = 'Not bound: data-mainnet-host-1 of class fast.'
+  const storage = { reason: 'Pending', message } as const
+  const readyOf = (said: string, given: Partial<ReadinessFacts> = { storage }): object => {
+    const counts = { ...set, readyReplicas: 1 }
+    return readinessOf(host, { ...facts, set: counts, pods: [lostPod(said)], ...given }).ready
+  }
+  const unbound = '0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims.'
+  assert.deepEqual(readyOf(unbound), { reason: 'WaitingForStorage', message })
+  assert.deepEqual(readyOf(cpu), {
+    reason: 'Unschedulable',
+    message: `1 of 2 pods are ready. mainnet-host-1: ${cpu} Make room, or change what spec.podTemplate asks of machines.`,
+  })
+  assert.deepEqual(readyOf(unbound, {}), {
+    reason: 'Unschedulable',
+    message: `1 of 2 pods are ready. mainnet-host-1: ${unbound} See the events of its claims: kubectl describe pvc.`,
+  })
+})
+
+test('no wanted pods are ready once the last one is gone', () => {
+  const none = { ...host, spec: { ...host.spec, replicas: 0 } }
+  const gone = { ...set, replicas: 0, readyReplicas: 0, updatedReplicas: 0 }
+  assert.equal(readinessOf(none, { ...facts, set: gone }).ready.reason, 'ScaledToZero')
+  assert.equal(readinessOf(none, facts).ready.reason, 'RollingOut')
+})
+
+test('a volume that is nearly full takes nothing from a Host that is ready', () => {
+  const storage = { reason: 'NearlyFull', message: 'Little room is left.' } as const
+  assert.deepEqual(reasons({ storage }), ['AllReady', 'none'])
+})

@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { GeneratorStatus, NodeStatus } from '../../../../operator/api/status.ts'
+import type { ObservedState } from '../../../../operator/reconcile/evaluate/observed-state.ts'
+import { newlyMissingNote } from '../../../../operator/reconcile/fetch/named-secrets.ts'
+import {
+  type GeneratorFacts,
+  generatorLogic,
+} from '../../../../operator/reconcile/generator-logic.ts'
+import { parseHealth } from '../../../../operator/reconcile/observe/health-view.ts'
+import type { Findings } from '../../../../operator/reconcile/status/findings.ts'
+import { wantedStatus } from '../../../../operator/reconcile/status/resource-status.ts'
+import type { WantedCondition, WantedStatus } from '../../../../operator/runtime/status-writer.ts'
+import { ServiceError } from '../../../../src/errors.ts'
+import { generatorContext, readGenerator } from '../../../support/resources/operator-cases.ts'
+import {
+  boundClaims,
+  emptyState,
+  foundFacts,
+  podWith,
+  readyCounts,
+} from '../../support/operator-findings.ts'
+
+const generator = readGenerator('generator-minimal')
+const facts: GeneratorFacts = {
+  executionNode: null,
+  missingService: null,
+  hiddenService: null,
+  schemaKeysRenewed: null,
+}
+const options = { clusterDomain: 'cluster.local', defaults: generatorContext.defaults }
+
+function conditionsOf(
+  state: Partial<ObservedState>,
+  findings: Partial<Findings<GeneratorFacts>> = {},
+): Map<string, WantedCondition> {
+  const { conditions } = wantedStatus(generatorLogic, { options }, generator, {
+    findings: { ...foundFacts(facts), ...findings },
+    state: { ...emptyState, ...state },
+  })
+  return new Map(conditions.map((condition) => [condition.type, condition]))
+}
+
+test('a Generator that ended because its node is on another chain says so of the node', () => {
+  const message = JSON.stringify({
+    level: 'fatal',
+    err: { code: 'GENERATOR_CHAIN_CHANGED', message: 'Genesis changed.', remedy: 'Set a URL.' },
+  })
+  const ended = { exitCode: 1, message }
+  const pod = podWith(generator, { lastState: { terminated: ended } })
+  const crashing = { pods: new Map([[0, pod]]), views: new Map([[0, null]]) }
+  assert.deepEqual(conditionsOf(crashing).get('UpstreamReachable'), {
+    type: 'UpstreamReachable',
+    status: 'False',
+    reason: 'WrongChain',
+    message:
+      'Genesis changed (GENERATOR_CHAIN_CHANGED). Correct spec.upstream; or, to store the other chain from now on, kubectl delete pvc data-mainnet-generator-0 --wait=false, then kubectl delete pod mainnet-generator-0, and let Hosts that have the old chain fetch theirs again the same way.',
+  })
+  const view = parseHealth(
+    '{"program":"generator","upstream_mode":"http","p2p":{"self":{"id":"a"}}}',
+  )
+  const answering = conditionsOf({ ...crashing, views: new Map([[0, view]]) })
+  assert.equal(answering.get('UpstreamReachable')?.reason, 'HttpOnly')
+})
+
+test('a store is of another chain by its genesis block, not by its network or program', () => {
+  const upstreamOf = (found: string, expected: string) => {
+    const facts = { path: '/data', found, expected }
+    const err = { code: 'STORE_FOREIGN', message: 'It belongs to another.', facts }
+    const message = JSON.stringify({ level: 'fatal', err })
+    const pod = podWith(generator, { lastState: { terminated: { exitCode: 1, message } } })
+    const ended = { pods: new Map([[0, pod]]), views: new Map([[0, null]]) }
+    return conditionsOf(ended).get('UpstreamReachable')
+  }
+  const genesis = upstreamOf(`0x${'a'.repeat(64)}`, `0x${'b'.repeat(64)}`)
+  assert.equal(genesis?.reason, 'WrongChain')
+  assert.match(genesis.message, /Correct spec\.upstream; or/)
+  assert.equal(upstreamOf('Local__Devnet', 'Ethereum__Mainnet')?.reason, 'Unobserved')
+  assert.equal(upstreamOf('host', 'generator')?.reason, 'Unobserved')
+})
+
+test('a Generator that ended for another reason says nothing of its node', () => {
+  const message = '{"level":"fatal","err":{"code":"IDENTITY_LOCKED","message":"no"}}'
+  const pod = podWith(generator, { state: { terminated: { exitCode: 1, message } } })
+  const found = conditionsOf({ pods: new Map([[0, pod]]), views: new Map([[0, null]]) })
+  assert.equal(found.get('UpstreamReachable')?.reason, 'Unobserved')
+})
+
+test('a missing Secret is reported where no pod runs, where one waits, and where a change waits', () => {
+  const hold = { reason: 'SecretMissing', message: 'Secret node does not exist.' } as const
+  const saidWith = (readyReplicas: number, isHeld: boolean): WantedCondition | undefined => {
+    const state = {
+      set: {},
+      counts: { ...readyCounts, readyReplicas },
+      claims: boundClaims(generator),
+    }
+    return conditionsOf(state, { hold, isHeld }).get('Ready')
+  }
+  assert.equal(conditionsOf({}, { hold }).get('Ready')?.reason, 'SecretMissing')
+  assert.equal(saidWith(0, false)?.reason, 'SecretMissing')
+  assert.equal(saidWith(1, true)?.reason, 'SecretMissing')
+})
+
+test('running pods without one of their Secrets are Ready, with a message and one Event', () => {
+  const hold = { reason: 'SecretMissing', message: 'Secret node does not exist.' } as const
+  const running = { set: {}, counts: readyCounts, claims: boundClaims(generator) }
+  const before = [...conditionsOf(running).values()]
+  const after = [...conditionsOf(running, { hold }).values()]
+  const { status, reason, message } = after.find(({ type }) => type === 'Ready') ?? {}
+  assert.deepEqual(
+    [status, reason, message],
+    ['True', 'AllReady', '1 of 1 pods are ready. Secret node does not exist.'],
+  )
+  assert.equal(newlyMissingNote(before, after, hold), hold.message)
+  assert.equal(newlyMissingNote(after, after, hold), null)
+  assert.equal(newlyMissingNote(after, before, null), null)
+  const unready = [...conditionsOf({}, { hold }).values()]
+  assert.equal(newlyMissingNote(before, unready, hold), null)
+})
+
+test('of a resource that is paused before anything was made nothing is said to have been written', () => {
+  const paused = { ...generator, spec: { ...generator.spec, paused: true } }
+  const { conditions } = wantedStatus(generatorLogic, { options }, paused, {
+    findings: { ...foundFacts(facts), waiting: ['StatefulSet mainnet-generator created'] },
+    state: emptyState,
+  })
+  assert.deepEqual(
+    conditions.filter(({ type }) => ['Ready', 'Reconciling', 'Paused'].includes(type)),
+    [
+      {
+        type: 'Ready',
+        status: 'False',
+        reason: 'Paused',
+        message: 'There is no StatefulSet, and none is made while spec.paused is true; see Paused.',
+      },
+      {
+        type: 'Paused',
+        status: 'True',
+        reason: 'ChangesWaiting',
+        message: '1 change waits: StatefulSet mainnet-generator created.',
+      },
+    ],
+  )
+})
+
+test('a step that is tried again says what to do should it stay', () => {
+  const error = new ServiceError('OPERATOR_API_FAILED', 'apply failed', { remedy: 'See its log.' })
+  const settled = { counts: readyCounts }
+  assert.equal(
+    conditionsOf(settled, { error }).get('Reconciling')?.message,
+    'apply failed. See its log.',
+  )
+  assert.equal(
+    conditionsOf(settled, { error: new Error('ours') }).get('Reconciling')?.message,
+    'A bug of the operator: see its log, and report it.',
+  )
+})
+
+test('Ready does not say that a paused spec was applied', () => {
+  const claims = boundClaims(generator)
+  const settled = { counts: readyCounts, claims }
+  const readyWhile = (waiting: readonly string[] | null): string | undefined => {
+    const { status, reason } = conditionsOf(settled, { waiting }).get('Ready') ?? {}
+    return `${status} ${reason}`
+  }
+  assert.equal(readyWhile(['StatefulSet a changed']), 'False Paused')
+  assert.equal(readyWhile([]), 'True AllReady')
+  assert.equal(readyWhile(null), 'True AllReady')
+})
+
+test('what waits while paused is counted in a message that fits', () => {
+  const reported = (waiting: readonly string[]): string | undefined =>
+    conditionsOf({}, { waiting }).get('Paused')?.message
+  assert.equal(reported(['Secret a created']), '1 change waits: Secret a created.')
+  assert.equal(reported(['Secret a created', 'b']), '2 changes wait: Secret a created; b.')
+})
+
+test('a figure that begins or ends is written at once, one that changes once a minute', () => {
+  const report = { program: 'generator', p2p: { self: { id: 'me' }, peers: [{ id: 'host' }] } }
+  const wantedAfter = (status: GeneratorStatus, said: object): WantedStatus => {
+    const view = parseHealth(JSON.stringify({ ...report, ...said }))
+    const state = { ...emptyState, views: new Map([[0, view]]) }
+    const findings = foundFacts(facts)
+    return wantedStatus(generatorLogic, { options }, { ...generator, status }, { findings, state })
+  }
+  const nodes = wantedAfter({}, {}).facts['nodes'] as readonly NodeStatus[]
+  const promptlyAfter = (before: GeneratorStatus, said: object): string[] =>
+    Object.keys(wantedAfter({ nodes, ...before }, said).facts).filter((name) =>
+      ['head', 'lag', 'nodes', 'peers'].includes(name),
+    )
+  const before = { head: 6, lag: 1, peers: 2 }
+  const after = { head: 7, lag: 0 }
+  const all = ['nodes', 'head', 'lag', 'peers']
+  assert.deepEqual(promptlyAfter(before, after), [])
+  assert.deepEqual(promptlyAfter({ peers: 1 }, after), all)
+  assert.deepEqual(promptlyAfter(before, { head: 7 }), ['nodes', 'head', 'peers'])
+  assert.deepEqual(promptlyAfter({ ...before, peers: 0 }, after), all)
+  const alone = { ...report.p2p, peers: [] }
+  assert.deepEqual(promptlyAfter(before, { ...after, p2p: alone }), all)
+})
+
+test('of a keyring nothing is said of when it was made, since it may be an earlier resource’s', () => {
+  const { message } = conditionsOf({}).get('IdentityReady') ?? {}
+  assert.equal(
+    message,
+    'Secret mainnet-generator-keyring has the keys of all replicas: keep a copy of it.',
+  )
+})

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Generator } from '../../../operator/api.ts'
+import { startWatches } from '../../../operator/reconcile/watch-mappings.ts'
+import type { Change } from '../../../operator/runtime/cache/object-cache.ts'
+import type { KubernetesObject } from '../../../operator/runtime/client/kubernetes-object.ts'
+import { readGenerator, readHost } from '../../support/resources/operator-cases.ts'
+import { viewOf } from '../support/operator-view.ts'
+
+function hostOf(name: string, observedGeneration?: number): KubernetesObject {
+  return {
+    apiVersion: 'viewmesh.io/v1alpha1',
+    kind: 'Host',
+    metadata: { namespace: 'apps', name, generation: 2 },
+    status: { observedGeneration },
+  } as KubernetesObject
+}
+
+test('an operator that starts begins with what was changed while none was at work', () => {
+  const added: string[] = []
+  const add = (key: string, urgency: string): void => void added.push(`${key} ${urgency}`)
+  const view = viewOf([hostOf('level', 2), hostOf('edited', 1), hostOf('new')])
+  startWatches(view, { Generator: { add }, Host: { add } })
+  assert.deepEqual(added, ['apps/level resync', 'apps/edited user', 'apps/new user'])
+})
+
+test('a Host is reconciled when its Generator becomes Ready or not, and not for each block', () => {
+  const host = readHost('host-full')
+  const [reference] = host.spec.generators ?? []
+  const base = readGenerator('generator-minimal')
+  const { name = '', namespace = host.metadata.namespace } = reference ?? {}
+  const key = `${namespace}/${name}`
+  const generatorAt = (status: 'True' | 'False', head: number): Generator => {
+    const lastTransitionTime = '2026-01-01T00:00:00Z'
+    const ready = { type: 'Ready', status, reason: status, message: '', lastTransitionTime }
+    return {
+      ...base,
+      metadata: { ...base.metadata, namespace, name },
+      status: { head, conditions: [ready] },
+    }
+  }
+  let tell: (change: Change<Generator>) => void = () => undefined
+  const view = viewOf([host as KubernetesObject])
+  const generators: typeof view.generators = {
+    ...view.generators,
+    onChange: (listener) => {
+      tell = listener
+      return () => undefined
+    },
+  }
+  const added: string[] = []
+  const Host = { add: (of: string): void => void added.push(of) }
+  startWatches({ ...view, generators }, { Generator: { add: () => undefined }, Host })
+  added.length = 0
+  const change = (before: Generator, after: Generator): void => {
+    const entry = (value: Generator) => ({ key, uid: 'one', resourceVersion: '1', value })
+    tell({ key, before: entry(before), after: entry(after), listed: false })
+  }
+  change(generatorAt('True', 1), generatorAt('True', 2))
+  assert.deepEqual(added, [])
+  change(generatorAt('True', 2), generatorAt('False', 2))
+  assert.deepEqual(added, [`${host.metadata.namespace}/${host.metadata.name}`])
+})

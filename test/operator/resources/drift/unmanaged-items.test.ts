@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  recordedUnmanagedItems,
+  removalsOf,
+  unmanagedAnnotations,
+  unmanagedItemsOf,
+} from '../../../../operator/resources/drift/unmanaged-items.ts'
+
+const template = (containers: readonly object[]): object => ({
+  spec: { template: { spec: { containers } } },
+})
+const host = { name: 'host', env: [{ name: 'A' }, { name: 'B' }] }
+const wanted = template([host])
+
+/** What is taken out once ours is back beside what was made of it. */
+const removed = (live: object, after: object): unknown[] =>
+  removalsOf(after, unmanagedItemsOf(wanted, live))
+    .filter(({ op }) => op === 'remove')
+    .map(({ path }) => path)
+
+test('a container that was given another name goes when ours is back', () => {
+  const live = template([{ ...host, name: 'hostx' }])
+  const after = template([{ ...host, name: 'hostx' }, host])
+  assert.deepEqual(removed(live, after), ['/spec/template/spec/containers/0'])
+})
+
+test('so does a variable within a container', () => {
+  const live = template([{ name: 'host', env: [{ name: 'Ax' }, { name: 'B' }] }])
+  const after = template([{ name: 'host', env: [{ name: 'Ax' }, { name: 'B' }, { name: 'A' }] }])
+  assert.deepEqual(removed(live, after), ['/spec/template/spec/containers/0/env/0'])
+})
+
+test('what others added beside ours is left alone', () => {
+  const live = template([host, { name: 'sidecar' }])
+  assert.deepEqual(removalsOf(live, unmanagedItemsOf(wanted, live)), [])
+})
+
+test('it is taken out whatever its status has become meanwhile, and only where it still is', () => {
+  const live = template([{ ...host, name: 'hostx' }])
+  assert.deepEqual(removalsOf(live, unmanagedItemsOf(wanted, live)), [
+    { op: 'test', path: '/spec/template/spec/containers/0/name', value: 'hostx' },
+    { op: 'remove', path: '/spec/template/spec/containers/0' },
+  ])
+})
+
+test('the object records unmanaged items until they are gone, whichever operator removes them', () => {
+  const live = template([{ name: 'hostx', env: [] }, { name: 'hosty' }])
+  const annotations = unmanagedAnnotations(unmanagedItemsOf(wanted, live))
+  const after = {
+    ...template([{ name: 'hostx' }, { name: 'hosty' }, host]),
+    metadata: { annotations },
+  }
+  const left = recordedUnmanagedItems(after)
+  assert.deepEqual(
+    removalsOf(after, [...left, ...left]).filter(({ op }) => op === 'remove'),
+    [
+      { op: 'remove', path: '/spec/template/spec/containers/1' },
+      { op: 'remove', path: '/spec/template/spec/containers/0' },
+      { op: 'remove', path: '/metadata/annotations/viewmesh.io~1strangers' },
+    ],
+  )
+})
+
+test('an edited record of unmanaged items removes nothing but the record', () => {
+  for (const text of ['', 'no JSON', '{"a":1}', '[{"list":7,"item":{"key":"name"}}]']) {
+    const live = {
+      ...template([host]),
+      metadata: { annotations: { 'viewmesh.io/strangers': text } },
+    }
+    assert.deepEqual(removalsOf(live, recordedUnmanagedItems(live)), [
+      { op: 'remove', path: '/metadata/annotations/viewmesh.io~1strangers' },
+    ])
+  }
+})

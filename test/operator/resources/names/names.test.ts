@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Resource } from '../../../../operator/api.ts'
+import { selectorText } from '../../../../operator/resources/names/metadata.ts'
+import {
+  childNames,
+  claimName,
+  p2pServiceName,
+} from '../../../../operator/resources/names/names.ts'
+import { readGenerator, readHost } from '../../../support/resources/operator-cases.ts'
+
+const generator = readGenerator('generator-minimal')
+const host = readHost('host-minimal')
+
+function renamed<T extends Resource>(resource: T, name: string): T {
+  return { ...resource, metadata: { ...resource.metadata, name } }
+}
+
+test('names are those that the charts use too', () => {
+  assert.deepEqual(childNames(generator), {
+    base: 'mainnet-generator',
+    nodes: 'mainnet-generator-nodes',
+    upstream: 'mainnet-generator-upstream',
+    config: 'mainnet-generator-config',
+    keyring: 'mainnet-generator-keyring',
+    schemaKeys: 'mainnet-generator-schema-keys',
+    connection: 'mainnet-generator-connection',
+  })
+  assert.equal(p2pServiceName(host, 1), 'mainnet-host-p2p-1')
+  assert.equal(claimName(host, 'keys', 1), 'keys-mainnet-host-1')
+})
+
+test('a Generator and a Host may share a name', () => {
+  const names = [...Object.values(childNames(generator)), ...Object.values(childNames(host))]
+  assert.equal(new Set(names).size, names.length)
+})
+
+test('a keyring Secret of one’s own keeps its name', () => {
+  assert.equal(childNames(readGenerator('generator-full')).keyring, 'my-keyring')
+})
+
+test('any name of up to 40 characters gives names that Kubernetes accepts', () => {
+  const revisionSuffix = '-1234567890'
+  const nameOf40 = fc.stringMatching(/^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$/)
+  fc.assert(
+    fc.property(nameOf40, fc.constantFrom<Resource>(generator, host), (name, resource) => {
+      const named = renamed(resource, name)
+      const names = [
+        ...Object.values(childNames(named)),
+        p2pServiceName(named, 15),
+        `${childNames(named).base}${revisionSuffix}`,
+      ]
+      for (const found of names) assert.match(found, /^[a-z]([-a-z0-9]{0,61}[a-z0-9])$/)
+    }),
+  )
+})
+
+test('the scale subresource finds the pods by the selector of the StatefulSet', () => {
+  assert.equal(selectorText(host), 'app.kubernetes.io/name=host,app.kubernetes.io/instance=mainnet')
+})

@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createFence } from '../../../../operator/runtime/client/fence.ts'
+import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
+import { builtinTypes } from '../../../../operator/runtime/client/resource-type.ts'
+import { kubernetesRoom } from '../../support/kubernetes-room.ts'
+import { send, status } from '../../support/kubernetes-server.ts'
+
+const type = builtinTypes.ConfigMap
+const address = { type, namespace: 'apps', name: 'a' }
+const path = '/api/v1/namespaces/apps/configmaps'
+
+const room = kubernetesRoom()
+
+/** Answers so the next requests, one after the other, and then no more. */
+function answerNext(
+  ...answers: readonly (readonly [code: number, body: unknown, headers?: Record<string, string>])[]
+): void {
+  const left = [...answers]
+  room.server.faults.add((_, response) => {
+    const next = left.shift()
+    if (next === undefined) return false
+    send(response, ...next)
+    return true
+  })
+}
+
+test('each refusal of the API server has a code that says what to do next', async () => {
+  const codes = [
+    [400, 'BadRequest', 'OPERATOR_API_REFUSED'],
+    [403, 'Forbidden', 'OPERATOR_API_FORBIDDEN'],
+    [404, 'NotFound', 'OPERATOR_API_NOT_FOUND'],
+    [409, 'AlreadyExists', 'OPERATOR_API_EXISTS'],
+    [409, 'Conflict', 'OPERATOR_API_CONFLICT'],
+    [410, 'Expired', 'OPERATOR_API_EXPIRED'],
+    [422, 'Invalid', 'OPERATOR_API_INVALID'],
+    [500, 'InternalError', 'OPERATOR_API_FAILED'],
+  ] as const
+  for (const [code, reason, expected] of codes) {
+    answerNext([code, status(code, reason)])
+    await assert.rejects(room.client.api.patch(address, {}, { type: 'merge' }), {
+      code: expected,
+      message: `patch configmaps apps/a: ${code} ${reason} it is`,
+    })
+  }
+})
+
+test('a JSON patch that no longer fits is a conflict to retry; one that is wrong is not', async () => {
+  const operations = [{ op: 'test', path: '/metadata/resourceVersion', value: '7' }]
+  const patch = async (type: 'json' | 'merge'): Promise<unknown> =>
+    await room.client.api.patch(address, operations, { type })
+  answerNext([422, { ...status(422, 'Invalid', 'the server rejected our request'), details: {} }])
+  await assert.rejects(patch('json'), {
+    code: 'OPERATOR_API_CONFLICT',
+    message:
+      'patch configmaps apps/a: 422 the server rejected our request: the object is no longer as it was read',
+    remedy: 'Nothing: it is tried again.',
+  })
+  const details = { causes: [{ field: 'spec.ports', message: 'Required value' }] }
+  answerNext([422, { ...status(422, 'Invalid'), details }])
+  await assert.rejects(patch('json'), { code: 'OPERATOR_API_INVALID' })
+  answerNext([422, status(422, 'Invalid')])
+  await assert.rejects(patch('merge'), { code: 'OPERATOR_API_INVALID' })
+})
+
+test('an object that is not there is null for find, but a kind that is not served is an error', async () => {
+  assert.equal(await room.client.api.find(address), null)
+  answerNext([404, 'page not found'])
+  await assert.rejects(room.client.api.find(address), { code: 'OPERATOR_API_NOT_FOUND' })
+})
+
+test('a busy API server is waited for as long as it asks, and asked again', async () => {
+  const busy = [429, status(429, 'TooManyRequests'), { 'retry-after': '0' }] as const
+  answerNext(busy, busy, [200, { kind: 'ConfigMap' }])
+  assert.deepEqual(await room.client.api.find(address), { kind: 'ConfigMap' })
+})
+
+test('while one large list waits for a busy API server, those of other kinds are read', async () => {
+  const leaving = new AbortController()
+  const options = { keep: () => true, isLarge: true, signal: leaving.signal }
+  const busy = room.server.seen(({ path: seen }) => seen === '/api/v1/pods')
+  room.server.faults.add((request, response) => {
+    if (request.path !== '/api/v1/pods') return false
+    send(response, 429, status(429, 'TooManyRequests'), { 'retry-after': '30' })
+    return true
+  })
+  const waiting = room.client.api.list({ type: builtinTypes.Pod }, options)
+  await busy
+  assert.deepEqual((await room.client.api.list({ type: builtinTypes.Service }, options)).items, [])
+  leaving.abort()
+  await assert.rejects(waiting, { name: 'AbortError' })
+})
+
+test('one that asks for more than half a minute is left alone, and the error says how long', async () => {
+  answerNext([429, status(429, 'TooManyRequests'), { 'retry-after': '31' }])
+  await assert.rejects(room.client.api.find(address), (error: { code: string; facts: object }) => {
+    assert.equal(error.code, 'OPERATOR_API_BUSY')
+    assert.equal(Reflect.get(error.facts, 'retryAfterMs'), 31_000)
+    return true
+  })
+})
+
+test('a token that is refused is read again, once', async () => {
+  let token = 'old'
+  const client = room.openClient({
+    connection: {
+      authorization: async () => `Bearer ${token}`,
+      forgetAuthorization: () => {
+        token = 'new'
+      },
+    },
+  })
+  room.server.faults.add(({ headers }, response) => {
+    if (headers.authorization === 'Bearer new') return false
+    send(response, 401, status(401, 'Unauthorized'))
+    return true
+  })
+  assert.equal(await client.api.find(address), null)
+})
+
+test('an answer cut short is an error, whether the connection breaks or the JSON ends early', async () => {
+  room.server.faults.add((_, response) => {
+    response.writeHead(200, { 'content-length': '100' }).write('{"kind":')
+    setImmediate(() => response.destroy())
+    return true
+  })
+  await assert.rejects(room.client.api.find(address), { code: 'OPERATOR_API_UNREACHABLE' })
+  room.server.faults.clear()
+  room.server.faults.add((_, response) => {
+    response.writeHead(200).end('{"kind":')
+    return true
+  })
+  await assert.rejects(room.client.api.find(address), { code: 'OPERATOR_API_ANSWER_MALFORMED' })
+})
+
+test('an API server that does not answer in time is given up, and so is one on request', async () => {
+  const client = room.openClient({ timeoutMs: 50 })
+  room.server.faults.add(() => true)
+  await assert.rejects(client.api.find(address), { code: 'OPERATOR_API_TIMEOUT' })
+  const reason = new Error('no longer needed')
+  await assert.rejects(client.api.find(address, { signal: AbortSignal.abort(reason) }), reason)
+})
+
+const pages = ['p0', 'p1', 'p2', 'p3', 'p4']
+
+test('lists come page by page, and only what is kept of each object', async () => {
+  for (const name of pages) room.server.put(`${path}/${name}`, {})
+  const listing = await room.client.api.list(
+    { type, namespace: 'apps' },
+    { pageSize: 2, keep: ({ metadata }: KubernetesObject) => metadata?.name },
+  )
+  assert.deepEqual(listing.items, pages)
+  const limits = room.server.requests
+    .slice(-3)
+    .map(({ query }) => [query['limit'], query['continue']])
+  assert.deepEqual(limits, [
+    ['2', undefined],
+    ['2', '2'],
+    ['2', '4'],
+  ])
+})
+
+test('a list whose next page has expired begins again, all at once', async () => {
+  for (const name of pages) room.server.put(`${path}/${name}`, {})
+  room.server.faults.add(({ query }, response) => {
+    if (query['continue'] === undefined) return false
+    send(response, 410, status(410, 'Expired'))
+    return true
+  })
+  const keep = ({ metadata }: KubernetesObject): string => metadata?.name ?? ''
+  const { items } = await room.client.api.list({ type, namespace: 'apps' }, { pageSize: 2, keep })
+  assert.deepEqual(items, pages)
+})
+
+test('fields of others are taken over only after it was reported whose they were', async () => {
+  room.server.faults.add(({ method, query }, response) => {
+    if (method !== 'PATCH' || query['force'] === 'true') return false
+    send(response, 409, status(409, 'Conflict', 'conflict with "kubectl": .data.x'))
+    return true
+  })
+  const reported: string[] = []
+  const object = { metadata: { name: 'a', namespace: 'apps' }, data: { x: '1' } }
+  await room.client.api.apply(type, object, { onConflict: (conflict) => reported.push(conflict) })
+  assert.deepEqual(reported, ['apply configmaps apps/a: 409 conflict with "kubectl": .data.x'])
+  assert.deepEqual(room.client.log.messages('warn'), ['fields are taken from another owner'])
+  const { query, headers } = room.server.requests.at(-1) ?? {}
+  assert.equal(headers?.['content-type'], 'application/apply-patch+yaml')
+  assert.deepEqual(query, { fieldManager: 'tester', fieldValidation: 'Strict', force: 'true' })
+})
+
+test('what goes out is what was given, unknown fields too, with kind and apiVersion', async () => {
+  const object = { metadata: { name: 'b', namespace: 'apps' }, future: { field: [1] } }
+  await room.client.api.create(type, object)
+  assert.deepEqual(room.server.requests.at(-1)?.body, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    ...object,
+  })
+})
+
+test('only the very object is deleted, and one that is gone is no error', async () => {
+  const uid = room.server.put(`${path}/gone`, {}).metadata?.uid
+  const gone = { ...address, name: 'gone' }
+  await assert.rejects(room.client.api.delete(gone, { uid: 'another' }), {
+    code: 'OPERATOR_API_CONFLICT',
+  })
+  assert.equal(await room.client.api.delete(gone, { uid, propagation: 'Orphan' }), true)
+  assert.equal(await room.client.api.delete(gone, { uid }), false)
+})
+
+test('nothing of a Secret is in an error, even where the API server repeats it', async () => {
+  const marker = 'c2VjcmV0LW1hcmtlcg'
+  const secret = { type: builtinTypes.Secret, namespace: 'apps', name: 's' }
+  answerNext([422, status(422, 'Invalid', `data.x: Invalid value: "${marker}"`)])
+  await assert.rejects(
+    room.client.api.patch(secret, { data: { x: marker } }, { type: 'merge' }),
+    hides,
+  )
+  room.server.faults.clear()
+  room.server.faults.add((_, response) => {
+    response.writeHead(200).end(`{"data":{"x":"${marker}`)
+    return true
+  })
+  await assert.rejects(room.client.api.find(secret), hides)
+
+  function hides(error: Error): boolean {
+    const text = JSON.stringify([error.message, error.stack, error.cause ?? null, { ...error }])
+    return !text.includes(marker)
+  }
+})
+
+test('a write that waits to be retried is refused once the fence has shut; reads go on', async () => {
+  const fence = createFence()
+  const client = room.openClient({ guards: [fence.guard] })
+  const object = { metadata: { name: 'fenced', namespace: 'apps' } }
+  await assert.rejects(client.api.create(type, object), { code: 'OPERATOR_FENCED' })
+  fence.openUntil(Number.POSITIVE_INFINITY)
+  room.server.faults.add(({ method }, response) => {
+    if (method !== 'POST') return false
+    fence.shut()
+    send(response, 429, status(429, 'TooManyRequests'), { 'retry-after': '0' })
+    return true
+  })
+  await assert.rejects(client.api.create(type, object), { code: 'OPERATOR_FENCED' })
+  assert.equal(room.server.get(`${path}/fenced`), undefined)
+  await client.api.dryRunApply(type, object)
+  assert.equal(await client.api.find({ ...address, name: 'fenced' }), null)
+})
+
+test('requests are counted by code, method and host, as of every operator', async () => {
+  await room.client.api.find({ ...address, name: 'missing' })
+  const text = await room.client.registry.getSingleMetricAsString('rest_client_requests_total')
+  const host = new URL(room.server.url).host
+  assert.ok(text.includes(`rest_client_requests_total{code="404",method="GET",host="${host}"} 1`))
+})

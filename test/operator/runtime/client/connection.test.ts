@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, test } from 'node:test'
+import {
+  type ConnectionOptions,
+  openConnection,
+} from '../../../../operator/runtime/client/connection.ts'
+
+let folder: string
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'viewmesh-connection-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+function inPod(): ConnectionOptions {
+  writeFileSync(join(folder, 'token'), 'first\n')
+  writeFileSync(join(folder, 'ca.crt'), 'a certificate')
+  writeFileSync(join(folder, 'namespace'), 'apps')
+  const serviceAccount = folder
+  return { kubeconfig: null, serviceHost: '10.96.0.1', servicePort: '443', serviceAccount }
+}
+
+test('in a pod the service account is used, and its token is read again when refused', async () => {
+  const connection = await openConnection(inPod())
+  assert.equal(connection.server, 'https://10.96.0.1:443')
+  assert.equal(connection.namespace, 'apps')
+  assert.deepEqual(connection.tls, { ca: Buffer.from('a certificate') })
+  assert.equal(await connection.authorization(), 'Bearer first')
+  writeFileSync(join(folder, 'token'), 'second')
+  assert.equal(await connection.authorization(), 'Bearer first')
+  connection.forgetAuthorization()
+  assert.equal(await connection.authorization(), 'Bearer second')
+})
+
+test('an IPv6 address of the API server is written as URLs want it', async () => {
+  const { server } = await openConnection({ ...inPod(), serviceHost: 'fd00::1' })
+  assert.equal(server, 'https://[fd00::1]:443')
+})
+
+test('a kubeconfig goes before the service account', async () => {
+  const kubeconfig = join(folder, 'config')
+  const cluster = { name: 'c', cluster: { server: 'https://example.org:6443' } }
+  const user = { name: 'u', user: { token: 'from-the-file' } }
+  const context = { name: 'x', context: { cluster: 'c', user: 'u', namespace: 'mine' } }
+  const config = { clusters: [cluster], users: [user], contexts: [context], 'current-context': 'x' }
+  writeFileSync(kubeconfig, JSON.stringify(config))
+  const connection = await openConnection({ ...inPod(), kubeconfig })
+  assert.equal(connection.server, 'https://example.org:6443')
+  assert.equal(connection.namespace, 'mine')
+  assert.equal(await connection.authorization(), 'Bearer from-the-file')
+})
+
+test('without a cluster to connect to the error says what to set', async () => {
+  const nowhere = { kubeconfig: null, serviceHost: null, servicePort: null, serviceAccount: folder }
+  await assert.rejects(openConnection(nowhere), {
+    code: 'OPERATOR_CONNECTION_MISSING',
+    remedy: 'Run the operator in a pod with a service account, or set KUBECONFIG.',
+  })
+  const kubeconfig = join(folder, 'absent')
+  await assert.rejects(openConnection({ ...nowhere, kubeconfig }), {
+    code: 'OPERATOR_CONNECTION_MISSING',
+    message: `${kubeconfig} names no cluster`,
+  })
+})

@@ -1,0 +1,335 @@
+/**
+ * A stand-in for the API server of Kubernetes: a real HTTP server that keeps objects, lists them in pages and
+ * tells watches of changes, and fails in the ways a real one cannot be made to on demand. It knows no
+ * schemas, no roles and no owners of fields; that the real one is understood is shown in test/e2e/cluster.
+ */
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { json } from 'node:stream/consumers'
+import { Registry } from 'prom-client'
+import {
+  type ApiOptions,
+  type KubernetesApi,
+  openApi,
+} from '../../../operator/runtime/client/api.ts'
+import type { Connection } from '../../../operator/runtime/client/connection.ts'
+import type {
+  KubernetesObject,
+  Metadata,
+} from '../../../operator/runtime/client/kubernetes-object.ts'
+import type { WriteGuard } from '../../../operator/runtime/client/requests.ts'
+import { openRuntimeMetrics, type RuntimeMetrics } from '../../../operator/runtime/metrics.ts'
+import { type CapturedLog, captureLog } from '../../support/captured-log.ts'
+import { type JsonObject, mergePatch } from '../../support/resources/merge-patch.ts'
+
+/** One request as it came. */
+export interface SeenRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: Readonly<Record<string, string>>
+  readonly headers: IncomingMessage['headers']
+  readonly body: unknown
+}
+
+/** Answers a request in place of the server; false leaves it to the server. */
+export type Fault = (request: SeenRequest, response: ServerResponse) => boolean
+
+export interface KubernetesServer {
+  readonly url: string
+  readonly requests: readonly SeenRequest[]
+  /** Faults are asked in order until one answers; each stays until it is taken out. */
+  readonly faults: Set<Fault>
+  /** Resolves when the next request comes for which this holds, or has come already. */
+  seen(isMeant: (request: SeenRequest) => boolean): Promise<SeenRequest>
+  /** Creates or replaces an object as somebody else. */
+  put(path: string, object: KubernetesObject): KubernetesObject
+  remove(path: string): void
+  get(path: string): KubernetesObject | undefined
+  /** What came before is forgotten: watches from there get 410, as a status or as an event. */
+  forgetHistory(as: 'status' | 'event'): void
+  /** Raw bytes to all open watches. */
+  tellWatches(text: string): void
+  bookmark(): void
+  /** Watches stay open and never hear of anything again. */
+  freezeWatches(): void
+  /** Cuts the connections of all open watches. */
+  dropWatches(): void
+  openWatches(): number
+  close(): Promise<void>
+}
+
+type Answer = readonly [code: number, body: unknown]
+
+interface Recorded {
+  readonly version: number
+  readonly path: string
+  readonly type: string
+  readonly object: KubernetesObject
+}
+
+interface OpenWatch {
+  readonly path: string
+  readonly response: ServerResponse
+  isFrozen: boolean
+}
+
+export async function openKubernetesServer(): Promise<KubernetesServer> {
+  const objects = new Map<string, KubernetesObject>()
+  const watches = new Set<OpenWatch>()
+  const faults = new Set<Fault>()
+  const requests: SeenRequest[] = []
+  const waiting = new Set<{
+    isMeant: (r: SeenRequest) => boolean
+    found: (r: SeenRequest) => void
+  }>()
+  let history: Recorded[] = []
+  let version = 100
+  let oldest = 0
+  let expiry: 'status' | 'event' = 'status'
+
+  const record = (type: string, path: string, object: KubernetesObject): KubernetesObject => {
+    version += 1
+    const metadata: Metadata = { ...object.metadata, resourceVersion: String(version) }
+    const stored = { ...object, metadata }
+    if (type === 'DELETED') objects.delete(path)
+    else objects.set(path, stored)
+    history.push({ version, path, type, object: stored })
+    for (const watch of watches)
+      if (isWithin(path, watch.path) && !watch.isFrozen) writeEvent(watch.response, type, stored)
+    return stored
+  }
+  const put = (path: string, object: KubernetesObject): KubernetesObject => {
+    const before = objects.get(path)
+    const uid = object.metadata?.uid ?? before?.metadata?.uid ?? randomUUID()
+    const metadata = { ...placeOf(path), ...object.metadata, uid }
+    return record(before === undefined ? 'ADDED' : 'MODIFIED', path, { ...object, metadata })
+  }
+  const remove = (path: string): KubernetesObject | undefined => {
+    const before = objects.get(path)
+    return before === undefined ? undefined : record('DELETED', path, before)
+  }
+  const list = ({ path, query }: SeenRequest): Answer => {
+    const items = [...objects].filter(([own]) => isWithin(own, path)).map(([, object]) => object)
+    const from = Number(query['continue'] ?? 0)
+    const limit = Number(query['limit'] ?? items.length)
+    const page = items.slice(from, from + limit)
+    const rest = from + page.length < items.length ? { continue: String(from + page.length) } : {}
+    return [200, { metadata: { resourceVersion: String(version), ...rest }, items: page }]
+  }
+  const watch = ({ path, query }: SeenRequest, response: ServerResponse): void => {
+    const from = Number(query['resourceVersion'])
+    const isExpired = from < oldest
+    if (isExpired && expiry === 'status') {
+      send(response, 410, status(410, 'Expired'))
+      return
+    }
+    response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders()
+    if (isExpired) {
+      writeEvent(response, 'ERROR', status(410, 'Expired'))
+      response.end()
+      return
+    }
+    for (const { version: at, path: own, type, object } of history)
+      if (at > from && isWithin(own, path)) writeEvent(response, type, object)
+    const open: OpenWatch = { path, response, isFrozen: false }
+    watches.add(open)
+    response.on('close', () => watches.delete(open))
+  }
+  const read = (request: SeenRequest): Answer => {
+    if (isCollection(request.path)) return list(request)
+    const found = objects.get(request.path)
+    return found === undefined ? [404, status(404, 'NotFound')] : [200, found]
+  }
+  const write = (request: SeenRequest): Answer => {
+    const { method, path, query } = request
+    const given = (request.body ?? {}) as KubernetesObject & JsonObject
+    const target = method === 'POST' ? `${path}/${given.metadata?.name}` : withoutSubresource(path)
+    const before = objects.get(target)
+    const problem = refusalOf(request, before)
+    if (problem !== null) return [problem.code, problem]
+    if (query['dryRun'] !== undefined) return [200, given]
+    if (method === 'DELETE') {
+      remove(target)
+      return [200, { ...status(200, ''), details: { uid: before?.metadata?.uid } }]
+    }
+    const merged = method === 'PATCH' ? mergePatch({ ...before }, given) : given
+    return [before === undefined ? 201 : 200, put(target, merged)]
+  }
+  const tellWaiting = (request: SeenRequest): void => {
+    for (const wait of waiting) {
+      if (!wait.isMeant(request)) continue
+      waiting.delete(wait)
+      wait.found(request)
+    }
+  }
+  const handle = async (raw: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const request = await toRequest(raw)
+    requests.push(request)
+    tellWaiting(request)
+    if ([...faults].some((fault) => fault(request, response))) return
+    if (request.query['watch'] === 'true') watch(request, response)
+    else send(response, ...(request.method === 'GET' ? read(request) : write(request)))
+  }
+  const server = createServer((request, response) => void handle(request, response))
+  const { promise: listening, resolve } = Promise.withResolvers<void>()
+  server.listen(0, '127.0.0.1', resolve)
+  await listening
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    faults,
+    seen(isMeant) {
+      const known = requests.find(isMeant)
+      if (known !== undefined) return Promise.resolve(known)
+      return new Promise((found) => waiting.add({ isMeant, found }))
+    },
+    put,
+    remove: (path) => void remove(path),
+    get: (path) => objects.get(path),
+    forgetHistory(as) {
+      version += 1
+      oldest = version
+      expiry = as
+      history = []
+    },
+    tellWatches(text) {
+      for (const { response } of watches) response.write(text)
+    },
+    bookmark() {
+      version += 1
+      const object = { metadata: { resourceVersion: String(version) } }
+      for (const { response } of watches) writeEvent(response, 'BOOKMARK', object)
+    },
+    freezeWatches() {
+      for (const open of watches) open.isFrozen = true
+    },
+    dropWatches() {
+      for (const { response } of watches) response.destroy()
+    },
+    openWatches: () => watches.size,
+    async close() {
+      server.closeAllConnections()
+      await new Promise((done) => server.close(done))
+    },
+  }
+}
+
+/** A `Status` as the API server answers it. */
+interface StatusAnswer {
+  readonly kind: 'Status'
+  readonly apiVersion: string
+  readonly code: number
+  readonly reason: string
+  readonly message: string
+}
+
+export function status(
+  code: number,
+  reason: string,
+  message: string = `${reason} it is`,
+): StatusAnswer {
+  return { kind: 'Status', apiVersion: 'v1', code, reason, message }
+}
+
+export function send(
+  response: ServerResponse,
+  code: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(code, { 'content-type': 'application/json', ...headers })
+  response.end(JSON.stringify(body))
+}
+
+export interface Client {
+  readonly api: KubernetesApi
+  readonly log: CapturedLog
+  readonly metrics: RuntimeMetrics
+  readonly registry: Registry
+}
+
+export interface ClientOptions extends Partial<ApiOptions> {
+  readonly guards?: readonly WriteGuard[]
+  readonly connection?: Partial<Connection>
+}
+
+/** Our side of it. */
+export function openClient(
+  server: Pick<KubernetesServer, 'url'>,
+  options: ClientOptions = {},
+): Client {
+  const log = captureLog()
+  const registry = new Registry()
+  const metrics = openRuntimeMetrics(registry)
+  const connection: Connection = {
+    server: server.url,
+    tls: {},
+    namespace: 'apps',
+    authorization: async () => null,
+    forgetAuthorization: () => undefined,
+    ...options.connection,
+  }
+  const api = openApi(
+    { fieldManager: 'tester', userAgent: 'tester/1', ...options },
+    { connection, log: log.log, metrics, guards: options.guards ?? [] },
+  )
+  return { api, log, metrics, registry }
+}
+
+function refusalOf(
+  { method, path, body }: SeenRequest,
+  before: KubernetesObject | undefined,
+): StatusAnswer | null {
+  const given = (body ?? {}) as KubernetesObject & { preconditions?: { uid?: string } }
+  if (method === 'POST') return before === undefined ? null : status(409, 'AlreadyExists')
+  if (before === undefined) {
+    const mayBeNew = method === 'PATCH' && !path.endsWith('/status')
+    return mayBeNew ? null : status(404, 'NotFound')
+  }
+  const uid = given.preconditions?.uid
+  if (uid !== undefined && uid !== before.metadata?.uid) return status(409, 'Conflict')
+  const wanted = given.metadata?.resourceVersion
+  const isStale = wanted !== undefined && wanted !== before.metadata?.resourceVersion
+  return isStale ? status(409, 'Conflict') : null
+}
+
+async function toRequest(raw: IncomingMessage): Promise<SeenRequest> {
+  const url = new URL(raw.url ?? '/', 'http://server')
+  return {
+    method: raw.method ?? '',
+    path: url.pathname,
+    query: Object.fromEntries(url.searchParams),
+    headers: raw.headers,
+    body: raw.method === 'GET' ? null : await json(raw).catch(() => null),
+  }
+}
+
+function withoutSubresource(path: string): string {
+  return path.replace(/\/(?:status|scale)$/, '')
+}
+
+function writeEvent(response: ServerResponse, type: string, object: unknown): void {
+  response.write(`${JSON.stringify({ type, object })}\n`)
+}
+
+/** Whether an object's path lies below a collection's, in its namespace or in all. */
+function isWithin(path: string, collection: string): boolean {
+  const parts = path.split('/')
+  const inNamespace = parts.slice(0, -1).join('/')
+  return collection === inNamespace || collection === inNamespace.replace(/\/namespaces\/[^/]+/, '')
+}
+
+function isCollection(path: string): boolean {
+  const rest = path
+    .replace(/^\/apis\/[^/]+\/[^/]+|^\/api\/v1/, '')
+    .replace(/^\/namespaces\/[^/]+/, '')
+  return rest.split('/').length === 2
+}
+
+function placeOf(path: string): Metadata {
+  const match = /\/namespaces\/([^/]+)\/[^/]+\/([^/]+)$/.exec(path)
+  return match === null ? {} : { namespace: match[1] ?? '', name: match[2] ?? '' }
+}

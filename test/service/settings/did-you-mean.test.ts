@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  didYouMean,
+  editDistance,
+  nearestName,
+} from '../../../src/service/settings/did-you-mean.ts'
+
+test('an edit is a letter added, left out, replaced or swapped with its neighbour', () => {
+  const pairs = [
+    ['ab', 'abc'],
+    ['abc', 'ab'],
+    ['abc', 'axc'],
+    ['abc', 'acb'],
+  ] as const
+  assert.deepEqual(
+    pairs.map(([a, b]) => editDistance(a, b)),
+    [1, 1, 1, 1],
+  )
+})
+
+test('the distance is 0 for equal names, the same both ways, and at most the longer length', () => {
+  const word = fc.string({ maxLength: 12 })
+  const property = fc.property(word, word, (a, b) => {
+    assert.equal(editDistance(a, b), editDistance(b, a))
+    assert.equal(editDistance(a, b) === 0, a === b)
+    assert.ok(editDistance(a, b) <= Math.max(a.length, b.length))
+  })
+  fc.assert(property, { numRuns: 200 })
+})
+
+test('the nearest name is suggested when at most a third of its letters differ', () => {
+  const known = ['generator', 'host', 'devnet']
+  assert.equal(nearestName('genrator', known), 'generator')
+  assert.equal(nearestName('hots', known), 'host')
+  assert.equal(nearestName('operator', known), null)
+  assert.equal(didYouMean(nearestName('devent', known)), '; did you mean devnet?')
+  assert.equal(didYouMean(null), '')
+})

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { openLineFile } from '../../../src/service/settings/line-file.ts'
+import { integerBetween } from '../../../src/service/settings/setting-kinds.ts'
+import { type CapturedLog, captureLog } from '../../support/captured-log.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'viewmesh-lines-'))
+after(() => rm(folder, { recursive: true }))
+
+interface Followed extends CapturedLog {
+  readonly values: () => readonly number[]
+  /** The next list that `onChange` is called with. */
+  readonly next: () => Promise<readonly number[]>
+}
+
+async function follow(path: string): Promise<Followed> {
+  const captured = captureLog()
+  let change = Promise.withResolvers<readonly number[]>()
+  const file = await openLineFile(
+    { path, setting: 'NUMBERS_FILE', kind: integerBetween(1, 9), pollIntervalMs: 5 },
+    {
+      log: captured.log,
+      onChange(values) {
+        change.resolve(values)
+        change = Promise.withResolvers()
+      },
+    },
+  )
+  after(() => file.close())
+  return { ...captured, values: file.values, next: () => change.promise }
+}
+
+test('each line is a value; blank lines, comments and blanks around are skipped', async () => {
+  const path = join(folder, 'plain')
+  await writeFile(path, '# numbers\n1\r\n\n  2  \n')
+  assert.deepEqual((await follow(path)).values(), [1, 2])
+})
+
+test('a line that is no value is logged with its number and what is accepted, the others count', async () => {
+  const path = join(folder, 'bad')
+  await writeFile(path, '1\nten\n3\n')
+  const { values, lines } = await follow(path)
+  assert.deepEqual(values(), [1, 3])
+  const { level, msg, ...facts } = lines[0] ?? { level: '', msg: '' }
+  assert.equal(`${level}: ${msg}`, 'warn: line skipped')
+  assert.equal(facts['line'], 2)
+  assert.equal(facts['found'], 'ten')
+  assert.equal(facts['accepted'], 'a whole number from 1 to 9')
+})
+
+test('a changed file is read again', async () => {
+  const path = join(folder, 'changed')
+  await writeFile(path, '1\n')
+  const file = await follow(path)
+  const next = file.next()
+  await writeFile(path, '1\n2\n')
+  assert.deepEqual(await next, [1, 2])
+  assert.deepEqual(file.values(), [1, 2])
+})
+
+test('a folder swapped below a link, as an orchestrator mounts files, is noticed', async () => {
+  for (const version of ['1', '2']) {
+    await mkdir(join(folder, `v${version}`))
+    await writeFile(join(folder, `v${version}`, 'peers'), `${version}\n`)
+  }
+  await symlink('v1', join(folder, 'data'))
+  await symlink('data/peers', join(folder, 'peers'))
+  const file = await follow(join(folder, 'peers'))
+  assert.deepEqual(file.values(), [1])
+  const next = file.next()
+  await symlink('v2', join(folder, 'data.new'))
+  await rename(join(folder, 'data.new'), join(folder, 'data'))
+  assert.deepEqual(await next, [2])
+})
+
+test('a missing file is logged once and gives an empty list until it appears', async () => {
+  const path = join(folder, 'late')
+  const file = await follow(path)
+  assert.deepEqual(file.values(), [])
+  const next = file.next()
+  await writeFile(path, '4\n')
+  assert.deepEqual(await next, [4])
+  assert.deepEqual(file.messages('warn'), ['file not readable'])
+})
+
+test('a file that goes away keeps the last list', async () => {
+  const path = join(folder, 'gone')
+  await writeFile(path, '5\n')
+  const file = await follow(path)
+  await rm(path)
+  await file.line('file not readable')
+  assert.deepEqual(file.values(), [5])
+})

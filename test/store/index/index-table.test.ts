@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { blockSections, type Section } from '../../../src/primitives/collections.ts'
+import { pieceBytes } from '../../../src/store/disk/layout.ts'
+import {
+  chunkAtPosition,
+  createEntryList,
+  findInEntries,
+  findInPages,
+  heightInSpan,
+  mergeEntries,
+  type ReadPage,
+  readEntries,
+  spanPosition,
+  splitEntries,
+  toPages,
+} from '../../../src/store/index/index-table.ts'
+
+interface Entry {
+  readonly fingerprint: number
+  readonly section: Section
+  readonly chunk: number
+}
+
+/** Few different fingerprints, at both ends and in the middle, so that many are equal. */
+const anyFingerprint = fc.oneof(
+  fc.integer({ min: 0, max: 0xffffffff }),
+  fc.constantFrom(0, 1, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff),
+)
+const entry = fc.record<Entry>({
+  fingerprint: anyFingerprint,
+  section: fc.constantFrom(...blockSections),
+  chunk: fc.oneof(fc.integer({ min: 0, max: 30 }), fc.constant(0xffff)),
+})
+
+function tableOf(height: number, entries: readonly Entry[]): Buffer {
+  const list = createEntryList(height, entries.length)
+  for (const { fingerprint, section, chunk } of entries) list.add(fingerprint, section, chunk)
+  return list.sorted()
+}
+
+const reading =
+  (pages: readonly Buffer[]): ReadPage =>
+  (page) =>
+    pages[page]
+
+/** The positions of a fingerprint by a scan of every entry. */
+function expectedPlaces(height: number, entries: readonly Entry[], fingerprint: number): number[] {
+  const places = entries
+    .filter((each) => each.fingerprint === fingerprint)
+    .map(({ section, chunk }) => spanPosition(height, section, chunk))
+  return [...new Set(places)].sort((a, b) => a - b)
+}
+
+describe('an index table', () => {
+  it('finds every chunk of every value, and no other, whatever was added', () => {
+    const entries = fc.array(entry, { maxLength: 400 })
+    fc.assert(
+      fc.property(
+        entries,
+        fc.integer({ min: 0, max: 1e9 }),
+        anyFingerprint,
+        (list, height, other) => {
+          const table = tableOf(height, list)
+          const pages = reading(toPages(table))
+          for (const fingerprint of [other, ...list.map((each) => each.fingerprint)]) {
+            const expected = expectedPlaces(height, list, fingerprint)
+            assert.deepEqual(findInEntries(table, fingerprint), expected)
+            assert.deepEqual(findInPages(pages, fingerprint), expected)
+          }
+          assert.deepEqual(readEntries(pages), table)
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+
+  it('decodes a position to its height, section and chunk', () => {
+    const place = spanPosition(64 * 1000 + 63, 'Log', 0xffff)
+    assert.equal(heightInSpan(place), 63)
+    assert.deepEqual(chunkAtPosition(place), { section: 'Log', chunk: 0xffff })
+  })
+
+  it('finds a value that fills several pages, and its neighbours', () => {
+    const many = Array.from({ length: 2500 }, (_, chunk) => chunk)
+    const entries = [
+      ...many.map((chunk): Entry => ({ fingerprint: 5000, section: 'Log', chunk })),
+      ...many.map((index): Entry => ({ fingerprint: index * 4, section: 'Transaction', chunk: 1 })),
+    ]
+    const pages = toPages(tableOf(7, entries))
+    assert.ok(pages.length > 8)
+    assert.ok(pages.every((page) => page.length <= pieceBytes))
+    const read = reading(pages)
+    for (const fingerprint of [0, 4, 4996, 5000, 5004, 9996, 1, 4999, 0xffffffff]) {
+      assert.deepEqual(findInPages(read, fingerprint), expectedPlaces(7, entries, fingerprint))
+    }
+  })
+
+  it('reads two pages for a lookup in a large table', () => {
+    const entries = Array.from({ length: 50_000 }, (_, index): Entry => {
+      return { fingerprint: Math.imul(index, 0x9e3779b1) >>> 0, section: 'Log', chunk: index % 9 }
+    })
+    const pages = toPages(tableOf(0, entries))
+    let reads = 0
+    const found = findInPages((page) => {
+      reads++
+      return pages[page]
+    }, entries[777]?.fingerprint ?? 0)
+    assert.equal(found.length, 1)
+    assert.equal(reads, 2)
+  })
+
+  it('of a span holds what the tables of its blocks held, and can be split again', () => {
+    const blocks = fc.uniqueArray(
+      fc.record({
+        offset: fc.integer({ min: 0, max: 63 }),
+        entries: fc.array(entry, { maxLength: 60 }),
+      }),
+      { selector: (block) => block.offset, maxLength: 64 },
+    )
+    fc.assert(
+      fc.property(blocks, (list) => {
+        const tables = list.map(({ offset, entries }) => tableOf(6400 + offset, entries))
+        const merged = mergeEntries(tables)
+        const pages = reading(toPages(merged))
+        for (const { entries } of list) {
+          for (const { fingerprint } of entries.slice(0, 5)) {
+            const expected = list.flatMap(({ offset, entries: there }) =>
+              expectedPlaces(offset, there, fingerprint),
+            )
+            assert.deepEqual(
+              findInPages(pages, fingerprint),
+              expected.sort((a, b) => a - b),
+            )
+          }
+        }
+        const parts = splitEntries(merged)
+        for (const [index, { offset, entries }] of list.entries()) {
+          assert.deepEqual(parts.get(offset), entries.length > 0 ? tables[index] : undefined)
+        }
+      }),
+      { numRuns: 60 },
+    )
+  })
+})

@@ -1,0 +1,110 @@
+/**
+ * A program that has a store open, for tests that kill it, fill its disk or start a second one.
+ * `hold <path>` opens the store and waits; `hold-as-user <path>` does so as another user than root.
+ * `write <path>` resumes at the first unsealed block and stores blocks, with reorganisations and pruning, until it
+ * is killed; it says each height that was acknowledged. `fill <path>` stores blocks until one fails, and says as JSON
+ * what happened.
+ */
+import { writeSync } from 'node:fs'
+import process from 'node:process'
+import { pino } from 'pino'
+import { ServiceError } from '../../../src/errors.ts'
+import type { StoreWriter } from '../../../src/store/store.ts'
+import { openWriter } from '../../../src/store/write/writer.ts'
+import { opaqueBlock, opaqueNetwork, opaqueSeal } from '../../support/chain/opaque-blocks.ts'
+import { leaveRoot } from '../../support/other-user/leave-root.ts'
+
+/** What the `write` program keeps visible. */
+export const writtenRetainBlocks = 100
+/** Every so many heights the last few are replaced by those of another branch. */
+const reorgEvery = 40
+const reorgDepth = 6
+
+/** Bytes of the body at a height. */
+export function writtenBytes(height: number): number {
+  return 500 + ((height * 7919) % 20_000)
+}
+
+/** The branches to which a block at this height may belong. */
+export function writtenBranches(height: number): string[] {
+  const next = Math.ceil(height / reorgEvery) * reorgEvery
+  return next - height < reorgDepth ? ['main', `at-${next}`] : ['main']
+}
+
+/** What the `fill` program says at the end. */
+export interface FillReport {
+  readonly acknowledged: number
+  readonly code: string
+  readonly message: string
+  readonly remedy: string | null
+  readonly laterCode: string
+  /** Highest height that readers see after the failure. */
+  readonly head: number
+}
+
+const say = (text: string): number => writeSync(1, `${text}\n`)
+
+async function write(store: StoreWriter): Promise<void> {
+  const snapshot = store.reader.snapshot()
+  const head = snapshot.range()?.head ?? 0
+  const next = snapshot.firstUnsealed(opaqueSeal(1).signatureIdentity) ?? head + 1
+  snapshot.release()
+  for (let height = next; ; height++) {
+    const written = writeHeight(store, height).then(() => say(`acknowledged ${height}`))
+    if (height % 4 === 0) await written
+    await store.prune()
+  }
+}
+
+async function writeHeight(store: StoreWriter, height: number): Promise<void> {
+  const block = opaqueBlock(height, writtenBytes(height))
+  const documents = store.putBlock(block)
+  await Promise.all([documents, store.putSeals(height, block.seals)])
+  if (height % reorgEvery !== 0) return
+  const branch = Array.from({ length: reorgDepth }, (_, index) => height - reorgDepth + 1 + index)
+  await store.replaceBlocks(
+    height - reorgDepth + 1,
+    height,
+    branch.map((each) => opaqueBlock(each, writtenBytes(each), `at-${height}`)),
+  )
+}
+
+async function fill(store: StoreWriter): Promise<void> {
+  let acknowledged = 0
+  let failure: unknown
+  for (let height = 1; failure === undefined; height += 3) {
+    const writes = [0, 1, 2].map(async (step) => {
+      await store.putSealedBlock(opaqueBlock(height + step, 60_000))
+      acknowledged = height + step
+    })
+    const results = await Promise.allSettled(writes)
+    failure = results.find((result) => result.status === 'rejected')?.reason
+  }
+  const later = await store.putSeals(1, []).catch((error: unknown) => error)
+  const snapshot = store.reader.snapshot()
+  const head = snapshot.range()?.head ?? 0
+  snapshot.release()
+  await store.close()
+  if (!(failure instanceof ServiceError) || !(later instanceof ServiceError)) throw failure
+  const { code, message, remedy = null } = failure
+  const report: FillReport = { acknowledged, code, message, remedy, laterCode: later.code, head }
+  say(JSON.stringify(report))
+}
+
+async function main(mode: string | undefined, path: string): Promise<void> {
+  const retainBlocks = mode === 'write' ? writtenRetainBlocks : null
+  const log = pino({ enabled: false })
+  if (mode === 'hold-as-user') leaveRoot()
+  const store = await openWriter({ path, network: opaqueNetwork, retainBlocks }, { log })
+  if (mode === 'write') return write(store)
+  if (mode === 'fill') return fill(store)
+  say('open')
+  setInterval(() => undefined, 1_000)
+}
+
+if (process.argv[1]?.endsWith('store-program.ts')) {
+  await main(process.argv[2], process.argv[3] ?? '').catch((error: unknown) => {
+    say(error instanceof ServiceError ? error.code : String(error))
+    process.exitCode = 1
+  })
+}
