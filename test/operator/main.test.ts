@@ -65,3 +65,10 @@ test('outside a cluster it reports that and exits with 1', async () => {
   assert.equal(result.code, 1)
   assert.equal(lastError(result).code, 'OPERATOR_CONNECTION_MISSING')
 })
+
+test('nothing in the environment makes it end at a write, as tests have it do', async () => {
+  const addresses = { HEALTH_ADDR: '127.0.0.1:0', METRICS_ADDR: '127.0.0.1:0' }
+  const asked = { OPERATOR_TEST_DIE_AT: 'no such write', DIE_AT: 'no such write' }
+  const result = await run([], { ...images, ...addresses, ...asked })
+  assert.equal(lastError(result).code, 'OPERATOR_CONNECTION_MISSING')
+})

@@ -258,8 +258,7 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
   }
 
   test('before patch Event: a kill while repeated Events are counted changes no object', async () => {
-    const env = { ...alone, OPERATOR_TEST_DIE_AT: 'before patch Event' }
-    const dying = await space.start({ env })
+    const dying = await space.start({ env: alone, dieAt: 'before patch Event' })
     const { data } = (await here.find('ConfigMap', 'edited-host-config')) ?? {}
     for (const _ of ['once', 'again']) {
       await here.patch('ConfigMap', 'edited-host-config', {

@@ -52,8 +52,9 @@ export interface OperatorSpace {
 }
 
 export interface OperatorStart {
-  /** More environment, for instance OPERATOR_TEST_DIE_AT. */
   readonly env?: Readonly<Record<string, string>>
+  /** A moment of `die-at.ts` at which it is killed. */
+  readonly dieAt?: string
   /** The operator is going to end by itself; nothing is waited for. */
   readonly expectDeath?: boolean
 }
@@ -113,11 +114,15 @@ export async function openOperatorSpace(cluster: Cluster, count = 1): Promise<Op
     await ended
     running = null
   }
-  const start: OperatorSpace['start'] = async ({ env = {}, expectDeath = false } = {}) => {
+  const start: OperatorSpace['start'] = async ({ env = {}, dieAt, expectDeath = false } = {}) => {
     await stop()
-    const program = startChild('operator/main.ts', {
-      env: { ...settingsOf(namespaces, kubeconfig), ...env },
-    })
+    const settings = { ...settingsOf(namespaces, kubeconfig), ...env }
+    const program =
+      dieAt === undefined
+        ? startChild('operator/main.ts', { env: settings })
+        : startChild('test/operator/support/mortal-operator.ts', {
+            env: { ...settings, DIE_AT: dieAt },
+          })
     started.push(program)
     running = expectDeath ? null : program
     if (!expectDeath) await program.says('controllers work')
@@ -136,10 +141,7 @@ export async function openOperatorSpace(cluster: Cluster, count = 1): Promise<Op
     start,
     async dieAt(moment, write = async () => undefined, env = alone) {
       await stop('SIGKILL')
-      const dying = await start({
-        env: { ...env, OPERATOR_TEST_DIE_AT: moment },
-        expectDeath: true,
-      })
+      const dying = await start({ env, dieAt: moment, expectDeath: true })
       await write()
       assert.equal((await dying.ended()).signal, 'SIGKILL', dying.stdout())
     },

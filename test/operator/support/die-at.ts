@@ -1,22 +1,18 @@
 /**
- * For tests of what survives a SIGKILL: ends the process at a named write. Nothing else uses it.
+ * Ends the operator at a named write, for tests of what survives a SIGKILL.
  *
  * `before create Secret` ends it when the bytes of the first such write are about to go out, `after apply
  * StatefulSet 2` when the second has been answered, `after apply Host/status` at a subresource. Verbs are those
  * of `Call`.
  */
-import { ServiceError } from '../../src/errors.ts'
-import type { Call } from './client/api-error.ts'
-import type { WriteGuard } from './client/requests.ts'
+import assert from 'node:assert/strict'
+import type { Call } from '../../../operator/runtime/client/api-error.ts'
+import type { WriteGuard } from '../../../operator/runtime/client/requests.ts'
 
-/** Throws CONFIG_INVALID for text of another form. `die` does not return. */
+/** Throws for text of another form. `die` does not return. */
 export function dieAt(text: string, die: () => void): WriteGuard {
   const match = /^(before|after) (\w+) (\w+)(?:\/(\w+))?(?: (\d+))?$/.exec(text)
-  if (match === null) {
-    throw new ServiceError('CONFIG_INVALID', `${text} names no write to end at`, {
-      remedy: 'Write it as "before create Secret" or "after apply StatefulSet 2".',
-    })
-  }
+  assert.ok(match, `${text} names no write, as "after apply StatefulSet 2" does`)
   const [, moment, verb, kind, subresource, number = '1'] = match
   let left = Number(number)
   const look = (call: Call): void => {
