@@ -87,10 +87,10 @@ test('charts and the file for kubectl are signed as well, and name images by wha
       `cosign sign-blob --yes --bundle ${folder}/install.yaml.bundle ${folder}/install.yaml`,
     ],
   )
-  const told = readFileSync(join(folder, 'charts'), 'utf8').match(/image: .*/g)
+  const chartImages = readFileSync(join(folder, 'charts'), 'utf8').match(/image: .*/g)
   const [generator, host, operator] = images
   assert.deepEqual(
-    told,
+    chartImages,
     [operator, generator, host, generator, host].map((image) => `image: ${image}`),
   )
   const rendered = calls().find((call) => call.startsWith('helm template'))

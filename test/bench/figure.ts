@@ -7,7 +7,7 @@ export interface Figure {
   /** The measured value, in `unit`. */
   readonly value: number
   readonly unit: 'x' | 'kB' | 'MB' | 'ms' | 's' | 'requests' | 'writes'
-  /** At most this much is the goal; without one the value is only told. */
+  /** At most this much is the goal; without one the value is only shown. */
   readonly goal?: number
   readonly stretch?: number
   /** The values the figure was computed from. */

@@ -166,7 +166,7 @@ for (const [name, respond, code] of failures)
 
 for (const [how, announced] of [
   ['announced', true],
-  ['in pieces, of a length not told', false],
+  ['in pieces, of an unknown length', false],
 ] as const)
   test(`a response of the largest size is read, one byte more is not: ${how}`, async (t) => {
     const maxResponseBytes = 10_000

@@ -44,10 +44,10 @@ function strangeLabels({ expr, shown }: Question): string[] {
   const groups = [...expr.matchAll(/\bby \(([^)]*)\)/g)].map(([, text = '']) => text.split(', '))
   const grouped = groups.flat().filter((label) => !all.includes(label))
   const left = groups[0] ?? [...all, ...ofTheTarget]
-  const told = [...shown.matchAll(/\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}/g)].flatMap(
+  const named = [...shown.matchAll(/\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}/g)].flatMap(
     ([, label = '']) => (left.includes(label) ? [] : [`${label}, shown`]),
   )
-  return [...[...selected, ...grouped].filter((label) => !ofTheTarget.includes(label)), ...told]
+  return [...[...selected, ...grouped].filter((label) => !ofTheTarget.includes(label)), ...named]
 }
 
 interface Dashboard {
@@ -112,12 +112,12 @@ test('conditions that an alert asks for are in the table', () => {
 
 test('ViewmeshNotReady covers every reason that no other alert or person handles and that lasts', () => {
   const { expr = '' } = alerts.find(({ alert }) => alert === 'ViewmeshNotReady') ?? {}
-  const told = /reason=~"([^"]+)"/.exec(expr)?.[1]?.split('|') ?? []
+  const named = /reason=~"([^"]+)"/.exec(expr)?.[1]?.split('|') ?? []
   const others = ['Pending', 'Initializing', 'RollingOut', 'Paused', 'Stalled']
   const isBad = ([, { status }]: [string, { readonly status: string }]): boolean =>
     status === 'False'
   const bad = Object.entries(conditions.Ready.reasons).filter(isBad)
-  assert.deepEqual([...told, ...others].toSorted(), bad.map(([reason]) => reason).toSorted())
+  assert.deepEqual([...named, ...others].toSorted(), bad.map(([reason]) => reason).toSorted())
 })
 
 test('no alert counts failures over a while: pauses between them grow to a quarter of an hour', () => {

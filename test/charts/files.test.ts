@@ -24,14 +24,14 @@ test('the operator’s chart has exactly the CRDs', () => {
   }
 })
 
-test('catalogues of charts are told of the definitions as they are, with an example of each', () => {
+test('catalogues of charts get the definitions as they are, with an example of each', () => {
   const { annotations } = parse(read('charts/operator/Chart.yaml'))
-  const told: readonly { kind: string; version: string; name: string }[] = parse(
+  const listed: readonly { kind: string; version: string; name: string }[] = parse(
     annotations['artifacthub.io/crds'],
   )
   const definitions = readdirSync(`${repository}/crds`).map((file) => parse(read(`crds/${file}`)))
   assert.deepEqual(
-    told.map(({ kind, version, name }) => [kind, version, name]),
+    listed.map(({ kind, version, name }) => [kind, version, name]),
     definitions.map(({ metadata, spec }) => [
       spec.names.kind,
       spec.versions[0].name,
@@ -43,7 +43,7 @@ test('catalogues of charts are told of the definitions as they are, with an exam
   )
   assert.deepEqual(
     examples.map(({ apiVersion, kind }) => [kind, apiVersion]),
-    told.map(({ kind, version }) => [kind, `viewmesh.io/${version}`]),
+    listed.map(({ kind, version }) => [kind, `viewmesh.io/${version}`]),
   )
 })
 

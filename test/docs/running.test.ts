@@ -146,7 +146,7 @@ describe('the example for one machine', () => {
     )
   })
 
-  test('shows at /health what the page about troubles looks at first', async () => {
+  test('shows at /health what the troubleshooting page looks at first', async () => {
     const [command = ''] = commandsOf('docs/troubleshooting.md', '/health | jq')
     const { stdout } = await promisify(execFile)('bash', ['-ec', adapt(command)], shellOptions())
     const report = JSON.parse(stdout)

@@ -18,13 +18,13 @@ import { isRoot, makeReadable, otherUser } from '../support/other-user/leave-roo
 import { copyReadablePrograms } from '../support/other-user/readable-programs.ts'
 import { readSourceFiles } from '../support/source-files.ts'
 import { assertExplained, explanations, troubleshooting } from './support/explained.ts'
-import { commandsOf } from './support/page.ts'
 import {
   type Failure,
   type LogLine,
   type Started,
   startProgram,
-} from './support/troubled-program.ts'
+} from './support/failing-program.ts'
+import { commandsOf } from './support/page.ts'
 
 /** Rows of the service page's "Messages and remedies" that programs of today can say. */
 const serviceRows = [
@@ -42,15 +42,15 @@ const explainedElsewhere: Readonly<Record<string, string>> = {
   CHAIN_BLOCK_INCOMPLETE: 'test/chain/block-check.test.ts',
   HOST_SIGNERS_FILE_UNUSABLE: 'test/host/trust/trust-failures.test.ts',
   HOST_SIGNER_CHANGED: 'test/host/trust/trust.test.ts',
-  HOST_SIGNER_SILENT: 'test/host/apply/lasting-trouble.test.ts',
-  HOST_SIGNERS_DISAGREE: 'test/host/apply/lasting-trouble.test.ts',
-  HOST_FORK_TOO_DEEP: 'test/host/apply/lasting-trouble.test.ts',
-  HOST_SIGNER_TWICE: 'test/host/apply/lasting-trouble.test.ts',
-  HOST_GENESIS_MISMATCH: 'test/host/apply/lasting-trouble.test.ts',
+  HOST_SIGNER_SILENT: 'test/host/apply/lasting-failures.test.ts',
+  HOST_SIGNERS_DISAGREE: 'test/host/apply/lasting-failures.test.ts',
+  HOST_FORK_TOO_DEEP: 'test/host/apply/lasting-failures.test.ts',
+  HOST_SIGNER_TWICE: 'test/host/apply/lasting-failures.test.ts',
+  HOST_GENESIS_MISMATCH: 'test/host/apply/lasting-failures.test.ts',
   GENERATOR_CHAIN_CHANGED: 'test/generator/ingest/ingest.test.ts',
   GENERATOR_KEY_RUNS_TWICE: 'test/generator/heads.test.ts',
-  HOST_NETWORK_UNKNOWN: 'test/host/troubles.test.ts',
-  HOST_SCHEMA_UNAUTHORIZED: 'test/host/troubles.test.ts',
+  HOST_NETWORK_UNKNOWN: 'test/host/start-failures.test.ts',
+  HOST_SCHEMA_UNAUTHORIZED: 'test/host/start-failures.test.ts',
   STORE_NEARLY_FULL: 'test/store/disk/volume-watch.test.ts',
   STORE_FULL: 'test/store/write/failed-write.test.ts',
   'execution node is behind everything stored, waits until it has caught up':
@@ -58,7 +58,7 @@ const explainedElsewhere: Readonly<Record<string, string>> = {
 }
 
 const stranger = '12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5'
-const top = mkdtempSync(join(tmpdir(), 'viewmesh-troubles-'))
+const top = mkdtempSync(join(tmpdir(), 'viewmesh-failures-'))
 /** Headings that were said here. */
 const said = new Set<string>()
 let anvil: Anvil

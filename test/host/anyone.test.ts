@@ -40,7 +40,7 @@ test(`${messages} messages of thousands of keys neither end nor fill a Host that
     return (await answer.json()) as HealthReport
   }
   const seen = new Set<number>()
-  const told = new Set<string>()
+  const reported = new Set<string>()
   while (Number(storm.stdout().trim().split('\n').at(-1)) < messages) {
     assert.equal(storm.process.exitCode, null, storm.stderr())
     const { signers, errors } = await health()
@@ -49,12 +49,12 @@ test(`${messages} messages of thousands of keys neither end nor fill a Host that
     assert.ok(count <= mostSigners)
     const codes = errors.map(({ code }) => code)
     assert.ok(errors.length <= mostErrors && codes.includes('HOST_TRUSTS_ANYONE'), codes.join())
-    for (const code of codes) told.add(code)
+    for (const code of codes) reported.add(code)
     assert.ok(host.memory().ownBytes - before < mostBytes)
     await pause(50)
   }
   assert.ok(seen.has(mostSigners), 'so many keys were heard')
-  assert.ok(told.has('HOST_SIGNER_TWICE'), 'each said two things at once')
+  assert.ok(reported.has('HOST_SIGNER_TWICE'), 'each said two things at once')
   assert.equal(host.ownEnd(), null)
   assert.deepEqual(await host.query('{ __typename }'), { __typename: 'Query' })
 })

@@ -147,7 +147,7 @@ async function openMesh(t: TestContext): Promise<Mesh> {
 }
 
 /** Every Generator seals and publishes each block, in an order of its own, while links come and go. */
-async function publishUnderTrouble(mesh: Mesh, chain: readonly ChainBlock[]): Promise<void> {
+async function publishUnderDisruption(mesh: Mesh, chain: readonly ChainBlock[]): Promise<void> {
   const random = createSeededRandom('severed links')
   for (const [index, block] of chain.entries()) {
     for (const link of mesh.links) random.pick([link.sever, link.mend, () => undefined])()
@@ -163,7 +163,7 @@ test('three Hosts over severed links, with restarts and a liar, count the same v
   const mesh = await openMesh(t)
   repeatHeads(t, mesh.generators)
   const liar = await openLiar(t, mesh.hosts, mesh.generators)
-  await publishUnderTrouble(mesh, chain)
+  await publishUnderDisruption(mesh, chain)
   for (const link of mesh.links) link.mend()
   const expected = chain.map(({ number, hash }) => {
     const signers = mesh.generators.map(({ signer }) => signer.identity)

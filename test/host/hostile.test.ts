@@ -31,8 +31,8 @@ interface Scene {
 }
 
 /**
- * A Host with five blocks of an honest Generator. It accepts Mallory as well, who says nothing of a head: what is
- * told of a hostile peer here, an accepted signer can do, or who has its key.
+ * A Host with five blocks of an honest Generator. It accepts Mallory as well, who reports no head: what a
+ * hostile peer does here is what an accepted signer, or whoever has its key, can do.
  */
 async function openScene(t: TestContext): Promise<Scene> {
   const chain = createChain({ count: 5, from: 1, shape: shapes.tiny })

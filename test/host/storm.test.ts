@@ -59,13 +59,13 @@ async function servedAfterMs({ program }: Subject, number: number): Promise<numb
 }
 
 /** What `/health` says that is not of this moment or of who is connected. */
-async function toldBy({ program }: Subject): Promise<unknown> {
+async function reportOf({ program }: Subject): Promise<unknown> {
   const { status, tail, head, lag, gaps, errors, genesis, trust, signers } = await program.health()
-  const told = signers?.map(({ last_heard, ...signer }) => ({
+  const reportedSigners = signers?.map(({ last_heard, ...signer }) => ({
     ...signer,
     isHeard: last_heard !== null,
   }))
-  return { status, tail, head, lag, gaps, errors, genesis, trust, signers: told }
+  return { status, tail, head, lag, gaps, errors, genesis, trust, signers: reportedSigners }
 }
 
 async function storedBy({ path }: Subject): Promise<unknown[]> {
@@ -128,12 +128,12 @@ test(`${messages} messages of strangers change neither a Host’s store nor its 
   assert.ok((arrivedMs[arrivedMs.length >> 1] ?? 0) < 1000)
   // A collector that gets no processor time is late for a moment.
   const [median = 0, peak = 0] = [grown[grown.length >> 1], grown.at(-1)]
-  const told = `${median} bytes more than before, ${peak} for a moment`
-  assert.ok(median < 50 * megabyte && peak < 75 * megabyte, told)
+  const growth = `${median} bytes more than before, ${peak} for a moment`
+  assert.ok(median < 50 * megabyte && peak < 75 * megabyte, growth)
   const isToldAlike = async (): Promise<boolean> =>
-    isDeepStrictEqual(await toldBy(host), await toldBy(twin))
+    isDeepStrictEqual(await reportOf(host), await reportOf(twin))
   await until(isToldAlike).catch(() => undefined)
-  assert.deepEqual(await toldBy(host), await toldBy(twin))
+  assert.deepEqual(await reportOf(host), await reportOf(twin))
   await Promise.all([host.program.stop(), twin.program.stop()])
   const stored = await storedBy(host)
   assert.deepEqual(stored, await storedBy(twin))

@@ -18,8 +18,8 @@ test('a lasting failure is logged once with its code and remedy, and once when i
     { log, failures: () => now },
   )
   t.after(() => failureLog.close())
-  const told = await line('Nobody speaks.')
-  assert.deepEqual([told.level, told['code'], told['remedy']], ['warn', silent.code, 'Look.'])
+  const logged = await line('Nobody speaks.')
+  assert.deepEqual([logged.level, logged['code'], logged['remedy']], ['warn', silent.code, 'Look.'])
   now = [{ ...silent, message: 'Nobody speaks, for 21 seconds.' }]
   await new Promise((resolve) => setTimeout(resolve, 10))
   now = []

@@ -10,7 +10,7 @@ const settleWithinMs = 150_000
 /** Between two looks at the programs: they tell nobody that they have followed. */
 const lookEveryMs = 250
 const network = 'Ethereum__Mainnet'
-/** Differences that are told of one program. */
+/** Differences that are reported of one program. */
 const maxDifferences = 20
 
 /** Waits until all programs stand at the node's head, with all votes and without failures; tells who does not. */

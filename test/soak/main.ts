@@ -37,5 +37,5 @@ try {
 }
 if (isWell) rmSync(folder, { recursive: true, force: true })
 else say(`FAILED; stores and logs are in ${folder}, the seed is ${seed}`)
-// Programs that could not be told to end go with this one.
+// Programs that could not be ended go with this one.
 process.exit(isWell ? 0 : 1)

@@ -1,7 +1,7 @@
 /** When the memory of a program is called flat. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { allowedGrowthBytes, judgeMemory, type MemorySample, warmUpMs } from './memory.ts'
+import { allowedGrowthBytes, checkMemory, type MemorySample, warmUpMs } from './memory.ts'
 
 const mebibyte = 1024 * 1024
 
@@ -20,12 +20,12 @@ function life(
 }
 
 const isFlat = (samples: readonly MemorySample[]): boolean[] =>
-  judgeMemory(samples).map((verdict) => verdict.isFlat)
+  checkMemory(samples).map((verdict) => verdict.isFlat)
 
 test('what grows while it warms up and then no more is flat', () => {
   const warmUpS = warmUpMs / 1_000
   const samples = life(1, 300, (second) => 100 + Math.min(second, warmUpS))
-  assert.deepEqual(judgeMemory(samples), [
+  assert.deepEqual(checkMemory(samples), [
     {
       name: 'host 1',
       life: 1,
@@ -53,7 +53,7 @@ test('the saw teeth of a collector are flat', () => {
   assert.deepEqual(isFlat(life(1, 300, (second) => 100 + 80 * ((second % 7) / 7))), [true])
 })
 
-test('each life is judged by itself, and none that was too short', () => {
+test('each life is checked by itself, and none that was too short', () => {
   const lives = [...life(1, 300, () => 100), ...life(2, 60, (second) => 100 + second)]
   assert.deepEqual(isFlat(lives), [true])
 })

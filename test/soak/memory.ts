@@ -12,7 +12,7 @@ export interface MemorySample {
   readonly ownBytes: number
 }
 
-/** A life that lasted long enough to be judged. */
+/** A life that lasted long enough to be checked. */
 export interface MemoryVerdict {
   readonly name: string
   readonly life: number
@@ -31,12 +31,12 @@ const windowMs = 20_000
 export const allowedGrowthBytes: number = 64 * 1024 * 1024
 
 /** A verdict on each life of each program. */
-export function judgeMemory(samples: readonly MemorySample[]): MemoryVerdict[] {
+export function checkMemory(samples: readonly MemorySample[]): MemoryVerdict[] {
   const lives = Map.groupBy(samples, ({ name, life }) => `${name} ${life}`)
-  return [...lives.values()].flatMap((life) => judgeLife(life) ?? [])
+  return [...lives.values()].flatMap((life) => checkLife(life) ?? [])
 }
 
-function judgeLife(samples: readonly MemorySample[]): MemoryVerdict | null {
+function checkLife(samples: readonly MemorySample[]): MemoryVerdict | null {
   const [first] = samples
   const last = samples.at(-1)
   if (first === undefined || last === undefined) return null

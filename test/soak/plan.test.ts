@@ -2,17 +2,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createSeededRandom } from '../support/seeded-random.ts'
-import { generatorNames, hostNames, planTroubles, type Trouble } from './plan.ts'
+import { type Disruption, generatorNames, hostNames, planDisruptions } from './plan.ts'
 
-const planOf = (minutes: number, seed: string): Trouble[] =>
-  planTroubles(minutes, createSeededRandom(seed))
+const planOf = (minutes: number, seed: string): Disruption[] =>
+  planDisruptions(minutes, createSeededRandom(seed))
 const seeds = Array.from({ length: 200 }, (_, index) => `seed ${index}`)
-const countOf = (plan: readonly Trouble[], kind: Trouble['kind']): number =>
-  plan.filter((trouble) => trouble.kind === kind).length
+const countOf = (plan: readonly Disruption[], kind: Disruption['kind']): number =>
+  plan.filter((disruption) => disruption.kind === kind).length
 
 test('three minutes have three reorganisations, a kill of each program and a node outage', () => {
   for (const plan of seeds.map((seed) => planOf(3, seed))) {
-    const killed = plan.flatMap((trouble) => (trouble.kind === 'kill' ? [trouble.name] : []))
+    const killed = plan.flatMap((disruption) =>
+      disruption.kind === 'kill' ? [disruption.name] : [],
+    )
     assert.equal(countOf(plan, 'reorganisation'), 3)
     assert.equal(killed.filter((name) => generatorNames.some((each) => each === name)).length, 1)
     assert.equal(killed.filter((name) => hostNames.some((each) => each === name)).length, 1)
@@ -29,23 +31,23 @@ test('an hour has a reorganisation a minute and a kill every two', () => {
   )
 })
 
-test('troubles come in the order of their times, and leave quiet at the end', () => {
+test('disruptions come in the order of their times, and leave quiet at the end', () => {
   for (const plan of seeds.map((seed) => planOf(4, seed))) {
     const times = plan.map(({ atS }) => atS)
     assert.deepEqual(
       times,
       times.toSorted((a, b) => a - b),
     )
-    for (const trouble of plan) {
-      const lastsS = trouble.kind === 'absence' ? trouble.forS : 0
-      assert.ok(trouble.atS >= 25 && trouble.atS + lastsS <= 4 * 60 - 15)
+    for (const disruption of plan) {
+      const lastsS = disruption.kind === 'absence' ? disruption.forS : 0
+      assert.ok(disruption.atS >= 25 && disruption.atS + lastsS <= 4 * 60 - 15)
     }
   }
 })
 
 test('reorganisations take one to ten blocks back', () => {
-  const depths = planOf(300, 'depths').flatMap((trouble) =>
-    trouble.kind === 'reorganisation' ? [trouble.depth] : [],
+  const depths = planOf(300, 'depths').flatMap((disruption) =>
+    disruption.kind === 'reorganisation' ? [disruption.depth] : [],
   )
   assert.deepEqual(
     [...new Set(depths)].sort((a, b) => a - b),

@@ -10,7 +10,7 @@ export type HostName = (typeof hostNames)[number]
 export type MemberName = GeneratorName | HostName
 
 /** Something that goes wrong; times are in seconds from the start. */
-export type Trouble = { readonly atS: number } & (
+export type Disruption = { readonly atS: number } & (
   | { readonly kind: 'reorganisation'; readonly depth: number; readonly way: Reorganisation }
   | { readonly kind: 'kill'; readonly name: MemberName; readonly downS: number }
   | {
@@ -31,17 +31,17 @@ const minutesPerAbsence = 3
 const shortDownS = [0, 2, 8] as const
 const downS = [...shortDownS, 25, 70] as const
 
-/** Troubles in the order of their times; at least one of each kind, and both kinds of programs are killed. */
-export function planTroubles(minutes: number, random: SeededRandom): Trouble[] {
-  const troubles = [
+/** Disruptions in the order of their times; at least one of each kind, and both kinds of programs are killed. */
+export function planDisruptions(minutes: number, random: SeededRandom): Disruption[] {
+  const disruptions = [
     ...planReorganisations(minutes, random),
     ...planKills(minutes, random),
     ...planAbsences(minutes, random),
   ]
-  return troubles.sort((a, b) => a.atS - b.atS)
+  return disruptions.sort((a, b) => a.atS - b.atS)
 }
 
-function planReorganisations(minutes: number, random: SeededRandom): Trouble[] {
+function planReorganisations(minutes: number, random: SeededRandom): Disruption[] {
   return spread(Math.max(1, Math.floor(minutes)), minutes, 0, random).map((atS) => ({
     kind: 'reorganisation',
     atS,
@@ -51,7 +51,7 @@ function planReorganisations(minutes: number, random: SeededRandom): Trouble[] {
 }
 
 /** One in two minutes. The first two are of a Generator and of a Host, and short: there may be no others. */
-function planKills(minutes: number, random: SeededRandom): Trouble[] {
+function planKills(minutes: number, random: SeededRandom): Disruption[] {
   const first: MemberName[] = [random.pick(generatorNames), random.pick(hostNames)]
   if (random.int(2) === 0) first.reverse()
   const times = spread(Math.max(first.length, Math.floor(minutes / 2)), minutes, 0, random)
@@ -63,7 +63,7 @@ function planKills(minutes: number, random: SeededRandom): Trouble[] {
   }))
 }
 
-function planAbsences(minutes: number, random: SeededRandom): Trouble[] {
+function planAbsences(minutes: number, random: SeededRandom): Disruption[] {
   const count = Math.max(1, Math.floor(minutes / minutesPerAbsence))
   return spread(count, minutes, absentS, random).map((atS) => ({
     kind: 'absence',
@@ -83,11 +83,11 @@ function spread(count: number, minutes: number, lastingS: number, random: Seeded
   )
 }
 
-/** A trouble as a line of the report. */
-export function troubleText(trouble: Trouble): string {
-  if (trouble.kind === 'reorganisation')
-    return `reorganisation: ${trouble.depth} blocks ${trouble.way}`
-  if (trouble.kind === 'kill')
-    return `kill -9: ${trouble.name}, which is away for ${trouble.downS} s`
-  return `the node of ${trouble.names.join(' and ')} ${trouble.way} for ${trouble.forS} s`
+/** A disruption as a line of the report. */
+export function disruptionText(disruption: Disruption): string {
+  if (disruption.kind === 'reorganisation')
+    return `reorganisation: ${disruption.depth} blocks ${disruption.way}`
+  if (disruption.kind === 'kill')
+    return `kill -9: ${disruption.name}, which is away for ${disruption.downS} s`
+  return `the node of ${disruption.names.join(' and ')} ${disruption.way} for ${disruption.forS} s`
 }

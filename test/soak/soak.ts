@@ -1,15 +1,15 @@
-/** One soak from its start to what was found: nothing is judged before all have had the chance to follow. */
+/** One soak from its start to what was found: nothing is checked before all have had the chance to follow. */
 import type { MovingChain } from '../support/chain/moving-chain.ts'
 import { startMovingChain } from '../support/chain/moving-chain.ts'
 import { pause } from '../support/programs.ts'
 import { createSeededRandom } from '../support/seeded-random.ts'
+import { causeDisruptions } from './disruptions.ts'
 import { type Comparison, compareStores, settle } from './ending.ts'
 import { type Fleet, startFleet } from './fleet.ts'
 import { groups, openLoad } from './load.ts'
-import { judgeMemory, type MemoryVerdict } from './memory.ts'
+import { checkMemory, type MemoryVerdict } from './memory.ts'
 import { observeFleet } from './observer.ts'
-import { planTroubles } from './plan.ts'
-import { causeTroubles } from './troubles.ts'
+import { planDisruptions } from './plan.ts'
 import { type Watcher, watchHost } from './watcher.ts'
 
 interface SoakOptions {
@@ -48,8 +48,8 @@ export async function soak(options: SoakOptions, say: (text: string) => void): P
     const observer = observeFleet(fleet)
     const load = openLoad(chain, random('load'))
     const progress = sayProgress({ chain, fleet, say })
-    const troubles = planTroubles(minutes, random('troubles'))
-    await Promise.all([pause(minutes * 60e3), causeTroubles(troubles, { chain, fleet, say })])
+    const disruptions = planDisruptions(minutes, random('disruptions'))
+    await Promise.all([pause(minutes * 60e3), causeDisruptions(disruptions, { chain, fleet, say })])
     progress.stop()
     await load.stop()
     say(`block ${chain.head().number} is the last one, waits until all have followed`)
@@ -58,7 +58,7 @@ export async function soak(options: SoakOptions, say: (text: string) => void): P
     const settleMs = performance.now() - startMs
     await Promise.all([...watchers, observer].map((each) => each.stop()))
     const compared = await compareStores(fleet, chain, retainBlocks)
-    const memory = judgeMemory(observer.samples)
+    const memory = checkMemory(observer.samples)
     const faults = [
       ...observer.faults,
       ...watchers.flatMap((each) => each.faults),

@@ -17,7 +17,7 @@ const watchedBlocks = 48
 /** Of so many blocks the transactions are asked for as well. */
 const watchedWhole = 2
 const everyMs = 150
-/** Faults that are told; there is no use in more of the same. */
+/** Faults that are reported; there is no use in more of the same. */
 const maxFaults = 20
 /** A Host that takes longer for one answer does not answer. */
 const answerWithinMs = 15_000
@@ -36,8 +36,8 @@ export function watchHost(host: Host, wasLeft: (hash: string) => boolean): Watch
   let newest = 0
 
   const note = (found: readonly string[]): void => {
-    const told = found.map((what) => `${host.name}, ${new Date().toISOString()}: ${what}`)
-    faults.push(...told.slice(0, Math.max(0, maxFaults - faults.length)))
+    const reported = found.map((what) => `${host.name}, ${new Date().toISOString()}: ${what}`)
+    faults.push(...reported.slice(0, Math.max(0, maxFaults - faults.length)))
   }
   const ask = async (): Promise<void> => {
     const startMs = performance.now()

@@ -14,8 +14,8 @@ import {
   type Answered,
   alice,
   answeredDocuments,
+  outcomeOf,
   sealableBlock,
-  told,
 } from '../support/chain/answered-documents.ts'
 
 const byAlice = { identities: [alice.identity] }
@@ -29,7 +29,7 @@ test('any document of any block is proven, with all its fields', () => {
   const property = fc.property(answered, (all) => {
     for (const document of all) {
       const verdict = verifyDocument(document, byAlice)
-      assert.equal(told(verdict), 'document')
+      assert.equal(outcomeOf(verdict), 'document')
       const { _docID, _proof, ...fields } = document
       assert.deepEqual(verdict.proves === 'document' && verdict.fields, Object.keys(fields))
     }
@@ -150,7 +150,7 @@ test('without any one of its fields only the CID is proven, and the field is nam
 })
 
 describe('any input gets a verdict and nothing is thrown:', () => {
-  const judge = (value: unknown): void => {
+  const checkVerdict = (value: unknown): void => {
     verifyDocument(value, byAlice)
     verifyAnswer(value, byAlice)
   }
@@ -166,7 +166,7 @@ describe('any input gets a verdict and nothing is thrown:', () => {
       withDate: true,
       withSparseArray: true,
     })
-    fc.assert(fc.property(withSymbolsAndMore, judge), { numRuns: 1_000 })
+    fc.assert(fc.property(withSymbolsAndMore, checkVerdict), { numRuns: 1_000 })
   })
 
   test('objects with the fields of documents and proofs, holding anything', () => {
@@ -188,12 +188,12 @@ describe('any input gets a verdict and nothing is thrown:', () => {
         fc.dictionary(key, tie('tree'), { maxKeys: 8 }),
       ),
     }))
-    fc.assert(fc.property(tree, judge), { numRuns: 1_000 })
+    fc.assert(fc.property(tree, checkVerdict), { numRuns: 1_000 })
   })
 
   test('documents with anything in the place of any part', () => {
     const property = fc.property(change, fc.anything(), ({ document, path }, anything) => {
-      judge(withPart(document, path, anything))
+      checkVerdict(withPart(document, path, anything))
     })
     fc.assert(property, { numRuns: 500 })
   })

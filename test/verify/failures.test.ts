@@ -8,7 +8,7 @@ import {
   bob,
   carol,
   documentOf,
-  told,
+  outcomeOf,
 } from '../support/chain/answered-documents.ts'
 
 const byAlice = { identities: [alice.identity] }
@@ -181,7 +181,7 @@ describe('nothing is proven by', () => {
   for (const { name, code, change, acceptance } of cases) {
     test(`${name}: ${code}`, () => {
       const verdict = verifyDocument(change(documentOf('log-')), acceptance ?? byAlice)
-      assert.equal(told(verdict), code)
+      assert.equal(outcomeOf(verdict), code)
     })
   }
 
@@ -222,7 +222,7 @@ describe('a value is refused that no Host answers:', () => {
   for (const [name, [prefix, field, value]] of Object.entries(forms)) {
     test(name, () => {
       const verdict = verifyDocument({ ...documentOf(prefix), [field]: value }, byAlice)
-      assert.equal(told(verdict), 'value-malformed')
+      assert.equal(outcomeOf(verdict), 'value-malformed')
       assert.match(
         verdict.proves === 'nothing' ? verdict.failure.message : '',
         new RegExp(`\\.${field} `),
@@ -236,7 +236,7 @@ describe('a value is refused that no Host answers:', () => {
       [1_000_001, 'value-malformed'],
     ] as const) {
       const topics = Array(length).fill(`0x${otherHash}`)
-      assert.equal(told(verifyDocument({ ...documentOf('log-'), topics }, byAlice)), code)
+      assert.equal(outcomeOf(verifyDocument({ ...documentOf('log-'), topics }, byAlice)), code)
     }
   })
 
@@ -247,7 +247,7 @@ describe('a value is refused that no Host answers:', () => {
       [bytes + 1, 'value-malformed'],
     ] as const) {
       const data = `0x${'ab'.repeat(length)}`
-      assert.equal(told(verifyDocument({ ...documentOf('log-'), data }, byAlice)), code)
+      assert.equal(outcomeOf(verifyDocument({ ...documentOf('log-'), data }, byAlice)), code)
     }
   })
 })

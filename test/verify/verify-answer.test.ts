@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { verifyAnswer } from '../../src/verify/verify.ts'
-import { alice, documentOf, told } from '../support/chain/answered-documents.ts'
+import { alice, documentOf, outcomeOf } from '../support/chain/answered-documents.ts'
 
 const byAlice = { identities: [alice.identity] }
 
 /** Path and verdict of each document in short. */
 const toldOf = (answer: unknown): readonly string[] =>
-  verifyAnswer(answer, byAlice).map(({ path, verdict }) => `${path.join('.')}: ${told(verdict)}`)
+  verifyAnswer(answer, byAlice).map(
+    ({ path, verdict }) => `${path.join('.')}: ${outcomeOf(verdict)}`,
+  )
 
 test('every document of a nested answer gets its own verdict, the outer ones first', () => {
   const { value, ...half } = documentOf('tx-')

@@ -12,7 +12,7 @@ import {
   bob,
   carol,
   documentOf,
-  told,
+  outcomeOf,
 } from '../support/chain/answered-documents.ts'
 import { createChain } from '../support/chain/block-factory.ts'
 import { sealBlock, testNetwork } from '../support/chain/sealed-blocks.ts'
@@ -71,7 +71,7 @@ describe('what is proven of a document', () => {
       gasLimit: String(Number(block['gasLimit'])),
       difficulty: '0',
     }
-    assert.equal(told(verifyDocument(formatted, byAlice)), 'document')
+    assert.equal(outcomeOf(verifyDocument(formatted, byAlice)), 'document')
   })
 
   test('what follows from proven values: the ids of links and the type name', () => {
@@ -166,11 +166,14 @@ describe('what is proven of a document', () => {
       unproven: ['createdAt'],
     })
     for (const name of Object.keys(signed)) {
-      assert.equal(told(verifyDocument({ ...document, [name]: 'another' }, both)), 'seal-differs')
+      assert.equal(
+        outcomeOf(verifyDocument({ ...document, [name]: 'another' }, both)),
+        'seal-differs',
+      )
     }
     const otherID = `seal-${seal.blockHash}-${alice.identity}`
-    assert.equal(told(verifyDocument({ ...document, _docID: otherID }, both)), 'seal-differs')
+    assert.equal(outcomeOf(verifyDocument({ ...document, _docID: otherID }, both)), 'seal-differs')
     const unknown = verifyDocument(document, byAlice)
-    assert.equal(told(unknown), 'identity-unknown')
+    assert.equal(outcomeOf(unknown), 'identity-unknown')
   })
 })

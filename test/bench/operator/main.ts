@@ -95,7 +95,7 @@ function hostSpec(storageClassName: string, podSpec: object): object {
   }
 }
 
-/** The latest first; one that fails is told, and the others are still closed. */
+/** The latest first; one that fails is reported, and the others are still closed. */
 async function closeAll(): Promise<void> {
   say('everything is taken away')
   for (const close of closers.toReversed()) {

@@ -11,7 +11,7 @@ import type { HostWatch } from './host-watch.ts'
 import { inParallel } from './in-parallel.ts'
 import type { MeasuredOperator, StartOperator } from './measured-operator.ts'
 
-/** Names are told apart without their namespaces. */
+/** Names are distinct without their namespaces. */
 interface Place {
   readonly namespace: string
   readonly name: string

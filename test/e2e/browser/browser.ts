@@ -7,7 +7,7 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 export interface Visit {
   readonly page: Page
   /** What the page complained about: console errors, exceptions, failed or refused requests. */
-  readonly troubles: readonly string[]
+  readonly problems: readonly string[]
 }
 
 /** Starts the first Chromium on the PATH; the test closes it. */
@@ -37,21 +37,21 @@ const isLoopback = (url: string): boolean =>
 export async function visit(t: TestContext, browser: Browser, url: string): Promise<Visit> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
   t.after(() => context.close())
-  const troubles: string[] = []
+  const problems: string[] = []
   await context.route('**/*', (route) => {
     if (isLoopback(route.request().url())) return route.continue()
-    troubles.push(`wanted ${route.request().url()}`)
+    problems.push(`wanted ${route.request().url()}`)
     return route.abort()
   })
   context.setDefaultTimeout(20_000)
   const page = await context.newPage()
   page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') troubles.push(message.text())
+    if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text())
   })
-  page.on('pageerror', (error) => troubles.push(String(error)))
+  page.on('pageerror', (error) => problems.push(String(error)))
   page.on('response', (response) => {
-    if (response.status() >= 400) troubles.push(`${response.status()} ${response.url()}`)
+    if (response.status() >= 400) problems.push(`${response.status()} ${response.url()}`)
   })
   await page.goto(url)
-  return { page, troubles }
+  return { page, problems }
 }

@@ -47,7 +47,7 @@ test(
   'the first visit shows data after one click, without any network and without complaints',
   patience,
   async (t) => {
-    const { page, troubles } = await openPlayground(t)
+    const { page, problems } = await openPlayground(t)
     assert.equal(await page.title(), 'Viewmesh')
     await run(page)
     const data = (await answer(page, () => true)) as { Block: { number: number }[] }
@@ -56,38 +56,38 @@ test(
       [9, 8, 7, 6, 5],
     )
     await screenshot(page, 'rows')
-    assert.deepEqual(troubles, [])
+    assert.deepEqual(problems, [])
   },
 )
 
 test('typing is completed from the schema', patience, async (t) => {
-  const { page, troubles } = await openPlayground(t)
+  const { page, problems } = await openPlayground(t)
   await page.getByLabel('Add tab').click()
   await page.locator('.graphiql-query-editor .CodeMirror').click()
   await page.keyboard.type('{ Tran', { delay: 30 })
   const hints = page.locator('.CodeMirror-hints li')
   await hints.filter({ hasText: 'Transaction' }).first().waitFor()
   await screenshot(page, 'completion')
-  assert.deepEqual(troubles, [])
+  assert.deepEqual(problems, [])
 })
 
 test(
   'the documentation explains collections, their fields and their filters',
   patience,
   async (t) => {
-    const { page, troubles } = await openPlayground(t)
+    const { page, problems } = await openPlayground(t)
     await page.getByLabel('Show Documentation Explorer').click()
     const docs = page.locator('.graphiql-doc-explorer')
     await docs.getByRole('link', { name: 'Query' }).click()
     await docs.getByRole('link', { name: 'Ethereum__Mainnet__Log', exact: true }).last().click()
     await docs.getByRole('link', { name: 'topics', exact: true }).scrollIntoViewIfNeeded()
     await screenshot(page, 'docs')
-    assert.deepEqual(troubles, [])
+    assert.deepEqual(problems, [])
   },
 )
 
 test('a subscription shows each block as it arrives, until it is stopped', patience, async (t) => {
-  const { api, page, troubles } = await openPlayground(t)
+  const { api, page, problems } = await openPlayground(t)
   const [, ...next] = createChain({ count: 12 }).slice(8)
   await page.getByRole('tab', { name: 'FollowBlocks' }).click()
   await run(page)
@@ -100,7 +100,7 @@ test('a subscription shows each block as it arrives, until it is stopped', patie
   await screenshot(page, 'subscription')
   await page.getByLabel(/^Stop query/).click()
   await subscribers(api, page, 0)
-  assert.deepEqual(troubles, [])
+  assert.deepEqual(problems, [])
 })
 
 const numberOf = (data: unknown): unknown =>

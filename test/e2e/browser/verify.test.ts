@@ -66,12 +66,12 @@ test('a response of a Host is proven in a browser as it is in Node', async (t) =
   ]
   const identities = [alice, bob, testSigner('generator')].map(({ identity }) => identity)
   const address = server.address() as AddressInfo
-  const { page: tab, troubles } = await visit(t, browser, `http://127.0.0.1:${address.port}/`)
+  const { page: tab, problems } = await visit(t, browser, `http://127.0.0.1:${address.port}/`)
   const input = JSON.stringify([answer, { identities }])
   const inBrowser = await tab.evaluate<readonly AnsweredVerdict[]>(
     `import('viewmesh/verify').then(({ verifyAnswer }) => verifyAnswer(...${input}))`,
   )
   assert.deepEqual(inBrowser, verifyAnswer(JSON.parse(JSON.stringify(answer)), { identities }))
   assert.equal(new Set(inBrowser.map(({ verdict }) => verdict.proves)).size, 3)
-  assert.deepEqual(troubles, [])
+  assert.deepEqual(problems, [])
 })

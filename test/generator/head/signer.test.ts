@@ -286,8 +286,8 @@ describe('our own heads at peers', () => {
       'The key of this Generator runs twice: another program that has it signed heads three times in ten minutes, the last one at height 103.',
     )
     assert.match(error.remedy ?? '', /^Stop the other program .*DB_KEY_PATH/)
-    const told = 'another program signs heads with the key of this Generator'
-    assert.deepEqual(log.messages('warn'), [told, told, told])
+    const warning = 'another program signs heads with the key of this Generator'
+    assert.deepEqual(log.messages('warn'), [warning, warning, warning])
     const before = heads.items.length
     await seal(110)
     clock.advance(minutes)

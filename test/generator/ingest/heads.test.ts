@@ -35,7 +35,7 @@ describe('a head', () => {
     node.show(chain)
     const head = await running.head(({ number }) => number === 8)
     await running.sealed(hashOf(chain[8]))
-    const of8 = running.told.filter((each) => each.endsWith(' 8'))
+    const of8 = running.reported.filter((each) => each.endsWith(' 8'))
     assert.deepEqual(of8.slice(0, 2), ['head 8', 'sealed 8'])
     assert.deepEqual([head.hash, head.nodeHeight], [chain[8]?.hash, 8])
     assert.equal(head.genesisHash, chain[0]?.hash)

@@ -35,7 +35,7 @@ interface RunningIngest {
   /** The hash of block 0, once the store has it. */
   readonly genesis: Promise<string>
   /** What it handed out, in order: `sealed 5`, `head 5`. */
-  readonly told: readonly string[]
+  readonly reported: readonly string[]
   /** The heads it signed. */
   readonly heads: readonly Head[]
   /** The first head that is so, now or later. */
@@ -64,7 +64,7 @@ export function runIngestOn(
   const feed = createBlockFeed({ network: testNetwork, backoff }, feedParts)
   const genesis = Promise.withResolvers<string>()
   const stop = new AbortController()
-  const told: string[] = []
+  const reported: string[] = []
   const seals = createCollection<string>()
   const heads = createCollection<Head>()
   const metrics = createIngestMetrics(registry)
@@ -90,11 +90,11 @@ export function runIngestOn(
       onHead({ bytes }) {
         const head = decodeHead(bytes)
         assertServed(store, head)
-        told.push(`head ${head.number}`)
+        reported.push(`head ${head.number}`)
         heads.add(head)
       },
       onSealed({ number, hash }) {
-        told.push(`sealed ${number}`)
+        reported.push(`sealed ${number}`)
         seals.add(hash)
       },
     },
@@ -107,7 +107,7 @@ export function runIngestOn(
     metric: (name, labels) => metricValue(registry, name, labels),
     ended,
     genesis: genesis.promise,
-    told,
+    reported,
     heads: heads.items,
     head: heads.first,
     foundHead: ingest.foundHead,

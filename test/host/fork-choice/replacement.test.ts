@@ -124,11 +124,11 @@ describe('to follow a block', () => {
     test(scene.name, () => {
       const world = worldOf(scene)
       const found = replacementFor(world, world.find(scene.target) ?? assert.fail('no target'))
-      const told = found && {
+      const summary = found && {
         path: found.path.map(({ hash }) => hash).join(' '),
         conflict: found.conflict && [found.conflict.from, found.conflict.to, found.conflict.depth],
       }
-      assert.deepEqual(told, scene.expected)
+      assert.deepEqual(summary, scene.expected)
     })
   }
 })

@@ -40,14 +40,14 @@ const planned = (facts: Partial<PlanFacts>): Pull | null =>
     nowMs: 1_000,
     ...facts,
   })
-const told = (pull: Pull | null): string =>
+const textOf = (pull: Pull | null): string =>
   pull === null ? 'nothing' : `${pull.from} to ${pull.to} of ${pull.peer}`
 const plan = (
   wants: readonly Want[],
   peers: readonly PlanPeer[],
   backoffs: readonly PeerBackoff[] = [],
   running: readonly Pull[] = [],
-): string => told(planned({ wants, peers, backoffs, running }))
+): string => textOf(planned({ wants, peers, backoffs, running }))
 
 /** The pulls that begin where nothing runs yet, one after the other. */
 function begun(facts: Pick<PlanFacts, 'wants' | 'peers'> & Partial<PlanFacts>): Pull[] {
@@ -175,7 +175,7 @@ describe('beside what runs', () => {
     const slow = pulling(signer)
     const other = peer('other', { bootstrap: true, signer: 'B' })
     const beside = (nowMs: number): string =>
-      told(planned({ wants: [want(1, 9)], peers: [signer, other], running: [slow], nowMs }))
+      textOf(planned({ wants: [want(1, 9)], peers: [signer, other], running: [slow], nowMs }))
     assert.equal(beside(slow.begunMs + slowPullMs - 1), 'nothing')
     assert.equal(beside(slow.begunMs + slowPullMs), '1 to 9 of other')
     const facts = { backoffs: [], running: [slow], nowMs: slow.begunMs }

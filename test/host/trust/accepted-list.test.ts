@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type AcceptedList, createAcceptedList } from '../../../src/host/trust/accepted-list.ts'
 
-const told = (list: AcceptedList): string[] =>
+const entriesOf = (list: AcceptedList): string[] =>
   list.sources().map(({ identity, source, peer }) => [identity, source, peer ?? '-'].join(' '))
 
 describe('under bootstrap', () => {
@@ -14,18 +14,18 @@ describe('under bootstrap', () => {
     const list = open()
     assert.ok(list.prove('peer', 'A'))
     assert.ok(!list.prove('peer', 'A'))
-    assert.deepEqual(told(list), ['A bootstrap peer'])
+    assert.deepEqual(entriesOf(list), ['A bootstrap peer'])
     assert.deepEqual(list.pins(), { peer: 'A' })
   })
 
   test('what was proven before holds after a restart', () => {
-    assert.deepEqual(told(open({ peer: 'A' })), ['A bootstrap peer'])
+    assert.deepEqual(entriesOf(open({ peer: 'A' })), ['A bootstrap peer'])
   })
 
   test('another identity at a pinned peer is refused, and both are named', () => {
     const list = open({ peer: 'A' })
     assert.ok(!list.prove('peer', 'B'))
-    assert.deepEqual(told(list), ['A bootstrap peer'])
+    assert.deepEqual(entriesOf(list), ['A bootstrap peer'])
     assert.deepEqual(list.changed(), [{ peer: 'peer', pinned: 'A', found: 'B' }])
     list.prove('peer', 'A')
     assert.deepEqual(list.changed(), [])
@@ -36,7 +36,7 @@ describe('under bootstrap', () => {
     list.prove('gone', 'C')
     assert.ok(list.keepPeers(['stays', 'new']))
     assert.ok(!list.keepPeers(['stays', 'new']))
-    assert.deepEqual(told(list), ['B bootstrap stays'])
+    assert.deepEqual(entriesOf(list), ['B bootstrap stays'])
     assert.deepEqual(list.changed(), [])
     assert.ok(list.prove('gone', 'C'))
   })
@@ -44,9 +44,9 @@ describe('under bootstrap', () => {
   test('the file of signers adds to them; each identity is there once', () => {
     const list = open({ peer: 'A' })
     list.setFile(['F', 'A'])
-    assert.deepEqual(told(list), ['F file -', 'A file -'])
+    assert.deepEqual(entriesOf(list), ['F file -', 'A file -'])
     list.setFile([])
-    assert.deepEqual(told(list), ['A bootstrap peer'])
+    assert.deepEqual(entriesOf(list), ['A bootstrap peer'])
   })
 })
 
@@ -54,5 +54,5 @@ test('under signers the list and the file count, and what bootstrap peers prove 
   const list = createAcceptedList({ mode: 'signers', listed: ['A'], pins: { peer: 'B' } })
   list.setFile(['F'])
   list.prove('other', 'C')
-  assert.deepEqual(told(list), ['A setting -', 'F file -'])
+  assert.deepEqual(entriesOf(list), ['A setting -', 'F file -'])
 })

@@ -5,7 +5,7 @@ import type { OnMessage, PeerVerdict } from '../../../src/p2p/peers/verdict.ts'
 import { connect, openRoom, until } from '../../support/p2p-room.ts'
 
 /** Validates every block alike and records which ones came. */
-function judge(verdict: PeerVerdict): {
+function validatorWith(verdict: PeerVerdict): {
   onBlock: OnMessage
   next(): Promise<Uint8Array>
   count(): number
@@ -32,7 +32,7 @@ function judge(verdict: PeerVerdict): {
 }
 
 test('a published block arrives byte for byte, in a buffer of its own', async (t) => {
-  const receiver = judge({ action: 'accept', height: 7 })
+  const receiver = validatorWith({ action: 'accept', height: 7 })
   const generator = await openRoom(t)
   const host = await openRoom(t, { onBlock: receiver.onBlock })
   await connect(host, generator)
@@ -60,9 +60,9 @@ test('an accepted block raises what its sender is known to have', async (t) => {
 })
 
 test('a block travels on only after it was accepted', async (t) => {
-  const middle = judge({ action: 'accept' })
+  const middle = validatorWith({ action: 'accept' })
   const verdict = Promise.withResolvers<PeerVerdict>()
-  const end = judge({ action: 'accept' })
+  const end = validatorWith({ action: 'accept' })
   const generator = await openRoom(t)
   const first = await openRoom(t, {
     onBlock: async (bytes, from) => {
@@ -84,7 +84,7 @@ test('a block travels on only after it was accepted', async (t) => {
 for (const action of ['ignore', 'reject'] as const) {
   test(`a block whose verdict is "${action}" does not travel on`, async (t) => {
     const bad = randomBytes(100)
-    const end = judge({ action: 'accept' })
+    const end = validatorWith({ action: 'accept' })
     const generator = await openRoom(t)
     const first = await openRoom(t, {
       onBlock: async (bytes) =>
@@ -114,7 +114,7 @@ test('a verdict that fails is logged and counts as "ignore": the sender is not t
 })
 
 test('the same bytes published twice travel once', async (t) => {
-  const receiver = judge({ action: 'accept' })
+  const receiver = validatorWith({ action: 'accept' })
   const generator = await openRoom(t)
   const host = await openRoom(t, { onBlock: receiver.onBlock })
   await connect(host, generator)
@@ -132,7 +132,7 @@ test('publishing with nobody there is no failure', async (t) => {
 })
 
 test('a block of exactly the limit travels; one byte more is refused with the way out', async (t) => {
-  const receiver = judge({ action: 'accept' })
+  const receiver = validatorWith({ action: 'accept' })
   const generator = await openRoom(t)
   const host = await openRoom(t, { onBlock: receiver.onBlock })
   await connect(host, generator)
@@ -163,7 +163,7 @@ test('blocks above what may wait for a verdict are dropped, without blaming the 
 })
 
 test('peers of another network hear nothing of ours', async (t) => {
-  const receiver = judge({ action: 'accept' })
+  const receiver = validatorWith({ action: 'accept' })
   const generator = await openRoom(t)
   const stranger = await openRoom(t, {
     options: { network: 'Other__Net', bootstrapPeers: [generator.address] },
@@ -179,8 +179,8 @@ test('peers of another network hear nothing of ours', async (t) => {
 })
 
 test('signed heads have a topic of their own, and reach the peers that subscribe to it', async (t) => {
-  const blocks = judge({ action: 'accept' })
-  const heads = judge({ action: 'accept' })
+  const blocks = validatorWith({ action: 'accept' })
+  const heads = validatorWith({ action: 'accept' })
   const generator = await openRoom(t)
   const host = await openRoom(t, { onBlock: blocks.onBlock, onHead: heads.onBlock })
   await connect(host, generator)

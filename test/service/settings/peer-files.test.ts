@@ -24,17 +24,17 @@ test('addresses of a file join those configured; one that a node refuses is only
   )
   t.after(() => files.close())
   assert.deepEqual(files.announce(), [configured])
-  const told = Promise.withResolvers<string[]>()
+  const received = Promise.withResolvers<string[]>()
   files.follow({
     setBootstrapPeers: () => undefined,
     setAnnounce: (addresses) => {
-      told.resolve(addresses)
+      received.resolve(addresses)
       throw new Error('no such address here')
     },
   })
   await writeFile(`${path}.new`, `${added}\n`)
   await rename(`${path}.new`, path)
-  assert.deepEqual(await told.promise, [configured, added])
+  assert.deepEqual(await received.promise, [configured, added])
   assert.deepEqual(messages('warn'), ['addresses of a file not taken over'])
   assert.deepEqual(files.announce(), [configured, added])
 })

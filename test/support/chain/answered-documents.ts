@@ -77,7 +77,7 @@ export const bob: DigestSigner = testSigner('bob', 'Ed25519')
 export const carol: DigestSigner = testSigner('carol')
 
 /** What a verdict says of a document, or why it says nothing. */
-export function told(verdict: Verdict): string {
+export function outcomeOf(verdict: Verdict): string {
   return verdict.proves === 'nothing' ? verdict.failure.code : verdict.proves
 }
 

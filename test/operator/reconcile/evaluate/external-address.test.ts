@@ -18,7 +18,7 @@ const withP2p = (
   ...minimal,
   spec: { ...minimal.spec, p2p: { service: { type }, ...(announce && { announce }) } },
 })
-const learn = (of: Generator, ingress: Ingress): string[][] =>
+const discover = (of: Generator, ingress: Ingress): string[][] =>
   discoveredAddresses(of, {
     ingress: new Map([['mainnet-generator-p2p-0', ingress]]),
     pods: new Map(),
@@ -26,9 +26,9 @@ const learn = (of: Generator, ingress: Ingress): string[][] =>
 
 test('the address of a load balancer is published to peers, by IP or by name', () => {
   const balanced = withP2p('LoadBalancer')
-  assert.deepEqual(learn(balanced, [{ ip: '203.0.113.7' }]), [['/ip4/203.0.113.7/tcp/9171']])
-  assert.deepEqual(learn(balanced, [{ ip: '2001:db8::7' }]), [['/ip6/2001:db8::7/tcp/9171']])
-  const named = learn(balanced, [{ hostname: 'lb.example.org' }])
+  assert.deepEqual(discover(balanced, [{ ip: '203.0.113.7' }]), [['/ip4/203.0.113.7/tcp/9171']])
+  assert.deepEqual(discover(balanced, [{ ip: '2001:db8::7' }]), [['/ip6/2001:db8::7/tcp/9171']])
+  const named = discover(balanced, [{ hostname: 'lb.example.org' }])
   assert.deepEqual(named, [['/dns4/lb.example.org/tcp/9171']])
   assert.equal(addressStatement(balanced, named).reason, 'LoadBalancer')
 })
@@ -51,9 +51,13 @@ test('an address that only private networks reach is not called published', () =
     '169.254.1.1',
     'fd00::1',
   ]) {
-    assert.equal(addressStatement(balanced, learn(balanced, [{ ip }])).reason, 'PrivateAddress', ip)
+    assert.equal(
+      addressStatement(balanced, discover(balanced, [{ ip }])).reason,
+      'PrivateAddress',
+      ip,
+    )
   }
-  const mixed = learn(balanced, [{ ip: '10.1.2.3' }, { ip: '203.0.113.7' }])
+  const mixed = discover(balanced, [{ ip: '10.1.2.3' }, { ip: '203.0.113.7' }])
   assert.equal(addressStatement(balanced, mixed).reason, 'LoadBalancer')
 })
 
@@ -107,7 +111,7 @@ test('no address is reported where none is wanted, or its pod has no machine yet
 
 test('a private address comes with what makes it a public one', () => {
   const balanced = withP2p('LoadBalancer')
-  const discovered = learn(balanced, [{ ip: '10.1.2.3' }])
+  const discovered = discover(balanced, [{ ip: '10.1.2.3' }])
   assert.equal(
     addressStatement(balanced, discovered).message,
     'Private networks only reach /ip4/10.1.2.3/tcp/9171: ask this cluster for a public load balancer by spec.p2p.service.annotations, or write the external address to spec.p2p.announce.',

@@ -39,7 +39,7 @@ function crashing(ended: V1ContainerStatus['lastState'], ready = false): V1Pod {
   }
 }
 
-const troubleOf = (ended: V1ContainerStatus['lastState']): string | undefined =>
+const failureOf = (ended: V1ContainerStatus['lastState']): string | undefined =>
   keepPod(crashing(ended)).failure?.message
 
 test('a program that fails says in its condition what happened, with its code and what to do', () => {
@@ -51,7 +51,7 @@ test('a program that fails says in its condition what happened, with its code an
     difference: null,
   })
   assert.equal(
-    troubleOf({ terminated: { exitCode: 1, reason: 'Error', message } }),
+    failureOf({ terminated: { exitCode: 1, reason: 'Error', message } }),
     'container generator: CrashLoopBackOff (ended with code 1): the key file does not open (IDENTITY_LOCKED). Put the old keyring secret back.',
   )
 })
@@ -66,11 +66,11 @@ test('a program without a termination message is reported as Kubernetes reports 
   assert.equal(parseTerminationMessage(running), null)
   assert.equal(parseTerminationMessage(undefined), null)
   assert.equal(
-    troubleOf({ terminated: { exitCode: 137, reason: 'OOMKilled', message: running } }),
+    failureOf({ terminated: { exitCode: 137, reason: 'OOMKilled', message: running } }),
     'container generator: CrashLoopBackOff (OOMKilled, code 137). Raise the memory limit of the container in spec.podTemplate.',
   )
   assert.equal(
-    troubleOf(undefined),
+    failureOf(undefined),
     'container generator: CrashLoopBackOff. See its log with kubectl logs --previous.',
   )
 })

@@ -92,8 +92,8 @@ test('HOST_NETWORK_UNKNOWN: a Host without a chain makes no store until its Gene
   )
   schema.listen(port, '127.0.0.1')
   await host.opened
-  const told = (await host.health()).report
-  assert.deepEqual([told.chain, told.network], ['Local', 'Devnet'])
+  const named = (await host.health()).report
+  assert.deepEqual([named.chain, named.network], ['Local', 'Devnet'])
   await host.close()
   schema.closeAllConnections()
   schema.close()

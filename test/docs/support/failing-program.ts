@@ -1,4 +1,4 @@
-/** The real programs as their logs and `/health` show them, for a test that brings them into trouble. */
+/** The real programs as their logs and `/health` show them, for a test that makes them fail. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
