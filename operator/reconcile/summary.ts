@@ -40,7 +40,7 @@ export async function patchStatus<R extends Resource, F>(
     ...(isPassing(findings.error) ? [passingMs] : []),
     ...(outcome.requeueAfterMs === undefined ? [] : [outcome.requeueAfterMs]),
   ]
-  return { requeueAfterMs: Math.min(...pauses) }
+  return { requeueAfterMs: Math.min(...pauses), isTerminal: findings.problem !== null }
 }
 
 /** Whether it waits for something that is found by fetching its inputs. */

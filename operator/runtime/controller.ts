@@ -20,6 +20,8 @@ export interface ReconcileRun {
 export interface ReconcileResult {
   /** Reconciles again after this time even if nothing changes. */
   readonly requeueAfterMs?: number | undefined
+  /** It failed, and only a person can mend that; counted as controller-runtime counts terminal errors. */
+  readonly isTerminal?: boolean
 }
 
 /**
@@ -120,6 +122,7 @@ export function openController(options: ControllerOptions, parts: ControllerPart
   const { metrics } = parts
   metrics.reconcile.workers.set({ controller: name }, settings.workers)
   metrics.reconcile.failing.set({ controller: name }, 0)
+  metrics.queue.running.set(name, () => state.queue.runningForMs())
   return {
     add: (key, urgency) => add(state, key, urgency),
     addAfter: (key, delayMs) => addAfter(state, key, delayMs),
@@ -188,15 +191,21 @@ async function workOn(state: ControllerState, { key, waitedMs }: WorkItem): Prom
 /** Returns the result as the metric counts it. */
 async function attempt(state: ControllerState, key: string, run: ReconcileRun): Promise<string> {
   try {
-    const { requeueAfterMs } = await state.parts.reconcile(key, run)
+    const { requeueAfterMs, isTerminal = false } = await state.parts.reconcile(key, run)
     state.failures.delete(key)
-    if (requeueAfterMs === undefined) return 'success'
-    addAfter(state, key, requeueAfterMs)
-    return 'requeue_after'
+    if (requeueAfterMs !== undefined) addAfter(state, key, requeueAfterMs)
+    if (isTerminal) return countTerminal(state)
+    return requeueAfterMs === undefined ? 'success' : 'requeue_after'
   } catch (error) {
     if (!state.aborting.signal.aborted) retry(state, key, error, run.log)
     return 'error'
   }
+}
+
+function countTerminal({ name, parts }: ControllerState): string {
+  parts.metrics.reconcile.errors.inc({ controller: name })
+  parts.metrics.reconcile.terminal.inc({ controller: name })
+  return 'error'
 }
 
 function retry(state: ControllerState, key: string, error: unknown, log: Logger): void {

@@ -21,11 +21,14 @@ export interface QueueMetrics {
   readonly retries: Counter<'name' | 'controller'>
   readonly waited: Histogram<'name' | 'controller'>
   readonly worked: Histogram<'name' | 'controller'>
+  /** By controller: how long each key that is being worked on has been so far, in milliseconds, read at a scrape. */
+  readonly running: Map<string, () => readonly number[]>
 }
 
 export interface ReconcileMetrics {
   readonly total: Counter<'controller' | 'result'>
   readonly errors: Counter<'controller'>
+  readonly terminal: Counter<'controller'>
   readonly seconds: Histogram<'controller'>
   readonly failing: Gauge<'controller'>
   readonly active: Gauge<'controller'>
@@ -92,6 +95,7 @@ const queueLabels = ['name', 'controller'] as const
 
 function queueMetrics(registers: Registry[]): QueueMetrics {
   return {
+    running: runningMetrics(registers),
     depth: new Gauge({
       name: 'workqueue_depth',
       help: 'Keys that wait in the queue.',
@@ -127,6 +131,34 @@ function queueMetrics(registers: Registry[]): QueueMetrics {
   }
 }
 
+/** Declares what is read at a scrape of the keys that are being worked on, and returns where it is read from. */
+function runningMetrics(registers: Registry[]): QueueMetrics['running'] {
+  const running: QueueMetrics['running'] = new Map()
+  const declare = (name: string, help: string, figureOf: (ages: readonly number[]) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: queueLabels,
+      registers,
+      collect() {
+        for (const [controller, ages] of running) {
+          this.set({ name: controller, controller }, figureOf(ages()) / 1_000)
+        }
+      },
+    })
+  declare(
+    'workqueue_unfinished_work_seconds',
+    'How long all keys that are being worked on have been so far, together, in seconds. One that grows as fast as the clock is a stuck worker.',
+    (ages) => ages.reduce((sum, age) => sum + age, 0),
+  )
+  declare(
+    'workqueue_longest_running_processor_seconds',
+    'How long the key that has been worked on longest has been so far, in seconds.',
+    (ages) => Math.max(0, ...ages),
+  )
+  return running
+}
+
 function reconcileMetrics(registers: Registry[]): ReconcileMetrics {
   return {
     total: new Counter({
@@ -138,6 +170,12 @@ function reconcileMetrics(registers: Registry[]): ReconcileMetrics {
     errors: new Counter({
       name: 'controller_runtime_reconcile_errors_total',
       help: 'Reconciles that failed, by controller.',
+      labelNames: ['controller'],
+      registers,
+    }),
+    terminal: new Counter({
+      name: 'controller_runtime_terminal_reconcile_errors_total',
+      help: 'Reconciles that failed and are of no use again until a person acts (Stalled), by controller.',
       labelNames: ['controller'],
       registers,
     }),

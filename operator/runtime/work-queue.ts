@@ -24,6 +24,8 @@ export interface WorkQueue {
   done(key: string): void
   /** Keys that wait, also those whose turn comes after the running work on them. */
   depth(): number
+  /** For each key that is being worked on, since when, in milliseconds. */
+  runningForMs(): number[]
 }
 
 interface Waiting {
@@ -31,13 +33,15 @@ interface Waiting {
   readonly sinceMs: number
 }
 
-export function createWorkQueue(): WorkQueue {
+/** `nowMs` is a clock that never goes back. */
+export function createWorkQueue(nowMs: () => number = () => performance.now()): WorkQueue {
   const lanes: Readonly<Record<Urgency, Map<string, Waiting>>> = {
     user: new Map(),
     owned: new Map(),
     resync: new Map(),
   }
-  const running = new Set<string>()
+  /** By key, since when. */
+  const running = new Map<string, number>()
   const again = new Map<string, Waiting>()
 
   const enqueue = (key: string, waiting: Waiting): void => {
@@ -53,7 +57,7 @@ export function createWorkQueue(): WorkQueue {
   }
   return {
     add(key, urgency) {
-      const waiting = { urgency, sinceMs: performance.now() }
+      const waiting = { urgency, sinceMs: nowMs() }
       if (!running.has(key)) return enqueue(key, waiting)
       const known = again.get(key)
       if (known === undefined || !isAtLeast(known.urgency, urgency)) again.set(key, waiting)
@@ -62,8 +66,8 @@ export function createWorkQueue(): WorkQueue {
       for (const urgency of urgencies) {
         for (const [key, { sinceMs }] of lanes[urgency]) {
           lanes[urgency].delete(key)
-          running.add(key)
-          return { key, waitedMs: performance.now() - sinceMs }
+          running.set(key, nowMs())
+          return { key, waitedMs: nowMs() - sinceMs }
         }
       }
       return null
@@ -75,6 +79,7 @@ export function createWorkQueue(): WorkQueue {
       if (waiting !== undefined) enqueue(key, waiting)
     },
     depth: () => urgencies.reduce((sum, urgency) => sum + lanes[urgency].size, again.size),
+    runningForMs: () => [...running.values()].map((sinceMs) => nowMs() - sinceMs),
   }
 }
 

@@ -11,7 +11,7 @@ import { openRuntimeMetrics } from '../../../operator/runtime/metrics.ts'
 import { createWorkQueue } from '../../../operator/runtime/work-queue.ts'
 import { ServiceError } from '../../../src/errors.ts'
 import { captureLog } from '../../support/captured-log.ts'
-import { metricValue } from '../../support/metric-value.ts'
+import { metricValue, sampleValue } from '../../support/metric-value.ts'
 
 const log = captureLog()
 let registry: Registry
@@ -221,4 +221,74 @@ test('the metrics are those of controller-runtime', async () => {
     'controller_runtime_reconcile_time_seconds_count{controller="thing"} 1',
   ])
     assert.ok(text.includes(line), line)
+})
+
+test('how long keys have been worked on is a metric while they are', async () => {
+  const seen: number[] = []
+  const done = Promise.withResolvers<void>()
+  open(async () => {
+    const text = await registry.metrics()
+    for (const sample of samples) seen.push(sampleValue(text, sample, { controller: 'thing' }))
+    done.resolve()
+    return {}
+  })
+  controller.add('apps/a', 'user')
+  controller.start()
+  await done.promise
+  await controller.close()
+  assert.ok(
+    seen.every((seconds) => seconds > 0),
+    `${seen}`,
+  )
+  const text = await registry.metrics()
+  assert.deepEqual(
+    samples.map((sample) => sampleValue(text, sample, { name: 'thing' })),
+    [0, 0],
+  )
+})
+
+const samples = ['workqueue_unfinished_work_seconds', 'workqueue_longest_running_processor_seconds']
+
+test('a key counts as worked on from when it is taken until the work is done', async () => {
+  let nowMs = 1_000
+  const queue = createWorkQueue(() => nowMs)
+  const own = new Registry()
+  openRuntimeMetrics(own).queue.running.set('thing', queue.runningForMs)
+  const read = async (): Promise<readonly number[]> => {
+    const text = await own.metrics()
+    return samples.map((sample) => sampleValue(text, sample))
+  }
+  queue.add('a', 'user')
+  queue.add('b', 'user')
+  assert.deepEqual(await read(), [0, 0])
+  nowMs += 500
+  queue.take()
+  nowMs += 30
+  queue.take()
+  queue.add('a', 'user')
+  nowMs += 4
+  assert.deepEqual(await read(), [0.038, 0.034])
+  queue.done('a')
+  assert.deepEqual(await read(), [0.004, 0.004])
+})
+
+test('what only a person can mend counts as a terminal error and is not retried', async () => {
+  const done = Promise.withResolvers<void>()
+  open(async (key) => {
+    if (key === 'apps/failing') throw new Error('not yet')
+    done.resolve()
+    return { isTerminal: true }
+  })
+  controller.add('apps/failing', 'user')
+  controller.add('apps/stalled', 'user')
+  controller.start()
+  await done.promise
+  await controller.close()
+  const count = async (sample: string, labels = {}): Promise<number> =>
+    await metricValue(registry, sample, { controller: 'thing', ...labels })
+  assert.equal(await count('controller_runtime_terminal_reconcile_errors_total'), 1)
+  assert.equal(await count('controller_runtime_reconcile_errors_total'), 2)
+  assert.equal(await count('controller_runtime_reconcile_total', { result: 'error' }), 2)
+  assert.equal(await count('workqueue_retries_total'), 1)
+  assert.equal(await count('viewmesh_operator_failing_keys'), 1)
 })
