@@ -71,9 +71,11 @@ export type UpstreamMode = 'websocket' | 'http' | 'offline'
  */
 export type SchemaState = 'embedded' | 'current' | 'different'
 
-/** A peer as `/health` shows it; addresses are multiaddrs without `/p2p/<id>`. */
+/** A peer as `/health` shows it. */
 interface PeerReport {
+  /** Its peer ID. */
   readonly id: string
+  /** Its multiaddrs, without `/p2p/<id>`. */
   readonly addresses: readonly string[]
   /** Hex of the Ed25519 key inside the peer ID; not the signing identity. */
   readonly public_key?: string
@@ -81,6 +83,7 @@ interface PeerReport {
 
 /** A failure as `/health` shows it; nothing in it is a secret. */
 export interface FailureReport {
+  /** Stays the same from version to version; see the errors. */
   readonly code: string
   /** What happened, with the facts of the case. */
   readonly message: string
@@ -103,7 +106,12 @@ export interface SignerReport {
   /** The bootstrap peer that proved this identity; null without one. */
   readonly peer: string | null
   /** The block of its newest head; null before the first. */
-  readonly head: { readonly number: number; readonly hash: string } | null
+  readonly head: {
+    /** Its height. */
+    readonly number: number
+    /** Its hash. */
+    readonly hash: string
+  } | null
   /** Height of its node's head, as that head reports. */
   readonly node_height: number | null
   /** RFC 3339 time at which its last newer head arrived; null before the first since the start. */
@@ -114,7 +122,9 @@ export interface SignerReport {
 
 /** Missing heights between stored ones, both ends included. */
 export interface GapReport {
+  /** The first height. */
   readonly from: number
+  /** The last height. */
   readonly to: number
 }
 
@@ -122,7 +132,7 @@ export interface GapReport {
 export interface HealthReport {
   /** `healthy` comes with HTTP 200, `unhealthy` with 503. */
   readonly status: 'healthy' | 'unhealthy'
-  /** RFC 3339, UTC. */
+  /** When this was written: RFC 3339, UTC. */
   readonly timestamp: string
   /** Newest stored height; left out before the first. */
   readonly current_block?: number
@@ -130,19 +140,30 @@ export interface HealthReport {
   readonly last_processed?: string
   /** True while the embedded store is open. */
   readonly defradb_connected: boolean
-  /** Like `1h2m3.456s`. */
+  /** Time since the start, like `1h2m3.456s`. */
   readonly uptime: string
+  /** The same in whole seconds. */
   readonly uptime_seconds: number
+  /** The node's own peer and those that it is connected to. */
   readonly p2p: {
+    /** Always true: neither program runs without peers. */
     readonly enabled: boolean
+    /** This node, with the addresses that it announces. */
     readonly self?: PeerReport
+    /** Connected peers. */
     readonly peers: readonly PeerReport[]
   }
+  /** Which program this is. */
   readonly program: ProgramName
+  /** Its version. */
   readonly version: string
+  /** `CHAIN_NAME`, such as `Ethereum`. */
   readonly chain: string
+  /** `CHAIN_NETWORK`, such as `Mainnet`. */
   readonly network: string
+  /** Oldest stored height; null before the first. */
   readonly tail: number | null
+  /** Newest stored height; null before the first. */
   readonly head: number | null
   /** Hash of block 0; null before it is known. */
   readonly genesis: string | null
@@ -152,15 +173,21 @@ export interface HealthReport {
   readonly source_head: number | null
   /** `source_head - head`, never below 0; null while either is unknown, or the node is offline. */
   readonly lag: number | null
-  /** Null on a Host. */
+  /** How new heads are received, `offline` while the execution node does not respond; null on a Host. */
   readonly upstream_mode: UpstreamMode | null
+  /** Missing heights between stored ones, both ends included. */
   readonly gaps: readonly GapReport[]
   /** Whom the Host trusts; null on a Generator. */
   readonly trust: TrustMode | null
   /** The accepted signers; null on a Generator. */
   readonly signers: readonly SignerReport[] | null
-  /** Null on a Generator, whose schema is the original. */
-  readonly schema: { readonly state: SchemaState; readonly differing: readonly string[] } | null
+  /** The Host's schema beside the Generator's; null on a Generator, whose schema is the original. */
+  readonly schema: {
+    /** `embedded` copy in use, `current` = fetched and equal, `different` = fetched, with other fields than ours. */
+    readonly state: SchemaState
+    /** The fields that differ, by type. */
+    readonly differing: readonly string[]
+  } | null
   /** The most important failure; null when there is none. No failure makes a program unhealthy. */
   readonly error: FailureReport | null
   /** All failures, the worst first. */

@@ -12,6 +12,7 @@ import { repository } from '../support/repository.ts'
 import { conditionChapters, eventsTable } from './conditions-table.ts'
 import { endpointsTable } from './endpoints-table.ts'
 import { fiveFigures } from './five-figures.ts'
+import { healthTable } from './health-table.ts'
 import { metricsTables } from './metrics-table.ts'
 import { peerMessagesTable } from './peer-messages.ts'
 import { portsTable } from './ports-table.ts'
@@ -36,6 +37,7 @@ function sections(): Readonly<Record<string, Readonly<Record<string, string>>>> 
     'docs/reference/errors.md': { errors: codeTable('Meaning', sortedErrors()) },
     'docs/reference/metrics.md': metricsTables(),
     'docs/reference/endpoints.md': { endpoints: endpointsTable() },
+    'docs/reference/health.md': { health: healthTable() },
     'docs/reference/ports.md': { ports: portsTable() },
   }
 }
