@@ -1,12 +1,14 @@
 /**
  * A stand-in for the API server of Kubernetes: a real HTTP server that keeps objects, lists them in pages and
- * tells watches of changes, and fails in the ways a real one cannot be made to on demand. It knows no
- * schemas, no roles and no owners of fields; that the real one is understood is shown in test/e2e/cluster.
+ * tells watches of changes, and fails in the ways a real one cannot be made to on demand. It knows no schemas, no
+ * roles and no owners of fields: nothing that is applied goes because it is applied no more. That the real one
+ * is understood is shown in test/e2e/cluster.
  */
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { Registry } from 'prom-client'
+import { mergeStrategically } from '../../../operator/resources/drift/strategic-merge.ts'
 import {
   type ApiOptions,
   type KubernetesApi,
@@ -20,6 +22,7 @@ import type {
 import type { WriteGuard } from '../../../operator/runtime/client/requests.ts'
 import { openRuntimeMetrics, type RuntimeMetrics } from '../../../operator/runtime/metrics.ts'
 import { type CapturedLog, captureLog } from '../../support/captured-log.ts'
+import { jsonPatch } from '../../support/resources/json-patch.ts'
 import { type JsonObject, mergePatch } from '../../support/resources/merge-patch.ts'
 
 /** One request as it came. */
@@ -152,8 +155,9 @@ export async function openKubernetesServer(): Promise<KubernetesServer> {
       remove(target)
       return [200, { ...status(200, ''), details: { uid: before?.metadata?.uid } }]
     }
-    const merged = method === 'PATCH' ? mergePatch({ ...before }, given) : given
-    return [before === undefined ? 201 : 200, put(target, merged)]
+    const after = method === 'PATCH' ? patched(request, before) : given
+    if (after === null) return [422, status(422, 'Invalid')]
+    return [before === undefined ? 201 : 200, put(target, after)]
   }
   const tellWaiting = (request: SeenRequest): void => {
     for (const wait of waiting) {
@@ -277,6 +281,22 @@ export function openClient(
     { connection, log: log.log, metrics, guards: options.guards ?? [] },
   )
   return { api, log, metrics, registry }
+}
+
+/**
+ * What a patch makes of an object; null where an operation does not fit it. What is applied is merged, lists
+ * whose items have keys item by item, so that what others added stays; a status belongs to one manager.
+ */
+function patched(
+  { path, body, headers }: SeenRequest,
+  before: KubernetesObject = {},
+): KubernetesObject | null {
+  const type = headers['content-type'] ?? ''
+  if (type.startsWith('application/json-patch')) return jsonPatch(before, body)
+  const given = (body ?? {}) as KubernetesObject & JsonObject
+  if (!type.startsWith('application/apply-patch')) return mergePatch({ ...before }, given)
+  if (path.endsWith('/status')) return { ...before, ...{ status: given['status'] } }
+  return mergeStrategically(before, given)
 }
 
 function refusalOf(

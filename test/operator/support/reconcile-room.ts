@@ -1,0 +1,251 @@
+/**
+ * The reconcile of Hosts and Generators as the operator puts it together, against a stand-in for the API server: only
+ * the controllers are missing, so that a test asks for each reconcile, and pods answer at /health what a test says.
+ */
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach } from 'node:test'
+import type { V1StatefulSet } from '@kubernetes/client-node'
+import { generatorKind, hostKind } from '../../../operator/api/resource-kinds.ts'
+import type { Condition } from '../../../operator/api/status.ts'
+import type { Resource } from '../../../operator/api.ts'
+import { createPollInterval } from '../../../operator/reconcile/fetch/poll-interval.ts'
+import { generatorLogic } from '../../../operator/reconcile/generator-logic.ts'
+import { createHostLogic } from '../../../operator/reconcile/host-logic.ts'
+import {
+  type ClusterView,
+  openClusterView,
+  resourceType,
+} from '../../../operator/reconcile/observe/cluster-view.ts'
+import type { HealthView } from '../../../operator/reconcile/observe/health-view.ts'
+import { createReconcile } from '../../../operator/reconcile/reconcile.ts'
+import { childNames } from '../../../operator/resources/names/names.ts'
+import { openReflector, type Reflector } from '../../../operator/runtime/cache/reflector.ts'
+import { writeThrough } from '../../../operator/runtime/cache/write-through.ts'
+import type { KubernetesObject } from '../../../operator/runtime/client/kubernetes-object.ts'
+import {
+  builtinTypes,
+  keyOf,
+  objectPath,
+  type ResourceType,
+} from '../../../operator/runtime/client/resource-type.ts'
+import type { Reconcile, ReconcileResult } from '../../../operator/runtime/controller.ts'
+import type { Occurrence } from '../../../operator/runtime/event-recorder.ts'
+import { createStatusWriter } from '../../../operator/runtime/status-writer.ts'
+import { generatorContext } from '../../support/resources/operator-cases.ts'
+import { kubernetesRoom } from './kubernetes-room.ts'
+import type { Client, KubernetesServer, SeenRequest } from './kubernetes-server.ts'
+
+type Kind = Resource['kind'] | keyof typeof builtinTypes
+
+/** All of it belongs to the test that runs. */
+interface ReconcileRoom {
+  readonly server: KubernetesServer
+  /** Events as they were recorded, `REASON note`, in their order. */
+  readonly events: readonly string[]
+  /** Reconciles a resource as it is at the API server; rejects where the controller would try again. */
+  reconcile(resource: Resource): Promise<ReconcileResult>
+  /** Writes an object as somebody else, and waits until the operator has seen it. */
+  put(object: KubernetesObject): Promise<void>
+  /** Changes an object as somebody else; fails where there is none. */
+  edit<T extends KubernetesObject>(
+    kind: Kind,
+    name: string,
+    change: (object: T) => void,
+  ): Promise<void>
+  /** What is at the API server; fails where there is none. */
+  read<T extends KubernetesObject>(kind: Kind, name: string): T
+  /** A condition as the status has it; undefined where it has none. */
+  condition(resource: Resource, type: string): Condition | undefined
+  /** Objects that were written since this was called last, as `METHOD plural name`; no status among them. */
+  writes(): string[]
+  /** Does what Kubernetes does once there is a StatefulSet: its claims are bound, and its pods are ready. */
+  start(resource: Resource): Promise<void>
+  /** It is so much later. */
+  pass(ms: number): void
+  /** What pods answer from now on, by ordinal; null for none. */
+  answer(views: ReadonlyMap<number, HealthView | null>): void
+  /** Another operator takes over, which remembers nothing. */
+  restart(): void
+}
+
+/** What one test has. */
+interface State {
+  readonly client: Client
+  readonly reflectors: readonly Reflector<unknown>[]
+  readonly view: ClusterView
+  readonly events: string[]
+  views: ReadonlyMap<number, HealthView | null>
+  nowMs: number
+  /** How many requests were returned as writes already, or were none. */
+  told: number
+}
+
+type Reconciles = Readonly<Record<Resource['kind'], Reconcile>>
+
+const types: Readonly<Record<Kind, ResourceType>> = {
+  ...builtinTypes,
+  Generator: resourceType(generatorKind),
+  Host: resourceType(hostKind),
+}
+const startMs = Date.parse('2026-01-01T12:00:00Z')
+
+/** Gives each test of a file its own; everything is in this namespace. */
+export function reconcileRoom(namespace: string): ReconcileRoom {
+  const reflectors: Reflector<unknown>[] = []
+  let state: State | undefined
+  let reconciles: Reconciles | undefined
+  const ofTest = (): State => state ?? assert.fail('no test runs')
+  afterEach(async () => {
+    await Promise.all(reflectors.splice(0).map((reflector) => reflector.close()))
+  })
+  const room = kubernetesRoom({ guards: [writeThrough(() => reflectors)] })
+  beforeEach(async () => {
+    state = await openState(room.client, reflectors)
+    reconciles = reconcilesOf(state)
+  })
+  const pathOf = (kind: Kind, name: string): string =>
+    objectPath({ type: types[kind], namespace, name })
+  const read = <T extends KubernetesObject>(kind: Kind, name: string): T => {
+    const found = room.server.get(pathOf(kind, name))
+    assert.ok(found, `there is no ${kind} ${name}`)
+    return structuredClone(found) as T
+  }
+  const put = async (object: KubernetesObject): Promise<void> => {
+    const path = pathOf(object.kind as Kind, object.metadata?.name ?? '')
+    await seen(ofTest(), room.server.put(path, object))
+  }
+  return {
+    get server() {
+      return room.server
+    },
+    get events() {
+      return ofTest().events
+    },
+    reconcile: async ({ kind, metadata }) => {
+      const run = { signal: new AbortController().signal, log: room.client.log.log }
+      const reconcile = reconciles?.[kind] ?? assert.fail('no test runs')
+      return await reconcile(keyOf(namespace, metadata.name), run)
+    },
+    put,
+    async edit(kind, name, change) {
+      const object = read<never>(kind, name)
+      change(object)
+      await put(object)
+    },
+    read,
+    condition: ({ kind, metadata }, type) =>
+      read<Resource>(kind, metadata.name).status?.conditions?.find((one) => one.type === type),
+    writes() {
+      const found = room.server.requests.slice(ofTest().told)
+      ofTest().told += found.length
+      return found
+        .filter(({ method, path }) => method !== 'GET' && !path.endsWith('/status'))
+        .map(writeText)
+    },
+    async start(resource) {
+      const { base } = childNames(resource)
+      for (const object of startedBy(read<V1StatefulSet & KubernetesObject>('StatefulSet', base))) {
+        await put(object)
+      }
+    },
+    pass: (ms) => {
+      ofTest().nowMs += ms
+    },
+    answer: (views) => {
+      ofTest().views = views
+    },
+    restart: () => {
+      reconciles = reconcilesOf(ofTest())
+    },
+  }
+}
+
+function writeText({ method, path, body }: SeenRequest): string {
+  const { metadata } = (body ?? {}) as KubernetesObject
+  const place = method === 'POST' ? `${path}/${metadata?.name}` : path
+  return [method, ...place.split('/').slice(-2)].join(' ')
+}
+
+async function openState(client: Client, reflectors: Reflector<unknown>[]): Promise<State> {
+  const view = openClusterView((options) => {
+    const reflector = openReflector(options, { ...client, log: client.log.log })
+    reflectors.push(reflector)
+    return reflector
+  }, null)
+  const limit = AbortSignal.timeout(60_000)
+  await Promise.all(reflectors.map((reflector) => reflector.initialized(limit)))
+  return { client, reflectors, view, events: [], views: new Map(), nowMs: 0, told: 0 }
+}
+
+/** The claims and pods of a StatefulSet, and itself with the status that counts them. */
+function startedBy(set: V1StatefulSet & KubernetesObject): KubernetesObject[] {
+  const { spec, metadata } = set
+  const replicas = spec?.replicas ?? 1
+  const phase = 'Bound'
+  const conditions = [{ type: 'Ready', status: 'True' }]
+  const objects = Array.from({ length: replicas }, (_, ordinal) => {
+    const name = `${metadata?.name}-${ordinal}`
+    const pod = { kind: 'Pod', ...spec?.template, status: { phase: 'Running', conditions } }
+    const claims = (spec?.volumeClaimTemplates ?? []).map((template) => ({
+      ...template,
+      kind: 'PersistentVolumeClaim',
+      metadata: { ...template.metadata, name: `${template.metadata?.name}-${name}` },
+      status: { phase, capacity: template.spec?.resources?.requests },
+    }))
+    return [...claims, { ...pod, metadata: { ...pod.metadata, name } }]
+  })
+  const counts = { replicas, readyReplicas: replicas, updatedReplicas: replicas }
+  return [...objects.flat(), { ...set, status: counts }] as KubernetesObject[]
+}
+
+/** Resolves when the operator has seen this object, of which it need not follow the kind. */
+async function seen({ reflectors }: State, { kind, metadata }: KubernetesObject): Promise<void> {
+  const { namespace, name = '', resourceVersion } = metadata ?? {}
+  const key = keyOf(namespace, name)
+  const of = reflectors.filter(({ type }) => type.kind === kind)
+  await Promise.all(
+    of.map(async (reflector) => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const isSeen = (): boolean =>
+        reflector.get(namespace, name)?.resourceVersion === resourceVersion
+      const end = reflector.onChange((change) => {
+        if (change.key === key && isSeen()) resolve()
+      })
+      if (isSeen()) resolve()
+      await promise
+      end()
+    }),
+  )
+}
+
+function reconcilesOf(state: State): Reconciles {
+  const { api } = state.client
+  const { view } = state
+  const shared = {
+    options: { clusterDomain: 'cluster.local', defaults: generatorContext.defaults },
+    api,
+    view,
+    observer: {
+      watch: () => undefined,
+      view: (_: string, { ordinal }: { readonly ordinal: number }) => state.views.get(ordinal),
+      checkNow: () => undefined,
+      close: async () => undefined,
+    },
+    status: createStatusWriter({ fieldManager: 'tester-status' }, { api }),
+    events: {
+      record: (_: unknown, __: unknown, { reason, note }: Occurrence) => {
+        state.events.push(`${reason} ${note}`)
+      },
+      close: async () => undefined,
+    },
+    now: () => new Date(startMs + state.nowMs),
+    nowMs: () => state.nowMs,
+    pollInterval: createPollInterval(() => 1),
+  }
+  const hosts = { ...shared, informer: view.hosts, type: types.Host }
+  const generators = { ...shared, informer: view.generators, type: types.Generator }
+  return {
+    Generator: createReconcile(generatorLogic, generators),
+    Host: createReconcile(createHostLogic(view.generators), hosts),
+  }
+}
