@@ -8,7 +8,7 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { homeDirectory } from '../src/service/contract.ts'
 import { contents, isUnused, type ProgramFolder } from './contents.ts'
-import { type InstalledPackage, importedPackages, packageClosure } from './packages.ts'
+import { type InstalledPackage, packagesOf } from './packages.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
 const target = process.argv[2] ?? fail()
@@ -42,11 +42,8 @@ function copyPrograms(name: ProgramFolder, folder: string): void {
 
 function copyPackages(name: ProgramFolder, folder: string): void {
   const texts = filesOf(join(folder, 'dist')).map((file) => readFileSync(file, 'utf8'))
-  const { loaded, served } = contents[name]
-  for (const found of packageClosure(root, [...importedPackages(texts), ...loaded])) {
-    copyPackage(found, folder)
-  }
-  for (const path of served) {
+  for (const found of packagesOf(root, name, texts)) copyPackage(found, folder)
+  for (const path of contents[name].served) {
     cpSync(join(root, 'node_modules', path), join(folder, 'node_modules', path))
   }
 }

@@ -13,6 +13,8 @@ interface Contents {
   readonly left: readonly string[]
   /** Packages that are loaded by a name no import shows. */
   readonly loaded: readonly string[]
+  /** Packages that are imported, and never on the paths that a container takes. */
+  readonly absent: readonly string[]
   /** Files that browsers get as they are; their packages' dependencies are inside them. */
   readonly served: readonly string[]
 }
@@ -23,6 +25,7 @@ export const contents: Readonly<Record<ProgramFolder, Contents>> = {
     built: ['src'],
     left: ['src/devnet'],
     loaded: ['pino-pretty'],
+    absent: [],
     served: [
       'react/package.json',
       'react/LICENSE',
@@ -40,6 +43,8 @@ export const contents: Readonly<Record<ProgramFolder, Contents>> = {
     built: ['operator', 'src/service', 'src/errors.js'],
     left: [],
     loaded: ['pino-pretty'],
+    // It reads kubeconfigs; in a pod the service account is used.
+    absent: ['@kubernetes/client-node'],
     served: [],
   },
 }

@@ -1,7 +1,7 @@
 /** Which installed packages a set of compiled files needs, found where Node would find them. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isNodePackage, packageOf } from './contents.ts'
+import { contents, isNodePackage, type ProgramFolder, packageOf } from './contents.ts'
 
 /** An installed package. */
 export interface InstalledPackage {
@@ -28,6 +28,17 @@ export function importedPackages(texts: readonly string[]): string[] {
     ),
   )
   return [...new Set(specifiers.filter((name) => name !== null))]
+}
+
+/** The packages that a folder of programs goes with, by the texts of its compiled files. */
+export function packagesOf(
+  root: string,
+  name: ProgramFolder,
+  texts: readonly string[],
+): InstalledPackage[] {
+  const { loaded, absent } = contents[name]
+  const imported = importedPackages(texts).filter((found) => !absent.includes(found))
+  return packageClosure(root, [...imported, ...loaded])
 }
 
 /** The packages of these names as `root` sees them, and all that they need in turn. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -98,7 +98,7 @@ describe('the images', { timeout: 1_800_000 }, () => {
   test('what we add to the base stays small', async (t) => {
     for (const [program, maxBytes] of [
       ['generator', 32_000_000],
-      ['operator', 40_000_000],
+      ['operator', 9_000_000],
     ] as const) {
       await withContainer(nameOf(program), async (_, root) => {
         const files = filesBelow(join(root, 'opt/viewmesh'))
@@ -107,6 +107,16 @@ describe('the images', { timeout: 1_800_000 }, () => {
         assert.ok(bytes < maxBytes, `${program}: ${bytes}`)
       })
     }
+  })
+
+  test('the operator goes without the package that reads kubeconfigs, and what only that needs', async () => {
+    await withContainer(nameOf('operator'), async (_, root) => {
+      const modules = join(root, 'opt/viewmesh/node_modules')
+      for (const name of ['@kubernetes', 'openid-client', 'js-yaml', 'tar-fs']) {
+        assert.equal(existsSync(join(modules, name)), false, name)
+      }
+      assert.equal(existsSync(join(modules, 'undici')), true)
+    })
   })
 
   test('the home is the user’s, the program is not', async () => {
@@ -147,6 +157,13 @@ describe('the images', { timeout: 1_800_000 }, () => {
     const settings = { GENERATOR_IMAGE: 'generator', HOST_IMAGE: 'host' }
     await withShelllessProgram(nameOf('operator'), settings, async ({ ended }) => {
       assert.match(await ended(), /OPERATOR_CONNECTION_MISSING/)
+    })
+  })
+
+  test('the operator in a container says that it cannot read a kubeconfig there', async () => {
+    const settings = { GENERATOR_IMAGE: 'generator', HOST_IMAGE: 'host', KUBECONFIG: '/config' }
+    await withShelllessProgram(nameOf('operator'), settings, async ({ ended }) => {
+      assert.match(await ended(), /this installation cannot read kubeconfigs/)
     })
   })
 

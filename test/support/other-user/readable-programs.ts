@@ -5,8 +5,8 @@
 import { cpSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { contents, isUnused } from '../../../images/contents.ts'
-import { importedPackages, packageClosure } from '../../../images/packages.ts'
+import { isUnused } from '../../../images/contents.ts'
+import { packagesOf } from '../../../images/packages.ts'
 import { repository } from '../repository.ts'
 import { readSourceFiles } from '../source-files.ts'
 import { makeReadable } from './leave-root.ts'
@@ -15,8 +15,7 @@ import { makeReadable } from './leave-root.ts'
 export function copyReadablePrograms(): string {
   const folder = mkdtempSync(join(tmpdir(), 'viewmesh-readable-'))
   const texts = readSourceFiles('src').map(({ text }) => text)
-  const named = [...importedPackages(texts), ...contents.service.loaded]
-  for (const { name, folder: from } of packageClosure(repository, named)) {
+  for (const { name, folder: from } of packagesOf(repository, 'service', texts)) {
     cpSync(from, join(folder, relative(repository, from)), {
       recursive: true,
       filter: (path) => !isUnused(name, relative(from, path)),
