@@ -112,7 +112,7 @@ export const mainConditions = {
       DuplicateKey: {
         status: 'True',
         meaning:
-          'Two replicas have the same keyring key, and would have one peer ID: give one of them another key, as the message says.',
+          'Two replicas have the same keyring key, and would have one peer ID: give one of them another key, as the message says. A resource of another namespace is named in the log of the operator only.',
       },
       ChainMismatch: {
         status: 'True',

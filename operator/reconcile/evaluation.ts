@@ -13,7 +13,7 @@ import { planIdentity, sharedKeyProblem } from './evaluate/identity.ts'
 import { identitiesOf, type ObservedState, observeState } from './evaluate/observed-state.ts'
 import { chainProblem } from './evaluate/storage.ts'
 import { expectNoTerminatingClaims } from './evaluate/terminating-claims.ts'
-import type { SharedKey } from './fetch/key-holders.ts'
+import { logHolders, type SharedKey } from './fetch/key-holders.ts'
 import { missingSecretStatement } from './fetch/named-secrets.ts'
 import { findUnwatchedClaims } from './fetch/unwatched-claims.ts'
 import type { ReplicaIdentity } from './observe/claim.ts'
@@ -30,6 +30,7 @@ export async function evaluateResource<R extends Resource, F>(
   expectNoTerminatingClaims(resource, state)
   const identities = identitiesOf(resource, state, inputs.keyring)
   const shared = holders.hold(keyOf(namespace, name), keysOf(identities))
+  logHolders(context.memory, shared, context.run.log)
   return evaluate(context, { state, inputs, identities, shared })
 }
 

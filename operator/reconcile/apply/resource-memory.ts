@@ -26,6 +26,8 @@ export interface ResourceMemory<F> {
   readonly applied: Set<string>
   /** Hashes of the Secrets as they were last wanted, by name, which distinguish a change from drift. */
   readonly secretHashes: Map<string, string>
+  /** `namespace/name` of the resources that have a key of this one, as the log named them last. */
+  keyHolders: string
   /** How claims that asked for more were refused. */
   refusedGrowth: StorageStatement | null
   /** Warnings that are due once they have lasted; those of an operator that ended are lost. */
@@ -49,6 +51,7 @@ export function createMemories<F>(): Memories<F> {
         inputs: null,
         applied: new Set<string>(),
         secretHashes: new Map<string, string>(),
+        keyHolders: '',
         refusedGrowth: null,
         pendingWarnings: new Map(),
       }

@@ -20,6 +20,7 @@
 import { records } from '../../api/annotations.ts'
 import type { Resource } from '../../api.ts'
 import { childNames, claimName, podName, wantedReplicas } from '../../resources/names/names.ts'
+import { parseKey } from '../../runtime/client/resource-type.ts'
 import type { SharedKey } from '../fetch/key-holders.ts'
 import type { KeysClaim, ReplicaIdentity } from '../observe/claim.ts'
 
@@ -144,7 +145,10 @@ function duplicateProblem(
   return null
 }
 
-/** A replica that has the key of one of another resource. */
+/**
+ * A replica that has the key of one of another resource. A resource of another namespace is not named: whoever
+ * reads this message may have no rights there.
+ */
 export function sharedKeyProblem(
   resource: Resource,
   replicas: readonly ReplicaIdentity[],
@@ -155,10 +159,25 @@ export function sharedKeyProblem(
     const ordinal = replicas.find(({ key }) => key === fingerprint)?.ordinal
     if (ordinal === undefined) continue
     const secret = childNames(resource).keyring
-    const message = `Key "${ordinal}" of Secret ${secret} is a key of ${resource.kind} ${holder} too, so replica ${ordinal} would have the peer ID of one there: ${anotherKey(resource, ordinal, isBound)}; or delete one of the two. No pod is touched meanwhile.`
+    const { name, way } = othersWords(resource, holder)
+    const message = `Key "${ordinal}" of Secret ${secret} is a key of ${name} too, so replica ${ordinal} would have the peer ID of one there: ${anotherKey(resource, ordinal, isBound)}; ${way}. No pod is touched meanwhile.`
     return { reason: 'DuplicateKey', message }
   }
   return null
+}
+
+/** What the message may say of the other resource, and of what can be done about it. */
+function othersWords(
+  { kind, metadata }: Resource,
+  holder: string,
+): { readonly name: string; readonly way: string } {
+  if (parseKey(holder).namespace === metadata.namespace) {
+    return { name: `${kind} ${holder}`, way: 'or delete one of the two' }
+  }
+  return {
+    name: `a ${kind} in another namespace`,
+    way: `or delete this ${kind}, or ask your cluster admin, to whom the operator's log names the other one`,
+  }
 }
 
 function anotherKey(resource: Resource, ordinal: number, isBound: boolean): string {

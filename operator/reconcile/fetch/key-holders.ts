@@ -2,6 +2,7 @@
  * Which resource of a kind has which keyring key. A peer ID follows from the key and the program alone, so
  * no two replicas of a kind may have one key, whatever resource they belong to.
  */
+import type { Logger } from 'pino'
 import type { Resource } from '../../api.ts'
 import { keyOf } from '../../runtime/client/resource-type.ts'
 
@@ -59,4 +60,20 @@ export function createKeyHolders(resources: () => Iterable<Resource>): KeyHolder
     },
     release,
   }
+}
+
+/**
+ * Names the holders to admins, once each time they are others: the status of a resource must not name what is in
+ * other namespaces. `memory` is that of the resource.
+ */
+export function logHolders(
+  memory: { keyHolders: string },
+  shared: readonly SharedKey[],
+  log: Pick<Logger, 'warn'>,
+): void {
+  const holders = [...new Set(shared.map(({ holder }) => holder))].toSorted()
+  const named = holders.join(' ')
+  if (named === memory.keyHolders) return
+  memory.keyHolders = named
+  if (named !== '') log.warn({ holders }, 'other resources have a keyring key of this one')
 }

@@ -181,14 +181,25 @@ test('two replicas with one key are refused, with the names of both and the way 
 
 test('a key that another resource has is refused, with the name of that one and the way out', () => {
   assert.deepEqual(
+    sharedKeyProblem(own, [replica], [{ holder: 'apps/main', fingerprint: 'abc' }]),
+    {
+      reason: 'DuplicateKey',
+      message:
+        'Key "0" of Secret mine is a key of Host apps/main too, so replica 0 would have the peer ID of one there: give "0" a secret of its own, of at least 32 random characters; where claim keys-mainnet-host-0 is there already, delete it and the Host too, and create the Host again; or delete one of the two. No pod is touched meanwhile.',
+    },
+  )
+  assert.equal(sharedKeyProblem(own, [replica], []), null)
+})
+
+test('a resource of another namespace that has a key is not named to who reads the status', () => {
+  assert.deepEqual(
     sharedKeyProblem(own, [replica], [{ holder: 'shop/main', fingerprint: 'abc' }]),
     {
       reason: 'DuplicateKey',
       message:
-        'Key "0" of Secret mine is a key of Host shop/main too, so replica 0 would have the peer ID of one there: give "0" a secret of its own, of at least 32 random characters; where claim keys-mainnet-host-0 is there already, delete it and the Host too, and create the Host again; or delete one of the two. No pod is touched meanwhile.',
+        'Key "0" of Secret mine is a key of a Host in another namespace too, so replica 0 would have the peer ID of one there: give "0" a secret of its own, of at least 32 random characters; where claim keys-mainnet-host-0 is there already, delete it and the Host too, and create the Host again; or delete this Host, or ask your cluster admin, to whom the operator\'s log names the other one. No pod is touched meanwhile.',
     },
   )
-  assert.equal(sharedKeyProblem(own, [replica], []), null)
 })
 
 test('whatever is known of an identity, no key is made while anything is left of it', () => {
