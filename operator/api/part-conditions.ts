@@ -311,7 +311,7 @@ export const partConditions = {
       NewTemplate: {
         status: 'True',
         meaning:
-          'Change the spec, or set the annotation viewmesh.io/roll-at, to take the new template; rollout: Auto would not have waited.',
+          'The message names the fields that differ. Change the spec, or set the annotation viewmesh.io/roll-at, to take the new template; rollout: Auto would not have waited.',
       },
       UpToDate: {
         status: 'False',

@@ -50,6 +50,6 @@ function signersFileRecord(
   { recordedSignersFile }: HostContext,
   { updateAvailable }: TemplateChoice,
 ): boolean | null {
-  const isWaiting = recordedSignersFile === null && updateAvailable
+  const isWaiting = recordedSignersFile === null && updateAvailable !== null
   return isWaiting && namesGenerators(host) ? null : namesGenerators(host)
 }

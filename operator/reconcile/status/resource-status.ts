@@ -23,7 +23,7 @@ import type { TerminationMessage } from '../observe/termination-message.ts'
 import { conditionsOf } from '../statements/conditions.ts'
 import type { Statement, Statements } from '../statements/problem.ts'
 import type { EventText } from '../statements/record-event.ts'
-import { withoutStop } from '../statements/sentences.ts'
+import { listed, withoutStop } from '../statements/sentences.ts'
 import type { Findings } from './findings.ts'
 import {
   changedPeerID,
@@ -249,13 +249,12 @@ function kept(resource: Resource, ...types: readonly (keyof Statements)[]): Stat
 }
 
 function updateStatement({ updateAvailable }: ObjectPlan): Statement<ReasonOf<'UpdateAvailable'>> {
-  return updateAvailable
-    ? {
-        reason: 'NewTemplate',
-        message:
-          'This operator would build the pods differently. Change the spec, or set the annotation viewmesh.io/roll-at to any new value, to replace them now.',
-      }
-    : { reason: 'UpToDate', message: 'The pods have the template of this operator.' }
+  if (updateAvailable === null) {
+    return { reason: 'UpToDate', message: 'The pods have the template of this operator.' }
+  }
+  const fields = updateAvailable.length === 0 ? '' : `: ${listed(updateAvailable)}`
+  const message = `This operator would build the pods differently${fields}. Change the spec, or set the annotation viewmesh.io/roll-at to any new value, to replace them now.`
+  return { reason: 'NewTemplate', message }
 }
 
 const maxReported = 8

@@ -25,6 +25,6 @@ export function statefulSetOf(objects: readonly ChildObject[]): V1StatefulSet | 
 /** What one resource comes to. */
 export interface ResourceObjects {
   readonly objects: readonly ChildObject[]
-  /** True where this operator would build the pods differently, and waits with it. */
-  readonly updateAvailable: boolean
+  /** Where this operator would build the pods differently, and waits with it: fields that differ. */
+  readonly updateAvailable: readonly string[] | null
 }

@@ -7,6 +7,7 @@
 import type { V1PodTemplateSpec } from '@kubernetes/client-node'
 import { records } from '../../api/annotations.ts'
 import { canonicalJson, shortHash } from '../names/canonical-json.ts'
+import { templateChanges } from './template-changes.ts'
 
 /** A pod template as it was applied. */
 export interface TemplateRecord {
@@ -17,8 +18,8 @@ export interface TemplateRecord {
 
 /** The template to apply, and what becomes of the difference to this operator's own. */
 export interface TemplateChoice extends TemplateRecord {
-  /** True where this operator would build another one and waits with it. */
-  readonly updateAvailable: boolean
+  /** Where this operator would build another one and waits with it: fields that differ (`template-changes.ts`). */
+  readonly updateAvailable: readonly string[] | null
 }
 
 /** Chooses between the template this operator builds and the one that was applied last. */
@@ -28,10 +29,11 @@ export function chooseTemplate(
   rollout: 'OnSpecChange' | 'Auto',
 ): TemplateChoice {
   if (recorded === null || recorded.inputs !== built.inputs || rollout === 'Auto') {
-    return { ...built, updateAvailable: false }
+    return { ...built, updateAvailable: null }
   }
   const isEqual = canonicalJson(recorded.template) === canonicalJson(built.template)
-  return { ...recorded, updateAvailable: !isEqual }
+  const updateAvailable = isEqual ? null : templateChanges(recorded.template, built.template)
+  return { ...recorded, updateAvailable }
 }
 
 /** The annotations of a StatefulSet that has this template. */

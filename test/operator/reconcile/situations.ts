@@ -180,7 +180,7 @@ const ended = podWith(generator, {
     },
   },
 })
-const plan = { objects: [], isGrowing: false, isSetBeingRemoved: false, updateAvailable: false }
+const plan = { objects: [], isGrowing: false, isSetBeingRemoved: false, updateAvailable: null }
 
 const foreign = boundClaims(host).map((placed) => ({
   ...placed,
@@ -222,7 +222,7 @@ export const situations: Readonly<Record<string, () => Conditions>> = {
   'paused, and nothing would be written, since an identity is not there': () =>
     ofHost({}, { waiting: [], identity: identityOf(fresh, own) }, own),
   'paused, and something waits': () => ofHost({}, { waiting: ['Service a changed'] }),
-  'a newer template': () => ofHost({}, { plan: { ...plan, updateAvailable: true } }),
+  'a newer template': () => ofHost({}, { plan: { ...plan, updateAvailable: ['spec.a'] } }),
   'the spec is refused': () => refused(422, 'image: Required value'),
   'the operator may not': () => refused(403, 'User "op" cannot patch resource "statefulsets"'),
   'a policy refuses it': () => refused(403, 'admission webhook "limits" denied the request: no'),

@@ -119,7 +119,7 @@ describe('what is discovered in the cluster, on a real one', () => {
     const before = await templateOf(apps, 'waiting-host')
     await space.start({ env: { HOST_IMAGE: 'localhost/viewmesh-host:next' } })
     const { message } = await apps.reason('Host', 'waiting', 'UpdateAvailable', 'NewTemplate')
-    assert.match(message, /viewmesh\.io\/roll-at/)
+    assert.match(message, /differently: spec\.containers\[host\]\.image\. .*viewmesh\.io\/roll-at/)
     assert.equal(await templateOf(apps, 'waiting-host'), before)
 
     const annotations = { 'viewmesh.io/roll-at': '2026-11-21' }

@@ -42,7 +42,7 @@ test('what the operator itself took away is no drift when it is wanted again', a
     } as unknown as ReconcileParts<Host>
     const plan = {
       objects: objects.filter(({ kind }) => kind === 'PodDisruptionBudget'),
-      updateAvailable: false,
+      updateAvailable: null,
       isGrowing: false,
       isSetBeingRemoved: false,
     }
@@ -82,7 +82,7 @@ test('the Event of replaced pods names what of their template changed, and no va
     const state = { set: live as V1StatefulSet, counts, recorded, pods }
     const plan = {
       objects: [setOf(to) as ChildObject],
-      updateAvailable: false,
+      updateAvailable: null,
       isGrowing: false,
       isSetBeingRemoved: false,
     }

@@ -29,7 +29,7 @@ const secrets = [
 const { objects } = hostObjects(host, hostContext)
 const owners = { keyring: false, claims: [] }
 const quiet = { changes: [], owners, problem: null, state: emptyState }
-const plan = { objects, updateAvailable: false, isGrowing: false, isSetBeingRemoved: false }
+const plan = { objects, updateAvailable: null, isGrowing: false, isSetBeingRemoved: false }
 
 const room = kubernetesRoom()
 

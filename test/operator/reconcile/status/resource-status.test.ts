@@ -206,3 +206,18 @@ test('of a keyring nothing is said of when it was made, since it may be an earli
     'Secret mainnet-generator-keyring has the keys of all replicas: keep a copy of it.',
   )
 })
+
+test('a template that waits says in which fields it differs', () => {
+  const messageOf = (updateAvailable: readonly string[]): string | undefined => {
+    const plan = { objects: [], isGrowing: false, isSetBeingRemoved: false, updateAvailable }
+    return conditionsOf({}, { plan }).get('UpdateAvailable')?.message
+  }
+  const advice =
+    'Change the spec, or set the annotation viewmesh.io/roll-at to any new value, to replace them now.'
+  const fields = ['spec.containers[generator].image', 'spec.volumes']
+  assert.equal(
+    messageOf(fields),
+    `This operator would build the pods differently: spec.containers[generator].image, spec.volumes. ${advice}`,
+  )
+  assert.equal(messageOf([]), `This operator would build the pods differently. ${advice}`)
+})

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { V1PodTemplateSpec } from '@kubernetes/client-node'
 import fc from 'fast-check'
 import type { Generator, Host } from '../../../../operator/api.ts'
 import { hostObjects } from '../../../../operator/resources/host-objects.ts'
@@ -72,20 +73,27 @@ test('a newer operator with other defaults changes nothing of an unchanged resou
 })
 
 test('a newer operator that builds pods differently waits, and says so', () => {
-  const built = { inputs: 'same', template: hostPodTemplate(host, hostContext) }
-  const old = { inputs: 'same', template: { metadata: { labels: { old: 'yes' } } } }
-  assert.deepEqual(chooseTemplate(built, old, 'OnSpecChange'), { ...old, updateAvailable: true })
-  assert.deepEqual(chooseTemplate(built, old, 'Auto'), { ...built, updateAvailable: false })
+  const template = hostPodTemplate(host, hostContext)
+  const built = { inputs: 'same', template }
+  const old = { inputs: 'same', template: withImage(template, 'viewmesh/host:before') }
+  const updateAvailable = ['spec.containers[host].image']
+  assert.deepEqual(chooseTemplate(built, old, 'OnSpecChange'), { ...old, updateAvailable })
+  assert.deepEqual(chooseTemplate(built, old, 'Auto'), { ...built, updateAvailable: null })
   assert.deepEqual(chooseTemplate(built, built, 'OnSpecChange'), {
     ...built,
-    updateAvailable: false,
+    updateAvailable: null,
   })
 })
+
+function withImage(template: V1PodTemplateSpec, image: string): V1PodTemplateSpec {
+  const containers = (template.spec?.containers ?? []).map((container) => ({ ...container, image }))
+  return { ...template, spec: { ...template.spec, containers } }
+}
 
 test('a changed spec takes the new template', () => {
   const old = { inputs: 'before', template: { metadata: { labels: { old: 'yes' } } } }
   const built = { inputs: 'after', template: hostPodTemplate(host, hostContext) }
-  assert.deepEqual(chooseTemplate(built, old, 'OnSpecChange'), { ...built, updateAvailable: false })
+  assert.deepEqual(chooseTemplate(built, old, 'OnSpecChange'), { ...built, updateAvailable: null })
 })
 
 test('what the annotations record is read back; edited annotations record nothing', () => {
@@ -195,12 +203,12 @@ function formerRecord(of: Host): Pick<TemplateRecord, 'inputs'> {
 test('a Host of an operator without files of signers keeps its pods until the next change', () => {
   const context = { ...hostContext, ...former }
   const waiting = hostObjects(host, context)
-  assert.equal(waiting.updateAvailable, true)
+  assert.equal(waiting.updateAvailable?.includes('spec'), true)
   const { recorded, recordedSignersFile } = recordOf(host, context)
   assert.deepEqual({ recorded, recordedSignersFile }, former)
   const changed = changedHost({ image: { tag: '9' } })
   const after = hostObjects(changed, context)
-  assert.equal(after.updateAvailable, false)
+  assert.equal(after.updateAvailable, null)
   assert.deepEqual(recordOf(changed, context), {
     recorded: { inputs: inputsOf(changed), template: hostPodTemplate(changed, hostContext) },
     recordedSignersFile: true,
@@ -219,7 +227,7 @@ test('naming the first Generator replaces the pods, which get the file of signer
   const alone = changedHost({ generators: null })
   const context = { ...hostContext, ...recordOf(alone, hostContext) }
   assert.equal(context.recordedSignersFile, false)
-  assert.equal(hostObjects(alone, context).updateAvailable, false)
+  assert.equal(hostObjects(alone, context).updateAvailable, null)
   assert.deepEqual(recordOf(host, context), recordOf(host, hostContext))
 })
 
