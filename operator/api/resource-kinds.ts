@@ -14,6 +14,8 @@ export interface ResourceKind {
   readonly kind: 'Generator' | 'Host'
   readonly plural: string
   readonly singular: string
+  /** What `kubectl get` takes for it as well. */
+  readonly shortName: string
   readonly columns: readonly Column[]
   readonly scale: boolean
 }
@@ -69,17 +71,16 @@ const stateColumns: readonly Column[] = [
     description: 'Whether everything is as the spec wants it.',
   },
   {
-    name: 'Age',
-    type: 'date',
-    jsonPath: '.metadata.creationTimestamp',
-    description: 'Time since the resource was created.',
-  },
-  {
     name: 'Reason',
     type: 'string',
     jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
     description: 'Why it is ready or not.',
-    wide: true,
+  },
+  {
+    name: 'Age',
+    type: 'date',
+    jsonPath: '.metadata.creationTimestamp',
+    description: 'Time since the resource was created.',
   },
 ]
 
@@ -118,23 +119,17 @@ export const generatorKind: ResourceKind = {
   kind: 'Generator',
   plural: 'generators',
   singular: 'generator',
+  shortName: 'vmg',
   columns: [
     ...chainColumns,
     ...progressColumns,
     {
       name: 'Upstream',
       type: 'string',
-      jsonPath: '.status.conditions[?(@.type=="UpstreamReachable")].status',
-      description: 'Whether the execution node responds.',
+      jsonPath: '.status.conditions[?(@.type=="UpstreamReachable")].reason',
+      description: 'How new blocks come from the execution node, or why none do.',
     },
     ...stateColumns,
-    {
-      name: 'Upstream Mode',
-      type: 'string',
-      jsonPath: '.status.nodes[0].upstreamMode',
-      description: 'How it receives new blocks: websocket, http or offline.',
-      wide: true,
-    },
     ...identityColumns,
   ],
   scale: false,
@@ -144,6 +139,7 @@ export const hostKind: ResourceKind = {
   kind: 'Host',
   plural: 'hosts',
   singular: 'host',
+  shortName: 'vmh',
   columns: [
     ...chainColumns,
     ...progressColumns,

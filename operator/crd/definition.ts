@@ -19,14 +19,21 @@ interface Definition {
 
 /** The CRD of one kind. */
 export function definitionOf(resource: ResourceKind, declarations: Declarations): Definition {
-  const { kind, plural, singular } = resource
+  const { kind, plural, singular, shortName } = resource
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: { name: `${plural}.${apiGroup}` },
     spec: {
       group: apiGroup,
-      names: { kind, listKind: `${kind}List`, plural, singular, categories: [category] },
+      names: {
+        kind,
+        listKind: `${kind}List`,
+        plural,
+        singular,
+        shortNames: [shortName],
+        categories: [category],
+      },
       scope: 'Namespaced',
       versions: [versionOf(resource, declarations)],
     },

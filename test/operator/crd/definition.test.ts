@@ -95,6 +95,7 @@ test('kubectl get shows what matters in its narrow columns', () => {
     'Peers',
     'Upstream',
     'Ready',
+    'Reason',
     'Age',
   ])
   assert.deepEqual(narrow(hostKind), [
@@ -106,6 +107,20 @@ test('kubectl get shows what matters in its narrow columns', () => {
     'Pods',
     'Signers',
     'Ready',
+    'Reason',
     'Age',
   ])
+})
+
+test('UPSTREAM says why no block comes, not only that none does', () => {
+  const upstream = generatorKind.columns.find(({ name }) => name === 'Upstream')
+  assert.equal(upstream?.jsonPath, '.status.conditions[?(@.type=="UpstreamReachable")].reason')
+})
+
+test('kubectl takes a short name for each kind', () => {
+  const names = kinds.map((resource) => definitionOf(resource, declarations).spec['names'])
+  assert.deepEqual(
+    names.map((one) => Reflect.get(Object(one), 'shortNames')),
+    [['vmg'], ['vmh']],
+  )
 })

@@ -202,7 +202,7 @@ describe('the samples of the quickstart run on a real cluster', () => {
     }
   })
 
-  test('kubectl get shows chain, head, lag, peers, pods, signers, ready, age and upstream', async () => {
+  test('kubectl get shows chain, head, lag, peers, pods, signers, ready, reason and upstream', async () => {
     const [heads = ''] = (await kubectl('get', 'hosts')).split('\n')
     const columns = heads.trim().split(/\s+/)
     assert.deepEqual(columns, [
@@ -215,16 +215,17 @@ describe('the samples of the quickstart run on a real cluster', () => {
       'PODS',
       'SIGNERS',
       'READY',
+      'REASON',
       'AGE',
     ])
     // Figures are written once a minute.
     await eventually(async () => {
-      const [, row = ''] = (await kubectl('get', 'hosts')).split('\n')
-      assert.match(row, /^devnet +Local +Devnet +\d+ +\d+ +\d+ +2\/2 +True +True /)
+      const [, row = ''] = (await kubectl('get', 'vmh')).split('\n')
+      assert.match(row, /^devnet +Local +Devnet +\d+ +\d+ +\d+ +2\/2 +True +True +AllReady /)
     })
-    const [names = '', values = ''] = (await kubectl('get', 'generators')).split('\n')
-    assert.match(names, / PEERS +UPSTREAM +READY +AGE/)
-    assert.match(values, /^devnet +Local +Devnet +\d+ +\d+ +[12] +True +True /)
+    const [names = '', values = ''] = (await kubectl('get', 'vmg')).split('\n')
+    assert.match(names, / PEERS +UPSTREAM +READY +REASON +AGE/)
+    assert.match(values, /^devnet +Local +Devnet +\d+ +\d+ +[12] +WebSocket +True +AllReady /)
   })
 
   test('a restarted operator writes nothing to objects that need nothing', async () => {
