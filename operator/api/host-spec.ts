@@ -147,6 +147,8 @@ export interface HostSpec extends CommonSpec {
    * (SignersAgree says how). The first one that lets this namespace have a key also gives the schema.
    * @maxItems 32
    * @listType atomic
+   * @rule self.all(a, self.exists_one(b, a == b))
+   * @message must not name a Generator twice: leave one of the two out
    */
   readonly generators?: readonly GeneratorReference[]
   /**

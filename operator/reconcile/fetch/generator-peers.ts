@@ -12,17 +12,20 @@ export interface Referred {
   readonly isWatched: boolean
 }
 
-/** The Generators of a Host in its order. */
+/** The Generators of a Host in its order, each once: a spec may name its own namespace or leave it out. */
 export function referredGenerators(
   { spec, metadata }: Host,
   find: (namespace: string, name: string) => Generator | null,
   watches: (namespace: string) => boolean = () => true,
 ): Referred[] {
-  return (spec.generators ?? []).map(({ name, namespace = metadata.namespace }) => ({
-    reference: { name, namespace },
-    generator: find(namespace, name),
-    isWatched: watches(namespace),
-  }))
+  const all = (spec.generators ?? []).map(
+    ({ name, namespace = metadata.namespace }): Referred => ({
+      reference: { name, namespace },
+      generator: find(namespace, name),
+      isWatched: watches(namespace),
+    }),
+  )
+  return [...new Map(all.map((one) => [nameOf(one), one])).values()]
 }
 
 /** Those of another chain than the Host: they have no block for it, and another schema. */

@@ -46,6 +46,16 @@ test('peers are the Generators whose peer ID is known', () => {
   ])
 })
 
+test('a Generator that is named with and without the namespace of the Host counts once', () => {
+  const generators = [{ name: 'second' }, { name: 'second', namespace: 'apps' }]
+  const twice: Host = { ...host, spec: { ...host.spec, generators } }
+  const found = referredGenerators(twice, () => second)
+  assert.deepEqual(
+    found.map(({ reference }) => reference),
+    [{ name: 'second', namespace: 'apps' }],
+  )
+})
+
 test('the schema is that of the first Generator that lets this namespace have a key', () => {
   const source = schemaGenerator(host, referred(first, second), null)
   assert.equal(source?.reference.name, 'second')
