@@ -75,7 +75,10 @@ export interface StorageStatus {
 
 /** What Generators and Hosts report alike. */
 interface CommonStatus {
-  /** The generation of the spec that all of this is about; -1 before the first reconcile. */
+  /**
+   * The newest generation of the spec that was reconciled without a failure that is tried again; -1 before the
+   * first one.
+   */
   readonly observedGeneration?: number
   /**
    * Value of the annotation viewmesh.io/reconcile-at that was last acted upon; while spec.paused is

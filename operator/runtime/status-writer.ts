@@ -24,7 +24,10 @@ export interface WantedStatus {
   readonly conditions: readonly WantedCondition[]
   /** Types of conditions whose messages move like figures: one that is new alone is written like them. */
   readonly moving?: readonly string[]
-  /** Further fields that are written as soon as they differ. */
+  /**
+   * Further fields that are written as soon as they differ; `observedGeneration` is the resource's generation
+   * where it is not among them.
+   */
   readonly facts: Readonly<Record<string, unknown>>
   /** Fields that move with every block: written with anything else, else once a minute at most. */
   readonly figures: Readonly<Record<string, unknown>>
@@ -142,7 +145,7 @@ function toStatus(
       lastTransitionTime: isKept ? known.lastTransitionTime : now,
     }
   })
-  const prompt = defined({ ...wanted.facts, observedGeneration, conditions })
+  const prompt = defined({ observedGeneration, ...wanted.facts, conditions })
   return { prompt, figures: defined(wanted.figures) }
 }
 

@@ -91,17 +91,21 @@ export function wantedStatus<R extends Resource, F>(
   }
 }
 
+/** What a resource begins with, as its definition has it. */
+const neverObserved = -1
+
 function factsOf<F>(
   resource: Resource,
-  { plan, waiting }: Findings<F>,
+  { plan, waiting, error }: Findings<F>,
   { counts, allClaims }: ObservedState,
 ): Readonly<Record<string, unknown>> {
   const { generation, annotations } = resource.metadata
+  const observed = error === null ? generation : resource.status?.observedGeneration
   const requested = annotations?.[requests.reconcileAt]
   const handled = waiting === null ? requested : resource.status?.lastHandledReconcileAt
   const image = plan === null ? resource.status?.image : imageOf(resource, plan)
   return {
-    observedGeneration: generation,
+    observedGeneration: observed ?? neverObserved,
     storage: keptSizes(resource, allClaims),
     ...(handled === undefined ? {} : { lastHandledReconcileAt: handled }),
     ...(image === undefined ? {} : { image }),
@@ -145,7 +149,7 @@ function readiness<F>(
     const paused = pausedReady(resource, ready, state.counts)
     if (paused !== null) return { Ready: paused }
   }
-  if (error !== null) return retrying({ ready, reconciling }, error)
+  if (error !== null) return retrying(resource, ready, error)
   const reported = isWell(ready) ? withMissingSecret(ready, hold) : ready
   return { Ready: reported, ...(reconciling === null ? {} : { Reconciling: reconciling }) }
 }
@@ -172,12 +176,26 @@ function isWell({ reason }: Readiness['ready']): boolean {
   return reason === 'AllReady' || reason === 'ScaledToZero'
 }
 
-function retrying({ ready }: Readiness, error: unknown): Statements {
+/** Pods may be ready and have nothing of a spec that could not be written: then nobody is to go on. */
+function retrying(resource: Resource, ready: Readiness['ready'], error: unknown): Statements {
   const message =
     error instanceof ServiceError
       ? sentence(error)
       : 'A bug of the operator: see its log, and report it.'
-  return { Ready: ready, Reconciling: { reason: 'ProgressingWithRetry', message } }
+  const unwritten = {
+    reason: 'Pending',
+    message: `The pods are ready, but not all of this spec could be written yet: ${message}`,
+  }
+  return {
+    Ready: isWell(ready) && !wasReady(resource) ? unwritten : ready,
+    Reconciling: { reason: 'ProgressingWithRetry', message },
+  }
+}
+
+/** Whether everything was written before, and ready, for the spec as it is now. */
+function wasReady({ metadata, status }: Resource): boolean {
+  const before = status?.conditions?.find(({ type }) => type === 'Ready')
+  return before?.status === 'True' && before.observedGeneration === metadata.generation
 }
 
 function sentence({ message, remedy }: ServiceError): string {

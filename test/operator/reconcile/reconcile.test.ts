@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { V1StatefulSet } from '@kubernetes/client-node'
 import type { Host } from '../../../operator/api.ts'
 import { readHost } from '../../support/resources/operator-cases.ts'
+import { type Fault, send, status } from '../support/kubernetes-server.ts'
 import { reconcileRoom } from '../support/reconcile-room.ts'
 
 const host = readHost('host-minimal')
@@ -56,6 +58,57 @@ test('of a paused Host nothing is written but its status', async () => {
   await room.put(paused)
   await room.reconcile(paused)
   assert.equal(ready(), 'False Paused 1')
+})
+
+test('a spec that could not be written is not reported as ready, nor as observed', async () => {
+  await started()
+  const image = { ...host.spec.image, tag: '2' }
+  const { metadata, spec } = host
+  await room.edit<Host>('Host', 'mainnet', (live) =>
+    Object.assign(live, {
+      metadata: { ...live.metadata, generation: 2 },
+      spec: { ...spec, image },
+    }),
+  )
+  const webhook: Fault = ({ method, path }, response) => {
+    if (method !== 'PATCH' || !path.endsWith('/statefulsets/mainnet-host')) return false
+    send(response, 500, status(500, 'InternalError', 'failed calling webhook "a": refused'))
+    return true
+  }
+  const observed = (): number | undefined =>
+    room.read<Host>('Host', metadata.name).status?.observedGeneration
+  const failure =
+    'apply statefulsets apps/mainnet-host: 500 failed calling webhook "a": refused. See the log of the API server if this does not pass.'
+  room.server.faults.add(webhook)
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    await assert.rejects(room.reconcile(host), { code: 'OPERATOR_API_FAILED' })
+    assert.deepEqual([ready(), observed()], ['False Pending 2', 1])
+    assert.equal(
+      room.condition(host, 'Ready')?.message,
+      `The pods are ready, but not all of this spec could be written yet: ${failure}`,
+    )
+    assert.equal(room.condition(host, 'Reconciling')?.message, failure)
+  }
+  room.server.faults.clear()
+  await room.reconcile(host)
+  assert.deepEqual([ready(), observed()], ['True AllReady 2', 2])
+  room.server.faults.add(webhook)
+  await room.edit<V1StatefulSet>('StatefulSet', 'mainnet-host', ({ spec }) =>
+    Object.assign(spec ?? {}, { minReadySeconds: 7 }),
+  )
+  await assert.rejects(room.reconcile(host))
+  assert.deepEqual([ready(), observed()], ['True AllReady 2', 2])
+})
+
+test('a new resource of which nothing could be written is not observed', async () => {
+  room.server.faults.add(({ method, path }, response) => {
+    if (method !== 'PATCH' || !path.includes('/services/')) return false
+    send(response, 500, status(500, 'InternalError', 'no'))
+    return true
+  })
+  await room.put(host)
+  await assert.rejects(room.reconcile(host))
+  assert.equal(room.read<Host>('Host', 'mainnet').status?.observedGeneration, -1)
 })
 
 test('of a Host that is being deleted nothing is written any more', async () => {
