@@ -1,5 +1,5 @@
 /** The accepted signers as the writer knows them, and the chain that they are on. */
-import { type CountingTime, countedSigners, type Signer } from '../fork-choice/counting.ts'
+import { type CountingTime, followedSigners, type Signer } from '../fork-choice/counting.ts'
 import type { SignerHeads } from './signer-heads.ts'
 
 /** The accepted signers: these, or every one that signs. */
@@ -24,7 +24,7 @@ export interface AcceptedSigners {
   foreign(): readonly { readonly identity: string; readonly genesisHash: string }[]
   /**
    * Hash of block 0 of the chain that is followed: the store's, and until that is known what more than half of the
-   * counted signers name. Null where they name none.
+   * counted signers name, or where nobody counts those of which a head is known. Null where they name none.
    */
   genesis(): string | null
   /**
@@ -69,13 +69,13 @@ export function createAcceptedSigners(parts: AcceptedSignersParts): AcceptedSign
     return { identity, head: { number, hash, nodeHeight }, heardMs }
   }
 
-  const countedGenesis = (): string | null => {
+  const followedGenesis = (): string | null => {
     const all = identities().map((identity) => signer(identity, () => true))
-    const counted = countedSigners(all, parts.time())
-    const named = counted.flatMap(({ identity }) => genesisOf(identity) ?? [])
-    return mostNamed(named, (count) => 2 * count > counted.length)
+    const followed = followedSigners(all, parts.time())
+    const named = followed.flatMap(({ identity }) => genesisOf(identity) ?? [])
+    return mostNamed(named, (count) => 2 * count > followed.length)
   }
-  const genesis = (): string | null => parts.genesisHash() ?? countedGenesis()
+  const genesis = (): string | null => parts.genesisHash() ?? followedGenesis()
 
   return {
     set: (next) => {

@@ -106,7 +106,7 @@ export function createApplier(options: ChainOptions, parts: ChainParts): Applier
     },
     tick: () => {
       heads.flush().catch(parts.onFailure)
-      state.waiting.removeBelow(currentWindow(state, follower.choice().reached).floor)
+      state.waiting.removeBelow(currentWindow(state, follower.choice().horizon).floor)
       const due = follower.nextMs()
       if (due !== null && due <= parts.nowMs()) follow()
     },

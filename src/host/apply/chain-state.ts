@@ -86,7 +86,7 @@ export function openChainState(options: ChainOptions, parts: ChainParts): ChainS
     book,
     nowMs,
     signers: signers.list,
-    isRoot: (link, reached) => isRoot(state, link, reached),
+    isRoot: (link, horizon) => isRoot(state, link, horizon),
   })
   book.setAccepted(signers.isAccepted)
   const state: ChainState = {
@@ -112,17 +112,17 @@ function storedHead({ parts, writer }: Pick<ChainState, 'parts' | 'writer'>): nu
 }
 
 /** Which heights are of use now. */
-export function currentWindow(state: ChainState, reached: number | null): Window {
+export function currentWindow(state: ChainState, horizon: number | null): Window {
   const highest = Math.max(-1, ...state.signers.list().map(({ head }) => head?.number ?? -1))
   const { retainBlocks } = state.options
-  return windowOf({ retainBlocks, head: storedHead(state), reached, highest })
+  return windowOf({ retainBlocks, head: storedHead(state), horizon, highest })
 }
 
 /** See `KnownBlocks`; block 0 is a root where it is that of the chain that is followed. */
-function isRoot(state: ChainState, link: BlockRef, reached: number | null): boolean {
+function isRoot(state: ChainState, link: BlockRef, horizon: number | null): boolean {
   if (link.number === 0) return link.hash === state.signers.genesis()
   if (state.servedFrom !== null && link.number <= state.servedFrom) return true
-  return reached !== null && link.number <= currentWindow(state, reached).windowFloor
+  return horizon !== null && link.number <= currentWindow(state, horizon).windowFloor
 }
 
 /**
@@ -130,9 +130,9 @@ function isRoot(state: ChainState, link: BlockRef, reached: number | null): bool
  * single one fills the disk.
  */
 export function isWithinReach(state: ChainState, seal: Seal): boolean {
-  const { reached } = state.follower.choice()
-  const { floor } = currentWindow(state, reached)
-  const top = Math.max(storedHead(state), reached ?? -1)
+  const { horizon } = state.follower.choice()
+  const { floor } = currentWindow(state, horizon)
+  const top = Math.max(storedHead(state), horizon ?? -1)
   if (seal.blockNumber < floor) return false
   const isNear = seal.blockNumber > top - maxWindow && seal.blockNumber <= top + maxWindow
   return (

@@ -17,7 +17,7 @@ export function followState(state: ChainState, report: FollowReport): FollowStat
     genesis,
     signers: signerStates(state),
     reached: choice.reached,
-    floor: currentWindow(state, choice.reached).floor,
+    floor: currentWindow(state, choice.horizon).floor,
     wants: wantsOver(state, blocks, head),
     failures: report.failures(
       blocks,
@@ -46,8 +46,8 @@ export function wantsNow(state: ChainState): Want[] {
 
 function wantsOver(state: ChainState, blocks: KnownBlocks, head: number): Want[] {
   const { follower, signers, waiting, revised } = state
-  const { canonical, reached } = follower.choice()
-  const { floor, windowFloor } = currentWindow(state, reached)
+  const { canonical, horizon } = follower.choice()
+  const { floor, windowFloor } = currentWindow(state, horizon)
   const dropped =
     canonical === null
       ? []

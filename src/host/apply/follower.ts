@@ -4,7 +4,7 @@
  */
 import type { StoreWriter } from '../../store/store.ts'
 import { type BlockRef, type KnownBlocks, parentOf } from '../fork-choice/block-ref.ts'
-import { countedSigners, reachedHeight, type Signer } from '../fork-choice/counting.ts'
+import { followedSigners, reachedHeight, type Signer } from '../fork-choice/counting.ts'
 import {
   type Choice,
   decide,
@@ -27,10 +27,10 @@ interface FollowerParts {
   /** All accepted signers, those of another chain without their heads. */
   readonly signers: () => readonly Signer[]
   /**
-   * Whether nothing can be known of what lies below a block (see `KnownBlocks`), most counted signers having
-   * reached a height.
+   * Whether nothing can be known of what lies below a block (see `KnownBlocks`), most signers having reached a
+   * height (see `Choice.horizon`).
    */
-  readonly isRoot: (link: BlockRef, reached: number | null) => boolean
+  readonly isRoot: (link: BlockRef, horizon: number | null) => boolean
   /** Monotonic, in milliseconds. */
   readonly nowMs: () => number
 }
@@ -58,6 +58,7 @@ const noChoice: Choice = {
   stands: [],
   canonical: null,
   reached: null,
+  horizon: null,
   tooDeep: null,
 }
 
@@ -104,8 +105,8 @@ function withBlocks<T>(
   return store.reader.read((snapshot) => {
     const { pending } = writer
     const signers = parts.signers()
-    const reached = reachedHeight(countedSigners(signers, { nowMs: nowMs(), startedMs }))
-    const isRoot = (link: BlockRef): boolean => parts.isRoot(link, reached)
+    const horizon = reachedHeight(followedSigners(signers, { nowMs: nowMs(), startedMs }))
+    const isRoot = (link: BlockRef): boolean => parts.isRoot(link, horizon)
     const accepted = signers.length
     const blocks = createKnownBlocks({ snapshot, pending, waiting, book, isRoot, accepted })
     return use(blocks, headOf({ snapshot, pending }))

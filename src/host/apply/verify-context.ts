@@ -6,7 +6,7 @@ import type { KnownDocuments, VerifyContext } from './verify.ts'
 /** `isForwarded` where the message is passed on if it is accepted. */
 export function contextOf(state: ChainState, isForwarded: boolean): VerifyContext {
   const { book, signers, follower, options } = state
-  const { floor, ceiling } = currentWindow(state, follower.choice().reached)
+  const { floor, ceiling } = currentWindow(state, follower.choice().horizon)
   const known = (seal: Seal): Seal | undefined =>
     book.at(seal.blockNumber).find((other) => isSameSeal(other, seal))
   return {

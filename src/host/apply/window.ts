@@ -10,8 +10,8 @@ interface WindowFacts {
   readonly retainBlocks: number | null
   /** The highest stored height; -1 without any. */
   readonly head: number
-  /** The height that most counted signers have reached; null where no signer counts. */
-  readonly reached: number | null
+  /** The height that most signers have reached, see `Choice`; null where none is known. */
+  readonly horizon: number | null
   /** The highest head of any accepted signer; -1 without any. */
   readonly highest: number
 }
@@ -25,8 +25,8 @@ export interface Window {
   readonly ceiling: number
 }
 
-export function windowOf({ retainBlocks, head, reached, highest }: WindowFacts): Window {
-  const top = Math.max(head, reached ?? -1)
+export function windowOf({ retainBlocks, head, horizon, highest }: WindowFacts): Window {
+  const top = Math.max(head, horizon ?? -1)
   const lowest = (blocks: number): number => Math.max(0, top - blocks + 1)
   const floor = retainBlocks === null ? 0 : lowest(retainBlocks)
   return {

@@ -1,6 +1,7 @@
 /**
  * Which of the accepted signers count: those that were heard lately, and of those that catch up themselves
- * only where too few others were. Times are of a monotonic clock in milliseconds.
+ * only where too few others were. Where nobody was, what they said last is followed, as far as nothing stored has to
+ * give way to it. Times are of a monotonic clock in milliseconds.
  */
 
 /** The newest head of a signer, as far as it is counted. */
@@ -34,18 +35,44 @@ const catchUpBlocks = 64
 
 /** The signers that count now, of all that are accepted. */
 export function countedSigners(accepted: readonly Signer[], time: CountingTime): Signer[] {
-  const heard = accepted.filter((signer) => isHeard(signer, time.nowMs))
+  return counting(
+    accepted,
+    accepted.filter((signer) => isHeard(signer, time.nowMs)),
+    time,
+  )
+}
+
+/**
+ * The signers that count, and once none has for a while those that would, had they just said again what is known of
+ * them: up to there a Host still fetches what it lacks, be it from another Host, while no Generator is online.
+ */
+export function followedSigners(accepted: readonly Signer[], time: CountingTime): Signer[] {
+  const counted = countedSigners(accepted, time)
+  if (counted.length > 0 || time.nowMs - time.startedMs <= heardForMs) return counted
+  return counting(
+    accepted,
+    accepted.filter(({ head }) => head !== null),
+    time,
+  )
+}
+
+/** Those of `heard` that count among all that are accepted. */
+function counting(
+  accepted: readonly Signer[],
+  heard: readonly Signer[],
+  { nowMs, startedMs }: CountingTime,
+): Signer[] {
   const atNode = heard.filter((signer) => !isCatchingUp(signer))
   const counted = 2 * atNode.length < accepted.length ? heard : atNode
   const isMajority = 2 * counted.length > accepted.length
-  const mayCount = isMajority || time.nowMs - time.startedMs >= patienceMs
-  return mayCount ? counted : []
+  return isMajority || nowMs - startedMs >= patienceMs ? [...counted] : []
 }
 
 /** When the answer may change by the passing of time alone; null when it cannot. */
 export function nextCountMs(accepted: readonly Signer[], time: CountingTime): number | null {
   const ends = accepted.map(({ heardMs }) => (heardMs === null ? 0 : heardMs + heardForMs + 1))
-  const later = [...ends, time.startedMs + patienceMs].filter((endMs) => endMs > time.nowMs)
+  const begins = [time.startedMs + heardForMs + 1, time.startedMs + patienceMs]
+  const later = [...ends, ...begins].filter((endMs) => endMs > time.nowMs)
   return later.length === 0 ? null : Math.min(...later)
 }
 
@@ -57,8 +84,8 @@ function isCatchingUp({ head }: Signer): boolean {
   return head !== null && head.nodeHeight - head.number > catchUpBlocks
 }
 
-/** The height that more than half of the counted signers have reached; null where no signer counts. */
-export function reachedHeight(counted: readonly Signer[]): number | null {
-  const heights = counted.map(({ head }) => head?.number ?? 0).sort((a, b) => b - a)
-  return heights[Math.floor(counted.length / 2)] ?? null
+/** The height that more than half of these signers have reached; null where there is none. */
+export function reachedHeight(signers: readonly Signer[]): number | null {
+  const heights = signers.map(({ head }) => head?.number ?? 0).sort((a, b) => b - a)
+  return heights[Math.floor(signers.length / 2)] ?? null
 }

@@ -8,6 +8,7 @@ import { standsOn } from './canonical.ts'
 import {
   type CountingTime,
   countedSigners,
+  followedSigners,
   nextCountMs,
   reachedHeight,
   type Signer,
@@ -49,10 +50,12 @@ export interface Choice {
   readonly counted: readonly Signer[]
   /** Where each counted signer stands. */
   readonly stands: readonly Stand[]
-  /** Null where no majority stands on a block. */
+  /** Null where no majority stands on a block; where nobody counts, of those of which a head is known. */
   readonly canonical: BlockRef | null
   /** The height that most counted heads have reached; null where no signer counts. */
   readonly reached: number | null
+  /** The same where nobody counts: the height that most have reached of which a head is known. */
+  readonly horizon: number | null
   /** A canonical branch that leaves more stored blocks behind than these signers may decide; null without one. */
   readonly tooDeep: TooDeep | null
 }
@@ -80,14 +83,16 @@ export function decide(
   time: CountingTime,
 ): Decision {
   const counted = countedSigners(signers, time)
-  const stands = counted.map((signer) => standOf(blocks, signer))
+  const followed = followedSigners(signers, time)
+  const stands = followed.map((signer) => standOf(blocks, signer))
   const canonical = sharedBlock(blocks, stands)
   const choice = {
     signers,
     counted,
-    stands,
+    stands: counted.length === 0 ? [] : stands,
     canonical,
     reached: reachedHeight(counted),
+    horizon: reachedHeight(followed),
     tooDeep: null,
   }
   const nextMs = nextCountMs(signers, time)
@@ -97,6 +102,8 @@ export function decide(
   if (canonical === null || replacement === null) return { choice, step: null, memory, nextMs }
   const { path, conflict } = replacement
   if (conflict === null) return { choice, step: { kind: 'append', path }, memory, nextMs }
+  // Nothing that is stored gives way to what somebody said once.
+  if (counted.length === 0) return { choice, step: null, memory, nextMs }
   const contested = { ...choice, canonical }
   return resolve(blocks, contested, { path, conflict }, { ...before, replaced }, time)
 }

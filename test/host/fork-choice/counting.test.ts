@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   countedSigners,
+  followedSigners,
   nextCountMs,
   reachedHeight,
   type Signer,
@@ -104,12 +105,61 @@ for (const { name, signers, counted, after = 600 } of cases) {
   })
 }
 
-test('time alone changes which signers count: when a head ages, and when patience ends', () => {
+const followedCases: readonly (Omit<Case, 'counted'> & { readonly followed: readonly string[] })[] =
+  [
+    {
+      name: 'while one counts the silent ones are not followed',
+      signers: [signer('A', 9, null), signer('B', 9, 1)],
+      followed: ['B'],
+    },
+    {
+      name: 'where everybody is silent those are followed of which a head is known',
+      signers: [signer('A', 9, 300), signer('B', 9, null), unheard],
+      followed: ['A', 'B'],
+    },
+    {
+      name: 'of silent ones who catches up gives way as well',
+      signers: [signer('A', 100, 300, 65), signer('B', 200, 300)],
+      followed: ['B'],
+    },
+    {
+      name: 'within 45 seconds of a start nobody is followed who was not heard',
+      signers: [signer('A', 9, null)],
+      followed: [],
+      after: 45,
+    },
+    {
+      name: 'then most of all may be followed',
+      signers: [signer('A', 9, null), signer('B', 9, null), unheard],
+      followed: ['A', 'B'],
+      after: 46,
+    },
+    {
+      name: 'and half of them wait for the others until a minute has passed',
+      signers: [signer('A', 9, null), unheard],
+      followed: [],
+      after: 59,
+    },
+  ]
+
+for (const { name, signers, followed, after = 600 } of followedCases) {
+  test(name, () => {
+    const time = { nowMs: started + after * 1000, startedMs: started }
+    assert.deepEqual(
+      followedSigners(signers, time).map(({ identity }) => identity),
+      followed,
+    )
+  })
+}
+
+test('time alone changes who counts: a head ages, patience ends, 45 seconds pass in silence', () => {
   const time = { nowMs: started + 1_000, startedMs: started }
   const silent = signer('A', 9, null)
-  assert.equal(nextCountMs([silent], time), started + 60_000)
+  assert.equal(nextCountMs([silent], time), started + 45_001)
+  assert.equal(nextCountMs([silent], { ...time, nowMs: started + 45_001 }), started + 60_000)
   const heard = { ...silent, heardMs: started + 500 }
-  assert.equal(nextCountMs([heard], time), started + 45_501)
+  assert.equal(nextCountMs([heard], time), started + 45_001)
+  assert.equal(nextCountMs([heard], { ...time, nowMs: started + 45_001 }), started + 45_501)
   assert.equal(nextCountMs([heard], { ...time, nowMs: started + 70_000 }), null)
 })
 

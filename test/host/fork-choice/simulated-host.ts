@@ -5,7 +5,11 @@
  */
 import assert from 'node:assert/strict'
 import type { BlockRef } from '../../../src/host/fork-choice/block-ref.ts'
-import { countedSigners, type Signer } from '../../../src/host/fork-choice/counting.ts'
+import {
+  countedSigners,
+  followedSigners,
+  type Signer,
+} from '../../../src/host/fork-choice/counting.ts'
 import {
   type Choice,
   decide,
@@ -68,10 +72,10 @@ export function createSimulatedHost({ accepted, rootBelow = 0 }: SimulationOptio
       return { identity, head: { number, hash, nodeHeight }, heardMs }
     })
 
-  /** Whether more than half of the counted signers have sealed a block or what stands on it, or have their head there. */
+  /** Whether more than half of the followed signers have sealed a block or what stands on it, or have their head there. */
   const isFollowed = (block: BlockRef): boolean => {
-    const counted = countedSigners(signers(), { nowMs: now, startedMs })
-    const on = counted.filter(({ identity, head }) =>
+    const followed = followedSigners(signers(), { nowMs: now, startedMs })
+    const on = followed.filter(({ identity, head }) =>
       world.links().some((upper) => {
         const isHis =
           head?.hash === upper.hash ||
@@ -79,7 +83,12 @@ export function createSimulatedHost({ accepted, rootBelow = 0 }: SimulationOptio
         return isHis && isBelow(world, block, upper)
       }),
     )
-    return 2 * on.length > counted.length
+    return 2 * on.length > followed.length
+  }
+
+  const assertCounted = (): void => {
+    const counted = countedSigners(signers(), { nowMs: now, startedMs })
+    assert.ok(counted.length > 0, 'blocks gave way while nobody counts')
   }
 
   const take = (step: Step, isFill: boolean): void => {
@@ -103,6 +112,7 @@ export function createSimulatedHost({ accepted, rootBelow = 0 }: SimulationOptio
       memory = decision.memory
       step = decision.step
       if (step === null) break
+      if (step.kind !== 'append') assertCounted()
       take(step, false)
       if (step.kind !== 'append') memory = withReplaced(memory, step.conflict.depth, nowMs)
     }

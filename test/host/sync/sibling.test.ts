@@ -1,0 +1,51 @@
+/** A replica of a Host that has nothing, beside one that has: what Generators sealed comes from there too. */
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { storedHeads } from '../../../src/host/apply/signer-heads.ts'
+import { createChain, shapes } from '../../support/chain/block-factory.ts'
+import { testSigner } from '../../support/chain/sealed-blocks.ts'
+import { until } from '../../support/p2p-room.ts'
+import { openTestGenerator } from '../../support/test-generator.ts'
+import { storedChain } from '../../support/test-store.ts'
+import { openTestHost, type TestHost } from '../support/test-host.ts'
+
+const longAfter = 10 * 60_000
+const alice = testSigner('alice', 'Ed25519').identity
+const env = { HOST_TRUSTED_SIGNERS: alice }
+
+/** A Host with so many blocks of a Generator that is gone for good. */
+async function openSibling(t: TestContext, from: number, count: number): Promise<TestHost> {
+  const chain = createChain({ count, from, shape: shapes.empty })
+  const generator = await openTestGenerator(t, 'alice', chain)
+  const sibling = await openTestHost(t, { peers: [generator.room.address], env, name: 'sibling' })
+  await sibling.reached(from + count - 1)
+  await generator.room.p2p.close()
+  await until(() => sibling.mesh.p2p.peers().length === 0)
+  sibling.pass(longAfter)
+  return sibling
+}
+
+describe('an empty Host whose Generator is gone', () => {
+  test('catches up from its sibling, however long that takes', async (t) => {
+    const sibling = await openSibling(t, 1, 301)
+    const host = await openTestHost(t, { peers: [sibling.address], env })
+    await host.reached(64)
+    host.pass(longAfter)
+    await host.reached(301)
+    assert.deepEqual(storedChain(host.reader), storedChain(sibling.reader))
+    assert.deepEqual(host.status.state().gaps, [])
+    assert.equal(host.status.state().sourceHead, null)
+  })
+
+  test('far up the chain, restarted since it heard that Generator last, catches up too', async (t) => {
+    const sibling = await openSibling(t, 5_000, 100)
+    const [head = assert.fail()] = storedHeads(sibling.reader, [alice])
+    const before = await openTestHost(t, { env })
+    assert.equal((await before.writer.receiveHead(head)).kind, 'newer')
+    await before.close()
+    const host = await openTestHost(t, { peers: [sibling.address], env, path: before.path })
+    host.pass(longAfter)
+    await host.reached(5_099)
+    assert.deepEqual(storedChain(host.reader), storedChain(sibling.reader))
+  })
+})
