@@ -1,10 +1,11 @@
 /** The scripts that build, publish and try images, with stand-ins for the tools that they call. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
+import { parse } from 'yaml'
 import { repository } from './support/repository.ts'
 
 const source = 'https://git.example.org/viewmesh/viewmesh'
@@ -71,7 +72,7 @@ test('charts and the file for kubectl are signed as well, and name images by wha
     buildah: 'case "$*" in *--digestfile*) echo sha256:0 >"$3" ;; esac',
     syft: '',
     cosign: '',
-    helm: `case $1 in package) cat "$2/Chart.yaml" >>'${folder}/charts' ;; esac\n${helm.helm}`,
+    helm: `case $1 in package) cp -r "$2" '${folder}' ;; esac\n${helm.helm}`,
   })
   const prefix = 'registry.example.org/viewmesh/viewmesh-'
   const { code, stderr } = run('images/publish', prefix, '0.1.0', source)
@@ -87,12 +88,17 @@ test('charts and the file for kubectl are signed as well, and name images by wha
       `cosign sign-blob --yes --bundle ${folder}/install.yaml.bundle ${folder}/install.yaml`,
     ],
   )
-  const chartImages = readFileSync(join(folder, 'charts'), 'utf8').match(/image: .*/g)
   const [generator, host, operator] = images
-  assert.deepEqual(
-    chartImages,
-    [operator, generator, host, generator, host].map((image) => `image: ${image}`),
-  )
+  const imagesOf = (chart: string): string[] => {
+    const { annotations } = parse(readFileSync(join(folder, `chart-${chart}/Chart.yaml`), 'utf8'))
+    return parse(annotations['artifacthub.io/images']).map(({ image }: { image: string }) => image)
+  }
+  assert.deepEqual(['operator', 'generator', 'host'].map(imagesOf), [
+    [operator, generator, host],
+    [generator],
+    [host],
+  ])
+  assert.equal(lstatSync(join(folder, 'chart-host/charts/library')).isDirectory(), true)
   const rendered = calls().find((call) => call.startsWith('helm template'))
   for (const image of [generator, host, operator?.split('@')[0]]) {
     assert.ok(rendered?.includes(`=${image}`), rendered)

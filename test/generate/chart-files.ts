@@ -4,18 +4,10 @@ import { stringify } from 'yaml'
 import { repository } from '../support/repository.ts'
 import { readSchema } from '../support/resources/crd-schema.ts'
 import { withDefaults } from '../support/resources/schema-defaults.ts'
+import { chartObjects } from './chart-objects.ts'
 import { withSection } from './section-text.ts'
 import { executionClients, sidecarSnippet } from './sidecar-snippet.ts'
 import { valuesTable } from './values-table.ts'
-
-/** What both charts have a copy of. */
-const templates = [
-  'shared',
-  'standalone',
-  'standalone-network',
-  'standalone-pod',
-  'standalone-rules',
-] as const
 
 /** Text of each made file by its path in the repository. */
 export function chartFiles(): ReadonlyMap<string, string> {
@@ -24,11 +16,8 @@ export function chartFiles(): ReadonlyMap<string, string> {
     { chart: 'host', kind: 'Host', own: ['announce'] },
   ] as const
   const files = programs.flatMap(({ chart, kind, own }): [string, string][] => [
-    ...templates.map((name): [string, string] => [
-      `charts/${chart}/templates/_${name}.tpl`,
-      read(`charts/${name}.tpl`),
-    ]),
     [`charts/${chart}/files/defaults.yaml`, defaults(kind)],
+    [`charts/${chart}/files/objects.yaml`, chartObjects(kind)],
     [`charts/${chart}/values.schema.json`, valuesSchema(kind, own)],
   ])
   const snippets = executionClients.map((client): [string, string] => [
@@ -116,6 +105,8 @@ function valuesSchema(kind: Kind, own: readonly string[]): string {
         },
       },
       ...Object.fromEntries(own.map((name) => [name, ownValues[name]])),
+      // Helm hands them to the library chart, which has no values of its own.
+      library: { type: 'object', additionalProperties: false, properties: { global: {} } },
       spec,
     },
   }

@@ -44,7 +44,7 @@ test('names of variables that standalone charts refuse are those of the definiti
       .exec(readFileSync(`${repository}/${file}`, 'utf8'))?.[1]
       ?.match(/[A-Z][A-Z_]+/g)
       ?.map(String)
-  const names = namesIn('charts/standalone-rules.tpl', /\$guarded := list (.*?) -\}\}/)
+  const names = namesIn('charts/library/templates/_rules.tpl', /\$guarded := list (.*?) -\}\}/)
   assert.ok(names)
   assert.deepEqual(names, namesIn('operator/api/pod-template.ts', /e\.name in \[(.*?)\]/))
 })

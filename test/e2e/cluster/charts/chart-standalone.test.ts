@@ -4,6 +4,8 @@ import type { Generator, Host } from '../../../../operator/api.ts'
 import { generatorObjects } from '../../../../operator/resources/generator-objects.ts'
 import { hostObjects } from '../../../../operator/resources/host-objects.ts'
 import type { ChildObject } from '../../../../operator/resources/objects/child-object.ts'
+import type { GeneratorContext } from '../../../../operator/resources/pod/context.ts'
+import { readSchema } from '../../../support/resources/crd-schema.ts'
 import {
   generatorCases,
   generatorContext,
@@ -13,6 +15,7 @@ import {
   readHost,
   readManifest,
 } from '../../../support/resources/operator-cases.ts'
+import { withDefaults } from '../../../support/resources/schema-defaults.ts'
 import { isHook, type RenderedObject, renderChart } from '../support/helm.ts'
 
 const existingSecret = 'my-keyring'
@@ -24,6 +27,8 @@ const global = { imageRegistry: 'images.example', imagePullSecrets: [{ name: 'pu
 const shared = { mode: 'standalone', existingSecret, global }
 
 type Loose = Record<string, unknown>
+/** Objects by kind and name: those of the chart, and those of the operator. */
+type Both = [Record<string, Loose>, Record<string, Loose>]
 
 /** An object without what says who made it, and what only the operator writes down. */
 function withoutMaker(object: ChildObject | RenderedObject): Loose {
@@ -57,46 +62,118 @@ function heededAlone(name: string): Loose {
   return spec
 }
 
+const defaults = { ...hostContext.defaults, images, imagePullSecrets: ['pull'] }
+
+/** Of a Generator; `given` is the spec that the chart gets. */
+async function ofGenerator(
+  generator: Generator,
+  given: object,
+  context: GeneratorContext,
+): Promise<Both> {
+  const { metadata, spec } = generator
+  const keys = { keysSecretRef: { name: existingSecret, key: 'schema-keys' } }
+  const wanted: Generator = {
+    ...generator,
+    metadata: { ...metadata, annotations: {} },
+    spec: {
+      ...spec,
+      identity: { ...spec.identity, secretRef: { name: existingSecret } },
+      schemaAuth: { ...keys, ...spec.schemaAuth },
+    },
+  }
+  const { objects } = generatorObjects(wanted, { ...context, announce: [], defaults })
+  const { executionNode } = context
+  const node = executionNode === null ? {} : { executionNode }
+  const rendered = await renderChart('generator', metadata, { ...shared, spec: given, ...node })
+  return [byName(rendered.filter((object) => !isHook(object))), byName(objects)]
+}
+
+/** The same of a Host. */
+async function ofHost(host: Host, given: object): Promise<Both> {
+  const { metadata, spec } = host
+  const { generators: _, ...alone } = spec
+  const identity = { ...spec.identity, secretRef: { name: existingSecret } }
+  const { objects } = hostObjects(
+    { ...host, spec: { ...alone, identity } },
+    { ...hostContext, defaults },
+  )
+  const rendered = await renderChart('host', metadata, { ...shared, spec: given })
+  return [byName(rendered.filter((object) => !isHook(object))), byName(objects)]
+}
+
 for (const [name, context] of Object.entries(generatorCases)) {
   test(`${name}: the standalone chart makes the same objects as the operator`, async () => {
-    const { metadata, spec } = readGenerator(name)
-    const generator: Generator = {
-      ...readGenerator(name),
-      metadata: { ...metadata, annotations: {} },
-      spec: {
-        ...spec,
-        identity: { ...spec.identity, secretRef: { name: existingSecret } },
-        schemaAuth: {
-          keysSecretRef: { name: existingSecret, key: 'schema-keys' },
-          ...spec.schemaAuth,
-        },
-      },
-    }
-    const defaults = { ...hostContext.defaults, images, imagePullSecrets: ['pull'] }
-    const { objects } = generatorObjects(generator, { ...context, announce: [], defaults })
-    const { executionNode } = context
-    const rendered = await renderChart('generator', metadata, {
-      ...shared,
-      spec: heededAlone(name),
-      ...(executionNode === null ? {} : { executionNode }),
-    })
-    assert.deepEqual(byName(rendered.filter((object) => !isHook(object))), byName(objects))
+    assert.deepEqual(...(await ofGenerator(readGenerator(name), heededAlone(name), context)))
   })
 }
 
 for (const name of Object.keys(hostCases)) {
   test(`${name}: the standalone chart makes the same objects as the operator`, async () => {
-    const { metadata, spec } = readHost(name)
-    const { generators: _, ...alone } = spec
-    const host: Host = {
-      ...readHost(name),
-      spec: { ...alone, identity: { ...spec.identity, secretRef: { name: existingSecret } } },
-    }
-    const defaults = { ...hostContext.defaults, images, imagePullSecrets: ['pull'] }
-    const { objects } = hostObjects(host, { ...hostContext, defaults })
-    const values = { ...shared, spec: heededAlone(name) }
-    const rendered = await renderChart('host', metadata, values)
-    assert.deepEqual(byName(rendered.filter((object) => !isHook(object))), byName(objects))
+    assert.deepEqual(...(await ofHost(readHost(name), heededAlone(name))))
+  })
+}
+
+/** A resource with another spec, as the API server would hold it. */
+function withSpec<T extends Generator | Host>(resource: T, spec: object): T {
+  return withDefaults(readSchema(resource.kind), { ...resource, spec }) as T
+}
+
+const service = { name: 'geth' }
+const matchLabels = { app: 'anvil' }
+
+/** Specs that ask for one thing each, which the templates set or leave out. */
+const generatorSpecs: Readonly<Record<string, object>> = {
+  'no place beside the node': { upstream: { service: { ...service, colocate: 'None' } } },
+  'a start at the newest block': { upstream: { service }, start: { behindHead: 0 } },
+  'a start behind it': { upstream: { service }, start: { behindHead: 20 } },
+  'pods with one port': { upstream: { podSelector: { matchLabels, wsPort: 8545 } } },
+  'pods with two ports': { upstream: { podSelector: { matchLabels, wsPort: 8546 } } },
+  'a port of each machine': {
+    upstream: { service },
+    p2p: { service: { type: 'NodePort', nodePort: 30_303 }, announce: ['/dns4/a/tcp/30303'] },
+  },
+  'a load balancer of a class': {
+    upstream: { service },
+    p2p: { service: { type: 'LoadBalancer', loadBalancerClass: 'example.org/public' } },
+  },
+  'no network policy': { upstream: { service }, networkPolicy: { enabled: false } },
+}
+
+for (const [what, spec] of Object.entries(generatorSpecs)) {
+  test(`generator with ${what}: the standalone chart makes the same as the operator`, async () => {
+    const generator = withSpec(readGenerator('generator-minimal'), spec)
+    const { namespace } = generator.metadata
+    const executionNode = { namespace, labels: matchLabels }
+    const context = { ...generatorContext, executionNode }
+    assert.deepEqual(...(await ofGenerator(generator, spec, context)))
+  })
+}
+
+test('the standalone chart puts a Generator anywhere where the pods of its node are not known', async () => {
+  const spec = { upstream: { service: { ...service, colocate: 'Required' } } }
+  const generator = withSpec(readGenerator('generator-minimal'), spec)
+  const context = { ...generatorContext, executionNode: null }
+  assert.deepEqual(...(await ofGenerator(generator, spec, context)))
+})
+
+const hostSpecs: Readonly<Record<string, object>> = {
+  'three replicas, the last of which are replaced': { replicas: 3, updatePartition: 1 },
+  'ports of each machine': {
+    services: { api: { type: 'NodePort' }, p2p: { type: 'NodePort', publicHealth: false } },
+  },
+  'peers inside the cluster': { replicas: 2, services: { p2p: { type: 'ClusterIP' } } },
+  'peers outside, and health inside': {
+    services: { p2p: { type: 'LoadBalancer', publicHealth: false } },
+  },
+  'half a registry': { registry: { lcdUrl: 'https://registry.example.org' } },
+  'no network policy': { networkPolicy: { enabled: false } },
+  'the network of its machine': { podTemplate: { spec: { hostNetwork: true } } },
+}
+
+for (const [what, spec] of Object.entries(hostSpecs)) {
+  test(`host with ${what}: the standalone chart makes the same as the operator`, async () => {
+    const host = withSpec(readHost('host-minimal'), spec)
+    assert.deepEqual(...(await ofHost(host, spec)))
   })
 }
 
@@ -121,23 +198,9 @@ test('the standalone chart distinguishes items of lists as the operator does', a
       ],
     },
   }
-  const { metadata, spec, ...rest } = readHost('host-minimal')
-  const host: Host = {
-    ...rest,
-    metadata,
-    spec: {
-      ...spec,
-      podTemplate,
-      identity: { ...spec.identity, secretRef: { name: existingSecret } },
-    },
-  }
-  const defaults = { ...hostContext.defaults, images, imagePullSecrets: ['pull'] }
-  const { objects } = hostObjects(host, { ...hostContext, defaults })
-  const values = { ...shared, spec: { ...heededAlone('host-minimal'), podTemplate } }
-  const rendered = byName(
-    (await renderChart('host', metadata, values)).filter((object) => !isHook(object)),
-  )
-  assert.deepEqual(rendered, byName(objects))
+  const spec = { ...heededAlone('host-minimal'), podTemplate }
+  const [rendered, made] = await ofHost(withSpec(readHost('host-minimal'), spec), spec)
+  assert.deepEqual(rendered, made)
   const text = JSON.stringify(rendered)
   for (const one of ['UDP', 'DoNotSchedule', 'ScheduleAnyway']) assert.ok(text.includes(one), one)
 })
