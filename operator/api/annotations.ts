@@ -10,6 +10,15 @@ export const requests = {
   acceptSigners: 'viewmesh.io/accept-signers',
 } as const
 
+/** Annotations that people set on what is theirs, for the sake of Generators and Hosts elsewhere. */
+export const consents = {
+  /**
+   * On the Service of an execution node: namespaces, separated by commas, whose Generators may know which pods it
+   * selects. Those of its own namespace always may.
+   */
+  allowedNamespaces: 'viewmesh.io/allowed-namespaces',
+} as const
+
 /** Annotations that the operator sets on what it makes. */
 export const records = {
   /** On a StatefulSet: hash of what its pod template was built from. */

@@ -46,7 +46,10 @@ export type Colocation = 'Preferred' | 'Required' | 'None'
 interface UpstreamService {
   /** Name of the Service. */
   readonly name: LabelName
-  /** Its namespace; left out it is this one. */
+  /**
+   * Its namespace; left out it is this one. A Generator is kept near an execution node of another namespace only
+   * where this Service names the Generator's namespace in its annotation viewmesh.io/allowed-namespaces.
+   */
   readonly namespace?: LabelName
   /**
    * Port of the Service for JSON-RPC over HTTP.

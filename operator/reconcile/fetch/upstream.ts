@@ -1,6 +1,7 @@
 /**
  * The execution node of a Generator: which pods it is, so that the Generator can run beside them. What
- * was found once is kept, since another result replaces the Generator's pod.
+ * was found once is kept, since another result replaces the Generator's pod. Of another namespace only that is
+ * looked at which consents (`service-consent.ts`).
  */
 import type { V1Pod, V1Service } from '@kubernetes/client-node'
 import type { Generator } from '../../api.ts'
@@ -11,6 +12,7 @@ import { hasCode } from '../../runtime/client/api-error.ts'
 import { builtinTypes } from '../../runtime/client/resource-type.ts'
 import type { Statement } from '../statements/problem.ts'
 import type { FetchParts } from './kind-logic.ts'
+import { consentText, isConsenting } from './service-consent.ts'
 
 /** What was found of the execution node. */
 export interface UpstreamFacts {
@@ -19,6 +21,13 @@ export interface UpstreamFacts {
   readonly missingService: string | null
   /** The same of one that the operator may not read; the Generator may reach it all the same. */
   readonly hiddenService: string | null
+  /** The same of one in another namespace that does not consent, or does not exist. */
+  readonly closedService: string | null
+}
+
+interface ServiceAddress {
+  readonly namespace: string
+  readonly name: string
 }
 
 type UpstreamParts = Pick<FetchParts, 'api' | 'recorded' | 'signal'>
@@ -31,7 +40,8 @@ export async function findUpstream(
   const found = await findService(generator, parts)
   const { executionNode: node } = found
   if (node === null || !generator.spec.networkPolicy.enabled) return found
-  const isHostNetwork = await isInHostNetwork(node, parts)
+  const mayLook = found.hiddenService === null && found.closedService === null
+  const isHostNetwork = !mayLook || (await isInHostNetwork(node, parts))
   const { isHostNetwork: _, ...rest } = node
   return { ...found, executionNode: isHostNetwork ? { ...rest, isHostNetwork } : rest }
 }
@@ -42,7 +52,7 @@ async function findService(
 ): Promise<UpstreamFacts> {
   const before = recorded.executionNode
   const address = upstreamAddress(generator)
-  const nothing = { missingService: null, hiddenService: null }
+  const nothing = { missingService: null, hiddenService: null, closedService: null }
   if (address === null) {
     return { ...nothing, executionNode: executionNodeOf(generator, null, before) }
   }
@@ -52,6 +62,11 @@ async function findService(
       { type: builtinTypes.Service, ...address },
       { signal },
     )
+    const { namespace } = generator.metadata
+    if (address.namespace !== namespace && !isConsenting(service, namespace)) {
+      const executionNode = executionNodeOf(generator, null, before)
+      return { ...nothing, executionNode, closedService: name }
+    }
     const executionNode = executionNodeOf(generator, service, before)
     return { ...nothing, executionNode, missingService: service === null ? name : null }
   } catch (error) {
@@ -93,10 +108,7 @@ function isSamePods(a: ExecutionNode, b: ExecutionNode): boolean {
 }
 
 /** The Service that stands for the execution node; null where the upstream is none. */
-function upstreamAddress({
-  spec,
-  metadata,
-}: Generator): { readonly namespace: string; readonly name: string } | null {
+function upstreamAddress({ spec, metadata }: Generator): ServiceAddress | null {
   const { service } = spec.upstream
   if (service === undefined) return null
   return { namespace: service.namespace ?? metadata.namespace, name: service.name }
@@ -121,32 +133,40 @@ export function executionNodeOf(
   const name = `${address.namespace}/${address.name}`
   const labels = service?.spec?.selector ?? {}
   if (Object.keys(labels).length > 0) return { namespace: address.namespace, labels, service: name }
-  return before?.service === name ? before : null
+  const isOfService = before?.service === name && before.namespace === address.namespace
+  return isOfService ? before : null
 }
 
 /** Why a Generator that has to run beside its execution node cannot: its pods are not known. */
 export function homelessStatement(
   generator: Generator,
-  { executionNode, hiddenService }: UpstreamFacts,
+  facts: UpstreamFacts,
 ): Statement<'ExecutionNodeUnknown'> | null {
   const address = upstreamAddress(generator)
   const isRequired = colocationOf(generator) === 'Required'
-  if (address === null || executionNode !== null || !isRequired) return null
+  if (address === null || facts.executionNode !== null || !isRequired) return null
+  const reason = obstacleText(generator, facts)
   const message =
-    hiddenService === null
+    reason === null
       ? `spec.upstream.service.colocate is Required, and Service ${address.namespace}/${address.name} has no selector that says which pods the execution node is: give it one, name the pods in spec.upstream.podSelector, or set colocate to Preferred.`
-      : `spec.upstream.service.colocate is Required, and the operator may not read Service ${hiddenService}: ${waysOut}, or set colocate to None.`
+      : `spec.upstream.service.colocate is Required, and ${reason}, or set colocate to None.`
   return { reason: 'ExecutionNodeUnknown', message }
 }
 
-const waysOut = "add its namespace to the operator's (scope.namespaces of its chart)"
-
 /** That a Generator runs anywhere, though it would rather be near its execution node; null if it is not so. */
-export function apartRemark(
-  generator: Generator,
-  { executionNode, hiddenService }: UpstreamFacts,
-): string | null {
-  if (executionNode !== null || hiddenService === null) return null
+export function apartRemark(generator: Generator, facts: UpstreamFacts): string | null {
+  const reason = obstacleText(generator, facts)
+  if (facts.executionNode !== null || reason === null) return null
   if (colocationOf(generator) === 'None') return null
-  return `The Generator is not kept near its execution node, since the operator may not read Service ${hiddenService}: ${waysOut}.`
+  return `The Generator is not kept near its execution node, since ${reason}.`
+}
+
+/** Why the Service is not looked at, with the remedy; null where it is. */
+function obstacleText(
+  { metadata }: Generator,
+  { hiddenService, closedService }: UpstreamFacts,
+): string | null {
+  if (closedService !== null) return consentText(closedService, metadata.namespace)
+  if (hiddenService === null) return null
+  return `the operator may not read Service ${hiddenService}: add its namespace to the operator's (scope.namespaces of its chart)`
 }

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parse as parseQuery } from 'graphql'
 import { parse } from 'yaml'
-import { labels, requests } from '../../../operator/api/annotations.ts'
+import { consents, labels, requests } from '../../../operator/api/annotations.ts'
 import { type ConditionDefinition, conditions } from '../../../operator/api/conditions.ts'
 import { paths, ports } from '../../../src/service/contract.ts'
 import { repository } from '../../support/repository.ts'
@@ -34,7 +34,7 @@ const definitions = (['Generator', 'Host'] as const).map((kind) => {
 })
 
 /** Kinds of Kubernetes that the pages name. */
-const builtIn: readonly string[] = ['secret', 'secrets', 'pvc', 'pod']
+const builtIn: readonly string[] = ['secret', 'secrets', 'pvc', 'pod', 'service']
 
 /** Files that commands on the pages write, or that would have been downloaded. */
 const written: readonly string[] = ['keyrings.yaml', 'install.yaml']
@@ -119,7 +119,7 @@ function operandComplaints(parts: Parts): string[] {
     .map((name) => `no kind ${name}`)
   const unknown = operands
     .flatMap((word) => /^(viewmesh\.io\/[\w-]+)=/.exec(word)?.[1] ?? [])
-    .filter((name) => !Object.values<string>(requests).includes(name))
+    .filter((name) => !Object.values<string>({ ...requests, ...consents }).includes(name))
   return [...strange, ...unknown.map((name) => `nobody reads the annotation ${name}`)]
 }
 

@@ -1,7 +1,7 @@
 /** Names in backticks on the pages about Kubernetes, and which of them are none. */
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
-import { labels, records, requests } from '../../../operator/api/annotations.ts'
+import { consents, labels, records, requests } from '../../../operator/api/annotations.ts'
 import { type ConditionDefinition, conditions } from '../../../operator/api/conditions.ts'
 import { eventReasons } from '../../../operator/api/event-reasons.ts'
 import type { Schema } from '../../../operator/crd/schema.ts'
@@ -35,7 +35,9 @@ function choicesIn({ enum: choices = [], properties = {}, items }: Schema): stri
 }
 
 const words = knownWords()
-const annotations = new Set<string>(Object.values({ ...requests, ...records, ...labels }))
+const annotations = new Set<string>(
+  Object.values({ ...requests, ...consents, ...records, ...labels }),
+)
 const codes = new Set([
   ...Object.keys(errorCodes),
   ...[generatorSettings, hostSettings, operatorSettings].flatMap((table) =>

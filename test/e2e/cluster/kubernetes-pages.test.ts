@@ -53,6 +53,12 @@ describe('what the pages about Kubernetes show, on a real API server', () => {
       kind: 'Secret',
       metadata: { name: 'mainnet-generator-schema-keys' },
     })
+    await cluster.apply(here.path('Service', 'geth'), {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'geth' },
+      spec: { ports: [{ port: 8545 }] },
+    })
   })
   after(async () => {
     await cluster.deleteNamespace(namespace)

@@ -48,6 +48,7 @@ const generatorFacts: GeneratorFacts = {
   executionNode: null,
   missingService: null,
   hiddenService: null,
+  closedService: null,
   schemaKeysRenewed: null,
 }
 

@@ -173,6 +173,37 @@ describe('what is discovered in the cluster, on a real one', () => {
     assert.equal(await templateOf(validators, 'beside-generator'), before)
   })
 
+  test("an execution node's pods are known in another namespace only while its Service consents", async () => {
+    const [first = '', second = ''] = space.namespaces
+    const metadata = { name: 'reth' }
+    const spec = { selector: { app: 'reth' }, ports: [{ port: 8545 }] }
+    const service = { kind: 'Service', apiVersion: 'v1', metadata, spec }
+    await cluster.apply(validators.path('Service', 'reth'), service)
+    const upstream = { service: { name: 'reth', namespace: first } }
+    await apps.write(generatorOf('afar', { ...parked, upstream }))
+    await apps.reason('Generator', 'afar', 'Ready', 'Unschedulable')
+    const policy = async (): Promise<string> =>
+      JSON.stringify((await apps.find('NetworkPolicy', 'afar-generator'))?.spec)
+    assert.doesNotMatch(await templateOf(apps, 'afar-generator'), /reth"/)
+    assert.doesNotMatch(await policy(), /reth/)
+    const { message } = (await apps.condition('Generator', 'afar', 'UpstreamReachable')) ?? {}
+    assert.match(message ?? '', new RegExp(`have its owner name ${second} in its annotation`))
+
+    const annotations = { 'viewmesh.io/allowed-namespaces': second }
+    await validators.patch('Service', 'reth', { metadata: { annotations } })
+    await eventually(async () => {
+      assert.match(await templateOf(apps, 'afar-generator'), /podAffinity.*"app":"reth"/)
+      assert.match(await policy(), /"app":"reth"/)
+    })
+    const template = await templateOf(apps, 'afar-generator')
+    await validators.patch('Service', 'reth', {
+      metadata: { annotations: null },
+      spec: { selector: { app: 'renamed' } },
+    })
+    await eventually(async () => assert.doesNotMatch(await policy(), /reth|renamed/))
+    assert.equal(await templateOf(apps, 'afar-generator'), template)
+  })
+
   test('what the spec has deleted together with the resource is deleted, and nothing else', async () => {
     const identity = { deletionPolicy: 'Delete' }
     const storage = { keys: { size: '1Mi' }, data: { size: '1Mi', deletionPolicy: 'Delete' } }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import type { Upstream } from '../../../../operator/api/generator-spec.ts'
+import { describe, test } from 'node:test'
+import type { V1Service } from '@kubernetes/client-node'
+import type { Colocation, Upstream } from '../../../../operator/api/generator-spec.ts'
 import type { Generator } from '../../../../operator/api.ts'
 import {
   apartRemark,
@@ -33,7 +34,12 @@ const geth = executionNodeOf(
   null,
 )
 
-const unknown: UpstreamFacts = { executionNode: null, missingService: null, hiddenService: null }
+const unknown: UpstreamFacts = {
+  executionNode: null,
+  missingService: null,
+  hiddenService: null,
+  closedService: null,
+}
 
 test('pods behind a Service are remembered together with its name', () => {
   assert.deepEqual(geth, { namespace: 'nodes', labels: { app: 'geth' }, service: 'nodes/geth' })
@@ -51,6 +57,8 @@ test('pods of one Service are never taken for those of another, of a URL or of a
   assert.equal(executionNodeOf(url, null, geth), null)
   assert.equal(executionNodeOf(reading(service('other')), { spec: {} }, geth), null)
   assert.equal(executionNodeOf(reading(service('other')), null, geth), null)
+  const forged = { namespace: 'other', labels: { app: 'geth' }, service: 'nodes/geth' }
+  assert.equal(executionNodeOf(reading(service('geth')), null, forged), null)
   const labels = { app: 'anvil' }
   const selected = reading({
     podSelector: { matchLabels: labels, httpPort: 8545, colocate: 'None' },
@@ -110,7 +118,6 @@ test('a Service that the operator may not read holds up nothing, and is reported
   const { signal } = new AbortController()
   const look = async (): Promise<UpstreamFacts> =>
     await findUpstream(generator, { api: room.client.api, recorded, signal })
-  assert.deepEqual(await look(), { ...unknown, missingService: 'nodes/geth' })
   room.server.faults.add((_, response) => {
     send(response, 403, status(403, 'Forbidden'))
     return true
@@ -121,4 +128,62 @@ test('a Service that the operator may not read holds up nothing, and is reported
     apartRemark(generator, hidden),
     "The Generator is not kept near its execution node, since the operator may not read Service nodes/geth: add its namespace to the operator's (scope.namespaces of its chart).",
   )
+})
+
+describe('an execution node of another namespace', () => {
+  const { namespace } = minimal.metadata
+  const look = async (generator: Generator, before = readDiscovered(undefined).executionNode) => {
+    const recorded = { ...readDiscovered(undefined), executionNode: before }
+    const { signal } = new AbortController()
+    return await findUpstream(generator, { api: room.client.api, recorded, signal })
+  }
+  const put = (allowed?: string): void => {
+    const annotations = allowed === undefined ? {} : { 'viewmesh.io/allowed-namespaces': allowed }
+    const object: V1Service = { metadata: { annotations }, spec: { selector: { app: 'geth' } } }
+    room.server.put('/api/v1/namespaces/nodes/services/geth', object as KubernetesObject)
+  }
+  const podQueries = (): number =>
+    room.server.requests.filter(({ path }) => path === '/api/v1/namespaces/nodes/pods').length
+
+  test('is not looked at without consent, and does not show whether there is one', async () => {
+    const closed = { ...unknown, closedService: 'nodes/geth' }
+    assert.deepEqual(await look(reading(service('geth'))), closed)
+    for (const allowed of [undefined, '', 'shop', `${namespace}s`, `not${namespace}`]) {
+      put(allowed)
+      assert.deepEqual(await look(reading(service('geth'))), closed, allowed)
+    }
+    assert.equal(podQueries(), 0)
+  })
+
+  test('is known where its Service names the namespace of the Generator', async () => {
+    put(`shop, ${namespace}`)
+    assert.deepEqual(await look(reading(service('geth'))), { ...unknown, executionNode: geth })
+    assert.equal(podQueries(), 1)
+  })
+
+  test('stays what a pod was made with when the consent goes, and no policy relies on it', async () => {
+    put()
+    const { executionNode } = await look(reading(service('geth')), geth)
+    assert.deepEqual(executionNode, { ...geth, isHostNetwork: true })
+    assert.equal(podQueries(), 0)
+  })
+
+  test('that does not consent is reported with the remedy, and holds up what must be near it', () => {
+    const facts = { ...unknown, closedService: 'nodes/geth' }
+    const reason =
+      'Service nodes/geth is in another namespace, and does not exist or does not allow this one to know its pods: have its owner name validators in its annotation viewmesh.io/allowed-namespaces'
+    assert.equal(
+      apartRemark(reading(service('geth')), facts),
+      `The Generator is not kept near its execution node, since ${reason}.`,
+    )
+    const { service: near } = service('geth')
+    const colocated = (colocate: Colocation): Generator =>
+      reading({ service: { name: 'geth', httpPort: 8545, ...near, colocate } })
+    assert.equal(apartRemark(colocated('None'), facts), null)
+    assert.deepEqual(homelessStatement(colocated('Required'), facts), {
+      reason: 'ExecutionNodeUnknown',
+      message: `spec.upstream.service.colocate is Required, and ${reason}, or set colocate to None.`,
+    })
+    assert.equal(homelessStatement(colocated('Preferred'), facts), null)
+  })
 })

@@ -26,6 +26,7 @@ const facts: GeneratorFacts = {
   executionNode: null,
   missingService: null,
   hiddenService: null,
+  closedService: null,
   schemaKeysRenewed: null,
 }
 const options = { clusterDomain: 'cluster.local', defaults: generatorContext.defaults }
