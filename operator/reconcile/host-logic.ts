@@ -7,9 +7,11 @@ import { schemaTokenSecret } from '../resources/secrets/schema-secrets.ts'
 import { hostSigners } from './evaluate/host-signers.ts'
 import { signersStatement } from './evaluate/signers-statement.ts'
 import {
+  peerIDOf,
   peersOf,
   type Referred,
   referredGenerators,
+  unreadyReason,
   wasReconciled,
 } from './fetch/generator-peers.ts'
 import type { KindLogic } from './fetch/kind-logic.ts'
@@ -66,6 +68,8 @@ export function createHostLogic(generators: Informer<Generator>): KindLogic<Host
       referred(host).flatMap(({ reference }) => generators.reflectorOf(reference.namespace) ?? []),
     refetchKey: (host) =>
       JSON.stringify([peersOf(referred(host), ''), allowances(host, referred(host))]),
+    occasion: (host) =>
+      JSON.stringify(referred(host).map((one) => [peerIDOf(one), unreadyReason(one)])),
   }
 }
 

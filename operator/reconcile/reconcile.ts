@@ -72,9 +72,9 @@ function forget<R extends Resource, F>(
 async function reconcileSpec<R extends Resource, F>(
   context: ReconcileContext<R, F>,
 ): Promise<void> {
-  const { resource, parts, run } = context
+  const { resource, logic, parts, run } = context
   try {
-    registerHealthTargets(parts, resource)
+    registerHealthTargets(parts, resource, logic.occasion?.(resource) ?? '')
     expectRead(context)
     await runSteps(context, await evaluateResource(context))
   } catch (error) {

@@ -1,5 +1,6 @@
 /** The observed state of one resource: all that is watched of it, and what its replicas reported. */
 import type { V1ConfigMap, V1StatefulSet } from '@kubernetes/client-node'
+import { records } from '../../api/annotations.ts'
 import type { Resource } from '../../api.ts'
 import {
   childNames,
@@ -127,7 +128,10 @@ export function identitiesOf(
   })
 }
 
-/** Has the observer check the health of exactly the replicas that run now, and of their external addresses. */
+/**
+ * Has the observer check the health of exactly the replicas that run now, and of their external addresses. `occasion`
+ * changes with what is watched of others and may have replicas say something else.
+ */
 export function registerHealthTargets(
   {
     view,
@@ -137,11 +141,19 @@ export function registerHealthTargets(
     readonly observer: Pick<HealthObserver, 'view' | 'watch'>
   },
   resource: Resource,
+  occasion: string,
 ): void {
   const pods = podsOf(view, resource)
   const discovered = addressesOf(view, resource, pods)
   const { internal, external } = healthTargets(observer, resource, { pods, discovered })
-  observer.watch(observedName(resource), [...internal, ...external])
+  const config = liveChild<V1ConfigMap>(view, resource, 'ConfigMap', childNames(resource).config)
+  const read = config?.metadata?.annotations?.[records.applied]
+  const occasionOf = ({ ordinal }: Target): string =>
+    JSON.stringify([resource.metadata.generation, read, pods.get(ordinal)?.isReady, occasion])
+  observer.watch(observedName(resource), [
+    ...internal.map((target) => ({ ...target, occasion: occasionOf(target) })),
+    ...external,
+  ])
 }
 
 interface HealthTargets {

@@ -66,4 +66,6 @@ export interface KindLogic<R extends Resource, F> {
   readonly alsoRead?: (resource: R) => readonly Reflector<unknown>[]
   /** Text that changes when something watched calls for another fetch. */
   readonly refetchKey?: (resource: R) => string
+  /** Text that changes when what is watched of others may have the replicas say something else at `/health`. */
+  readonly occasion?: (resource: R) => string
 }

@@ -1,16 +1,18 @@
 /**
  * Checks the `/health` of every running replica, twice a minute and never in the way of a reconcile: the
- * last report is kept, and the owner is reconciled when it changes what conditions say. Some replicas are
- * checked at an external address as well.
+ * last report is kept, and the owner is reconciled when it changes what conditions say. After a change a
+ * replica is checked within two seconds, then after pauses that double. Some replicas are checked at an external
+ * address as well.
  */
 import { get } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Logger } from 'pino'
 import { paths, ports } from '../../../src/service/contract.ts'
+import { type CheckSchedule, createCheckSchedule } from './check-schedule.ts'
 import { type HealthView, isSameState, parseHealth } from './health-view.ts'
 
 interface HealthObserverOptions {
-  /** Pause between two checks of a replica, give or take a fifth. Default 30,000. */
+  /** Longest pause between two checks of a replica; chance takes off up to half. Default 40,000. */
   readonly intervalMs?: number
   /** Time for one answer. Default 3,000. */
   readonly timeoutMs?: number
@@ -36,10 +38,12 @@ export interface Target {
   readonly ip: string
   /** Where `ip` is an external address of the replica: the peer ID that should answer there. */
   readonly expected?: string
+  /** Text that changes with the pod, so that its replica may say something else. */
+  readonly occasion?: string
 }
 
 export interface HealthObserver {
-  /** Checks exactly these replicas of an owner from now on, new ones at once. */
+  /** Checks exactly these replicas of an owner from now on, new ones at once, and soon those with another occasion. */
   watch(owner: string, targets: readonly Target[]): void
   /**
    * The last report; null where there is no answer, undefined before the first check. Of an external address
@@ -54,15 +58,15 @@ export interface HealthObserver {
 interface Watched {
   readonly target: Target
   readonly stop: AbortController
+  readonly times: CheckSchedule
+  occasion: string | undefined
   view: HealthView | null | undefined
   timer: NodeJS.Timeout | undefined
-  checks: number
+  /** Whether a check is due or under way, after which the next one is scheduled. */
+  isChecking: boolean
   /** Checks in a row at which the expected peer did not answer. */
   misses: number
 }
-
-/** A replica that has not yet reported its peer ID is checked again sooner, at first after this time. */
-const firstPauseMs = 2_000
 
 /** One lost packet, or a load balancer that is just being created, is no reason to report anything. */
 const maxMisses = 3
@@ -84,7 +88,7 @@ interface Observation {
 
 /** Checks nothing before the first `watch`. */
 export function openHealthObserver(
-  { intervalMs = 30_000, timeoutMs = 3_000, maxConcurrent = 64 }: HealthObserverOptions,
+  { intervalMs = 40_000, timeoutMs = 3_000, maxConcurrent = 64 }: HealthObserverOptions,
   parts: HealthObserverParts,
 ): HealthObserver {
   const observation: Observation = {
@@ -100,7 +104,7 @@ export function openHealthObserver(
     view: (owner, target) => watched.get(owner)?.get(keyOf(target))?.view,
     checkNow: (owner) => {
       for (const entry of watched.get(owner)?.values() ?? []) {
-        entry.checks = 0
+        entry.times.change()
         schedule(observation, owner, entry, 0)
       }
     },
@@ -118,13 +122,20 @@ function watchExactly(observation: Observation, owner: string, targets: readonly
   const after = new Map<string, Watched>()
   for (const target of targets) {
     const known = before.get(keyOf(target))
-    const entry = known ?? begin(target)
+    const entry = known ?? begin(target, observation.options)
     after.set(keyOf(target), entry)
     if (known === undefined) schedule(observation, owner, entry, 0)
+    else if (entry.occasion !== target.occasion) checkSoon(observation, owner, entry)
+    entry.occasion = target.occasion
   }
   for (const [key, entry] of before) if (!after.has(key)) drop(entry)
   if (after.size === 0) watched.delete(owner)
   else watched.set(owner, after)
+}
+
+function checkSoon(observation: Observation, owner: string, entry: Watched): void {
+  const isSoon = entry.times.change()
+  if (isSoon && !entry.isChecking) schedule(observation, owner, entry, entry.times.nextMs())
 }
 
 function drop(entry: Watched): void {
@@ -135,6 +146,7 @@ function drop(entry: Watched): void {
 function schedule(observation: Observation, owner: string, entry: Watched, delayMs: number): void {
   clearTimeout(entry.timer)
   entry.timer = setTimeout(() => {
+    entry.isChecking = true
     observation.due.push([owner, entry])
     startChecks(observation)
   }, delayMs)
@@ -155,15 +167,17 @@ function startChecks(observation: Observation): void {
 }
 
 async function check(observation: Observation, owner: string, entry: Watched): Promise<void> {
-  const { options, parts } = observation
+  const { parts } = observation
   if (entry.stop.signal.aborted) return
   const view = await fetchView(observation, entry)
   if (entry.stop.signal.aborted) return
   const { target, view: before } = entry
   const isNews = takeIn(entry, view)
-  schedule(observation, owner, entry, pauseAfter(entry, options.intervalMs))
-  if (!isNews) return
   const isSame = before !== undefined && isSameState(before, view)
+  if (isNews && !isSame) entry.times.change()
+  entry.isChecking = false
+  schedule(observation, owner, entry, entry.times.nextMs())
+  if (!isNews) return
   const { ordinal, ip, expected } = target
   const said = expected === undefined ? { view } : { isThere: view?.peerID === expected }
   if (!isSame) parts.log.debug({ owner, ordinal, ip, ...said }, 'replica changed')
@@ -182,17 +196,10 @@ async function fetchView(
   }
 }
 
-function pauseAfter({ target, view, checks }: Watched, intervalMs: number): number {
-  const isKnown = target.expected !== undefined || (view?.peerID ?? null) !== null
-  const pauseMs = isKnown ? intervalMs : Math.min(intervalMs, firstPauseMs * 2 ** (checks - 1))
-  return pauseMs * (0.8 + 0.4 * Math.random())
-}
-
 /** Keeps the report, and returns whether it counts already. */
 function takeIn(entry: Watched, view: HealthView | null): boolean {
   const { expected } = entry.target
   const isMissed = expected !== undefined && view?.peerID !== expected
-  entry.checks += 1
   entry.misses = isMissed ? entry.misses + 1 : 0
   if (isMissed && entry.misses < maxMisses) return false
   entry.view = view
@@ -209,9 +216,19 @@ function hasMoved(
   return after?.head !== before?.head || after?.lag !== before?.lag
 }
 
-function begin(target: Target): Watched {
-  const stop = new AbortController()
-  return { target, stop, view: undefined, timer: undefined, checks: 0, misses: 0 }
+function begin(target: Target, { intervalMs }: Observation['options']): Watched {
+  // A load balancer that is just being created fails for a while: not all of its chances are taken at once.
+  const isEven = target.expected !== undefined
+  return {
+    target,
+    stop: new AbortController(),
+    times: createCheckSchedule({ intervalMs, isEven }, () => performance.now()),
+    occasion: target.occasion,
+    view: undefined,
+    timer: undefined,
+    isChecking: false,
+    misses: 0,
+  }
 }
 
 /** Another pod, address or expectation is another target. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { afterEach, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { pino } from 'pino'
 import {
   type HealthObserver,
@@ -140,4 +141,44 @@ test('an external address is checked beside the pod, which is reported as before
   assert.equal(seen.view('Host a/b', external), undefined)
   await once(changes, 'change')
   assert.equal(seen.view('Host a/b', external)?.peerID, 'one')
+})
+
+test('a replica is asked again within two seconds after a change, then less often', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const url = 'http://10.0.0.1:8080/health'
+  const answers = new Map([[url, body('one')]])
+  let asked = 0
+  const seen = openHealthObserver(
+    {},
+    {
+      log: pino({ level: 'silent' }),
+      fetchText: async (at) => {
+        asked += 1
+        return answers.get(at) ?? assert.fail(at)
+      },
+      onChange: () => undefined,
+    },
+  )
+  observer = seen
+  /** How often it is asked within these seconds. */
+  const within = async (seconds: number): Promise<number> => {
+    const before = asked
+    for (let passed = 0; passed < 10 * seconds; passed += 1) {
+      t.mock.timers.tick(100)
+      await setImmediate()
+    }
+    return asked - before
+  }
+  const settled = async (): Promise<void> => void (await within(300))
+  seen.watch('Host a/b', [{ ...first, occasion: 'unready' }])
+  assert.ok((await within(2)) >= 2, 'a new one is asked at once and again')
+  await settled()
+  assert.ok((await within(40)) <= 3, 'one that says the same is asked twice a minute')
+  seen.watch('Host a/b', [{ ...first, occasion: 'unready' }])
+  seen.watch('Host a/b', [{ ...first, occasion: 'ready' }])
+  assert.ok((await within(2)) >= 1, 'its pod changed')
+  await settled()
+  answers.set(url, body('two'))
+  while (seen.view('Host a/b', first)?.peerID !== 'two') await within(0.1)
+  assert.ok((await within(2)) >= 1, 'it said something else')
 })
