@@ -15,7 +15,7 @@ import { evaluateResource } from './evaluation.ts'
 import { createKeyHolders } from './fetch/key-holders.ts'
 import type { KindLogic } from './fetch/kind-logic.ts'
 import { previousMessage } from './statements/conditions.ts'
-import { isPassing, problemOf } from './statements/problem.ts'
+import { isPassing, problemOfSpec } from './statements/problem.ts'
 import { nothingFound } from './status/findings.ts'
 import { stepsOf } from './steps.ts'
 import { patchStatus } from './summary.ts'
@@ -79,7 +79,7 @@ async function reconcileSpec<R extends Resource, F>(
     await runSteps(context, await evaluateResource(context))
   } catch (error) {
     if (run.signal.aborted || hasCode(error, 'OPERATOR_FENCED')) throw error
-    const problem = problemOf(error)
+    const problem = problemOfSpec(resource, error)
     context.findings = {
       ...context.findings,
       problem: problem ?? context.findings.problem,

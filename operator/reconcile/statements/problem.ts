@@ -1,7 +1,9 @@
 /** What keeps the operator from going on until a person acts, as the `Stalled` condition reports it. */
 import { ServiceError } from '../../../src/errors.ts'
 import type { ConditionType, ReasonOf } from '../../api/conditions.ts'
-import { withoutStop } from './sentences.ts'
+import type { Resource } from '../../api.ts'
+import { badQuantities } from '../../resources/pod/quantities.ts'
+import { listed, withoutStop } from './sentences.ts'
 
 export interface Problem {
   readonly reason: ReasonOf<'Stalled'>
@@ -42,6 +44,20 @@ export function problemOf(error: unknown): Problem | null {
     }
   }
   return { reason: 'InvalidSpec', message: `${message}. Correct it in the spec.` }
+}
+
+/** How the API server refuses a quantity, without a word about which. */
+const unknownQuantity = /quantities must match|unable to parse quantity|unable to parse numeric/i
+
+/** The same for what a spec led to: a quantity that is none is named, with its place in `podTemplate`. */
+export function problemOfSpec({ spec }: Resource, error: unknown): Problem | null {
+  const problem = problemOf(error)
+  if (problem?.reason !== 'InvalidSpec' || !unknownQuantity.test(problem.message)) return problem
+  const found = badQuantities(spec.podTemplate)
+  if (found.length === 0) return problem
+  const fields = found.map(({ path, value }) => `${path} is ${JSON.stringify(value).slice(0, 64)}`)
+  const message = `Not a quantity, such as 500m or 2Gi: ${listed(fields)}. Correct it in the spec.`
+  return { reason: 'InvalidSpec', message }
 }
 
 /**

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isPassing, problemOf } from '../../../../operator/reconcile/statements/problem.ts'
+import type { Host } from '../../../../operator/api.ts'
+import {
+  isPassing,
+  problemOf,
+  problemOfSpec,
+} from '../../../../operator/reconcile/statements/problem.ts'
+import { readHost } from '../../../support/resources/operator-cases.ts'
 import { refusedApply } from '../../support/operator-findings.ts'
 
 test('what only a person can mend stalls, with a reason of its own', () => {
@@ -42,6 +48,22 @@ test('what a role does not allow is reported with another remedy than what a pol
     assert.match(problem.message, remedy)
     assert.doesNotMatch(problem.message, /\.\./)
   }
+})
+
+test('a quantity that the API server refuses is named by its place in podTemplate', () => {
+  const words =
+    "failed to convert new object (apps/a; apps/v1, Kind=StatefulSet) to proper version: unable to convert unstructured object to apps/v1, Kind=StatefulSet: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+  const host = readHost('host-minimal')
+  const containers = [{ name: 'host', resources: { limits: { cpu: 1, memory: '2 Gi' } } }]
+  const wrong: Host = { ...host, spec: { ...host.spec, podTemplate: { spec: { containers } } } }
+  assert.deepEqual(problemOfSpec(wrong, refusedApply(500, words)), {
+    reason: 'InvalidSpec',
+    message:
+      'Not a quantity, such as 500m or 2Gi: spec.podTemplate.spec.containers[host].resources.limits.memory is "2 Gi". Correct it in the spec.',
+  })
+  assert.match(problemOfSpec(host, refusedApply(500, words))?.message ?? '', /regular expression/)
+  const other = problemOfSpec(wrong, refusedApply(422, 'image: Required value'))
+  assert.match(other?.message ?? '', /image: Required value/)
 })
 
 test('what passes by itself does not', () => {
