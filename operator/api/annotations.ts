@@ -37,6 +37,8 @@ export const records = {
   unmanagedItems: 'viewmesh.io/strangers',
   /** On a `keys` claim: fingerprint of the keyring key with which its key directory opens. */
   keyringFingerprint: 'viewmesh.io/keyring-fingerprint',
+  /** On a Generator's `data` claim with blocks: the start that held when they were first seen. */
+  start: 'viewmesh.io/start',
   /** On a claim: the network it was made for, such as Ethereum__Mainnet. */
   network: 'viewmesh.io/network',
 } as const

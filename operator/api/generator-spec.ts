@@ -213,7 +213,10 @@ interface GeneratorP2p {
 export interface GeneratorSpec extends CommonSpec {
   /** The execution node that blocks are read from: exactly one of url, service and podSelector. */
   readonly upstream: Upstream
-  /** Where an empty store starts; left out, at the newest block. A store with blocks continues after them. */
+  /**
+   * Where an empty store starts; left out, at the newest block. A store with blocks continues after them, and
+   * StartIgnored says so where this is changed then.
+   */
   readonly start?: Start
   /**
    * Who may read the schema that the Generator serves on port 8080.

@@ -158,6 +158,19 @@ export const partConditions = {
       Unobserved: { status: 'Unknown', meaning: 'No pod could be asked.', event: 'none' },
     },
   },
+  StartIgnored: {
+    meaning: 'The start of a Generator was changed, and has no effect on its store.',
+    polarity: 'abnormal-true',
+    kinds: ['Generator'],
+    reasons: {
+      StoreHasBlocks: {
+        status: 'True',
+        meaning:
+          'A store with blocks goes on after them, wherever spec.start is: put the old start back, or delete the data claim to begin again with an empty store.',
+        event: 'Warning',
+      },
+    },
+  },
   PeersConnected: {
     meaning: 'Every ready replica has a peer.',
     polarity: 'normal-true',

@@ -8,6 +8,7 @@ import { waitingChanges } from './apply/pause.ts'
 import { childKey, type FetchedInputs } from './apply/resource-memory.ts'
 import { restartToResize } from './apply/restart-pod.ts'
 import type { Evaluated, ReconcileContext } from './context.ts'
+import { startMark } from './evaluate/ignored-start.ts'
 import { type ObservedState, observeState } from './evaluate/observed-state.ts'
 import { evaluateResource } from './evaluation.ts'
 import { generateKeys } from './fetch/keyring.ts'
@@ -47,7 +48,8 @@ async function reportPaused<R extends Resource, F>(
 ): Promise<StepResult<F>> {
   if (!resource.spec.paused) return proceed
   const { state, inputs } = evaluated
-  const changes = claimChanges(resource, state.allClaims, inputs.keyring, () => true)
+  const marks = { ...inputs.keyring, start: startMark(resource, state) }
+  const changes = claimChanges(resource, state.allClaims, marks, () => true)
   const waiting = await waitingChanges(parts, resource, { ...evaluated, changes }, run.signal)
   return { ...stop, found: { waiting } }
 }
@@ -96,10 +98,11 @@ async function ensureClaims<R extends Resource, F>(
   { resource, memory, parts, run }: ReconcileContext<R, F>,
   { state, inputs }: Evaluated<F>,
 ): Promise<StepResult<F>> {
+  const marks = { ...inputs.keyring, start: startMark(resource, state) }
   memory.refusedGrowth = await applyClaims(
     parts.api,
     resource,
-    (mayGrow) => claimChanges(resource, state.allClaims, inputs.keyring, mayGrow),
+    (mayGrow) => claimChanges(resource, state.allClaims, marks, mayGrow),
     state.claims,
     run.signal,
   )

@@ -1,5 +1,6 @@
 /** Keeps the labels, records, owners and sizes of a resource's claims. */
 import type { V1StorageClass } from '@kubernetes/client-node'
+import { records } from '../../api/annotations.ts'
 import type { Resource } from '../../api.ts'
 import { driftOf } from '../../resources/drift/drift.ts'
 import { wantedReplicas } from '../../resources/names/names.ts'
@@ -21,6 +22,12 @@ export interface ClaimChange {
   readonly fields: readonly string[]
 }
 
+/** What claims are marked with. */
+interface ClaimMarks extends Pick<Keyring, 'fingerprints'> {
+  /** Where the store of a Generator began (`../evaluate/ignored-start.ts`). */
+  readonly start: string | null
+}
+
 /** Whether a claim's storage can become larger, as far as that is known. */
 type MayGrow = (placed: PlacedClaim) => boolean
 
@@ -31,13 +38,13 @@ type MayGrow = (placed: PlacedClaim) => boolean
 export function claimChanges(
   resource: Resource,
   claims: readonly PlacedClaim[],
-  keyring: Pick<Keyring, 'fingerprints'>,
+  marks: ClaimMarks,
   mayGrow: MayGrow,
 ): ClaimChange[] {
   return claims
     .filter(({ claim }) => isLasting(resource, claim))
     .flatMap((placed): ClaimChange[] => {
-      const object = wantedClaim(resource, placed, keyring, mayGrow)
+      const object = wantedClaim(resource, placed, marks, mayGrow)
       const { ownerReferences: _, ...metadata } = object.metadata ?? {}
       const fields = driftOf({ ...object, metadata }, asClaim(resource, placed.claim))
       if (fields.length === 0 && isOwnedAsWanted(resource, placed)) return []
@@ -48,7 +55,7 @@ export function claimChanges(
 function wantedClaim(
   resource: Resource,
   placed: PlacedClaim,
-  { fingerprints }: Pick<Keyring, 'fingerprints'>,
+  { fingerprints, start }: ClaimMarks,
   mayGrow: MayGrow,
 ): ReturnType<typeof claimApplied> {
   const { volume, ordinal, claim } = placed
@@ -58,6 +65,7 @@ function wantedClaim(
     uid: claim.uid,
     size: isWanted && mayGrow(placed) ? sizeOf(resource, placed) : claim.requested,
     keyringFingerprint: volume === 'keys' ? mark : null,
+    start: volume === 'data' ? (claim.annotations[records.start] ?? start) : null,
   })
 }
 

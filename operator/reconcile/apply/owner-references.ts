@@ -61,7 +61,7 @@ function withOwnerAlone(
   { volume, ordinal, claim }: PlacedClaim,
 ): KubernetesObject {
   const { uid, requested: size, labels, annotations } = claim
-  const facts = { uid, size, keyringFingerprint: null }
+  const facts = { uid, size, keyringFingerprint: null, start: null }
   const { metadata, ...applied } = claimApplied(resource, volume, ordinal, facts)
   const ours = Object.keys(metadata?.labels ?? {})
   const kept = Object.entries(labels).filter(([name]) => ours.includes(name))

@@ -86,7 +86,7 @@ export function keysClaim(claim: KeptClaim): KeysClaim {
 }
 
 function ownAnnotations(annotations: Readonly<Record<string, string>>): Record<string, string> {
-  const own: readonly string[] = [records.keyringFingerprint, records.network]
+  const own: readonly string[] = [records.keyringFingerprint, records.network, records.start]
   return Object.fromEntries(Object.entries(annotations).filter(([name]) => own.includes(name)))
 }
 

@@ -12,6 +12,7 @@ import type { WantedStatus } from '../../runtime/status-writer.ts'
 import type { ObjectPlan } from '../apply/apply-objects.ts'
 import type { ReconcileParts } from '../apply/reconcile-parts.ts'
 import { addressStatement } from '../evaluate/external-address.ts'
+import { ignoredStartStatement } from '../evaluate/ignored-start.ts'
 import { keyTwiceStatement } from '../evaluate/key-twice.ts'
 import type { ObservedState } from '../evaluate/observed-state.ts'
 import { keptSizes, type StorageStatement, storageStatement } from '../evaluate/storage.ts'
@@ -57,6 +58,7 @@ export function wantedStatus<R extends Resource, F>(
   const seen = { claims: allClaims, keyring, views, discovered, clusterDomain }
   const nodes = nodeStatuses(resource, seen)
   const storage = storageStatement(resource, state, findings.refusedGrowth)
+  const ignoredStart = ignoredStartStatement(resource, state)
   const statements: Statements = {
     ...readiness(resource, { findings, state }, storage),
     ...identityStatement(
@@ -66,6 +68,7 @@ export function wantedStatus<R extends Resource, F>(
     ),
     StorageReady: storage,
     AddressPublished: addressStatement(resource, discovered, external),
+    ...(ignoredStart === null ? {} : { StartIgnored: ignoredStart }),
     ...observedStatements(logic, resource, { findings, state }),
     ...(findings.plan === null ? {} : { UpdateAvailable: updateStatement(findings.plan) }),
     ...(findings.waiting === null ? {} : { Paused: pausedStatement(findings, findings.waiting) }),

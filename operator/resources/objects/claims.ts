@@ -55,17 +55,19 @@ interface ClaimFacts {
   readonly size: string
   /** Of the keyring key with which its key directory opens; null on data claims. */
   readonly keyringFingerprint: string | null
+  /** Where the store on it began; null on `keys` claims, of Hosts, and while it has no blocks. */
+  readonly start: string | null
 }
 
 /**
  * What the operator wants of a claim the StatefulSet made, for server-side apply: its size, its labels,
- * the record of chain and keyring, and an owner where the spec has it deleted together with the resource.
+ * the records of chain, keyring and start, and an owner where the spec has it deleted together with the resource.
  */
 export function claimApplied(
   resource: Resource,
   volume: Volume,
   ordinal: number,
-  { uid, size, keyringFingerprint }: ClaimFacts,
+  { uid, size, keyringFingerprint, start }: ClaimFacts,
 ): V1PersistentVolumeClaim {
   return {
     apiVersion: 'v1',
@@ -80,6 +82,7 @@ export function claimApplied(
         ...(keyringFingerprint === null
           ? {}
           : { [records.keyringFingerprint]: keyringFingerprint }),
+        ...(start === null ? {} : { [records.start]: start }),
       },
       ...(isClaimOwned(resource, volume) ? { ownerReferences: [ownerReference(resource)] } : {}),
     },

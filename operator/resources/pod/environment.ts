@@ -1,5 +1,5 @@
 /** The environment of the containers: what a spec says, as the programs' settings. */
-import type { V1EnvVar } from '@kubernetes/client-node'
+import type { V1EnvVar, V1PodTemplateSpec } from '@kubernetes/client-node'
 import { invariant } from '../../../src/errors.ts'
 import { environment, ports } from '../../../src/service/contract.ts'
 import { labels } from '../../api/annotations.ts'
@@ -33,7 +33,7 @@ export function generatorEnvironment(generator: Generator, context: GeneratorCon
       NODE_WS_URL: urls.ws,
       NODE_API_KEY_FILE: upstream.auth && `${secretsPath}/${secretFiles.nodeApiKey}`,
       NODE_API_KEY_TYPE: upstream.auth?.header,
-      GENERATOR_START_HEIGHT: startHeight(start),
+      [startSetting]: startHeight(start),
       SCHEMA_API_KEYS_FILE: `${secretsPath}/${secretFiles.schemaApiKeys}`,
     }),
   ]
@@ -88,6 +88,14 @@ function variables(values: Values): V1EnvVar[] {
     value === undefined ? [] : [{ name, value }],
   )
 }
+
+/** Where a Generator with this pod template starts to fill an empty store, in the words of its setting. */
+export function startHeightOf({ spec }: V1PodTemplateSpec): string {
+  const env = spec?.containers.find(({ name }) => name === 'generator')?.env ?? []
+  return env.find(({ name }) => name === startSetting)?.value ?? 'latest'
+}
+
+const startSetting = 'GENERATOR_START_HEIGHT'
 
 /** `latest` is the program's own default. */
 function startHeight(start: Start | undefined): string | undefined {

@@ -19,6 +19,7 @@ import { keepPod } from '../../../operator/reconcile/observe/pod.ts'
 import { problemOf } from '../../../operator/reconcile/statements/problem.ts'
 import type { Findings } from '../../../operator/reconcile/status/findings.ts'
 import { wantedStatus } from '../../../operator/reconcile/status/resource-status.ts'
+import { generatorPodTemplate } from '../../../operator/resources/pod/pod-template.ts'
 import type { WantedCondition } from '../../../operator/runtime/status-writer.ts'
 import { ServiceError } from '../../../src/errors.ts'
 import {
@@ -284,6 +285,14 @@ export const situations: Readonly<Record<string, () => Conditions>> = {
     const announce = ['/dns4/gen.example.org/tcp/9171']
     const given = withSpec(generator, { p2p: { ...generator.spec.p2p, announce } })
     return ofGenerator({}, {}, given)
+  },
+  'a start that comes too late': () => {
+    const allClaims = boundClaims(generator).map((placed) => {
+      const annotations = { 'viewmesh.io/start': '21' }
+      return { ...placed, claim: { ...placed.claim, annotations } }
+    })
+    const template = generatorPodTemplate(generator, generatorContext)
+    return ofGenerator({ allClaims, recorded: { inputs: '', template } })
   },
   'blocks over HTTP': () => ofGenerator(saying('generator', { upstream_mode: 'http' })),
   'no answer of the node': () => ofGenerator(failing('CHAIN_UNREACHABLE')),

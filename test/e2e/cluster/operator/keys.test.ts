@@ -75,7 +75,7 @@ describe('keys and their claims, on a real API server', () => {
     const body = { ...template, metadata: { ...template.metadata, name } }
     const created = await expectStatus(cluster.request('POST', claims, { body }), 201)
     const uid = String(created.body.metadata?.['uid'])
-    const facts = { uid, size: '1Gi', keyringFingerprint: '201d9061e22ceb80' }
+    const facts = { uid, size: '1Gi', keyringFingerprint: '201d9061e22ceb80', start: null }
     const apply = async (policy: 'Retain' | 'Delete', given = facts): Promise<ClusterAnswer> => {
       const spec = { ...host.spec, identity: { deletionPolicy: policy } }
       return await cluster.request('PATCH', `${claims}/${name}`, {
@@ -97,7 +97,7 @@ describe('keys and their claims, on a real API server', () => {
 
   test('no claim is made where there is none', async () => {
     const facts = { uid: '00000000-0000-4000-8000-000000000002', size: '1Gi' }
-    const body = claimApplied(host, 'data', 7, { ...facts, keyringFingerprint: null })
+    const body = claimApplied(host, 'data', 7, { ...facts, keyringFingerprint: null, start: null })
     const { status } = await cluster.request('PATCH', `${claims}/${claimName(host, 'data', 7)}`, {
       body,
       query: { fieldManager: 'viewmesh-operator', force: 'true' },

@@ -255,6 +255,16 @@ describe('the samples of the quickstart run on a real cluster', () => {
     assert.ok(!program.stdout().includes('object written'))
   })
 
+  test('another start for a store with blocks is said to have no effect until it is put back', async () => {
+    await here.patch('Generator', 'devnet', { spec: { start: { height: 1 } } })
+    const { message } = await here.reason('Generator', 'devnet', 'StartIgnored', 'StoreHasBlocks')
+    assert.match(message, /^The start is height 1 now, which has no effect: /)
+    await here.patch('Generator', 'devnet', { spec: { start: { height: 0 } } })
+    await eventually(async () => {
+      assert.equal(await here.condition('Generator', 'devnet', 'StartIgnored'), null)
+    })
+  })
+
   test('nothing that is secret is in logs, statuses, ConfigMaps or Events', async () => {
     expectHidden(await secretValues(cluster, space.namespace), {
       ...(await shownIn(cluster, space.namespace)),

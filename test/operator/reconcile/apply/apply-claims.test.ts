@@ -43,7 +43,7 @@ beforeEach(() => {
 
 test('a class that lets no volume grow holds back its own claims only, and says what they have', async () => {
   const found = [placed('keys', '1Gi', 'fixed'), placed('data', '100Gi', 'growing')]
-  const keyring = { fingerprints: new Map() }
+  const keyring = { fingerprints: new Map(), start: null }
   const refused = await applyClaims(
     room.client.api,
     larger,
@@ -91,7 +91,7 @@ test('a refused claim is reported with the way back, and holds up no other', asy
   const refused = await applyClaims(
     room.client.api,
     larger,
-    (mayGrow) => claimChanges(larger, found, { fingerprints: new Map() }, mayGrow),
+    (mayGrow) => claimChanges(larger, found, { fingerprints: new Map(), start: null }, mayGrow),
     found,
     new AbortController().signal,
   )

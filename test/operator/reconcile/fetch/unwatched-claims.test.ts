@@ -62,7 +62,8 @@ test('a keys claim that lost its labels is found by its name and gets them back'
   const replicas = identitiesOf(remembered, { allClaims: found }, keyring)
   assert.equal(planIdentity(host, replicas, true).problem, null)
 
-  const changes = () => claimChanges(host, found, keyring, () => true)
+  const marks = { ...keyring, start: null }
+  const changes = () => claimChanges(host, found, marks, () => true)
   await applyClaims(room.client.api, host, changes, found, signal)
   const live = room.server.get(`${claims}/keys-mainnet-host-0`) as KubernetesObject
   assert.deepEqual(live.metadata?.labels, {

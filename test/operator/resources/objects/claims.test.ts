@@ -4,7 +4,7 @@ import { claimApplied, claimTemplates } from '../../../../operator/resources/obj
 import { readGenerator, readHost } from '../../../support/resources/operator-cases.ts'
 
 const host = readHost('host-minimal')
-const facts = { uid: 'u1', size: '200Gi', keyringFingerprint: null }
+const facts = { uid: 'u1', size: '200Gi', keyringFingerprint: null, start: null }
 
 test('claim templates hold nothing but the size that could ever change', () => {
   const other = { ...host, spec: { ...host.spec, replicas: 9, paused: true, podTemplate: {} } }
