@@ -121,6 +121,10 @@ export const errorCodes = {
     'The identities to accept are none, no public keys, or fewer than have to sign.',
   VERIFY_ANSWER_UNREADABLE: 'An answer to verify is not there, too large or not JSON.',
   VERIFY_PROOF_MISSING: 'An answer to verify has no document with a `_proof`.',
+  VIEWS_QUERY_INVALID: 'The query of a View is malformed, or asks for what a View may not use.',
+  VIEWS_SDL_INVALID: 'The SDL of a View is malformed, or uses what rows may not have.',
+  VIEWS_TOO_LARGE: 'A part of a View is larger than the registry chain accepts.',
+  VIEWS_WIRE_MALFORMED: 'Bytes that should be a View are not.',
 } as const
 
 export type ErrorCode = keyof typeof errorCodes

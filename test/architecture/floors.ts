@@ -13,14 +13,14 @@ export const sourceFloors: Floors = [
   'scraped-gauge',
   'primitives',
   'verify',
-  ['chain', 'store', 'identity', 'p2p'],
+  ['views', 'chain', 'store', 'identity', 'p2p'],
   ['graphql', 'mesh', 'service'],
   ['generator', 'host', 'toolkit', 'devnet'],
   'main',
 ]
 
 /** The rooms without I/O, clock and chance. */
-export const ground: readonly string[] = ['errors', 'scraped-gauge', 'primitives', 'verify']
+export const ground: readonly string[] = ['errors', 'scraped-gauge', 'primitives', 'verify', 'views']
 
 /** The rooms inside rooms. */
 export const innerFloors: Readonly<Record<string, Floors>> = {
