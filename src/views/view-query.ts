@@ -1,0 +1,122 @@
+/** The query of a View: one selection from one collection, without outer braces. */
+import { type ASTNode, type DefinitionNode, type FieldNode, Kind, visit } from 'graphql'
+import { invariant } from '../errors.ts'
+import { typeName } from '../primitives/names.ts'
+import { collectionNames, reservedFieldNames } from './reserved-names.ts'
+import { parseText, wrongNode } from './source-text.ts'
+
+/** What a View reads. */
+export interface ViewQuery {
+  /** The short name of the collection, as in `Log`. */
+  readonly collection: string
+  /** The selection, whose root has its full name. Whether its fields exist is for the schema to say. */
+  readonly selection: FieldNode
+}
+
+/** The query of a View that reads another chain: it is none of ours, and nothing is wrong with it. */
+export interface ForeignQuery {
+  /** The full name that it reads, as in `Arbitrum__One__Log`. */
+  readonly foreign: string
+}
+
+/**
+ * Reads the query of a View for a Host of `network`, as in `Ethereum__Mainnet`. Of several selections the first
+ * counts, as with the tools that Views were made with before.
+ * @throws ServiceError `VIEWS_QUERY_INVALID` with the place and what is accepted there.
+ */
+export function parseViewQuery(text: string, network: string): ViewQuery | ForeignQuery {
+  const root = firstSelection(parseText('query', text))
+  checkPlain(root)
+  const { value } = root.name
+  const collection = collectionNames.find(
+    (name) => value === name || value === typeName(network, name),
+  )
+  if (collection !== undefined) {
+    const name = { ...root.name, value: typeName(network, collection) }
+    const { alias: _, ...plain } = root
+    return { collection, selection: { ...plain, name } }
+  }
+  if (collectionNames.some((name) => value.endsWith(`__${name}`) && value.split('__').length === 3))
+    return { foreign: value }
+  throw wrongNode(
+    'query',
+    root.name,
+    `${value} is no collection`,
+    `${oneCollection} Views read no other Views.`,
+  )
+}
+
+function firstSelection([operation, second]: readonly DefinitionNode[]): FieldNode {
+  invariant(
+    operation?.kind === Kind.OPERATION_DEFINITION,
+    'what begins with a brace is an operation',
+  )
+  if (second !== undefined)
+    throw wrongNode('query', second, 'this follows the bracket that closes it', oneCollection)
+  const [root] = operation.selectionSet.selections
+  if (root?.kind === Kind.FIELD) return root
+  throw wrongNode(
+    'query',
+    root ?? operation,
+    'a fragment stands where a collection has to',
+    oneCollection,
+  )
+}
+
+/**
+ * Refuses what a materialised View may not ask for: what differs between honest Hosts, and what means nothing for
+ * a block alone.
+ * @throws ServiceError `VIEWS_QUERY_INVALID`
+ */
+export function checkMaterializable({ collection, selection }: ViewQuery): void {
+  if (unlikeHosts.has(collection))
+    throw wrongNode('query', selection.name, `${collection} differs between Hosts`, notMaterialized)
+  visit(selection, {
+    [Kind.FIELD](node) {
+      const { value } = node.name
+      if (unlikeHosts.has(value))
+        throw wrongNode('query', node, `${value} differs between Hosts`, notMaterialized)
+      if (overMany.has(value))
+        throw wrongNode('query', node, `${value} says nothing about a block alone`, notMaterialized)
+    },
+    [Kind.ARGUMENT](node) {
+      const { value } = node.name
+      if (overMany.has(value))
+        throw wrongNode('query', node, `${value} says nothing about a block alone`, notMaterialized)
+    },
+    [Kind.OBJECT_FIELD](node) {
+      const { value } = node.name
+      if (unlikeHosts.has(value))
+        throw wrongNode('query', node, `${value} differs between Hosts`, notMaterialized)
+    },
+  })
+}
+
+const oneCollection = `Begin with one of ${collectionNames.join(', ')}, short or with the chain’s prefix.`
+const notMaterialized =
+  'Leave it out, or give the type @materialized(if: false): then the View is computed when it is queried.'
+
+/** Collections and fields that depend on which Generators a Host has heard, or on its node’s version. */
+const unlikeHosts: ReadonlySet<string> = new Set([
+  ...['BlockSignature', 'SnapshotSignature', 'AttestationRecord'],
+  ...['_attestations', '_proof', '_version', 'totalDifficulty'],
+])
+
+/** Arguments that cut a list short, and fields that fold one. */
+const overMany: ReadonlySet<string> = new Set([
+  ...['limit', 'offset', 'groupBy'],
+  ...[...reservedFieldNames].flatMap((name) => [name, `_${name.toLowerCase()}`]),
+])
+
+/** A selection that means the same wherever it stands: no fragments, variables or directives. */
+function checkPlain(root: FieldNode): void {
+  const refused = (what: string) => (node: ASTNode) => {
+    throw wrongNode('query', node, `a View has no ${what}`, 'Write fields and values out.')
+  }
+  visit(root, {
+    [Kind.FRAGMENT_SPREAD]: refused('fragments'),
+    [Kind.INLINE_FRAGMENT]: refused('fragments'),
+    [Kind.VARIABLE]: refused('variables'),
+    [Kind.DIRECTIVE]: refused('directives in its query'),
+  })
+}

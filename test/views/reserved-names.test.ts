@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createCatalog } from '../../src/graphql/catalog/catalog.ts'
+import type { EntityName } from '../../src/graphql/catalog/entity.ts'
+import { folds, groupField } from '../../src/graphql/catalog/spelling.ts'
+import { createSchema } from '../../src/graphql/schema/schema.ts'
+import {
+  collectionNames,
+  reservedFieldNames,
+  reservedTypeNames,
+} from '../../src/views/reserved-names.ts'
+
+test('every type of a Host’s schema is reserved, or has a name that no View can have', () => {
+  const schema = createSchema(createCatalog('Ethereum__Mainnet', collectionNames as EntityName[]))
+  const free = Object.keys(schema.getTypeMap()).filter(
+    (name) => !name.includes('__') && !reservedTypeNames.has(name),
+  )
+  assert.deepEqual(free, [])
+})
+
+test('every field that collections have without declaring it is reserved', () => {
+  assert.deepEqual([...reservedFieldNames].toSorted(), [...folds, groupField].toSorted())
+})

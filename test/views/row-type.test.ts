@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { ServiceError } from '../../src/errors.ts'
+import { parseRowType, registryName } from '../../src/views/row-type.ts'
+
+const plain = { list: false, index: false, description: '' }
+
+test('a type gives a View its name, and rows their fields', () => {
+  const sdl = `"""
+Transfers of one token.
+feed: single
+"""
+type Transfer @materialized(if: false) {
+  "Who paid."
+  from: String @index
+  amount: BigInt
+  topics: [String]
+  arguments: JSON
+}`
+  assert.deepEqual(parseRowType(sdl), {
+    name: 'Transfer',
+    description: 'Transfers of one token.\nfeed: single',
+    materialized: false,
+    feed: 'single',
+    fields: [
+      { ...plain, name: 'from', scalar: 'String', index: true, description: 'Who paid.' },
+      { ...plain, name: 'amount', scalar: 'BigInt' },
+      { ...plain, name: 'topics', scalar: 'String', list: true },
+      { ...plain, name: 'arguments', scalar: 'JSON' },
+    ],
+  })
+})
+
+describe('@materialized', () => {
+  const cases: readonly [string, boolean][] = [
+    ['', true],
+    ['@materialized', true],
+    ['@materialized(if: true)', true],
+    ['@materialized(if: false)', false],
+  ]
+  for (const [directive, materialized] of cases) {
+    test(`${directive || 'left out'} means ${materialized}`, () => {
+      assert.equal(parseRowType(`type V ${directive} { x: Int }`).materialized, materialized)
+    })
+  }
+})
+
+test('without a line that says so no feeding discipline is asked for', () => {
+  assert.equal(parseRowType('"we feed: the cats" type V { x: Int }').feed, null)
+})
+
+describe('an SDL is refused with the place, what is wrong and what is accepted', () => {
+  const cases: readonly [string, string, RegExp, RegExp][] = [
+    ['nothing', '', /^the SDL, line 1, column 1: Unexpected <EOF>/, /Write one type/],
+    ['no type', 'scalar X', /line 1, column 1: this is no type/, /Write one type/],
+    [
+      'two types',
+      'type A { x: Int }\ntype B { y: Int }',
+      /line 2, column 1: something follows/,
+      /JSON/,
+    ],
+    ['no field', 'type A', /line 1, column 1: the type has no field/, /Give it one/],
+    [
+      'an interface',
+      'type A implements B { x: Int }',
+      /column 19: the type implements/,
+      /Leave that out/,
+    ],
+    [
+      'the name of a collection',
+      'type Log { x: Int }',
+      /column 6: the name Log is taken/,
+      /another name/,
+    ],
+    ['the name of a scalar', 'type JSON { x: Int }', /the name JSON is taken/, /another name/],
+    [
+      'a name with our prefix',
+      'type Ethereum__Mainnet__X { x: Int }',
+      /looks like one of ours/,
+      /underscores/,
+    ],
+    ['a field of ours', 'type A { _docID: ID }', /column 10: the name _docID has/, /COUNT/],
+    ['the name of an aggregate', 'type A { SUM: Int }', /the name SUM has/, /COUNT/],
+    ['a field twice', 'type A { x: Int x: Int }', /column 17: there are two fields x/, /Keep one/],
+    [
+      'arguments',
+      'type A { x(y: Int): Int }',
+      /column 12: the field x has arguments/,
+      /rows hold values/,
+    ],
+    [
+      'an unknown type',
+      'type A { x: Address }',
+      /column 13: the field x has the type Address/,
+      /String, Int, Float/,
+    ],
+    ['a value that is never null', 'type A { x: Int! }', /has the type Int!/, /may be null/],
+    ['a list of lists', 'type A { x: [[Int]] }', /has the type \[\[Int\]\]/, /lists of them/],
+    [
+      'an unknown directive',
+      'type A @unique { x: Int }',
+      /the type has @unique/,
+      /@materialized\(if: true\)/,
+    ],
+    [
+      'a condition that is none',
+      'type A @materialized(if: "no") { x: Int }',
+      /@materialized\(if: "no"\)/,
+      /once/,
+    ],
+    [
+      'two conditions',
+      'type A @materialized @materialized(if: false) { x: Int }',
+      /column 22/,
+      /once/,
+    ],
+    [
+      'an index with arguments',
+      'type A { x: Int @index(unique: true) }',
+      /x has @index\(unique: true\)/,
+      /without/,
+    ],
+    ['an index on JSON', 'type A { x: JSON @index }', /the field x is JSON/, /Leave @index out/],
+    ['a relation', 'type A { x: Int @relation(name: "y") }', /x has @relation/, /@index/],
+    [
+      'an unknown feed',
+      '"feed: both" type A { x: Int }',
+      /the line "feed: both"/,
+      /feed: stream, or feed: single/,
+    ],
+    [
+      'brackets without end',
+      `type A { x: ${'['.repeat(8_000)}`,
+      /more than 32 brackets/,
+      /Write one type/,
+    ],
+  ]
+  for (const [what, sdl, message, remedy] of cases) {
+    test(`one with ${what}`, () => {
+      assert.throws(
+        () => parseRowType(sdl),
+        (error) => {
+          assert.ok(error instanceof ServiceError)
+          assert.equal(error.code, 'VIEWS_SDL_INVALID')
+          assert.match(error.message, message)
+          assert.match(error.remedy ?? '', remedy)
+          return true
+        },
+      )
+    })
+  }
+})
+
+test('whatever a stranger writes is a type or a refusal', () => {
+  const words = [
+    'type',
+    'A',
+    '{',
+    '}',
+    '(',
+    ')',
+    '[',
+    ']',
+    ':',
+    '!',
+    '@index',
+    '@materialized',
+    '"""',
+    'x',
+    'Int',
+    '\n',
+    '#',
+  ]
+  const texts = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.array(fc.constantFrom(...words)).map((all) => all.join(' ')),
+  )
+  fc.assert(
+    fc.property(texts, (sdl) => {
+      try {
+        assert.ok(parseRowType(sdl).fields.length > 0)
+      } catch (error) {
+        assert.ok(
+          error instanceof ServiceError && error.code === 'VIEWS_SDL_INVALID',
+          String(error),
+        )
+      }
+    }),
+    { numRuns: 5_000 },
+  )
+})
+
+test('the registry chain takes the first type at the start of a line, also one in a description', () => {
+  assert.equal(registryName('type V { x: Int }'), 'V')
+  assert.equal(registryName('"""\ntype Other\n"""\ntype V { x: Int }'), 'Other')
+  assert.equal(registryName('"..." type V { x: Int }'), null)
+})

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { print } from 'graphql'
+import { ServiceError } from '../../src/errors.ts'
+import { checkMaterializable, parseViewQuery, type ViewQuery } from '../../src/views/view-query.ts'
+
+const network = 'Ethereum__Mainnet'
+
+function parsed(text: string): ViewQuery {
+  const query = parseViewQuery(text, network)
+  assert.ok('selection' in query)
+  return query
+}
+
+test('short names get the prefix of the Host’s chain, and full names are taken as they are', () => {
+  for (const name of ['Log', 'Ethereum__Mainnet__Log']) {
+    const { collection, selection } = parsed(
+      `${name}(filter: {address: {_eq: "0x1"}}) { data block { hash } }`,
+    )
+    assert.equal(collection, 'Log')
+    assert.equal(
+      print(selection).replace(/\s+/g, ' '),
+      'Ethereum__Mainnet__Log(filter: {address: {_eq: "0x1"}}) { data block { hash } }',
+    )
+  }
+})
+
+test('of several selections the first counts', () => {
+  assert.equal(parsed('all: Transaction { hash } Log { data }').collection, 'Transaction')
+})
+
+test('a View of another chain is foreign, and nothing is wrong with it', () => {
+  assert.deepEqual(parseViewQuery('Arbitrum__One__Log { data }', network), {
+    foreign: 'Arbitrum__One__Log',
+  })
+})
+
+describe('a query is refused with the place, what is wrong and what is accepted', () => {
+  const cases: readonly [string, string, RegExp, RegExp][] = [
+    ['nothing', '', /^the query, line 1, column 1: /, /without outer braces/],
+    ['outer braces', '{ Log { data } }', /line 1, column 1: /, /without outer braces/],
+    [
+      'a second operation',
+      'Log { data } } { Block { hash }',
+      /column 16: this follows the bracket/,
+      /Begin with/,
+    ],
+    ['no end', 'Log {\n data', /line 2, column 6: /, /without outer braces/],
+    [
+      'an unknown collection',
+      'Event { data }',
+      /line 1, column 1: Event is no collection/,
+      /read no other Views/,
+    ],
+    [
+      'a fragment',
+      '... on Query { Log { data } }',
+      /a fragment stands where/,
+      /Begin with one of Block/,
+    ],
+    [
+      'a fragment within',
+      'Log {\n ... { data } }',
+      /line 2, column 2: a View has no fragments/,
+      /out/,
+    ],
+    ['a variable', 'Log(limit: $n) { data }', /column 12: a View has no variables/, /out/],
+    ['a directive', 'Log @skip(if: true) { data }', /column 5: a View has no directives/, /out/],
+    [
+      'brackets without end',
+      'Log { a '.repeat(1_000),
+      /more than 32 brackets/,
+      /without outer braces/,
+    ],
+  ]
+  for (const [what, text, message, remedy] of cases) {
+    test(`one with ${what}`, () => refuses(() => parseViewQuery(text, network), message, remedy))
+  }
+})
+
+function refuses(attempt: () => unknown, message: RegExp, remedy: RegExp): void {
+  assert.throws(attempt, (error) => {
+    assert.ok(error instanceof ServiceError)
+    assert.equal(error.code, 'VIEWS_QUERY_INVALID')
+    assert.match(error.message, message)
+    assert.match(error.remedy ?? '', remedy)
+    return true
+  })
+}
+
+describe('a materialised View', () => {
+  const cases: readonly [string, string, RegExp][] = [
+    ['votes', 'Log { data _attestations }', /column 12: _attestations differs between Hosts/],
+    [
+      'votes in a condition',
+      'Log(filter: {_attestations: {_geq: 2}}) { data }',
+      /_attestations differs/,
+    ],
+    [
+      'votes of a relation',
+      'Log(filter: {block: {_attestations: {_geq: 2}}}) { data }',
+      /_attestations differs/,
+    ],
+    ['an order by votes', 'Log(order: {_attestations: ASC}) { data }', /_attestations differs/],
+    ['proofs', 'Log { _proof { root } }', /_proof differs/],
+    ['versions', 'Log { _version { cid } }', /_version differs/],
+    ['the total difficulty', 'Log { block { totalDifficulty } }', /totalDifficulty differs/],
+    ['seals', 'BlockSignature { merkleRoot }', /BlockSignature differs/],
+    ['snapshots', 'SnapshotSignature { merkleRoot }', /SnapshotSignature differs/],
+    ['attestation records', 'AttestationRecord { vote_count }', /AttestationRecord differs/],
+    ['a limit', 'Log(limit: 5) { data }', /column 5: limit says nothing about a block alone/],
+    ['a limit of a relation', 'Block { transactions(offset: 1) { hash } }', /offset says nothing/],
+    ['groups', 'Log(groupBy: [address]) { address }', /groupBy says nothing/],
+    ['aggregates', 'Block { _count(transactions: {}) }', /_count says nothing/],
+    ['aggregates in capitals', 'Block { SUM(transactions: {field: gas}) }', /SUM says nothing/],
+    ['members of a group', 'Log { _group { data } }', /_group says nothing/],
+  ]
+  for (const [what, text, message] of cases) {
+    test(`may not ask for ${what}`, () => {
+      refuses(() => checkMaterializable(parsed(text)), message, /@materialized\(if: false\)/)
+    })
+  }
+
+  test('may have conditions, an order and relations', () => {
+    const text =
+      'Log(filter: {block: {number: {_gt: 5}}}, order: {data: ASC}) { data block { hash } }'
+    assert.doesNotThrow(() => checkMaterializable(parsed(text)))
+  })
+})
+
+test('whatever a stranger writes is a query or a refusal', () => {
+  const words = [
+    'Log',
+    'Block',
+    '{',
+    '}',
+    '(',
+    ')',
+    '[',
+    ']',
+    ':',
+    '...',
+    '$x',
+    '@skip',
+    'data',
+    '"',
+    '1',
+    '\n',
+  ]
+  const texts = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.array(fc.constantFrom(...words)).map((all) => all.join(' ')),
+  )
+  fc.assert(
+    fc.property(texts, (text) => {
+      try {
+        parseViewQuery(text, network)
+      } catch (error) {
+        assert.ok(
+          error instanceof ServiceError && error.code === 'VIEWS_QUERY_INVALID',
+          String(error),
+        )
+      }
+    }),
+    { numRuns: 5_000 },
+  )
+})
