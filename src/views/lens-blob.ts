@@ -1,7 +1,7 @@
 /** The modules of a View as one blob, compressed (Zstandard, RFC 8878) or not. */
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import { checkSize, createByteReader, malformed } from './byte-reader.ts'
 import { viewLimits } from './view.ts'
+import { checkSize, createWireReader, malformed } from './wire-reader.ts'
 
 /** How the blob is kept; bundles of other tools always have `zstd`. */
 export type BlobCodec = 'none' | 'zstd'
@@ -45,7 +45,7 @@ export function encodeBlob(modules: readonly Uint8Array[], codec: BlobCodec): Ui
  */
 export function decodeBlob(encoded: Uint8Array, codec: BlobCodec, count: number): Uint8Array[] {
   const blob = codec === 'zstd' ? decompress(encoded) : encoded
-  const reader = createByteReader(blob)
+  const reader = createWireReader(blob)
   const found = reader.u16('the number of modules')
   if (found !== count)
     throw malformed(`there are ${count} lenses and ${found} modules`, { count, found })

@@ -13,11 +13,11 @@ import { reservedFieldNames, reservedTypeNames } from './reserved-names.ts'
 import { parseText, wrongNode } from './source-text.ts'
 
 /** What a value of a row is; text of a whole number for `BigInt`, anything for `JSON`. */
-export const rowScalars = ['String', 'Int', 'Float', 'Boolean', 'ID', 'BigInt', 'JSON'] as const
-export type RowScalar = (typeof rowScalars)[number]
+const rowScalars = ['String', 'Int', 'Float', 'Boolean', 'ID', 'BigInt', 'JSON'] as const
+type RowScalar = (typeof rowScalars)[number]
 
 /** One field of a row. It may always be null. */
-export interface RowField {
+interface RowField {
   readonly name: string
   readonly scalar: RowScalar
   /** A list of `scalar` instead of one. */
@@ -31,10 +31,10 @@ export interface RowField {
  * How documents are fed to a lens: all of a block and then the end of the stream, or each followed by an end of
  * the stream.
  */
-export type Feed = 'stream' | 'single'
+type Feed = 'stream' | 'single'
 
 /** The type of a View's rows, which is also its name. */
-export interface RowType {
+interface RowType {
   readonly name: string
   readonly description: string
   /** `@materialized(if:)`; true without it. */

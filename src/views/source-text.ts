@@ -13,7 +13,7 @@ import {
 import { ServiceError } from '../errors.ts'
 
 /** Which text of a View something is wrong with. */
-export type ViewText = 'query' | 'SDL'
+type ViewText = 'query' | 'SDL'
 
 /** Why a text is refused, and what a whole text looks like. */
 const codes = { query: 'VIEWS_QUERY_INVALID', SDL: 'VIEWS_SDL_INVALID' } as const

@@ -8,7 +8,7 @@ import { invariant } from '../errors.ts'
 import { checksumAddress } from '../primitives/checksum-address.ts'
 
 /** Both IDs of one View. */
-export interface ViewIDs {
+interface ViewIDs {
   /** keccak256(sender ‖ wire): 0x and 64 digits, lower-case. */
   readonly id: string
   /** Last 20 bytes of keccak256("shinzo.view.v1" ‖ sender ‖ wire), with the checksum of EIP-55. */

@@ -14,7 +14,7 @@ export interface ViewQuery {
 }
 
 /** The query of a View that reads another chain: it is none of ours, and nothing is wrong with it. */
-export interface ForeignQuery {
+interface ForeignQuery {
   /** The full name that it reads, as in `Arbitrum__One__Log`. */
   readonly foreign: string
 }

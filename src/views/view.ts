@@ -1,7 +1,7 @@
 /** A View as its author writes it: a query, the type of its rows, and the lenses between them. */
 
 /** One step of a View. */
-export interface Lens {
+interface Lens {
   /** A WebAssembly module. */
   readonly wasm: Uint8Array
   /** A JSON object as text, given to the module before its first document; empty for none. */

@@ -2,9 +2,10 @@
  * The wire bytes of a View, version 1 (`VWL`): what is registered, and what both IDs are made of. All integers are
  * little-endian: magic, version, query, SDL, lens count, each lens' number and arguments, codec, blob of modules.
  */
-import { checkSize, createByteReader, malformed } from './byte-reader.ts'
+
 import { type BlobCodec, blobCodecs, decodeBlob, encodeBlob } from './lens-blob.ts'
 import { type View, viewLimits } from './view.ts'
+import { checkSize, createWireReader, malformed } from './wire-reader.ts'
 
 const magic = [0x56, 0x57, 0x4c]
 const version = 1
@@ -39,7 +40,7 @@ export function encodeView({ query, sdl, lenses }: View, codec: BlobCodec = 'zst
  */
 export function decodeView(wire: Uint8Array): View {
   checkSize('the View', wire.length, viewLimits.wire)
-  const reader = createByteReader(wire)
+  const reader = createWireReader(wire)
   if (magic.some((byte) => byte !== reader.u8('the magic')))
     throw malformed('they do not begin with VWL')
   const found = reader.u8('the version')

@@ -12,15 +12,21 @@ export const sourceFloors: Floors = [
   'directory-permission',
   'scraped-gauge',
   'primitives',
-  'verify',
-  ['views', 'chain', 'store', 'identity', 'p2p'],
+  ['verify', 'views'],
+  ['chain', 'store', 'identity', 'p2p'],
   ['graphql', 'mesh', 'service'],
   ['generator', 'host', 'toolkit', 'devnet'],
   'main',
 ]
 
 /** The rooms without I/O, clock and chance. */
-export const ground: readonly string[] = ['errors', 'scraped-gauge', 'primitives', 'verify', 'views']
+export const ground: readonly string[] = [
+  'errors',
+  'scraped-gauge',
+  'primitives',
+  'verify',
+  'views',
+]
 
 /** The rooms inside rooms. */
 export const innerFloors: Readonly<Record<string, Floors>> = {

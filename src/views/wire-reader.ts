@@ -2,7 +2,7 @@
 import { ServiceError } from '../errors.ts'
 
 /** Where in which bytes the next field is. */
-export interface ByteReader {
+interface WireReader {
   /** @throws ServiceError `VIEWS_WIRE_MALFORMED` where fewer bytes are left. */
   u8(field: string): number
   u16(field: string): number
@@ -16,7 +16,7 @@ export interface ByteReader {
 }
 
 /** Reads from the first byte on. */
-export function createByteReader(source: Uint8Array): ByteReader {
+export function createWireReader(source: Uint8Array): WireReader {
   const view = new DataView(source.buffer, source.byteOffset, source.byteLength)
   let offset = 0
   const take = (field: string, length: number): number => {
