@@ -66,6 +66,7 @@ export const errorCodes = {
   IDENTITY_LOCKED: 'The key file does not open with this keyring secret.',
   IDENTITY_PERMISSION: 'The process may not read or write the key directory.',
   IDENTITY_SECRET_MISSING: 'No keyring secret was given.',
+  LENS_MODULE_REFUSED: 'A WebAssembly module does what a lens may not, or is malformed.',
   OPERATOR_API_ANSWER_MALFORMED:
     'The API server returned something that is not JSON, or closed the connection within a response.',
   OPERATOR_API_ANSWER_TOO_LARGE: 'A response of the API server is larger than the limit.',

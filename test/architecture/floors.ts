@@ -13,7 +13,7 @@ export const sourceFloors: Floors = [
   'scraped-gauge',
   'primitives',
   ['verify', 'views'],
-  ['chain', 'store', 'identity', 'p2p'],
+  ['chain', 'store', 'identity', 'p2p', 'lens'],
   ['graphql', 'mesh', 'service'],
   ['generator', 'host', 'toolkit', 'devnet'],
   'main',

@@ -1,0 +1,178 @@
+/**
+ * Looks through a module before it is compiled. Refused is what would reach beyond the limits of a lens, or make two
+ * machines see different things; the greatest sizes of memory and tables are set to what a lens may have.
+ */
+import { checkInstructions, readValueType } from './instructions.ts'
+import {
+  type ModuleReader,
+  readByte,
+  readName,
+  readPart,
+  readU32,
+  refusedModule,
+} from './module-reader.ts'
+
+/** What a module may grow to. */
+interface ModuleLimits {
+  /** Pages of 64 KiB. */
+  readonly memoryPages: number
+  /** Entries of a table. */
+  readonly tableEntries: number
+  /** Bytes of one function: compilers take far more than linear memory for a long one. */
+  readonly functionBytes: number
+}
+
+/** Those of runtime version 1; lenses can see them, so that another value is another version. */
+export const moduleLimits: ModuleLimits = {
+  memoryPages: 1024,
+  tableEntries: 65_536,
+  functionBytes: 64 * 1024,
+}
+
+const header = '0061736d01000000'
+const maxTables = 8
+
+/** Numbers of sections in their order (core specification, 5.5.2; 12 comes before 10). */
+const order = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11]
+const custom = 0
+
+/**
+ * The module with its sizes bounded. What it leaves to the compiler is whether the module is valid otherwise.
+ * @throws ServiceError `LENS_MODULE_REFUSED`
+ */
+export function checkModule(
+  wasm: Uint8Array,
+  limits: ModuleLimits = moduleLimits,
+): Uint8Array<ArrayBuffer> {
+  const reader: ModuleReader = { bytes: wasm, at: 0, end: wasm.length }
+  const first = readPart(reader, 8)
+  if (Buffer.from(wasm.buffer, wasm.byteOffset, first.end).toString('hex') !== header)
+    throw refusedModule('it does not begin as WebAssembly of version 1 does')
+  const found = new Map<number, Uint8Array>()
+  const parts: Uint8Array[] = [wasm.subarray(0, 8)]
+  let last = -1
+  while (reader.at < reader.end) {
+    const number = readByte(reader)
+    const section = readPart(reader, readU32(reader))
+    if (number === custom) continue
+    const place = order.indexOf(number)
+    if (place < 0)
+      throw refusedModule(`it has a section ${number}${number === 13 ? ' (tags)' : ''}`)
+    if (place <= last)
+      throw refusedModule(`section ${number} is in the wrong place, or there twice`)
+    last = place
+    const content = checkSection(number, section, limits)
+    found.set(number, content)
+    parts.push(Uint8Array.of(number), unsigned(content.length), content)
+  }
+  if (!found.has(2)) throw refusedModule('it does not import lens.next')
+  if (!found.has(5)) throw refusedModule('it has no memory')
+  return new Uint8Array(Buffer.concat(parts))
+}
+
+type SectionCheck = (section: ModuleReader, limits: ModuleLimits) => Uint8Array | undefined
+
+function checkSection(number: number, section: ModuleReader, limits: ModuleLimits): Uint8Array {
+  const { bytes, at, end } = section
+  const checks = sections[number]
+  if (checks === undefined) return bytes.subarray(at, end)
+  const content = checks(section, limits) ?? bytes.subarray(at, end)
+  if (section.at !== end) throw refusedModule(`section ${number} is longer than what is in it`)
+  return content
+}
+
+const sections: Readonly<Record<number, SectionCheck>> = {
+  1: checkTypes,
+  2: checkImports,
+  4: boundTables,
+  5: boundMemory,
+  10: checkCode,
+}
+
+/** Functions alone: other types are objects of a heap that has no limit of its own. */
+function checkTypes(section: ModuleReader): undefined {
+  for (let left = readU32(section); left > 0; left -= 1) {
+    const form = readByte(section)
+    if (form !== 0x60)
+      throw refusedModule(`it declares a type of form ${form}, which is no function`)
+    for (let list = 0; list < 2; list += 1)
+      for (let values = readU32(section); values > 0; values -= 1) readValueType(section)
+  }
+}
+
+function checkImports(section: ModuleReader): undefined {
+  const count = readU32(section)
+  for (let left = count; left > 0; left -= 1) {
+    const name = `${readName(section)}.${readName(section)}`
+    const kind = readByte(section)
+    if (name !== 'lens.next' || kind !== 0)
+      throw refusedModule(
+        `it imports ${JSON.stringify(name.slice(0, 80))}, and a lens has nothing but the function lens.next`,
+        'Build it without a runtime that needs imports.',
+      )
+    readU32(section)
+  }
+  if (count !== 1) throw refusedModule(`it imports lens.next ${count} times`)
+}
+
+function boundTables(section: ModuleReader, { tableEntries }: ModuleLimits): Uint8Array {
+  const count = readU32(section)
+  if (count > maxTables)
+    throw refusedModule(`it has ${count} tables, and ${maxTables} are accepted`)
+  const tables = Array.from({ length: count }, () => {
+    const type = readByte(section)
+    if (type !== 0x70 && type !== 0x6f) throw refusedModule(`it has a table of type ${type}`)
+    return [Uint8Array.of(type), boundLimits(section, tableEntries, 'a table of', 'entries')]
+  })
+  return Buffer.concat([unsigned(count), ...tables.flat()])
+}
+
+function boundMemory(section: ModuleReader, { memoryPages }: ModuleLimits): Uint8Array {
+  const count = readU32(section)
+  if (count !== 1) throw refusedModule(`it has ${count} memories, and a lens has one`)
+  return Buffer.concat([unsigned(1), boundLimits(section, memoryPages, 'a memory of', 'pages')])
+}
+
+/** Least and greatest size, the latter at most `most`. */
+function boundLimits(section: ModuleReader, most: number, what: string, unit: string): Uint8Array {
+  const flags = readByte(section)
+  if (flags > 1)
+    throw refusedModule(`it has a memory or table that is shared or of 64 bits (flags ${flags})`)
+  const least = readU32(section)
+  const greatest = flags === 1 ? readU32(section) : most
+  if (least > most)
+    throw refusedModule(
+      `it begins with ${what} ${least} ${unit}, and ${most} are accepted`,
+      'Make it smaller.',
+    )
+  return Buffer.concat([Uint8Array.of(1), unsigned(least), unsigned(Math.min(greatest, most))])
+}
+
+function checkCode(section: ModuleReader, { functionBytes }: ModuleLimits): undefined {
+  for (let left = readU32(section); left > 0; left -= 1) {
+    const body = readPart(section, readU32(section))
+    const size = body.end - body.at
+    if (size > functionBytes)
+      throw refusedModule(
+        `the function at byte ${body.at} has ${size} bytes, and ${functionBytes} are accepted`,
+        'Let the compiler inline less, or keep constants in data.',
+      )
+    for (let groups = readU32(body); groups > 0; groups -= 1) {
+      readU32(body)
+      readValueType(body)
+    }
+    checkInstructions(body)
+  }
+}
+
+/** LEB128, as short as it gets. */
+function unsigned(value: number): Uint8Array {
+  const bytes: number[] = []
+  let left = value
+  do {
+    const low = left % 128
+    left = Math.floor(left / 128)
+    bytes.push(left > 0 ? low + 128 : low)
+  } while (left > 0)
+  return Uint8Array.from(bytes)
+}

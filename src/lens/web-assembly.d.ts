@@ -1,0 +1,35 @@
+/** What this room uses of the WebAssembly JavaScript interface (https://www.w3.org/TR/wasm-js-api-2/); Node's types have none of it. */
+declare namespace WebAssembly {
+  interface ImportDescriptor {
+    readonly module: string
+    readonly name: string
+    readonly kind: 'function' | 'table' | 'memory' | 'global' | 'tag'
+  }
+
+  class Module {
+    constructor(bytes: Uint8Array<ArrayBuffer>)
+    static imports(module: Module): ImportDescriptor[]
+  }
+
+  class Memory {
+    readonly buffer: ArrayBuffer
+    grow(pages: number): number
+  }
+
+  class Table {
+    readonly length: number
+    grow(entries: number): number
+  }
+
+  type Exports = Readonly<Record<string, unknown>>
+
+  class Instance {
+    constructor(
+      module: Module,
+      imports: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+    )
+    readonly exports: Exports
+  }
+
+  function validate(bytes: Uint8Array<ArrayBuffer>): boolean
+}

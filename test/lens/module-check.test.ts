@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { ServiceError } from '../../src/errors.ts'
+import { checkModule, moduleLimits } from '../../src/lens/module-check.ts'
+import { body, buildModule, leb, list, next, section, sized } from './support/module.ts'
+
+const imports = { lens: { next: () => 0 } }
+
+/** What a checked module exports once it runs. */
+function started(wasm: Uint8Array): WebAssembly.Exports {
+  return new WebAssembly.Instance(new WebAssembly.Module(checkModule(wasm)), imports).exports
+}
+
+test('a module of a lens is accepted, and runs', () => {
+  const { transform } = started(buildModule({ code: [0x41, 7] }))
+  assert.ok(transform instanceof Function)
+  assert.equal(transform(), 7)
+})
+
+const nops = (count: number): number[] => Array.from({ length: count }, () => 0x01)
+
+describe('what a module may grow to is bounded before it is compiled', () => {
+  const grown = (memory: readonly number[]): number => {
+    const { memory: exported } = started(buildModule({ memories: [memory] }))
+    assert.ok(exported instanceof WebAssembly.Memory)
+    for (;;) {
+      try {
+        exported.grow(1)
+      } catch {
+        return exported.buffer.byteLength / 65_536
+      }
+    }
+  }
+
+  test('its memory, where it names no greatest size', () => {
+    assert.equal(grown([0, 1]), moduleLimits.memoryPages)
+  })
+
+  test('its memory, where it names a greater one', () => {
+    assert.equal(grown([1, 1, ...leb(65_536)]), moduleLimits.memoryPages)
+  })
+
+  test('but a smaller size of its own stays', () => {
+    assert.equal(grown([1, 1, 5]), 5)
+  })
+
+  test('a table', () => {
+    const tables = [[0x70, 0, 1]]
+    const exported = section(7, list([...sized('memory'), 2, 0], [...sized('table'), 1, 0]))
+    const wasm = replaced(buildModule({ tables }), 7, exported)
+    const { table } = started(wasm)
+    assert.ok(table instanceof WebAssembly.Table)
+    table.grow(moduleLimits.tableEntries - 1)
+    assert.throws(() => table.grow(1), RangeError)
+  })
+
+  const atEdge: readonly [string, Uint8Array, Uint8Array][] = [
+    [
+      '1,024 pages to begin with',
+      buildModule({ memories: [[0, ...leb(1_024)]] }),
+      buildModule({ memories: [[0, ...leb(1_025)]] }),
+    ],
+    [
+      'a table of 65,536 entries',
+      buildModule({ tables: [[0x70, 0, ...leb(65_536)]] }),
+      buildModule({ tables: [[0x70, 0, ...leb(65_537)]] }),
+    ],
+    [
+      'eight tables',
+      buildModule({ tables: Array.from({ length: 8 }, () => [0x70, 0, 1]) }),
+      buildModule({ tables: Array.from({ length: 9 }, () => [0x70, 0, 1]) }),
+    ],
+    [
+      'a function of 65,536 bytes',
+      buildModule({ code: [...nops(65_536 - 4), 0x41, 0] }),
+      buildModule({ code: [...nops(65_536 - 3), 0x41, 0] }),
+    ],
+  ]
+  for (const [what, accepted, refused] of atEdge) {
+    test(`${what} is accepted, and one more refused`, () => {
+      assert.ok(WebAssembly.validate(checkModule(accepted)))
+      assert.ok(WebAssembly.validate(Uint8Array.from(refused)), 'nothing else is wrong with it')
+      assert.throws(() => checkModule(refused), isRefused(/\d+ (are )?accepted|, and/))
+    })
+  }
+})
+
+/** The module with another section of a number. */
+function replaced(wasm: Uint8Array, number: number, by: readonly number[]): Uint8Array {
+  const bytes = [...wasm]
+  let at = 8
+  while (bytes[at] !== number) at += 2 + (bytes[at + 1] ?? 0)
+  return Uint8Array.from([
+    ...bytes.slice(0, at),
+    ...by,
+    ...bytes.slice(at + 2 + (bytes[at + 1] ?? 0)),
+  ])
+}
+
+const isRefused = (message: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof ServiceError)
+  assert.equal(error.code, 'LENS_MODULE_REFUSED')
+  assert.match(error.message, message)
+  assert.notEqual(error.remedy, undefined)
+  return true
+}
+
+describe('a module is refused with the reason', () => {
+  const wasi = [...sized('wasi_snapshot_preview1'), ...sized('fd_write'), 0x00, 0x00]
+  const importedMemory = [...sized('env'), ...sized('memory'), 0x02, 0x00, 0x01]
+  const cases: readonly [string, Uint8Array, RegExp][] = [
+    [
+      'no WebAssembly',
+      Uint8Array.from([...Buffer.from('#!/bin/sh')]),
+      /does not begin as WebAssembly/,
+    ],
+    [
+      'a component',
+      Uint8Array.from([0, 0x61, 0x73, 0x6d, 0x0d, 0, 1, 0]),
+      /does not begin as WebAssembly/,
+    ],
+    [
+      'another import',
+      buildModule({ imports: [next, wasi] }),
+      /imports "wasi_snapshot_preview1.fd_write"/,
+    ],
+    ['an imported memory', buildModule({ imports: [importedMemory] }), /imports "env.memory"/],
+    ['no import', buildModule({ imports: null }), /does not import lens.next/],
+    ['its import twice', buildModule({ imports: [next, next] }), /imports lens.next 2 times/],
+    ['no memory', buildModule({ memories: null }), /has no memory/],
+    [
+      'two memories',
+      buildModule({
+        memories: [
+          [0, 1],
+          [0, 1],
+        ],
+      }),
+      /has 2 memories/,
+    ],
+    ['a shared memory', buildModule({ memories: [[3, 1, 2]] }), /shared or of 64 bits/],
+    ['a memory of 64 bits', buildModule({ memories: [[4, 1]] }), /shared or of 64 bits/],
+    ['tags', buildModule({ after: section(13, list([0, 0])) }), /section 13 \(tags\)/],
+    ['an unknown section', buildModule({ after: section(14, []) }), /a section 14/],
+    [
+      'a section twice',
+      buildModule({ after: section(10, list(body([0x41, 0]))) }),
+      /section 10 is in the wrong/,
+    ],
+    [
+      'a structure',
+      buildModule({
+        types: [
+          [0x60, 0, 1, 0x7f],
+          [0x5f, 0],
+        ],
+      }),
+      /a type of form 95/,
+    ],
+    ['atomics', buildModule({ code: [0x41, 0, 0xfe, 0x10, 2, 0] }), /0xfe at byte \d+ .*atomics/],
+    [
+      'relaxed SIMD',
+      buildModule({ code: [0xfd, ...leb(0x100), 0x41, 0] }),
+      /0xfd 256 .*relaxed SIMD/,
+    ],
+    ['exceptions', buildModule({ code: [0x06, 0x40, 0x0b, 0x41, 0] }), /0x06 .*exceptions/],
+    ['objects', buildModule({ code: [0xfb, 0x1c, 0x41, 0] }), /0xfb .*garbage collection/],
+    [
+      'a reference as a block’s type',
+      buildModule({ code: [0x02, 0x64, 0x70, 0x0b] }),
+      /value type 0x64/,
+    ],
+    [
+      'an access to another memory',
+      buildModule({ code: [0x41, 0, 0x28, 0x42, 1, 0] }),
+      /more than one memory/,
+    ],
+    ['growth of another memory', buildModule({ code: [0x41, 0, 0x40, 1] }), /more than one memory/],
+    [
+      'a number without end',
+      buildModule({ code: [0x41, 0x80, 0x80, 0x80, 0x80, 0x80, 0] }),
+      /more than 32 bits/,
+    ],
+  ]
+  for (const [what, wasm, message] of cases) {
+    test(`one with ${what}`, () => {
+      assert.throws(() => checkModule(wasm), isRefused(message))
+    })
+  }
+
+  test('one that ends anywhere before its end', () => {
+    const wasm = buildModule({ tables: [[0x70, 0, 1]] })
+    for (let length = 0; length < wasm.length; length += 1)
+      assert.throws(() => started(wasm.subarray(0, length)), Error)
+  })
+})
+
+test('names and other notes of a compiler are left out', () => {
+  const noted = buildModule({ after: section(0, sized('name')) })
+  assert.deepEqual(checkModule(noted), checkModule(buildModule()))
+})
+
+test('whatever a stranger sends, a module with sizes that are bounded is all that gets through', () => {
+  const wasm = buildModule({ tables: [[0x70, 0, 1]], code: [0x41, 0, 0x28, 2, 0] })
+  const changed = fc
+    .array(fc.tuple(fc.integer({ min: 8, max: wasm.length - 1 }), fc.nat(255)), {
+      minLength: 1,
+      maxLength: 3,
+    })
+    .map((changes) => {
+      const bytes = Uint8Array.from(wasm)
+      for (const [place, value] of changes) bytes[place] = value
+      return bytes
+    })
+  fc.assert(
+    fc.property(fc.oneof(changed, fc.uint8Array({ maxLength: 100 })), (bytes) => {
+      let checked: Uint8Array<ArrayBuffer>
+      try {
+        checked = checkModule(bytes)
+      } catch (error) {
+        assert.ok(
+          error instanceof ServiceError && error.code === 'LENS_MODULE_REFUSED',
+          String(error),
+        )
+        return
+      }
+      if (!WebAssembly.validate(checked)) return
+      assert.deepEqual(WebAssembly.Module.imports(new WebAssembly.Module(checked)), [
+        { module: 'lens', name: 'next', kind: 'function' },
+      ])
+    }),
+    { numRuns: 10_000 },
+  )
+})
