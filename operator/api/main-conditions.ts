@@ -107,7 +107,7 @@ export const mainConditions = {
       KeysClaimMissing: {
         status: 'True',
         meaning:
-          'The keys claim of a replica that already had an identity is gone, and no replica is started again until that is mended, so that none begins with an empty claim: restore it from your backup, or, with identity.deletionPolicy Retain, delete the resource to begin with new keys, under the same peer ID, when it is created again.',
+          'The keys claim of a replica that already had an identity is gone, and no replica is started again until that is mended, so that none begins with an empty claim: keep its volume as the message says while the claim is only being deleted, or restore it from your backup; or, with identity.deletionPolicy Retain, delete the resource to begin with new keys, under the same peer ID, when it is created again.',
       },
       DuplicateKey: {
         status: 'True',

@@ -100,9 +100,24 @@ function describe(
     message: {
       IdentityConflict: `The ${secret} has the fingerprint ${key}, but the key directory on claim ${name} opens with ${mark}: put the original value back from your backup${withoutIt(ordinal)}. No pod is touched meanwhile.`,
       KeyringMissing: `The ${secret} is missing, and the key directory on claim ${name} opens with nothing else (fingerprint ${mark}): put the value back from your backup; ${renew}. No pod is touched meanwhile.`,
-      KeysClaimMissing: `Claim ${name} ${fateOf(claim)}, and with it the key directory of replica ${ordinal}, which opens with the ${secret}: restore the claim from your backup, with the annotation ${records.keyringFingerprint}: "${mark}"; ${renew}. ${othersOf(resource)}`,
+      KeysClaimMissing: `Claim ${name} ${fateOf(claim)}, and with it the key directory of replica ${ordinal}, which opens with the ${secret}: ${restoreText(resource, replica)}, with the annotation ${records.keyringFingerprint}: "${mark}"; ${renew}. ${othersOf(resource)}`,
     }[reason],
   }
+}
+
+/**
+ * How the claim comes back. One that is terminating has its volume still, which goes with it unless its reclaim
+ * policy is Retain; a claim of its name gets it again once the volume forgets which claim it was.
+ */
+function restoreText(resource: Resource, { ordinal, claim }: ReplicaIdentity): string {
+  const volume = claim?.volumeName ?? null
+  if (claim === null || !claim.isTerminating || volume === null) {
+    return 'restore the claim from your backup, or bind it to its old volume where that was kept'
+  }
+  const pod = `${podName(resource, ordinal)} --namespace ${resource.metadata.namespace}`
+  const retain = '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}'
+  const release = '[{"op":"remove","path":"/spec/claimRef/uid"}]'
+  return `keep its volume by kubectl patch pv ${volume} --patch '${retain}', then kubectl delete pod ${pod}, which holds the claim; once the claim is gone, kubectl patch pv ${volume} --type json --patch '${release}', and create the claim again with volumeName ${volume}`
 }
 
 /** What has to be deleted before a new identity can begin: the claim, and the pod that keeps it from terminating. */

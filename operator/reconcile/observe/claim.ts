@@ -16,6 +16,8 @@ export interface KeptClaim {
   readonly isTerminating: boolean
   readonly isBound: boolean
   readonly storageClassName: string | null
+  /** Name of its PersistentVolume; null before it is bound. */
+  readonly volumeName: string | null
   /** The size that is asked for, and the one there is; null before it is bound. */
   readonly requested: string
   readonly capacity: string | null
@@ -68,6 +70,7 @@ export function keepClaim({ metadata, spec, status }: V1PersistentVolumeClaim): 
     isTerminating: metadata?.deletionTimestamp !== undefined,
     isBound: status?.phase === 'Bound',
     storageClassName: spec?.storageClassName ?? null,
+    volumeName: spec?.volumeName || null,
     requested: spec?.resources?.requests?.['storage'] ?? '0',
     capacity: status?.capacity?.['storage'] ?? null,
     conditions: Object.fromEntries(isTrue.map(({ type, message }) => [type, message ?? ''])),
@@ -82,6 +85,7 @@ export function keysClaim(claim: KeptClaim): KeysClaim {
     uid: claim.uid,
     fingerprint: claim.annotations[records.keyringFingerprint] ?? null,
     isTerminating: claim.isTerminating,
+    volumeName: claim.volumeName,
   }
 }
 
@@ -102,6 +106,8 @@ export interface KeysClaim {
   readonly fingerprint: string | null
   /** True while it is being deleted; a pod that uses it holds that up. */
   readonly isTerminating: boolean
+  /** Its PersistentVolume; null before it is bound. */
+  readonly volumeName: string | null
 }
 
 /** What is known of one replica's identity. */

@@ -118,7 +118,7 @@ const withSchema = (state: string, more: object = {}): Partial<ObservedState> =>
   saying('host', { schema: { state }, ...more })
 
 function identityOf(given: Partial<ReplicaIdentity>, of: Resource, exists = true): IdentityPlan {
-  const claim = { uid: 'claim', fingerprint: 'abc', isTerminating: false }
+  const claim = { uid: 'claim', fingerprint: 'abc', isTerminating: false, volumeName: null }
   const known = { fingerprint: 'abc', claimUID: 'claim' }
   return planIdentity(of, [{ ordinal: 0, key: 'abc', claim, known, ...given }], exists)
 }

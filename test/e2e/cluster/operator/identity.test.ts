@@ -13,6 +13,7 @@ import {
   parked,
 } from '../support/cluster-resources.ts'
 import { openOperatedCluster } from '../support/operated-cluster.ts'
+import { runShown } from '../support/shown-command.ts'
 
 const secret = 'kept-host-keyring'
 const claim = 'keys-kept-host-0'
@@ -58,7 +59,7 @@ describe('the identity of a Host or Generator, on a real cluster', () => {
   const podUID = async (): Promise<string | undefined> =>
     (await here.find('Pod', 'kept-host-0'))?.metadata.uid
   const gone = async (
-    kind: 'Host' | 'Pod' | 'StatefulSet' | 'Secret',
+    kind: 'Host' | 'PersistentVolumeClaim' | 'Pod' | 'StatefulSet' | 'Secret',
     name: string,
   ): Promise<void> => {
     await eventually(async () => assert.equal(await here.find(kind, name), null))
@@ -233,13 +234,48 @@ describe('the identity of a Host or Generator, on a real cluster', () => {
     await here.delete('Generator', 'minded')
   })
 
+  test('a keys claim that is being deleted keeps its volume, and the identity, as the message says', async () => {
+    const identityOf = async (): Promise<string | undefined> =>
+      (await here.status('Host', 'kept')).nodes?.[0]?.identity
+    const before = await identityOf()
+    assert.ok(before)
+    await here.delete('PersistentVolumeClaim', claim)
+    const { message } = await here.reason('Host', 'kept', 'Stalled', 'KeysClaimMissing')
+    const [, keep = '', free = '', forget = '', volumeName = '', name = '', mark = ''] =
+      /by (kubectl patch pv .*'), then (kubectl delete pod \S+ --namespace \S+), .* (kubectl patch pv .*'), and create the claim again with volumeName (\S+), with the annotation (\S+): "(\w+)"/.exec(
+        message,
+      ) ?? assert.fail(message)
+    await runShown(keep, space.namespace)
+    await runShown(free, space.namespace)
+    await gone('PersistentVolumeClaim', claim)
+    await runShown(forget, space.namespace)
+    await cluster.apply(`/api/v1/namespaces/${space.namespace}/persistentvolumeclaims/${claim}`, {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: claim, annotations: { [name]: mark } },
+      spec: {
+        accessModes: ['ReadWriteOnce'],
+        volumeName,
+        resources: { requests: { storage: '1Gi' } },
+      },
+    })
+    assert.equal(await peerIDOf(), peerID)
+    await eventually(async () => assert.equal(await identityOf(), before))
+    const { spec } = (await here.find('PersistentVolumeClaim', claim)) ?? {}
+    assert.equal(Reflect.get(spec ?? {}, 'volumeName'), volumeName)
+    await cluster.request('PATCH', `/api/v1/persistentvolumes/${volumeName}`, {
+      body: { spec: { persistentVolumeReclaimPolicy: 'Delete' } },
+      type: 'application/merge-patch+json',
+    })
+  })
+
   test('a deleted keys claim stops everything; neither it nor its pod comes back empty', async () => {
     const pod = await podUID()
     await here.delete('PersistentVolumeClaim', claim)
     const { message } = await here.reason('Host', 'kept', 'Stalled', 'KeysClaimMissing')
     assert.match(
       message,
-      /Claim keys-kept-host-0 is being deleted.*restore the claim from your backup/,
+      /Claim keys-kept-host-0 is being deleted.*keep its volume by kubectl patch pv /,
     )
     assert.equal(await podUID(), pod)
     await gone('StatefulSet', 'kept-host')
@@ -247,7 +283,7 @@ describe('the identity of a Host or Generator, on a real cluster', () => {
     await gone('Pod', 'kept-host-0')
     await eventually(async () => {
       const { message: then } = await here.reason('Host', 'kept', 'Stalled', 'KeysClaimMissing')
-      assert.match(then, /Claim keys-kept-host-0 is gone/)
+      assert.match(then, /Claim keys-kept-host-0 is gone.*restore the claim from your backup/)
     })
     assert.equal(await here.find('PersistentVolumeClaim', claim), null)
     assert.equal(await here.find('Pod', 'kept-host-0'), null)

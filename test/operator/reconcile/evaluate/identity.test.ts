@@ -12,7 +12,7 @@ const own: Host = {
   spec: { ...host.spec, identity: { ...host.spec.identity, secretRef: { name: 'mine' } } },
 }
 
-const claim = { uid: 'claim', fingerprint: 'abc', isTerminating: false }
+const claim = { uid: 'claim', fingerprint: 'abc', isTerminating: false, volumeName: 'pv-1' }
 
 const known = { fingerprint: 'abc', claimUID: 'claim' }
 
@@ -57,7 +57,7 @@ test('a missing key is never made again where the claim or the status knows it',
 test('a lost, dying or replaced keys claim stops everything', () => {
   assert.equal(reasonOf({ claim: null }), 'KeysClaimMissing')
   assert.equal(reasonOf({ claim: { ...claim, isTerminating: true } }), 'KeysClaimMissing')
-  const empty = { uid: 'another', fingerprint: null, isTerminating: false }
+  const empty = { uid: 'another', fingerprint: null, isTerminating: false, volumeName: null }
   assert.equal(reasonOf({ claim: empty }), 'KeysClaimMissing')
 })
 
@@ -67,13 +67,24 @@ test('a lost keys claim says by which annotation a restored one is known', () =>
   const gone = messageOf({ claim: null })
   assert.ok(
     gone.includes(
-      'restore the claim from your backup, with the annotation viewmesh.io/keyring-fingerprint: "abc"; to begin with new keys under the same peer ID, delete the Host and create the Host again.',
+      'restore the claim from your backup, or bind it to its old volume where that was kept, with the annotation viewmesh.io/keyring-fingerprint: "abc"; to begin with new keys under the same peer ID, delete the Host and create the Host again.',
     ),
     gone,
   )
   const going = messageOf({ claim: { ...claim, isTerminating: true } })
   assert.ok(going.includes('delete pod mainnet-host-0 and the Host and create'), going)
-  const empty = messageOf({ claim: { uid: 'another', fingerprint: null, isTerminating: false } })
+  assert.ok(
+    going.includes(
+      `: keep its volume by kubectl patch pv pv-1 --patch '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}', then kubectl delete pod mainnet-host-0 --namespace apps, which holds the claim; once the claim is gone, kubectl patch pv pv-1 --type json --patch '[{"op":"remove","path":"/spec/claimRef/uid"}]', and create the claim again with volumeName pv-1, with the annotation viewmesh.io/keyring-fingerprint: "abc"; to`,
+    ),
+    going,
+  )
+  assert.ok(!going.includes('backup'), going)
+  const unbound = messageOf({ claim: { ...claim, isTerminating: true, volumeName: null } })
+  assert.ok(unbound.includes('restore the claim from your backup'), unbound)
+  const empty = messageOf({
+    claim: { uid: 'another', fingerprint: null, isTerminating: false, volumeName: null },
+  })
   assert.ok(empty.includes('delete this claim and the Host and create'), empty)
 })
 
@@ -117,7 +128,7 @@ test('what stops a replica after the first says how those before it go on', () =
   const second: ReplicaIdentity = {
     ordinal: 1,
     key: 'other',
-    claim: { uid: 'second', fingerprint: 'other', isTerminating: false },
+    claim: { uid: 'second', fingerprint: 'other', isTerminating: false, volumeName: null },
     known: { fingerprint: 'other', claimUID: 'second' },
   }
   const messageOf = (given: Partial<ReplicaIdentity>): string =>
@@ -209,6 +220,7 @@ test('whatever is known of an identity, no key is made while anything is left of
       uid: fc.constantFrom('claim', 'another'),
       fingerprint: fc.option(mark),
       isTerminating: fc.boolean(),
+      volumeName: fc.constant(null),
     }),
   )
   const knowledge = fc.option(
