@@ -40,8 +40,16 @@ function settingsOf(objects: readonly RenderedObject[]): Readonly<Record<string,
 const priorityClasses = (objects: readonly RenderedObject[]): readonly RenderedObject[] =>
   objects.filter(({ kind }) => kind === 'PriorityClass')
 
-test('Generators get a lower priority than execution nodes unless values say otherwise', async () => {
+test('Generators have the default priority, so that not every pod preempts them', async () => {
   const objects = await operatorChart({})
+  assert.deepEqual(priorityClasses(objects), [])
+  assert.equal(settingsOf(objects)['GENERATOR_PRIORITY_CLASS'], undefined)
+})
+
+const createPriorityClass = true
+
+test('Generators get a class below all pods where values ask for it', async () => {
+  const objects = await operatorChart({ operands: { createPriorityClass } })
   const [own, ...others] = priorityClasses(objects)
   assert.deepEqual(others, [])
   assert.deepEqual([own?.['value'], own?.['preemptionPolicy']], [-10, 'Never'])
@@ -50,11 +58,18 @@ test('Generators get a lower priority than execution nodes unless values say oth
 })
 
 for (const [what, values, wanted] of [
-  ['a class is named', { operands: { generatorPriorityClass: 'given' } }, 'given'],
-  ['none is wanted', { operands: { createPriorityClass: false } }, undefined],
-  ['the operator has namespaces only', { scope: { clusterWide: false } }, undefined],
+  [
+    'a class is named',
+    { operands: { createPriorityClass, generatorPriorityClass: 'given' } },
+    'given',
+  ],
+  [
+    'the operator has namespaces only',
+    { operands: { createPriorityClass }, scope: { clusterWide: false } },
+    undefined,
+  ],
 ] as const) {
-  test(`where ${what}, no priority class is made`, async () => {
+  test(`where ${what}, no priority class is made, even if values ask for it`, async () => {
     const objects = await operatorChart(values)
     assert.deepEqual(priorityClasses(objects), [])
     assert.equal(settingsOf(objects)['GENERATOR_PRIORITY_CLASS'], wanted)
@@ -78,16 +93,19 @@ test("the notes say how to add a replica's key to a Secret of the user", async (
   assert.doesNotMatch(await notes('host', objectsOf.host), /needs a key for each replica/)
 })
 
-test('where Generators yield to no other pod, the notes say what to set', async () => {
-  const wanted = /same priority as other pods.*set\s+operands.generatorPriorityClass/s
+test('where Generators have the default priority, the notes say how the node comes first', async () => {
+  const wanted =
+    /default priority.*give (?:its|the node's) pods a priority class above the default/s
   const crds = { install: false }
-  const scope = { clusterWide: false }
-  const operands = { generatorPriorityClass: 'given' }
-  assert.doesNotMatch(await notes('operator', { crds }), wanted)
-  assert.match(await notes('operator', { crds, scope }), wanted)
-  assert.doesNotMatch(await notes('operator', { crds, scope, operands }), wanted)
+  assert.match(await notes('operator', { crds }), wanted)
+  for (const operands of [{ generatorPriorityClass: 'given' }, { createPriorityClass }]) {
+    assert.doesNotMatch(await notes('operator', { crds, operands }), wanted)
+  }
   const { generator } = objectsOf
-  assert.match(await notes('generator', generator), /set\s+spec.podTemplate.spec.priorityClassName/)
+  assert.match(await notes('generator', generator), wanted)
+  const podTemplate = { spec: { priorityClassName: 'given' } }
+  const given = { ...generator, spec: { ...generator.spec, podTemplate } }
+  assert.doesNotMatch(await notes('generator', given), wanted)
 })
 
 test('the notes say what an uninstall leaves and what it deletes, with the names', async () => {
