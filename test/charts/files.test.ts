@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { parse } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 import { repository } from '../support/repository.ts'
 
 const read = (path: string): string => readFileSync(`${repository}/${path}`, 'utf8')
@@ -13,6 +13,22 @@ test('every chart has the version of the programs', () => {
     const { version: own, appVersion, name } = parse(read(`charts/${chart}/Chart.yaml`))
     assert.deepEqual([name, own, appVersion], [chart, version, version])
   }
+})
+
+test('the volume of a sidecar is as large as pages say a pruning Generator needs', () => {
+  const claims = parseAllDocuments(read('charts/sidecar/claims.yaml')).map((one) => one.toJS())
+  const [, needed] =
+    /(\d+Gi) of data are plenty with the default pruning/.exec(
+      read('docs/kubernetes/quickstart.md'),
+    ) ?? []
+  assert.ok(needed)
+  assert.deepEqual(
+    claims.map(({ metadata, spec }) => [metadata.name, spec.resources.requests.storage]),
+    [
+      ['viewmesh-generator-keys', '1Gi'],
+      ['viewmesh-generator-data', needed],
+    ],
+  )
 })
 
 test('the operator’s chart has exactly the CRDs', () => {

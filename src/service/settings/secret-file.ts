@@ -15,7 +15,9 @@ export function readSecretFile(place: string, path: string): SecretReading {
   try {
     const stat = statSync(path)
     if (stat.isDirectory())
-      return problem('which is a directory, as in Kubernetes where the Secret lacks that key')
+      return problem(
+        'which is a directory, as in Kubernetes where the Secret lacked that key when the pod was made (add the key, then delete the pod, which stays as it is otherwise)',
+      )
     if (stat.size > maxBytes) return problem(`which has ${stat.size} bytes (at most ${maxBytes})`)
     const value = readFileSync(path, 'utf8').replace(/[\r\n]+$/, '')
     return value.trim() === '' ? problem('which is empty') : { value }

@@ -278,7 +278,8 @@ const secretFiles: Readonly<
 > = {
   'a directory': {
     make: (path) => mkdir(path),
-    found: 'which is a directory, as in Kubernetes where the Secret lacks that key',
+    found:
+      'which is a directory, as in Kubernetes where the Secret lacked that key when the pod was made (add the key, then delete the pod, which stays as it is otherwise)',
   },
   nothing: { make: async () => undefined, found: 'where there is nothing' },
   'an empty file': { make: (path) => writeFile(path, '\n'), found: 'which is empty' },

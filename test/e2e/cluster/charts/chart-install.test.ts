@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
+import type { V1PersistentVolumeClaim, V1Pod } from '@kubernetes/client-node'
 import { commandsOf } from '../../../docs/support/page.ts'
 import { anvilPort, deployAnvil } from '../support/anvil-pod.ts'
 import { type Cluster, openCluster, restrictedLevel } from '../support/cluster.ts'
@@ -145,6 +145,22 @@ describe('the standalone charts', { timeout: 900_000 }, () => {
     assert.deepEqual(await Promise.all(['hosts-host-0', 'hosts-host-1'].map(peerId)), hostIds)
   })
 
+  test('a replica made before its key says so, and runs after what the page shows', async () => {
+    await release(['upgrade', 'hosts', 'charts/host'], hostValues(3, generatorId))
+    const path = `/api/v1/namespaces/${namespace}/pods/hosts-host-2`
+    await eventually(async () => {
+      const { status } = (await cluster.request('GET', path)).body as V1Pod
+      const [container] = status?.containerStatuses ?? []
+      const ended = container?.state?.terminated ?? container?.lastState?.terminated
+      assert.match(`${ended?.message}`, /is a directory, as in Kubernetes where the Secret lack/)
+    })
+    const shown = commandsOf('docs/kubernetes/charts.md', 'patch secret')
+    assert.equal(shown.length, 2)
+    for (const line of shown) await runShown(line.replace('mainnet-', 'hosts-'), namespace)
+    await eventually(() => health('hosts-host-2'))
+    assert.deepEqual(await Promise.all(['hosts-host-0', 'hosts-host-1'].map(peerId)), hostIds)
+  })
+
   test('uninstall leaves exactly Secret and volumes, and a new release has the same peer IDs', async () => {
     await release(['uninstall', 'gen', ...untilReady])
     await release(['uninstall', 'hosts', ...untilReady])
@@ -152,9 +168,11 @@ describe('the standalone charts', { timeout: 900_000 }, () => {
       'PersistentVolumeClaim data-gen-generator-0',
       'PersistentVolumeClaim data-hosts-host-0',
       'PersistentVolumeClaim data-hosts-host-1',
+      'PersistentVolumeClaim data-hosts-host-2',
       'PersistentVolumeClaim keys-gen-generator-0',
       'PersistentVolumeClaim keys-hosts-host-0',
       'PersistentVolumeClaim keys-hosts-host-1',
+      'PersistentVolumeClaim keys-hosts-host-2',
       'Secret gen-generator-keyring',
       'Secret hosts-host-keyring',
     ])

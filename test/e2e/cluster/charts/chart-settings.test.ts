@@ -90,6 +90,10 @@ test("the notes say how to add a replica's key to a Secret of the user", async (
     ),
     said,
   )
+  assert.match(
+    said,
+    /Add the key, then delete the\s+pod:\s+kubectl --namespace apps delete pod a-host-2\n/,
+  )
   assert.doesNotMatch(await notes('host', objectsOf.host), /needs a key for each replica/)
 })
 
