@@ -180,7 +180,7 @@ export const partConditions = {
       ConnectedInPart: {
         status: 'True',
         meaning:
-          'Every ready replica has a peer, but another one cannot be reached, is another than expected, or is of another chain: correct it.',
+          'Every ready replica has a peer, but another one cannot be reached, is another than expected, or is of another chain, or a replica has no peer but other replicas: correct it.',
       },
       NoPeersConfigured: {
         status: 'False',
@@ -208,7 +208,7 @@ export const partConditions = {
       NotConnected: {
         status: 'False',
         meaning:
-          'No peer could be reached: see to the Generators that the message says are not Ready, and whether peers run and port 9171 is open.',
+          'No peer could be reached but other replicas: see to the Generators that the message says are not Ready, and whether peers run and port 9171 is open.',
       },
       Unobserved: { status: 'Unknown', meaning: 'No pod could be asked.', event: 'none' },
     },

@@ -1,5 +1,5 @@
 /** The Host's settings: the common ones, and what only a Host has. */
-import { type TrustMode, trustModes } from '../service/contract.ts'
+import { environment, type TrustMode, trustModes } from '../service/contract.ts'
 import type { ListenAddress } from '../service/health/port-unavailable.ts'
 import { type CommonSettings, commonSettings } from '../service/settings/common-settings.ts'
 import { commonListeners, portCollisions } from '../service/settings/own-ports.ts'
@@ -34,6 +34,8 @@ export interface HostSettings extends CommonSettings {
   readonly trustedSigners: readonly string[]
   /** File with one such identity a line, read again when it changes. */
   readonly trustedSignersFile: string | null
+  /** File with the address of another replica of this Host a line, read again when it changes. */
+  readonly siblingsFile: string | null
 }
 
 /** A public key as `signatureIdentity` shows it. */
@@ -98,6 +100,12 @@ export const hostSettings: SettingsTable<HostSettings> = {
     env: 'HOST_TRUSTED_SIGNERS_FILE',
     kind: path,
     doc: 'File with one more such identity a line, read again when it changes; where it is missing, empty or malformed, the last good list stays, also over a restart.',
+  },
+  siblingsFile: {
+    key: 'host.siblings_file',
+    env: environment.siblingsFile,
+    kind: path,
+    doc: 'File with an address of another replica of this Host a line, read again when it changes. This Host stays connected with them as with bootstrap peers, but never trusts them as signers.',
   },
 }
 

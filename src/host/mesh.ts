@@ -11,7 +11,7 @@ import { createVoteResponder } from '../mesh/vote-responder.ts'
 import { openP2p, type P2p } from '../p2p/p2p.ts'
 import { peerIdOf } from '../p2p/peers/peer-id.ts'
 import type { RequestHandlers } from '../p2p/streams/requests.ts'
-import { openPeerFiles, type PeerFiles } from '../service/settings/peer-files.ts'
+import { openPeerFiles, type PeerFiles, peerAtEnd } from '../service/settings/peer-files.ts'
 import type { StoreReader } from '../store/store.ts'
 import type { FollowState, Stored } from './apply/outcome.ts'
 import { storedHeads } from './apply/signer-heads.ts'
@@ -57,6 +57,8 @@ interface MeshParts {
 
 export interface HostMesh {
   readonly p2p: P2p
+  /** Peer IDs of the other replicas of this Host, its own perhaps among them. */
+  siblings(): ReadonlySet<string>
   close(): Promise<void>
 }
 
@@ -66,24 +68,32 @@ export async function openHostMesh(options: MeshOptions, parts: MeshParts): Prom
   const files = await openPeerFiles(options.settings, parts.log)
   const intake = createIntake(parts)
   const p2p = await openNode(options, parts, files, intake)
+  const connect = (): void => p2p.setBootstrapPeers(peersOf(files))
   trust.setBootstrapPeers(files.bootstrapPeers(), files.isWhole())
   trust.follow(p2p)
   files.follow({
     setAnnounce: p2p.setAnnounce,
     setBootstrapPeers: (addresses) => {
-      p2p.setBootstrapPeers(addresses)
+      connect()
       trust.setBootstrapPeers(addresses, files.isWhole())
     },
+    setSiblings: connect,
   })
   const following = follow(p2p, intake, options, parts)
   return {
     p2p,
+    siblings: () => new Set(files.siblings().map(peerAtEnd)),
     close: async () => {
       files.close()
       await following.close()
       await p2p.close()
     },
   }
+}
+
+/** Everybody to stay connected with. */
+function peersOf(files: PeerFiles): string[] {
+  return [...files.bootstrapPeers(), ...files.siblings()]
 }
 
 /** Pulls what the writer wants, and compares votes. */
@@ -163,7 +173,7 @@ async function openNode(
         network,
         listen: [settings.p2pListen],
         announce: files.announce(),
-        bootstrapPeers: files.bootstrapPeers(),
+        bootstrapPeers: peersOf(files),
       },
       { log, registry, source: createBlockSource(reader), onBlock, onHead, handlers },
     )

@@ -35,6 +35,7 @@ export const environment = {
   bootstrapPeersFile: 'BOOTSTRAP_PEERS_FILE',
   announceFile: 'P2P_ANNOUNCE_FILE',
   trustedSignersFile: 'HOST_TRUSTED_SIGNERS_FILE',
+  siblingsFile: 'HOST_SIBLINGS_FILE',
   publicHealthAddress: 'HEALTH_PUBLIC_ADDR',
   keyPath: 'DB_KEY_PATH',
   storePath: 'DB_STORE_PATH',

@@ -13,7 +13,7 @@ import { valuesTable } from './values-table.ts'
 export function chartFiles(): ReadonlyMap<string, string> {
   const programs = [
     { chart: 'generator', kind: 'Generator', own: ['executionNode'] },
-    { chart: 'host', kind: 'Host', own: ['announce'] },
+    { chart: 'host', kind: 'Host', own: ['announce', 'siblings'] },
   ] as const
   const files = programs.flatMap(({ chart, kind, own }): [string, string][] => [
     [`charts/${chart}/files/defaults.yaml`, defaults(kind)],
@@ -52,6 +52,7 @@ const ownValues: Readonly<Record<string, Schema>> = {
     properties: { namespace: text(), labels: { type: 'object', additionalProperties: text() } },
   },
   announce: { type: 'array', maxItems: 16, items: { type: 'array', items: text() } },
+  siblings: { type: 'array', maxItems: 16, items: text() },
 }
 
 /** The closed schema of a chart's values: its `spec` is that of the resource. */

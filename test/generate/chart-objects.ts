@@ -49,6 +49,7 @@ const context: BuildContext = {
   },
   announce: [],
   publicHealth: new Map(),
+  peerIDs: new Map(),
   recorded: null,
   recordedSignersFile: null,
 }

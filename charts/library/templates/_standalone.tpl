@@ -62,6 +62,7 @@ Templates called viewmesh.set... change the objects that they are given, and hav
 {{- $data := dict -}}
 {{- if .isHost -}}
 {{- $_ := set $data "bootstrap-peers" (include "viewmesh.lines" .spec.bootstrapPeers) -}}
+{{- $_ := set $data "siblings" (include "viewmesh.lines" .root.Values.siblings) -}}
 {{- end -}}
 {{- range $ordinal := until .replicas -}}
 {{- $own := ($.spec.p2p | default dict).announce -}}

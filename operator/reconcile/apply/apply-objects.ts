@@ -59,6 +59,7 @@ export function planObjects<R extends Resource, F>(
     recorded,
     recordedSignersFile,
     publicHealth,
+    peerIDs: state.peerIDs,
   }
   const built = logic.objects(resource, facts, context)
   const templates = state.set?.spec?.volumeClaimTemplates ?? []

@@ -44,6 +44,8 @@ export interface ObservedState {
   readonly pods: ReadonlyMap<number, KeptPod>
   /** By ordinal of running pods: undefined before it was asked. */
   readonly views: ReadonlyMap<number, HealthView | null | undefined>
+  /** By ordinal of wanted replicas: peer IDs that status has, or that were reported since. */
+  readonly peerIDs: ReadonlyMap<number, string>
   readonly discovered: readonly (readonly string[])[]
   /** By ordinal: what was found at external addresses, where that is known. */
   readonly external: ReadonlyMap<number, ExternalFinding>
@@ -78,6 +80,7 @@ export function observeState(
   const parked = liveChild<V1ConfigMap>(view, resource, 'ConfigMap', config)?.metadata?.annotations
   const annotations = set === null ? parked : set.metadata?.annotations
   const discovered = addressesOf(view, resource, pods)
+  const { views, external } = viewsOf(observer, resource, { pods, discovered })
   return {
     observedMs: now().getTime(),
     set,
@@ -86,12 +89,24 @@ export function observeState(
     allClaims,
     claims: allClaims.filter(({ ordinal }) => ordinal < wantedReplicas(resource)),
     pods,
-    ...viewsOf(observer, resource, { pods, discovered }),
+    views,
+    peerIDs: peerIDsOf(resource, views),
     discovered,
+    external,
     recorded: readTemplateRecord(annotations),
     recordedDiscovered: readDiscovered(annotations),
     isParked: set === null && readTemplateRecord(parked) !== null,
   }
+}
+
+/** What status has goes before what a replica says: the ID belongs to its key. */
+function peerIDsOf(resource: Resource, views: ObservedState['views']): Map<number, string> {
+  const nodes = new Map((resource.status?.nodes ?? []).map((node) => [node.ordinal, node]))
+  const found = wantedOrdinals(resource).flatMap((ordinal): [number, string][] => {
+    const peerID = nodes.get(ordinal)?.peerID ?? views.get(ordinal)?.peerID
+    return peerID ? [[ordinal, peerID]] : []
+  })
+  return new Map(found)
 }
 
 /** The name under which the observer knows a resource. */

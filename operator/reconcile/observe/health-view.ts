@@ -39,7 +39,7 @@ export function parseHealth(text: string): HealthView | null {
   const { p2p, schema } = report
   const peers: readonly unknown[] = Array.isArray(p2p?.peers) ? p2p.peers : []
   return {
-    peerID: textOf(p2p?.self?.id),
+    peerID: peerIDOf(p2p?.self?.id),
     identity: parseIdentity(report.identity),
     head: heightOf(report.head),
     lag: heightOf(report.lag),
@@ -92,6 +92,12 @@ function parseObject(text: string): Unchecked | null {
   } catch {
     return null
   }
+}
+
+/** It becomes part of addresses that others read. */
+function peerIDOf(value: unknown): string | null {
+  const id = textOf(value)
+  return id !== null && /^[A-Za-z0-9]+$/.test(id) ? id : null
 }
 
 function textOf(value: unknown): string | null {

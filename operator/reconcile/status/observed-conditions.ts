@@ -25,6 +25,7 @@ import {
 } from '../observe/reporting-replicas.ts'
 import type { Statement } from '../statements/problem.ts'
 import { listed, withoutStop } from '../statements/sentences.ts'
+import { peerReach } from './peer-reach.ts'
 
 /** What a Generator says of its execution node. */
 export function upstreamStatement(
@@ -84,9 +85,11 @@ export function peersStatement(
   }
   const missing = referred.filter(({ generator }) => generator === null)
   const foreign = foreignGenerators(host, referred)
-  const useless = foreign.map(peerIDOf)
   const reporting = reportingReplicas(views)
-  const isolated = reporting.filter(({ view }) => view.peers.every((id) => useless.includes(id)))
+  const { isolated, indirect } = peerReach(reporting, {
+    siblings: siblingsOf(host, referred, reporting),
+    useless: new Set(foreign.flatMap((one) => peerIDOf(one) ?? [])),
+  })
   if (missing.length > 0 && (isolated.length > 0 || reporting.length === 0)) {
     return missingGeneratorStatement(missing)
   }
@@ -95,7 +98,9 @@ export function peersStatement(
   const mismatch = mismatchText(host, referred, concerned)
   const other = foreignText(host, foreign) ?? reportedText('PrefixMismatch', concerned)
   const unreached = reportedText('NotConnected', concerned)
-  if (isolated.length === 0) return connectedStatement([mismatch, other, unreached])
+  if (isolated.length === 0) {
+    return connectedStatement([indirectText(indirect), mismatch, other, unreached])
+  }
   if (mismatch !== null) return { reason: 'PeerIDMismatch', message: mismatch }
   if (other !== null) {
     const message = `No peer of its chain at ${placesOf(isolated)}. ${other}`
@@ -103,6 +108,24 @@ export function peersStatement(
   }
   const { reason, message } = notConnectedStatement(host, isolated, { referred, changed })
   return { reason, message: unreached === null ? message : `${message} ${unreached}` }
+}
+
+/** Peer IDs of replicas. One that says the ID of a Generator does not make that a replica. */
+function siblingsOf(
+  { status }: Host,
+  referred: readonly Referred[],
+  reporting: readonly ReportingReplica[],
+): Set<string> {
+  const own = new Set(reporting.flatMap(({ view }) => view.peerID ?? []))
+  for (const { peerID } of status?.nodes ?? []) if (peerID !== undefined) own.add(peerID)
+  for (const one of referred) own.delete(peerIDOf(one) ?? '')
+  return own
+}
+
+function indirectText(indirect: readonly ReportingReplica[]): string | null {
+  if (indirect.length === 0) return null
+  const verb = indirect.length === 1 ? 'has' : 'have'
+  return `Of those ${placesOf(indirect)} ${verb} no peer but other replicas, which hand on what they get: see whether port 9171 is open from there.`
 }
 
 /** What replicas say themselves that comes to this reason, and what to do; null for nothing. */
@@ -184,7 +207,8 @@ function notConnectedStatement(
   isolated: readonly ReportingReplica[],
   { referred, changed }: Pick<PeerFacts, 'referred' | 'changed'>,
 ): Statement<'NotConnected'> {
-  const where = `No peer at ${placesOf(isolated)}`
+  const isAlone = isolated.every(({ view }) => view.peers.length === 0)
+  const where = `No peer${isAlone ? '' : ' but each other'} at ${placesOf(isolated)}`
   if (changed.length > 0) {
     const names = listed(changed.map(({ generator }) => generator))
     const message = `${where}. It is not given the address of Generator ${names}, which says another identity than the one accepted of it: see SignersAgree.`

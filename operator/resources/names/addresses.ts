@@ -1,7 +1,7 @@
 /** Addresses inside the cluster: names of Services, URLs and multiaddrs made from them. */
 import { ports } from '../../../src/service/contract.ts'
-import type { Resource } from '../../api.ts'
-import { baseName, childNames } from './names.ts'
+import type { Host, Resource } from '../../api.ts'
+import { baseName, childNames, podName, wantedOrdinals } from './names.ts'
 
 /** A Service's full name, which resolves without search domains. */
 export function serviceHost(name: string, namespace: string, clusterDomain: string): string {
@@ -84,10 +84,31 @@ export function peerAddressesOf(
   { ordinal, peerID, external, clusterDomain }: NodeAddressFacts,
 ): string[] {
   if (peerID === null) return []
-  const { base, nodes } = childNames(resource)
-  const host = serviceHost(nodes, resource.metadata.namespace, clusterDomain)
-  const inside = `/dns4/${base}-${ordinal}.${host}/tcp/${ports.p2p}`
+  const inside = replicaAddress(resource, ordinal, clusterDomain)
   return [...new Set([...external, inside])].map((address) => `${address}/p2p/${peerID}`)
+}
+
+/** Where peers inside the cluster reach a replica, without its peer ID. */
+function replicaAddress(resource: Resource, ordinal: number, clusterDomain: string): string {
+  const { nodes } = childNames(resource)
+  const host = serviceHost(nodes, resource.metadata.namespace, clusterDomain)
+  return `/dns4/${podName(resource, ordinal)}.${host}/tcp/${ports.p2p}`
+}
+
+/** Where the replicas of a Host reach each other; none while there is one, or for those whose peer IDs are not known. */
+export function siblingAddresses(
+  host: Host,
+  peerIDs: ReadonlyMap<number, string>,
+  clusterDomain: string,
+): string[] {
+  const ordinals = wantedOrdinals(host)
+  if (ordinals.length < 2) return []
+  return ordinals.flatMap((ordinal) => {
+    const peerID = peerIDs.get(ordinal)
+    return peerID === undefined
+      ? []
+      : [`${replicaAddress(host, ordinal, clusterDomain)}/p2p/${peerID}`]
+  })
 }
 
 interface NodeAddressFacts {

@@ -27,6 +27,7 @@ export const secretFiles = {
 /** Keys of the ConfigMap, files in `configPath`. */
 export const bootstrapPeersKey = 'bootstrap-peers'
 export const trustedSignersKey = 'trusted-signers'
+export const siblingsKey = 'siblings'
 export function announceKey(ordinal: number | string): string {
   return `announce-${ordinal}`
 }

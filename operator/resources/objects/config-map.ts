@@ -1,14 +1,14 @@
 /**
- * The ConfigMap with addresses and signers: peers to connect to, each replica's own external addresses, and the
+ * The ConfigMap with addresses and signers: peers to connect to, the replicas of a Host, each replica's own external addresses, and the
  * trusted signers. Running pods read it again when it changes, so a new address restarts no pod.
  */
 import type { V1ConfigMap } from '@kubernetes/client-node'
 import type { GeneratorSigner } from '../../api/status.ts'
 import type { Generator, Host, Resource } from '../../api.ts'
-import { givenAddresses } from '../names/addresses.ts'
+import { givenAddresses, siblingAddresses } from '../names/addresses.ts'
 import { childMetadata } from '../names/metadata.ts'
 import { childNames, namesGenerators, wantedOrdinals } from '../names/names.ts'
-import { announceKey, bootstrapPeersKey, trustedSignersKey } from '../names/paths.ts'
+import { announceKey, bootstrapPeersKey, siblingsKey, trustedSignersKey } from '../names/paths.ts'
 import type { BuildContext, HostContext } from '../pod/context.ts'
 
 /** A Generator's: its own addresses. */
@@ -19,14 +19,20 @@ export function generatorConfigMap(
   return configMap(generator, ownAddresses(generator, announce))
 }
 
-/** A Host's: its peers, those of the spec before those that were discovered, its signers, its own addresses. */
+type HostAddresses = Pick<
+  HostContext,
+  'announce' | 'peers' | 'signers' | 'peerIDs' | 'clusterDomain'
+>
+
+/** A Host's: its peers, those of the spec before those that were discovered, its replicas, its signers, its own addresses. */
 export function hostConfigMap(
   host: Host,
-  { announce, peers, signers }: Pick<HostContext, 'announce' | 'peers' | 'signers'>,
+  { announce, peers, signers, peerIDs, clusterDomain }: HostAddresses,
 ): V1ConfigMap {
   const all = [...(host.spec.bootstrapPeers ?? []), ...peers]
   return configMap(host, {
     [bootstrapPeersKey]: lines(all),
+    [siblingsKey]: lines(siblingAddresses(host, peerIDs, clusterDomain)),
     ...(namesGenerators(host) ? { [trustedSignersKey]: signerLines(signers) } : {}),
     ...ownAddresses(host, announce),
   })

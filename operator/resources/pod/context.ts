@@ -37,6 +37,8 @@ export interface BuildContext {
   readonly announce: readonly (readonly string[])[]
   /** By ordinal, of pods that there are: the port that answers /health to everybody. */
   readonly publicHealth: ReadonlyMap<number, number>
+  /** By ordinal: peer IDs of replicas, as far as they are known. */
+  readonly peerIDs: ReadonlyMap<number, string>
   /** The pod template that was applied last; null before the first time. */
   readonly recorded: TemplateRecord | null
   /** Whether that of a Host names a file of signers; null where that is not recorded (`discovered.ts`). */

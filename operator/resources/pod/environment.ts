@@ -15,6 +15,7 @@ import {
   keysPath,
   secretFiles,
   secretsPath,
+  siblingsKey,
   storePath,
   trustedSignersKey,
 } from '../names/paths.ts'
@@ -48,6 +49,7 @@ export function hostEnvironment(host: Host, context: HostContext): V1EnvVar[] {
     ...variables({
       [environment.publicHealthAddress]: `0.0.0.0:${ports.publicHealth}`,
       [environment.bootstrapPeersFile]: `${configPath}/${bootstrapPeersKey}`,
+      [environment.siblingsFile]: `${configPath}/${siblingsKey}`,
       [environment.trustedSignersFile]: namesGenerators(host)
         ? `${configPath}/${trustedSignersKey}`
         : undefined,

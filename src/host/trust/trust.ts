@@ -8,6 +8,7 @@ import { ServiceError } from '../../errors.ts'
 import type { P2p } from '../../p2p/p2p.ts'
 import { type Backoff, backoffMs } from '../../primitives/backoff.ts'
 import type { FailureReport, TrustMode } from '../../service/contract.ts'
+import { peerAtEnd } from '../../service/settings/peer-files.ts'
 import type { StoreReader } from '../../store/store.ts'
 import type { Writer } from '../apply/writer.ts'
 import { type AcceptedList, type AcceptedSource, createAcceptedList } from './accepted-list.ts'
@@ -174,7 +175,7 @@ function onProof(state: State, peer: string, { role, identity: found }: PeerIden
 
 function setBootstrapPeers(state: State, addresses: readonly string[], areAll: boolean): void {
   const { list, pinned, proven } = state
-  state.peers = addresses.map(peerOf)
+  state.peers = addresses.map(peerAtEnd)
   state.areAllPeers = areAll
   if (areAll && list.keepPeers(state.peers)) pinned.put(list.pins())
   for (const peer of state.peers) {
@@ -202,13 +203,13 @@ function follow(state: State, p2p: AskedNode): void {
 
 /** Asks every connected bootstrap peer that has not proved anything. */
 function askAll(state: State, p2p: AskedNode): void {
-  const { proven, asking, closing, options, parts } = state
-  const peers = p2p.peers().filter(({ bootstrap, id }) => bootstrap && !asking.has(id))
+  const { proven, asking, closing, parts } = state
+  const peers = p2p.peers().filter(({ id }) => state.peers.includes(id) && !asking.has(id))
   for (const { id } of peers.filter((peer) => !proven.has(peer.id))) {
     const disconnected = new AbortController()
     asking.set(id, disconnected)
     const signal = AbortSignal.any([closing.signal, disconnected.signal])
-    askUntilProven(id, options.network, p2p, signal)
+    askUntilProven(id, state, p2p, signal)
       .then((found) => found !== null && onProof(state, id, found))
       .finally(() => {
         if (asking.get(id) === disconnected) asking.delete(id)
@@ -220,11 +221,13 @@ function askAll(state: State, p2p: AskedNode): void {
 /** Asks a bootstrap peer as long as it is connected; null when it disconnected, or proves something else. */
 async function askUntilProven(
   peer: string,
-  network: string,
+  state: Pick<State, 'options' | 'peers'>,
   p2p: AskedNode,
   signal: AbortSignal,
 ): Promise<PeerIdentity | null> {
-  const isWanted = (): boolean => p2p.peers().some(({ id, bootstrap }) => id === peer && bootstrap)
+  const { network } = state.options
+  const isWanted = (): boolean =>
+    state.peers.includes(peer) && p2p.peers().some(({ id }) => id === peer)
   for (let failures = 1; isWanted(); failures += 1) {
     try {
       const answer = await p2p.request(peer, 'identity', new Uint8Array(), signal)
@@ -239,9 +242,4 @@ async function askUntilProven(
     await delay(waitMs, undefined, { signal, ref: false }).catch(() => undefined)
   }
   return null
-}
-
-/** The peer ID at the end of an address. */
-function peerOf(address: string): string {
-  return address.slice(address.lastIndexOf('/') + 1)
 }

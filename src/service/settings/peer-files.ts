@@ -1,5 +1,9 @@
-/** Peers and announced addresses: those configured, and those of files, reloaded whenever they change. */
+/**
+ * Peers and announced addresses: those configured, and those of files, reloaded whenever they change. Siblings, the
+ * other replicas of a Host, are named apart: it stays connected with them too, and trusts them no more than strangers.
+ */
 import type { Logger } from 'pino'
+import { environment } from '../contract.ts'
 import type { CommonSettings } from './common-settings.ts'
 import { type LineFile, openLineFile } from './line-file.ts'
 import { anyMultiaddr, peerMultiaddr } from './multiaddr-kinds.ts'
@@ -8,11 +12,14 @@ import { anyMultiaddr, peerMultiaddr } from './multiaddr-kinds.ts'
 interface AddressTaker {
   setBootstrapPeers(addresses: string[]): void
   setAnnounce(addresses: string[]): void
+  setSiblings?(addresses: string[]): void
 }
 
 export interface PeerFiles {
   /** Configured peers and those of the file. */
   bootstrapPeers(): string[]
+  /** Those of the file of siblings, without those that are bootstrap peers as well. */
+  siblings(): string[]
   announce(): string[]
   /** Whether the file of peers is valid, so that a peer that is not in it was removed. */
   isWhole(): boolean
@@ -25,7 +32,7 @@ export interface PeerFiles {
 type PeerSettings = Pick<
   CommonSettings,
   'bootstrapPeers' | 'bootstrapPeersFile' | 'p2pAnnounce' | 'p2pAnnounceFile'
->
+> & { readonly siblingsFile?: string | null }
 
 /** Reads the files that the settings name. Addresses that a node refuses later are logged. */
 export async function openPeerFiles(settings: PeerSettings, log: Logger): Promise<PeerFiles> {
@@ -55,10 +62,21 @@ export async function openPeerFiles(settings: PeerSettings, log: Logger): Promis
   const announceFile = await open(settings.p2pAnnounceFile, 'P2P_ANNOUNCE_FILE', anyMultiaddr, () =>
     node?.setAnnounce(announce()),
   )
+  const siblingsFile = await open(
+    settings.siblingsFile ?? null,
+    environment.siblingsFile,
+    peerMultiaddr,
+    () => node?.setSiblings?.(siblings()),
+  )
   const bootstrapPeers = (): string[] => merged(settings.bootstrapPeers, peerFile)
   const announce = (): string[] => merged(settings.p2pAnnounce, announceFile)
+  const siblings = (): string[] => {
+    const others = new Set(bootstrapPeers().map(peerAtEnd))
+    return merged([], siblingsFile).filter((address) => !others.has(peerAtEnd(address)))
+  }
   return {
     bootstrapPeers,
+    siblings,
     announce,
     isWhole: () => peerFile === null || peerFile.problem() === null,
     follow: (taker) => {
@@ -66,9 +84,15 @@ export async function openPeerFiles(settings: PeerSettings, log: Logger): Promis
     },
     close: () => {
       peerFile?.close()
+      siblingsFile?.close()
       announceFile?.close()
     },
   }
+}
+
+/** The peer ID at the end of the address of a peer. */
+export function peerAtEnd(address: string): string {
+  return address.slice(address.lastIndexOf('/') + 1)
 }
 
 function merged(configured: readonly string[], file: LineFile<string> | null): string[] {

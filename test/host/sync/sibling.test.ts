@@ -1,12 +1,14 @@
 /** A replica of a Host that has nothing, beside one that has: what Generators sealed comes from there too. */
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { storedHeads } from '../../../src/host/apply/signer-heads.ts'
 import { createChain, shapes } from '../../support/chain/block-factory.ts'
 import { testSigner } from '../../support/chain/sealed-blocks.ts'
 import { until } from '../../support/p2p-room.ts'
-import { openTestGenerator } from '../../support/test-generator.ts'
-import { storedChain } from '../../support/test-store.ts'
+import { openTestGenerator, proofOf } from '../../support/test-generator.ts'
+import { storedChain, testDirectory } from '../../support/test-store.ts'
 import { openTestHost, type TestHost } from '../support/test-host.ts'
 
 const longAfter = 10 * 60_000
@@ -25,10 +27,19 @@ async function openSibling(t: TestContext, from: number, count: number): Promise
   return sibling
 }
 
+/** A file of siblings. */
+function fileOf(t: TestContext, addresses: readonly string[]): string {
+  const path = join(testDirectory(t), 'siblings')
+  writeFileSync(path, addresses.join('\n'))
+  return path
+}
+
 describe('an empty Host whose Generator is gone', () => {
-  test('catches up from its sibling, however long that takes', async (t) => {
+  test('catches up from the sibling in its file, however long that takes', async (t) => {
     const sibling = await openSibling(t, 1, 301)
-    const host = await openTestHost(t, { peers: [sibling.address], env })
+    const file = fileOf(t, [])
+    const host = await openTestHost(t, { env: { ...env, HOST_SIBLINGS_FILE: file } })
+    writeFileSync(file, sibling.address)
     await host.reached(64)
     host.pass(longAfter)
     await host.reached(301)
@@ -43,9 +54,53 @@ describe('an empty Host whose Generator is gone', () => {
     const before = await openTestHost(t, { env })
     assert.equal((await before.writer.receiveHead(head)).kind, 'newer')
     await before.close()
-    const host = await openTestHost(t, { peers: [sibling.address], env, path: before.path })
+    const file = fileOf(t, [sibling.address])
+    const host = await openTestHost(t, {
+      env: { ...env, HOST_SIBLINGS_FILE: file },
+      path: before.path,
+    })
     host.pass(longAfter)
     await host.reached(5_099)
     assert.deepEqual(storedChain(host.reader), storedChain(sibling.reader))
+  })
+})
+
+describe('a sibling', () => {
+  const blocks = createChain({ count: 3, from: 1, shape: shapes.empty })
+
+  test('that proves to be a Generator is no signer: nobody asks it', async (t) => {
+    const generator = await openTestGenerator(t, 'alice', blocks)
+    let asked = 0
+    const posing = await openTestGenerator(t, 'mallory', blocks, {
+      room: {
+        answers: {
+          identity: () => {
+            asked += 1
+            return proofOf(testSigner('mallory', 'Ed25519'), posing.room.id)
+          },
+        },
+      },
+    })
+    const HOST_SIBLINGS_FILE = fileOf(t, [posing.room.address])
+    const host = await openTestHost(t, {
+      peers: [generator.room.address],
+      env: { HOST_SIBLINGS_FILE },
+    })
+    await until(() => host.mesh.p2p.peers().length === 2)
+    await host.reached(3)
+    const signers = host.status.state().signers?.map(({ identity }) => identity)
+    assert.deepEqual([signers, asked], [[alice], 0])
+    assert.equal(host.trust.identityOf(posing.room.id), null)
+  })
+
+  test('that is a bootstrap peer as well is asked like any other', async (t) => {
+    const generator = await openTestGenerator(t, 'alice', blocks)
+    const HOST_SIBLINGS_FILE = fileOf(t, [generator.room.address])
+    const host = await openTestHost(t, {
+      peers: [generator.room.address],
+      env: { HOST_SIBLINGS_FILE },
+    })
+    await host.reached(3)
+    assert.deepEqual([...host.mesh.siblings()], [])
   })
 })

@@ -22,6 +22,7 @@ export const emptyState: ObservedState = {
   claims: [],
   pods: new Map(),
   views: new Map(),
+  peerIDs: new Map(),
   discovered: [],
   external: new Map(),
   recorded: null,

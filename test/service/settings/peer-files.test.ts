@@ -9,17 +9,41 @@ import { testDirectory } from '../../support/test-store.ts'
 const configured = '/ip4/192.0.2.1/tcp/9171'
 const added = '/ip4/192.0.2.2/tcp/9171'
 
+const idOf = (letter: string): string => `12D3KooW${letter.repeat(44)}`
+const settings = {
+  bootstrapPeers: [],
+  bootstrapPeersFile: null,
+  p2pAnnounce: [],
+  p2pAnnounceFile: null,
+}
+
+test('siblings are named apart, but for those that are bootstrap peers as well', async (t) => {
+  const path = join(testDirectory(t), 'siblings')
+  const [one, two] = [`${configured}/p2p/${idOf('A')}`, `${added}/p2p/${idOf('B')}`]
+  await writeFile(path, `${one}\n${two}\nnonsense\n`)
+  const { log } = captureLog()
+  const peers = [`/dns4/elsewhere/tcp/9171/p2p/${idOf('A')}`]
+  const files = await openPeerFiles({ ...settings, bootstrapPeers: peers, siblingsFile: path }, log)
+  t.after(() => files.close())
+  assert.deepEqual(files.siblings(), [two])
+  assert.deepEqual(files.bootstrapPeers(), peers)
+  const received = Promise.withResolvers<string[]>()
+  files.follow({
+    setBootstrapPeers: () => assert.fail('other peers'),
+    setAnnounce: () => undefined,
+    setSiblings: received.resolve,
+  })
+  await writeFile(`${path}.new`, `${one}\n`)
+  await rename(`${path}.new`, path)
+  assert.deepEqual(await received.promise, [])
+})
+
 test('addresses of a file join those configured; one that a node refuses is only logged', async (t) => {
   const path = join(testDirectory(t), 'announce')
   await writeFile(path, '')
   const { log, messages } = captureLog()
   const files = await openPeerFiles(
-    {
-      bootstrapPeers: [],
-      bootstrapPeersFile: null,
-      p2pAnnounce: [configured],
-      p2pAnnounceFile: path,
-    },
+    { ...settings, p2pAnnounce: [configured], p2pAnnounceFile: path },
     log,
   )
   t.after(() => files.close())

@@ -42,6 +42,7 @@ const common = {
   },
   announce: [],
   publicHealth: new Map<number, number>(),
+  peerIDs: new Map<number, string>(),
   recorded: null,
   recordedSignersFile: null,
 } as const
