@@ -310,3 +310,14 @@ for (const [chart, values] of [
     assert.deepEqual(await render({ storageClass: 'fast', theirs: { a: 1 } }), await render({}))
   })
 }
+
+test('without a leader election an upgrade ends the old operator before it starts the new one', async () => {
+  const strategyOf = async (enabled: boolean): Promise<unknown> => {
+    const objects = await operatorChart({ leaderElection: { enabled } })
+    const deployment = objects.find(({ kind }) => kind === 'Deployment')
+    return (deployment?.['spec'] as { readonly strategy: unknown }).strategy
+  }
+  assert.deepEqual(await strategyOf(false), { type: 'Recreate' })
+  const rollingUpdate = { maxSurge: '25%', maxUnavailable: '25%' }
+  assert.deepEqual(await strategyOf(true), { type: 'RollingUpdate', rollingUpdate })
+})
