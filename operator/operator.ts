@@ -9,12 +9,7 @@ import { openClusterView } from './reconcile/observe/cluster-view.ts'
 import { declareResourceCounts } from './reconcile/observe/resource-counts.ts'
 import { openReconcilers, type Reconcilers } from './reconcile/reconcilers.ts'
 import { openReflector, type Reflector, type ReflectorOptions } from './runtime/cache/reflector.ts'
-import {
-  declareUnread,
-  unreadNamespaces,
-  unreadProblem,
-  unreadRemark,
-} from './runtime/cache/unread.ts'
+import { declareUnread, unreadProblem, unreadRemark } from './runtime/cache/unread.ts'
 import { writeThrough } from './runtime/cache/write-through.ts'
 import { openApi } from './runtime/client/api.ts'
 import { type Connection, openConnection } from './runtime/client/connection.ts'
@@ -98,9 +93,6 @@ export async function openOperator(
     await state.elector.elected(running.signal)
   }
   await Promise.all(view.reflectors.map((reflector) => reflector.initialized(running.signal)))
-  for (const { namespace, kinds } of unreadNamespaces(view.reflectors)) {
-    log.warn({ namespace, kinds: kinds.join(',') }, 'nothing is done here until it can be read')
-  }
   const events = openEventRecorder(
     { controller: 'viewmesh.io/operator', instance: identity },
     { api, log },

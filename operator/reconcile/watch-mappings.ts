@@ -2,6 +2,8 @@
 import type { Generator, Host, Resource } from '../api.ts'
 import { canonicalJson } from '../resources/names/canonical-json.ts'
 import type { Change } from '../runtime/cache/object-cache.ts'
+import type { Reflector } from '../runtime/cache/reflector.ts'
+import { parseKey } from '../runtime/client/resource-type.ts'
 import type { Controller } from '../runtime/controller.ts'
 import type { Urgency } from '../runtime/work-queue.ts'
 import { referredGenerators, unreadyReason, wasReconciled } from './fetch/generator-peers.ts'
@@ -29,9 +31,29 @@ export function startWatches(view: ClusterView, controllers: Controllers): () =>
     }),
     view.hosts.onChange((change) => addResource(controllers, 'Host', change)),
     ...belongings.map((informer) => informer.onChange((change) => addOwner(controllers, change))),
+    ...view.reflectors.map((reflector) =>
+      reflector.onTurn(() => addAffected(view, controllers, reflector)),
+    ),
   ]
   return () => {
     for (const end of ends) end()
+  }
+}
+
+/** What cannot be read any more, or again, is so for all resources that anything of it follows for. */
+function addAffected(
+  view: ClusterView,
+  controllers: Controllers,
+  { type, namespace }: Reflector<unknown>,
+): void {
+  const isInside = (key: string): boolean =>
+    namespace === undefined || parseKey(key).namespace === namespace
+  const isOfGenerators = type.kind === 'Generator'
+  for (const { key } of view.generators.list()) {
+    if (isInside(key)) controllers.Generator.add(key, 'owned')
+  }
+  for (const { key } of view.hosts.list()) {
+    if (isInside(key) || isOfGenerators) controllers.Host.add(key, 'owned')
   }
 }
 

@@ -57,7 +57,7 @@ export const innerFloors: Readonly<Record<string, Floors>> = {
     'main',
   ],
   'operator/resources': ['names', 'secrets', 'drift', 'pod', 'objects', '.'],
-  'operator/runtime': [['metrics', 'backoff'], 'client', 'cache', '.'],
+  'operator/runtime': ['metrics', 'client', 'cache', '.'],
   'operator/reconcile': ['statements', 'observe', 'fetch', 'evaluate', 'apply', 'status', '.'],
 }
 

@@ -2,7 +2,7 @@
  * When a replica is checked again: within two seconds after a change, then after pauses that double up to the
  * interval. A replica that says something else each time is checked soon a few times a minute, not for ever.
  */
-import { createBackoff } from '../../runtime/backoff.ts'
+import { createRetryDelay } from '../../../src/service/retry-delay.ts'
 
 interface CheckScheduleOptions {
   /** The longest pause between two checks, in milliseconds; chance takes off up to half. */
@@ -28,7 +28,8 @@ export function createCheckSchedule(
   { intervalMs, isEven }: CheckScheduleOptions,
   nowMs: () => number,
 ): CheckSchedule {
-  const pauses = createBackoff(isEven ? intervalMs : Math.min(firstPauseMs, intervalMs), intervalMs)
+  const minMs = isEven ? intervalMs : Math.min(firstPauseMs, intervalMs)
+  const pauses = createRetryDelay({ minMs, maxMs: intervalMs })
   let changes: readonly number[] = []
   return {
     change: () => {

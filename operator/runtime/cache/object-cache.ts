@@ -1,6 +1,7 @@
 /**
  * The objects of one kind as they are known: from lists and watches, and from the answers to our own writes,
- * whichever is newer. It never goes back to an older state.
+ * whichever is newer. It goes back to an older state only with a list, since nothing that was known before the
+ * list began can be newer than it: unless etcd was restored from a backup, whose older state is what holds then.
  */
 import { isNewer } from '../client/kubernetes-object.ts'
 
@@ -27,8 +28,16 @@ export interface ObjectCache<C> {
   get(key: string): Cached<C> | undefined
   values(): IterableIterator<Cached<C>>
   size(): number
-  /** All objects there were at `resourceVersion`. */
-  replaceAll(entries: readonly Cached<C>[], resourceVersion: string): void
+  /**
+   * A list begins; the function takes what it found, all objects there were at `resourceVersion`. It replaces
+   * everything but what our own writes were answered meanwhile. `isBack`: the list is of an older state than the
+   * one that was known, so that an object may be another though its version is the same.
+   */
+  beginList(): (
+    found: readonly Cached<C>[],
+    resourceVersion: string,
+    options?: { readonly isBack: boolean },
+  ) => void
   put(entry: Cached<C>): void
   /**
    * A watch reported that it is gone, or no longer selected, and at which resourceVersion. The answer to a
@@ -47,21 +56,25 @@ export function createObjectCache<C>(onChange: (change: Change<C>) => void): Obj
   const entries = new Map<string, Cached<C>>()
   const gone = new Set<string>()
   const removedAt = new Map<string, string>()
+  /** Keys of what our own writes were answered while a list is read. */
+  let written: Set<string> | null = null
 
   const isOvertaken = ({ uid, resourceVersion }: Cached<C>): boolean => {
     const removal = removedAt.get(uid)
     return gone.has(uid) || (removal !== undefined && !isNewer(resourceVersion, removal))
   }
-  const put = (entry: Cached<C>, listed: boolean): void => {
-    const { key } = entry
+  const set = (entry: Cached<C>, listed: boolean): void => {
+    const { key, uid } = entry
     const before = entries.get(key) ?? null
-    if (isOvertaken(entry)) return
-    removedAt.delete(entry.uid)
-    if (before !== null && !isNewer(entry.resourceVersion, before.resourceVersion)) return
+    removedAt.delete(uid)
     entries.set(key, entry)
-    const isReplaced = before !== null && before.uid !== entry.uid
+    const isReplaced = before !== null && before.uid !== uid
     if (isReplaced) onChange({ key, before, after: null, listed })
     onChange({ key, before: isReplaced ? null : before, after: entry, listed })
+  }
+  const isKnown = ({ key, resourceVersion }: Cached<C>): boolean => {
+    const known = entries.get(key)
+    return known !== undefined && !isNewer(resourceVersion, known.resourceVersion)
   }
   const remove = (key: string, uid: string, listed: boolean): void => {
     const before = entries.get(key)
@@ -69,20 +82,37 @@ export function createObjectCache<C>(onChange: (change: Change<C>) => void): Obj
     entries.delete(key)
     onChange({ key, before, after: null, listed })
   }
+  const replaceAll = (found: readonly Cached<C>[], version: string, isBack: boolean): void => {
+    const meanwhile = written ?? new Set()
+    written = null
+    const isAhead = ({ key, resourceVersion }: Cached<C>): boolean =>
+      meanwhile.has(key) && isNewer(resourceVersion, version)
+    const isNews = (entry: Cached<C>): boolean => {
+      const known = entries.get(entry.key)
+      if (known === undefined) return true
+      return !isAhead(known) && (isBack || !isSame(known, entry))
+    }
+    const missing = missingFrom(found, entries).filter((entry) => !isAhead(entry))
+    for (const { key, uid } of missing) remove(key, uid, true)
+    const news = found.filter((entry) => isNews(entry) && !isOvertaken(entry))
+    for (const entry of news) set(entry, true)
+  }
   return {
     get: (key) => entries.get(key),
     values: () => entries.values(),
     size: () => entries.size,
-    replaceAll(found, resourceVersion) {
-      const keys = new Set(found.map(({ key }) => key))
-      const uids = new Set(found.map(({ uid }) => uid))
-      for (const { key, uid, resourceVersion: known } of [...entries.values()]) {
-        if (!keys.has(key) && !isNewer(known, resourceVersion)) remove(key, uid, true)
-      }
-      for (const uid of gone) if (!uids.has(uid)) gone.delete(uid)
-      for (const entry of found) put(entry, true)
+    beginList() {
+      gone.clear()
+      removedAt.clear()
+      written = new Set()
+      return (found, resourceVersion, { isBack } = { isBack: false }) =>
+        replaceAll(found, resourceVersion, isBack)
     },
-    put: (entry) => put(entry, false),
+    put(entry) {
+      if (isOvertaken(entry) || isKnown(entry)) return
+      written?.add(entry.key)
+      set(entry, false)
+    },
     remove(key, uid, resourceVersion) {
       gone.delete(uid)
       const [oldest] = removedAt.size < maxRemembered ? [] : removedAt.keys()
@@ -95,4 +125,17 @@ export function createObjectCache<C>(onChange: (change: Change<C>) => void): Obj
       remove(key, uid, false)
     },
   }
+}
+
+function isSame(known: Cached<unknown>, entry: Cached<unknown>): boolean {
+  return known.uid === entry.uid && known.resourceVersion === entry.resourceVersion
+}
+
+/** What is known and was not found. */
+function missingFrom<C>(
+  found: readonly Cached<C>[],
+  known: ReadonlyMap<string, Cached<C>>,
+): Cached<C>[] {
+  const keys = new Set(found.map(({ key }) => key))
+  return [...known.values()].filter(({ key }) => !keys.has(key))
 }

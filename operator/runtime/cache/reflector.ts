@@ -1,19 +1,26 @@
 /**
- * A copy of the objects of one kind, kept up to date by a list and a watch. It keeps of each object
- * what `keep` makes of it, so that thousands of them fit in little memory.
+ * A copy of the objects of one kind, kept up to date by a list and watches. It keeps of each object what `keep`
+ * makes of it, so that thousands of them fit in little memory.
+ *
+ * Each watch lasts less than a minute. A watch that is open goes on when the right to it is taken away; the next
+ * one is refused. That is cheaper than a review of rights: a watch is answered from the API server's memory.
+ *
+ * Where etcd was restored from a backup, the resourceVersion of a watch lies in the future, and the API server
+ * says nothing. So after a watch that brought nothing, not even a bookmark, the version of now is asked for.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { ServiceError } from '../../../src/errors.ts'
-import { createBackoff, type RetryDelay } from '../backoff.ts'
+import { createRetryDelay, type RetryDelay } from '../../../src/service/retry-delay.ts'
 import type { KubernetesApi } from '../client/api.ts'
 import { hasCode } from '../client/api-error.ts'
-import type { KubernetesObject, Metadata } from '../client/kubernetes-object.ts'
-import { isSelectedBy } from '../client/label-selector.ts'
-import type { Selection } from '../client/list-watch.ts'
+import { isNewer, type KubernetesObject } from '../client/kubernetes-object.ts'
+import type { Selection, WatchEvent } from '../client/list-watch.ts'
 import { keyOf, type ResourceType } from '../client/resource-type.ts'
 import { untilAborted } from '../client/until-aborted.ts'
 import type { WatchMetrics } from '../metrics.ts'
+import { cacheEntry, identityOf, isSelected } from './cache-entry.ts'
+import { createFreshness, type Freshness } from './freshness.ts'
 import { type Cached, type Change, createObjectCache, type ObjectCache } from './object-cache.ts'
 
 export interface ReflectorOptions<T extends KubernetesObject, C> {
@@ -29,15 +36,19 @@ export interface ReflectorOptions<T extends KubernetesObject, C> {
   readonly keep: (object: T) => C
   /** Objects in one answer of a list. Default 100. */
   readonly pageSize?: number
-  /** A watch on which nothing came for so long is opened again; bookmarks come once a minute. Default 150,000. */
+  /** How long a watch lasts, in whole seconds. Default 40 to 50, by chance. */
+  readonly watchSeconds?: number
+  /** A connection on which nothing came for so long is given up. Default 75,000. */
   readonly silenceMs?: number
+  /** What cannot be followed for so long counts as unread. Default 60,000. */
+  readonly unreadAfterMs?: number
   /** Shortest and longest pause after failures. Default 800 and 30,000. */
   readonly minPauseMs?: number
   readonly maxPauseMs?: number
 }
 
 interface ReflectorParts {
-  readonly api: Pick<KubernetesApi, 'list' | 'watch'>
+  readonly api: Pick<KubernetesApi, 'list' | 'version' | 'watch'>
   readonly log: Logger
   readonly metrics: WatchMetrics
 }
@@ -46,17 +57,17 @@ export interface Reflector<C> {
   readonly type: ResourceType
   /** Undefined: all namespaces. */
   readonly namespace: string | undefined
-  /** True once the first list is complete; it stays true. */
-  isSynced(): boolean
+  /** Why nothing may follow from what it holds; null where it may be relied on. */
+  unread(): ServiceError | null
+  /** Calls when that turns; returns the function that ends it. */
+  onTurn(listener: () => void): () => void
   /**
-   * Resolves when synced, or when the API server refuses the first list of this kind: `failure` then has the
-   * refusal. Rejects with the signal's reason.
+   * Resolves when the first list is complete, or when the API server refuses it: `unread` then has the refusal.
+   * Rejects with the signal's reason.
    */
   initialized(signal: AbortSignal): Promise<void>
   /** Whether `initialized` has resolved; it stays true. */
   isInitialized(): boolean
-  /** Why the API server cannot be followed at the moment; null where it can. */
-  failure(): ServiceError | null
   get(namespace: string | undefined, name: string): Cached<C> | undefined
   list(): IterableIterator<Cached<C>>
   /** Calls for every change from now on; returns the function that ends it. */
@@ -80,22 +91,27 @@ interface Following<T extends KubernetesObject, C> {
   readonly selection: Selection
   readonly log: Logger
   readonly cache: ObjectCache<C>
+  readonly freshness: Freshness
   readonly pauses: RetryDelay
   readonly signal: AbortSignal
   readonly initialized: PromiseWithResolvers<void>
   isInitialized: boolean
-  isSynced: boolean
   /** Where the watch goes on; null: list first. */
   version: string | null
+  /** The version that was known last. */
+  lastVersion: string | null
   /** Refused watches in a row. */
   refusals: number
-  failure: ServiceError | null
   aliveAtMs: number
 }
 
-const defaultSilenceMs = 150_000
+const minWatchSeconds = 40
+const watchSecondsSpread = 10
+const defaultSilenceMs = 75_000
 const defaultMinPauseMs = 800
 const defaultMaxPauseMs = 30_000
+/** After a watch that ended earlier, or after none, the next one waits longer each time. */
+const shortWatchMs = 1_000
 /** After so many refused watches in a row there is a list again. */
 const maxRefusals = 3
 
@@ -105,10 +121,11 @@ export function openReflector<T extends KubernetesObject, C>(
   parts: ReflectorParts,
 ): Reflector<C> {
   const { type, namespace, labelSelector } = options
-  const { minPauseMs = defaultMinPauseMs, maxPauseMs = defaultMaxPauseMs } = options
+  const { minPauseMs = defaultMinPauseMs, maxPauseMs = defaultMaxPauseMs, unreadAfterMs } = options
   const place = namespace === undefined ? {} : { namespace }
   const log = parts.log.child({ kind: type.kind, ...place })
   const listeners = new Set<(change: Change<C>) => void>()
+  const turnListeners = new Set<() => void>()
   const stopping = new AbortController()
   const state: Following<T, C> = {
     options,
@@ -116,25 +133,31 @@ export function openReflector<T extends KubernetesObject, C>(
     selection: { type, namespace, labelSelector },
     log,
     cache: createObjectCache((change) => notifyAll(listeners, change, log)),
-    pauses: createBackoff(minPauseMs, maxPauseMs),
+    freshness: createFreshness(
+      { plural: type.plural, ...(unreadAfterMs === undefined ? {} : { unreadAfterMs }) },
+      { log, onTurn: () => turnListeners.forEach((listener) => void listener()) },
+    ),
+    pauses: createRetryDelay({ minMs: minPauseMs, maxMs: maxPauseMs }),
     signal: stopping.signal,
     initialized: Promise.withResolvers<void>(),
     isInitialized: false,
-    isSynced: false,
     version: null,
+    lastVersion: null,
     refusals: 0,
-    failure: null,
     aliveAtMs: performance.now(),
   }
-  const following = follow(state)
-  const { cache } = state
+  const following = keepUpToDate(state)
+  const { cache, freshness } = state
   return {
     type,
     namespace,
-    isSynced: () => state.isSynced,
+    unread: () => freshness.unread(),
+    onTurn(listener) {
+      turnListeners.add(listener)
+      return () => void turnListeners.delete(listener)
+    },
     isInitialized: () => state.isInitialized,
     initialized: (signal) => untilAborted(state.initialized.promise, signal),
-    failure: () => state.failure,
     get: (inNamespace, name) => cache.get(keyOf(inNamespace, name)),
     list: () => cache.values(),
     onChange(listener) {
@@ -148,38 +171,46 @@ export function openReflector<T extends KubernetesObject, C>(
     forget: (key, uid) => cache.forget(key, uid),
     async close() {
       stopping.abort(new DOMException('the reflector closes', 'AbortError'))
+      freshness.close()
       await following
     },
   }
 }
 
-async function follow<T extends KubernetesObject, C>(state: Following<T, C>): Promise<void> {
-  const { signal, pauses } = state
+async function keepUpToDate<T extends KubernetesObject, C>(state: Following<T, C>): Promise<void> {
+  const { signal, pauses, freshness } = state
   while (!signal.aborted) {
     try {
+      if (freshness.needsList()) state.version = null
       state.version ??= await list(state)
       await watch(state, state.version)
     } catch (error) {
       if (signal.aborted) return
-      failed(state, error)
-      await sleep(pauses.nextMs(), undefined, { signal }).catch(() => undefined)
+      const retryInMs = pauses.nextMs()
+      failed(state, error, retryInMs)
+      await sleep(retryInMs, undefined, { signal }).catch(() => undefined)
     }
   }
 }
 
 async function list<T extends KubernetesObject, C>(state: Following<T, C>): Promise<string> {
-  const { options, parts, selection, signal } = state
+  const { options, parts, selection, cache, log, lastVersion, signal } = state
   const { type, pageSize } = options
   parts.metrics.lists.inc({ kind: type.kind })
+  const replaceAll = cache.beginList()
   const { items, resourceVersion } = await parts.api.list<T, Cached<C>>(selection, {
     keep: (object) => entryOf(state, object),
     isLarge: true,
     signal,
     ...(pageSize === undefined ? {} : { pageSize }),
   })
-  state.cache.replaceAll(items, resourceVersion)
+  const isBack = lastVersion !== null && isNewer(lastVersion, resourceVersion)
+  if (isBack)
+    log.warn({ lastVersion, resourceVersion }, 'the API server is at an older state again')
+  replaceAll(items, resourceVersion, { isBack })
+  state.lastVersion = resourceVersion
   heard(state)
-  state.isSynced = true
+  state.freshness.listed()
   initialize(state)
   return resourceVersion
 }
@@ -188,36 +219,64 @@ async function watch<T extends KubernetesObject, C>(
   state: Following<T, C>,
   resourceVersion: string,
 ): Promise<void> {
-  const { options, parts, selection, cache, signal } = state
-  const { type, silenceMs = defaultSilenceMs } = options
+  const { options, parts, selection, pauses, freshness, signal } = state
+  const { type, silenceMs = defaultSilenceMs, watchSeconds = chosenWatchSeconds() } = options
   parts.metrics.watches.inc({ kind: type.kind })
-  let isSilent = true
-  const given = { resourceVersion, silenceMs, signal }
-  for await (const { type: event, object } of parts.api.watch<T>(selection, given)) {
-    if (event === 'DELETED') {
-      cache.remove(...identityOf(object), object.metadata?.resourceVersion ?? '')
-    } else if (event !== 'BOOKMARK') cache.put(entryOf(state, object))
-    state.version = object.metadata?.resourceVersion ?? state.version
-    isSilent = false
+  let openedAtMs: number | null = null
+  const lastedMs = (): number => (openedAtMs === null ? 0 : performance.now() - openedAtMs)
+  const onOpen = (): void => {
+    openedAtMs = performance.now()
     heard(state)
+    freshness.watching()
   }
-  if (isSilent) await sleep(state.pauses.nextMs(), undefined, { signal })
+  const given = { resourceVersion, seconds: watchSeconds, silenceMs, onOpen, signal }
+  let isSilent = true
+  try {
+    for await (const event of parts.api.watch<T>(selection, given)) {
+      follow(state, event)
+      isSilent = false
+    }
+  } finally {
+    if (lastedMs() >= shortWatchMs) pauses.reset()
+  }
+  if (!isSilent) return
+  if (lastedMs() < shortWatchMs) await sleep(pauses.nextMs(), undefined, { signal })
+  const now = await parts.api.version(selection, { signal })
+  if (isNewer(resourceVersion, now)) state.version = null
+}
+
+function chosenWatchSeconds(): number {
+  return minWatchSeconds + Math.floor(Math.random() * (watchSecondsSpread + 1))
+}
+
+function follow<T extends KubernetesObject, C>(
+  state: Following<T, C>,
+  { type, object }: WatchEvent<T>,
+): void {
+  const { cache } = state
+  const { resourceVersion } = object.metadata ?? {}
+  if (type === 'DELETED') cache.remove(...identityOf(object), resourceVersion ?? '')
+  else if (type !== 'BOOKMARK') cache.put(entryOf(state, object))
+  state.version = resourceVersion ?? state.version
+  state.lastVersion = state.version
+  heard(state)
 }
 
 /** The API server said something. */
 function heard<T extends KubernetesObject, C>(state: Following<T, C>): void {
   const { options, parts, cache } = state
-  if (state.failure !== null) state.log.info('the API server answers again')
-  state.failure = null
   state.refusals = 0
   state.aliveAtMs = performance.now()
-  state.pauses.reset()
   const labels = { kind: options.type.kind, namespace: options.namespace ?? '' }
   parts.metrics.cached.set(labels, cache.size())
 }
 
-function failed<T extends KubernetesObject, C>(state: Following<T, C>, error: unknown): void {
-  const { options, parts, log } = state
+function failed<T extends KubernetesObject, C>(
+  state: Following<T, C>,
+  error: unknown,
+  retryInMs: number,
+): void {
+  const { options, parts, log, freshness } = state
   const failure = toFailure(error)
   const operation = state.version === null ? 'list' : 'watch'
   parts.metrics.failures.inc({ kind: options.type.kind, operation })
@@ -226,11 +285,10 @@ function failed<T extends KubernetesObject, C>(state: Following<T, C>, error: un
   const isExpired = hasCode(failure, 'OPERATOR_API_EXPIRED')
   if (isExpired || state.refusals >= maxRefusals) state.version = null
   if (isExpired) {
-    log.debug('the watch is too far behind, listing again')
+    log.debug({ retryInMs }, 'the watch is too far behind, listing again')
     return
   }
-  if (state.failure === null) log.warn({ err: failure }, 'the API server cannot be followed')
-  state.failure = failure
+  freshness.failed(failure)
   if (hasCode(failure, 'OPERATOR_API_FORBIDDEN')) initialize(state)
 }
 
@@ -239,43 +297,11 @@ function initialize<T extends KubernetesObject, C>(state: Following<T, C>): void
   state.initialized.resolve()
 }
 
-/** Whether an object is one of those that are listed and watched. */
-function isSelected(
-  { namespace, labelSelector }: Selection,
-  { metadata }: KubernetesObject,
-): boolean {
-  if (namespace !== undefined && metadata?.namespace !== namespace) return false
-  return labelSelector === undefined || isSelectedBy(labelSelector, metadata?.labels)
-}
-
 function entryOf<T extends KubernetesObject, C>(
   { options: { type, keep } }: Following<T, C>,
   object: T,
 ): Cached<C> {
-  const whole = { apiVersion: type.apiVersion, kind: type.kind, ...object }
-  const [key, uid] = identityOf(object)
-  const resourceVersion = object.metadata?.resourceVersion ?? ''
-  return { key, uid, resourceVersion, value: keep(withoutBallast(whole)) }
-}
-
-const ballast: readonly string[] = ['kubectl.kubernetes.io/last-applied-configuration']
-
-/** The object without what is large and never read. */
-function withoutBallast<T extends KubernetesObject>(object: T): T {
-  const metadata: Metadata & { readonly managedFields?: unknown } = object.metadata ?? {}
-  const { managedFields: _, annotations, ...rest } = metadata
-  const kept = Object.entries(annotations ?? {}).filter(([name]) => !ballast.includes(name))
-  return {
-    ...object,
-    metadata: {
-      ...rest,
-      ...(kept.length === 0 ? {} : { annotations: Object.fromEntries(kept) }),
-    },
-  }
-}
-
-function identityOf({ metadata }: KubernetesObject): [key: string, uid: string] {
-  return [keyOf(metadata?.namespace, metadata?.name ?? ''), metadata?.uid ?? '']
+  return cacheEntry(type, keep, object)
 }
 
 /** A listener that throws is a bug, and no reason to miss what comes next. */

@@ -1,36 +1,28 @@
-/** What could not be read so far, by watched namespace, and so seems empty: nothing may follow from it. */
+/**
+ * What cannot be read, by watched namespace: it seems empty, or as it was when it could be read last, and nothing
+ * may follow from it.
+ */
 import { Gauge, type Registry } from 'prom-client'
-import { ServiceError } from '../../../src/errors.ts'
+import type { ServiceError } from '../../../src/errors.ts'
 import type { Reflector } from './reflector.ts'
 
-type Followed = Pick<
-  Reflector<unknown>,
-  'type' | 'namespace' | 'isSynced' | 'isInitialized' | 'failure'
->
+type Followed = Pick<Reflector<unknown>, 'type' | 'namespace' | 'unread' | 'isInitialized'>
 
-/** Why nothing may follow from what these hold; null where all of them have been read. */
-export function unreadFailure(reflectors: readonly Followed[]): Error | null {
-  const unread = reflectors.find((reflector) => !reflector.isSynced())
-  if (unread === undefined) return null
-  const { plural } = unread.type
-  return (
-    unread.failure() ??
-    new ServiceError('OPERATOR_API_UNREACHABLE', `${plural} have not been listed yet`, {
-      remedy: 'Nothing: it is tried again.',
-    })
-  )
+/** Why nothing may follow from what these hold; null where all of them can be relied on. */
+export function unreadFailure(reflectors: readonly Followed[]): ServiceError | null {
+  return reflectors.map((reflector) => reflector.unread()).find((failure) => failure) ?? null
 }
 
-/** Kinds that could not be read in a namespace. */
+/** Kinds that cannot be read in a namespace. */
 interface Unread {
   /** Undefined: all namespaces. */
   readonly namespace: string | undefined
   readonly kinds: readonly string[]
 }
 
-/** Namespaces of which something could not be read, in their order. */
+/** Namespaces of which something cannot be read, in their order. */
 export function unreadNamespaces(reflectors: readonly Followed[]): Unread[] {
-  const unread = reflectors.filter((reflector) => !reflector.isSynced())
+  const unread = reflectors.filter((reflector) => reflector.unread() !== null)
   return [...Map.groupBy(unread, ({ namespace }) => namespace)].map(([namespace, found]) => ({
     namespace,
     kinds: found.map(({ type }) => type.kind),
@@ -38,29 +30,29 @@ export function unreadNamespaces(reflectors: readonly Followed[]): Unread[] {
 }
 
 /**
- * Why the operator is of no use yet: something is still being read, or in every namespace there is something
- * that it may not read. One such namespace among others keeps it from nothing but what is in there.
+ * Why the operator is of no use: something is still being read, or in every namespace there is something that
+ * it cannot read. One such namespace among others keeps it from nothing but what is in there.
  */
 export function unreadProblem(reflectors: readonly Followed[]): string | null {
   if (reflectors.length === 0) return 'not connected yet'
   const unread = unreadNamespaces(reflectors)
   const isUseful = new Set(reflectors.map(({ namespace }) => namespace)).size > unread.length
   const isInitialized = reflectors.every((reflector) => reflector.isInitialized())
-  return isUseful && isInitialized ? null : `not read yet: ${unread.map(unreadText).join('; ')}`
+  return isUseful && isInitialized ? null : `not read: ${unread.map(unreadText).join('; ')}`
 }
 
 /** What is not reconciled, though the rest is; null where that is nothing, or all. */
 export function unreadRemark(reflectors: readonly Followed[]): string | null {
   const unread = unreadNamespaces(reflectors)
   if (unread.length === 0 || unreadProblem(reflectors) !== null) return null
-  return `nothing is done where something may not be read: ${unread.map(unreadText).join('; ')}`
+  return `nothing is done where something cannot be read: ${unread.map(unreadText).join('; ')}`
 }
 
 /** Declares `viewmesh_operator_unread_kinds`; the label is not `namespace`, which is the operator's own. */
 export function declareUnread(registry: Registry, reflectors: () => readonly Followed[]): void {
   new Gauge({
     name: 'viewmesh_operator_unread_kinds',
-    help: 'Kinds that could not be read so far, by watched namespace (empty: all), in which nothing is done.',
+    help: 'Kinds that cannot be read, by watched namespace (empty: all), in which nothing is done.',
     labelNames: ['watched'],
     registers: [registry],
     collect() {

@@ -9,6 +9,7 @@ import { type Call, hasCode, jsonPatchError } from './api-error.ts'
 import type { Connection } from './connection.ts'
 import type { KubernetesObject } from './kubernetes-object.ts'
 import {
+  currentVersion,
   type Listing,
   type ListOptions,
   listAll,
@@ -62,9 +63,11 @@ export interface KubernetesApi {
     selection: Selection,
     options: ListOptions<T, C>,
   ): Promise<Listing<C>>
+  /** The resourceVersion of now, as a list would have it; no more than one object is read for it. */
+  version(selection: Selection, options?: CallOptions): Promise<string>
   /**
-   * Changes after a resourceVersion, until the API server ends the answer (after five to ten minutes). Throws
-   * OPERATOR_API_EXPIRED where it no longer knows what came after.
+   * Changes after a resourceVersion, until the API server ends the answer. Throws OPERATOR_API_EXPIRED where it
+   * no longer knows what came after.
    */
   watch<T extends KubernetesObject>(
     selection: Selection,
@@ -145,6 +148,7 @@ export function openApi(options: ApiOptions, parts: ApiParts): KubernetesApi {
       return answer === missing ? null : asGiven(answer)
     },
     list: (selection, given) => listAll(requests, selection, given),
+    version: (selection, { signal } = {}) => currentVersion(requests, selection, signal),
     watch: (selection, given) => watchFrom(requests, selection, given),
     apply: (type, object, given = {}) => apply(client, type, object, given),
     dryRunApply: (type, object, given = {}) =>
@@ -188,7 +192,7 @@ async function apply<T extends KubernetesObject>(
   try {
     return await applyOnce(client, type, object, { ...given, query: {} })
   } catch (error) {
-    if (!hasCode(error, 'OPERATOR_API_CONFLICT') || isOutdated(object, error)) throw error
+    if (!isFieldConflict(error)) throw error
     const facts = { ...error.facts, conflict: error.message }
     client.log.warn(facts, 'fields are taken from another owner')
     given.onConflict?.(error.message)
@@ -253,9 +257,12 @@ function asGiven<T>(answer: unknown): T {
   return answer as T
 }
 
-/** It is the version that was given which is in conflict, and no field. */
-function isOutdated({ metadata }: KubernetesObject, { facts }: ServiceError): boolean {
-  return metadata?.resourceVersion !== undefined && facts['fields'] === undefined
+/**
+ * Others own fields, which the API server names; a conflict without fields is of the version or the UID that was
+ * given, and whoever reads the object again gets on.
+ */
+function isFieldConflict(error: unknown): error is ServiceError {
+  return hasCode(error, 'OPERATOR_API_CONFLICT') && error.facts['fields'] !== undefined
 }
 
 /** The object is not there, rather than its kind or its namespace's API. */

@@ -33,8 +33,12 @@ export interface Listing<C> {
 export interface WatchOptions {
   readonly signal?: AbortSignal | undefined
   readonly resourceVersion: string
+  /** After so many whole seconds the API server ends the answer. */
+  readonly seconds: number
   /** A connection on which nothing came for so long counts as dead. */
   readonly silenceMs: number
+  /** Called when the API server has agreed to tell of changes. */
+  readonly onOpen?: () => void
 }
 
 /** A change; a bookmark carries a resourceVersion and nothing else. */
@@ -46,8 +50,6 @@ export interface WatchEvent<T> {
 const defaultPageSize = 100
 /** Longest line of a watch; etcd holds objects of 1.5 MiB at most, and JSON is longer than what it stores. */
 const maxLineBytes = 16_777_216
-/** The API server ends a watch after five to ten minutes, as for client-go. */
-const minWatchSeconds = 300
 
 function queryOf({ labelSelector, fieldSelector }: Selection): Record<string, string> {
   return {
@@ -103,14 +105,25 @@ async function listPages<T, C>(
   }
 }
 
+/** See `KubernetesApi.version`. */
+export async function currentVersion(
+  requests: Requests,
+  selection: Selection,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  const call: Call = { verb: 'list', type: selection.type, namespace: selection.namespace }
+  const query = { ...queryOf(selection), limit: '1' }
+  const { metadata } = (await requests.send(call, { query, signal })) as ListBody<unknown>
+  return metadata?.resourceVersion ?? ''
+}
+
 /** See `KubernetesApi.watch`. */
 export async function* watchFrom<T>(
   requests: Requests,
   selection: Selection,
-  { resourceVersion, silenceMs, signal }: WatchOptions,
+  { resourceVersion, seconds, silenceMs, onOpen, signal }: WatchOptions,
 ): AsyncGenerator<WatchEvent<T>, void, undefined> {
   const call: Call = { verb: 'watch', type: selection.type, namespace: selection.namespace }
-  const seconds = minWatchSeconds + Math.floor(Math.random() * minWatchSeconds)
   const query = {
     ...queryOf(selection),
     watch: 'true',
@@ -120,6 +133,7 @@ export async function* watchFrom<T>(
   }
   const { status, retryAfter, chunks } = await requests.stream(call, { query, signal }, silenceMs)
   if (status >= 300) throw answerError(call, status, await textOf(chunks), retryAfter)
+  onOpen?.()
   for await (const line of decodeLines(chunks, maxLineBytes)) yield parseEvent<T>(call, line)
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { V1StatefulSet } from '@kubernetes/client-node'
 import type { Host } from '../../../operator/api.ts'
+import { builtinTypes } from '../../../operator/runtime/client/resource-type.ts'
 import { readHost } from '../../support/resources/operator-cases.ts'
 import { type Fault, send, status } from '../support/kubernetes-server.ts'
 import { reconcileRoom } from '../support/reconcile-room.ts'
@@ -119,3 +120,31 @@ test('of a Host that is being deleted nothing is written any more', async () => 
   room.server.remove('/api/v1/namespaces/apps/services/mainnet-host')
   assert.deepEqual([await room.reconcile(host), room.writes()], [{}, []])
 })
+
+for (const kind of ['Pod', 'PersistentVolumeClaim'] as const) {
+  test(`nothing follows from what was known of a ${kind} once it may not be read any more`, async () => {
+    await started()
+    const { plural } = builtinTypes[kind]
+    const refusing: Fault = ({ path, method }, response) => {
+      if (method !== 'GET' || !path.endsWith(`/${plural}`)) return false
+      send(response, 403, status(403, 'Forbidden'))
+      return true
+    }
+    room.server.faults.add(refusing)
+    const lost = room.turn(kind)
+    room.server.dropWatches()
+    await lost
+    await room.edit<Host>('Host', 'mainnet', ({ spec }) => Object.assign(spec, { replicas: 3 }))
+    await room.reconcile(host)
+    assert.deepEqual(room.writes(), [])
+    const { status: value, reason, message } = room.condition(host, 'Stalled') ?? {}
+    assert.deepEqual([value, reason], ['True', 'Forbidden'])
+    assert.match(message ?? '', new RegExp(`^(list|watch) ${plural}: 403 `))
+    const found = room.turn(kind)
+    room.server.faults.delete(refusing)
+    await found
+    await room.reconcile(host)
+    assert.equal(room.condition(host, 'Stalled'), undefined)
+    assert.ok(room.writes().includes('PATCH statefulsets mainnet-host'))
+  })
+}

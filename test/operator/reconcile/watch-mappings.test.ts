@@ -24,6 +24,28 @@ test('an operator that starts begins with what was changed while none was at wor
   assert.deepEqual(added, ['apps/level resync', 'apps/edited user', 'apps/new user'])
 })
 
+test('what can no longer be read in a namespace is told to the resources in there', () => {
+  const turns = new Map<string, () => void>()
+  const elsewhere = { ...hostOf('far', 2), metadata: { namespace: 'others', name: 'far' } }
+  const view = viewOf([hostOf('near', 2), elsewhere])
+  const reflectors = view.reflectors.map((reflector) => ({
+    ...reflector,
+    namespace: 'apps',
+    onTurn: (listener: () => void) => {
+      turns.set(reflector.type.kind, listener)
+      return () => undefined
+    },
+  }))
+  const added: string[] = []
+  const add = (key: string, urgency: string): void => void added.push(`${key} ${urgency}`)
+  startWatches({ ...view, reflectors }, { Generator: { add }, Host: { add } })
+  added.length = 0
+  turns.get('Pod')?.()
+  assert.deepEqual(added, ['apps/near owned'])
+  turns.get('Generator')?.()
+  assert.deepEqual(added, ['apps/near owned', 'apps/near owned', 'others/far owned'])
+})
+
 test('a Host is reconciled when its Generator becomes Ready or not, and not for each block', () => {
   const host = readHost('host-full')
   const [reference] = host.spec.generators ?? []

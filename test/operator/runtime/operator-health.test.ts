@@ -23,8 +23,8 @@ test('both endpoints answer 200 while all is well, also with a remark, and else 
   try {
     assert.deepEqual(await ask('/healthz'), [200, '[+]event-loop ok\n'])
     assert.deepEqual(await ask('/readyz'), [200, '[+]watches ok\n[+]stopping ok\n'])
-    problem = 'not read yet: Pod'
-    const text = '[-]watches failed: not read yet: Pod\n[+]stopping ok\n'
+    problem = 'not read: Pod'
+    const text = '[-]watches failed: not read: Pod\n[+]stopping ok\n'
     assert.deepEqual(await ask('/readyz'), [503, text])
     problem = null
     remark = 'not read: Pod in apps'

@@ -53,6 +53,11 @@ export interface KubernetesServer {
   /** Raw bytes to all open watches. */
   tellWatches(text: string): void
   bookmark(): void
+  /**
+   * Keeps the world as it is now. The function restores it, as etcd is from a backup: what came later has never
+   * been, versions are given a second time, and all watches break.
+   */
+  backUp(): () => void
   /** Watches stay open and never hear of anything again. */
   freezeWatches(): void
   /** Cuts the connections of all open watches. */
@@ -72,6 +77,8 @@ interface Recorded {
 
 interface OpenWatch {
   readonly path: string
+  /** It hears of what is later than this. */
+  readonly from: number
   readonly response: ServerResponse
   isFrozen: boolean
 }
@@ -98,7 +105,8 @@ export async function openKubernetesServer(): Promise<KubernetesServer> {
     else objects.set(path, stored)
     history.push({ version, path, type, object: stored })
     for (const watch of watches)
-      if (isWithin(path, watch.path) && !watch.isFrozen) writeEvent(watch.response, type, stored)
+      if (isWithin(path, watch.path) && !watch.isFrozen && version > watch.from)
+        writeEvent(watch.response, type, stored)
     return stored
   }
   const put = (path: string, object: KubernetesObject): KubernetesObject => {
@@ -134,10 +142,19 @@ export async function openKubernetesServer(): Promise<KubernetesServer> {
     }
     for (const { version: at, path: own, type, object } of history)
       if (at > from && isWithin(own, path)) writeEvent(response, type, object)
-    const open: OpenWatch = { path, response, isFrozen: false }
+    const open: OpenWatch = { path, from, response, isFrozen: false }
     watches.add(open)
-    response.on('close', () => watches.delete(open))
+    const ending = setTimeout(() => {
+      if (version > from) bookmarkTo(response)
+      response.end()
+    }, Number(query['timeoutSeconds']) * 1_000)
+    response.on('close', () => {
+      clearTimeout(ending)
+      watches.delete(open)
+    })
   }
+  const bookmarkTo = (response: ServerResponse): void =>
+    writeEvent(response, 'BOOKMARK', { metadata: { resourceVersion: String(version) } })
   const read = (request: SeenRequest): Answer => {
     if (isCollection(request.path)) return list(request)
     const found = objects.get(request.path)
@@ -204,8 +221,17 @@ export async function openKubernetesServer(): Promise<KubernetesServer> {
     },
     bookmark() {
       version += 1
-      const object = { metadata: { resourceVersion: String(version) } }
-      for (const { response } of watches) writeEvent(response, 'BOOKMARK', object)
+      for (const { response } of watches) bookmarkTo(response)
+    },
+    backUp() {
+      const saved = { objects: new Map(objects), version }
+      return () => {
+        objects.clear()
+        for (const [path, object] of saved.objects) objects.set(path, object)
+        version = saved.version
+        history = []
+        for (const { response } of watches) response.destroy()
+      }
     },
     freezeWatches() {
       for (const open of watches) open.isFrozen = true
@@ -309,7 +335,7 @@ function refusalOf(
     const mayBeNew = method === 'PATCH' && !path.endsWith('/status')
     return mayBeNew ? null : status(404, 'NotFound')
   }
-  const uid = given.preconditions?.uid
+  const uid = given.preconditions?.uid ?? given.metadata?.uid
   if (uid !== undefined && uid !== before.metadata?.uid) return status(409, 'Conflict')
   const wanted = given.metadata?.resourceVersion
   const isStale = wanted !== undefined && wanted !== before.metadata?.resourceVersion

@@ -30,10 +30,10 @@ function reflectorOf<T extends KubernetesObject, C>(
   return {
     type,
     namespace: undefined,
-    isSynced: () => true,
+    unread: () => null,
+    onTurn: () => () => undefined,
     isInitialized: () => true,
     initialized: async () => undefined,
-    failure: () => null,
     get: (namespace, name) => cache.get(keyOf(namespace, name)),
     list: () => cache.values(),
     onChange: () => () => undefined,

@@ -66,6 +66,8 @@ interface ReconcileRoom {
   answer(views: ReadonlyMap<number, HealthView | null>): void
   /** Another operator takes over, which remembers nothing. */
   restart(): void
+  /** Resolves when the operator finds that it can no longer read a kind, or can again. */
+  turn(kind: Kind): Promise<void>
 }
 
 /** What one test has. */
@@ -157,6 +159,12 @@ export function reconcileRoom(namespace: string): ReconcileRoom {
     restart: () => {
       reconciles = reconcilesOf(ofTest())
     },
+    turn: (kind) =>
+      new Promise((resolve) => {
+        for (const reflector of reflectors) {
+          if (reflector.type.kind === kind) reflector.onTurn(resolve)
+        }
+      }),
   }
 }
 

@@ -314,8 +314,8 @@ for (const [chart, values] of [
 test('without a leader election an upgrade ends the old operator before it starts the new one', async () => {
   const strategyOf = async (enabled: boolean): Promise<unknown> => {
     const objects = await operatorChart({ leaderElection: { enabled } })
-    const deployment = objects.find(({ kind }) => kind === 'Deployment')
-    return (deployment?.['spec'] as { readonly strategy: unknown }).strategy
+    const [deployment] = objects.filter(({ kind }) => kind === 'Deployment')
+    return Object(deployment?.['spec']).strategy
   }
   assert.deepEqual(await strategyOf(false), { type: 'Recreate' })
   const rollingUpdate = { maxSurge: '25%', maxUnavailable: '25%' }

@@ -123,7 +123,7 @@ describe('the runtime of the operator, on a real API server', () => {
   test('a watch from a time that is forgotten says so', async () => {
     const watch = api.watch(
       { type: ConfigMap, namespace },
-      { resourceVersion: '1', silenceMs: 30_000 },
+      { resourceVersion: '1', seconds: 30, silenceMs: 30_000 },
     )
     await assert.rejects(watch[Symbol.asyncIterator]().next(), { code: 'OPERATOR_API_EXPIRED' })
   })

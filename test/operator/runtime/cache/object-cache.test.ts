@@ -27,3 +27,31 @@ test('an object that is selected again is there again', () => {
   cache.put(entry('10'))
   assert.equal(cache.get('apps/set')?.value, '10')
 })
+
+test('a list of an older state replaces everything, also objects of the same version', () => {
+  const told: string[] = []
+  const cache = createObjectCache<string>(({ before, after }) =>
+    told.push(`${before?.value} -> ${after?.value}`),
+  )
+  cache.put(entry('7'))
+  cache.put({ ...entry('9'), key: 'apps/other', uid: 'other' })
+  cache.forget('apps/gone', 'gone')
+  const other = { ...entry('7'), value: 'restored' }
+  const again = { ...entry('5'), key: 'apps/gone', uid: 'gone' }
+  cache.beginList()([other, again], '8', { isBack: true })
+  assert.deepEqual([...cache.values()], [other, again])
+  assert.deepEqual(told.slice(2), ['9 -> undefined', '7 -> restored', 'undefined -> 5'])
+})
+
+test('a list replaces nothing that our own writes were answered while it was read', () => {
+  const cache = cacheWith('7')
+  const replaceAll = cache.beginList()
+  const [written, made] = [entry('12'), { ...entry('13'), key: 'apps/made', uid: 'made' }]
+  cache.put(written)
+  cache.put(made)
+  cache.forget('apps/gone', 'gone')
+  replaceAll([entry('7'), { ...entry('5'), key: 'apps/gone', uid: 'gone' }], '11')
+  assert.deepEqual([...cache.values()], [written, made])
+  cache.beginList()([written], '14')
+  assert.deepEqual([...cache.values()], [written])
+})

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
 import type { Change } from '../../../../operator/runtime/cache/object-cache.ts'
-import { openReflector, type Reflector } from '../../../../operator/runtime/cache/reflector.ts'
+import {
+  openReflector,
+  type Reflector,
+  type ReflectorOptions,
+} from '../../../../operator/runtime/cache/reflector.ts'
 import { writeThrough } from '../../../../operator/runtime/cache/write-through.ts'
 import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
 import { builtinTypes } from '../../../../operator/runtime/client/resource-type.ts'
 import { kubernetesRoom } from '../../support/kubernetes-room.ts'
-import { type SeenRequest, send, status } from '../../support/kubernetes-server.ts'
+import { type Fault, type SeenRequest, send, status } from '../../support/kubernetes-server.ts'
 
 interface Data extends KubernetesObject {
   readonly data?: Readonly<Record<string, string>>
@@ -23,7 +27,7 @@ afterEach(() => reflector.close())
 const room = kubernetesRoom({ guards: [writeThrough(() => [reflector])] })
 
 /** Keeps the value `x` of each ConfigMap. */
-function open(options: { silenceMs?: number; labelSelector?: string; pageSize?: number } = {}) {
+function open(options: Partial<ReflectorOptions<Data, string>> = {}) {
   reflector = openReflector<Data, string>(
     {
       type,
@@ -47,6 +51,28 @@ function changed(isMeant: (change: Change<string>) => boolean): Promise<Change<s
       resolve(change)
     })
   })
+}
+
+/** The next time that it becomes unread, or is read again. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    const end = reflector.onTurn(() => {
+      end()
+      resolve()
+    })
+  })
+}
+
+/** Takes rights away, until they are given back. */
+function forbid(verbs: readonly ('list' | 'watch')[] = ['list', 'watch']) {
+  const refusing: Fault = (request, response) => {
+    if (request.method !== 'GET' || !verbs.includes(isWatch(request) ? 'watch' : 'list'))
+      return false
+    send(response, 403, status(403, 'Forbidden'))
+    return true
+  }
+  room.server.faults.add(refusing)
+  return { giveBack: () => room.server.faults.delete(refusing) }
 }
 
 function contents(): Record<string, string> {
@@ -153,7 +179,7 @@ test('failing lists are tried again and again; the log has the first failure and
   await reflector.initialized(soon())
   assert.deepEqual(room.client.log.messages('warn'), ['the API server cannot be followed'])
   assert.deepEqual(room.client.log.messages('info'), ['the API server answers again'])
-  assert.equal(reflector.failure(), null)
+  assert.equal(reflector.unread(), null)
 })
 
 test('a watch that is refused again and again is given up for a new list', async () => {
@@ -171,21 +197,100 @@ test('a watch that is refused again and again is given up for a new list', async
 })
 
 test('a kind that may not be listed settles with the failure, and recovers with the role', async () => {
-  let isAllowed = false
-  room.server.faults.add((_, response) => {
-    if (isAllowed) return false
-    send(response, 403, status(403, 'Forbidden'))
+  const right = forbid()
+  open()
+  await reflector.initialized(soon())
+  assert.equal(reflector.isInitialized(), true)
+  assert.equal(reflector.unread()?.code, 'OPERATOR_API_FORBIDDEN')
+  const turned = turn()
+  right.giveBack()
+  await turned
+  assert.equal(reflector.unread(), null)
+})
+
+for (const verbs of [['list', 'watch'], ['watch']] as const) {
+  test(`a right to ${verbs.join(' and ')} that is taken counts as unread with the next watch`, async () => {
+    room.server.put(`${path}/a`, { data: { x: '1' } } as Data)
+    open({ watchSeconds: 1 })
+    await watching()
+    const lost = turn()
+    const right = forbid(verbs)
+    await lost
+    assert.equal(reflector.unread()?.code, 'OPERATOR_API_FORBIDDEN')
+    const messages = room.client.log.messages('warn')
+    assert.deepEqual(messages, ['nothing is done here until it can be read'])
+    room.server.remove(`${path}/a`)
+    const found = turn()
+    right.giveBack()
+    await found
+    assert.equal(reflector.unread(), null)
+    assert.deepEqual(contents(), {})
+  })
+}
+
+test('what cannot be followed for other reasons counts as unread once that has lasted', async () => {
+  open({ unreadAfterMs: 50 })
+  await watching()
+  const failing: Fault = (_, response) => {
+    send(response, 500, status(500, 'InternalError'))
+    return true
+  }
+  room.server.faults.add(failing)
+  const lost = turn()
+  room.server.dropWatches()
+  await lost
+  assert.equal(reflector.unread()?.code, 'OPERATOR_API_FAILED')
+  const found = turn()
+  room.server.faults.delete(failing)
+  await found
+  assert.equal(reflector.unread(), null)
+})
+
+test('a watch lasts less than a minute, so that a right that is gone is missed in time', async () => {
+  open()
+  const { query } = await room.server.seen(isWatch)
+  const seconds = Number(query['timeoutSeconds'])
+  assert.ok(seconds >= 40 && seconds <= 50, `${seconds}`)
+})
+
+test('a watch that is always too far behind is tried again with growing pauses', async () => {
+  room.server.faults.add((request, response) => {
+    if (!isWatch(request)) return false
+    send(response, 410, status(410, 'Expired'))
     return true
   })
   open()
-  await reflector.initialized(soon())
-  assert.deepEqual([reflector.isSynced(), reflector.isInitialized()], [false, true])
-  assert.equal(reflector.failure()?.code, 'OPERATOR_API_FORBIDDEN')
-  isAllowed = true
-  const found = changed(({ key }) => key === 'apps/a')
-  room.server.put(`${path}/a`, {})
-  await found
-  assert.deepEqual([reflector.isSynced(), reflector.failure()], [true, null])
+  const pauses = (): number[] =>
+    room.client.log.lines
+      .filter(({ msg }) => msg === 'the watch is too far behind, listing again')
+      .map(({ retryInMs }) => Number(retryInMs))
+  while (pauses().length < 5) await new Promise(setImmediate)
+  // Between half of 1, 2, 4, 5 and 5 ms and all of it.
+  const [first = 0, , third = 0, , fifth = 0] = pauses()
+  assert.ok(first <= 1 && third >= 2 && fifth >= 2.5, `${pauses()}`)
+})
+
+test('after etcd was restored from a backup, what is there now replaces what was known', async () => {
+  for (const name of ['kept', 'edited', 'deleted'])
+    room.server.put(`${path}/${name}`, { data: { x: 'before' } } as Data)
+  open({ watchSeconds: 1 })
+  await watching()
+  const restore = room.server.backUp()
+  const last = changed(({ key }) => key === 'apps/made')
+  room.server.put(`${path}/edited`, { data: { x: 'after' } } as Data)
+  room.server.remove(`${path}/deleted`)
+  room.server.put(`${path}/made`, { data: { x: 'after' } } as Data)
+  await last
+  const back = changed(({ key }) => key === 'apps/deleted')
+  restore()
+  await back
+  const found = { 'apps/kept': 'before', 'apps/edited': 'before', 'apps/deleted': 'before' }
+  assert.deepEqual(contents(), found)
+  const object = { metadata: { name: 'edited', namespace: 'apps' }, data: { x: 'anew' } }
+  await room.client.api.apply(type, object)
+  assert.equal(contents()['apps/edited'], 'anew')
+  const warned = room.client.log.messages('warn')
+  assert.ok(warned.includes('the API server is at an older state again'))
 })
 
 test('what a write answered is known at once, and no earlier state comes back', async () => {

@@ -15,23 +15,22 @@ type Reflectors = Parameters<typeof unreadProblem>[0]
 
 const refused = new ServiceError('OPERATOR_API_FORBIDDEN', 'list pods b: 403', { remedy: '' })
 
+const awaited = new ServiceError('OPERATOR_API_UNREACHABLE', 'not listed', { remedy: '' })
+
 /** Pods and Services of a namespace; of the pods that is the state. */
 function followed(
   namespace: string | undefined,
   pods: 'read' | 'refused' | 'awaited' = 'read',
 ): Reflectors {
-  const isSynced = pods === 'read'
-  const isInitialized = pods !== 'awaited'
-  const failure = pods === 'refused' ? refused : null
-  const all = { namespace, isSynced: () => true, isInitialized: () => true, failure: () => null }
+  const failures = { read: null, refused, awaited }
+  const all = { namespace, isInitialized: () => true, unread: () => null }
   return [
     { ...all, type: builtinTypes.Service },
     {
       namespace,
       type: builtinTypes.Pod,
-      isSynced: () => isSynced,
-      isInitialized: () => isInitialized,
-      failure: () => failure,
+      isInitialized: () => pods !== 'awaited',
+      unread: () => failures[pods],
     },
   ]
 }
@@ -45,24 +44,24 @@ test('an operator that has read everything is ready, and has nothing to remark',
 test('an operator that is not connected, or still reads, is not ready', () => {
   assert.equal(unreadProblem([]), 'not connected yet')
   const all = [...followed('a'), ...followed('b', 'awaited')]
-  assert.equal(unreadProblem(all), 'not read yet: Pod in b')
+  assert.equal(unreadProblem(all), 'not read: Pod in b')
   assert.equal(unreadRemark(all), null)
-  assert.match(String(unreadFailure(all)), /pods have not been listed yet/)
+  assert.equal(unreadFailure(all), awaited)
 })
 
-test('a namespace that may not be read is remarked, and keeps nothing else from being ready', () => {
+test('a namespace that cannot be read is remarked, and keeps nothing else from being ready', () => {
   const all = [...followed('a'), ...followed('b', 'refused')]
   assert.equal(unreadProblem(all), null)
-  assert.equal(unreadRemark(all), 'nothing is done where something may not be read: Pod in b')
+  assert.equal(unreadRemark(all), 'nothing is done where something cannot be read: Pod in b')
   assert.deepEqual(unreadNamespaces(all), [{ namespace: 'b', kinds: ['Pod'] }])
   assert.equal(unreadFailure(all), refused)
 })
 
-test('an operator that may not read something in any of its namespaces is not ready', () => {
+test('an operator that cannot read something in any of its namespaces is not ready', () => {
   const both = [...followed('a', 'refused'), ...followed('b', 'refused')]
-  assert.equal(unreadProblem(both), 'not read yet: Pod in a; Pod in b')
+  assert.equal(unreadProblem(both), 'not read: Pod in a; Pod in b')
   assert.equal(unreadRemark(both), null)
-  assert.equal(unreadProblem(followed(undefined, 'refused')), 'not read yet: Pod')
+  assert.equal(unreadProblem(followed(undefined, 'refused')), 'not read: Pod')
 })
 
 test('how much of which namespace is not read is a metric, and none where all of it is', async () => {

@@ -175,7 +175,9 @@ test('a list whose next page has expired begins again, all at once', async () =>
 test('fields of others are taken over only after it was reported whose they were', async () => {
   room.server.faults.add(({ method, query }, response) => {
     if (method !== 'PATCH' || query['force'] === 'true') return false
-    send(response, 409, status(409, 'Conflict', 'conflict with "kubectl": .data.x'))
+    const causes = [{ reason: 'FieldManagerConflict', field: '.data.x' }]
+    const refusal = status(409, 'Conflict', 'conflict with "kubectl": .data.x')
+    send(response, 409, { ...refusal, details: { causes } })
     return true
   })
   const reported: string[] = []
@@ -186,6 +188,18 @@ test('fields of others are taken over only after it was reported whose they were
   const { query, headers } = room.server.requests.at(-1) ?? {}
   assert.equal(headers?.['content-type'], 'application/apply-patch+yaml')
   assert.deepEqual(query, { fieldManager: 'tester', fieldValidation: 'Strict', force: 'true' })
+})
+
+test('a conflict of the UID that was given is no conflict about fields, and nothing is forced', async () => {
+  room.server.put(`${path}/a`, {})
+  const object = { metadata: { name: 'a', namespace: 'apps', uid: 'of-another' } }
+  const reported: string[] = []
+  await assert.rejects(
+    room.client.api.apply(type, object, { onConflict: (conflict) => reported.push(conflict) }),
+    { code: 'OPERATOR_API_CONFLICT' },
+  )
+  const forced = room.server.requests.filter(({ query }) => query['force'] !== undefined)
+  assert.deepEqual([reported, forced, room.client.log.messages('warn')], [[], [], []])
 })
 
 test('what goes out is what was given, unknown fields too, with kind and apiVersion', async () => {

@@ -1,0 +1,93 @@
+/**
+ * Whether a cache may be relied on. It may from its first list on, for as long as it is kept up to date: it
+ * counts as unread at once where the API server refuses to show the kind, and where it cannot be followed for
+ * any other reason, once that has lasted. What counts as unread is listed anew before it is relied on again.
+ */
+import type { Logger } from 'pino'
+import { ServiceError } from '../../../src/errors.ts'
+import { hasCode } from '../client/api-error.ts'
+
+interface FreshnessOptions {
+  /** Lower-case plural of the kind, for messages. */
+  readonly plural: string
+  /** How long the API server may be out of reach, or fail, before what is cached counts as unread. Default 60,000. */
+  readonly unreadAfterMs?: number
+}
+
+interface FreshnessParts {
+  readonly log: Logger
+  /** Called when it becomes unread, and when it can be relied on again. */
+  readonly onTurn: () => void
+}
+
+export interface Freshness {
+  /** Why nothing may follow from what is cached; null where it may be relied on. */
+  unread(): ServiceError | null
+  /** Whether there has to be a list before anything else. */
+  needsList(): boolean
+  /** A list was read whole. */
+  listed(): void
+  /** The API server lets the kind be watched. */
+  watching(): void
+  failed(failure: ServiceError): void
+  close(): void
+}
+
+const defaultUnreadAfterMs = 60_000
+
+export function createFreshness(
+  { plural, unreadAfterMs = defaultUnreadAfterMs }: FreshnessOptions,
+  { log, onTurn }: FreshnessParts,
+): Freshness {
+  let hasList = false
+  let needsList = true
+  let failure: ServiceError | null = null
+  let isUnread = false
+  let timer: NodeJS.Timeout | undefined
+
+  const turnUnread = (): void => {
+    if (isUnread) return
+    clearTimeout(timer)
+    isUnread = true
+    needsList = true
+    log.warn({ err: failure }, 'nothing is done here until it can be read')
+    onTurn()
+  }
+  const recover = (): void => {
+    clearTimeout(timer)
+    timer = undefined
+    if (failure !== null) log.info('the API server answers again')
+    failure = null
+    if (!isUnread) return
+    isUnread = false
+    onTurn()
+  }
+  return {
+    unread: () => (hasList && !isUnread ? null : (failure ?? notListed(plural))),
+    needsList: () => needsList,
+    listed() {
+      needsList = false
+      // Of what was listed before, the watch decides: a list alone would be out of date at once.
+      if (hasList) return
+      hasList = true
+      recover()
+    },
+    watching: recover,
+    failed(found) {
+      const isFirst = failure === null
+      failure = found
+      if (hasCode(found, 'OPERATOR_API_FORBIDDEN')) turnUnread()
+      else if (isFirst) {
+        log.warn({ err: found }, 'the API server cannot be followed')
+        timer = setTimeout(turnUnread, unreadAfterMs)
+      }
+    },
+    close: () => clearTimeout(timer),
+  }
+}
+
+function notListed(plural: string): ServiceError {
+  return new ServiceError('OPERATOR_API_UNREACHABLE', `${plural} have not been listed yet`, {
+    remedy: 'Nothing: it is tried again.',
+  })
+}

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, mock, test } from 'node:test'
+import { createFreshness, type Freshness } from '../../../../operator/runtime/cache/freshness.ts'
+import { ServiceError } from '../../../../src/errors.ts'
+import { captureLog } from '../../../support/captured-log.ts'
+
+const away = new ServiceError('OPERATOR_API_UNREACHABLE', 'away', { remedy: '' })
+const forbidden = new ServiceError('OPERATOR_API_FORBIDDEN', 'no', { remedy: '' })
+
+let freshness: Freshness
+let turns: (string | null)[]
+
+beforeEach(() => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  turns = []
+  const onTurn = (): void => void turns.push(freshness.unread()?.message ?? null)
+  freshness = createFreshness({ plural: 'pods' }, { log: captureLog().log, onTurn })
+})
+afterEach(() => {
+  freshness.close()
+  mock.timers.reset()
+})
+
+test('what was never listed is unread, and the first list makes it readable', () => {
+  assert.equal(freshness.unread()?.message, 'pods have not been listed yet')
+  freshness.failed(away)
+  assert.equal(freshness.unread(), away)
+  freshness.listed()
+  assert.deepEqual([freshness.unread(), freshness.needsList()], [null, false])
+})
+
+test('a failure counts after a minute, and one that passes sooner does not', () => {
+  freshness.listed()
+  freshness.failed(away)
+  mock.timers.tick(59_999)
+  freshness.failed(away)
+  assert.equal(freshness.unread(), null)
+  freshness.watching()
+  mock.timers.tick(60_000)
+  freshness.failed(away)
+  mock.timers.tick(59_999)
+  assert.deepEqual(turns, [])
+  mock.timers.tick(1)
+  assert.deepEqual([turns, freshness.unread(), freshness.needsList()], [['away'], away, true])
+})
+
+test('a right that is missing counts at once, until there is a watch again', () => {
+  freshness.listed()
+  freshness.failed(forbidden)
+  freshness.failed(forbidden)
+  assert.deepEqual([freshness.unread(), freshness.needsList()], [forbidden, true])
+  freshness.listed()
+  assert.equal(freshness.unread(), forbidden)
+  freshness.watching()
+  assert.equal(freshness.unread(), null)
+  assert.deepEqual(turns, ['no', null])
+})
