@@ -23,8 +23,8 @@ export const mainConditions = {
       },
       RollingOut: {
         status: 'False',
-        meaning: 'Pods are being replaced, one after the other.',
-        event: 'Normal',
+        meaning: 'Pods are being replaced, one after the other; the Event PodsReplaced says why.',
+        event: 'none',
       },
       PodsFailing: {
         status: 'False',
@@ -81,8 +81,16 @@ export const mainConditions = {
           'A step failed and is tried again; the message says which and why: act only if it stays.',
         event: 'Warning',
       },
-      WaitingForRollout: { status: 'True', meaning: 'The StatefulSet is replacing pods.' },
-      ExpandingStorage: { status: 'True', meaning: 'Volumes are being made larger.' },
+      WaitingForRollout: {
+        status: 'True',
+        meaning: 'The StatefulSet is replacing pods.',
+        event: 'none',
+      },
+      ExpandingStorage: {
+        status: 'True',
+        meaning: 'Volumes are being made larger; see StorageReady.',
+        event: 'none',
+      },
     },
   },
   Stalled: {

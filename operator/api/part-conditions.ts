@@ -27,7 +27,7 @@ export const partConditions = {
       IdentityConflict: { status: 'False', meaning: 'See Stalled.' },
       KeyringMissing: { status: 'False', meaning: 'See Stalled.' },
       KeysClaimMissing: { status: 'False', meaning: 'See Stalled.' },
-      DuplicateKey: { status: 'False', meaning: 'See Stalled.', event: 'none' },
+      DuplicateKey: { status: 'False', meaning: 'See Stalled.' },
       PeerIDChanged: {
         status: 'False',
         meaning:

@@ -35,15 +35,17 @@ export function previousMessage<T extends ConditionType>(
   return reported?.reason === reason ? reported.message : null
 }
 
-/** What is worth an Event: conditions that have another reason than before. */
+/** What is worth an Event: conditions that have another reason than before, and one that `Stalled` does not have as well. */
 export function occurrencesOf(
   before: readonly Condition[],
   after: readonly WantedCondition[],
 ): Occurrence[] {
+  const stalled = after.find(({ type }) => type === 'Stalled')?.reason
   return after.flatMap(({ type, reason, message }): Occurrence[] => {
     const old = before.find((condition) => condition.type === type)
     const event = eventOf(type, reason)
-    if (old?.reason === reason || event === 'none') return []
+    const isToldByStalled = type !== 'Stalled' && reason === stalled
+    if (old?.reason === reason || event === 'none' || isToldByStalled) return []
     return [{ type: event, reason, action: type, note: message }]
   })
 }

@@ -4,7 +4,7 @@ import { builtinTypes } from '../../../operator/runtime/client/resource-type.ts'
 import { type EventRecorder, openEventRecorder } from '../../../operator/runtime/event-recorder.ts'
 import { createStatusWriter, type WantedStatus } from '../../../operator/runtime/status-writer.ts'
 import { kubernetesRoom } from '../support/kubernetes-room.ts'
-import type { SeenRequest } from '../support/kubernetes-server.ts'
+import { type SeenRequest, send, status } from '../support/kubernetes-server.ts'
 
 const type = builtinTypes.StatefulSet
 const path = '/apis/apps/v1/namespaces/apps/statefulsets/a'
@@ -37,12 +37,14 @@ test('what happens again and again is one Event with a count', async () => {
   for (let count = 0; count < 5; count += 1) recorder.record(type, object, occurrence)
   recorder.record(type, object, { ...occurrence, note: 'it is later' })
   await recorder.close()
-  const [created, other, counted, ...more] = writes()
   assert.deepEqual(
-    [created, other, counted].map((request) => request?.method),
-    ['POST', 'POST', 'PATCH'],
+    writes()
+      .map(({ method }) => method)
+      .toSorted(),
+    ['PATCH', 'POST', 'POST'],
   )
-  assert.deepEqual(more, [])
+  const [created] = writes()
+  const [counted] = writes().filter(({ method }) => method === 'PATCH')
   const given = { ...(created?.body as object), metadata: null, eventTime: null }
   assert.deepEqual(given, {
     metadata: null,
@@ -60,20 +62,81 @@ test('what happens again and again is one Event with a count', async () => {
       uid: 'uid-a',
     },
   })
-  const { series } = lastBody<{ series: { count: number } }>()
-  assert.equal(series.count, 5)
+  assert.partialDeepStrictEqual(counted?.body, { series: { count: 5 } })
 })
 
-test('an object with ever new occurrences gets 25 Events at most', async () => {
+/** Notes of the Events that were created, and the newest count of each. */
+function toldEvents(): Record<string, number> {
+  const told: Record<string, number> = {}
+  const notes = new Map<string, string>()
+  for (const { method, path: at, body } of writes()) {
+    const given = body as { metadata?: { name: string }; note: string; series: { count: number } }
+    if (method === 'POST') notes.set(given.metadata?.name ?? '', given.note)
+    const note = method === 'POST' ? given.note : (notes.get(at.split('/').at(-1) ?? '') ?? '')
+    told[note] = method === 'POST' ? 1 : given.series.count
+  }
+  return told
+}
+
+test('what goes beyond 25 Events of an object is counted on the last of its reason, and logged', async () => {
   const recorder = openRecorder()
   for (let count = 0; count < 40; count += 1) {
     recorder.record(type, object, { ...occurrence, note: `${count} blocks late` })
   }
   await recorder.close()
-  assert.equal(writes().length, 25)
+  const told = toldEvents()
+  assert.equal(Object.keys(told).length, 25)
+  assert.deepEqual([told['23 blocks late'], told['24 blocks late']], [1, 16])
+  const lines = room.client.log.lines.filter(({ msg }) => /only counted/.test(String(msg)))
+  assert.equal(lines.length, 15)
+  const facts = { kind: 'StatefulSet', namespace: 'apps', object: 'a', reason: 'Late' }
+  assert.partialDeepStrictEqual(lines.at(-1), { level: 'info', ...facts, note: '39 blocks late' })
 })
 
-test('an Event that cannot be written is logged and does no harm', async () => {
+test('neither Normal Events nor those of one reason keep a warning from being told', async () => {
+  const recorder = openRecorder()
+  for (let count = 0; count < 40; count += 1) {
+    const normal = { type: 'Normal', reason: 'Moved', action: 'Apply', note: `${count}` } as const
+    recorder.record(type, object, normal)
+    recorder.record(type, object, { ...occurrence, note: `${count} blocks late` })
+  }
+  recorder.record(type, object, { ...occurrence, reason: 'Forbidden', note: 'it may not' })
+  await recorder.close()
+  const told = toldEvents()
+  assert.equal(Object.keys(told).length, 25 + 25 + 1)
+  assert.equal(told['it may not'], 1)
+})
+
+test('an Event that cannot be written now is written later, and one that is refused is logged', async () => {
+  const recorder = openEventRecorder(
+    { controller: 'viewmesh.io/operator', instance: 'operator-0', repeatMs: 1 },
+    { api: room.client.api, log: room.client.log.log },
+  )
+  const fourth = Promise.withResolvers<void>()
+  let attempts = 0
+  room.server.faults.add(({ body }, response) => {
+    const isRefused = (body as { reason?: string }).reason === 'Refused'
+    if (!isRefused) attempts += 1
+    if (!isRefused && attempts === 4) {
+      fourth.resolve()
+      return false
+    }
+    send(response, isRefused ? 403 : 500, status(isRefused ? 403 : 500, 'No'))
+    return true
+  })
+  recorder.record(type, object, occurrence)
+  recorder.record(type, object, { ...occurrence, reason: 'Refused', note: 'it is refused' })
+  await fourth.promise
+  await recorder.close()
+  assert.equal(attempts, 4)
+  const dropped = room.client.log.lines.filter(({ level }) => level === 'warn')
+  assert.deepEqual(
+    dropped.map(({ msg, reason, note }) => [msg, reason, note]),
+    [['an Event could not be written', 'Refused', 'it is refused']],
+  )
+})
+
+test('an Event that cannot be written to the end is logged and does no harm', async () => {
   await room.client.api.close()
   const recorder = openRecorder()
   recorder.record(type, object, occurrence)

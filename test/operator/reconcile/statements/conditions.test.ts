@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { mainConditions } from '../../../../operator/api/main-conditions.ts'
+import { partConditions } from '../../../../operator/api/part-conditions.ts'
 import {
   conditionsOf,
   occurrencesOf,
@@ -42,8 +44,6 @@ test('what was asked for and what passes by itself is no warning; what failed is
     occurrencesOf([], conditionsOf(statements)).map(({ type, reason }) => `${type} ${reason}`)
   const message = 'said'
   for (const [statements, reported] of [
-    [{ Ready: { reason: 'RollingOut', message } }, 'Normal RollingOut'],
-    [{ Reconciling: { reason: 'WaitingForRollout', message } }, 'Normal WaitingForRollout'],
     [{ StorageReady: { reason: 'Expanding', message } }, 'Normal Expanding'],
     [
       { StorageReady: { reason: 'FileSystemResizePending', message } },
@@ -58,3 +58,39 @@ test('what was asked for and what passes by itself is no warning; what failed is
     assert.deepEqual(typeOf(statements), [reported])
   }
 })
+
+test('what Stalled and a part say for one reason is told once, by Stalled', () => {
+  const message = 'gone'
+  const { reasons } = mainConditions.Stalled
+  const shared = typedKeys(reasons).filter((reason) =>
+    Object.values(partConditions).some((part) => reason in part.reasons),
+  )
+  assert.ok(shared.includes('KeysClaimMissing') && shared.includes('DuplicateKey'))
+  for (const reason of shared) {
+    const part = { type: 'IdentityReady', status: 'False', reason, message } as const
+    const after = [...conditionsOf({ Stalled: { reason, message } }), part]
+    const told = occurrencesOf([], after).map((event) => `${event.action} ${event.reason}`)
+    assert.deepEqual(told, [`Stalled ${reason}`])
+    assert.deepEqual(occurrencesOf([{ ...after[0], ...at }] as never, after), [])
+  }
+})
+
+test('a roll-out and larger volumes are told once, by what says why', () => {
+  const message = 'pods are being replaced'
+  const rolling = conditionsOf({
+    Ready: { reason: 'RollingOut', message },
+    Reconciling: { reason: 'WaitingForRollout', message },
+  })
+  assert.deepEqual(occurrencesOf([], rolling), [])
+  const growing = conditionsOf({
+    Ready: { reason: 'WaitingForStorage', message },
+    Reconciling: { reason: 'ExpandingStorage', message },
+    StorageReady: { reason: 'Expanding', message },
+  })
+  const told = occurrencesOf([], growing).map(({ reason }) => reason)
+  assert.deepEqual(told, ['Expanding'])
+})
+
+function typedKeys<T extends object>(object: T): (keyof T & string)[] {
+  return Object.keys(object) as (keyof T & string)[]
+}
