@@ -6,6 +6,7 @@ import { parse } from 'yaml'
 import { generatorObjects } from '../../operator/resources/generator-objects.ts'
 import { hostObjects } from '../../operator/resources/host-objects.ts'
 import { type ChildObject, statefulSetOf } from '../../operator/resources/objects/child-object.ts'
+import { toYaml } from '../generate/chart-objects.ts'
 import { repository } from '../support/repository.ts'
 import {
   generatorCases,
@@ -50,6 +51,15 @@ function built(name: string): readonly ChildObject[] {
   const { podTemplate: _, ...alone } = spec
   return generatorObjects({ ...generator, spec: alone }, context).objects
 }
+
+test('what Helm reads of objects is what was written, also words that YAML once took for others', () => {
+  const value = { word: 'yes', off: 'off', number: '0777', time: '1:30', port: 9171, text: '$(A)' }
+  assert.deepEqual(parse(toYaml(value), { version: '1.1' }), value)
+  for (const chart of ['generator', 'host']) {
+    const text = readFileSync(`${repository}/charts/${chart}/files/objects.yaml`, 'utf8')
+    assert.deepEqual(parse(text, { version: '1.1' }), parse(text))
+  }
+})
 
 for (const name of [...Object.keys(generatorCases), ...Object.keys(hostCases)]) {
   test(`${name}: what the operator makes of it is in what the standalone chart begins with`, () => {

@@ -58,7 +58,12 @@ const context: BuildContext = {
 export function chartObjects(kind: 'Generator' | 'Host'): string {
   const named = objectsOf(kind).map((object) => [keyOf(kind, object), plain(object)] as const)
   const head = `# Made from operator/resources: what a standalone ${kind} consists of, before values are set in it.\n`
-  return head + stringify(Object.fromEntries(named), { aliasDuplicateObjects: false, lineWidth: 0 })
+  return head + toYaml(Object.fromEntries(named))
+}
+
+/** For Helm, which reads YAML 1.1, where `yes` without quotes is true. */
+export function toYaml(value: object): string {
+  return stringify(value, { version: '1.1', aliasDuplicateObjects: false, lineWidth: 0 })
 }
 
 function objectsOf(kind: 'Generator' | 'Host'): readonly ChildObject[] {

@@ -43,7 +43,7 @@ export function openScratch(root: string): Scratch {
   for (const path of listed.split('\0')) {
     if (path === '' || path === 'node_modules' || !existsSync(join(root, path))) continue
     mkdirSync(dirname(join(folder, path)), { recursive: true })
-    cpSync(join(root, path), join(folder, path), { verbatimSymlinks: true })
+    cpSync(join(root, path), join(folder, path), { recursive: true, verbatimSymlinks: true })
   }
   symlinkSync(realpathSync(join(root, 'node_modules')), join(folder, 'node_modules'))
   return {

@@ -55,7 +55,7 @@ async function writeNext(folder: string): Promise<void> {
   for (const path of stdout.split('\0')) {
     if (path === '' || !existsSync(join(repository, path))) continue
     mkdirSync(join(folder, path, '..'), { recursive: true })
-    cpSync(join(repository, path), join(folder, path), { verbatimSymlinks: true })
+    cpSync(join(repository, path), join(folder, path), { recursive: true, verbatimSymlinks: true })
   }
   const { version } = JSON.parse(readFileSync(`${repository}/package.json`, 'utf8'))
   for (const change of changesAfter(version)) makeChange(folder, change)
