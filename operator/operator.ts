@@ -101,6 +101,7 @@ export async function openOperator(
   const reconcilers = openReconcilers(
     {
       clusterDomain: settings.clusterDomain,
+      resyncMs: settings.resyncMs,
       defaults: {
         images: { generator: settings.generatorImage, host: settings.hostImage },
         generatorPriorityClass: settings.generatorPriorityClass,
@@ -131,8 +132,8 @@ function startControllers(
 ): void {
   const open = (kind: 'Generator' | 'Host'): Controller =>
     openController(
-      { name: kind.toLowerCase(), workers: settings.workers, resyncMs: settings.resyncMs },
-      { reconcile: reconcilers.reconcile[kind], keys: () => reconcilers.keys(kind), log, metrics },
+      { name: kind.toLowerCase(), workers: settings.workers },
+      { reconcile: reconcilers.reconcile[kind], log, metrics },
     )
   const controllers = { Generator: open('Generator'), Host: open('Host') }
   running.own('controllers', {

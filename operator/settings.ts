@@ -170,8 +170,8 @@ export const operatorSettings: SettingsTable<OperatorSettings> = {
     env: 'RESYNC_INTERVAL_MS',
     kind: integerBetween(1_000, 86_400_000),
     unit: 'ms',
-    default: 600_000,
-    doc: 'Every resource is reconciled again after about this time, even if nothing changed.',
+    default: 5_000,
+    doc: 'Every resource is reconciled again after this time, even if nothing changed, and its Secrets are read again; later where there are many resources, so that there are five a second at most.',
   },
   healthAddress: {
     key: 'health.addr',

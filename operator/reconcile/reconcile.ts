@@ -65,7 +65,7 @@ function forget<R extends Resource, F>(
   parts.observer.watch(owner, [])
   memories.drop(key)
   holders.release(key)
-  parts.pollInterval.endWaiting(owner)
+  parts.resync.endWaiting(owner)
 }
 
 /** Gets as far as it can; what stops it is a finding too. */

@@ -7,7 +7,7 @@ import type { Reconcile } from '../runtime/controller.ts'
 import type { EventRecorder } from '../runtime/event-recorder.ts'
 import type { StatusWriter } from '../runtime/status-writer.ts'
 import type { ReconcileOptions } from './fetch/kind-logic.ts'
-import { createPollInterval } from './fetch/poll-interval.ts'
+import { createResyncInterval } from './fetch/resync-interval.ts'
 import { generatorLogic } from './generator-logic.ts'
 import { createHostLogic } from './host-logic.ts'
 import { type ClusterView, resourceType } from './observe/cluster-view.ts'
@@ -15,6 +15,11 @@ import { fetchText, openHealthObserver } from './observe/health-observer.ts'
 import type { Informer } from './observe/informer.ts'
 import { createReconcile } from './reconcile.ts'
 import { type Controllers, startWatches } from './watch-mappings.ts'
+
+interface ReconcilersOptions extends ReconcileOptions {
+  /** How often each of few resources is reconciled though nothing changed. */
+  readonly resyncMs: number
+}
 
 interface ReconcilersParts {
   readonly api: KubernetesApi
@@ -27,15 +32,13 @@ interface ReconcilersParts {
 export interface Reconcilers {
   /** What a controller of each kind has to call. */
   readonly reconcile: Readonly<Record<Resource['kind'], Reconcile>>
-  /** All keys of a kind, for the resync. */
-  keys(kind: Resource['kind']): Iterable<string>
   /** Adds the keys of all resources to these controllers, and those of what changes from now on. */
   startWatches(controllers: Controllers): void
   close(): Promise<void>
 }
 
 export function openReconcilers(
-  options: ReconcileOptions,
+  options: ReconcilersOptions,
   { api, view, status, events, log }: ReconcilersParts,
 ): Reconcilers {
   let controllers: Controllers | null = null
@@ -61,7 +64,7 @@ export function openReconcilers(
     events,
     now: () => new Date(),
     nowMs: () => performance.now(),
-    pollInterval: createPollInterval(count),
+    resync: createResyncInterval(options.resyncMs, count),
   }
   return {
     reconcile: {
@@ -75,10 +78,6 @@ export function openReconcilers(
         informer: view.hosts,
         type: resourceType(hostKind),
       }),
-    },
-    keys: (kind) => {
-      const informer = kind === 'Generator' ? view.generators : view.hosts
-      return [...informer.list()].map(({ key }) => key)
     },
     startWatches: (given) => {
       controllers = given

@@ -24,8 +24,8 @@ export async function patchStatus<R extends Resource, F>(
   const latest = parts.informer.get(namespace, name)
   if (latest?.uid !== uid) return {}
   const owner = observedName(resource)
-  if (isWaiting(findings)) parts.pollInterval.beginWaiting(owner)
-  else parts.pollInterval.endWaiting(owner)
+  if (isWaiting(findings)) parts.resync.beginWaiting(owner)
+  else parts.resync.endWaiting(owner)
   const state = observeState(parts, resource, findings.unwatched)
   const wanted = wantedStatus(logic, parts, resource, { findings, state })
   const { resourceVersion, value } = latest
@@ -35,7 +35,7 @@ export async function patchStatus<R extends Resource, F>(
   const nextWarningMs = recordEvents(context, wanted, outcome.written)
   checkHealthIfRequested(context)
   const pauses = [
-    parts.pollInterval.intervalMs(owner),
+    parts.resync.intervalMs(owner),
     ...(nextWarningMs === null ? [] : [nextWarningMs]),
     ...(isPassing(findings.error) ? [passingMs] : []),
     ...(outcome.requeueAfterMs === undefined ? [] : [outcome.requeueAfterMs]),

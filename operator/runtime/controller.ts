@@ -36,8 +36,6 @@ export interface ControllerOptions {
   readonly name: string
   /** Keys worked on at once. Default 4. */
   readonly workers?: number
-  /** Every key is reconciled again after about this time. Default 600,000. */
-  readonly resyncMs?: number
   /** First and longest pause after failures. Default 5 and 1,000,000. */
   readonly minRetryMs?: number
   readonly maxRetryMs?: number
@@ -47,8 +45,6 @@ export interface ControllerOptions {
 
 interface ControllerParts {
   readonly reconcile: Reconcile
-  /** All keys there are, for the resync. */
-  readonly keys: () => Iterable<string>
   readonly log: Logger
   readonly metrics: { readonly queue: QueueMetrics; readonly reconcile: ReconcileMetrics }
 }
@@ -65,8 +61,6 @@ export interface Controller {
 }
 
 const defaultWorkers = 4
-const defaultResyncMs = 600_000
-const resyncJitter = 0.1
 const defaultMinRetryMs = 5
 const defaultMaxRetryMs = 1_000_000
 const defaultStopTimeoutMs = 20_000
@@ -94,7 +88,6 @@ interface ControllerState {
   readonly running: Set<Promise<void>>
   readonly aborting: AbortController
   phase: 'waiting' | 'working' | 'closed'
-  resync: NodeJS.Timeout | undefined
 }
 
 /** Opens it; nothing is worked on before `start`. */
@@ -102,7 +95,6 @@ export function openController(options: ControllerOptions, parts: ControllerPart
   const { name } = options
   const settings = {
     workers: options.workers ?? defaultWorkers,
-    resyncMs: options.resyncMs ?? defaultResyncMs,
     minRetryMs: options.minRetryMs ?? defaultMinRetryMs,
     maxRetryMs: options.maxRetryMs ?? defaultMaxRetryMs,
     stopTimeoutMs: options.stopTimeoutMs ?? defaultStopTimeoutMs,
@@ -117,7 +109,6 @@ export function openController(options: ControllerOptions, parts: ControllerPart
     running: new Set(),
     aborting: new AbortController(),
     phase: 'waiting',
-    resync: undefined,
   }
   const { metrics } = parts
   metrics.reconcile.workers.set({ controller: name }, settings.workers)
@@ -125,11 +116,10 @@ export function openController(options: ControllerOptions, parts: ControllerPart
   metrics.queue.running.set(name, () => state.queue.runningForMs())
   return {
     add: (key, urgency) => add(state, key, urgency),
-    addAfter: (key, delayMs) => addAfter(state, key, delayMs),
+    addAfter: (key, delayMs) => addAfter(state, key, delayMs, 'resync'),
     start() {
       if (state.phase !== 'waiting') return
       state.phase = 'working'
-      planResync(state)
       schedule(state)
     },
     close: () => close(state),
@@ -143,7 +133,7 @@ function add(state: ControllerState, key: string, urgency: Urgency): void {
   schedule(state)
 }
 
-function addAfter(state: ControllerState, key: string, delayMs: number): void {
+function addAfter(state: ControllerState, key: string, delayMs: number, urgency: Urgency): void {
   if (state.phase === 'closed') return
   const { later } = state
   const atMs = performance.now() + delayMs
@@ -152,7 +142,7 @@ function addAfter(state: ControllerState, key: string, delayMs: number): void {
   clearTimeout(known?.timer)
   const fire = (): void => {
     later.delete(key)
-    add(state, key, 'owned')
+    add(state, key, urgency)
   }
   later.set(key, { timer: setTimeout(fire, Math.min(delayMs, maxTimerMs)), atMs })
 }
@@ -193,7 +183,7 @@ async function attempt(state: ControllerState, key: string, run: ReconcileRun): 
   try {
     const { requeueAfterMs, isTerminal = false } = await state.parts.reconcile(key, run)
     state.failures.delete(key)
-    if (requeueAfterMs !== undefined) addAfter(state, key, requeueAfterMs)
+    if (requeueAfterMs !== undefined) addAfter(state, key, requeueAfterMs, 'resync')
     if (isTerminal) return countTerminal(state)
     return requeueAfterMs === undefined ? 'success' : 'requeue_after'
   } catch (error) {
@@ -224,26 +214,12 @@ function retry(state: ControllerState, key: string, error: unknown, log: Logger)
   parts.metrics.reconcile.errors.inc({ controller: name })
   parts.metrics.queue.retries.inc(labelsOf(state))
   log.warn({ err: error, retryInMs: delayMs, failures: count + 1 }, 'reconcile failed')
-  addAfter(state, key, delayMs)
-}
-
-function planResync(state: ControllerState): void {
-  const share = 1 - resyncJitter + Math.random() * 2 * resyncJitter
-  state.resync = setTimeout(() => resyncAll(state), state.settings.resyncMs * share)
-}
-
-function resyncAll(state: ControllerState): void {
-  const { failures, parts } = state
-  const known = new Set(parts.keys())
-  for (const key of known) add(state, key, 'resync')
-  for (const key of failures.keys()) if (!known.has(key)) failures.delete(key)
-  planResync(state)
+  addAfter(state, key, delayMs, 'owned')
 }
 
 async function close(state: ControllerState): Promise<void> {
   const { name, settings, parts, running, later, aborting } = state
   state.phase = 'closed'
-  clearTimeout(state.resync)
   for (const { timer } of later.values()) clearTimeout(timer)
   const limit = setTimeout(() => {
     parts.log.warn({ controller: name, running: running.size }, 'reconciles are cut off')

@@ -42,7 +42,7 @@ export async function fetchInputs<R extends Resource, F>(
   const addresses = (resource.status?.nodes ?? []).flatMap((node) => node.addresses ?? [])
   const refetchKey = refetchKeyOf(resource, [addresses, logic.refetchKey?.(resource)])
   const podUIDs = podUIDsOf(state)
-  const intervalMs = parts.pollInterval.intervalMs(observedName(resource))
+  const intervalMs = parts.resync.intervalMs(observedName(resource))
   const isFresh = before !== null && parts.nowMs() - before.atMs < intervalMs * 0.9
   if (isFresh && before.refetchKey === refetchKey && before.podUIDs === podUIDs) {
     return { secrets: null, inputs: before }

@@ -5,7 +5,7 @@ import type { ResourceType } from '../../runtime/client/resource-type.ts'
 import type { EventRecorder } from '../../runtime/event-recorder.ts'
 import type { StatusWriter } from '../../runtime/status-writer.ts'
 import type { ReconcileOptions } from '../fetch/kind-logic.ts'
-import type { PollInterval } from '../fetch/poll-interval.ts'
+import type { ResyncInterval } from '../fetch/resync-interval.ts'
 import type { ClusterView } from '../observe/cluster-view.ts'
 import type { HealthObserver } from '../observe/health-observer.ts'
 import type { Informer } from '../observe/informer.ts'
@@ -24,6 +24,6 @@ export interface ReconcileParts<R extends Resource> {
   readonly now: () => Date
   /** Milliseconds of a clock that never goes back. */
   readonly nowMs: () => number
-  /** How often Secrets of a resource are polled, since they are not watched. */
-  readonly pollInterval: PollInterval
+  /** How often a resource is reconciled, and its Secrets are read, though nothing changed. */
+  readonly resync: ResyncInterval
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { Registry } from 'prom-client'
 import {
   type Controller,
@@ -17,17 +18,10 @@ const log = captureLog()
 let registry: Registry
 let controller: Controller
 
-function open(
-  reconcile: Reconcile,
-  options: Partial<ControllerOptions> = {},
-  keys: () => Iterable<string> = () => [],
-): Controller {
+function open(reconcile: Reconcile, options: Partial<ControllerOptions> = {}): Controller {
   registry = new Registry()
   const metrics = openRuntimeMetrics(registry)
-  controller = openController(
-    { name: 'thing', ...options },
-    { reconcile, keys, log: log.log, metrics },
-  )
+  controller = openController({ name: 'thing', ...options }, { reconcile, log: log.log, metrics })
   return controller
 }
 
@@ -148,21 +142,29 @@ test('while the API server cannot be reached or written to, pauses are ten secon
   )
 })
 
-test('a reconcile may ask to be repeated, and every key is reconciled again now and then', async () => {
-  const runs = new Map<string, number>()
+test('a key is reconciled again when its reconcile asks for it, behind what changed', async () => {
+  const runs: string[] = []
   const enough = Promise.withResolvers<void>()
+  const due = Promise.withResolvers<void>()
   open(
     async (key) => {
-      runs.set(key, (runs.get(key) ?? 0) + 1)
-      if ((runs.get('asked') ?? 0) > 1 && (runs.get('known') ?? 0) > 1) enough.resolve()
-      return key === 'asked' ? { requeueAfterMs: 1 } : {}
+      runs.push(key)
+      if (key === 'asked' && runs.length > 1) enough.resolve()
+      if (key !== 'busy') return key === 'asked' ? { requeueAfterMs: 1 } : {}
+      await due.promise
+      controller.add('changed', 'owned')
+      return {}
     },
-    { resyncMs: 10 },
-    () => ['known'],
+    { workers: 1 },
   )
   controller.add('asked', 'user')
+  controller.add('busy', 'owned')
   controller.start()
+  while ((await metricValue(registry, 'workqueue_depth')) === 0) await setImmediate()
+  due.resolve()
   await enough.promise
+  await controller.close()
+  assert.deepEqual(runs.slice(0, 4), ['asked', 'busy', 'changed', 'asked'])
 })
 
 test('closing takes no more keys, waits for what is running, and cuts off what takes too long', async () => {

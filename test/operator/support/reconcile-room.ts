@@ -8,7 +8,7 @@ import type { V1StatefulSet } from '@kubernetes/client-node'
 import { generatorKind, hostKind } from '../../../operator/api/resource-kinds.ts'
 import type { Condition } from '../../../operator/api/status.ts'
 import type { Resource } from '../../../operator/api.ts'
-import { createPollInterval } from '../../../operator/reconcile/fetch/poll-interval.ts'
+import { createResyncInterval } from '../../../operator/reconcile/fetch/resync-interval.ts'
 import { generatorLogic } from '../../../operator/reconcile/generator-logic.ts'
 import { createHostLogic } from '../../../operator/reconcile/host-logic.ts'
 import {
@@ -248,7 +248,7 @@ function reconcilesOf(state: State): Reconciles {
     },
     now: () => new Date(startMs + state.nowMs),
     nowMs: () => state.nowMs,
-    pollInterval: createPollInterval(() => 1),
+    resync: createResyncInterval(5_000, () => 1),
   }
   const hosts = { ...shared, informer: view.hosts, type: types.Host }
   const generators = { ...shared, informer: view.generators, type: types.Generator }

@@ -183,7 +183,7 @@ test('a platform that chooses the user gets pods without one', async () => {
 
 test('workers and the resync interval are values', async () => {
   const usual = settingsOf(await operatorChart({}))
-  assert.deepEqual([usual['WORKERS'], usual['RESYNC_INTERVAL_MS']], ['4', '600000'])
+  assert.deepEqual([usual['WORKERS'], usual['RESYNC_INTERVAL_MS']], ['4', '5000'])
   const controller = { workers: 16, resyncIntervalMs: 86_400_000 }
   const given = settingsOf(await operatorChart({ controller }))
   assert.deepEqual([given['WORKERS'], given['RESYNC_INTERVAL_MS']], ['16', '86400000'])

@@ -149,7 +149,8 @@ test('an Event says whose fields were taken back, and which', async () => {
   const conflict = 'conflict with "kubectl-edit" using apps/v1: .spec.replicas'
   room.server.faults.add(({ method, query }, response) => {
     if (method !== 'PATCH' || query['force'] === 'true') return false
-    send(response, 409, status(409, 'Conflict', conflict))
+    const causes = [{ reason: 'FieldManagerConflict', field: '.spec.replicas' }]
+    send(response, 409, { ...status(409, 'Conflict', conflict), details: { causes } })
     return true
   })
   const reported: Occurrence[] = []

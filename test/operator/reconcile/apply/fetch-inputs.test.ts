@@ -10,7 +10,7 @@ import {
 } from '../../../../operator/reconcile/apply/resource-memory.ts'
 import type { ObservedState } from '../../../../operator/reconcile/evaluate/observed-state.ts'
 import type { KindLogic } from '../../../../operator/reconcile/fetch/kind-logic.ts'
-import { createPollInterval } from '../../../../operator/reconcile/fetch/poll-interval.ts'
+import { createResyncInterval } from '../../../../operator/reconcile/fetch/resync-interval.ts'
 import type { SchemaFacts } from '../../../../operator/reconcile/fetch/schema-source.ts'
 import {
   type GeneratorFacts,
@@ -64,7 +64,7 @@ function partsOf<R extends Resource>(intervalMs: number, reported: string[]): Re
     events,
     now: () => new Date(0),
     nowMs: () => 0,
-    pollInterval: { ...createPollInterval(() => 1), intervalMs: () => intervalMs },
+    resync: { ...createResyncInterval(5_000, () => 1), intervalMs: () => intervalMs },
   } as unknown as ReconcileParts<R>
 }
 
