@@ -18,6 +18,7 @@ import {
   type WatchOptions,
   watchFrom,
 } from './list-watch.ts'
+import { type PodLogOptions, readLog } from './pod-log.ts'
 import { openRequests, type Requests, type WriteGuard } from './requests.ts'
 import type { ObjectAddress, ResourceType } from './resource-type.ts'
 
@@ -46,6 +47,8 @@ interface PatchOptions extends CallOptions {
 interface DeleteOptions extends CallOptions {
   /** Deletes this very object and no later one of the same name. */
   readonly uid?: string | undefined
+  /** Deletes it only as it was read: after any change of it, it is a conflict (OPERATOR_API_CONFLICT). */
+  readonly resourceVersion?: string | undefined
   readonly propagation?: 'Background' | 'Foreground' | 'Orphan'
 }
 
@@ -104,6 +107,8 @@ export interface KubernetesApi {
     object: T,
     options?: CallOptions,
   ): Promise<T>
+  /** The log of a pod's container, in pieces as they come. */
+  readLog(pod: Omit<ObjectAddress, 'type'>, options: PodLogOptions): AsyncIterable<Uint8Array>
   /** False where there was no such object. */
   delete(address: ObjectAddress, options?: DeleteOptions): Promise<boolean>
   close(): Promise<void>
@@ -163,9 +168,14 @@ export function openApi(options: ApiOptions, parts: ApiParts): KubernetesApi {
       const call: Call = { verb: 'replace', ...placeOf(type, object) }
       return asGiven(await requests.send(call, { query: client.strict, body: object, signal }))
     },
-    delete: async (address, { uid, propagation, signal } = {}) => {
+    readLog: (pod, given) => readLog(requests, pod, given),
+    delete: async (address, { uid, resourceVersion, propagation, signal } = {}) => {
+      const preconditions = {
+        ...(uid === undefined ? {} : { uid }),
+        ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      }
       const body = {
-        ...(uid === undefined ? {} : { preconditions: { uid } }),
+        ...(Object.keys(preconditions).length === 0 ? {} : { preconditions }),
         ...(propagation === undefined ? {} : { propagationPolicy: propagation }),
       }
       const call: Call = { verb: 'delete', ...address }

@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { RequestOptions } from 'node:https'
 import { join } from 'node:path'
+import type { KubeConfig } from '@kubernetes/client-node'
 import { ServiceError } from '../../../src/errors.ts'
 
 export interface Connection {
@@ -79,6 +80,11 @@ async function fromKubeconfig(file: string): Promise<Connection> {
   } catch (error) {
     throw noCluster(file, error)
   }
+  return await connectionOf(config, file)
+}
+
+/** What a kubeconfig's current context says. Throws OPERATOR_CONNECTION_MISSING; `file` is for its message. */
+export async function connectionOf(config: KubeConfig, file: string): Promise<Connection> {
   const cluster = config.getCurrentCluster()
   if (cluster === null) throw noCluster(file)
   const options = async (): Promise<RequestOptions> => {

@@ -2,7 +2,7 @@
 import { ServiceError } from '../../../src/errors.ts'
 import { answerError, type Call, describeCall, factsOf, hasCode, statusError } from './api-error.ts'
 import { decodeLines } from './line-decoder.ts'
-import { parseAnswer, type Requests } from './requests.ts'
+import { parseAnswer, type Requests, textOf } from './requests.ts'
 import type { ResourceType } from './resource-type.ts'
 
 /** Which objects of a kind. */
@@ -151,20 +151,6 @@ function parseEvent<T>(call: Call, line: string): WatchEvent<T> {
     facts: factsOf(call),
     remedy: 'Nothing: the watch is opened again.',
   })
-}
-
-const maxErrorBytes = 65_536
-
-/** The body of a refusal, as far as it is worth reading. */
-async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
-  const pieces: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of chunks) {
-    pieces.push(chunk)
-    bytes += chunk.length
-    if (bytes > maxErrorBytes) break
-  }
-  return Buffer.concat(pieces).toString('utf8')
 }
 
 function isObject(value: unknown): boolean {

@@ -203,3 +203,17 @@ export function parseAnswer(call: Call, text: string): unknown {
     )
   }
 }
+
+const maxErrorBytes = 65_536
+
+/** The body of a refusal that came as a stream, as far as it is worth reading. */
+export async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of chunks) {
+    pieces.push(chunk)
+    bytes += chunk.length
+    if (bytes > maxErrorBytes) break
+  }
+  return Buffer.concat(pieces).toString('utf8')
+}

@@ -325,19 +325,25 @@ function patched(
   return mergeStrategically(before, given)
 }
 
+/** What a deletion is for. */
+interface Preconditions {
+  readonly uid?: string
+  readonly resourceVersion?: string
+}
+
 function refusalOf(
   { method, path, body }: SeenRequest,
   before: KubernetesObject | undefined,
 ): StatusAnswer | null {
-  const given = (body ?? {}) as KubernetesObject & { preconditions?: { uid?: string } }
+  const given = (body ?? {}) as KubernetesObject & { readonly preconditions?: Preconditions }
   if (method === 'POST') return before === undefined ? null : status(409, 'AlreadyExists')
   if (before === undefined) {
     const mayBeNew = method === 'PATCH' && !path.endsWith('/status')
     return mayBeNew ? null : status(404, 'NotFound')
   }
-  const uid = given.preconditions?.uid ?? given.metadata?.uid
+  const { uid = given.metadata?.uid, resourceVersion } = given.preconditions ?? {}
   if (uid !== undefined && uid !== before.metadata?.uid) return status(409, 'Conflict')
-  const wanted = given.metadata?.resourceVersion
+  const wanted = given.metadata?.resourceVersion ?? resourceVersion
   const isStale = wanted !== undefined && wanted !== before.metadata?.resourceVersion
   return isStale ? status(409, 'Conflict') : null
 }
