@@ -41,7 +41,7 @@ export const contents: Readonly<Record<ProgramFolder, Contents>> = {
   },
   operator: {
     built: ['operator', 'src/service', 'src/errors.js'],
-    left: [],
+    left: ['operator/plugin'],
     loaded: ['pino-pretty'],
     // It reads kubeconfigs; in a pod the service account is used.
     absent: ['@kubernetes/client-node'],

@@ -97,6 +97,17 @@ export const errorCodes = {
   P2P_OTHER_NETWORK: 'A bootstrap peer serves another network than this program.',
   P2P_PEER_ID_MISMATCH: 'Another peer than the expected one responds at an address.',
   P2P_PULL_FAILED: 'Blocks could not be pulled from a peer.',
+  PLUGIN_ARGUMENT_INVALID: 'An argument of kubectl viewmesh is not in its documented form.',
+  PLUGIN_BACKUP_UNUSABLE:
+    'A backup of an identity is damaged, or its parts do not belong together.',
+  PLUGIN_CLAIM_KEPT: 'A claim is not deleted, because something uses it or an identity is on it.',
+  PLUGIN_EXEC_FAILED: 'A command could not be run in a container.',
+  PLUGIN_FILE_UNUSABLE: 'A file cannot be read, or exists already and is not written over.',
+  PLUGIN_HELPER_FAILED: 'A pod that is to mount a claim for a moment does not start.',
+  PLUGIN_IDENTITY_CONFLICT: 'A restore is refused, because another identity is in its place.',
+  PLUGIN_IDENTITY_INCOMPLETE: 'A backup is refused, because a part of the identity is not there.',
+  PLUGIN_KEYS_UNREADABLE: 'A key file cannot be read from its volume, or written to it.',
+  PLUGIN_RESOURCE_MISSING: 'A Generator or Host that is named does not exist, or has no pods.',
   PRIMITIVES_BLOCK_MALFORMED:
     'A node returned a block, transaction or receipt with a field that cannot be read.',
   PRIMITIVES_BODY_MALFORMED:

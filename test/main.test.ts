@@ -14,9 +14,9 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { type ChildProgram, startChild } from './support/child-program.ts'
 import { makeReadable } from './support/other-user/leave-root.ts'
+import { repository } from './support/repository.ts'
 
 const preload = (name: string): string[] => [
   '--import',
@@ -92,7 +92,7 @@ test('the launcher chooses the pinned Node when it is started by an old one', as
 
 const top = await mkdtemp(join(tmpdir(), 'viewmesh-launcher-'))
 after(() => rm(top, { recursive: true }))
-const launcher = fileURLToPath(new URL('../src/viewmesh.js', import.meta.url))
+const launcher = ['src/viewmesh.js', 'src/launch.js']
 const program = `
   process.on('SIGTERM', () => process.exit(7))
   setInterval(() => undefined, 1000)
@@ -120,7 +120,7 @@ async function startPackage({
   const root = join(top, folder)
   await mkdir(join(root, 'src'), { recursive: true })
   await writeFile(join(root, 'package.json'), '{"type":"module"}')
-  await copyFile(launcher, join(root, 'src/viewmesh.js'))
+  for (const file of launcher) await copyFile(join(repository, file), join(root, file))
   if (main !== null) {
     await mkdir(join(root, main, '..'), { recursive: true })
     await writeFile(join(root, main), program)

@@ -27,7 +27,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   '@noble/curves': ['identity', 'primitives', 'chain', 'verify'],
   '@ethereumjs/rlp': ['chain'],
   '@noble/hashes': ['identity', 'primitives', 'chain', 'verify', 'views'],
-  commander: ['main', 'service', 'toolkit'],
+  commander: ['main', 'service', 'toolkit', 'operator'],
   fastify: ['service', 'graphql'],
   graphiql: ['host'],
   graphql: ['graphql', 'host', 'views'],
@@ -69,6 +69,7 @@ const programs: readonly string[] = [
   'src/toolkit',
   'src/devnet',
   'operator',
+  'operator/plugin',
 ]
 
 const maxLines = 400

@@ -21,6 +21,7 @@ const pages = [
   'docs/kubernetes/identities.md',
   'docs/kubernetes/security.md',
   'docs/kubernetes/operations.md',
+  'docs/kubernetes/plugin.md',
   'docs/kubernetes/alerts.md',
 ]
 

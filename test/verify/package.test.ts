@@ -53,8 +53,9 @@ function install(names: readonly string[]): void {
 }
 
 test('it has the build with the launcher, and neither sources nor tests', () => {
-  assert.deepEqual(readdirSync(installed).toSorted(), ['dist', 'package.json', 'src'])
-  assert.deepEqual(readdirSync(join(installed, 'src')), ['viewmesh.js'])
+  assert.deepEqual(readdirSync(installed).toSorted(), ['dist', 'operator', 'package.json', 'src'])
+  assert.deepEqual(readdirSync(join(installed, 'src')).toSorted(), ['launch.js', 'viewmesh.js'])
+  assert.deepEqual(readdirSync(join(installed, 'operator/plugin')), ['kubectl-viewmesh.js'])
 })
 
 test('viewmesh/verify is imported, and needs no package but the curves and hashes', () => {

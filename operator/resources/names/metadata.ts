@@ -3,24 +3,24 @@ import type { V1ObjectMeta, V1OwnerReference } from '@kubernetes/client-node'
 import { labels } from '../../api/annotations.ts'
 import { groupVersion } from '../../api/resource-kinds.ts'
 import type { Resource } from '../../api.ts'
-import { programOf } from './names.ts'
+import { type NamedResource, programOf } from './names.ts'
 
 type Texts = Readonly<Record<string, string>>
 
 /** What the pods of a resource are found by; never changed, StatefulSets do not allow it. */
-export function selectorLabels(resource: Resource): Record<string, string> {
+export function selectorLabels(resource: NamedResource): Record<string, string> {
   return { [labels.name]: programOf(resource), [labels.instance]: resource.metadata.name }
 }
 
 /** The same as the text that the scale subresource wants. */
-export function selectorText(resource: Resource): string {
+export function selectorText(resource: NamedResource): string {
   return Object.entries(selectorLabels(resource))
     .map(([name, value]) => `${name}=${value}`)
     .join(',')
 }
 
 /** Labels of every object; they hold no version, so that an upgrade changes none of them. */
-export function childLabels(resource: Resource): Record<string, string> {
+export function childLabels(resource: NamedResource): Record<string, string> {
   return {
     ...selectorLabels(resource),
     [labels.partOf]: 'viewmesh',
@@ -42,7 +42,7 @@ export function childMetadata(
 
 /** Metadata of an object that stays when its resource goes. */
 export function keptMetadata(
-  resource: Resource,
+  resource: NamedResource,
   name: string,
   { annotations }: { readonly annotations?: Texts | undefined } = {},
 ): V1ObjectMeta {

@@ -19,6 +19,12 @@ interface ChildNames {
   readonly connection: string
 }
 
+/** What names and labels of a resource's objects are made from. */
+export interface NamedResource {
+  readonly kind: Resource['kind']
+  readonly metadata: { readonly name: string; readonly namespace: string }
+}
+
 /** Which program the pods of a resource run. */
 export function programOf({ kind }: Pick<Resource, 'kind'>): ProgramName {
   return kind === 'Generator' ? 'generator' : 'host'
@@ -48,12 +54,12 @@ export function p2pServiceName(resource: Resource, ordinal: number): string {
   return `${childNames(resource).base}-p2p-${ordinal}`
 }
 
-export function podName(resource: Resource, ordinal: number): string {
-  return `${childNames(resource).base}-${ordinal}`
+export function podName({ kind, metadata }: NamedResource, ordinal: number): string {
+  return `${baseName(kind, metadata.name)}-${ordinal}`
 }
 
 /** The claim that a StatefulSet makes for a volume of a replica. */
-export function claimName(resource: Resource, volume: Volume, ordinal: number): string {
+export function claimName(resource: NamedResource, volume: Volume, ordinal: number): string {
   return `${volume}-${podName(resource, ordinal)}`
 }
 

@@ -6,7 +6,7 @@ import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import { labels, records } from '../../api/annotations.ts'
 import type { Resource } from '../../api.ts'
 import { ownerReference, selectorLabels } from '../names/metadata.ts'
-import { claimName, networkOf, type Volume } from '../names/names.ts'
+import { claimName, type NamedResource, networkOf, type Volume } from '../names/names.ts'
 
 /** `keys` and `data`, in this order. */
 export function claimTemplates(resource: Resource): V1PersistentVolumeClaim[] {
@@ -33,7 +33,7 @@ function claimTemplate(resource: Resource, volume: Volume): V1PersistentVolumeCl
 }
 
 /** By which claims are found, and told apart by people. */
-function claimLabels(resource: Resource, volume: Volume): Record<string, string> {
+export function claimLabels(resource: NamedResource, volume: Volume): Record<string, string> {
   return { ...selectorLabels(resource), [labels.holds]: volume }
 }
 

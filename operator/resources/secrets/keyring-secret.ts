@@ -4,11 +4,11 @@
  */
 import { createHmac, scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
-import type { V1Secret } from '@kubernetes/client-node'
+import type { V1ObjectMeta, V1Secret } from '@kubernetes/client-node'
 import { labels } from '../../api/annotations.ts'
 import type { Resource } from '../../api.ts'
 import { keptMetadata, ownerReference } from '../names/metadata.ts'
-import { childNames } from '../names/names.ts'
+import { childNames, type NamedResource } from '../names/names.ts'
 import { opaqueSecret, toBase64 } from '../names/secret.ts'
 
 /** Keys by ordinal. */
@@ -26,20 +26,26 @@ export interface PatchOperation {
  * the identity deleted with it.
  */
 export function keyringSecret(resource: Resource, keys: KeyringKeys): V1Secret {
-  const { metadata, spec } = resource
-  const kept = keptMetadata(resource, childNames(resource).keyring)
-  const owned = spec.identity.deletionPolicy === 'Delete'
+  const owned = resource.spec.identity.deletionPolicy === 'Delete'
   return opaqueSecret(
     {
-      ...kept,
-      labels: { ...kept.labels, [labels.holds]: 'keyring' },
-      annotations: {
-        'viewmesh.io/backup': `Keep a copy of this Secret and of the keys volumes: the identity of ${resource.kind} ${metadata.name} cannot be made again.`,
-      },
+      ...keyringMetadata(resource, childNames(resource).keyring),
       ...(owned ? { ownerReferences: [ownerReference(resource)] } : {}),
     },
     Object.fromEntries([...keys].map(([ordinal, key]) => [String(ordinal), key])),
   )
+}
+
+/** Its metadata without an owner, by which people find it and know what it is. */
+export function keyringMetadata(resource: NamedResource, name: string): V1ObjectMeta {
+  const kept = keptMetadata(resource, name)
+  return {
+    ...kept,
+    labels: { ...kept.labels, [labels.holds]: 'keyring' },
+    annotations: {
+      'viewmesh.io/backup': `Keep a copy of this Secret and of the keys volumes: the identity of ${resource.kind} ${resource.metadata.name} cannot be made again.`,
+    },
+  }
 }
 
 /**

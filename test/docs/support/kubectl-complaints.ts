@@ -80,6 +80,8 @@ function partsOf([, verb = '', ...words]: readonly string[]): Parts {
 /** Complaints about a command that begins with `kubectl`. */
 export function kubectlComplaints(words: readonly string[]): string[] {
   const parts = partsOf(words)
+  // What the plugin takes is for test/docs/plugin.test.ts.
+  if (parts.verb === 'viewmesh') return []
   const all = (...names: readonly string[]): readonly string[] =>
     names.flatMap((name) => parts.flags.get(name) ?? [])
   return [

@@ -210,9 +210,13 @@ async function makeAccount(cluster: Cluster, namespaces: readonly string[]): Pro
   }
 }
 
-/** The kubeconfig of the tests with the account's token in place of its user. */
-async function kubeconfigOf(cluster: Cluster, namespace: string): Promise<string> {
-  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`
+/** The kubeconfig of the tests with the token of an account, by default the operator's, in place of its user. */
+export async function kubeconfigOf(
+  cluster: Cluster,
+  namespace: string,
+  name: string = account,
+): Promise<string> {
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} }
   const { body: answer } = await expectStatus(cluster.request('POST', path, { body }), 201)
   const { token } = answer.status as { readonly token: string }
@@ -221,7 +225,7 @@ async function kubeconfigOf(cluster: Cluster, namespace: string): Promise<string
   const [context] = config.contexts
   return stringify({
     ...config,
-    users: [{ name: account, user: { token } }],
-    contexts: [{ ...context, context: { ...context.context, user: account, namespace } }],
+    users: [{ name, user: { token } }],
+    contexts: [{ ...context, context: { ...context.context, user: name, namespace } }],
   })
 }

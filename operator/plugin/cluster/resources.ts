@@ -1,0 +1,77 @@
+/** Generators and Hosts by the names that people type. */
+import { ServiceError } from '../../../src/errors.ts'
+import { apiGroup, generatorKind, groupVersion, hostKind } from '../../api/resource-kinds.ts'
+import type { Resource } from '../../api.ts'
+import type { NamedResource } from '../../resources/names/names.ts'
+import type { KubernetesApi } from '../../runtime/client/api.ts'
+import type { ResourceType } from '../../runtime/client/resource-type.ts'
+
+/** What a person calls a resource. */
+export interface ResourceName {
+  readonly kind: Resource['kind']
+  readonly name: string
+}
+
+const kinds = [generatorKind, hostKind] as const
+
+/** The types at the API server. */
+export const resourceTypes: Readonly<Record<Resource['kind'], ResourceType>> = {
+  Generator: typeOf(generatorKind),
+  Host: typeOf(hostKind),
+}
+
+function typeOf({ kind, plural }: (typeof kinds)[number]): ResourceType {
+  return { apiVersion: groupVersion, kind, plural }
+}
+
+/** `host/mainnet`, or with any other name that kubectl takes for the kind. Throws PLUGIN_ARGUMENT_INVALID. */
+export function parseResourceName(text: string): ResourceName {
+  const [word = '', name = '', ...rest] = text.split('/')
+  const kind = kinds.find(({ singular, plural }) => {
+    const names = [singular, plural].flatMap((one) => [one, `${one}.${apiGroup}`])
+    return names.includes(word.toLowerCase())
+  })?.kind
+  if (kind !== undefined && /^[a-z][-a-z0-9]{0,39}$/.test(name) && rest.length === 0) {
+    return { kind, name }
+  }
+  throw new ServiceError('PLUGIN_ARGUMENT_INVALID', `${text} is no Generator or Host`, {
+    remedy: 'Name it as KIND/NAME, such as host/mainnet or generator/mainnet.',
+  })
+}
+
+/** `Host apps/mainnet`. */
+export function describeResource({ kind, metadata }: NamedResource): string {
+  return `${kind} ${metadata.namespace}/${metadata.name}`
+}
+
+/** The resource. Throws PLUGIN_RESOURCE_MISSING. */
+export async function readResource(
+  api: KubernetesApi,
+  namespace: string,
+  { kind, name }: ResourceName,
+): Promise<Resource> {
+  const found = await api.find<Resource>({ type: resourceTypes[kind], namespace, name })
+  if (found !== null) return { ...found, kind } as Resource
+  throw new ServiceError(
+    'PLUGIN_RESOURCE_MISSING',
+    `there is no ${kind} ${name} in namespace ${namespace}`,
+    {
+      remedy: 'Name another with --namespace, or see which there are: kubectl get viewmesh -A.',
+    },
+  )
+}
+
+/** Those of a namespace, or (undefined) of all; Generators first, each kind by name. */
+export async function listResources(
+  api: KubernetesApi,
+  namespace: string | undefined,
+): Promise<Resource[]> {
+  const found = await Promise.all(
+    kinds.map(async ({ kind }) => {
+      const type = resourceTypes[kind]
+      const keep = (resource: Resource): Resource => ({ ...resource, kind }) as Resource
+      return (await api.list({ type, namespace }, { keep })).items
+    }),
+  )
+  return found.flat()
+}

@@ -1,0 +1,115 @@
+/** Summaries as a person reads them: one resource on a screen, or many in a table. */
+import { ageOf } from '../text/age.ts'
+import { inColumns } from '../text/columns.ts'
+import { wrapped } from '../text/wrapped.ts'
+import type { ReplicaSummary, ResourceSummary, StatedCondition } from './summary.ts'
+
+/** How to write them. */
+interface Page {
+  /** Characters in a line. */
+  readonly width: number
+  readonly nowMs: number
+}
+
+/** Everything about one. Conditions that want attention begin with an exclamation mark. */
+export function screenLines(summary: ResourceSummary, page: Page): string[] {
+  const { kind, namespace, name, isReady, remark, conditions, replicas } = summary
+  const facts = [
+    ['chain', summary.chain],
+    ['image', summary.image ?? 'not known yet'],
+    ['pods', summary.pods ?? '-'],
+  ]
+  return [
+    `${kind} ${namespace}/${name} is ${isReady ? 'ready' : 'not ready'}`,
+    ...indented(inColumns(facts)),
+    ...(remark === null ? [] : ['', ...wrapped(remark, page.width)]),
+    ...(conditions.length === 0 ? [] : ['', 'Conditions']),
+    ...conditionLines(conditions, page),
+    ...replicas.flatMap((replica) => ['', ...replicaLines(replica)]),
+  ]
+}
+
+function conditionLines(conditions: readonly StatedCondition[], { width, nowMs }: Page): string[] {
+  const rows = inColumns(
+    conditions.map(({ type, status, reason, wantsAttention, lastTransitionTime }) => {
+      const mark = wantsAttention ? '!' : ' '
+      return [`${mark} ${type}`, status, reason, `for ${ageOf(lastTransitionTime, nowMs)}`]
+    }),
+  )
+  return conditions.flatMap(({ message }, at) => [
+    ` ${rows[at]}`,
+    ...wrapped(message, width - 4).map((line) => `    ${line}`),
+  ])
+}
+
+function replicaLines(replica: ReplicaSummary): string[] {
+  const { ordinal, pod, state, restarts, volumes } = replica
+  const facts = [
+    ['head', textOf(replica.head)],
+    ['lag', textOf(replica.lag)],
+    ['peers', textOf(replica.peers)],
+    ['upstream', textOf(replica.upstreamMode)],
+    ['peer ID', textOf(replica.peerID)],
+    ['signs as', textOf(replica.identity)],
+    ...(replica.addresses ?? []).map((address) => ['address', address]),
+    ...volumes.map(({ claim, holds, size, phase }) => [holds, `${phase}, ${size}, claim ${claim}`]),
+  ]
+  const again = restarts === 0 ? '' : `, ${restarts} restarts`
+  return [
+    `Replica ${ordinal}: pod ${pod} (${state}${again})`,
+    ...indented(inColumns(facts.filter(([, value]) => value !== '-'))),
+  ]
+}
+
+/** A table of all, and below it what wants attention. */
+export function overviewLines(summaries: readonly ResourceSummary[], page: Page): string[] {
+  const heading = ['NAMESPACE', 'RESOURCE', 'READY', 'REASON', 'PODS', 'HEAD', 'LAG', 'PEERS']
+  const rows = summaries.map((summary) => {
+    const ready = summary.conditions.find(({ type }) => type === 'Ready')
+    return [
+      summary.namespace,
+      shortName(summary),
+      summary.isReady ? 'True' : 'False',
+      summary.remark === null ? textOf(ready?.reason) : 'NotObserved',
+      textOf(summary.pods),
+      textOf(summary.head),
+      textOf(summary.lag),
+      textOf(summary.peers),
+    ]
+  })
+  return [
+    ...inColumns([heading, ...rows]),
+    ...summaries.flatMap((summary) => attentionLines(summary, page)),
+  ]
+}
+
+function attentionLines(summary: ResourceSummary, { width }: Page): string[] {
+  const { namespace, remark, conditions } = summary
+  const said = [
+    ...(remark === null ? [] : [remark]),
+    ...conditions
+      .filter(({ wantsAttention }) => wantsAttention)
+      .map(({ type, reason, message }) => `${type} (${reason}): ${message}`),
+  ]
+  if (said.length === 0) return []
+  return [
+    '',
+    `${shortName(summary)} in ${namespace}`,
+    ...said.flatMap((text) => {
+      const [first = '', ...rest] = wrapped(text, width - 4)
+      return [`  ! ${first}`, ...rest.map((line) => `    ${line}`)]
+    }),
+  ]
+}
+
+function shortName({ kind, name }: ResourceSummary): string {
+  return `${kind.toLowerCase()}/${name}`
+}
+
+function indented(lines: readonly string[]): string[] {
+  return lines.map((line) => `  ${line}`)
+}
+
+function textOf(value: string | number | null | undefined): string {
+  return value === null || value === undefined ? '-' : String(value)
+}

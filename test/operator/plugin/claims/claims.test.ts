@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { labels, records } from '../../../../operator/api/annotations.ts'
+import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
+import { readHost } from '../../../support/resources/operator-cases.ts'
+import { kubernetesRoom } from '../../support/kubernetes-room.ts'
+import { runPlugin } from '../../support/plugin-run.ts'
+
+const room = kubernetesRoom()
+const folder = '/api/v1/namespaces/apps'
+const fingerprint = '0123456789abcdef'
+
+interface PutClaim {
+  readonly marks?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly phase?: string
+  readonly deletionTimestamp?: string
+}
+
+/** A claim as the operator labels it, of Host mainnet. */
+function putClaim(
+  name: string,
+  { marks, annotations, phase, deletionTimestamp }: PutClaim = {},
+): void {
+  const [holds = ''] = name.split('-')
+  const mark = holds === 'keys' ? { [records.keyringFingerprint]: fingerprint } : {}
+  room.server.put(`${folder}/persistentvolumeclaims/${name}`, {
+    metadata: {
+      labels: {
+        [labels.name]: 'host',
+        [labels.instance]: 'mainnet',
+        [labels.holds]: holds,
+        ...marks,
+      },
+      annotations: annotations ?? mark,
+      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+    },
+    spec: { resources: { requests: { storage: '1Gi' } } },
+    status: { phase: phase ?? 'Bound' },
+  } as KubernetesObject)
+}
+
+function putHost(replicas: number): void {
+  const host = readHost('host-minimal')
+  const spec = { ...host.spec, replicas }
+  room.server.put('/apis/viewmesh.io/v1alpha1/namespaces/apps/hosts/mainnet', {
+    ...host,
+    spec,
+  } as KubernetesObject)
+}
+
+function putPod(name: string, claim: string, phase = 'Running'): void {
+  const volumes = [{ name: 'keys', persistentVolumeClaim: { claimName: claim } }]
+  const pod = { spec: { volumes, containers: [] }, status: { phase } }
+  room.server.put(`${folder}/pods/${name}`, pod as KubernetesObject)
+}
+
+function putSet(replicas: number): void {
+  const set = { spec: { replicas } } as KubernetesObject
+  room.server.put('/apis/apps/v1/namespaces/apps/statefulsets/mainnet-host', set)
+}
+
+const exists = (name: string): boolean =>
+  room.server.get(`${folder}/persistentvolumeclaims/${name}`) !== undefined
+
+/** Who uses a claim, as the list says. */
+async function userOf(name: string): Promise<string> {
+  const { stdout } = await runPlugin(room.client, ['claims'])
+  const line = stdout.split('\n').find((one) => one.startsWith(`${name} `)) ?? ''
+  return line.split(/ {3,}/)[2] ?? ''
+}
+
+test('claims are listed with who uses them and whether an identity is on them', async () => {
+  putHost(1)
+  for (const name of ['keys-mainnet-host-0', 'data-mainnet-host-0', 'keys-mainnet-host-1'])
+    putClaim(name)
+  putClaim('keys-mainnet-host-2', { annotations: {} })
+  putClaim('keys-mainnet-host-3', { phase: 'Pending', annotations: {} })
+  putClaim('data-mainnet-host-1', { deletionTimestamp: '2026-01-01T00:00:00Z' })
+  putClaim('keys-strange', {})
+  putClaim('cache-mainnet-host-0', {})
+  putPod('mainnet-host-0', 'keys-mainnet-host-0')
+  const { stdout } = await runPlugin(room.client, ['claims', 'host/mainnet'])
+  assert.deepEqual(stdout.trimEnd().split('\n'), [
+    'CLAIM                 RESOURCE       USED BY              IDENTITY           SIZE   AGE',
+    `keys-mainnet-host-0   host/mainnet   pod mainnet-host-0   ${fingerprint}   1Gi    -`,
+    'data-mainnet-host-0   host/mainnet   Host mainnet         -                  1Gi    -',
+    `keys-mainnet-host-1   host/mainnet   unused               ${fingerprint}   1Gi    -`,
+    'keys-mainnet-host-2   host/mainnet   unused               unknown            1Gi    -',
+    'keys-mainnet-host-3   host/mainnet   unused               -                  1Gi    -',
+    'data-mainnet-host-1   host/mainnet   terminating          -                  1Gi    -',
+  ])
+})
+
+test('what mounts a claim uses it, whatever pod that is, until it has ended', async () => {
+  putClaim('data-mainnet-host-0')
+  assert.equal(await userOf('data-mainnet-host-0'), 'unused')
+  putPod('reader', 'data-mainnet-host-0', 'Pending')
+  assert.equal(await userOf('data-mainnet-host-0'), 'pod reader')
+  putPod('reader', 'data-mainnet-host-0', 'Succeeded')
+  assert.equal(await userOf('data-mainnet-host-0'), 'unused')
+})
+
+test('replicas of a resource use their claims while they do not run', async () => {
+  putClaim('data-mainnet-host-1')
+  putHost(2)
+  assert.equal(await userOf('data-mainnet-host-1'), 'Host mainnet')
+  putHost(1)
+  assert.equal(await userOf('data-mainnet-host-1'), 'unused')
+})
+
+test('a StatefulSet of a chart without a resource uses its claims, all of them while it is at 0', async () => {
+  putClaim('data-mainnet-host-1')
+  putSet(2)
+  assert.equal(await userOf('data-mainnet-host-1'), 'StatefulSet mainnet-host')
+  putSet(1)
+  assert.equal(await userOf('data-mainnet-host-1'), 'unused')
+  putSet(0)
+  assert.equal(await userOf('data-mainnet-host-1'), 'StatefulSet mainnet-host')
+})
+
+test('of a resource the unused claims are deleted, and those with an identity are kept and told', async () => {
+  putHost(1)
+  for (const name of ['keys-mainnet-host-0', 'data-mainnet-host-0']) putClaim(name)
+  for (const name of ['keys-mainnet-host-1', 'data-mainnet-host-1']) putClaim(name)
+  const { code, stdout, stderr } = await runPlugin(room.client, [
+    'claims',
+    'delete',
+    'host/mainnet',
+  ])
+  assert.deepEqual([code, stdout], [0, 'claim data-mainnet-host-1 is deleted\n'])
+  assert.deepEqual(stderr.trimEnd().split('\n'), [
+    'claim keys-mainnet-host-0 is kept: Host mainnet uses it',
+    'claim data-mainnet-host-0 is kept: Host mainnet uses it',
+    'claim keys-mainnet-host-1 is kept: it holds an identity, which cannot be made again',
+  ])
+  assert.ok(!exists('data-mainnet-host-1') && exists('keys-mainnet-host-1'))
+})
+
+test('a claim that is named and used stops everything before the first is deleted', async () => {
+  putHost(1)
+  for (const name of ['data-mainnet-host-1', 'data-mainnet-host-0']) putClaim(name)
+  const targets = ['data-mainnet-host-1', 'data-mainnet-host-0']
+  const { code, stderr } = await runPlugin(room.client, ['claims', 'delete', ...targets])
+  assert.equal(code, 2)
+  assert.match(
+    stderr,
+    /claim data-mainnet-host-0 is kept: Host mainnet uses it \(PLUGIN_CLAIM_KEPT\)/,
+  )
+  assert.ok(exists('data-mainnet-host-1'))
+})
+
+test('an identity goes only by its own name, and not by that of another claim', async () => {
+  const [first, second] = ['keys-mainnet-host-1', 'keys-mainnet-host-2']
+  putClaim(first)
+  putClaim(second)
+  const wrong = ['claims', 'delete', first, '--yes-delete-identity', second]
+  const refused = await runPlugin(room.client, wrong)
+  assert.equal(refused.code, 2)
+  assert.match(
+    refused.stderr,
+    /or give the identity up with --yes-delete-identity keys-mainnet-host-1/,
+  )
+  const right = ['claims', 'delete', first, '--yes-delete-identity', first]
+  assert.equal((await runPlugin(room.client, right)).code, 0)
+  assert.ok(!exists(first) && exists(second))
+})
+
+test('a claim is deleted only as it was looked at, and a changed one is kept', async () => {
+  putClaim('data-mainnet-host-1')
+  room.server.faults.add(({ method }) => {
+    if (method === 'DELETE') putClaim('data-mainnet-host-1', { marks: { touched: 'yes' } })
+    return false
+  })
+  const { code, stderr } = await runPlugin(room.client, ['claims', 'delete', 'data-mainnet-host-1'])
+  assert.equal(code, 2)
+  assert.match(stderr, /claim data-mainnet-host-1 was changed just now, and is kept/)
+  assert.ok(exists('data-mainnet-host-1'))
+})
+
+test('a claim that a replica takes between the check and the deletion is kept', async () => {
+  putHost(1)
+  putClaim('data-mainnet-host-1')
+  let lists = 0
+  room.server.faults.add(({ path }) => {
+    if (path === `${folder}/persistentvolumeclaims`) lists += 1
+    if (lists === 2) putHost(2)
+    return false
+  })
+  const { code, stderr } = await runPlugin(room.client, ['claims', 'delete', 'data-mainnet-host-1'])
+  assert.equal(code, 2)
+  assert.match(stderr, /claim data-mainnet-host-1 is kept: Host mainnet uses it/)
+  assert.ok(exists('data-mainnet-host-1'))
+})
+
+test('claims of nobody of ours are neither listed nor deleted', async () => {
+  putClaim('keys-mainnet-host-0', { marks: { [labels.name]: 'postgres' } })
+  const listed = await runPlugin(room.client, ['claims'])
+  assert.equal(listed.stderr, 'There are no such claims in namespace apps.\n')
+  const deleted = await runPlugin(room.client, ['claims', 'delete', 'keys-mainnet-host-0'])
+  assert.equal(deleted.code, 2)
+  assert.ok(exists('keys-mainnet-host-0'))
+})

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  backupText,
+  maxBackupBytes,
+  parseBackup,
+} from '../../../../operator/plugin/identity/backup-file.ts'
+import { readBackup } from '../../../../operator/plugin/identity/read-backup.ts'
+import { backupOf, otherBackup } from '../../support/identity-backup.ts'
+
+const backup = await backupOf()
+
+/** The backup with something else in it, as text. */
+function changed(change: Record<string, unknown>, ofReplica: Record<string, unknown> = {}): string {
+  const fields = JSON.parse(backupText(backup))
+  const [first] = fields.replicas
+  return JSON.stringify({ ...fields, replicas: [{ ...first, ...ofReplica }], ...change })
+}
+
+test('a backup is read as it was written, and its text says first that it is a secret', async () => {
+  const text = backupText(backup)
+  assert.deepEqual(await parseBackup(text, 'a.json'), backup)
+  assert.match(
+    text,
+    /^\{\n {2}"format": "viewmesh-identity-backup",\n {2}"version": 1,\n {2}"warning": "This is a SECRET: /,
+  )
+})
+
+test('a key with a line break at its end opens its key file, as programs read it', async () => {
+  const [replica] = backup.replicas
+  const text = changed({}, { key: `${replica?.key}\n` })
+  assert.equal((await parseBackup(text, 'a.json')).replicas[0]?.key, `${replica?.key}\n`)
+})
+
+const [other] = otherBackup.replicas
+for (const [what, text, message] of [
+  ['another program wrote', '{"kind": "Secret"}', 'a.json: it is no backup of kubectl viewmesh'],
+  ['is no JSON', 'apiVersion: v1', 'a.json: it is no backup of kubectl viewmesh'],
+  ['is of a later version', changed({ version: 2 }), 'a.json: its version is not 1'],
+  ['is of no kind of ours', changed({ kind: 'Pod' }), 'a.json: kind is neither Generator nor Host'],
+  ['has no replicas', changed({ replicas: [] }), 'a.json: it holds no replicas'],
+  [
+    'has a replica twice',
+    changed({ replicas: [backup.replicas[0], backup.replicas[0]] }),
+    'a.json: it holds a replica twice',
+  ],
+  [
+    'leads out of its folder',
+    changed({ name: '../x' }),
+    'a.json: name is missing, or has another form',
+  ],
+  [
+    'names a Secret as none is named',
+    changed({ keyring: { secret: 'a/b' } }),
+    'a.json: secret is missing, or has another form',
+  ],
+  ['lacks a key', changed({}, { key: undefined }), 'a.json: key is missing, or has another form'],
+  [
+    'has the key of another replica',
+    changed({}, { key: other?.key }),
+    `a.json: the key of replica 0 has the fingerprint ${other?.keyringFingerprint}, not ${backup.replicas[0]?.keyringFingerprint}`,
+  ],
+  [
+    'has the key file of another replica',
+    changed({}, { keyFile: other?.keyFile }),
+    'a.json: a key file does not open with its key in the keyring',
+  ],
+  [
+    'has a key file that was cut',
+    changed({}, { keyFile: '{"format":' }),
+    'a.json: a key file does not open with its key in the keyring',
+  ],
+  [
+    'says another identity than its key file',
+    changed({}, { identity: other?.identity }),
+    `a.json: the key file of replica 0 is that of ${backup.replicas[0]?.identity}, not of ${other?.identity}`,
+  ],
+] as const) {
+  test(`a file that ${what} is refused as a whole`, async () => {
+    await assert.rejects(parseBackup(text, 'a.json'), {
+      code: 'PLUGIN_BACKUP_UNUSABLE',
+      message,
+      remedy: 'Take another backup; of this one nothing is used.',
+    })
+  })
+}
+
+test('no text whatever makes reading end otherwise than with a backup or a refusal', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(fc.string(), fc.json()), async (text) => {
+      await assert.rejects(parseBackup(text, 'a.json'), { code: 'PLUGIN_BACKUP_UNUSABLE' })
+    }),
+  )
+})
+
+test('a file is read as far as a backup may be long, and a missing one is named', async () => {
+  const piped = Readable.from([Buffer.from(backupText(backup))])
+  assert.deepEqual(await readBackup('-', piped), backup)
+  const endless = Readable.from([Buffer.alloc(maxBackupBytes), Buffer.alloc(1)])
+  await assert.rejects(readBackup('-', endless), {
+    code: 'PLUGIN_FILE_UNUSABLE',
+    message: `standard input has more than ${maxBackupBytes} bytes`,
+  })
+  await assert.rejects(readBackup('/nonexistent/a.json', piped), {
+    message: '/nonexistent/a.json cannot be read',
+  })
+})

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { parseBackup } from '../../../../operator/plugin/identity/backup-file.ts'
+import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
+import { readHost } from '../../../support/resources/operator-cases.ts'
+import { backupOf } from '../../support/identity-backup.ts'
+import { kubernetesRoom } from '../../support/kubernetes-room.ts'
+import { runPlugin } from '../../support/plugin-run.ts'
+import {
+  putKeyring,
+  putKeysClaim,
+  putReplica,
+  running,
+  volumesCluster,
+} from '../../support/volumes-cluster.ts'
+
+const room = kubernetesRoom()
+const wanted = await backupOf(1, 2)
+const [first, second] = wanted.replicas
+assert.ok(first && second)
+const host = readHost('host-minimal')
+const hostPath = '/apis/viewmesh.io/v1alpha1/namespaces/apps/hosts/mainnet'
+const top = mkdtempSync(join(tmpdir(), 'viewmesh-backup-'))
+after(() => rmSync(top, { recursive: true }))
+let files = 0
+const newFile = (): string => {
+  files += 1
+  return join(top, `${files}.json`)
+}
+const crashed = {
+  phase: 'Running',
+  containerStatuses: [
+    { name: 'host', image: '', imageID: '', ready: false, restartCount: 9, state: { waiting: {} } },
+  ],
+}
+
+/** Host mainnet with so many replicas, each with its whole identity. */
+function putHost(
+  replicas: number,
+  helperStatus = running('keys'),
+): ReturnType<typeof volumesCluster> {
+  const { server } = room
+  const cluster = volumesCluster(server, helperStatus)
+  const nodes = wanted.replicas.map(({ ordinal, peerID }) => ({ ordinal, peerID: peerID ?? '' }))
+  server.put(hostPath, {
+    ...host,
+    spec: { ...host.spec, replicas },
+    status: { image: 'registry.example.org/host:1', nodes },
+  } as KubernetesObject)
+  putKeyring(server, wanted.replicas)
+  for (const { ordinal, keyFile, keyringFingerprint: mark } of wanted.replicas) {
+    putKeysClaim(server, cluster, ordinal, { mark, keyFile })
+  }
+  return cluster
+}
+
+const backUp = (
+  cluster: ReturnType<typeof volumesCluster>,
+  ...args: readonly string[]
+): ReturnType<typeof runPlugin> =>
+  runPlugin(room.client, ['backup', 'host/mainnet', ...args], { exec: cluster.exec })
+
+test('all replicas are in a file for its owner alone, which says what it is', async () => {
+  const cluster = putHost(2)
+  putReplica(room.server, 0)
+  putReplica(room.server, 1)
+  const file = newFile()
+  const { code, stdout, stderr } = await backUp(cluster, '-f', file)
+  assert.deepEqual([code, stdout], [0, ''])
+  assert.deepEqual(stderr.trimEnd().split('\n'), [
+    `${file} holds the identity of Host apps/mainnet: the keys of its keyring and the key files of its volumes.`,
+    `  replica 0: signs as ${first.identity}, peer ID ${first.peerID}`,
+    `  replica 1: signs as ${second.identity}, peer ID ${second.peerID}`,
+    'It is a SECRET: whoever has it can sign and run as these replicas. Keep it encrypted and away from the cluster.',
+  ])
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  const { createdAt: _, ...backup } = await parseBackup(readFileSync(file, 'utf8'), file)
+  const { createdAt: __, ...expected } = wanted
+  const replicas = wanted.replicas.map((replica) => ({
+    ...replica,
+    keysClaimUID: cluster.uidOf(`keys-mainnet-host-${replica.ordinal}`),
+  }))
+  assert.deepEqual(backup, { ...expected, replicas })
+  assert.deepEqual(cluster.helpers, [])
+})
+
+test('a file that exists is not touched, and the cluster not even asked', async () => {
+  const cluster = putHost(1)
+  const file = newFile()
+  writeFileSync(file, 'something else')
+  const { code, stderr } = await backUp(cluster, '-f', file)
+  assert.equal(code, 2)
+  assert.match(stderr, /it exists already \(PLUGIN_FILE_UNUSABLE\)/)
+  assert.equal(readFileSync(file, 'utf8'), 'something else')
+  assert.deepEqual(room.server.requests, [])
+})
+
+test('it goes to another program without ever being a file', async () => {
+  const cluster = putHost(2)
+  const { code, stdout, stderr } = await backUp(cluster, '-f', '-')
+  assert.equal(code, 0)
+  assert.equal((await parseBackup(stdout, '-')).replicas.length, 2)
+  assert.match(stderr, /^standard output holds the identity of Host apps\/mainnet/)
+})
+
+test('where a program does not run, a pod without rights mounts its claim, beside it, and goes', async () => {
+  const cluster = putHost(1)
+  putReplica(room.server, 0, crashed)
+  const { code } = await backUp(cluster, '-f', newFile())
+  assert.equal(code, 0)
+  const [beside, anywhere] = cluster.helpers
+  assert.equal(beside?.spec?.volumes?.[0]?.persistentVolumeClaim?.claimName, 'keys-mainnet-host-0')
+  assert.deepEqual(
+    beside?.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+      ?.nodeSelectorTerms[0]?.matchFields,
+    [{ key: 'metadata.name', operator: 'In', values: ['node-7'] }],
+  )
+  assert.equal(anywhere?.spec?.affinity, undefined)
+  for (const { spec, metadata } of cluster.helpers) {
+    const [container] = spec?.containers ?? []
+    assert.equal(spec?.automountServiceAccountToken, false)
+    assert.equal(spec?.activeDeadlineSeconds, 600)
+    assert.equal(container?.image, 'registry.example.org/host:1')
+    assert.equal(container?.volumeMounts?.[0]?.readOnly, true)
+    assert.equal(room.server.get(`/api/v1/namespaces/apps/pods/${metadata?.name}`), undefined)
+  }
+})
+
+test('a pod that cannot get its image says so and what to name, and is taken away', async () => {
+  const waiting = { reason: 'ErrImagePull', message: 'no such image' }
+  const failing = putHost(1, {
+    containerStatuses: [
+      { name: 'keys', image: '', imageID: '', ready: false, restartCount: 0, state: { waiting } },
+    ],
+  })
+  const { code, stderr } = await backUp(failing, '-f', newFile())
+  assert.equal(code, 2)
+  assert.match(stderr, /claim keys-mainnet-host-0, does not start: ErrImagePull no such image/)
+  assert.match(stderr, /What to do: Name an image .* with --image/)
+  const [{ metadata } = {}] = failing.helpers
+  assert.equal(room.server.get(`/api/v1/namespaces/apps/pods/${metadata?.name}`), undefined)
+})
+
+for (const [what, spoil, message] of [
+  ['a key', () => putKeyring(room.server, [first]), /Secret mainnet-host-keyring has no key "1"/],
+  [
+    'a claim',
+    () => room.server.remove('/api/v1/namespaces/apps/persistentvolumeclaims/keys-mainnet-host-1'),
+    /there is no claim keys-mainnet-host-1/,
+  ],
+  [
+    'a key file',
+    (cluster: ReturnType<typeof volumesCluster>) =>
+      cluster.files.delete(cluster.uidOf('keys-mainnet-host-1') ?? ''),
+    /claim keys-mainnet-host-1 has no key file yet/,
+  ],
+] as const) {
+  test(`without ${what} of a replica that is wanted nothing is written`, async () => {
+    const cluster = putHost(2)
+    spoil(cluster)
+    const file = newFile()
+    const { code, stderr } = await backUp(cluster, '-f', file)
+    assert.equal(code, 2)
+    assert.match(stderr, /^error: replica 1 of Host apps\/mainnet has no whole identity: /)
+    assert.match(stderr, message)
+    assert.equal(statSync(file, { throwIfNoEntry: false }), undefined)
+  })
+}
+
+test('a key that does not open its key file is noticed while the right one may still be found', async () => {
+  const cluster = putHost(1)
+  putKeyring(room.server, [{ ...first, key: second.key }, second])
+  const { code, stderr } = await backUp(cluster, '-f', newFile())
+  assert.equal(code, 2)
+  assert.match(stderr, /^error: claim keys-mainnet-host-0: a key file does not open with its key/)
+})
+
+test('a replica that is no longer wanted is in it as far as it is whole, else that is told', async () => {
+  const cluster = putHost(1)
+  const whole = await backUp(cluster, '-f', '-')
+  assert.equal(JSON.parse(whole.stdout).replicas.length, 2)
+  putKeyring(room.server, [first])
+  const half = await backUp(cluster, '-f', '-')
+  assert.deepEqual([half.code, JSON.parse(half.stdout).replicas.length], [0, 1])
+  assert.match(half.stderr, /replica 1 is not in it: Secret mainnet-host-keyring has no key "1"/)
+})
+
+test('what a deleted Host left is backed up as well, with an image that is named', async () => {
+  const cluster = putHost(2)
+  room.server.remove(hostPath)
+  const refused = await backUp(cluster, '-f', '-')
+  assert.match(refused.stderr, /What to do: Name one of a Generator or Host .*--image IMAGE/)
+  const { code, stdout } = await backUp(cluster, '-f', '-', '--image', 'registry.example.org/a:2')
+  assert.equal(code, 0)
+  const backup = await parseBackup(stdout, '-')
+  assert.deepEqual(
+    backup.replicas.map(({ identity }) => identity),
+    [first.identity, second.identity],
+  )
+  assert.equal(backup.network, 'Ethereum__Mainnet')
+  assert.equal(cluster.helpers[0]?.spec?.containers[0]?.image, 'registry.example.org/a:2')
+})
+
+test('of a Host that never was there is nothing to back up', async () => {
+  const cluster = volumesCluster(room.server, running('keys'))
+  const { code, stderr } = await backUp(cluster, '-f', newFile())
+  assert.equal(code, 2)
+  assert.match(
+    stderr,
+    /^error: there is no identity of Host apps\/mainnet \(PLUGIN_IDENTITY_INCOMPLETE\)/,
+  )
+})

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { V1PersistentVolumeClaim, V1Pod } from '@kubernetes/client-node'
+import { labels } from '../../../../operator/api/annotations.ts'
+import type { Condition, HostStatus } from '../../../../operator/api/status.ts'
+import type { Host } from '../../../../operator/api.ts'
+import { type Behind, summaryOf } from '../../../../operator/plugin/status/summary.ts'
+import { overviewLines, screenLines } from '../../../../operator/plugin/status/summary-lines.ts'
+import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
+import { identity, peerID, readHost } from '../../../support/resources/operator-cases.ts'
+import { kubernetesRoom } from '../../support/kubernetes-room.ts'
+import { runPlugin } from '../../support/plugin-run.ts'
+
+const page = { width: 70, nowMs: Date.parse('2026-01-01T12:00:00Z') }
+const minimal = readHost('host-minimal')
+
+function condition(type: string, status: Condition['status'], more: Partial<Condition>): Condition {
+  const lastTransitionTime = '2026-01-01T11:55:00Z'
+  return { type, status, lastTransitionTime, reason: 'AllReady', message: 'All is well.', ...more }
+}
+
+const ready = condition('Ready', 'True', {})
+const storage = condition('StorageReady', 'True', {
+  reason: 'Bound',
+  message: 'All claims are bound.',
+})
+const silent = condition('SignersAgree', 'False', {
+  reason: 'SignerSilent',
+  message: 'No head of signer 02ab has come for ten minutes: look at its Generator.',
+})
+
+function hostWith(status: HostStatus, more: Partial<Host['metadata']> = {}): Host {
+  return { ...minimal, metadata: { ...minimal.metadata, ...more }, status }
+}
+
+const well: HostStatus = {
+  observedGeneration: 1,
+  image: 'registry.example.org/host:1',
+  pods: '1/1',
+  head: 120,
+  lag: 2,
+  peers: 3,
+  conditions: [ready, storage, silent],
+  nodes: [
+    {
+      ordinal: 0,
+      peerID,
+      identity,
+      head: 120,
+      lag: 2,
+      peers: 3,
+      addresses: ['/ip4/192.0.2.1/tcp/9171'],
+    },
+  ],
+}
+
+const place = { namespace: 'apps' }
+const pod: V1Pod = {
+  metadata: { ...place, name: 'mainnet-host-0' },
+  status: {
+    phase: 'Running',
+    conditions: [{ type: 'Ready', status: 'True' }],
+    containerStatuses: [{ name: 'host', image: '', imageID: '', ready: true, restartCount: 2 }],
+  },
+}
+const claim: V1PersistentVolumeClaim = {
+  metadata: { ...place, name: 'keys-mainnet-host-0' },
+  status: { phase: 'Bound', capacity: { storage: '1Gi' } },
+}
+const behind: Behind = { pods: [pod], claims: [claim] }
+
+test('one resource is shown on a screen, with what wants attention marked', () => {
+  assert.deepEqual(screenLines(summaryOf(hostWith(well), behind), page), [
+    'Host apps/mainnet is ready',
+    '  chain   Ethereum__Mainnet',
+    '  image   registry.example.org/host:1',
+    '  pods    1/1',
+    '',
+    'Conditions',
+    '   Ready          True    AllReady       for 5m',
+    '    All is well.',
+    '   StorageReady   True    Bound          for 5m',
+    '    All claims are bound.',
+    ' ! SignersAgree   False   SignerSilent   for 5m',
+    '    No head of signer 02ab has come for ten minutes: look at its',
+    '    Generator.',
+    '',
+    'Replica 0: pod mainnet-host-0 (Ready, 2 restarts)',
+    '  head       120',
+    '  lag        2',
+    '  peers      3',
+    `  peer ID    ${peerID}`,
+    `  signs as   ${identity}`,
+    '  address    /ip4/192.0.2.1/tcp/9171',
+    '  keys       Bound, 1Gi, claim keys-mainnet-host-0',
+    '  data       Missing, -, claim data-mainnet-host-0',
+  ])
+})
+
+test('many resources are a table, and below it what wants attention', () => {
+  const summaries = [
+    summaryOf(hostWith(well), behind),
+    summaryOf(hostWith({ observedGeneration: -1 }, { name: 'young' }), behind),
+    summaryOf(hostWith({ ...well, conditions: [ready, storage] }, { name: 'quiet' }), behind),
+  ]
+  assert.deepEqual(overviewLines(summaries, page), [
+    'NAMESPACE   RESOURCE       READY   REASON        PODS   HEAD   LAG   PEERS',
+    'apps        host/mainnet   True    AllReady      1/1    120    2     3',
+    'apps        host/young     False   NotObserved   -      -      -     -',
+    'apps        host/quiet     True    AllReady      1/1    120    2     3',
+    '',
+    'host/mainnet in apps',
+    '  ! SignersAgree (SignerSilent): No head of signer 02ab has come for',
+    '    ten minutes: look at its Generator.',
+    '',
+    'host/young in apps',
+    '  ! No operator has looked at it yet: check that one runs and watches',
+    '    this namespace.',
+  ])
+})
+
+test('Ready for an older spec is not ready, and the screen says which it is about', () => {
+  const { isReady, remark } = summaryOf(hostWith(well, { generation: 2 }), behind)
+  assert.equal(isReady, false)
+  assert.match(String(remark), /not looked at the newest spec yet \(generation 2, seen 1\)/)
+})
+
+const waiting = { image: '', imageID: '', ready: false, restartCount: 5 }
+const states: readonly (readonly [string, V1Pod['status'], string])[] = [
+  ['runs and is not ready yet', { phase: 'Running' }, 'NotReady'],
+  [
+    'crashes',
+    {
+      phase: 'Running',
+      containerStatuses: [
+        { ...waiting, name: 'host', state: { waiting: { reason: 'CrashLoopBackOff' } } },
+      ],
+    },
+    'CrashLoopBackOff',
+  ],
+  [
+    'has no machine',
+    {
+      phase: 'Pending',
+      conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }],
+    },
+    'Unschedulable',
+  ],
+]
+for (const [what, status, state] of states) {
+  test(`a pod that ${what} is shown as ${state}`, () => {
+    const pods = [{ ...pod, ...(status === undefined ? {} : { status }) }]
+    assert.equal(summaryOf(hostWith(well), { pods, claims: [] }).replicas[0]?.state, state)
+  })
+}
+
+test('a pod that leaves, and one beyond the replicas of the spec, are shown as they are', () => {
+  const leaving = {
+    ...pod,
+    metadata: { ...place, name: 'mainnet-host-3', deletionTimestamp: new Date() },
+  }
+  const { replicas } = summaryOf(hostWith(well), { pods: [leaving], claims: [] })
+  assert.deepEqual(
+    replicas.map(({ ordinal, state }) => [ordinal, state]),
+    [
+      [0, 'Missing'],
+      [3, 'Terminating'],
+    ],
+  )
+})
+
+const room = kubernetesRoom()
+const hosts = '/apis/viewmesh.io/v1alpha1/namespaces/apps/hosts'
+
+/** Puts the Host and what is behind it into the cluster. */
+function putHost(host: Host): void {
+  room.server.put(`${hosts}/${host.metadata.name}`, host)
+  const marks = { [labels.name]: 'host', [labels.instance]: 'mainnet' }
+  const { metadata, ...rest } = pod
+  const object = { ...rest, metadata: { ...metadata, labels: marks } }
+  room.server.put('/api/v1/namespaces/apps/pods/mainnet-host-0', object as KubernetesObject)
+}
+
+test('status ends with 0 where all is ready, and with 1 where one is not', async () => {
+  putHost(hostWith(well))
+  assert.equal((await runPlugin(room.client, ['status', 'host/mainnet'])).code, 0)
+  assert.equal((await runPlugin(room.client, ['status'])).code, 0)
+  room.server.put(`${hosts}/young`, hostWith({}, { name: 'young' }))
+  assert.equal((await runPlugin(room.client, ['status', 'host/mainnet'])).code, 0)
+  assert.equal((await runPlugin(room.client, ['status'])).code, 1)
+  assert.equal((await runPlugin(room.client, ['status', '-A'])).code, 1)
+})
+
+test('where there is nothing, that is told, and it is not ready', async () => {
+  const empty = await runPlugin(room.client, ['status', '-n', 'other'])
+  assert.deepEqual(empty, {
+    code: 1,
+    stdout: '',
+    stderr: 'There are no Generators and Hosts in namespace other.\n',
+  })
+  const none = await runPlugin(room.client, ['status', 'host/none'])
+  assert.equal(none.code, 2)
+  assert.match(
+    none.stderr,
+    /^error: there is no Host none in namespace apps \(PLUGIN_RESOURCE_MISSING\)/,
+  )
+})
+
+test('for programs it is JSON: one summary, or a list of them', async () => {
+  putHost(hostWith({ ...well, conditions: [{ ...ready, message: 'well\x1b[2J\u009b' }] }))
+  const one = await runPlugin(room.client, ['status', 'host/mainnet', '-o', 'json'])
+  assert.match(one.stdout, /"message": "well\\u001b\[2J\\u009b"/)
+  const { kind, isReady, replicas, conditions } = JSON.parse(one.stdout)
+  assert.deepEqual([kind, isReady], ['Host', true])
+  assert.deepEqual([replicas[0].identity, replicas[0].state], [identity, 'Ready'])
+  assert.equal(conditions[0].message, 'well\x1b[2J\u009b')
+  const all = await runPlugin(room.client, ['status', '--output', 'json'])
+  assert.deepEqual(JSON.parse(all.stdout), { items: [JSON.parse(one.stdout)] })
+})
