@@ -8,6 +8,11 @@ export interface EventReason {
 
 /** Every further reason; names are none of a condition's. */
 export const eventReasons = {
+  ChangedByAdmission: {
+    type: 'Warning',
+    meaning:
+      'What the operator applied has other values at the API server, since admission (a webhook, a policy) or a default of Kubernetes writes them; the note says which. They are left so: where they are not meant, change the webhook or the policy, or write them into the spec.',
+  },
   DriftCorrected: {
     type: 'Warning',
     meaning:

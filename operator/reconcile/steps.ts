@@ -1,7 +1,7 @@
 /** The steps by which an evaluated resource is brought to what its spec says; it is safe to interrupt them anywhere. */
 import type { Resource } from '../api.ts'
 import { childNames } from '../resources/names/names.ts'
-import { applyClaims, claimChanges } from './apply/apply-claims.ts'
+import { applyClaims, type ClaimChange, claimChanges, type MayGrow } from './apply/apply-claims.ts'
 import { applyObjects, parkSet, planObjects, removeSet } from './apply/apply-objects.ts'
 import { followKeyringPolicy, followPolicies } from './apply/owner-references.ts'
 import { waitingChanges } from './apply/pause.ts'
@@ -43,14 +43,16 @@ const stop = { next: 'stop' } as const
 
 /** While paused it is only reported what would be written. */
 async function reportPaused<R extends Resource, F>(
-  { resource, parts, run }: ReconcileContext<R, F>,
+  { resource, parts, memory, run }: ReconcileContext<R, F>,
   evaluated: Evaluated<F>,
 ): Promise<StepResult<F>> {
   if (!resource.spec.paused) return proceed
   const { state, inputs } = evaluated
+  const { answers } = memory.objects
   const marks = { ...inputs.keyring, start: startMark(resource, state) }
-  const changes = claimChanges(resource, state.allClaims, marks, () => true)
-  const waiting = await waitingChanges(parts, resource, { ...evaluated, changes }, run.signal)
+  const changes = claimChanges(resource, state.allClaims, { marks, answers }, () => true)
+  const paused = { ...evaluated, changes, known: memory.objects }
+  const waiting = await waitingChanges(parts, resource, paused, run.signal)
   return { ...stop, found: { waiting } }
 }
 
@@ -63,7 +65,7 @@ async function stopAtProblem<R extends Resource, F>(
   const { problem, identity, owners } = evaluated
   if (problem === null && identity.lack === null) return proceed
   if (problem?.reason === 'KeysClaimMissing') {
-    await parkSet(parts, resource, evaluated, run)
+    await parkSet(parts, resource, { ...evaluated, known: memory.objects }, run)
     forgetSet(context)
   }
   if (!owners.keyring && owners.claims.length === 0) return stop
@@ -98,14 +100,12 @@ async function ensureClaims<R extends Resource, F>(
   { resource, memory, parts, run }: ReconcileContext<R, F>,
   { state, inputs }: Evaluated<F>,
 ): Promise<StepResult<F>> {
+  const { answers } = memory.objects
   const marks = { ...inputs.keyring, start: startMark(resource, state) }
-  memory.refusedGrowth = await applyClaims(
-    parts.api,
-    resource,
-    (mayGrow) => claimChanges(resource, state.allClaims, marks, mayGrow),
-    state.claims,
-    run.signal,
-  )
+  const changes = (mayGrow: MayGrow): ClaimChange[] =>
+    claimChanges(resource, state.allClaims, { marks, answers }, mayGrow)
+  const writes = { changes, claims: state.claims, answers }
+  memory.refusedGrowth = await applyClaims(parts, resource, writes, run.signal)
   return { ...proceed, found: { refusedGrowth: memory.refusedGrowth } }
 }
 
@@ -161,5 +161,5 @@ function currentState<R extends Resource, F>({
 
 /** That the StatefulSet is missing is then no drift. */
 function forgetSet<R extends Resource, F>({ resource, memory }: ReconcileContext<R, F>): void {
-  memory.applied.delete(childKey('StatefulSet', childNames(resource).base))
+  memory.objects.applied.delete(childKey('StatefulSet', childNames(resource).base))
 }

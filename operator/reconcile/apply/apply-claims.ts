@@ -1,8 +1,8 @@
 /** Keeps the labels, records, owners and sizes of a resource's claims. */
-import type { V1StorageClass } from '@kubernetes/client-node'
+import type { V1PersistentVolumeClaim, V1StorageClass } from '@kubernetes/client-node'
 import { records } from '../../api/annotations.ts'
 import type { Resource } from '../../api.ts'
-import { driftOf } from '../../resources/drift/drift.ts'
+import { type Drift, driftOf } from '../../resources/drift/drift.ts'
 import { wantedReplicas } from '../../resources/names/names.ts'
 import { claimApplied } from '../../resources/objects/claims.ts'
 import type { KubernetesApi } from '../../runtime/client/api.ts'
@@ -12,14 +12,21 @@ import { builtinTypes } from '../../runtime/client/resource-type.ts'
 import { isOwnedAsWanted } from '../evaluate/deletion-policy.ts'
 import { growing, type StorageStatement, sizeOf } from '../evaluate/storage.ts'
 import type { Keyring } from '../fetch/keyring.ts'
-import { isLasting, type KeptClaim, keysClaim, type PlacedClaim } from '../observe/claim.ts'
+import {
+  isLasting,
+  type KeptClaim,
+  keepClaim,
+  keysClaim,
+  type PlacedClaim,
+} from '../observe/claim.ts'
+import type { EventParts } from '../statements/record-event.ts'
 import { listed } from '../statements/sentences.ts'
+import { type Answers, rememberAnswer, unanswered } from './answers.ts'
 
 /** What one claim is to be. */
 export interface ClaimChange {
   readonly placed: PlacedClaim
   readonly object: KubernetesObject
-  readonly fields: readonly string[]
 }
 
 /** What claims are marked with. */
@@ -29,7 +36,7 @@ interface ClaimMarks extends Pick<Keyring, 'fingerprints'> {
 }
 
 /** Whether a claim's storage can become larger, as far as that is known. */
-type MayGrow = (placed: PlacedClaim) => boolean
+export type MayGrow = (placed: PlacedClaim) => boolean
 
 /**
  * Claims that are not as wanted. Those that may not grow keep their sizes. Marks of replicas that are
@@ -38,18 +45,34 @@ type MayGrow = (placed: PlacedClaim) => boolean
 export function claimChanges(
   resource: Resource,
   claims: readonly PlacedClaim[],
-  marks: ClaimMarks,
+  { marks, answers }: ClaimFacts,
   mayGrow: MayGrow,
 ): ClaimChange[] {
   return claims
     .filter(({ claim }) => isLasting(resource, claim))
     .flatMap((placed): ClaimChange[] => {
-      const object = wantedClaim(resource, placed, marks, mayGrow)
-      const { ownerReferences: _, ...metadata } = object.metadata ?? {}
-      const fields = driftOf({ ...object, metadata }, asClaim(resource, placed.claim))
-      if (fields.length === 0 && isOwnedAsWanted(resource, placed)) return []
-      return [{ placed, object: object as KubernetesObject, fields }]
+      const wanted = wantedClaim(resource, placed, marks, mayGrow)
+      const object = wanted as KubernetesObject
+      const drift = unanswered(answers, object, claimDrift(resource, wanted, placed.claim))
+      if (drift.length === 0 && isOwnedAsWanted(resource, placed)) return []
+      return [{ placed, object }]
     })
+}
+
+/** What claims are compared with, besides the spec. */
+interface ClaimFacts {
+  readonly marks: ClaimMarks
+  readonly answers: Answers
+}
+
+/** Owners are compared elsewhere. */
+function claimDrift(
+  resource: Resource,
+  wanted: V1PersistentVolumeClaim,
+  claim: KeptClaim,
+): Drift[] {
+  const { ownerReferences: _, ...metadata } = wanted.metadata ?? {}
+  return driftOf({ ...wanted, metadata }, asClaim(resource, claim))
 }
 
 function wantedClaim(
@@ -82,20 +105,30 @@ function asClaim(
   }
 }
 
+interface ClaimWrites {
+  readonly changes: (mayGrow: MayGrow) => readonly ClaimChange[]
+  /** Those of wanted replicas. */
+  readonly claims: readonly PlacedClaim[]
+  readonly answers: Answers
+}
+
 /** Writes the changes. How a claim that asks for more was refused is returned, not thrown. */
 export async function applyClaims(
-  api: KubernetesApi,
+  parts: EventParts & { readonly api: KubernetesApi },
   resource: Resource,
-  changes: (mayGrow: MayGrow) => readonly ClaimChange[],
-  claims: readonly PlacedClaim[],
+  { changes, claims, answers }: ClaimWrites,
   signal: AbortSignal,
 ): Promise<StorageStatement | null> {
+  const { api } = parts
   const small = growing(resource, claims)
   const fixed = await fixedClasses(api, small, signal)
   const refusals = fixed.map((name) => fixedText(name, small))
   for (const { placed, object } of changes(({ claim }) => !fixed.includes(classOf(claim)))) {
     try {
-      await api.apply(builtinTypes.PersistentVolumeClaim, object, { signal })
+      const after = await api.apply(builtinTypes.PersistentVolumeClaim, object, { signal })
+      const claim = keepClaim(after as V1PersistentVolumeClaim)
+      const drift = claimDrift(resource, object as V1PersistentVolumeClaim, claim)
+      rememberAnswer(parts, resource, { answers, wanted: object, drift })
     } catch (error) {
       if (!small.includes(placed)) throw error
       if (!hasCode(error, 'OPERATOR_API_FORBIDDEN', 'OPERATOR_API_INVALID')) throw error

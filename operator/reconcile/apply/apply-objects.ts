@@ -2,6 +2,7 @@
 import type { V1StatefulSet } from '@kubernetes/client-node'
 import { records } from '../../api/annotations.ts'
 import type { Resource } from '../../api.ts'
+import type { Drift } from '../../resources/drift/drift.ts'
 import { childNames, updatePartition } from '../../resources/names/names.ts'
 import {
   type ChildObject,
@@ -27,11 +28,11 @@ import {
   type Difference,
   differenceOf,
   differencesOf,
-  expectFree,
+  findUnwatched,
   markOf,
 } from './children.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
-import { childKey, type ResourceMemory } from './resource-memory.ts'
+import { childKey, type KnownObjects, type ResourceMemory } from './resource-memory.ts'
 
 /** The objects of a resource, and what is special about writing them now. */
 export interface ObjectPlan extends ResourceObjects {
@@ -123,24 +124,25 @@ export async function applyObjects<R extends Resource, F>(
 ): Promise<boolean> {
   const isSetLeft = hold || plan.isSetBeingRemoved
   const wanted = plan.objects.filter(({ kind }) => kind !== 'StatefulSet' || !isSetLeft)
-  const wasApplied = (kind: Difference['kind'], name: string): boolean =>
-    memory.applied.has(childKey(kind, name))
-  const differences = differencesOf(parts.view, resource, wanted, wasApplied)
-  await expectFree(parts, resource, differences, run.signal)
+  const known = memory.objects
+  const unwatched = await findUnwatched(parts, resource, wanted, run.signal)
+  const live = { view: parts.view, unwatched }
+  const differences = differencesOf(live, resource, wanted, known)
   for (const difference of differences) {
-    const { kind, name, action, fields } = difference
-    await applyDifference(parts, resource, difference, run.signal)
+    const { kind, name, action, drift } = difference
+    const corrected = await applyDifference(parts, resource, known, difference, run.signal)
+    const fields = drift.map(({ path }) => path)
     run.log.info({ kind, object: name, action, fields }, 'object written')
-    if (action === 'correct') recordDrift(parts, resource, difference)
+    if (action === 'correct') recordDrift(parts, resource, difference, corrected)
     if (kind === 'StatefulSet') recordReplacement(parts, resource, difference, state)
     if (kind === 'ConfigMap' && action !== 'create') {
       await triggerConfigSync(parts, resource, markOf(difference.object) ?? '', run)
     }
   }
-  for (const object of wanted) memory.applied.add(keyOfObject(object))
-  forgetUnwanted(memory.applied, plan.objects)
+  for (const object of wanted) known.applied.add(keyOfObject(object))
+  forgetUnwanted(known.applied, plan.objects)
   const set = statefulSetOf(plan.objects)
-  return hold && set !== undefined && differenceOf(parts.view, resource, set, wasApplied) !== null
+  return hold && set !== undefined && differenceOf(parts, resource, set, known) !== null
 }
 
 /** What a spec wants no longer is removed by the operator itself, and new when it is wanted again. */
@@ -156,10 +158,19 @@ function keyOfObject({ kind, metadata }: ChildObject): string {
 function recordDrift<R extends Resource>(
   parts: ReconcileParts<R>,
   resource: R,
-  { kind, name, fields }: Difference,
+  { kind, name, drift }: Difference,
+  corrected: readonly Drift[],
 ): void {
-  const what = fields.length === 0 ? 'had been deleted' : `had other ${fields.join(', ')}`
-  const note = `${kind} ${name} ${what}.`
+  if (drift.length > 0 && corrected.length === 0) return
+  const pathsOf = (found: readonly Drift[]): string => found.map(({ path }) => path).join(', ')
+  const others = corrected.filter(({ addition }) => addition === null)
+  const added = corrected.filter(({ addition }) => addition !== null)
+  const what = [
+    ...(drift.length === 0 ? ['had been deleted'] : []),
+    ...(others.length === 0 ? [] : [`had other ${pathsOf(others)}`]),
+    ...(added.length === 0 ? [] : [`had been given ${pathsOf(added)}`]),
+  ]
+  const note = `${kind} ${name} ${what.join(', and ')}.`
   recordEvent(parts, resource, { reason: 'DriftCorrected', action: 'Apply', note })
 }
 
@@ -210,15 +221,21 @@ export async function removeSet<R extends Resource>(
 export async function parkSet<R extends Resource>(
   parts: ReconcileParts<R>,
   resource: R,
-  { state, plan }: { readonly state: ObservedState; readonly plan: ObjectPlan },
+  { state, plan, known }: ParkInputs,
   run: ReconcileRun,
 ): Promise<void> {
   if (state.set === null || state.isSetTerminating) return
   for (const object of plan.objects.filter(({ kind }) => kind === 'ConfigMap')) {
-    const difference = differenceOf(parts.view, resource, withRecord(object, state), () => false)
-    if (difference !== null) await applyDifference(parts, resource, difference, run.signal)
+    const difference = differenceOf(parts, resource, withRecord(object, state), known)
+    if (difference !== null) await applyDifference(parts, resource, known, difference, run.signal)
   }
   await removeSet(parts, resource, state, run)
+}
+
+interface ParkInputs {
+  readonly state: ObservedState
+  readonly plan: ObjectPlan
+  readonly known: KnownObjects
 }
 
 /** Has each pod sync its ConfigMap now, by an annotation. Where that fails pods see the change later. */

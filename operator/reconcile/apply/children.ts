@@ -5,7 +5,7 @@
 import type { V1Service, V1StatefulSet } from '@kubernetes/client-node'
 import { records } from '../../api/annotations.ts'
 import type { Resource } from '../../api.ts'
-import { driftOf } from '../../resources/drift/drift.ts'
+import { type Drift, driftOf, withoutAdditions } from '../../resources/drift/drift.ts'
 import {
   hasUnmanagedItems,
   recordedUnmanagedItems,
@@ -30,10 +30,11 @@ import {
 } from '../observe/cluster-view.ts'
 import { ownership } from '../statements/ownership.ts'
 import { type EventParts, recordEvent } from '../statements/record-event.ts'
+import { rememberAnswer, unanswered } from './answers.ts'
+import { childKey, type KnownObjects } from './resource-memory.ts'
 
 interface ChildParts extends EventParts {
   readonly api: KubernetesApi
-  readonly view: ClusterView
 }
 
 /** What is to be done about one object. */
@@ -41,95 +42,142 @@ export interface Difference {
   readonly kind: ChildKind
   readonly name: string
   readonly action: 'create' | 'change' | 'correct' | 'delete'
-  /** Paths of fields that differ; empty where the whole object does. */
-  readonly fields: readonly string[]
+  /** Where it differs; empty where the whole object does. */
+  readonly drift: readonly Drift[]
   /** What to apply; null where it is to go. */
   readonly object: ChildObject | null
+  /** As it is now; null where there is none. */
+  readonly live: ChildObject | null
   /** Of the object that is to go. */
   readonly uid?: string
 }
 
+/** Objects that are there and not watched, by kind and name. */
+type Unwatched = ReadonlyMap<string, KubernetesObject>
+
+/** What is there. */
+interface LiveObjects {
+  readonly view: ClusterView
+  readonly unwatched?: Unwatched
+}
+
 /**
- * What differs from what is wanted, by what is watched. `applied` says of an object
- * whether it was as wanted before, so that a missing one is known to have been deleted.
+ * What differs from what is wanted. What is `known` distinguishes an object that was deleted from one that never
+ * was, and what admission changes from drift. Throws OPERATOR_NAME_TAKEN where an object belongs to others, and
+ * OPERATOR_LEAVING where it belongs to a deleted resource.
  */
 export function differencesOf(
-  view: ClusterView,
+  live: LiveObjects,
   resource: Resource,
   wanted: readonly ChildObject[],
-  applied: (kind: ChildKind, name: string) => boolean,
+  known: KnownObjects,
 ): Difference[] {
   const found = wanted.flatMap((object): Difference[] => {
-    const difference = differenceOf(view, resource, object, applied)
+    const difference = differenceOf(live, resource, object, known)
     return difference === null ? [] : [difference]
   })
-  return [...found, ...leftovers(view, resource, wanted)]
+  return [...found, ...leftovers(live.view, resource, wanted)]
 }
 
 /** The same for one object; null where it is as wanted. */
 export function differenceOf(
-  view: ClusterView,
+  { view, unwatched }: LiveObjects,
   resource: Resource,
   wanted: ChildObject,
-  applied: (kind: ChildKind, name: string) => boolean,
+  { applied, answers }: KnownObjects,
 ): Difference | null {
   const { kind, name } = identify(wanted)
-  const live = liveChild<ChildObject>(view, resource, kind, name)
+  const key = childKey(kind, name)
+  const found = liveChild<KubernetesObject>(view, resource, kind, name) ?? unwatched?.get(key)
+  const live = (found ?? null) as ChildObject | null
   const object = withMark(wanted, live)
   if (live === null) {
-    const action = applied(kind, name) ? 'correct' : 'create'
-    return { kind, name, action, fields: [], object }
+    const action = applied.has(key) ? 'correct' : 'create'
+    return { kind, name, action, drift: [], object, live }
   }
   checkOwnership(resource, kind, live)
-  const left = hasUnmanagedItems(live) ? [`metadata.annotations.${records.unmanagedItems}`] : []
-  const fields = [...driftOf(object, live), ...left]
-  if (fields.length === 0) return null
+  const open = unanswered(answers, asKubernetesObject(object), driftOf(object, live))
+  const drift = hasUnmanagedItems(live) ? [...open, unfinished] : open
+  if (drift.length === 0) return null
   const isSameTarget = markOf(live) === markOf(object)
-  return { kind, name, action: isSameTarget ? 'correct' : 'change', fields, object }
+  return { kind, name, action: isSameTarget ? 'correct' : 'change', drift, object, live }
+}
+
+/** Of an object from which an operator that was interrupted did not take all that it meant to. */
+const unfinished: Drift = {
+  path: `metadata.annotations.${records.unmanagedItems}`,
+  live: undefined,
+  addition: null,
 }
 
 /**
- * Writes one difference. Items that others made of ours by editing their keys are removed: after ours
- * are back, since no list may be empty, or before, where both cannot be side by side (two ports of a
- * Service with one name). The only port of a Service is put back as it is.
+ * Writes one difference, and remembers how it was answered. Returns what was corrected, which may be less than
+ * differed: what admission changes stays as it is.
  */
 export async function applyDifference(
   parts: ChildParts,
   resource: Resource,
+  { answers }: Pick<KnownObjects, 'answers'>,
   difference: Difference,
   signal: AbortSignal,
-): Promise<void> {
-  const { api, view } = parts
+): Promise<Drift[]> {
+  const { api } = parts
   const { kind, name, object, uid } = difference
-  const { namespace } = resource.metadata
-  const address = { type: builtinTypes[kind], namespace, name }
+  const address = { type: builtinTypes[kind], namespace: resource.metadata.namespace, name }
   if (object === null) {
     await ignoreConflict(api.delete(address, { uid, signal }))
-    return
+    return []
   }
-  const before = liveChild<KubernetesObject>(view, resource, kind, name)
+  const applied = await applyWithoutItems(parts, resource, { ...difference, object }, signal)
+  const additions = withoutAdditions(driftOf(object, applied))
+  const after =
+    additions.length === 0
+      ? applied
+      : await api.patch<KubernetesObject>(address, additions, { type: 'json', signal })
+  const drift = driftOf(object, after)
+  rememberAnswer(parts, resource, { answers, wanted: asKubernetesObject(object), drift })
+  return difference.drift.filter(({ path }) => !drift.some((left) => left.path === path))
+}
+
+/**
+ * Applies an object. Items that others made of ours by editing their keys are removed: after ours
+ * are back, since no list may be empty, or before, where both cannot be side by side (two ports of a
+ * Service with one name). The only port of a Service is put back as it is.
+ */
+async function applyWithoutItems(
+  parts: ChildParts,
+  resource: Resource,
+  difference: Difference & { readonly object: ChildObject },
+  signal: AbortSignal,
+): Promise<KubernetesObject> {
+  const { api } = parts
+  const { kind, name, object } = difference
+  const before = difference.live as KubernetesObject | null
+  const { namespace } = resource.metadata
+  const address = { type: builtinTypes[kind], namespace, name }
   const unmanagedItems = before === null ? [] : itemsToRemove(difference, before)
   const apply = (wanted: ChildObject): Promise<KubernetesObject> =>
     api.apply(address.type, asKubernetesObject(wanted), {
       signal,
       onConflict: (conflict) => recordConflict(parts, resource, difference, conflict),
     })
-  const remove = async (from: KubernetesObject): Promise<void> => {
+  const remove = async (from: KubernetesObject): Promise<KubernetesObject> => {
     const operations = removalsOf(from, unmanagedItems)
-    if (operations.length > 0) await api.patch(address, operations, { type: 'json', signal })
+    return operations.length === 0
+      ? from
+      : await api.patch(address, operations, { type: 'json', signal })
   }
   try {
-    const after = await apply(annotated(object, unmanagedAnnotations(unmanagedItems)))
-    await remove(after)
+    return await remove(await apply(annotated(object, unmanagedAnnotations(unmanagedItems))))
   } catch (error) {
     const isInTheWay = unmanagedItems.length > 0 && hasCode(error, 'OPERATOR_API_INVALID')
     if (!isInTheWay || before === null) throw error
     await remove(before).catch(async (refusal: unknown) => {
       if (kind !== 'Service' || !hasCode(refusal, 'OPERATOR_API_INVALID')) throw refusal
       const ports = (object as V1Service).spec?.ports
-      await api.patch(address, { spec: { ports } }, { type: 'merge', signal })
+      return await api.patch(address, { spec: { ports } }, { type: 'merge', signal })
     })
-    await apply(object)
+    return await apply(object)
   }
 }
 
@@ -149,25 +197,22 @@ function recordConflict(
   recordEvent(parts, resource, { reason: 'FieldConflict', action: 'Apply', note })
 }
 
-/**
- * An object that is not among the watched ones may still be there, and belong to others: throws
- * OPERATOR_NAME_TAKEN then, and OPERATOR_LEAVING where it belongs to a deleted resource.
- */
-export async function expectFree(
-  { api, view }: ChildParts,
+/** Looks for objects that are not among the watched ones, which may belong to others, or have other labels. */
+export async function findUnwatched(
+  { api, view }: Pick<ChildParts, 'api'> & LiveObjects,
   resource: Resource,
-  differences: readonly Difference[],
+  wanted: readonly ChildObject[],
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Unwatched> {
   const { namespace } = resource.metadata
-  const unseen = differences.filter(
-    ({ kind, name }) => view.children[kind].get(namespace, name) === undefined,
-  )
-  const find = async ({ kind, name }: Difference): Promise<void> => {
-    const live = await api.find({ type: builtinTypes[kind], namespace, name }, { signal })
-    if (live !== null) checkOwnership(resource, kind, live)
+  const find = async (object: ChildObject): Promise<[string, KubernetesObject][]> => {
+    const { kind, name } = identify(object)
+    if (view.children[kind].get(namespace, name) !== undefined) return []
+    const address = { type: builtinTypes[kind], namespace, name }
+    const live = await api.find<KubernetesObject>(address, { signal })
+    return live === null ? [] : [[childKey(kind, name), live]]
   }
-  await Promise.all(unseen.map(find))
+  return new Map((await Promise.all(wanted.map(find))).flat())
 }
 
 /** Claim templates cannot be changed, so a StatefulSet that is there keeps those it has. */
@@ -201,7 +246,8 @@ function leftovers(
     const kept = cached?.value.value
     if (cached === undefined || kept === undefined || kept.isTerminating) return []
     if (!kept.ownerUIDs.includes(resource.metadata.uid)) return []
-    return [{ kind, name, action: 'delete', fields: [], object: null, uid: cached.uid }]
+    const live = liveChild<ChildObject>(view, resource, kind, name)
+    return [{ kind, name, action: 'delete', drift: [], object: null, live, uid: cached.uid }]
   })
 }
 

@@ -10,11 +10,8 @@ import { type ObservedState, observedName } from '../evaluate/observed-state.ts'
 import { type FingerprintCache, readKeyring } from '../fetch/keyring.ts'
 import type { KindLogic } from '../fetch/kind-logic.ts'
 import { findNamedKeys } from '../fetch/named-secrets.ts'
-import { ensureSecret } from '../fetch/secrets.ts'
-import { recordEvent } from '../statements/record-event.ts'
-import { waitingSecrets } from './pause.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
-import type { FetchedInputs, ResourceMemory } from './resource-memory.ts'
+import type { FetchedInputs, NewInputs } from './resource-memory.ts'
 
 /** What a fetch needs to know besides the resource. */
 interface FetchTools<R extends Resource, F> {
@@ -22,9 +19,6 @@ interface FetchTools<R extends Resource, F> {
   readonly parts: ReconcileParts<R>
   readonly fingerprints: FingerprintCache
 }
-
-/** Inputs that were just fetched, before the Secrets that follow from them are written. */
-type NewInputs<F> = Omit<FetchedInputs<F>, 'waiting' | 'atMs'>
 
 /** The inputs from before, where they still hold; else new ones, with the Secrets to write, which are not kept. */
 type Fetched<F> =
@@ -56,30 +50,6 @@ export async function fetchInputs<R extends Resource, F>(
   return { secrets, inputs: { facts, keyring, missing, refetchKey, podUIDs } }
 }
 
-interface SecretWrites<F> {
-  readonly secrets: readonly V1Secret[]
-  readonly inputs: NewInputs<F>
-  readonly memory: ResourceMemory<F>
-}
-
-/** Writes the Secrets, or while paused says which would be written; the inputs are remembered then. */
-export async function applySecrets<R extends Resource, F>(
-  parts: ReconcileParts<R>,
-  resource: R,
-  { secrets, inputs: fetched, memory }: SecretWrites<F>,
-  signal: AbortSignal,
-): Promise<FetchedInputs<F>> {
-  let waiting: string[] = []
-  if (resource.spec.paused) {
-    waiting = await waitingSecrets(parts, resource, secrets, signal)
-  } else {
-    await ensureSecrets(parts, resource, { secrets, memory }, signal)
-  }
-  const inputs = { ...fetched, waiting, atMs: parts.nowMs() }
-  memory.inputs = inputs
-  return inputs
-}
-
 function refetchKeyOf({ metadata }: Resource, watched: readonly unknown[]): string {
   const requested = metadata.annotations?.[requests.reconcileAt]
   return shortHash(canonicalJson([metadata.generation, requested, watched]))
@@ -87,23 +57,4 @@ function refetchKeyOf({ metadata }: Resource, watched: readonly unknown[]): stri
 
 function podUIDsOf({ pods }: ObservedState): string {
   return JSON.stringify([...pods].map(([ordinal, { uid }]) => [ordinal, uid]))
-}
-
-/** Writes what differs, and records what others had changed or deleted. */
-async function ensureSecrets<R extends Resource, F>(
-  parts: ReconcileParts<R>,
-  resource: R,
-  { secrets, memory: { secretHashes } }: Pick<SecretWrites<F>, 'secrets' | 'memory'>,
-  signal: AbortSignal,
-): Promise<void> {
-  for (const secret of secrets) {
-    const name = secret.metadata?.name ?? ''
-    const hash = shortHash(canonicalJson(secret))
-    const action = await ensureSecret(parts.api, resource, secret, signal)
-    if (action !== 'kept' && secretHashes.get(name) === hash) {
-      const note = `Secret ${name} had been ${action === 'created' ? 'deleted' : 'changed'}.`
-      recordEvent(parts, resource, { reason: 'DriftCorrected', action: 'Apply', note })
-    }
-    secretHashes.set(name, hash)
-  }
 }

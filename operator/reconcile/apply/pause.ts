@@ -1,6 +1,7 @@
 /** What would be written for a resource if it were not paused, as the API server itself says. */
 import type { V1Secret } from '@kubernetes/client-node'
 import type { Resource } from '../../api.ts'
+import type { Drift } from '../../resources/drift/drift.ts'
 import { canonicalJson } from '../../resources/names/canonical-json.ts'
 import { childNames } from '../../resources/names/names.ts'
 import type { ChildObject } from '../../resources/objects/child-object.ts'
@@ -9,15 +10,16 @@ import { builtinTypes } from '../../runtime/client/resource-type.ts'
 import { type OwnerChanges, ownerTexts } from '../evaluate/deletion-policy.ts'
 import type { IdentityPlan } from '../evaluate/identity.ts'
 import { podToRestart, type RestartFacts } from '../evaluate/resize-restart.ts'
-import { secretAction } from '../fetch/secrets.ts'
+import { secretDrift } from '../fetch/secrets.ts'
 import { liveChild } from '../observe/cluster-view.ts'
 import { type Problem, problemOf, type Statement } from '../statements/problem.ts'
 import { listed } from '../statements/sentences.ts'
+import { unanswered } from './answers.ts'
 import type { ClaimChange } from './apply-claims.ts'
 import type { ObjectPlan } from './apply-objects.ts'
 import { type Difference, differencesOf } from './children.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
-import type { FetchedInputs } from './resource-memory.ts'
+import type { FetchedInputs, KnownObjects } from './resource-memory.ts'
 
 export interface PausedPlan {
   readonly plan: ObjectPlan
@@ -28,6 +30,7 @@ export interface PausedPlan {
   readonly problem: Problem | null
   readonly inputs: Pick<FetchedInputs<unknown>, 'waiting'>
   readonly state: RestartFacts
+  readonly known: KnownObjects
   /** Why the StatefulSet would not be written even then; `Ready` says it. */
   readonly hold: Statement | null
 }
@@ -36,7 +39,7 @@ export interface PausedPlan {
 export async function waitingChanges<R extends Resource>(
   parts: ReconcileParts<R>,
   resource: R,
-  { plan, changes, owners, identity, problem, inputs, state, hold }: PausedPlan,
+  { plan, changes, owners, identity, problem, inputs, state, known, hold }: PausedPlan,
   signal: AbortSignal,
 ): Promise<string[]> {
   if (problem !== null || identity.lack !== null) {
@@ -48,8 +51,8 @@ export async function waitingChanges<R extends Resource>(
   const claims = changes.map(({ placed }) => `PersistentVolumeClaim ${placed.claim.name}`)
   const wanted = plan.objects.filter(({ kind }) => kind !== 'StatefulSet' || hold === null)
   const found: string[] = []
-  for (const difference of differencesOf(parts.view, resource, wanted, () => false)) {
-    const reported = await tryDifference(parts, resource, difference, signal)
+  for (const difference of differencesOf(parts, resource, wanted, known)) {
+    const reported = await tryDifference(parts, difference, signal)
     if (reported !== null) found.push(reported)
   }
   const recreated = plan.isGrowing ? ['StatefulSet recreated for larger volumes'] : []
@@ -62,15 +65,16 @@ export async function waitingChanges<R extends Resource>(
 export async function waitingSecrets<R extends Resource>(
   { api }: Pick<ReconcileParts<R>, 'api'>,
   resource: R,
-  secrets: readonly V1Secret[],
+  { secrets, known }: { readonly secrets: readonly V1Secret[]; readonly known: KnownObjects },
   signal: AbortSignal,
 ): Promise<string[]> {
   const found: string[] = []
   for (const secret of secrets) {
     const what = `Secret ${secret.metadata?.name}`
     try {
-      const action = await secretAction(api, resource, secret, signal)
-      if (action !== 'kept') found.push(`${what} ${action}`)
+      const drift = await secretDrift(api, resource, secret, signal)
+      if (drift === null) found.push(`${what} created`)
+      else if (unanswered(known.answers, secret, drift).length > 0) found.push(`${what} changed`)
     } catch (error) {
       found.push(refusedText(what, error))
     }
@@ -87,9 +91,8 @@ function setRemoval<R extends Resource>({ view }: ReconcileParts<R>, resource: R
 
 /** What a difference comes to at the API server; null for nothing. */
 async function tryDifference<R extends Resource>(
-  { api, view }: ReconcileParts<R>,
-  resource: R,
-  { kind, name, fields, object }: Difference,
+  { api }: ReconcileParts<R>,
+  { kind, name, drift, object, live }: Difference,
   signal: AbortSignal,
 ): Promise<string | null> {
   if (object === null) return `${kind} ${name} deleted`
@@ -99,16 +102,18 @@ async function tryDifference<R extends Resource>(
       object as KubernetesObject,
       { signal },
     )
-    const live = liveChild<ChildObject>(view, resource, kind, name)
-    if (live !== null && contentOf(live) === contentOf(result)) return null
-    return `${kind} ${name} ${live === null ? 'created' : `changed${fieldsText(fields)}`}`
+    // A dry run leaves what was added.
+    const isAdded = drift.some(({ addition }) => addition !== null)
+    if (live !== null && !isAdded && contentOf(live) === contentOf(result)) return null
+    return `${kind} ${name} ${live === null ? 'created' : `changed${fieldsText(drift)}`}`
   } catch (error) {
     return refusedText(`${kind} ${name}`, error)
   }
 }
 
 /** Which fields differ, but for the records of ours, which change with them. */
-function fieldsText(fields: readonly string[]): string {
+function fieldsText(drift: readonly Drift[]): string {
+  const fields = drift.map(({ path }) => path)
   const reported = fields.filter((field) => !field.startsWith('metadata.'))
   return reported.length === 0 ? '' : ` (${listed(reported)})`
 }

@@ -4,6 +4,7 @@ import type { StorageStatement } from '../evaluate/storage.ts'
 import type { Keyring } from '../fetch/keyring.ts'
 import type { MissingKey } from '../fetch/named-secrets.ts'
 import type { ChildKind } from '../observe/cluster-view.ts'
+import type { Answers } from './answers.ts'
 
 /** What was fetched, and what it was fetched for. */
 export interface FetchedInputs<F> {
@@ -20,10 +21,12 @@ export interface FetchedInputs<F> {
   readonly podUIDs: string
 }
 
+/** Inputs that were just fetched, before the Secrets that follow from them are written. */
+export type NewInputs<F> = Omit<FetchedInputs<F>, 'waiting' | 'atMs'>
+
 export interface ResourceMemory<F> {
   inputs: FetchedInputs<F> | null
-  /** Objects that were as wanted before; a missing one was deleted by others. */
-  readonly applied: Set<string>
+  readonly objects: KnownObjects
   /** Hashes of the Secrets as they were last wanted, by name, which distinguish a change from drift. */
   readonly secretHashes: Map<string, string>
   /** `namespace/name` of the resources that have a key of this one, as the log named them last. */
@@ -32,6 +35,18 @@ export interface ResourceMemory<F> {
   refusedGrowth: StorageStatement | null
   /** Warnings that are due once they have lasted; those of an operator that ended are lost. */
   readonly pendingWarnings: PendingWarnings
+}
+
+/** What is remembered of the objects that were written for a resource. */
+export interface KnownObjects {
+  /** Those that were as wanted before; a missing one was deleted by others. */
+  readonly applied: Set<string>
+  readonly answers: Answers
+}
+
+/** What is known before anything was written. */
+export function nothingKnown(): KnownObjects {
+  return { applied: new Set(), answers: new Map() }
 }
 
 export interface Memories<F> {
@@ -49,7 +64,7 @@ export function createMemories<F>(): Memories<F> {
       if (known?.uid === uid) return known.memory
       const memory = {
         inputs: null,
-        applied: new Set<string>(),
+        objects: nothingKnown(),
         secretHashes: new Map<string, string>(),
         keyHolders: '',
         refusedGrowth: null,

@@ -5,12 +5,12 @@
 import type { V1Secret } from '@kubernetes/client-node'
 import { ServiceError } from '../../../src/errors.ts'
 import type { Resource } from '../../api.ts'
-import { driftOf } from '../../resources/drift/drift.ts'
+import { type Drift, driftOf } from '../../resources/drift/drift.ts'
 import { secretValue } from '../../resources/names/secret.ts'
 import type { KubernetesApi } from '../../runtime/client/api.ts'
 import { hasCode } from '../../runtime/client/api-error.ts'
 import { builtinTypes } from '../../runtime/client/resource-type.ts'
-import { isOurs, ownership } from '../statements/ownership.ts'
+import { ownership } from '../statements/ownership.ts'
 
 /** A value of a Secret; null where the Secret or the key is missing, or may not be read. */
 export async function readSecretValue(
@@ -29,37 +29,20 @@ export async function readSecretValue(
   }
 }
 
-/** What is to be done about a Secret: nothing, or it is missing, or was changed. */
-type SecretAction = 'kept' | 'created' | 'changed'
-
-/** Writes a Secret where it is not as wanted. */
-export async function ensureSecret(
+/** Where a Secret is not as wanted; null where there is none. Throws where the name belongs to something else. */
+export async function secretDrift(
   api: KubernetesApi,
   resource: Resource,
   wanted: V1Secret,
   signal: AbortSignal,
-): Promise<SecretAction> {
-  const action = await secretAction(api, resource, wanted, signal)
-  if (action !== 'kept') await api.apply(builtinTypes.Secret, wanted, { signal })
-  return action
-}
-
-/** What `ensureSecret` would do. Throws where the name belongs to something else. */
-export async function secretAction(
-  api: KubernetesApi,
-  resource: Resource,
-  wanted: V1Secret,
-  signal: AbortSignal,
-): Promise<SecretAction> {
+): Promise<Drift[] | null> {
   const { name = '', namespace } = wanted.metadata ?? {}
   const live = await api.find<V1Secret>({ type: builtinTypes.Secret, namespace, name }, { signal })
-  if (live !== null) {
-    const state = ownership(resource, live)
-    if (state === 'terminating') throw terminatingError('Secret', name)
-    if (state === 'foreign') throw nameTakenError('Secret', name)
-    if (isOurs(resource, live) && driftOf(wanted, live).length === 0) return 'kept'
-  }
-  return live === null ? 'created' : 'changed'
+  if (live === null) return null
+  const state = ownership(resource, live)
+  if (state === 'terminating') throw terminatingError('Secret', name)
+  if (state === 'foreign') throw nameTakenError('Secret', name)
+  return driftOf(wanted, live)
 }
 
 /** The object of an earlier resource of this name, which Kubernetes is about to delete. */

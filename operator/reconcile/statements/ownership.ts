@@ -52,7 +52,3 @@ export function isOfFormer(resource: Resource, owners: readonly Owner[]): boolea
 function isNamesake({ kind, metadata }: Resource, owner: Owner): boolean {
   return owner.apiVersion === groupVersion && owner.kind === kind && owner.name === metadata.name
 }
-
-export function isOurs(resource: Resource, object: OwnedObject): boolean {
-  return ownership(resource, object) === 'ours'
-}

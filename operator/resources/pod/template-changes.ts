@@ -6,7 +6,8 @@ import { driftOf } from '../drift/drift.ts'
 export function templateChanges(before: V1PodTemplateSpec, after: V1PodTemplateSpec): string[] {
   const changed = driftOf(asSet(after), asSet(before))
   const gone = driftOf(asSet(before), asSet(after))
-  return [...new Set([...changed, ...gone])].map((path) => path.replace('spec.template.', ''))
+  const paths = new Set([...changed, ...gone].map(({ path }) => path))
+  return [...paths].map((path) => path.replace('spec.template.', ''))
 }
 
 /** What is empty in a template means the same as what is left out. */

@@ -1,13 +1,8 @@
 /** A stand-in for the API server and clients of it, for the tests of a file. */
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach } from 'node:test'
-import {
-  type Client,
-  type ClientOptions,
-  type KubernetesServer,
-  openClient,
-  openKubernetesServer,
-} from './kubernetes-server.ts'
+import { type Client, type ClientOptions, openClient } from './kubernetes-client.ts'
+import { type KubernetesServer, openKubernetesServer } from './kubernetes-server.ts'
 
 /** All of it belongs to the test that runs. */
 interface KubernetesRoom {

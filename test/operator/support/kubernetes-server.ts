@@ -7,23 +7,13 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
-import { Registry } from 'prom-client'
-import { mergeStrategically } from '../../../operator/resources/drift/strategic-merge.ts'
-import {
-  type ApiOptions,
-  type KubernetesApi,
-  openApi,
-} from '../../../operator/runtime/client/api.ts'
-import type { Connection } from '../../../operator/runtime/client/connection.ts'
 import type {
   KubernetesObject,
   Metadata,
 } from '../../../operator/runtime/client/kubernetes-object.ts'
-import type { WriteGuard } from '../../../operator/runtime/client/requests.ts'
-import { openRuntimeMetrics, type RuntimeMetrics } from '../../../operator/runtime/metrics.ts'
-import { type CapturedLog, captureLog } from '../../support/captured-log.ts'
-import { jsonPatch } from '../../support/resources/json-patch.ts'
-import { type JsonObject, mergePatch } from '../../support/resources/merge-patch.ts'
+import { isSelectedBy } from '../../../operator/runtime/client/label-selector.ts'
+import type { JsonObject } from '../../support/resources/merge-patch.ts'
+import { patched } from './patched.ts'
 
 /** One request as it came. */
 export interface SeenRequest {
@@ -42,6 +32,8 @@ export interface KubernetesServer {
   readonly requests: readonly SeenRequest[]
   /** Faults are asked in order until one answers; each stays until it is taken out. */
   readonly faults: Set<Fault>
+  /** What admission makes of each object that is written, before it is stored. */
+  readonly admission: Set<(object: KubernetesObject) => KubernetesObject>
   /** Resolves when the next request comes for which this holds, or has come already. */
   seen(isMeant: (request: SeenRequest) => boolean): Promise<SeenRequest>
   /** Creates or replaces an object as somebody else. */
@@ -73,10 +65,12 @@ interface Recorded {
   readonly path: string
   readonly type: string
   readonly object: KubernetesObject
+  readonly before: KubernetesObject | undefined
 }
 
 interface OpenWatch {
   readonly path: string
+  readonly labelSelector: string | undefined
   /** It hears of what is later than this. */
   readonly from: number
   readonly response: ServerResponse
@@ -87,6 +81,7 @@ export async function openKubernetesServer(): Promise<KubernetesServer> {
   const objects = new Map<string, KubernetesObject>()
   const watches = new Set<OpenWatch>()
   const faults = new Set<Fault>()
+  const admission: KubernetesServer['admission'] = new Set()
   const requests: SeenRequest[] = []
   const waiting = new Set<{
     isMeant: (r: SeenRequest) => boolean
@@ -101,12 +96,11 @@ export async function openKubernetesServer(): Promise<KubernetesServer> {
     version += 1
     const metadata: Metadata = { ...object.metadata, resourceVersion: String(version) }
     const stored = { ...object, metadata }
+    const recorded = { version, path, type, object: stored, before: objects.get(path) }
     if (type === 'DELETED') objects.delete(path)
     else objects.set(path, stored)
-    history.push({ version, path, type, object: stored })
-    for (const watch of watches)
-      if (isWithin(path, watch.path) && !watch.isFrozen && version > watch.from)
-        writeEvent(watch.response, type, stored)
+    history.push(recorded)
+    for (const watch of watches) if (!watch.isFrozen) report(watch, recorded)
     return stored
   }
   const put = (path: string, object: KubernetesObject): KubernetesObject => {
@@ -120,7 +114,9 @@ export async function openKubernetesServer(): Promise<KubernetesServer> {
     return before === undefined ? undefined : record('DELETED', path, before)
   }
   const list = ({ path, query }: SeenRequest): Answer => {
-    const items = [...objects].filter(([own]) => isWithin(own, path)).map(([, object]) => object)
+    const isMeant = isSelected(query['labelSelector'])
+    const within = [...objects].filter(([own]) => isWithin(own, path))
+    const items = within.map(([, object]) => object).filter(isMeant)
     const from = Number(query['continue'] ?? 0)
     const limit = Number(query['limit'] ?? items.length)
     const page = items.slice(from, from + limit)
@@ -140,9 +136,14 @@ export async function openKubernetesServer(): Promise<KubernetesServer> {
       response.end()
       return
     }
-    for (const { version: at, path: own, type, object } of history)
-      if (at > from && isWithin(own, path)) writeEvent(response, type, object)
-    const open: OpenWatch = { path, from, response, isFrozen: false }
+    const open: OpenWatch = {
+      path,
+      labelSelector: query['labelSelector'],
+      from,
+      response,
+      isFrozen: false,
+    }
+    for (const recorded of history) report(open, recorded)
     watches.add(open)
     const ending = setTimeout(() => {
       if (version > from) bookmarkTo(response)
@@ -174,7 +175,8 @@ export async function openKubernetesServer(): Promise<KubernetesServer> {
     }
     const after = method === 'PATCH' ? patched(request, before) : given
     if (after === null) return [422, status(422, 'Invalid')]
-    return [before === undefined ? 201 : 200, put(target, after)]
+    const admitted = [...admission].reduce((object, change) => change(object), after)
+    return [before === undefined ? 201 : 200, put(target, admitted)]
   }
   const tellWaiting = (request: SeenRequest): void => {
     for (const wait of waiting) {
@@ -202,6 +204,7 @@ export async function openKubernetesServer(): Promise<KubernetesServer> {
     url: `http://127.0.0.1:${port}`,
     requests,
     faults,
+    admission,
     seen(isMeant) {
       const known = requests.find(isMeant)
       if (known !== undefined) return Promise.resolve(known)
@@ -274,57 +277,6 @@ export function send(
   response.end(JSON.stringify(body))
 }
 
-export interface Client {
-  readonly api: KubernetesApi
-  readonly log: CapturedLog
-  readonly metrics: RuntimeMetrics
-  readonly registry: Registry
-}
-
-export interface ClientOptions extends Partial<ApiOptions> {
-  readonly guards?: readonly WriteGuard[]
-  readonly connection?: Partial<Connection>
-}
-
-/** Our side of it. */
-export function openClient(
-  server: Pick<KubernetesServer, 'url'>,
-  options: ClientOptions = {},
-): Client {
-  const log = captureLog()
-  const registry = new Registry()
-  const metrics = openRuntimeMetrics(registry)
-  const connection: Connection = {
-    server: server.url,
-    tls: {},
-    namespace: 'apps',
-    authorization: async () => null,
-    forgetAuthorization: () => undefined,
-    ...options.connection,
-  }
-  const api = openApi(
-    { fieldManager: 'tester', userAgent: 'tester/1', ...options },
-    { connection, log: log.log, metrics, guards: options.guards ?? [] },
-  )
-  return { api, log, metrics, registry }
-}
-
-/**
- * What a patch makes of an object; null where an operation does not fit it. What is applied is merged, lists
- * whose items have keys item by item, so that what others added stays; a status belongs to one manager.
- */
-function patched(
-  { path, body, headers }: SeenRequest,
-  before: KubernetesObject = {},
-): KubernetesObject | null {
-  const type = headers['content-type'] ?? ''
-  if (type.startsWith('application/json-patch')) return jsonPatch(before, body)
-  const given = (body ?? {}) as KubernetesObject & JsonObject
-  if (!type.startsWith('application/apply-patch')) return mergePatch({ ...before }, given)
-  if (path.endsWith('/status')) return { ...before, ...{ status: given['status'] } }
-  return mergeStrategically(before, given)
-}
-
 /** What a deletion is for. */
 interface Preconditions {
   readonly uid?: string
@@ -357,6 +309,23 @@ async function toRequest(raw: IncomingMessage): Promise<SeenRequest> {
     headers: raw.headers,
     body: raw.method === 'GET' ? null : await json(raw).catch(() => null),
   }
+}
+
+/** Tells a watch what a change is to it: an object that lost its labels is gone. */
+function report(
+  { path, labelSelector, from, response }: OpenWatch,
+  { version, path: own, type, object, before }: Recorded,
+): void {
+  if (version <= from || !isWithin(own, path)) return
+  const isMeant = isSelected(labelSelector)
+  const was = before !== undefined && isMeant(before)
+  if (type !== 'DELETED' && isMeant(object))
+    writeEvent(response, was ? 'MODIFIED' : 'ADDED', object)
+  else if (was) writeEvent(response, 'DELETED', object)
+}
+
+function isSelected(labelSelector = ''): (object: KubernetesObject) => boolean {
+  return ({ metadata }) => isSelectedBy(labelSelector, metadata?.labels)
 }
 
 function withoutSubresource(path: string): string {

@@ -3,7 +3,7 @@ import { Readable, Writable } from 'node:stream'
 import type { ContainerExec } from '../../../operator/plugin/cluster/exec.ts'
 import { runCommandLine } from '../../../operator/plugin/command-line.ts'
 import { createOutput } from '../../../operator/plugin/text/output.ts'
-import type { Client } from './kubernetes-server.ts'
+import type { Client } from './kubernetes-client.ts'
 
 interface PluginRun {
   readonly code: number

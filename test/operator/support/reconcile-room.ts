@@ -22,6 +22,7 @@ import { childNames } from '../../../operator/resources/names/names.ts'
 import { openReflector, type Reflector } from '../../../operator/runtime/cache/reflector.ts'
 import { writeThrough } from '../../../operator/runtime/cache/write-through.ts'
 import type { KubernetesObject } from '../../../operator/runtime/client/kubernetes-object.ts'
+import { isSelectedBy } from '../../../operator/runtime/client/label-selector.ts'
 import {
   builtinTypes,
   keyOf,
@@ -32,8 +33,9 @@ import type { Reconcile, ReconcileResult } from '../../../operator/runtime/contr
 import type { Occurrence } from '../../../operator/runtime/event-recorder.ts'
 import { createStatusWriter } from '../../../operator/runtime/status-writer.ts'
 import { generatorContext } from '../../support/resources/operator-cases.ts'
+import type { Client } from './kubernetes-client.ts'
 import { kubernetesRoom } from './kubernetes-room.ts'
-import type { Client, KubernetesServer, SeenRequest } from './kubernetes-server.ts'
+import type { KubernetesServer, SeenRequest } from './kubernetes-server.ts'
 
 type Kind = Resource['kind'] | keyof typeof builtinTypes
 
@@ -41,7 +43,7 @@ type Kind = Resource['kind'] | keyof typeof builtinTypes
 interface ReconcileRoom {
   readonly server: KubernetesServer
   /** Events as they were recorded, `REASON note`, in their order. */
-  readonly events: readonly string[]
+  readonly events: string[]
   /** Reconciles a resource as it is at the API server; rejects where the controller would try again. */
   reconcile(resource: Resource): Promise<ReconcileResult>
   /** Writes an object as somebody else, and waits until the operator has seen it. */
@@ -73,13 +75,19 @@ interface ReconcileRoom {
 /** What one test has. */
 interface State {
   readonly client: Client
-  readonly reflectors: readonly Reflector<unknown>[]
+  readonly follows: readonly Follow[]
   readonly view: ClusterView
   readonly events: string[]
   views: ReadonlyMap<number, HealthView | null>
   nowMs: number
   /** How many requests were returned as writes already, or were none. */
   told: number
+}
+
+/** A reflector, and the labels of what it holds. */
+interface Follow {
+  readonly reflector: Reflector<unknown>
+  readonly labelSelector?: string | undefined
 }
 
 type Reconciles = Readonly<Record<Resource['kind'], Reconcile>>
@@ -93,16 +101,18 @@ const startMs = Date.parse('2026-01-01T12:00:00Z')
 
 /** Gives each test of a file its own; everything is in this namespace. */
 export function reconcileRoom(namespace: string): ReconcileRoom {
-  const reflectors: Reflector<unknown>[] = []
+  const follows: Follow[] = []
   let state: State | undefined
   let reconciles: Reconciles | undefined
   const ofTest = (): State => state ?? assert.fail('no test runs')
   afterEach(async () => {
-    await Promise.all(reflectors.splice(0).map((reflector) => reflector.close()))
+    await Promise.all(follows.splice(0).map(({ reflector }) => reflector.close()))
   })
-  const room = kubernetesRoom({ guards: [writeThrough(() => reflectors)] })
+  const room = kubernetesRoom({
+    guards: [writeThrough(() => follows.map(({ reflector }) => reflector))],
+  })
   beforeEach(async () => {
-    state = await openState(room.client, reflectors)
+    state = await openState(room.client, follows)
     reconciles = reconcilesOf(state)
   })
   const pathOf = (kind: Kind, name: string): string =>
@@ -161,7 +171,7 @@ export function reconcileRoom(namespace: string): ReconcileRoom {
     },
     turn: (kind) =>
       new Promise((resolve) => {
-        for (const reflector of reflectors) {
+        for (const { reflector } of follows) {
           if (reflector.type.kind === kind) reflector.onTurn(resolve)
         }
       }),
@@ -174,15 +184,15 @@ function writeText({ method, path, body }: SeenRequest): string {
   return [method, ...place.split('/').slice(-2)].join(' ')
 }
 
-async function openState(client: Client, reflectors: Reflector<unknown>[]): Promise<State> {
+async function openState(client: Client, follows: Follow[]): Promise<State> {
   const view = openClusterView((options) => {
     const reflector = openReflector(options, { ...client, log: client.log.log })
-    reflectors.push(reflector)
+    follows.push({ reflector, labelSelector: options.labelSelector })
     return reflector
   }, null)
   const limit = AbortSignal.timeout(60_000)
-  await Promise.all(reflectors.map((reflector) => reflector.initialized(limit)))
-  return { client, reflectors, view, events: [], views: new Map(), nowMs: 0, told: 0 }
+  await Promise.all(follows.map(({ reflector }) => reflector.initialized(limit)))
+  return { client, follows, view, events: [], views: new Map(), nowMs: 0, told: 0 }
 }
 
 /** The claims and pods of a StatefulSet, and itself with the status that counts them. */
@@ -206,24 +216,21 @@ function startedBy(set: V1StatefulSet & KubernetesObject): KubernetesObject[] {
   return [...objects.flat(), { ...set, status: counts }] as KubernetesObject[]
 }
 
-/** Resolves when the operator has seen this object, of which it need not follow the kind. */
-async function seen({ reflectors }: State, { kind, metadata }: KubernetesObject): Promise<void> {
-  const { namespace, name = '', resourceVersion } = metadata ?? {}
-  const key = keyOf(namespace, name)
-  const of = reflectors.filter(({ type }) => type.kind === kind)
-  await Promise.all(
-    of.map(async (reflector) => {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      const isSeen = (): boolean =>
-        reflector.get(namespace, name)?.resourceVersion === resourceVersion
-      const end = reflector.onChange((change) => {
-        if (change.key === key && isSeen()) resolve()
-      })
-      if (isSeen()) resolve()
-      await promise
-      end()
-    }),
-  )
+/** Resolves when the operator has seen this object, or seen it go, as far as it follows its kind. */
+async function seen({ follows }: State, { kind, metadata }: KubernetesObject): Promise<void> {
+  const { namespace, name = '', labels, resourceVersion } = metadata ?? {}
+  for (const { reflector, labelSelector = '' } of follows) {
+    if (reflector.type.kind !== kind) continue
+    const wanted = isSelectedBy(labelSelector, labels) ? resourceVersion : undefined
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const look = (): void => {
+      if (reflector.get(namespace, name)?.resourceVersion === wanted) resolve()
+    }
+    const end = reflector.onChange(look)
+    look()
+    await promise
+    end()
+  }
 }
 
 function reconcilesOf(state: State): Reconciles {

@@ -124,6 +124,60 @@ describe('what others do to the objects of a Generator and a Host, on a real clu
   const dataOf = async (secret: string): Promise<Readonly<Record<string, string>>> =>
     (await here.find('Secret', secret))?.data ?? {}
 
+  // First, since no more than 25 different Events about one object are written in ten minutes.
+  test('what others add to selectors, ports and rules is taken away within ten seconds', async () => {
+    const added: readonly (readonly [Kind, string, object, string])[] = [
+      ['Service', 'owned-host-nodes', { selector: { x: 'y' } }, 'spec.selector.x'],
+      [
+        'PodDisruptionBudget',
+        'owned-host',
+        { selector: { matchLabels: { 'example.org/x': 'y' } } },
+        'spec.selector.matchLabels.example.org/x',
+      ],
+      [
+        'PodDisruptionBudget',
+        'owned-host',
+        { selector: { matchExpressions: [{ key: 'a', operator: 'Exists' }] } },
+        'spec.selector.matchExpressions',
+      ],
+      [
+        'Service',
+        'owned-host',
+        { ports: [{ name: 'ssh', port: 22, protocol: 'TCP' }] },
+        'spec.ports[22]',
+      ],
+      [
+        'Service',
+        'owned-host-p2p-0',
+        { ports: [{ name: 'udp', port: 9171, protocol: 'UDP' }] },
+        'spec.ports[9171]',
+      ],
+      ['NetworkPolicy', 'owned-generator', { ingress: [{}] }, 'spec.ingress'],
+      ['NetworkPolicy', 'owned-host', { egress: [{}] }, 'spec.egress'],
+    ]
+    for (const [kind, name, spec, path] of added) {
+      const before = await here.find(kind, name)
+      // Lists are merged by their keys, as kubectl edit and kubectl apply do.
+      const type =
+        kind === 'NetworkPolicy'
+          ? 'application/merge-patch+json'
+          : 'application/strategic-merge-patch+json'
+      const { status } = await cluster.request('PATCH', here.path(kind, name), {
+        body: { spec },
+        type,
+      })
+      assert.equal(status, 200, path)
+      await eventually(async () => {
+        assert.deepEqual((await here.find(kind, name))?.spec, before?.spec, path)
+        const notes = (await here.notes('DriftCorrected')).filter((note) => note.includes(name))
+        assert.ok(
+          notes.some((note) => note.includes(path)),
+          notes.join('\n'),
+        )
+      }, backWithinMs)
+    }
+  })
+
   test('every deleted object is back within ten seconds; of the StatefulSet an Event says so', async () => {
     for (const [kind, { metadata }] of await owned()) {
       await here.delete(kind, metadata.name)

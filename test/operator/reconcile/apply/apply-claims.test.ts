@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
-import { applyClaims, claimChanges } from '../../../../operator/reconcile/apply/apply-claims.ts'
+import type { Host } from '../../../../operator/api.ts'
+import {
+  applyClaims,
+  type ClaimChange,
+  claimChanges,
+  type MayGrow,
+} from '../../../../operator/reconcile/apply/apply-claims.ts'
+import type { ReconcileParts } from '../../../../operator/reconcile/apply/reconcile-parts.ts'
+import type { StorageStatement } from '../../../../operator/reconcile/evaluate/storage.ts'
 import {
   type KeptClaim,
   keepClaim,
@@ -34,6 +42,20 @@ const placed = (volume: Volume, requested: string, storageClassName: string): Pl
 
 const room = kubernetesRoom()
 
+const marks = { fingerprints: new Map<number, string>(), start: null }
+const facts = { marks, answers: new Map() }
+
+/** Applies these changes, by default all that the larger Host wants of these claims. */
+async function apply(
+  found: readonly PlacedClaim[],
+  changes: (mayGrow: MayGrow) => ClaimChange[] = (mayGrow) =>
+    claimChanges(larger, found, facts, mayGrow),
+): Promise<StorageStatement | null> {
+  const parts = { api: room.client.api } as ReconcileParts<Host>
+  const writes = { changes, claims: found, answers: facts.answers }
+  return await applyClaims(parts, larger, writes, new AbortController().signal)
+}
+
 beforeEach(() => {
   const kind = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass' }
   room.server.put(`${classes}/fixed`, { ...kind, metadata: { name: 'fixed' } })
@@ -43,14 +65,7 @@ beforeEach(() => {
 
 test('a class that lets no volume grow holds back its own claims only, and says what they have', async () => {
   const found = [placed('keys', '1Gi', 'fixed'), placed('data', '100Gi', 'growing')]
-  const keyring = { fingerprints: new Map(), start: null }
-  const refused = await applyClaims(
-    room.client.api,
-    larger,
-    (mayGrow) => claimChanges(larger, found, keyring, mayGrow),
-    found,
-    new AbortController().signal,
-  )
+  const refused = await apply(found)
   assert.deepEqual(refused, {
     reason: 'ExpansionUnsupported',
     message:
@@ -71,8 +86,7 @@ test('of many claims that may not grow a few are named, and how many more there 
     const { claim, ...one } = placed('keys', '1Gi', 'fixed')
     return { ...one, ordinal, claim: { ...claim, name: `keys-mainnet-host-${ordinal}` } }
   })
-  const { signal } = new AbortController()
-  const refused = await applyClaims(room.client.api, larger, () => [], found, signal)
+  const refused = await apply(found, () => [])
   const names = [0, 1, 2, 3].map((ordinal) => `keys-mainnet-host-${ordinal} with 1Gi`)
   assert.equal(
     refused?.message,
@@ -88,13 +102,7 @@ test('a refused claim is reported with the way back, and holds up no other', asy
     return true
   }
   room.server.faults.add(refuse)
-  const refused = await applyClaims(
-    room.client.api,
-    larger,
-    (mayGrow) => claimChanges(larger, found, { fingerprints: new Map(), start: null }, mayGrow),
-    found,
-    new AbortController().signal,
-  )
+  const refused = await apply(found)
   assert.equal(
     refused?.message,
     'apply persistentvolumeclaims apps/keys-mainnet-host-0: 403 the class must support resize (keys-mainnet-host-0 with 1Gi): put the old size back, or set allowVolumeExpansion in the class if its storage can do it.',

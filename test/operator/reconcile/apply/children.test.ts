@@ -6,6 +6,7 @@ import {
   type Difference,
   differencesOf,
 } from '../../../../operator/reconcile/apply/children.ts'
+import { nothingKnown } from '../../../../operator/reconcile/apply/resource-memory.ts'
 import { hostObjects } from '../../../../operator/resources/host-objects.ts'
 import type { ChildObject } from '../../../../operator/resources/objects/child-object.ts'
 import { hasCode } from '../../../../operator/runtime/client/api-error.ts'
@@ -19,15 +20,17 @@ import { viewOf } from '../../support/operator-view.ts'
 
 const host = readHost('host-full')
 const { objects: wanted } = hostObjects(host, hostContext)
-const never = (): boolean => false
+const never = nothingKnown()
 const room = kubernetesRoom()
 
 const reported = (found: readonly Difference[]): string[] =>
-  found.map(({ action, kind, name, fields }) => [action, kind, name, ...fields].join(' '))
+  found.map(({ action, kind, name, drift }) =>
+    [action, kind, name, ...drift.map(({ path }) => path)].join(' '),
+  )
 
 /** What was written, as it is there afterwards. */
 function written(objects: readonly ChildObject[]): KubernetesObject[] {
-  return differencesOf(viewOf([]), host, objects, never).flatMap(
+  return differencesOf({ view: viewOf([]) }, host, objects, never).flatMap(
     ({ object }) => (object as KubernetesObject | null) ?? [],
   )
 }
@@ -42,7 +45,7 @@ function edited(name: string, kind: string, change: (object: never) => void): Ku
 }
 
 test('everything is created, in the order of the builders, the StatefulSet last', () => {
-  const found = differencesOf(viewOf([]), host, wanted, never)
+  const found = differencesOf({ view: viewOf([]) }, host, wanted, never)
   assert.deepEqual(
     found.map(({ kind }) => kind),
     wanted.map(({ kind }) => kind),
@@ -52,14 +55,17 @@ test('everything is created, in the order of the builders, the StatefulSet last'
 })
 
 test('what is as it was written needs nothing', () => {
-  assert.deepEqual(reported(differencesOf(viewOf(written(wanted)), host, wanted, never)), [])
+  assert.deepEqual(
+    reported(differencesOf({ view: viewOf(written(wanted)) }, host, wanted, never)),
+    [],
+  )
 })
 
 test('what others edited is corrected, and the fields are named', () => {
   const live = edited('public-host', 'StatefulSet', (set: V1StatefulSet) => {
     if (set.spec) set.spec.replicas = 7
   })
-  assert.deepEqual(reported(differencesOf(viewOf(live), host, wanted, never)), [
+  assert.deepEqual(reported(differencesOf({ view: viewOf(live) }, host, wanted, never)), [
     'correct StatefulSet public-host spec.replicas',
   ])
 })
@@ -68,14 +74,15 @@ test('a removal of unmanaged items that an operator left unfinished is finished'
   const live = edited('public-host', 'StatefulSet', (set: V1StatefulSet) => {
     Object.assign(set.metadata?.annotations ?? {}, { 'viewmesh.io/strangers': '[]' })
   })
-  assert.deepEqual(reported(differencesOf(viewOf(live), host, wanted, never)), [
+  assert.deepEqual(reported(differencesOf({ view: viewOf(live) }, host, wanted, never)), [
     'correct StatefulSet public-host metadata.annotations.viewmesh.io/strangers',
   ])
 })
 
 test('what is missing and was there before had been deleted', () => {
   const live = written(wanted).filter(({ kind }) => kind !== 'ConfigMap')
-  const found = differencesOf(viewOf(live), host, wanted, () => true)
+  const applied = new Set(['ConfigMap public-host-config'])
+  const found = differencesOf({ view: viewOf(live) }, host, wanted, { ...never, applied })
   assert.deepEqual(reported(found), ['correct ConfigMap public-host-config'])
 })
 
@@ -87,7 +94,7 @@ test('an annotation that is no longer wanted changes the hash, so that it is rem
     services: { ...services, api: { ...services.api, annotations: {} } },
   }
   const { objects } = hostObjects({ ...host, spec }, hostContext)
-  assert.deepEqual(reported(differencesOf(viewOf(before), host, objects, never)), [
+  assert.deepEqual(reported(differencesOf({ view: viewOf(before) }, host, objects, never)), [
     'change Service public-host metadata.annotations.viewmesh.io/applied',
   ])
 })
@@ -96,7 +103,7 @@ test('Services of removed replicas, the budget and the policy go when they are n
   const before = written(wanted)
   const spec = { ...host.spec, replicas: 1, networkPolicy: { enabled: false } }
   const { objects } = hostObjects({ ...host, spec }, hostContext)
-  const found = reported(differencesOf(viewOf(before), host, objects, never))
+  const found = reported(differencesOf({ view: viewOf(before) }, host, objects, never))
   assert.deepEqual(
     found.filter((text) => text.startsWith('delete')),
     [
@@ -114,7 +121,7 @@ test('what belongs to others is neither taken over nor taken away', () => {
     Object.assign(service.metadata?.labels ?? {}, { 'app.kubernetes.io/instance': 'other' })
   })
   assert.throws(
-    () => differencesOf(viewOf(live), host, wanted, never),
+    () => differencesOf({ view: viewOf(live) }, host, wanted, never),
     (error) => hasCode(error, 'OPERATOR_NAME_TAKEN'),
   )
 })
@@ -122,7 +129,7 @@ test('what belongs to others is neither taken over nor taken away', () => {
 test('what a deleted resource of the same name left is waited for', () => {
   const later = { ...host, metadata: { ...host.metadata, uid: 'another' } }
   assert.throws(
-    () => differencesOf(viewOf(written(wanted)), later, wanted, never),
+    () => differencesOf({ view: viewOf(written(wanted)) }, later, wanted, never),
     (error) => hasCode(error, 'OPERATOR_LEAVING'),
   )
 })
@@ -133,16 +140,19 @@ test('what lost its owner, as after kubectl delete --cascade=orphan, is taken up
     delete copy.metadata?.ownerReferences
     return copy as KubernetesObject
   })
-  const found = differencesOf(viewOf(live), host, wanted, never)
+  const found = differencesOf({ view: viewOf(live) }, host, wanted, never)
   assert.equal(found.length, wanted.length)
-  assert.ok(found.every(({ fields }) => fields.some((field) => field.includes('ownerReferences'))))
+  assert.ok(found.every(({ drift }) => drift.some(({ path }) => path.includes('ownerReferences'))))
 })
 
 test('a StatefulSet that exists keeps its claim templates, which cannot be changed', () => {
   const { data } = host.spec.storage
   const storage = { ...host.spec.storage, data: { ...data, size: '900Gi' } }
   const { objects } = hostObjects({ ...host, spec: { ...host.spec, storage } }, hostContext)
-  assert.deepEqual(reported(differencesOf(viewOf(written(wanted)), host, objects, never)), [])
+  assert.deepEqual(
+    reported(differencesOf({ view: viewOf(written(wanted)) }, host, objects, never)),
+    [],
+  )
 })
 
 test('an Event says whose fields were taken back, and which', async () => {
@@ -166,10 +176,11 @@ test('an Event says whose fields were taken back, and which', async () => {
     kind: 'StatefulSet',
     name,
     action: 'correct',
-    fields: [],
+    drift: [],
+    live: null,
     object: set,
   }
-  await applyDifference(parts as never, host, difference, new AbortController().signal)
+  await applyDifference(parts as never, host, never, difference, new AbortController().signal)
   assert.deepEqual(reported, [
     {
       type: 'Warning',

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { V1ObjectMeta } from '@kubernetes/client-node'
 import type { Generator, Host, Resource } from '../../../../operator/api.ts'
-import { applySecrets, fetchInputs } from '../../../../operator/reconcile/apply/fetch-inputs.ts'
+import { applySecrets } from '../../../../operator/reconcile/apply/apply-secrets.ts'
+import { fetchInputs } from '../../../../operator/reconcile/apply/fetch-inputs.ts'
 import type { ReconcileParts } from '../../../../operator/reconcile/apply/reconcile-parts.ts'
 import {
   createMemories,

@@ -7,6 +7,7 @@ import {
   waitingSecrets,
 } from '../../../../operator/reconcile/apply/pause.ts'
 import type { ReconcileParts } from '../../../../operator/reconcile/apply/reconcile-parts.ts'
+import { nothingKnown } from '../../../../operator/reconcile/apply/resource-memory.ts'
 import { ownerChanges } from '../../../../operator/reconcile/evaluate/deletion-policy.ts'
 import type { IdentityPlan } from '../../../../operator/reconcile/evaluate/identity.ts'
 import { hostObjects } from '../../../../operator/resources/host-objects.ts'
@@ -28,7 +29,8 @@ const secrets = [
 ]
 const { objects } = hostObjects(host, hostContext)
 const owners = { keyring: false, claims: [] }
-const quiet = { changes: [], owners, problem: null, state: emptyState }
+const known = nothingKnown()
+const quiet = { changes: [], owners, problem: null, state: emptyState, known }
 const plan = { objects, updateAvailable: null, isGrowing: false, isSetBeingRemoved: false }
 
 const room = kubernetesRoom()
@@ -43,7 +45,8 @@ const pathOf = (name = ''): string =>
   `/api/v1/namespaces/${host.metadata.namespace}/secrets/${name}`
 
 test('while paused a Secret that is missing or was changed waits, and is not written', async () => {
-  const reported = (): Promise<string[]> => waitingSecrets(partsWith([]), host, secrets, signal)
+  const reported = (): Promise<string[]> =>
+    waitingSecrets(partsWith([]), host, { secrets, known }, signal)
   assert.deepEqual(await reported(), [
     'Secret mainnet-host-schema-keys created',
     'Secret mainnet-host-connection created',

@@ -48,13 +48,13 @@ test('a data claim is marked with its start once the store has blocks', () => {
 })
 
 test('the mark stays on the data claim, whatever the start is later', () => {
+  const marks = { fingerprints: new Map(), start: '50' }
+  const facts = { marks, answers: new Map() }
   const marked = (claims: readonly PlacedClaim[]) =>
-    claimChanges(minimal, claims, { fingerprints: new Map(), start: '50' }, () => true).flatMap(
-      ({ placed, object }) => {
-        const mark = object.metadata?.annotations?.['viewmesh.io/start']
-        return mark === undefined ? [] : [[placed.volume, mark]]
-      },
-    )
+    claimChanges(minimal, claims, facts, () => true).flatMap(({ placed, object }) => {
+      const mark = object.metadata?.annotations?.['viewmesh.io/start']
+      return mark === undefined ? [] : [[placed.volume, mark]]
+    })
   assert.deepEqual(marked(boundClaims(minimal)), [['data', '50']])
   assert.deepEqual(marked(claimsWith('21')), [['data', '21']])
 })

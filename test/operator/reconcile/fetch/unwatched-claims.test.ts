@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Host } from '../../../../operator/api.ts'
 import { applyClaims, claimChanges } from '../../../../operator/reconcile/apply/apply-claims.ts'
+import type { ReconcileParts } from '../../../../operator/reconcile/apply/reconcile-parts.ts'
 import { planIdentity } from '../../../../operator/reconcile/evaluate/identity.ts'
 import { identitiesOf } from '../../../../operator/reconcile/evaluate/observed-state.ts'
 import { findUnwatchedClaims } from '../../../../operator/reconcile/fetch/unwatched-claims.ts'
@@ -62,9 +64,11 @@ test('a keys claim that lost its labels is found by its name and gets them back'
   const replicas = identitiesOf(remembered, { allClaims: found }, keyring)
   assert.equal(planIdentity(host, replicas, true).problem, null)
 
+  const answers = new Map()
   const marks = { ...keyring, start: null }
-  const changes = () => claimChanges(host, found, marks, () => true)
-  await applyClaims(room.client.api, host, changes, found, signal)
+  const changes = () => claimChanges(host, found, { marks, answers }, () => true)
+  const parts = { api: room.client.api } as ReconcileParts<Host>
+  await applyClaims(parts, host, { changes, claims: found, answers }, signal)
   const live = room.server.get(`${claims}/keys-mainnet-host-0`) as KubernetesObject
   assert.deepEqual(live.metadata?.labels, {
     'app.kubernetes.io/name': 'host',

@@ -97,6 +97,7 @@ test('pods in the network of their machines are known as such, also while none i
   assert.deepEqual(await look(null), plain)
   const pod: KubernetesObject & { readonly spec: object } = {
     kind: 'Pod',
+    metadata: { labels: { app: 'geth' } },
     spec: { hostNetwork: true },
   }
   room.server.put(path, pod)

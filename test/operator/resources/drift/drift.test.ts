@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { driftOf } from '../../../../operator/resources/drift/drift.ts'
+import { driftOf, withoutAdditions } from '../../../../operator/resources/drift/drift.ts'
 import { generatorObjects } from '../../../../operator/resources/generator-objects.ts'
 import { hostObjects } from '../../../../operator/resources/host-objects.ts'
 import type { ChildObject } from '../../../../operator/resources/objects/child-object.ts'
@@ -34,8 +34,12 @@ function edited(object: object, path: readonly (string | number)[]): object {
   return copy
 }
 
+function pathsOf(desired: object, live: object): string[] {
+  return driftOf(desired, live).map(({ path }) => path)
+}
+
 test('an object that is as it was asked for needs nothing', () => {
-  for (const object of objects) assert.deepEqual(driftOf(object, structuredClone(object)), [])
+  for (const object of objects) assert.deepEqual(pathsOf(object, structuredClone(object)), [])
 })
 
 test('every single field that is edited is noticed', () => {
@@ -43,7 +47,7 @@ test('every single field that is edited is noticed', () => {
     const leaves = leavesOf(object, []).filter((path) => !own.includes(path.join('.')))
     fc.assert(
       fc.property(fc.constantFrom(...leaves), (path) => {
-        assert.notDeepEqual(driftOf(object, edited(object, path)), [], path.join('.'))
+        assert.notDeepEqual(pathsOf(object, edited(object, path)), [], path.join('.'))
       }),
       { numRuns: 60 },
     )
@@ -72,13 +76,13 @@ test('what the API server and others add is left alone', () => {
       },
     },
   }
-  assert.deepEqual(driftOf(desired, live), [])
+  assert.deepEqual(pathsOf(desired, live), [])
 })
 
 test('a difference is named by its path', () => {
   const desired = { spec: { containers: [{ name: 'host', image: 'a' }], replicas: 2, extra: {} } }
   const live = { spec: { containers: [{ name: 'host', image: 'b' }], replicas: 1 } }
-  assert.deepEqual(driftOf(desired, live), [
+  assert.deepEqual(pathsOf(desired, live), [
     'spec.containers[host].image',
     'spec.replicas',
     'spec.extra',
@@ -91,30 +95,91 @@ test('ports of one number are distinguished by protocol, and the default is TCP'
   })
   const tcp = { containerPort: 53, protocol: 'TCP' }
   const udp = { containerPort: 53, protocol: 'UDP' }
-  assert.deepEqual(driftOf(listening(udp, { containerPort: 53 }), listening(tcp, udp)), [])
-  assert.deepEqual(driftOf(listening(udp, tcp), listening(tcp)), ['spec.containers[dns].ports[53]'])
+  assert.deepEqual(pathsOf(listening(udp, { containerPort: 53 }), listening(tcp, udp)), [])
+  assert.deepEqual(pathsOf(listening(udp, tcp), listening(tcp)), ['spec.containers[dns].ports[53]'])
 })
 
 test('a size that Kubernetes wrote its own way is no difference', () => {
   const sized = (memory: string): object => ({ resources: { requests: { memory } } })
-  assert.deepEqual(driftOf(sized('1024Mi'), sized('1Gi')), [])
-  assert.deepEqual(driftOf(sized('1024Mi'), sized('2Gi')), ['resources.requests.memory'])
+  assert.deepEqual(pathsOf(sized('1024Mi'), sized('1Gi')), [])
+  assert.deepEqual(pathsOf(sized('1024Mi'), sized('2Gi')), ['resources.requests.memory'])
 })
 
 test('whatever is added to the rules of a NetworkPolicy is a difference', () => {
   const desired = { kind: 'NetworkPolicy', spec: { ingress: [{ ports: [{ port: 9171 }] }] } }
   const narrower = { ...desired, spec: { ingress: [{ ports: [{ port: 9171 }], from: [{}] }] } }
   const wider = { ...desired, spec: { ingress: [{ ports: [{ port: 9171 }] }, {}] } }
-  assert.deepEqual(driftOf(desired, structuredClone(desired)), [])
-  assert.deepEqual(driftOf(desired, narrower), ['spec'])
-  assert.deepEqual(driftOf(desired, wider), ['spec'])
+  assert.deepEqual(pathsOf(desired, structuredClone(desired)), [])
+  assert.deepEqual(pathsOf(desired, narrower), ['spec.ingress'])
+  assert.deepEqual(pathsOf(desired, wider), ['spec.ingress'])
+  const outwards = { ...desired, spec: { ...desired.spec, egress: [{}] } }
+  assert.deepEqual(driftOf(desired, outwards), [
+    { path: 'spec.egress', live: [{}], addition: '/spec/egress' },
+  ])
+})
+
+test('what is added to a selector is a difference, wherever the selector is', () => {
+  const budget = { kind: 'PodDisruptionBudget', spec: { selector: { matchLabels: { a: 'b' } } } }
+  const emptied = structuredClone(budget)
+  Object.assign(emptied.spec.selector.matchLabels, { 'x/y': 'z' })
+  assert.deepEqual(driftOf(budget, emptied), [
+    {
+      path: 'spec.selector.matchLabels.x/y',
+      live: 'z',
+      addition: '/spec/selector/matchLabels/x~1y',
+    },
+  ])
+  const expressions = [{ key: 'a', operator: 'Exists' }]
+  const narrowed = {
+    ...budget,
+    spec: { selector: { ...budget.spec.selector, ...{ matchExpressions: expressions } } },
+  }
+  assert.deepEqual(pathsOf(budget, narrowed), ['spec.selector.matchExpressions'])
+  const spread = { topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway', labelSelector: {} }
+  const withSpread = (...constraints: readonly object[]): object => ({
+    spec: { template: { spec: { topologySpreadConstraints: constraints } } },
+  })
+  const narrower = { ...spread, labelSelector: { matchLabels: { a: 'b' } } }
+  const other = { ...spread, topologyKey: 'host' }
+  assert.deepEqual(driftOf(withSpread(spread), withSpread(other, narrower)), [
+    {
+      path: 'spec.template.spec.topologySpreadConstraints[zone].labelSelector.matchLabels',
+      live: { a: 'b' },
+      addition: '/spec/template/spec/topologySpreadConstraints/1/labelSelector/matchLabels',
+    },
+  ])
+})
+
+test('a port that is added to a Service is a difference, what Kubernetes adds to a port is none', () => {
+  const service = (...ports: readonly object[]): object => ({ kind: 'Service', spec: { ports } })
+  const tcp = { name: 'p2p', port: 9171, protocol: 'TCP' }
+  const udp = { name: 'other', port: 9171, protocol: 'UDP' }
+  const more = { name: 'more', port: 80, protocol: 'TCP' }
+  assert.deepEqual(pathsOf(service(tcp), service({ ...tcp, nodePort: 30_000 })), [])
+  const drift = driftOf(service(tcp), service(udp, tcp, more))
+  assert.deepEqual(drift, [
+    { path: 'spec.ports[9171]', live: udp, addition: '/spec/ports/0' },
+    { path: 'spec.ports[80]', live: more, addition: '/spec/ports/2' },
+  ])
+  assert.deepEqual(withoutAdditions(drift), [
+    { op: 'test', path: '/spec/ports/0', value: udp },
+    { op: 'test', path: '/spec/ports/2', value: more },
+    { op: 'remove', path: '/spec/ports/2' },
+    { op: 'remove', path: '/spec/ports/0' },
+  ])
+})
+
+test('a divisor that Kubernetes wrote its own way is no difference', () => {
+  const divided = (divisor: string): object => ({ resourceFieldRef: { divisor } })
+  assert.deepEqual(pathsOf(divided('1000m'), divided('1')), [])
+  assert.deepEqual(pathsOf(divided('1000m'), divided('2')), ['resourceFieldRef.divisor'])
 })
 
 test('what is empty or false in a pod template may be left out, unless that means something else', () => {
   const template = (spec: object): object => ({ spec: { template: { spec } } })
   const empty = template({ hostNetwork: false, nodeSelector: {}, hostname: '' })
-  assert.deepEqual(driftOf(empty, template({})), [])
-  assert.deepEqual(driftOf(template({ enableServiceLinks: false }), template({})), [
+  assert.deepEqual(pathsOf(empty, template({})), [])
+  assert.deepEqual(pathsOf(template({ enableServiceLinks: false }), template({})), [
     'spec.template.spec.enableServiceLinks',
   ])
 })

@@ -1,0 +1,64 @@
+/** Writes the Secrets that pods start with, or says while paused which would be written. */
+import type { V1Secret } from '@kubernetes/client-node'
+import type { Resource } from '../../api.ts'
+import { driftOf } from '../../resources/drift/drift.ts'
+import { canonicalJson, shortHash } from '../../resources/names/canonical-json.ts'
+import { builtinTypes } from '../../runtime/client/resource-type.ts'
+import { secretDrift } from '../fetch/secrets.ts'
+import { recordEvent } from '../statements/record-event.ts'
+import { rememberAnswer, unanswered } from './answers.ts'
+import { waitingSecrets } from './pause.ts'
+import type { ReconcileParts } from './reconcile-parts.ts'
+import type { FetchedInputs, NewInputs, ResourceMemory } from './resource-memory.ts'
+
+interface SecretWrites<F> {
+  readonly secrets: readonly V1Secret[]
+  readonly inputs: NewInputs<F>
+  readonly memory: ResourceMemory<F>
+}
+
+/** Writes the Secrets, or while paused says which would be written; the inputs are remembered then. */
+export async function applySecrets<R extends Resource, F>(
+  parts: ReconcileParts<R>,
+  resource: R,
+  { secrets, inputs: fetched, memory }: SecretWrites<F>,
+  signal: AbortSignal,
+): Promise<FetchedInputs<F>> {
+  let waiting: string[] = []
+  if (resource.spec.paused) {
+    waiting = await waitingSecrets(parts, resource, { secrets, known: memory.objects }, signal)
+  } else {
+    for (const secret of secrets) await ensureSecret(parts, resource, { secret, memory }, signal)
+  }
+  const inputs = { ...fetched, waiting, atMs: parts.nowMs() }
+  memory.inputs = inputs
+  return inputs
+}
+
+interface SecretWrite {
+  readonly secret: V1Secret
+  readonly memory: Pick<ResourceMemory<unknown>, 'objects' | 'secretHashes'>
+}
+
+/** Writes a Secret where it is not as wanted, and records what others had changed or deleted. */
+async function ensureSecret<R extends Resource>(
+  parts: ReconcileParts<R>,
+  resource: R,
+  { secret, memory: { objects, secretHashes } }: SecretWrite,
+  signal: AbortSignal,
+): Promise<void> {
+  const name = secret.metadata?.name ?? ''
+  const hash = shortHash(canonicalJson(secret))
+  const before = await secretDrift(parts.api, resource, secret, signal)
+  const isKept = before !== null && unanswered(objects.answers, secret, before).length === 0
+  if (!isKept) {
+    const drift = driftOf(secret, await parts.api.apply(builtinTypes.Secret, secret, { signal }))
+    rememberAnswer(parts, resource, { answers: objects.answers, wanted: secret, drift })
+    const isCorrected = before?.some(({ path }) => !drift.some((left) => left.path === path))
+    if (secretHashes.get(name) === hash && isCorrected !== false) {
+      const note = `Secret ${name} had been ${before === null ? 'deleted' : 'changed'}.`
+      recordEvent(parts, resource, { reason: 'DriftCorrected', action: 'Apply', note })
+    }
+  }
+  secretHashes.set(name, hash)
+}

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { beforeEach, test } from 'node:test'
+import type { V1StatefulSet } from '@kubernetes/client-node'
+import type { Host } from '../../../../operator/api.ts'
+import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
+import { readHost } from '../../../support/resources/operator-cases.ts'
+import { reconcileRoom } from '../../support/reconcile-room.ts'
+
+const host = readHost('host-minimal')
+const room = reconcileRoom(host.metadata.namespace)
+const label = 'metadata.labels.app.kubernetes.io/part-of'
+const pullPolicy = 'spec.template.spec.containers[host].imagePullPolicy'
+
+/** As of a policy that has every image pulled, and one that labels what it sees. */
+function admit(object: KubernetesObject): KubernetesObject {
+  const admitted = structuredClone(object)
+  if (admitted.kind === 'Host') return admitted
+  if (admitted.kind === 'PersistentVolumeClaim') {
+    Object.assign(admitted.metadata?.labels ?? {}, { 'app.kubernetes.io/name': 'theirs' })
+  } else Object.assign(admitted.metadata?.labels ?? {}, { 'app.kubernetes.io/part-of': 'theirs' })
+  for (const container of (admitted as V1StatefulSet).spec?.template?.spec?.containers ?? []) {
+    container.imagePullPolicy = 'Always'
+  }
+  return admitted
+}
+
+/** The Host, with something in its pod template that admission changes. */
+function withEnv(name: string): Host {
+  const container = { name: 'host', imagePullPolicy: 'IfNotPresent', env: [{ name, value: '1' }] }
+  return { ...host, spec: { ...host.spec, podTemplate: { spec: { containers: [container] } } } }
+}
+
+function told(object: string, ...paths: readonly string[]): string {
+  return `ChangedByAdmission ${object} has other values than the operator applied, as admission or a default of Kubernetes writes them: ${paths.join(', ')}. They are left so.`
+}
+
+/** Events about what was written since this was asked last. */
+const written = (): string[] =>
+  room.events.splice(0).filter((text) => /^(ChangedByAdmission|DriftCorrected) /.test(text))
+
+/** Everything is fetched anew, as by every poll. */
+async function again(times = 1): Promise<void> {
+  for (let round = 0; round < times; round += 1) {
+    room.pass(60_000)
+    await room.reconcile(host)
+  }
+}
+
+beforeEach(async () => {
+  room.server.admission.add(admit)
+  await room.put(withEnv('A'))
+  await room.reconcile(host)
+  await room.start(host)
+  await again()
+})
+
+test('what admission changes is written once and told once, and is no drift', async () => {
+  assert.deepEqual(written(), [
+    told('Secret mainnet-host-connection', label),
+    told('ServiceAccount mainnet-host', label),
+    told('ConfigMap mainnet-host-config', label),
+    told('Service mainnet-host-nodes', label),
+    told('Service mainnet-host', label),
+    told('NetworkPolicy mainnet-host', label),
+    told('StatefulSet mainnet-host', label, pullPolicy),
+    told('PersistentVolumeClaim keys-mainnet-host-0', 'metadata.labels.app.kubernetes.io/name'),
+  ])
+  room.writes()
+  await again(3)
+  assert.deepEqual([room.writes(), written()], [[], []])
+})
+
+test('what somebody changes beside that is drift, and put back', async () => {
+  written()
+  room.writes()
+  await room.edit<V1StatefulSet>('StatefulSet', 'mainnet-host', ({ spec }) =>
+    Object.assign(spec ?? {}, { replicas: 7 }),
+  )
+  await again(2)
+  assert.deepEqual(room.writes(), ['PATCH statefulsets mainnet-host'])
+  assert.deepEqual(written(), ['DriftCorrected StatefulSet mainnet-host had other spec.replicas.'])
+})
+
+test('where somebody changes just that, it is written again, and a new answer told', async () => {
+  written()
+  await room.edit<KubernetesObject>('Secret', 'mainnet-host-connection', ({ metadata }) =>
+    Object.assign(metadata?.labels ?? {}, { 'app.kubernetes.io/part-of': 'somebody' }),
+  )
+  await again(2)
+  const connection = room.read('Secret', 'mainnet-host-connection')
+  assert.equal(connection.metadata?.labels?.['app.kubernetes.io/part-of'], 'theirs')
+  assert.deepEqual(written(), [])
+  room.server.admission.clear()
+  await room.edit<KubernetesObject>('Secret', 'mainnet-host-connection', ({ metadata }) =>
+    Object.assign(metadata?.labels ?? {}, { 'app.kubernetes.io/part-of': 'somebody' }),
+  )
+  await again(2)
+  assert.deepEqual(written(), ['DriftCorrected Secret mainnet-host-connection had been changed.'])
+})
+
+test('a new spec is written, and what admission makes of it is not told again', async () => {
+  written()
+  room.writes()
+  const { metadata } = room.read<Host>('Host', 'mainnet')
+  await room.put({ ...withEnv('B'), metadata: { ...metadata, generation: 2 } } as Host)
+  await again(2)
+  assert.deepEqual(room.writes(), ['PATCH statefulsets mainnet-host'])
+  assert.deepEqual(written(), [])
+})
+
+test('the next operator writes it once more, and takes nothing of it for drift', async () => {
+  written()
+  room.restart()
+  await again()
+  room.writes()
+  assert.deepEqual(
+    written().filter((text) => !text.startsWith('ChangedByAdmission ')),
+    [],
+  )
+  await again(2)
+  assert.deepEqual([room.writes(), written()], [[], []])
+})
+
+test('what Kubernetes writes in place of an empty value is no drift either', async () => {
+  written()
+  room.server.admission.clear()
+  room.server.admission.add((object) => {
+    const [container] = (object as V1StatefulSet).spec?.template?.spec?.containers ?? []
+    if (container?.imagePullPolicy === '') container.imagePullPolicy = 'IfNotPresent'
+    return object
+  })
+  const { metadata } = room.read<Host>('Host', 'mainnet')
+  const podTemplate = { spec: { containers: [{ name: 'host', imagePullPolicy: '' }] } }
+  const empty = { ...host, spec: { ...host.spec, podTemplate } }
+  await room.put({ ...empty, metadata: { ...metadata, generation: 2 } } as Host)
+  await again()
+  assert.ok(written().includes(told('StatefulSet mainnet-host', pullPolicy)))
+  room.writes()
+  await again(2)
+  assert.deepEqual([room.writes(), written()], [[], []])
+})

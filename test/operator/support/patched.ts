@@ -1,0 +1,29 @@
+/** What patches make of objects at the stand-in for the API server. */
+import type { IncomingHttpHeaders } from 'node:http'
+import { mergeStrategically } from '../../../operator/resources/drift/strategic-merge.ts'
+import type { KubernetesObject } from '../../../operator/runtime/client/kubernetes-object.ts'
+import { jsonPatch } from '../../support/resources/json-patch.ts'
+import { type JsonObject, mergePatch } from '../../support/resources/merge-patch.ts'
+
+/** The request that carries it. */
+interface Patch {
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: unknown
+}
+
+/**
+ * What a patch makes of an object; null where an operation does not fit it. What is applied is merged, lists
+ * whose items have keys item by item, so that what others added stays; a status belongs to one manager.
+ */
+export function patched(
+  { path, body, headers }: Patch,
+  before: KubernetesObject = {},
+): KubernetesObject | null {
+  const type = headers['content-type'] ?? ''
+  if (type.startsWith('application/json-patch')) return jsonPatch(before, body)
+  const given = (body ?? {}) as KubernetesObject & JsonObject
+  if (!type.startsWith('application/apply-patch')) return mergePatch({ ...before }, given)
+  if (path.endsWith('/status')) return { ...before, ...{ status: given['status'] } }
+  return mergeStrategically(before, given)
+}
