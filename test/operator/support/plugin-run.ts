@@ -14,6 +14,8 @@ interface PluginRun {
 interface PluginOptions {
   readonly exec?: ContainerExec
   readonly stdin?: string
+  /** Never aborted by default. */
+  readonly signal?: AbortSignal
 }
 
 const noExec: ContainerExec = () => Promise.reject(new Error('nothing is run in this test'))
@@ -22,7 +24,7 @@ const noExec: ContainerExec = () => Promise.reject(new Error('nothing is run in 
 export async function runPlugin(
   { api }: Pick<Client, 'api'>,
   args: readonly string[],
-  { exec = noExec, stdin = '' }: PluginOptions = {},
+  { exec = noExec, stdin = '', signal = new AbortController().signal }: PluginOptions = {},
 ): Promise<PluginRun> {
   const stdout = collect()
   const stderr = collect()
@@ -36,7 +38,7 @@ export async function runPlugin(
     }),
     output: createOutput({ stdout: stdout.stream, stderr: stderr.stream }),
     stdin: Readable.from([Buffer.from(stdin)]),
-    signal: new AbortController().signal,
+    signal,
   })
   return { code, stdout: stdout.text(), stderr: stderr.text() }
 }

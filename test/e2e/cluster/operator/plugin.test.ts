@@ -8,7 +8,7 @@ import { blocksOf, commandsOf } from '../../../docs/support/page.ts'
 import { type Cluster, expectStatus } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { kubeconfigOf, type OperatorSpace } from '../support/cluster-operator.ts'
-import { eventually, hostOf, type Namespaced } from '../support/cluster-resources.ts'
+import { eventually, generatorOf, hostOf, type Namespaced } from '../support/cluster-resources.ts'
 import { type KubectlPlugin, openKubectlPlugin } from '../support/kubectl-plugin.ts'
 import { openOperatedCluster } from '../support/operated-cluster.ts'
 import { secretValues } from '../support/secret-values.ts'
@@ -64,10 +64,10 @@ describe('kubectl viewmesh, on a real cluster', () => {
     })
     return await kubeconfigOf(cluster, namespace, name)
   }
-  const identityOf = async (): Promise<Identity> => {
-    await here.reason('Host', 'mainnet', 'Ready', 'AllReady')
+  const identityOf = async (kind: 'Host' | 'Generator' = 'Host'): Promise<Identity> => {
+    await here.reason(kind, 'mainnet', 'Ready', 'AllReady')
     return await eventually(async () => {
-      const { nodes: [node] = [] } = await here.status('Host', 'mainnet')
+      const { nodes: [node] = [] } = await here.status(kind, 'mainnet')
       assert.ok(node?.peerID && node.identity && node.keyringFingerprint)
       return { peerID: node.peerID, identity: node.identity }
     })
@@ -231,5 +231,23 @@ describe('kubectl viewmesh, on a real cluster', () => {
       /claim keys-mainnet-host-0 is kept: pod mainnet-host-0 uses it/,
     )
     assert.ok(await here.find('PersistentVolumeClaim', keys))
+  })
+
+  test('a Generator signs as before after all of it was lost and restored', async () => {
+    const upstream = { url: { http: ['http://node:8545'] } }
+    await here.write(generatorOf('mainnet', { upstream }))
+    const before = await identityOf('Generator')
+    await run(0, 'kubectl viewmesh backup generator/mainnet -n apps -f generator.json', keeper)
+    await here.delete('Generator', 'mainnet')
+    await here.delete('Secret', 'mainnet-generator-keyring')
+    await gone('Pod', 'mainnet-generator-0')
+    for (const name of ['keys-mainnet-generator-0', 'data-mainnet-generator-0']) {
+      await here.delete('PersistentVolumeClaim', name)
+      await gone('PersistentVolumeClaim', name)
+    }
+    await gone('Secret', 'mainnet-generator-keyring')
+    await run(0, 'kubectl viewmesh restore generator.json -n apps', keeper)
+    await here.write(generatorOf('mainnet', { upstream }))
+    assert.deepEqual(await identityOf('Generator'), before)
   })
 })

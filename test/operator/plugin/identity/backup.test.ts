@@ -144,6 +144,22 @@ test('a pod that cannot get its image says so and what to name, and is taken awa
   assert.equal(room.server.get(`/api/v1/namespaces/apps/pods/${metadata?.name}`), undefined)
 })
 
+test('whoever gives up leaves no pod behind', async () => {
+  const cluster = putHost(1)
+  const stop = new AbortController()
+  const { signal } = stop
+  const exec: typeof cluster.exec = () => {
+    stop.abort()
+    return Promise.reject(signal.reason)
+  }
+  const args = ['backup', 'host/mainnet', '-f', newFile()]
+  const { code, stdout, stderr } = await runPlugin(room.client, args, { exec, signal })
+  assert.deepEqual([code, stdout, stderr], [2, '', ''])
+  const [{ metadata } = {}] = cluster.helpers
+  assert.ok(metadata?.name)
+  assert.equal(room.server.get(`/api/v1/namespaces/apps/pods/${metadata.name}`), undefined)
+})
+
 for (const [what, spoil, message] of [
   ['a key', () => putKeyring(room.server, [first]), /Secret mainnet-host-keyring has no key "1"/],
   [
