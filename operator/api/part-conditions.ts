@@ -16,6 +16,12 @@ export const partConditions = {
         status: 'True',
         meaning: 'The Secret of identity.secretRef has all keys.',
       },
+      KeyringPending: {
+        status: 'False',
+        meaning:
+          'The keyring Secret, or the key of a replica in it, is not made yet; Ready says what keeps it, such as a quota.',
+        event: 'none',
+      },
       SecretMissing: {
         status: 'False',
         meaning: 'The Secret of identity.secretRef does not exist: create it.',

@@ -220,6 +220,13 @@ function identityStatement<F>(
     return kept(resource, 'IdentityReady')
   }
   const { keyring } = childNames(resource)
+  const { fingerprints } = inputs.keyring
+  const lacking = identity?.generate.filter((ordinal) => !fingerprints.has(ordinal)) ?? []
+  if (lacking.length > 0) {
+    const keys = lacking.map((ordinal) => `"${ordinal}"`).join(', ')
+    const message = `Secret ${keyring} has no key ${keys} yet; Ready says why.`
+    return { IdentityReady: { reason: 'KeyringPending', message } }
+  }
   const isOwn = resource.spec.identity.secretRef === undefined
   const made = inputs.keyring.exists || wantedReplicas(resource) > 0
   const own = made

@@ -51,7 +51,7 @@ export function statusError(call: Call, body: StatusBody, retryAfter?: string): 
   const status = Number(body.code ?? 0)
   const reason = typeof body.reason === 'string' ? body.reason : ''
   const code = codeOf(status, reason)
-  const said = call.type.confidential ? '' : textOf(body.message)
+  const said = call.type.confidential ? quotaOf(body.message) : textOf(body.message)
   const seconds = Number(retryAfter ?? body.details?.retryAfterSeconds)
   const fields = fieldsOf(body)
   return new ServiceError(code, `${describeCall(call)}: ${status} ${said || reason}`.trimEnd(), {
@@ -69,7 +69,19 @@ export function statusError(call: Call, body: StatusBody, retryAfter?: string): 
 /** How the API server words what a role does not allow; admission, which also answers 403, words it otherwise. */
 const lacksRight = /cannot \S+ (resource|path) |cannot set blockOwnerDeletion/
 
+/** How a ResourceQuota refuses; names and figures alone, whatever else stands around them. */
+const quantities = '[a-z0-9./-]+=[0-9.]+[A-Za-z]{0,2}'
+const exceededQuota = new RegExp(
+  `exceeded quota: [a-z0-9.-]+(, (requested|used|limited): ${quantities}(,${quantities})*){3}`,
+)
+
+/** What a quota says is never data; of anything else nothing is said. */
+function quotaOf(message: unknown): string {
+  return exceededQuota.exec(textOf(message))?.[0] ?? ''
+}
+
 function remedyOf(code: ErrorCode, message: string): string {
+  if (exceededQuota.test(message)) return quotaRemedy
   const isPolicy = code === 'OPERATOR_API_FORBIDDEN' && message !== '' && !lacksRight.test(message)
   return isPolicy ? policyRemedy : (remedies[code] ?? remedies.OPERATOR_API_FAILED)
 }
@@ -123,6 +135,7 @@ function codeOf(status: number, reason: string): ErrorCode {
 }
 
 const later = 'Nothing: it is tried again.'
+const quotaRemedy = 'Raise the quota of the namespace, or free something.'
 const policyRemedy =
   'A policy of the cluster refuses it, whatever the role of the operator is: correct in the spec, mostly in podTemplate, what it complains of, or ask the owner of the policy to allow it.'
 const remedies: Partial<Record<ErrorCode, string>> & { readonly OPERATOR_API_FAILED: string } = {

@@ -247,6 +247,8 @@ export const situations: Readonly<Record<string, () => Conditions>> = {
     )
     return ofHost({}, { identity: found, problem: found.problem }, two)
   },
+  'the keyring is not made yet': () =>
+    ofHost({}, { identity: { generate: [0], problem: null, lack: null } }),
   'a Secret of one’s own': () => ofHost({}, {}, own),
   'it is missing': () => ofHost({}, { identity: identityOf(fresh, own, false) }, own),
   'it lacks a key': () => ofHost({}, { identity: identityOf(fresh, own) }, own),
