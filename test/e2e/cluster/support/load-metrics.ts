@@ -2,15 +2,11 @@
  * A fake: a source of metrics of which only the number is made up. It is served by this process behind an
  * APIService, so that a real HorizontalPodAutoscaler reads it by way of the real API server.
  */
-import { execFileSync } from 'node:child_process'
-import { createSocket } from 'node:dgram'
-import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer, type Server } from 'node:https'
-import type { AddressInfo } from 'node:net'
-import type { V1APIService, V1Node } from '@kubernetes/client-node'
+import type { V1APIService } from '@kubernetes/client-node'
 import { type Cluster, expectStatus } from './cluster.ts'
 import { eventually } from './cluster-resources.ts'
+import { openReachableServer, type ReachableServer } from './reachable-server.ts'
 
 interface LoadMetrics {
   /** Name of the external metric, in all namespaces. */
@@ -37,22 +33,17 @@ export async function reasonAgainstLoadMetrics(cluster: Cluster): Promise<string
 /** Serves it by a Service of this namespace; says 0 at first. */
 export async function openLoadMetrics(cluster: Cluster, namespace: string): Promise<LoadMetrics> {
   let load = 0
-  const pem = makeCertificate()
-  const server = createServer({ key: pem, cert: pem }, (request, response) => {
+  const server = await openReachableServer(cluster, (request, response) => {
     answer(request, response, load)
   })
   const close = async (): Promise<void> => {
     try {
       await expectStatus(cluster.request('DELETE', registrationPath), 200)
     } finally {
-      server.closeAllConnections()
       server.close()
     }
   }
-  const address = await addressTowards(await nodeAddress(cluster))
-  server.listen(0, address)
-  await once(server, 'listening')
-  await lead(cluster, namespace, { address, port: portOf(server) })
+  await lead(cluster, namespace, server)
   await cluster.apply(registrationPath, apiServiceOf(namespace))
   try {
     await available(cluster)
@@ -91,7 +82,7 @@ function answerAt(path: string, load: number): object | null {
 async function lead(
   cluster: Cluster,
   namespace: string,
-  { address, port }: { readonly address: string; readonly port: number },
+  { address, port }: Pick<ReachableServer, 'address' | 'port'>,
 ): Promise<void> {
   await cluster.apply(`/api/v1/namespaces/${namespace}/services/${name}`, {
     apiVersion: 'v1',
@@ -136,37 +127,6 @@ async function available(cluster: Cluster): Promise<void> {
       throw new Error(`the cluster does not reach this process: ${found?.message}`)
     }
   })
-}
-
-/** The address of any machine of the cluster. */
-async function nodeAddress(cluster: Cluster): Promise<string> {
-  const { body } = await expectStatus(cluster.request('GET', '/api/v1/nodes'), 200)
-  const { items = [] } = body as { readonly items?: readonly V1Node[] }
-  const addresses = items.flatMap(({ status }) => status?.addresses ?? [])
-  const found = addresses.find(({ type }) => type === 'InternalIP')
-  if (found === undefined) throw new Error('no machine of the cluster has an address')
-  return found.address
-}
-
-/** Ours, as that machine sees it; nothing is sent. */
-async function addressTowards(address: string): Promise<string> {
-  const socket = createSocket('udp4')
-  socket.connect(9, address)
-  await once(socket, 'connect')
-  const own = socket.address().address
-  socket.close()
-  return own
-}
-
-function portOf(server: Server): number {
-  return (server.address() as AddressInfo).port
-}
-
-/** Key and certificate in one text; nobody checks who signed it. */
-function makeCertificate(): string {
-  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-noenc', '-days', '1']
-  const out = ['-subj', '/CN=load', '-keyout', '-', '-out', '-']
-  return execFileSync('openssl', ['req', '-x509', ...kind, ...out], { encoding: 'utf8' })
 }
 
 function labelsOf({ metadata }: { readonly metadata?: object }): Record<string, string> {

@@ -1,0 +1,67 @@
+/** An HTTPS server of this process that the cluster reaches. */
+import { execFileSync } from 'node:child_process'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import type { RequestListener } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { V1Node } from '@kubernetes/client-node'
+import { type Cluster, expectStatus } from './cluster.ts'
+
+export interface ReachableServer {
+  readonly address: string
+  readonly port: number
+  /** Its certificate with the key, for the address; nobody signed it. */
+  readonly pem: string
+  close(): void
+}
+
+export async function openReachableServer(
+  cluster: Cluster,
+  listener: RequestListener,
+): Promise<ReachableServer> {
+  const address = await addressTowards(await nodeAddress(cluster))
+  const pem = makeCertificate(address)
+  const server = createServer({ key: pem, cert: pem }, listener)
+  server.listen(0, address)
+  await once(server, 'listening')
+  return {
+    address,
+    port: (server.address() as AddressInfo).port,
+    pem,
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+/** The address of any machine of the cluster. */
+async function nodeAddress(cluster: Cluster): Promise<string> {
+  const { body } = await expectStatus(cluster.request('GET', '/api/v1/nodes'), 200)
+  const { items = [] } = body as { readonly items?: readonly V1Node[] }
+  const addresses = items.flatMap(({ status }) => status?.addresses ?? [])
+  const found = addresses.find(({ type }) => type === 'InternalIP')
+  if (found === undefined) throw new Error('no machine of the cluster has an address')
+  return found.address
+}
+
+/** Ours, as that machine sees it; nothing is sent. */
+async function addressTowards(address: string): Promise<string> {
+  const socket = createSocket('udp4')
+  socket.connect(9, address)
+  await once(socket, 'connect')
+  const own = socket.address().address
+  socket.close()
+  return own
+}
+
+/** Key and certificate in one text. */
+function makeCertificate(address: string): string {
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-noenc', '-days', '1']
+  const subject = ['-subj', '/CN=test', '-addext', `subjectAltName=IP:${address}`]
+  const out = ['-keyout', '-', '-out', '-']
+  return execFileSync('openssl', ['req', '-x509', ...kind, ...subject, ...out], {
+    encoding: 'utf8',
+  })
+}
