@@ -33,6 +33,8 @@ export const records = {
   configMap: 'viewmesh.io/config-map',
   /** On everything that is applied: hash of what was applied, which distinguishes a changed spec from drift. */
   applied: 'viewmesh.io/applied',
+  /** On a StatefulSet that cannot make a pod: when its controller was last asked to try again. */
+  nudgedAt: 'viewmesh.io/nudged-at',
   /** On an object of which somebody changed keys of list items: those that are to be removed, in JSON. */
   unmanagedItems: 'viewmesh.io/strangers',
   /** On a `keys` claim: fingerprint of the keyring key with which its key directory opens. */

@@ -30,6 +30,11 @@ export const mainConditions = {
         status: 'False',
         meaning: 'A pod crashes or cannot get its image: do what the message says.',
       },
+      FailedCreate: {
+        status: 'False',
+        meaning:
+          'Kubernetes refuses to make a pod or its claim, in words that the message repeats, such as those of a quota: mend that. It is tried again twice a minute.',
+      },
       Unschedulable: {
         status: 'False',
         meaning:

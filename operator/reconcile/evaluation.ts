@@ -14,6 +14,7 @@ import { planIdentity, sharedKeyProblem } from './evaluate/identity.ts'
 import { identitiesOf, type ObservedState, observeState } from './evaluate/observed-state.ts'
 import { chainProblem } from './evaluate/storage.ts'
 import { expectNoTerminatingClaims } from './evaluate/terminating-claims.ts'
+import { findFailedCreate } from './fetch/failed-create.ts'
 import { logHolders, type SharedKey } from './fetch/key-holders.ts'
 import { missingSecretStatement } from './fetch/named-secrets.ts'
 import { findUnwatchedClaims } from './fetch/unwatched-claims.ts'
@@ -28,6 +29,13 @@ export async function evaluateResource<R extends Resource, F>(
   const watched = observeState(context.parts, resource)
   const inputs = await currentInputs(context, watched)
   const state = await withUnwatchedClaims(context, watched, inputs)
+  const failedCreate = await findFailedCreate(
+    context.parts.api,
+    resource,
+    state,
+    context.run.signal,
+  )
+  context.findings = { ...context.findings, failedCreate }
   expectNoTerminatingClaims(resource, state)
   const identities = identitiesOf(resource, state, inputs.keyring)
   const shared = holders.hold(keyOf(namespace, name), keysOf(identities))

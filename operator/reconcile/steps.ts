@@ -3,6 +3,7 @@ import type { Resource } from '../api.ts'
 import { childNames } from '../resources/names/names.ts'
 import { applyClaims, type ClaimChange, claimChanges, type MayGrow } from './apply/apply-claims.ts'
 import { applyObjects, parkSet, planObjects, removeSet } from './apply/apply-objects.ts'
+import { nudgeSet } from './apply/nudge-set.ts'
 import { followKeyringPolicy, followPolicies } from './apply/owner-references.ts'
 import { waitingChanges } from './apply/pause.ts'
 import { childKey, type FetchedInputs } from './apply/resource-memory.ts'
@@ -34,6 +35,7 @@ export function stepsOf<R extends Resource, F>(): readonly Step<R, F>[] {
     planAgain,
     ensureObjects,
     recreateSet,
+    nudge,
     restartPod,
   ]
 }
@@ -139,6 +141,15 @@ async function recreateSet<R extends Resource, F>(
   await removeSet(context.parts, context.resource, state, context.run)
   forgetSet(context)
   return stop
+}
+
+/** What its controller failed to create may be possible by now. */
+async function nudge<R extends Resource, F>(
+  { resource, parts, run }: ReconcileContext<R, F>,
+  { failedCreate, state }: Evaluated<F>,
+): Promise<StepResult<F>> {
+  if (failedCreate !== null) await nudgeSet(parts, resource, state, run)
+  return proceed
 }
 
 async function restartPod<R extends Resource, F>(

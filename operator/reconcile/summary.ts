@@ -44,8 +44,8 @@ export async function patchStatus<R extends Resource, F>(
 }
 
 /** Whether it waits for something that is found by fetching its inputs. */
-function isWaiting<F>({ identity, hold }: Findings<F>): boolean {
-  return [identity?.problem, identity?.lack, hold].some(Boolean)
+function isWaiting<F>({ identity, hold, failedCreate }: Findings<F>): boolean {
+  return [identity?.problem, identity?.lack, hold, failedCreate].some(Boolean)
 }
 
 /** Records what changed, where it was written, and what has lasted; returns when the next warning may be due. */

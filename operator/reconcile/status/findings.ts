@@ -13,6 +13,8 @@ export interface Findings<F> {
   readonly identity: IdentityPlan | null
   /** Claims that were found by name. */
   readonly unwatched: readonly PlacedClaim[]
+  /** What the StatefulSet failed to create, in the words of its Event. */
+  readonly failedCreate: string | null
   readonly problem: Problem | null
   /** What a step failed with that is tried again. */
   readonly error: unknown
@@ -34,6 +36,7 @@ export function nothingFound<F>({
     inputs,
     identity: null,
     unwatched: [],
+    failedCreate: null,
     problem: null,
     error: null,
     waiting: null,

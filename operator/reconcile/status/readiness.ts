@@ -20,6 +20,7 @@ import {
   type SetCounts,
 } from '../observe/set-counts.ts'
 import type { Statement } from '../statements/problem.ts'
+import { withoutStop } from '../statements/sentences.ts'
 
 /** Whether all pods are ready that the StatefulSet wants, and the resource wants another number of them. */
 export function isOtherwiseReady(
@@ -34,6 +35,8 @@ export interface ReadinessFacts {
   readonly set: SetCounts | null
   readonly pods: readonly KeptPod[]
   readonly storage: StorageStatement
+  /** What the StatefulSet failed to create, in the words of its Event; null for nothing. */
+  readonly failedCreate: string | null
   /** Whether the StatefulSet is being recreated with larger claim templates. */
   readonly isExpanding: boolean
 }
@@ -76,7 +79,7 @@ const enough: readonly StorageStatement['reason'][] = ['Bound', 'NearlyFull']
 
 function readyStatement(
   resource: Resource,
-  { set, pods, storage }: KnownSet,
+  { set, pods, storage, failedCreate }: KnownSet,
 ): Statement<ReasonOf<'Ready'>> {
   const wanted = wantedReplicas(resource)
   const counted = `${set.readyReplicas} of ${wanted} pods are ready`
@@ -93,6 +96,10 @@ function readyStatement(
       reason: failing.failure.kind === 'failing' ? 'PodsFailing' : 'Unschedulable',
       message,
     }
+  }
+  if (failedCreate !== null && set.replicas < wanted) {
+    const message = `${counted}. The StatefulSet reports: ${withoutStop(failedCreate)}. It is tried again twice a minute.`
+    return { reason: 'FailedCreate', message }
   }
   if (wanted > 0 && !enough.includes(storage.reason)) {
     return { reason: 'WaitingForStorage', message: `${storage.message}${shortage}` }

@@ -142,6 +142,7 @@ function readiness<F>(
     pods: advisedPods(resource, state.pods, identity),
     storage,
     isExpanding: plan?.isSetBeingRemoved === true || state.isParked,
+    failedCreate: findings.failedCreate,
   }
   const { ready, reconciling } = readinessOf(resource, facts)
   const isWaiting = state.set === null || findings.isHeld || ready.reason === 'Initializing'

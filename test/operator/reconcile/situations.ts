@@ -201,6 +201,11 @@ export const situations: Readonly<Record<string, () => Conditions>> = {
   'pods are replaced': () =>
     ofHost({ counts: { ...readyCounts, isRolling: true, updatedReplicas: 0 } }),
   'a pod crashes': () => ofHost(waiting('CrashLoopBackOff')),
+  'a pod may not be made': () =>
+    ofHost(
+      { counts: { ...readyCounts, replicas: 0, readyReplicas: 0 } },
+      { failedCreate: 'create Pod a in StatefulSet b failed error: no.' },
+    ),
   'a pod fits nowhere': () =>
     ofHost({ counts: { ...readyCounts, readyReplicas: 0 }, pods: new Map([[0, unscheduled]]) }),
   'the StatefulSet is recreated': () =>

@@ -27,6 +27,7 @@ const facts: ReadinessFacts = {
   pods: [],
   storage: { reason: 'Bound', message: 'All claims are bound.' },
   isExpanding: false,
+  failedCreate: null,
 }
 
 const cpu = '0/1 nodes are available: 1 Insufficient cpu.'
