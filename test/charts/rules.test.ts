@@ -44,7 +44,7 @@ test('in a watched namespace the operator may do what it does, and nothing else'
     'pods.': 'list watch patch delete',
     'persistentvolumeclaims.': 'get list watch patch',
     'secrets.': 'get create patch',
-    'events.events.k8s.io': 'create patch',
+    'events.events.k8s.io': 'list create patch',
   })
 })
 
