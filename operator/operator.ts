@@ -100,6 +100,7 @@ export async function openOperator(
   running.own('events', events)
   const reconcilers = openReconcilers(
     {
+      self: `${leaseNamespaceOf(settings, connection)}/${settings.leaseName}`,
       clusterDomain: settings.clusterDomain,
       resyncMs: settings.resyncMs,
       defaults: {
@@ -159,13 +160,17 @@ function openOwnElector(
   { log, running }: OperatorParts,
   { api, fence, identity, connection, metrics }: ElectionParts,
 ): Elector {
-  const namespace = settings.leaseNamespace ?? connection.namespace
+  const namespace = leaseNamespaceOf(settings, connection)
   const { leaseName: name, leaseMs, renewDeadlineMs, retryMs } = settings
   const elector = openElector(
     { namespace, name, identity, leaseMs, renewDeadlineMs, retryMs },
     { api, fence, log, metrics, onLost: (error) => running.fail(error) },
   )
   return running.own('elector', elector)
+}
+
+function leaseNamespaceOf({ leaseNamespace }: OperatorSettings, connection: Connection): string {
+  return leaseNamespace ?? connection.namespace
 }
 
 /** Health and metrics answer before anything else is there. */

@@ -23,6 +23,11 @@ export const eventReasons = {
     meaning:
       'Fields that somebody else had written were taken back; the note says who wrote which: let them leave these fields alone.',
   },
+  LeftToOperator: {
+    type: 'Warning',
+    meaning:
+      'Two operators watch the namespace, and the one that wrote this leaves the resource to the other, which the note names; see Contested.',
+  },
   PodRestarted: {
     type: 'Normal',
     meaning:

@@ -339,6 +339,19 @@ export const partConditions = {
       },
     },
   },
+  Contested: {
+    meaning: 'Another operator manages the resource as well.',
+    polarity: 'abnormal-true',
+    kinds: ['Generator', 'Host'],
+    reasons: {
+      OperatorsOverlap: {
+        status: 'True',
+        meaning:
+          'Two operators watch the namespace, of which the one that status.managedBy names goes on: uninstall one of the two, or have them watch different namespaces (scope of the chart).',
+        event: 'Warning',
+      },
+    },
+  },
   Paused: {
     meaning: 'Nothing is written for the resource, because spec.paused is true.',
     polarity: 'information',

@@ -76,6 +76,14 @@ export interface StorageStatus {
 /** What Generators and Hosts report alike. */
 interface CommonStatus {
   /**
+   * The operator that manages it, as namespace/name of its Lease. Where two operators watch a namespace, the one
+   * whose name is not here leaves the resource alone.
+   * @maxLength 317
+   * @rule self.matches('^[-a-z0-9]+/[-.a-z0-9]+$')
+   * @message must be the namespace and the name of a Lease
+   */
+  readonly managedBy?: string
+  /**
    * The newest generation of the spec that was reconciled without a failure that is tried again; -1 before the
    * first one.
    */

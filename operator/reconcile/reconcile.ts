@@ -1,5 +1,5 @@
 /**
- * Brings one resource to what its spec says: register health targets, check that what is watched has been read,
+ * Brings one resource to what its spec says: see that no other operator manages it, register health targets, check that what is watched has been read,
  * evaluate, run the steps in order until one stops or fails, and at the end patch the status once.
  */
 import type { Resource } from '../api.ts'
@@ -7,9 +7,11 @@ import { unreadFailure } from '../runtime/cache/unread.ts'
 import { hasCode } from '../runtime/client/api-error.ts'
 import { parseKey } from '../runtime/client/resource-type.ts'
 import type { Reconcile } from '../runtime/controller.ts'
+import { heldBackMs } from './apply/manage.ts'
 import type { ReconcileParts } from './apply/reconcile-parts.ts'
 import { createMemories } from './apply/resource-memory.ts'
 import type { Evaluated, ReconcileContext, ReconcileTools } from './context.ts'
+import { rivalOf } from './evaluate/management.ts'
 import { observedName, registerHealthTargets } from './evaluate/observed-state.ts'
 import { evaluateResource } from './evaluation.ts'
 import { createKeyHolders } from './fetch/key-holders.ts'
@@ -40,12 +42,18 @@ export function createReconcile<R extends Resource, F>(
       return {}
     }
     const memory = tools.memories.of(resource)
+    const heldMs = await heldBackMs(parts, resource, memory, run)
+    if (heldMs !== null) {
+      parts.observer.watch(observedName(resource), [])
+      return { requeueAfterMs: heldMs }
+    }
+    const rival = rivalOf(memory.management, parts.nowMs())
     const context: ReconcileContext<R, F> = {
       ...tools,
       resource,
       memory,
       run,
-      findings: nothingFound(memory),
+      findings: { ...nothingFound(memory), overlap: rival === null ? null : [parts.self, rival] },
     }
     await reconcileSpec(context)
     const result = await patchStatus(context)

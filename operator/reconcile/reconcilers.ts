@@ -17,6 +17,8 @@ import { createReconcile } from './reconcile.ts'
 import { type Controllers, startWatches } from './watch-mappings.ts'
 
 interface ReconcilersOptions extends ReconcileOptions {
+  /** Name of this operator in `status.managedBy`: no other installation has it. */
+  readonly self: string
   /** How often each of few resources is reconciled though nothing changed. */
   readonly resyncMs: number
 }
@@ -57,6 +59,7 @@ export function openReconcilers(
   const count = (): number => sizeOf(view.generators) + sizeOf(view.hosts)
   const shared = {
     options,
+    self: options.self,
     api,
     view,
     observer,

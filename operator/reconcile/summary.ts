@@ -30,7 +30,9 @@ export async function patchStatus<R extends Resource, F>(
   const wanted = wantedStatus(logic, parts, resource, { findings, state })
   const { resourceVersion, value } = latest
   const metadata = { ...resource.metadata, resourceVersion }
-  const live = { ...resource, metadata, status: value.status }
+  // Who manages it is applied by itself, see `manage.ts`.
+  const { managedBy: _, ...status } = value.status ?? {}
+  const live = { ...resource, metadata, status }
   const outcome = await parts.status.write(parts.type, live, wanted, run.signal)
   const nextWarningMs = recordEvents(context, wanted, outcome.written)
   checkHealthIfRequested(context)

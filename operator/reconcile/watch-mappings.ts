@@ -1,7 +1,7 @@
 /** Watch mappings: which resources are reconciled when something that is watched changes. */
 import type { Generator, Host, Resource } from '../api.ts'
 import { canonicalJson } from '../resources/names/canonical-json.ts'
-import type { Change } from '../runtime/cache/object-cache.ts'
+import type { Cached, Change } from '../runtime/cache/object-cache.ts'
 import type { Reflector } from '../runtime/cache/reflector.ts'
 import { parseKey } from '../runtime/client/resource-type.ts'
 import type { Controller } from '../runtime/controller.ts'
@@ -66,7 +66,13 @@ function addResource(
   const urgency: Urgency = listed && after !== null ? urgencyOf(after.value) : 'user'
   const isSpecChange =
     before === null || after === null || specMarkOf(before.value) !== specMarkOf(after.value)
-  if (isSpecChange) controllers[kind].add(key, urgency)
+  if (isSpecChange || isOtherOperator(before, after)) controllers[kind].add(key, urgency)
+}
+
+/** Where two operators overlap, each answers the other at once. */
+function isOtherOperator(before: Cached<Resource>, after: Cached<Resource>): boolean {
+  const managedBy = before.value.status?.managedBy
+  return managedBy !== undefined && managedBy !== after.value.status?.managedBy
 }
 
 /** A new spec does not wait behind a thousand resources that may need nothing. */

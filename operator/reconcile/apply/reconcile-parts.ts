@@ -12,6 +12,8 @@ import type { Informer } from '../observe/informer.ts'
 
 export interface ReconcileParts<R extends Resource> {
   readonly options: ReconcileOptions
+  /** Name of this operator in `status.managedBy`. */
+  readonly self: string
   readonly api: KubernetesApi
   readonly view: ClusterView
   /** The resources of this kind. */

@@ -1,5 +1,6 @@
 /** What a reconcile remembers of a resource until the next one; all of it can be found again. */
 import type { Resource } from '../../api.ts'
+import { type Management, unmanaged } from '../evaluate/management.ts'
 import type { StorageStatement } from '../evaluate/storage.ts'
 import type { Keyring } from '../fetch/keyring.ts'
 import type { MissingKey } from '../fetch/named-secrets.ts'
@@ -35,6 +36,8 @@ export interface ResourceMemory<F> {
   refusedGrowth: StorageStatement | null
   /** Warnings that are due once they have lasted; those of an operator that ended are lost. */
   readonly pendingWarnings: PendingWarnings
+  /** Which operator manages it. */
+  management: Management
 }
 
 /** What is remembered of the objects that were written for a resource. */
@@ -69,6 +72,7 @@ export function createMemories<F>(): Memories<F> {
         keyHolders: '',
         refusedGrowth: null,
         pendingWarnings: new Map(),
+        management: unmanaged,
       }
       memories.set(key, { uid, memory })
       return memory

@@ -25,6 +25,8 @@ export interface Findings<F> {
   readonly isHeld: boolean
   readonly plan: ObjectPlan | null
   readonly refusedGrowth: StorageStatement | null
+  /** The operators, this one first, that manage the resource where it is more than one. */
+  readonly overlap: readonly [self: string, other: string] | null
 }
 
 /** What a reconcile begins with: what is remembered of the one before, and nothing wrong. */
@@ -44,5 +46,6 @@ export function nothingFound<F>({
     isHeld: false,
     plan: null,
     refusedGrowth,
+    overlap: null,
   }
 }

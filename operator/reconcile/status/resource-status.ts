@@ -10,6 +10,7 @@ import { childNames, programOf, wantedReplicas } from '../../resources/names/nam
 import { statefulSetOf } from '../../resources/objects/child-object.ts'
 import type { WantedStatus } from '../../runtime/status-writer.ts'
 import type { ObjectPlan } from '../apply/apply-objects.ts'
+import { overlapRemedy } from '../apply/manage.ts'
 import type { ReconcileParts } from '../apply/reconcile-parts.ts'
 import { addressStatement } from '../evaluate/external-address.ts'
 import { ignoredStartStatement } from '../evaluate/ignored-start.ts'
@@ -70,6 +71,7 @@ export function wantedStatus<R extends Resource, F>(
     AddressPublished: addressStatement(resource, discovered, external),
     ...(ignoredStart === null ? {} : { StartIgnored: ignoredStart }),
     ...observedStatements(logic, resource, { findings, state }),
+    ...(findings.overlap === null ? {} : { Contested: overlapStatement(findings.overlap) }),
     ...(findings.plan === null ? {} : { UpdateAvailable: updateStatement(findings.plan) }),
     ...(findings.waiting === null ? {} : { Paused: pausedStatement(findings, findings.waiting) }),
   }
@@ -284,6 +286,13 @@ function updateStatement({ updateAvailable }: ObjectPlan): Statement<ReasonOf<'U
   const fields = updateAvailable.length === 0 ? '' : `: ${listed(updateAvailable)}`
   const message = `This operator would build the pods differently${fields}. Change the spec, or set the annotation viewmesh.io/roll-at to any new value, to replace them now.`
   return { reason: 'NewTemplate', message }
+}
+
+function overlapStatement([self, other]: readonly [string, string]): Statement<
+  ReasonOf<'Contested'>
+> {
+  const message = `Operator ${other} manages it as well; ${self} goes on. ${overlapRemedy}`
+  return { reason: 'OperatorsOverlap', message }
 }
 
 const maxReported = 8

@@ -51,7 +51,7 @@ test('every message is a sentence', () => {
 
 test('every message about something bad says what to do, or hands on advice', () => {
   const imperative =
-    /(?:^|[.:;] )(?:(?:if|where) [^.:;]*, )?(?:add|ask|correct|create|delete|free|give|kubectl|make|name|put|raise|restore|run|see|set|stop|take|use|write)\b/i
+    /(?:^|[.:;] )(?:(?:if|where) [^.:;]*, )?(?:add|ask|correct|create|delete|free|give|kubectl|make|name|put|raise|restore|run|see|set|stop|take|uninstall|use|write)\b/i
   const bad = reported.filter((condition) =>
     occurrencesOf([], [condition]).some(({ type }) => type === 'Warning'),
   )

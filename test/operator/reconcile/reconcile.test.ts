@@ -135,7 +135,7 @@ for (const kind of ['Pod', 'PersistentVolumeClaim'] as const) {
     room.server.dropWatches()
     await lost
     await room.edit<Host>('Host', 'mainnet', ({ spec }) => Object.assign(spec, { replicas: 3 }))
-    await room.reconcile(host)
+    assert.equal((await room.reconcile(host)).isTerminal, true)
     assert.deepEqual(room.writes(), [])
     const { status: value, reason, message } = room.condition(host, 'Stalled') ?? {}
     assert.deepEqual([value, reason], ['True', 'Forbidden'])
@@ -148,3 +148,53 @@ for (const kind of ['Pod', 'PersistentVolumeClaim'] as const) {
     assert.ok(room.writes().includes('PATCH statefulsets mainnet-host'))
   })
 }
+
+test('of two operators that watch one namespace one goes on, and both say so', async () => {
+  const [one, two] = [room.operator('a/one'), room.operator('b/two')]
+  const managedBy = (): unknown => room.read<Host>('Host', 'mainnet').status?.managedBy
+  await room.put(host)
+  await one(host)
+  assert.equal(managedBy(), 'a/one')
+  assert.deepEqual(room.writes().slice(-1), ['PATCH statefulsets mainnet-host'])
+
+  room.server.remove('/api/v1/namespaces/apps/services/mainnet-host')
+  assert.deepEqual(await two(host), { requeueAfterMs: 15_000 })
+  assert.equal(managedBy(), 'b/two')
+  await one(host)
+  assert.equal(managedBy(), 'a/one')
+  assert.deepEqual(room.writes(), ['PATCH services mainnet-host'])
+  assert.deepEqual(await two(host), { requeueAfterMs: 600_000 })
+  const remedy =
+    'Uninstall one of the two, or have them watch different namespaces (scope of the chart).'
+  assert.equal(
+    room.events.at(-1),
+    `LeftToOperator Operator b/two leaves it to operator a/one, which manages it as well. ${remedy}`,
+  )
+  const { status: value, reason, message } = room.condition(host, 'Contested') ?? {}
+  assert.deepEqual(
+    [value, reason, message],
+    ['True', 'OperatorsOverlap', `Operator b/two manages it as well; a/one goes on. ${remedy}`],
+  )
+
+  await one(host)
+  const written = room.server.requests.length
+  for (let round = 0; round < 10; round += 1) {
+    await two(host)
+    await one(host)
+  }
+  const later = room.server.requests.slice(written).filter(({ method }) => method !== 'GET')
+  assert.deepEqual(later, [])
+})
+
+test('what an operator managed that is gone is taken over, once it had time to object', async () => {
+  await room.put(host)
+  await room.operator('a/one')(host)
+  const two = room.operator('b/two')
+  assert.deepEqual(await two(host), { requeueAfterMs: 15_000 })
+  room.pass(15_000)
+  room.server.remove('/api/v1/namespaces/apps/services/mainnet-host')
+  room.writes()
+  await two(host)
+  assert.deepEqual(room.writes(), ['PATCH services mainnet-host'])
+  assert.equal(room.condition(host, 'Contested'), undefined)
+})

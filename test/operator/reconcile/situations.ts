@@ -225,6 +225,7 @@ export const situations: Readonly<Record<string, () => Conditions>> = {
   },
   'a step fails': () =>
     ofHost({}, { error: new ServiceError('OPERATOR_API_FAILED', 'no', { remedy: advice }) }),
+  'managed by two operators': () => ofHost({}, { overlap: ['a/one', 'b/two'] }),
   'paused, and nothing waits': () => ofHost({}, { waiting: [] }),
   'paused, and nothing would be written, since an identity is not there': () =>
     ofHost({}, { waiting: [], identity: identityOf(fresh, own) }, own),

@@ -66,8 +66,10 @@ interface ReconcileRoom {
   pass(ms: number): void
   /** What pods answer from now on, by ordinal; null for none. */
   answer(views: ReadonlyMap<number, HealthView | null>): void
-  /** Another operator takes over, which remembers nothing. */
+  /** Another process of the operator goes on, which remembers nothing. */
   restart(): void
+  /** Reconciles by an operator of this name, which watches the same namespaces and remembers what it did. */
+  operator(self: string): (resource: Resource) => Promise<ReconcileResult>
   /** Resolves when the operator finds that it can no longer read a kind, or can again. */
   turn(kind: Kind): Promise<void>
 }
@@ -122,6 +124,14 @@ export function reconcileRoom(namespace: string): ReconcileRoom {
     assert.ok(found, `there is no ${kind} ${name}`)
     return structuredClone(found) as T
   }
+  const reconcileBy = async (
+    by: Reconciles | undefined,
+    { kind, metadata }: Resource,
+  ): Promise<ReconcileResult> => {
+    const run = { signal: new AbortController().signal, log: room.client.log.log }
+    const reconcile = by?.[kind] ?? assert.fail('no test runs')
+    return await reconcile(keyOf(namespace, metadata.name), run)
+  }
   const put = async (object: KubernetesObject): Promise<void> => {
     const path = pathOf(object.kind as Kind, object.metadata?.name ?? '')
     await seen(ofTest(), room.server.put(path, object))
@@ -133,11 +143,7 @@ export function reconcileRoom(namespace: string): ReconcileRoom {
     get events() {
       return ofTest().events
     },
-    reconcile: async ({ kind, metadata }) => {
-      const run = { signal: new AbortController().signal, log: room.client.log.log }
-      const reconcile = reconciles?.[kind] ?? assert.fail('no test runs')
-      return await reconcile(keyOf(namespace, metadata.name), run)
-    },
+    reconcile: async (resource) => await reconcileBy(reconciles, resource),
     put,
     async edit(kind, name, change) {
       const object = read<never>(kind, name)
@@ -168,6 +174,10 @@ export function reconcileRoom(namespace: string): ReconcileRoom {
     },
     restart: () => {
       reconciles = reconcilesOf(ofTest())
+    },
+    operator: (self) => {
+      const own = reconcilesOf(ofTest(), self)
+      return async (resource) => await reconcileBy(own, resource)
     },
     turn: (kind) =>
       new Promise((resolve) => {
@@ -233,11 +243,12 @@ async function seen({ follows }: State, { kind, metadata }: KubernetesObject): P
   }
 }
 
-function reconcilesOf(state: State): Reconciles {
+function reconcilesOf(state: State, self: string = 'viewmesh/operator'): Reconciles {
   const { api } = state.client
   const { view } = state
   const shared = {
     options: { clusterDomain: 'cluster.local', defaults: generatorContext.defaults },
+    self,
     api,
     view,
     observer: {
