@@ -266,6 +266,9 @@ describe('the samples of the quickstart run on a real cluster', () => {
   })
 
   test('nothing that is secret is in logs, statuses, ConfigMaps or Events', async () => {
+    for (const kind of ['Generator', 'Host'] as const) {
+      await here.reason(kind, 'devnet', 'Ready', 'AllReady')
+    }
     expectHidden(await secretValues(cluster, space.namespace), {
       ...(await shownIn(cluster, space.namespace)),
       'the operator’s log': space.output(),
