@@ -26,6 +26,8 @@ export const errorCodes = {
   DEVNET_PROGRAM_ENDED: 'A program of the development chain exited unexpectedly.',
   DEVNET_START_TIMEOUT: 'A program of the development chain did not start in time.',
   GENERATOR_CHAIN_CHANGED: 'The execution node follows another chain than the stored one.',
+  GENERATOR_CHAIN_MISMATCH:
+    'The execution node has another chain ID than the chain that is configured.',
   GENERATOR_KEY_RUNS_TWICE: 'Another program signs heads with the same key as this Generator.',
   GRAPHQL_ABORTED: 'The client closed the connection before the response was ready.',
   GRAPHQL_BUSY: 'Concurrent requests use so much memory that there is none left for this one.',

@@ -5,7 +5,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { ServiceError } from '../errors.ts'
+import { type ErrorCode, ServiceError } from '../errors.ts'
 import { type Backoff, backoffMs } from '../primitives/backoff.ts'
 import type { RpcBlock, RpcReceipt } from '../primitives/rpc-block.ts'
 import {
@@ -46,6 +46,8 @@ export interface ChainHead {
 interface BlockReader {
   /** One attempt at one endpoint. Throws a ServiceError with a CHAIN_ code. */
   block(endpoint: Endpoint, number: number, signal: AbortSignal): Promise<WholeBlock>
+  /** Null when the node refuses to say it, though it answers otherwise. */
+  chainId(endpoint: Endpoint, signal: AbortSignal): Promise<number | null>
   /** Null when the node has no block there. */
   head(endpoint: Endpoint, at: number | 'latest', signal: AbortSignal): Promise<ChainHead | null>
 }
@@ -73,8 +75,37 @@ export function createBlockReader(
   const state: ReaderState = { options, ...parts, unverifiedReported: false, receiptsAtOnce }
   return {
     block: (endpoint, number, signal) => readBlock(state, endpoint, number, signal),
+    chainId: readChainId,
     head: readHead,
   }
+}
+
+/** Failures with which a node may answer a method that it does not want to be asked. */
+const refusals: ReadonlySet<ErrorCode> = new Set([
+  'CHAIN_METHOD_MISSING',
+  'CHAIN_RPC_ERROR',
+  'CHAIN_UNAUTHORIZED',
+  'CHAIN_HTTP_STATUS',
+])
+
+async function readChainId(endpoint: Endpoint, signal: AbortSignal): Promise<number | null> {
+  try {
+    return checkChainId(await endpoint.call({ method: 'eth_chainId', params: [] }, signal))
+  } catch (error) {
+    if (!(error instanceof ServiceError) || !refusals.has(error.code)) throw error
+    await endpoint.call(blockCall('latest', false), signal)
+    return null
+  }
+}
+
+function checkChainId(response: unknown): number {
+  const id =
+    typeof response === 'string' && /^0x[0-9a-fA-F]{1,16}$/.test(response) ? Number(response) : 0
+  if (id > 0 && Number.isSafeInteger(id)) return id
+  throw new ServiceError('CHAIN_ANSWER_MALFORMED', 'the node’s response is not a chain ID', {
+    facts: { starts: String(response).slice(0, 40) },
+    remedy: 'Check that the URL is the JSON-RPC address of an execution node.',
+  })
 }
 
 async function readBlock(

@@ -122,7 +122,7 @@ function exchange(
     controller?.abort(error instanceof Error ? error : new Error('aborted'))
   }
   const onAbort = (): void => fail(signal.reason)
-  const timer = setTimeout(() => fail(timedOut(bounds)), bounds.timeoutMs)
+  const timer = setTimeout(() => fail(timedOut(bounds.host, bounds.timeoutMs)), bounds.timeoutMs)
   if (signal.aborted) onAbort()
   else signal.addEventListener('abort', onAbort, { once: true })
 
@@ -156,7 +156,8 @@ function exchange(
   return promise
 }
 
-function timedOut({ host, timeoutMs }: Bounds): ServiceError {
+/** CHAIN_TIMEOUT of a node that has not answered for so long. */
+export function timedOut(host: string, timeoutMs: number): ServiceError {
   return new ServiceError('CHAIN_TIMEOUT', `${host} did not answer within ${timeoutMs} ms`, {
     facts: { endpoint: host, timeoutMs },
   })

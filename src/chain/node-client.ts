@@ -26,9 +26,14 @@ export interface NodeClientOptions {
   readonly receipts?: 'per-transaction' | 'per-block'
   /** From a request to the last byte of its response. Default 30,000. */
   readonly timeoutMs?: number
+  /**
+   * After which a request for a head or a header counts as a failure, though it is awaited for `timeoutMs`: a node that
+   * hangs is to be known soon. Default 10,000.
+   */
+  readonly lateMs?: number
   /** Poll interval for the head without a WebSocket. Default 1,000. */
   readonly pollIntervalMs?: number
-  /** Silence of the WebSocket after which the head is polled over HTTP. Default 30,000. */
+  /** Silence of the WebSocket after which the head is polled over HTTP. Default 15,000. */
   readonly maxSilenceMs?: number
   /** Largest response to one request. Default 64 MiB. */
   readonly maxResponseBytes?: number
@@ -39,6 +44,11 @@ export interface NodeClientOptions {
 }
 
 export interface NodeClient {
+  /**
+   * The chain ID; null where the node answers other requests and refuses this one, as proxies with a list of
+   * allowed methods do. Waits as `genesis`.
+   */
+  chainId(signal: AbortSignal): Promise<number | null>
   /** Block 0. Waits for the node as long as it takes; throws what `signal` says when aborted. */
   genesis(signal: AbortSignal): Promise<ChainHead>
   /** The newest head, read over HTTP. Waits as `genesis`. */
@@ -67,8 +77,9 @@ const defaults = {
   verify: 'headers',
   receipts: 'per-transaction',
   timeoutMs: 30_000,
+  lateMs: 10_000,
   pollIntervalMs: 1_000,
-  maxSilenceMs: 30_000,
+  maxSilenceMs: 15_000,
   maxResponseBytes: 64 * 1024 * 1024,
   maxBatch: 100,
   backoff: { minMs: 100, maxMs: 10_000 },
@@ -81,6 +92,7 @@ export function openNodeClient(
 ): NodeClient {
   const settings: Settings = { ...defaults, ...options }
   const { log } = parts
+  const { lateMs } = settings
   const metrics = createChainMetrics(parts.registry)
   const headers = apiKeyHeaders(settings)
   const endpoints = settings.rpcUrls.map((url) =>
@@ -100,6 +112,7 @@ export function openNodeClient(
       `head ${at}`,
       async (endpoint) => (await reader.head(endpoint, at, signal)) ?? noBlock(at),
       signal,
+      lateMs,
     )
 
   async function* heads(signal: AbortSignal): AsyncGenerator<ChainHead, void, undefined> {
@@ -111,6 +124,8 @@ export function openNodeClient(
   }
 
   return {
+    chainId: (signal) =>
+      upstream.persist('chain ID', (endpoint) => reader.chainId(endpoint, signal), signal, lateMs),
     genesis: (signal) => headAt(0, signal),
     head: (signal) => headAt('latest', signal),
     header: (number, signal) =>
@@ -118,6 +133,7 @@ export function openNodeClient(
         `header ${number}`,
         (endpoint) => reader.head(endpoint, number, signal),
         signal,
+        lateMs,
       ),
     heads,
     block: (number, signal) =>

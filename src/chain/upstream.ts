@@ -7,6 +7,7 @@ import type { Logger } from 'pino'
 import { type ErrorCode, ServiceError } from '../errors.ts'
 import { type Backoff, backoffMs } from '../primitives/backoff.ts'
 import type { Endpoint } from './endpoint.ts'
+import { timedOut } from './http-post.ts'
 import type { ChainMetrics } from './metrics.ts'
 
 interface UpstreamOptions {
@@ -26,12 +27,14 @@ export interface UpstreamFailure {
 interface Upstream {
   /**
    * Repeats `attempt` until it succeeds, on one endpoint after the other. `what` names the request in
-   * the log. Only an aborted signal or an error that is no ServiceError ends it without a result.
+   * the log. Only an aborted signal or an error that is no ServiceError ends it without a result. Where `lateMs` is
+   * given, an attempt that takes longer counts as a failure meanwhile, unless there are other endpoints to try.
    */
   persist<T>(
     what: string,
     attempt: (endpoint: Endpoint) => Promise<T>,
     signal: AbortSignal,
+    lateMs?: number,
   ): Promise<T>
   /** The current failure; null while requests succeed within a few rounds. */
   failure(): UpstreamFailure | null
@@ -81,14 +84,14 @@ export function openUpstream(
 
   async function round<T>(
     what: string,
-    attempt: (endpoint: Endpoint) => Promise<T>,
+    attempt: (endpoint: Endpoint, isLast: boolean) => Promise<T>,
     signal: AbortSignal,
   ): Promise<{ readonly value: T } | ServiceError> {
     let last: ServiceError | null = null
-    for (const candidate of inOrder(candidates)) {
+    for (const [index, candidate] of inOrder(candidates).entries()) {
       signal.throwIfAborted()
       try {
-        const value = await attempt(candidate.endpoint)
+        const value = await attempt(candidate.endpoint, index === candidates.length - 1)
         candidate.failures = 0
         candidate.avoidUntil = 0
         return { value }
@@ -108,12 +111,18 @@ export function openUpstream(
   }
 
   return {
-    async persist(what, attempt, signal) {
+    async persist(what, attempt, signal, lateMs) {
       const work = {}
       let isAnswered = false
+      const onLate = (endpoint: Endpoint): void =>
+        tracker.report(work, what, timedOut(endpoint.label, lateMs ?? 0))
       try {
         for (let failures = 1; ; failures++) {
-          const result = await round(what, attempt, signal)
+          const timed = (endpoint: Endpoint, isLast: boolean): ReturnType<typeof attempt> =>
+            lateMs === undefined || !isLast
+              ? attempt(endpoint)
+              : whileLate(attempt(endpoint), lateMs, () => onLate(endpoint))
+          const result = await round(what, timed, signal)
           isAnswered = !(result instanceof ServiceError)
           if (!(result instanceof ServiceError)) return result.value
           if (failures >= roundsBeforeReport) tracker.report(work, what, result)
@@ -127,6 +136,16 @@ export function openUpstream(
     async close() {
       await Promise.all(endpoints.map((endpoint) => endpoint.close()))
     },
+  }
+}
+
+/** What is awaited; `onLate` is called once if it takes longer than this. */
+async function whileLate<T>(awaited: Promise<T>, lateMs: number, onLate: () => void): Promise<T> {
+  const timer = setTimeout(onLate, lateMs)
+  try {
+    return await awaited
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -1,10 +1,12 @@
 /** The Generator's settings: the common ones, and what only a Generator has. */
+import { knownChainId } from '../service/known-networks.ts'
 import { type CommonSettings, commonSettings } from '../service/settings/common-settings.ts'
 import { commonListeners, portCollisions } from '../service/settings/own-ports.ts'
 import type { SettingsTable } from '../service/settings/setting.ts'
 import type { SettingKind } from '../service/settings/setting-kinds.ts'
 import {
   choice,
+  integerBetween,
   kind,
   list,
   scalarText,
@@ -13,9 +15,12 @@ import {
   url,
 } from '../service/settings/setting-kinds.ts'
 import { loadSettings, type SettingSources } from '../service/settings/settings.ts'
+import type { RequiredChainId } from './ingest/chain-id.ts'
 import { type StartHeight, startHeight } from './ingest/start-height.ts'
 
 export interface GeneratorSettings extends CommonSettings {
+  /** Chain ID that the execution node has to have; null where names alone say which chain it is. */
+  readonly chainId: number | null
   /** At least one; the preferred one first. */
   readonly rpcUrls: readonly string[]
   readonly wsUrl: string | null
@@ -40,6 +45,12 @@ const verify: SettingKind<'headers' | 'off'> = kind(
 /** The table from which settings, help and docs/reference/settings.md are generated. */
 export const generatorSettings: SettingsTable<GeneratorSettings> = {
   ...commonSettings('generator'),
+  chainId: {
+    key: 'chain.id',
+    env: 'CHAIN_ID',
+    kind: integerBetween(1),
+    doc: 'Chain ID that the execution node must have. Without it, names of a known network require the ID of that network, and other names accept any.',
+  },
   rpcUrls: {
     key: 'node.rpc_url',
     env: 'NODE_RPC_URL',
@@ -111,11 +122,34 @@ export function loadGeneratorSettings(sources: SettingSources): GeneratorSetting
 }
 
 function checkSettings(settings: GeneratorSettings): readonly string[] {
-  const collisions = portCollisions(commonListeners(settings))
-  return settings.rpcUrls.length > 0
-    ? collisions
-    : [
-        'node.rpc_url (NODE_RPC_URL) is required and empty; accepted is at least one URL',
-        ...collisions,
-      ]
+  return [
+    ...(settings.rpcUrls.length > 0
+      ? []
+      : ['node.rpc_url (NODE_RPC_URL) is required and empty; accepted is at least one URL']),
+    ...chainContradictions(settings),
+    ...portCollisions(commonListeners(settings)),
+  ]
+}
+
+function chainContradictions({
+  chainName,
+  chainNetwork,
+  chainId,
+}: GeneratorSettings): readonly string[] {
+  const known = knownChainId(chainName, chainNetwork)
+  if (chainId === null || known === null || chainId === known) return []
+  return [
+    `chain.id (CHAIN_ID) is ${chainId}, and ${chainName} ${chainNetwork} has ${known}: correct it, or give the chain names of its own in chain.name and chain.network (CHAIN_NAME, CHAIN_NETWORK)`,
+  ]
+}
+
+/** The chain ID that the execution node has to have, and whose it is; null where any will do. */
+export function requiredChainId({
+  chainName,
+  chainNetwork,
+  chainId,
+}: Pick<GeneratorSettings, 'chainName' | 'chainNetwork' | 'chainId'>): RequiredChainId | null {
+  if (chainId !== null) return { id: chainId, network: null }
+  const id = knownChainId(chainName, chainNetwork)
+  return id === null ? null : { id, network: `${chainName} ${chainNetwork}` }
 }

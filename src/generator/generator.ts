@@ -20,7 +20,7 @@ import { requireUsableStore } from '../store/disk/store-directory.ts'
 import { openVolumeWatch } from '../store/disk/volume-watch.ts'
 import { openReader } from '../store/read/reader.ts'
 import { openGeneratorApi } from './api.ts'
-import type { GeneratorSettings } from './config.ts'
+import { type GeneratorSettings, requiredChainId } from './config.ts'
 import { defaultHeadTiming, type HeadTiming } from './head/timing.ts'
 import { type GeneratorMesh, openMesh } from './mesh.ts'
 import { schemaRoutes } from './schema/schema-routes.ts'
@@ -85,6 +85,7 @@ export async function openGenerator(
   let mesh: GeneratorMesh | null = null
   metrics.addSource(writer.metrics)
   writer.on('upstream', status.onUpstream)
+  writer.on('chainId', (chainId) => status.report({ chainId }))
   writer.on('genesis', (genesis) => status.report({ genesis }))
   writer.on('failed', (error) => running.fail(fromPlainError(error)))
   writer.on('sealed', (header) => {
@@ -161,6 +162,7 @@ function openWriterThread(
     storePath: settings.storePath,
     network,
     retainBlocks: settings.prunerEnabled ? settings.prunerMaxBlocks : null,
+    requiredChainId: requiredChainId(settings),
     startHeight: settings.startHeight,
     headTiming: timing,
     node: {
@@ -172,6 +174,7 @@ function openWriterThread(
       receipts,
     },
     logLevel: settings.logLevel,
+    logBlocks: settings.logBlocks,
     secrets,
   }
   const url = threadUrl('./writer-thread', import.meta.url)

@@ -25,6 +25,8 @@ interface ReportedParts {
   readonly volume: Pick<VolumeWatch, 'failure'> | null
   /** The public key that seals are signed with. */
   readonly identity: string | null
+  /** What the execution node says it is. */
+  readonly chainId: number | null
   /** Hash of block 0. */
   readonly genesis: string | null
 }
@@ -55,6 +57,7 @@ export function createGeneratorStatus(
     p2p: null,
     volume: null,
     identity: null,
+    chainId: null,
     genesis: null,
   }
   const sealed = countSealed(nowMs)
@@ -88,10 +91,12 @@ export function createGeneratorStatus(
         storeOpen: parts.reader !== null,
         tail: range?.tail ?? null,
         head: range?.head ?? null,
+        chainId: parts.chainId,
         genesis: parts.genesis,
         identity: parts.identity,
         lastProcessedMs: sealed.lastMs() ?? readStore(newestSealMs, null),
         sourceHead: sourceHead(),
+        sourceHeadSinceMs: upstream?.headSinceMs ?? null,
         upstreamMode: upstream?.mode ?? 'offline',
         gaps: readStore((snapshot) => snapshot.gaps(maxGaps), []),
         errors: errors(),
@@ -158,6 +163,10 @@ function countSealed(nowMs: () => number): {
 
 /** Gauges that are read from the status when they are scraped. */
 export function declareGauges(status: GeneratorStatusReporter, registry: Registry): void {
+  const headAge = (): number | null => {
+    const { sourceHeadSinceMs: sinceMs } = status.state()
+    return sinceMs === null ? null : Math.max(0, Date.now() - sinceMs) / 1e3
+  }
   const lag = (): number | null => {
     const { head, sourceHead } = status.state()
     return blocksBehind(head, sourceHead)
@@ -166,5 +175,6 @@ export function declareGauges(status: GeneratorStatusReporter, registry: Registr
     ['head_height', 'Height of the newest stored block.', () => status.state().head],
     ['tail_height', 'Height of the oldest visible block.', () => status.state().tail],
     ['lag_blocks', 'Blocks the newest stored one is behind the node’s head.', lag],
+    ['source_head_age_seconds', 'Seconds since another head of the node came.', headAge],
   ])
 }

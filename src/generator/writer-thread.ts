@@ -13,6 +13,7 @@ import { openWriter, type StoreWriterParts } from '../store/write/writer.ts'
 import { systemClock } from './head/clock.ts'
 import type { HeadMessage } from './head/stored-head.ts'
 import type { HeadTiming } from './head/timing.ts'
+import type { RequiredChainId } from './ingest/chain-id.ts'
 import { type Ingest, startIngest } from './ingest/ingest.ts'
 import { createIngestMetrics } from './ingest/ingest-metrics.ts'
 import { createSealLog } from './ingest/seal-log.ts'
@@ -26,7 +27,9 @@ export interface SealWriterData extends ReaderData {
   readonly storePath: string
   /** How many of the newest heights are kept; null keeps all. */
   readonly retainBlocks: number | null
+  readonly requiredChainId: RequiredChainId | null
   readonly startHeight: StartHeight
+  readonly logBlocks: boolean
   readonly headTiming: HeadTiming
 }
 
@@ -38,6 +41,8 @@ export type SealWriterEvents = {
   readonly head: HeadMessage
   /** Block 0 of the stored chain is known. */
   readonly genesis: string
+  /** The node said its chain ID. */
+  readonly chainId: number
   /** Something of the upstream's state changed. */
   readonly upstream: UpstreamState
   /** Ingest cannot go on. */
@@ -61,7 +66,7 @@ const recheckMs = 3_000
 
 await serveThread<SealWriterRequests, SealWriterEvents, SealWriterData>(
   async ({ data, emit, signal }) => {
-    const { network, startHeight, logLevel, secrets } = data
+    const { network, requiredChainId, startHeight, logLevel, secrets } = data
     const log = openLog({ name: 'generator-writer', level: logLevel, secrets })
     const metrics = openMetrics({ thread: 'writer' })
     const { registry } = metrics
@@ -75,7 +80,7 @@ await serveThread<SealWriterRequests, SealWriterEvents, SealWriterData>(
     const feed = await openReaderThread(readerData, { onUpstream, onFatal: onFailed })
     const genesisHash = await genesisHashOf(feed, signal)
     const store = await openStore(data, genesisHash, { log, registry })
-    const sealLog = createSealLog(log)
+    const sealLog = createSealLog(data, log)
     const ingestMetrics = createIngestMetrics(registry)
     let running: Ingest | null = null
     const ingest = (signerKey: SignerKey): void => {
@@ -83,6 +88,7 @@ await serveThread<SealWriterRequests, SealWriterEvents, SealWriterData>(
         {
           network,
           timing: data.headTiming,
+          requiredChainId,
           startHeight,
           fetchAhead,
           maxWrites,
@@ -96,6 +102,7 @@ await serveThread<SealWriterRequests, SealWriterEvents, SealWriterData>(
           metrics: ingestMetrics,
           signer: createSigner(signerKey),
           clock: systemClock,
+          onChainId: (id) => emit('chainId', id),
           onGenesis: (hash) => emit('genesis', hash),
           onHead: (head) => emit('head', head),
           onSealed: (header) => {

@@ -100,7 +100,7 @@ function peersOf(files: PeerFiles): string[] {
 function follow(
   p2p: P2p,
   intake: Intake,
-  { compareVotesMs: everyMs, uselessMs }: MeshOptions,
+  { settings, compareVotesMs: everyMs, uselessMs }: MeshOptions,
   parts: MeshParts,
 ): { close(): Promise<void> } {
   const { writer, trust, reader } = parts
@@ -132,7 +132,7 @@ function follow(
     sync.setWants(next.wants)
     if (isNewcomer) votes.start()
   })
-  writer.onStored((stored) => reportStored(stored, parts))
+  writer.onStored((stored) => reportStored(stored, settings, parts))
   return {
     close: async () => {
       await Promise.all([votes.close(), sync.close()])
@@ -183,13 +183,17 @@ async function openNode(
   }
 }
 
-function reportStored(stored: Stored, { log, metrics, onStored, notify }: MeshParts): void {
+function reportStored(
+  stored: Stored,
+  { logBlocks }: HostSettings,
+  { log, metrics, onStored, notify }: MeshParts,
+): void {
   const { bottom, top, removed, taken } = stored
   metrics.stored(stored)
   onStored()
   const { blocks, transactions, logs } = taken
   const facts = { height: top, blocks, transactions, logs }
-  log[blocks === 1 ? 'info' : 'debug'](facts, 'block stored')
+  log[logBlocks && blocks === 1 ? 'info' : 'debug'](facts, 'block stored')
   if (removed > 0) log.info({ height: top, removed, added: blocks }, 'reorganisation followed')
   for (let height = bottom; height <= top; height++) notify(height)
 }

@@ -166,12 +166,19 @@ export interface HealthReport {
   readonly tail: number | null
   /** Newest stored height; null before the first. */
   readonly head: number | null
+  /** What the execution node says (EIP-155); null before it is known, where it does not say it, and on a Host. */
+  readonly chain_id: number | null
   /** Hash of block 0; null before it is known. */
   readonly genesis: string | null
   /** The public key this node signs with, in hex; null before it is open. */
   readonly identity: string | null
   /** Generator: the execution node's head. Host: the height that most counted signers have reached. */
   readonly source_head: number | null
+  /**
+   * RFC 3339 time at which the execution node's head became what `source_head` says: a node that stands still shows
+   * here. Null before the first head, and on a Host.
+   */
+  readonly source_head_since: string | null
   /** `source_head - head`, never below 0; null while either is unknown, or the node is offline. */
   readonly lag: number | null
   /** How new heads are received, `offline` while the execution node does not respond; null on a Host. */

@@ -29,7 +29,8 @@ const freePort = new Map<string, number>()
 const running: ChildProcess[] = []
 
 before(async () => {
-  anvil = await startAnvil()
+  // The page has a node of mainnet, whose chain ID goes with its names.
+  anvil = await startAnvil({ args: ['--chain-id', '1'] })
   node = await startFaultProxy({ target: anvil.url, seed: 'calm', faults: [] })
   const nodePort = Number(new URL(node.url).port)
   const documented = ['9191', '9172', '8090', '9181', '9171', '8080', '443']
@@ -162,10 +163,11 @@ describe('the example for one machine', () => {
     assert.ok(tail !== null && head !== null && head - tail === 10)
     const calls = node.requests.flat()
     const listed = [...readPage(page).matchAll(/^\| `(eth_\w+)`/gm)].map(([, method]) => method)
-    assert.deepEqual(new Set(calls.map(({ method }) => method)), new Set(listed.slice(0, 2)))
+    assert.deepEqual(new Set(calls.map(({ method }) => method)), new Set(listed.slice(0, 3)))
     assert.deepEqual(listed, [
       'eth_getBlockByNumber',
       'eth_getTransactionReceipt',
+      'eth_chainId',
       'eth_getBlockReceipts',
       'eth_subscribe',
     ])

@@ -40,6 +40,7 @@ const serviceRows = [
 const explainedElsewhere: Readonly<Record<string, string>> = {
   IDENTITY_DAMAGED: 'test/identity/identity.test.ts',
   CHAIN_BLOCK_INCOMPLETE: 'test/chain/block-check.test.ts',
+  CHAIN_TIMEOUT: 'test/chain/hung-node.test.ts',
   HOST_SIGNERS_FILE_UNUSABLE: 'test/host/trust/trust-failures.test.ts',
   HOST_SIGNER_CHANGED: 'test/host/trust/trust.test.ts',
   HOST_SIGNER_SILENT: 'test/host/apply/lasting-failures.test.ts',
@@ -48,6 +49,7 @@ const explainedElsewhere: Readonly<Record<string, string>> = {
   HOST_SIGNER_TWICE: 'test/host/apply/lasting-failures.test.ts',
   HOST_GENESIS_MISMATCH: 'test/host/apply/lasting-failures.test.ts',
   GENERATOR_CHAIN_CHANGED: 'test/generator/ingest/ingest.test.ts',
+  GENERATOR_CHAIN_MISMATCH: 'test/generator/ingest/chain-id.test.ts',
   GENERATOR_KEY_RUNS_TWICE: 'test/generator/heads.test.ts',
   HOST_NETWORK_UNKNOWN: 'test/host/start-failures.test.ts',
   HOST_SCHEMA_UNAUTHORIZED: 'test/host/start-failures.test.ts',
@@ -57,6 +59,8 @@ const explainedElsewhere: Readonly<Record<string, string>> = {
     'test/generator/ingest/ingest.test.ts',
 }
 
+/** The node stands in for one of mainnet, whose names programs have by default. */
+const mainnet = ['--chain-id', '1']
 const stranger = '12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5'
 const top = mkdtempSync(join(tmpdir(), 'viewmesh-failures-'))
 /** Headings that were said here. */
@@ -65,7 +69,7 @@ let anvil: Anvil
 let readable = ''
 
 before(async () => {
-  anvil = await startAnvil({ blockTime: 1 })
+  anvil = await startAnvil({ blockTime: 1, args: mainnet })
   readable = copyReadablePrograms()
   chmodSync(top, 0o755)
 })
@@ -211,7 +215,10 @@ describe('a Generator whose node fails says what the page explains', { concurren
     const first = await start(t, 'generator', { NODE_RPC_URL: anvil.url, DB_STORE_PATH: path })
     await first.reports(({ head, genesis }) => head !== null && genesis !== null)
     await first.stop()
-    const other = await startAnvil({ blockTime: 1, args: ['--timestamp', '1700000000'] })
+    const other = await startAnvil({
+      blockTime: 1,
+      args: [...mainnet, '--timestamp', '1700000000'],
+    })
     t.after(other.close)
     await refusal(start(t, 'generator', { NODE_RPC_URL: other.url, DB_STORE_PATH: path }))
   })

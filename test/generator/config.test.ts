@@ -63,6 +63,12 @@ const problems: readonly [string, Readonly<Record<string, string>>, RegExp][] = 
     { DB_P2P_LISTEN_ADDR: '/ip4/0.0.0.0/tcp/8080' },
     /DB_P2P_LISTEN_ADDR\) at 0\.0\.0\.0:8080 and health\.addr \(HEALTH_ADDR\)/,
   ],
+  [
+    'a chain ID of another network than the names',
+    { CHAIN_ID: '31337' },
+    /chain\.id \(CHAIN_ID\) is 31337, and Ethereum Mainnet has 1: correct it, or.*CHAIN_NAME/,
+  ],
+  ['a chain ID of 0', { CHAIN_ID: '0' }, /CHAIN_ID.*1 or more/],
   ['a header name with a space', { NODE_API_KEY_TYPE: 'Api Key' }, /NODE_API_KEY_TYPE.*header/],
 ]
 

@@ -62,6 +62,20 @@ describe('a Host beside one Generator', () => {
     assert.deepEqual(host.status.state().gaps, [])
   })
 
+  for (const [setting, level] of [
+    ['true', 'info'],
+    ['false', 'debug'],
+  ] as const)
+    test(`has a line of level ${level} for each block with LOG_BLOCKS=${setting}`, async (t) => {
+      const { generator, host, chain } = await openPair(t, 3, { env: { LOG_BLOCKS: setting } })
+      await generator.publish(createChain({ count: 1, parent: last(chain), shape: shapes.tiny }))
+      await host.reached(4)
+      const line = host.captured.lines.find(
+        ({ msg, height }) => msg === 'block stored' && height === 4,
+      )
+      assert.equal(line?.level, level)
+    })
+
   test('away for 500 blocks, catches up while new ones arrive', async (t) => {
     const { generator, host, chain } = await openPair(t, 10)
     await host.close()

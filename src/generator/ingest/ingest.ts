@@ -17,6 +17,7 @@ import {
 import type { BlockFeed } from '../read/block-feed.ts'
 import type { EncodedBlock } from '../read/encode-block.ts'
 import { createHeadTracker } from '../read/head-tracker.ts'
+import { type RequiredChainId, requireChainId } from './chain-id.ts'
 import { createFetchAhead } from './fetch-ahead.ts'
 import { type FollowBranchOptions, followBranch } from './follow-branch.ts'
 import { createGenesis, type Genesis, type GenesisParts } from './genesis.ts'
@@ -35,6 +36,8 @@ export interface IngestOptions
   extends Omit<OwnChainOptions, 'identity'>,
     FollowBranchOptions,
     HeadSignerOptions {
+  /** The chain ID that the node has to have; null where any will do. */
+  readonly requiredChainId: RequiredChainId | null
   /** Where an empty store starts. */
   readonly startHeight: StartHeight
   /** Heights prefetched ahead of the one that is stored. */
@@ -50,6 +53,8 @@ interface IngestParts
   readonly feed: BlockFeed
   readonly log: Logger
   readonly metrics: IngestMetrics
+  /** Called with the chain ID of the node. */
+  readonly onChainId: (id: number) => void
 }
 
 export interface Ingest {
@@ -57,7 +62,7 @@ export interface Ingest {
   readonly foundHead: (head: SignedHead) => void
   /**
    * Resolves once the signal is aborted. Rejects with the error that ends it otherwise: a failed write,
-   * another chain, or a key that runs twice.
+   * another chain than the configured or the stored one, or a key that runs twice.
    */
   readonly ended: Promise<void>
 }
@@ -106,6 +111,7 @@ export function startIngest(
     const following = feed.follow(onNodeHead, stop).catch(onFailure).finally(node.end)
     const fetchingGenesis = genesis.fetch(stop).catch(onFailure)
     try {
+      await requireChainId(options.requiredChainId, parts, stop)
       await ingest({ options, parts, own, heads, genesis, node, ahead, stop })
     } catch (error) {
       onFailure(error)

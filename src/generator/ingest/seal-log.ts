@@ -4,8 +4,14 @@ import type { BlockHeader } from '../../store/store.ts'
 
 const intervalMs = 1_000
 
+interface SealLogOptions {
+  /** Whether such a line is of level info; all are of level debug otherwise. */
+  readonly logBlocks: boolean
+}
+
 /** A function to call for each sealed block, with the node's head as far as it is known. */
 export function createSealLog(
+  { logBlocks }: SealLogOptions,
   log: Logger,
   nowMs: () => number = performance.now.bind(performance),
 ): (header: BlockHeader, head: number | null) => void {
@@ -13,7 +19,7 @@ export function createSealLog(
   let blocks = 0
   return ({ number: height, sections }, head) => {
     blocks++
-    const isDue = nowMs() - reportedMs >= intervalMs
+    const isDue = logBlocks && nowMs() - reportedMs >= intervalMs
     const { Transaction: transactions, Log: logs } = sections
     const facts = { height, transactions, logs, behind: Math.max(0, (head ?? height) - height) }
     if (!isDue) {

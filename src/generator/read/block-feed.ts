@@ -14,6 +14,8 @@ import { type EncodedBlock, encodeBlock } from './encode-block.ts'
 export interface BlockFeed {
   /** The newest head, whenever it changes; resolves when `signal` is aborted. */
   follow(onHead: (head: ChainHead) => void, signal: AbortSignal): Promise<void>
+  /** The chain ID; null where the node does not say it. Waits for the node. */
+  chainId(signal: AbortSignal): Promise<number | null>
   /** Block 0; waits for the node. */
   genesis(signal: AbortSignal): Promise<ChainHead>
   /** The newest head, read now. */
@@ -32,7 +34,7 @@ interface BlockFeedOptions {
 }
 
 interface BlockFeedParts {
-  readonly node: Pick<NodeClient, 'heads' | 'genesis' | 'head' | 'header' | 'block'>
+  readonly node: Pick<NodeClient, 'heads' | 'chainId' | 'genesis' | 'head' | 'header' | 'block'>
   readonly log: Logger
   /** Seconds to make documents, CIDs and body of one block. */
   readonly encodeSeconds: Histogram
@@ -47,6 +49,7 @@ export function createBlockFeed(options: BlockFeedOptions, parts: BlockFeedParts
     async follow(onHead, signal) {
       for await (const head of node.heads(signal)) onHead(head)
     },
+    chainId: (signal) => node.chainId(signal),
     genesis: (signal) => node.genesis(signal),
     head: (signal) => node.head(signal),
     header: (height, signal) => node.header(height, signal),

@@ -25,6 +25,7 @@ export interface ReaderData {
 
 /** Requests of the writer thread; see `BlockFeed`. */
 export type ReaderRequests = {
+  readonly chainId: () => number | null
   readonly genesis: () => ChainHead
   /** Sends events until it is aborted. */
   readonly follow: () => void
@@ -58,6 +59,7 @@ await serveThread<ReaderRequests, ReaderEvents, ReaderData>(async ({ data, emit 
   }
   return {
     requests: {
+      chainId: (_, { signal }) => feed.chainId(signal),
       genesis: (_, { signal }) => feed.genesis(signal),
       follow: (_, { signal }) => feed.follow(onHead, signal),
       head: (_, { signal }) => feed.head(signal),

@@ -42,6 +42,7 @@ export async function openReaderThread(
         stop()
       }
     },
+    chainId: (signal) => thread.request('chainId', null, { signal }),
     genesis: (signal) => thread.request('genesis', null, { signal }),
     head: (signal) => thread.request('head', null, { signal }),
     header: (height, signal) => thread.request('header', height, { signal }),

@@ -31,12 +31,16 @@ export interface HealthState {
   readonly head: number | null
   /** When the head was stored, in milliseconds since 1970. */
   readonly lastProcessedMs: number | null
+  /** Chain ID of the execution node; null before it is known, and on a Host. */
+  readonly chainId: number | null
   /** Hash of block 0; null before it is known. */
   readonly genesis: string | null
   /** The public key this node signs with; null before it is open. */
   readonly identity: string | null
   /** Generator: the execution node's head. Host: the height that most counted signers have reached. */
   readonly sourceHead: number | null
+  /** When the execution node's head came, in milliseconds since 1970; null before the first, and on a Host. */
+  readonly sourceHeadSinceMs: number | null
   /** Null on a Host. */
   readonly upstreamMode: UpstreamMode | null
   readonly gaps: readonly GapReport[]
@@ -61,9 +65,11 @@ export function startingState(chain: string, network: string): HealthState {
     tail: null,
     head: null,
     lastProcessedMs: null,
+    chainId: null,
     genesis: null,
     identity: null,
     sourceHead: null,
+    sourceHeadSinceMs: null,
     upstreamMode: null,
     gaps: [],
     trust: null,
@@ -127,9 +133,11 @@ export function toHealthReport(state: HealthState, context: ReportContext): Heal
     network: state.network,
     tail: state.tail,
     head,
+    chain_id: state.chainId,
     genesis: state.genesis,
     identity: state.identity,
     source_head: sourceHead,
+    source_head_since: timeText(state.sourceHeadSinceMs),
     // The last reported head of an offline node is stale.
     lag: state.upstreamMode === 'offline' ? null : blocksBehind(head, sourceHead),
     upstream_mode: state.upstreamMode,
@@ -140,6 +148,10 @@ export function toHealthReport(state: HealthState, context: ReportContext): Heal
     error: state.errors[0] ?? null,
     errors: state.errors,
   }
+}
+
+function timeText(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString()
 }
 
 function toPeerReport(peer: PeerState): HealthReport['p2p']['peers'][number] {
@@ -203,8 +215,7 @@ export function toMetricsJson(
   context: ReportContext,
 ): Readonly<Record<string, unknown>> {
   const uptimeMs = context.nowMs - context.startedMs
-  const lastProcessed =
-    state.lastProcessedMs === null ? null : new Date(state.lastProcessedMs).toISOString()
+  const lastProcessed = timeText(state.lastProcessedMs)
   const metrics = {
     ...Object.fromEntries(counterNames.map((name) => [name, counters[name] ?? 0])),
     most_recent_block: state.head ?? 0,

@@ -43,6 +43,8 @@ export interface CommonSettings {
   /** How many of the newest blocks pruning keeps. */
   readonly prunerMaxBlocks: number
   readonly logLevel: LogLevel
+  /** Whether blocks have lines of level info in the log; else of level debug. */
+  readonly logBlocks: boolean
   readonly graphqlMaxDepth: number
   readonly graphqlMaxConditions: number
   readonly graphqlMaxCost: number
@@ -172,6 +174,13 @@ const common: SettingsTable<Omit<CommonSettings, 'storePath'>> = {
     kind: choice(logLevels),
     default: 'info',
     doc: 'The lowest level that is logged.',
+  },
+  logBlocks: {
+    key: 'log.blocks',
+    env: 'LOG_BLOCKS',
+    kind: boolean,
+    default: true,
+    doc: 'Whether the line about each block is of level info; otherwise of debug.',
   },
   graphqlMaxDepth: {
     key: 'graphql.max_depth',

@@ -71,6 +71,7 @@ export function runIngestOn(
   const ingest = startIngest(
     {
       network: testNetwork,
+      requiredChainId: null,
       startHeight: { kind: 'at', height: 1 },
       fetchAhead: 3,
       maxWrites: 4,
@@ -86,6 +87,7 @@ export function runIngestOn(
       signer,
       clock: systemClock,
       metrics,
+      onChainId: () => undefined,
       onGenesis: genesis.resolve,
       onHead({ bytes }) {
         const head = decodeHead(bytes)

@@ -40,6 +40,7 @@ test('a Host with nothing but a secret prunes to 1,000 blocks and gets the other
     prunerEnabled: true,
     prunerMaxBlocks: 1_000,
     logLevel: 'info',
+    logBlocks: true,
     graphqlMaxDepth: 15,
     graphqlMaxConditions: 2_000,
     graphqlMaxCost: 2_000_000,
@@ -57,6 +58,13 @@ test('a Generator listens on 8080 for health and schema, 9181 for its API, 9171 
     [healthAddress.default, apiAddress.default, p2pListen.default],
     ['0.0.0.0:8080', '0.0.0.0:9181', '/ip4/0.0.0.0/tcp/9171'],
   )
+})
+
+test('--log-blocks=false is a flag of both programs', () => {
+  for (const program of ['generator', 'host'] as const) {
+    const sources = { argv: ['--log-blocks=false'], env: { DB_KEYRING_SECRET: 'secret' } }
+    assert.equal(loadSettings(commonSettings(program), sources).logBlocks, false)
+  }
 })
 
 test('Generator and Host keep their stores apart and share the key directory', () => {

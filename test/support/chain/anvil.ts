@@ -19,6 +19,9 @@ export interface Anvil {
   readonly port: number
   /** One JSON-RPC call; throws what the node answers as an error. */
   rpc<T = unknown>(method: string, ...params: readonly unknown[]): Promise<T>
+  /** It hangs (SIGSTOP): connections stay open and nothing is answered, until `resume`. */
+  hang(): void
+  resume(): void
   close(): Promise<void>
 }
 
@@ -45,6 +48,8 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
     wsUrl: `ws://127.0.0.1:${port}`,
     port,
     rpc: (method, ...params) => callNode(url, method, params),
+    hang: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
     async close() {
       process.removeListener('exit', kill)
       if (child.exitCode !== null || child.signalCode !== null) return

@@ -55,7 +55,9 @@ interface MinedBlock extends ChainPlace {
 export async function startMovingChain(options: MovingChainOptions): Promise<MovingChain> {
   const count = options.groups * groupSize + bulkySenders
   const anvil = await startAnvil({
+    // Programs beside it keep the names that they have by default.
     args: [
+      ...['--chain-id', '1'],
       '--no-mining',
       '--no-request-size-limit',
       ...['--accounts', `${count}`],

@@ -61,6 +61,7 @@ describe('a Generator in the pod of an execution node', { timeout: 600_000 }, ()
     const node: V1Container = {
       name: 'node',
       image: clusterImage('anvil'),
+      args: ['--host', '0.0.0.0', '--block-time', '1', '--chain-id', '1'],
       readinessProbe: { tcpSocket: { port: 8545 }, periodSeconds: 1 },
       securityContext: {
         allowPrivilegeEscalation: false,
