@@ -45,6 +45,8 @@ export const errorCodes = {
     'A query or its variables have more tokens, brackets, fields, conditions, keys or values than one request may.',
   GRAPHQL_TIME_LIMIT: 'A query takes longer than one request may.',
   HOST_BLOCK_REJECTED: 'A peer sent a block that breaks a rule; another peer is tried.',
+  HOST_FORK_DEEP:
+    'The counted signers abandoned more stored blocks than give way before a minute has passed.',
   HOST_FORK_TOO_DEEP:
     'The counted signers abandoned more stored blocks than they may decide without the others.',
   HOST_GENESIS_MISMATCH:
@@ -55,11 +57,13 @@ export const errorCodes = {
   HOST_SCHEMA_UNAUTHORIZED: 'A Generator refuses the token that was sent for its schema.',
   HOST_SCHEMA_UNREACHABLE: 'A Generator’s schema endpoint did not respond in time.',
   HOST_SCHEMA_UNREADABLE: 'The response of a Generator’s schema endpoint is not a schema.',
+  HOST_SIGNER_BELOW: 'A signer stands below every block that the Host keeps.',
   HOST_SIGNER_CHANGED: 'A bootstrap peer proves another identity than the one accepted from it.',
   HOST_SIGNER_SILENT: 'No head of an accepted signer has arrived for a while.',
   HOST_SIGNER_TWICE: 'A signer signs two heads with one sequence: its key runs twice.',
   HOST_SIGNERS_DISAGREE: 'Accepted signers have stood on different branches for a minute.',
   HOST_SIGNERS_FILE_UNUSABLE: 'The file of accepted signers is missing, empty or malformed.',
+  HOST_STANDS_STILL: 'A Host stores nothing while heads of its signers go on.',
   HOST_TRUSTS_ANYONE: 'A Host is configured to trust anyone who signs a block.',
   IDENTITY_DAMAGED:
     'The key file is not a Viewmesh key file, is of an unknown version, or is truncated.',

@@ -28,6 +28,7 @@ export interface HostGauges {
   readonly head: () => number | null
   readonly lag: () => number | null
   readonly gapBlocks: () => number
+  readonly standsStillSeconds: () => number
   readonly signers: () => number
   readonly countedSigners: () => number
   readonly waitingBlocks: () => number
@@ -225,6 +226,11 @@ function declareGauges(registry: Registry, gauges: HostGauges): void {
       'gap_blocks',
       'Blocks missing between the lowest and the highest stored one.',
       gauges.gapBlocks,
+    ],
+    [
+      'stands_still_seconds',
+      'Seconds for which heads of signers have gone on while nothing was stored.',
+      gauges.standsStillSeconds,
     ],
     ['signers', 'Accepted signers.', gauges.signers],
     ['counted_signers', 'Accepted signers whose heads count now.', gauges.countedSigners],

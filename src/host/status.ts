@@ -150,6 +150,7 @@ function gaugesOf(reported: Reported): HostGauges {
     lag: () => blocksBehind(head(), reported.follow?.reached ?? null),
     gapBlocks: () => countBlocks(rangeOf(reported)?.gaps ?? []),
     signers: () => signers().length,
+    standsStillSeconds: () => (reported.follow?.standsStillMs ?? 0) / 1e3,
     countedSigners: () => signers().filter(({ isCounted }) => isCounted).length,
     waitingBlocks: () => reported.follow?.waiting.blocks ?? 0,
     waitingBytes: () => reported.follow?.waiting.bytes ?? 0,

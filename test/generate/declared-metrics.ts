@@ -51,6 +51,7 @@ const declarations: Readonly<Record<MetricsProgram, (registry: Registry) => void
       head: never,
       lag: never,
       gapBlocks: never,
+      standsStillSeconds: never,
       signers: never,
       countedSigners: never,
       waitingBlocks: never,

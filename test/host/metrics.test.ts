@@ -24,6 +24,7 @@ const gauges: HostGauges = {
   head: () => 5,
   lag: () => null,
   gapBlocks: () => 7,
+  standsStillSeconds: () => 0,
   signers: () => 3,
   countedSigners: () => 2,
   waitingBlocks: () => 1,

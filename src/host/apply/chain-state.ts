@@ -11,6 +11,7 @@ import { bestRoot } from './known-blocks.ts'
 import type { Stored } from './outcome.ts'
 import { createSealBook, type SealBook } from './seal-book.ts'
 import { createSignerHeads, type SignerHeads } from './signer-heads.ts'
+import { watchStandStill } from './stand-still.ts'
 import { createWaitingBlocks, type WaitingBlocks } from './waiting-blocks.ts'
 import { maxAhead, maxWindow, type Window, windowOf } from './window.ts'
 
@@ -44,6 +45,7 @@ export interface ChainState {
   readonly waiting: WaitingBlocks
   readonly writer: ChainWriter
   readonly follower: Follower
+  readonly standStill: ReturnType<typeof watchStandStill>
   /**
    * By height, blocks of which other documents are to be served than the stored ones: that are not here, or that
    * name a parent which is not stored.
@@ -99,6 +101,7 @@ export function openChainState(options: ChainOptions, parts: ChainParts): ChainS
     waiting,
     writer,
     follower,
+    standStill: watchStandStill(),
     revised: new Map(),
     servedFrom: null,
   }

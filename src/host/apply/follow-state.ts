@@ -1,5 +1,6 @@
 /** Where the Host stands among its signers, and what it lacks, at this moment. */
 import { isStored, type KnownBlocks } from '../fork-choice/block-ref.ts'
+import { isRecent } from '../fork-choice/counting.ts'
 import { droppedOf, type Gap, type Want, wantsOf } from '../fork-choice/wants.ts'
 import { type ChainState, currentWindow } from './chain-state.ts'
 import type { FollowReport } from './follow-report.ts'
@@ -10,22 +11,39 @@ import type { FollowState, SignerState } from './outcome.ts'
 const maxGaps = 100
 
 export function followState(state: ChainState, report: FollowReport): FollowState {
-  const { follower, parts, signers, heads, waiting } = state
+  const { follower, parts, signers, heads, waiting, standStill: watch } = state
   const choice = follower.choice()
   const genesis = signers.genesis()
-  return follower.withBlocks((blocks, head) => ({
-    genesis,
-    signers: signerStates(state),
-    reached: choice.reached,
-    floor: currentWindow(state, choice.horizon).floor,
-    wants: wantsOver(state, blocks, head),
-    failures: report.failures(
-      blocks,
-      { choice, head, genesis, foreign: signers.foreign(), twice: heads.twice() },
-      parts.nowMs(),
-    ),
-    waiting: { blocks: waiting.size, bytes: waiting.bytes },
-  }))
+  const { floor } = currentWindow(state, choice.horizon)
+  const nowMs = parts.nowMs()
+  return follower.withBlocks((blocks, head) => {
+    const standStill = watch({ head, heads: heardHeads(state, blocks) }, nowMs)
+    const facts = { choice, head, floor, genesis, standStill }
+    const told = { ...facts, foreign: signers.foreign(), twice: heads.twice() }
+    return {
+      genesis,
+      signers: signerStates(state),
+      reached: choice.reached,
+      floor,
+      wants: wantsOver(state, blocks, head),
+      failures: report.failures(blocks, told, nowMs),
+      standsStillMs: standStill.forMs,
+      waiting: { blocks: waiting.size, bytes: waiting.bytes },
+    }
+  })
+}
+
+/** The newest heads that came lately. */
+function heardHeads(
+  { signers, heads, parts }: ChainState,
+  blocks: KnownBlocks,
+): { identity: string; hash: string; isStored: boolean }[] {
+  return signers.identities().flatMap((identity) => {
+    const heard = heads.of(identity)
+    if (heard === undefined || !isRecent(heard.heardMs, parts.nowMs())) return []
+    const { number, hash } = heard.head
+    return [{ identity, hash, isStored: blocks.stored(number)?.hash === hash }]
+  })
 }
 
 function signerStates({ signers, heads, follower }: ChainState): SignerState[] {

@@ -59,7 +59,7 @@ const noChoice: Choice = {
   canonical: null,
   reached: null,
   horizon: null,
-  tooDeep: null,
+  fork: null,
 }
 
 /** Blocks that are checked again each time: the highest, since what is below goes with them. */

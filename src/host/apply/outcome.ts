@@ -84,6 +84,8 @@ export interface FollowState {
   readonly wants: readonly Want[]
   /** What an operator should check, the worst first. */
   readonly failures: readonly FailureReport[]
+  /** How long heads of signers have gone on while nothing was stored, in milliseconds; 0 where both go on or stand. */
+  readonly standsStillMs: number
   /** The lowest height that is kept. */
   readonly floor: number
   /** Verified blocks that are not stored. */

@@ -76,8 +76,13 @@ export function nextCountMs(accepted: readonly Signer[], time: CountingTime): nu
   return later.length === 0 ? null : Math.min(...later)
 }
 
+/** Whether what came then is no longer ago than a signer counts; null is never. */
+export function isRecent(heardMs: number | null, nowMs: number): boolean {
+  return heardMs !== null && nowMs - heardMs <= heardForMs
+}
+
 function isHeard({ head, heardMs }: Signer, nowMs: number): boolean {
-  return head !== null && heardMs !== null && nowMs - heardMs <= heardForMs
+  return head !== null && isRecent(heardMs, nowMs)
 }
 
 function isCatchingUp({ head }: Signer): boolean {

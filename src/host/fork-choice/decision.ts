@@ -3,7 +3,7 @@
  * remembers of the minutes before. Times are of a monotonic clock in milliseconds.
  */
 import type { BlockRef, KnownBlocks } from './block-ref.ts'
-import { footOf, pathTo } from './block-ref.ts'
+import { footOf, isStored, pathTo } from './block-ref.ts'
 import { standsOn } from './canonical.ts'
 import {
   type CountingTime,
@@ -34,15 +34,19 @@ export interface Memory {
   readonly majority: Since | null
   /** Stored blocks that gave way within the last hour. */
   readonly replaced: readonly { readonly atMs: number; readonly depth: number }[]
+  /** See `Choice`. */
+  readonly fork: DeepFork | null
 }
 
 interface Since {
-  /** Hash of the lowest block of the branch that is not stored. */
+  /** Hash of the lowest block of the branch that is not stored; it rises with the window. */
   readonly branch: string
+  /** The block of the branch that was canonical last. */
+  readonly tip: BlockRef
   readonly sinceMs: number
 }
 
-export const noMemory: Memory = { canonical: null, majority: null, replaced: [] }
+export const noMemory: Memory = { canonical: null, majority: null, replaced: [], fork: null }
 
 /** What the signers say. */
 export interface Choice {
@@ -56,15 +60,20 @@ export interface Choice {
   readonly reached: number | null
   /** The same where nobody counts: the height that most have reached of which a head is known. */
   readonly horizon: number | null
-  /** A canonical branch that leaves more stored blocks behind than these signers may decide; null without one. */
-  readonly tooDeep: TooDeep | null
+  /**
+   * A canonical branch that leaves more stored blocks behind than give way at once; null without one. It lasts while
+   * nobody counts, and while heads are not linked, which says nothing of where their signers stand.
+   */
+  readonly fork: DeepFork | null
 }
 
-export interface TooDeep {
+export interface DeepFork {
   readonly target: BlockRef
   readonly depth: number
   /** Accepted signers that do not stand on it. */
   readonly missing: readonly Signer[]
+  /** Whether these signers may not decide it without the others; else it is followed after a while. */
+  readonly isTooDeep: boolean
 }
 
 interface Decision {
@@ -86,18 +95,19 @@ export function decide(
   const followed = followedSigners(signers, time)
   const stands = followed.map((signer) => standOf(blocks, signer))
   const canonical = sharedBlock(blocks, stands)
+  const nextMs = nextCountMs(signers, time)
+  const replaced = before.replaced.filter(({ atMs }) => time.nowMs - atMs < replacedForMs)
+  const counting = counted.length === 0 ? [] : stands
+  const memory = { ...(isMostLinked(counting) ? noMemory : before), replaced }
   const choice = {
     signers,
     counted,
-    stands: counted.length === 0 ? [] : stands,
+    stands: counting,
     canonical,
     reached: reachedHeight(counted),
     horizon: reachedHeight(followed),
-    tooDeep: null,
+    fork: memory.fork,
   }
-  const nextMs = nextCountMs(signers, time)
-  const replaced = before.replaced.filter(({ atMs }) => time.nowMs - atMs < replacedForMs)
-  const memory = { ...noMemory, replaced }
   const replacement = canonical === null ? null : replacementFor(blocks, canonical)
   if (canonical === null || replacement === null) return { choice, step: null, memory, nextMs }
   const { path, conflict } = replacement
@@ -106,6 +116,11 @@ export function decide(
   if (counted.length === 0) return { choice, step: null, memory, nextMs }
   const contested = { ...choice, canonical }
   return resolve(blocks, contested, { path, conflict }, { ...before, replaced }, time)
+}
+
+/** Whether more than half of the heads are linked. A head mostly arrives before its block does. */
+function isMostLinked(stands: readonly Stand[]): boolean {
+  return 2 * stands.filter(({ isHead }) => isHead).length > stands.length
 }
 
 /** Whether and how stored blocks give way to the canonical branch. */
@@ -119,35 +134,62 @@ function resolve(
   const { nowMs } = time
   const { path, conflict } = replacement
   const [lowest = choice.canonical] = path
-  const missing = choice.signers.filter((signer) => {
-    const { link } = standOf(blocks, signer)
-    return link === null || !standsOn(blocks, link, lowest)
-  })
-  const isMajority = 2 * missing.length < choice.signers.length
-  const canonical = sinceWhen(before.canonical, lowest.hash, nowMs)
-  const majority = isMajority ? sinceWhen(before.majority, lowest.hash, nowMs) : null
+  const branch = { branch: lowest.hash, tip: choice.canonical, sinceMs: nowMs }
+  const support = supportOf(blocks, choice, lowest)
+  const canonical = continued(blocks, before.canonical, branch)
+  const kept = support.mayBeMajority ? before.majority : null
+  const majority = support.isMajority ? continued(blocks, before.majority, branch) : kept
   const permission = mayReplace({
     depth: conflict.depth,
     accepted: choice.signers.length,
     counted: choice.counted.length,
     canonicalForMs: nowMs - canonical.sinceMs,
-    majorityForMs: majority === null ? null : nowMs - majority.sinceMs,
+    majorityForMs: majority === null || !support.isMajority ? null : nowMs - majority.sinceMs,
     replacedLately: before.replaced.reduce((sum, { depth }) => sum + depth, 0),
   })
-  const tooDeep =
-    permission.kind === 'too-deep'
-      ? { target: choice.canonical, depth: conflict.depth, missing }
-      : null
+  const { missing, isMajority, mayBeMajority } = support
+  const isDeep = permission.kind === 'too-deep' || conflict.depth > maxReorgDepth
+  const found = { target: choice.canonical, depth: conflict.depth, missing }
+  const isOpen = !isMajority && mayBeMajority && before.fork !== null
+  const fork = isOpen ? before.fork : { ...found, isTooDeep: permission.kind === 'too-deep' }
+  const memory = { canonical, majority, replaced: before.replaced, fork: isDeep ? fork : null }
   return {
-    choice: { ...choice, tooDeep },
+    choice: { ...choice, fork: memory.fork },
     step: permission.kind === 'now' ? stepOf(replacement) : null,
-    memory: { canonical, majority, replaced: before.replaced },
+    memory,
     nextMs: nextDecisionMs(nextCountMs(choice.signers, time), permission, nowMs),
   }
 }
 
-function sinceWhen(before: Since | null, branch: string, nowMs: number): Since {
-  return before?.branch === branch ? before : { branch, sinceMs: nowMs }
+/** Who of all accepted signers, silent ones included, stands on a branch. */
+interface Support {
+  /** Those that are not known to. */
+  readonly missing: readonly Signer[]
+  /** Whether more than half stand on it. */
+  readonly isMajority: boolean
+  /** Whether more than half may, since nothing is known of where those stand whose heads are not linked. */
+  readonly mayBeMajority: boolean
+}
+
+function supportOf(blocks: KnownBlocks, { signers, counted }: Choice, lowest: BlockRef): Support {
+  const standing = signers.map((signer) => standOf(blocks, signer))
+  const missing = standing.filter(({ link }) => link === null || !standsOn(blocks, link, lowest))
+  const elsewhere = missing.filter(({ isHead, signer }) => isHead || !counted.includes(signer))
+  return {
+    missing: missing.map(({ signer }) => signer),
+    isMajority: 2 * missing.length < signers.length,
+    mayBeMajority: 2 * elsewhere.length < signers.length,
+  }
+}
+
+/** A branch since it was first met, where it is the one from before: by its lowest block, or by what stands on what. */
+function continued(blocks: KnownBlocks, before: Since | null, now: Since): Since {
+  if (before === null) return now
+  const isSame =
+    before.branch === now.branch ||
+    (!isStored(blocks, before.tip) &&
+      (standsOn(blocks, now.tip, before.tip) || standsOn(blocks, before.tip, now.tip)))
+  return isSame ? { ...now, sinceMs: before.sinceMs } : now
 }
 
 function stepOf({ path, conflict }: Replacement & { readonly conflict: Conflict }): Step {

@@ -109,7 +109,7 @@ test('which chain ID is required follows from CHAIN_ID, else from the names of a
   assert.deepEqual(requiredChainId({ ...own, chainId: 31337 }), { id: 31337, network: null })
 })
 
-test('a Generator without names seals no anvil as Ethereum__Mainnet; with others it shows its chain ID', async (t) => {
+test('a Generator without names seals no anvil as Ethereum__Mainnet, and shows its chain ID', async (t) => {
   const anvil = await startAnvil({ blockTime: 1 })
   t.after(() => anvil.close())
   const env = { NODE_RPC_URL: anvil.url }

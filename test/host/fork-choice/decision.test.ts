@@ -52,10 +52,12 @@ describe('a sole Generator', () => {
     follow(['A'], b)
     pass(45 * second)
     assert.equal(host.tip(), '100a')
-    assert.equal(host.choice().tooDeep, null)
+    const { fork } = host.choice()
+    assert.deepEqual([fork?.depth, fork?.isTooDeep, fork?.missing], [70, false, []])
     pass(30 * second)
     assert.equal(host.chain(), all(a.slice(0, 31), b))
     assert.equal(host.removed(), 70)
+    assert.equal(host.choice().fork, null)
   })
 
   test('of a deeper reorganisation the highest 64 stored blocks go first', () => {
@@ -66,8 +68,9 @@ describe('a sole Generator', () => {
       world.seal(block, 'A')
     }
     const head = { number: 101, hash: '101b', nodeHeight: 101 }
-    const since = { branch: '31b', sinceMs: 0 }
-    const memory = { canonical: since, majority: since, replaced: [] }
+    const tip = world.find('101b') ?? assert.fail()
+    const since = { branch: '31b', tip, sinceMs: 0 }
+    const memory = { canonical: since, majority: since, replaced: [], fork: null }
     const time = { nowMs: minute, startedMs: 0 }
     const { step } = decide(world, [{ identity: 'A', head, heardMs: minute }], memory, time)
     assert.deepEqual(step, { kind: 'shrink', conflict: { from: 37, to: 100, depth: 64 } })
@@ -216,7 +219,7 @@ describe('a liar among three', () => {
     pass(50 * minute, ['L'])
     assert.equal(host.removed(), 51)
     assert.deepEqual(
-      host.choice().tooDeep?.missing.map(({ identity }) => identity),
+      host.choice().fork?.missing.map(({ identity }) => identity),
       ['A', 'B'],
     )
     follow(honest, a.slice(140))
