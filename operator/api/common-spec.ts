@@ -2,7 +2,12 @@
 import type { PodTemplate } from './pod-template.ts'
 import type { ChainPart, ClassName, LabelName, ObjectName, SecretKey, Size } from './scalars.ts'
 
-/** The chain that is indexed. */
+/**
+ * The chain that is indexed.
+ * @rule !has(self.id) || !['ethereum__mainnet=1', 'ethereum__sepolia=11155111', 'ethereum__holesky=17000', 'ethereum__hoodi=560048', 'arbitrum__mainnet=42161', 'arbitrum__sepolia=421614', 'base__mainnet=8453', 'base__sepolia=84532', 'gnosis__mainnet=100', 'gnosis__chiado=10200', 'optimism__mainnet=10', 'optimism__sepolia=11155420', 'polygon__mainnet=137', 'polygon__amoy=80002'].exists(known, known.startsWith((self.name + '__' + self.network + '=').lowerAscii()) && known != (self.name + '__' + self.network + '=' + string(self.id)).lowerAscii())
+ * @message id is not the chain ID of the network that name and network stand for: correct it, or give the chain names of its own, such as Local and Devnet
+ * @fieldPath .id
+ */
 interface Chain {
   /**
    * First part of the prefix of every collection, as in Ethereum__Mainnet.
@@ -14,6 +19,13 @@ interface Chain {
    * @default "Mainnet"
    */
   readonly network: ChainPart
+  /**
+   * Chain ID that the execution node has to have, or on a Host, that of its Generators. Left out it is discovered, and
+   * status.nodes shows it; names of a known network, such as Ethereum and Mainnet, have the ID of that network then.
+   * @minimum 1
+   * @maximum 9007199254740991
+   */
+  readonly id?: number
 }
 
 /** Which image runs. What is left out, or empty, comes from the operator's own defaults. */
@@ -164,8 +176,8 @@ interface NetworkPolicySwitch {
 
 /**
  * What Generators and Hosts share.
- * @rule self.chain == oldSelf.chain
- * @message chain cannot change, because keys and stored blocks belong to it: create another resource for the other chain
+ * @rule self.chain.name == oldSelf.chain.name && self.chain.network == oldSelf.chain.network
+ * @message chain.name and chain.network cannot change, because keys and stored blocks belong to them: create another resource for the other chain
  * @fieldPath .chain
  * @rule has(self.identity.secretRef) == has(oldSelf.identity.secretRef) && (!has(self.identity.secretRef) || self.identity.secretRef.name == oldSelf.identity.secretRef.name)
  * @message identity.secretRef cannot change, because the peer ID follows from this Secret and the key directory opens with no other: create another resource for another identity
@@ -179,7 +191,7 @@ interface NetworkPolicySwitch {
  */
 export interface CommonSpec {
   /**
-   * The chain that is indexed. Cannot be changed afterwards.
+   * The chain that is indexed. Its names cannot be changed afterwards.
    * @default {}
    */
   readonly chain: Chain

@@ -141,6 +141,12 @@ export const partConditions = {
         status: 'True',
         meaning: 'New blocks are polled for over HTTP, which is slightly slower.',
       },
+      HeadStandsStill: {
+        status: 'True',
+        meaning:
+          'The execution node responds, and has had no new block for a minute or more: see whether it is in sync and has its consensus client. A chain that rests looks the same.',
+        event: 'none',
+      },
       Unreachable: {
         status: 'False',
         meaning:
@@ -158,7 +164,7 @@ export const partConditions = {
       WrongChain: {
         status: 'False',
         meaning:
-          'The execution node is on another chain than the stored blocks: correct spec.upstream, or delete these blocks.',
+          'The execution node is on another chain than the stored blocks, or than spec.chain says by its names or its id: correct spec.upstream, or do what else the message says.',
       },
       Failing: { status: 'False', meaning: 'It cannot be used: do what the message says.' },
       Unobserved: { status: 'Unknown', meaning: 'No pod could be asked.', event: 'none' },
@@ -220,7 +226,8 @@ export const partConditions = {
     },
   },
   SignersAgree: {
-    meaning: 'Heads of the accepted signers arrive, and they agree on the chain.',
+    meaning:
+      'Heads of the accepted signers arrive, they agree on the chain, and every replica stores that one.',
     polarity: 'normal-true',
     kinds: ['Host'],
     reasons: {
@@ -235,15 +242,20 @@ export const partConditions = {
         meaning:
           'No signer is accepted, so no block is stored (HOST_NO_SIGNER): name Generators in generators or trustedSigners, or peers in bootstrapPeers that are Generators.',
       },
-      GenesisMismatch: {
+      ChainMismatch: {
         status: 'False',
         meaning:
-          'A signer is on another chain of the same name (HOST_GENESIS_MISMATCH): decide which is right, and do what the message says.',
+          'A signer, or a Generator of generators, is on another chain of the same name (HOST_GENESIS_MISMATCH): decide which is right, and do what the message says.',
       },
-      ForkTooDeep: {
+      ReplicasDiffer: {
         status: 'False',
         meaning:
-          'Signers left more stored blocks behind than they may decide without the others (HOST_FORK_TOO_DEEP): bring those back that the message names, or take them off for good.',
+          'Replicas store different chains of one name, so the Service answers from both: have those on the wrong one fetch their blocks again, as the message says.',
+      },
+      ChainForked: {
+        status: 'False',
+        meaning:
+          'Signers left more stored blocks behind than give way at once (HOST_FORK_DEEP), than they may decide without the others (HOST_FORK_TOO_DEEP), or all of them (HOST_SIGNER_BELOW): do what the message says.',
       },
       SignersDisagree: {
         status: 'False',
@@ -264,6 +276,11 @@ export const partConditions = {
         status: 'False',
         meaning:
           'No head of a signer has arrived for a while (HOST_SIGNER_SILENT): check that its Generator runs, and remove it if it is gone for good.',
+      },
+      NothingStored: {
+        status: 'False',
+        meaning:
+          'Heads of the signers go on, and a replica has stored nothing for a minute or more (HOST_STANDS_STILL): see what else the message says, and the log of the pod.',
       },
       TrustsAnyone: {
         status: 'False',

@@ -41,12 +41,24 @@ export interface NodeStatus {
    */
   readonly identity?: string
   /**
+   * Hash of block 0 of the chain that it stores, as it says itself; another one is another chain, whatever its name.
+   * @maxLength 66
+   */
+  readonly genesis?: string
+  /** Chain ID of a Generator's execution node, as the node says. */
+  readonly chainID?: number
+  /**
    * Addresses at which peers reach it, as multiaddrs that end in the peer ID.
    * @listType atomic
    */
   readonly addresses?: readonly string[]
   /** Its newest block. */
   readonly head?: number
+  /**
+   * When it stored its newest block, by the clock of its machine.
+   * @format date-time
+   */
+  readonly lastBlockTime?: string
   /** How many blocks it is behind its source. */
   readonly lag?: number
   /** How many peers it is connected to. */

@@ -7,6 +7,7 @@ import { schemaTokenSecret } from '../resources/secrets/schema-secrets.ts'
 import { hostSigners } from './evaluate/host-signers.ts'
 import { signersStatement } from './evaluate/signers-statement.ts'
 import {
+  genesisOf,
   peerIDOf,
   peersOf,
   type Referred,
@@ -56,12 +57,12 @@ export function createHostLogic(generators: Informer<Generator>): KindLogic<Host
       const { changed } = signers
       return {
         PeersConnected: peersStatement(host, { referred: all, changed, views }),
-        SignersAgree: signersStatement(host, { signers, views }),
+        SignersAgree: signersStatement(host, { signers, referred: all, views }),
         SchemaInSync: schemaStatement(host, { ...facts, referred: all, views }),
       }
     },
     remembered: (host) => {
-      const { accepted: signers } = hostSigners(host, referred(host))
+      const { remembered: signers } = hostSigners(host, referred(host))
       return signers.length === 0 ? {} : { signers }
     },
     alsoRead: (host) =>
@@ -69,7 +70,9 @@ export function createHostLogic(generators: Informer<Generator>): KindLogic<Host
     refetchKey: (host) =>
       JSON.stringify([peersOf(referred(host), ''), allowances(host, referred(host))]),
     occasion: (host) =>
-      JSON.stringify(referred(host).map((one) => [peerIDOf(one), unreadyReason(one)])),
+      JSON.stringify(
+        referred(host).map((one) => [peerIDOf(one), unreadyReason(one), genesisOf(one)]),
+      ),
   }
 }
 

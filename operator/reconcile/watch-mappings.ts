@@ -98,7 +98,12 @@ function concernsHosts({ before, after }: Change<Generator>): boolean {
 function interestOf(generator: Generator | null): string {
   if (generator === null) return ''
   const { metadata, spec, status } = generator
-  const peers = (status?.nodes ?? []).map(({ peerID, identity }) => [peerID, identity])
+  const peers = (status?.nodes ?? []).map(({ peerID, identity, genesis, chainID }) => [
+    peerID,
+    identity,
+    genesis,
+    chainID,
+  ])
   const condition = [wasReconciled(generator), unreadyReason({ generator })]
   return canonicalJson([metadata.uid, spec.schemaAuth, peers, ...condition])
 }

@@ -23,6 +23,7 @@ const generatorSpec = {
     podSelector: { matchLabels: { '<label>': '<value>' }, wsPort: 8546 },
     auth: { secretRef: key },
   },
+  chain: { name: 'Ethereum', network: 'Mainnet', id: 1 },
   start: { height: 0 },
   identity: keyring,
   schemaAuth: { keysSecretRef: key },

@@ -44,6 +44,7 @@
 {{- define "viewmesh.generatorVariables" -}}
 {{- $urls := include "viewmesh.upstreamUrls" . | fromJson -}}
 {{- $own := dict
+  "CHAIN_ID" (include "viewmesh.chainId" .spec.chain)
   "NODE_RPC_URL" $urls.http
   "NODE_WS_URL" $urls.ws
   "NODE_API_KEY_TYPE" (.spec.upstream.auth | default dict).header
@@ -65,6 +66,12 @@
 {{- $_ := set $own "HOST_ADMIN_TOKEN_FILE" "" -}}
 {{- end -}}
 {{- include "viewmesh.commonVariables" . | fromJson | merge $own | toJson -}}
+{{- end -}}
+
+{{- define "viewmesh.chainId" -}}
+{{- if .id -}}
+{{ int64 .id }}
+{{- end -}}
 {{- end -}}
 
 {{- define "viewmesh.startHeight" -}}

@@ -18,6 +18,8 @@ export interface ChangedGenerator extends GeneratorSigner {
 export interface HostSigners {
   /** In the order of the spec. */
   readonly accepted: readonly GeneratorSigner[]
+  /** These, and what was accepted of Generators that are of another chain now: status remembers it while they are named. */
+  readonly remembered: readonly GeneratorSigner[]
   readonly changed: readonly ChangedGenerator[]
   /** Names of those that have never reported an identity. */
   readonly unknown: readonly string[]
@@ -32,17 +34,25 @@ export function hostSigners(host: Host, referred: readonly Referred[]): HostSign
   for (const one of referred) {
     if (!foreign.includes(one)) reported.set(nameOf(one), signerOf(host, one))
   }
+  const former = new Map(foreign.map((one) => [nameOf(one), acceptedBefore(host, one)]))
   const each = [...reported].map(([generator, found]) => ({ generator, ...found }))
+  const accepted = each.flatMap(({ generator, accepted: identity }) =>
+    identity === null ? [] : [{ generator, identity }],
+  )
   return {
-    accepted: each.flatMap(({ generator, accepted }) =>
-      accepted === null ? [] : [{ generator, identity: accepted }],
-    ),
-    changed: each.flatMap(({ generator, accepted, said }) =>
-      accepted === null || said === null || said === accepted
+    accepted,
+    remembered: [
+      ...accepted,
+      ...[...former].flatMap(([generator, identity]) =>
+        identity === null ? [] : [{ generator, identity }],
+      ),
+    ],
+    changed: each.flatMap(({ generator, accepted: identity, said }) =>
+      identity === null || said === null || said === identity
         ? []
-        : [{ generator, identity: accepted, said }],
+        : [{ generator, identity, said }],
     ),
-    unknown: each.flatMap(({ generator, accepted }) => (accepted === null ? [generator] : [])),
+    unknown: each.flatMap((one) => (one.accepted === null ? [one.generator] : [])),
     peers: referred.filter((one) => {
       const { accepted = null, said = null } = reported.get(nameOf(one)) ?? {}
       return accepted === null || said === accepted
@@ -56,11 +66,15 @@ interface KnownSigner {
   readonly said: string | null
 }
 
-function signerOf({ status, metadata }: Host, one: Referred): KnownSigner {
+function signerOf(host: Host, one: Referred): KnownSigner {
   const said = parseIdentity(one.generator?.status?.nodes?.[0]?.identity)
-  const known = status?.signers?.find(({ generator }) => generator === nameOf(one))
-  const before = parseIdentity(known?.identity)
-  const wanted = metadata.annotations?.[requests.acceptSigners] ?? ''
+  const before = acceptedBefore(host, one)
+  const wanted = host.metadata.annotations?.[requests.acceptSigners] ?? ''
   const isWanted = wanted.split(',').some((identity) => identity.trim() === said)
   return { accepted: before === null || isWanted ? said : before, said }
+}
+
+function acceptedBefore({ status }: Host, one: Referred): string | null {
+  const known = status?.signers?.find(({ generator }) => generator === nameOf(one))
+  return parseIdentity(known?.identity)
 }

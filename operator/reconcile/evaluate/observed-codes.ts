@@ -33,12 +33,24 @@ export const observedCodes: Readonly<Partial<Record<ErrorCode, ObservedRow>>> = 
   },
   HOST_GENESIS_MISMATCH: {
     condition: signers,
-    reason: 'GenesisMismatch',
+    reason: 'ChainMismatch',
     remedy: `Where the chain was created again, have its blocks fetched again: kubectl delete pvc {claim} --wait=false, then kubectl delete pod {pod}; else take that Generator off ${lists}.`,
+  },
+  HOST_SIGNER_BELOW: {
+    condition: signers,
+    reason: 'ChainForked',
+    remedy:
+      'Where that chain was begun again, have its blocks fetched again: kubectl delete pvc {claim} --wait=false, then kubectl delete pod {pod}; else see whether the node of that Generator is in sync.',
+  },
+  HOST_FORK_DEEP: {
+    condition: signers,
+    reason: 'ChainForked',
+    remedy:
+      'See to the execution nodes of the Generators where no reorganisation of that depth was expected.',
   },
   HOST_FORK_TOO_DEEP: {
     condition: signers,
-    reason: 'ForkTooDeep',
+    reason: 'ChainForked',
     remedy: `See to the others, or take those off ${lists} that are gone for good; more than half of all accepted signers decide.`,
   },
   HOST_SIGNERS_DISAGREE: { condition: signers, reason: 'SignersDisagree' },
@@ -59,6 +71,12 @@ export const observedCodes: Readonly<Partial<Record<ErrorCode, ObservedRow>>> = 
     condition: signers,
     reason: 'SignerSilent',
     remedy: `See whether that Generator runs, reaches its execution node, and is connected with this Host or another one; take it off ${lists} if it is gone for good.`,
+  },
+  HOST_STANDS_STILL: {
+    condition: signers,
+    reason: 'NothingStored',
+    remedy:
+      'See PeersConnected, and the log of the pod for blocks that are refused; kubectl delete pod {pod} starts it anew.',
   },
   HOST_TRUSTS_ANYONE: {
     condition: signers,

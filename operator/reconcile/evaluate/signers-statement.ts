@@ -3,6 +3,7 @@ import { requests } from '../../api/annotations.ts'
 import { conditions, type ReasonOf } from '../../api/conditions.ts'
 import type { Host } from '../../api.ts'
 import { claimName, podName } from '../../resources/names/names.ts'
+import type { Referred } from '../fetch/generator-peers.ts'
 import {
   type ReplicaViews,
   reportingReplicas,
@@ -12,20 +13,17 @@ import {
 } from '../observe/reporting-replicas.ts'
 import type { Statement } from '../statements/problem.ts'
 import { listed } from '../statements/sentences.ts'
+import { chainIssues } from './chain-issues.ts'
 import type { ChangedGenerator, HostSigners } from './host-signers.ts'
 import { rowOf } from './observed-codes.ts'
+import type { SignersIssue } from './signers-issue.ts'
 
 type Reason = ReasonOf<'SignersAgree'>
 
-/** Something to report, and what to do about it. */
-interface Issue {
-  readonly reason: Reason
-  readonly what: string
-  readonly remedy: string
-}
-
 interface SignersFacts {
   readonly signers: HostSigners
+  /** The Generators of the Host. */
+  readonly referred: readonly Referred[]
   readonly views: ReplicaViews
 }
 
@@ -37,11 +35,15 @@ const maxOthers = 2
 const maxChanged = 2
 
 /** Whether the signers of a Host are heard and agree; otherwise the worst of what replicas report. */
-export function signersStatement(host: Host, { signers, views }: SignersFacts): Statement<Reason> {
+export function signersStatement(
+  host: Host,
+  { signers, referred, views }: SignersFacts,
+): Statement<Reason> {
   const reporting = reportingReplicas(views)
   const [worst, ...others] = [
     ...changedIssue(host, signers.changed),
     ...twinIssues(signers),
+    ...chainIssues(host, { referred, views }),
     ...sharedFailures(reporting).flatMap((shared) => reportedFailure(host, signers, shared)),
   ].toSorted((a, b) => order.indexOf(a.reason) - order.indexOf(b.reason))
   if (worst !== undefined) {
@@ -57,7 +59,7 @@ export function signersStatement(host: Host, { signers, views }: SignersFacts): 
   return { reason: 'Agreed', message: 'The accepted signers are heard, and agree.' }
 }
 
-function changedIssue(host: Host, changed: readonly ChangedGenerator[]): Issue[] {
+function changedIssue(host: Host, changed: readonly ChangedGenerator[]): SignersIssue[] {
   if (changed.length === 0) return []
   const reported = changed.slice(0, maxChanged)
   const names = reported.map(
@@ -78,7 +80,7 @@ function changedIssue(host: Host, changed: readonly ChangedGenerator[]): Issue[]
 }
 
 /** Generators with one identity count as one, and one of them lies or has a copy of the other's keys. */
-function twinIssues({ accepted }: HostSigners): Issue[] {
+function twinIssues({ accepted }: HostSigners): SignersIssue[] {
   return [...Map.groupBy(accepted, ({ identity }) => identity)]
     .filter(([, same]) => same.length > 1)
     .map(([identity, same]) => ({
@@ -92,7 +94,7 @@ function reportedFailure(
   host: Host,
   signers: HostSigners,
   { failure, text, ordinals }: SharedFailure,
-): Issue[] {
+): SignersIssue[] {
   const { code, remedy = 'See the log of the pod.' } = failure
   const row = rowOf(code, 'SignersAgree')
   if (row === undefined) return []

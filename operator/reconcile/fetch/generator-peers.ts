@@ -3,6 +3,7 @@ import type { GeneratorReference } from '../../api/common-spec.ts'
 import type { Generator, Host } from '../../api.ts'
 import { peerAddress } from '../../resources/names/addresses.ts'
 import { networkOf } from '../../resources/names/names.ts'
+import { parseHash } from '../observe/health-view.ts'
 
 /** A Generator that a Host refers to; null where there is none of that name. */
 export interface Referred {
@@ -28,10 +29,23 @@ export function referredGenerators(
   return [...new Map(all.map((one) => [nameOf(one), one])).values()]
 }
 
-/** Those of another chain than the Host: they have no block for it, and another schema. */
+/**
+ * Those of another chain than the Host, by their names or by the chain ID that the Host wants: they have no block for
+ * it, or another schema.
+ */
 export function foreignGenerators(host: Host, referred: readonly Referred[]): Referred[] {
   const network = networkOf(host)
-  return referred.filter(({ generator }) => generator !== null && networkOf(generator) !== network)
+  const { id } = host.spec.chain
+  return referred.filter(({ generator }) => {
+    if (generator === null) return false
+    const found = chainIDOf(generator)
+    return networkOf(generator) !== network || (id !== undefined && found !== null && found !== id)
+  })
+}
+
+/** What its execution node said last, else what its spec wants it to say; null while neither does. */
+export function chainIDOf({ spec, status }: Generator): number | null {
+  return status?.nodes?.[0]?.chainID ?? spec.chain.id ?? null
 }
 
 /** `namespace/name`. */
@@ -42,6 +56,11 @@ export function nameOf({ reference: { namespace, name } }: Referred): string {
 /** Undefined while it is not known. */
 export function peerIDOf({ generator }: Referred): string | undefined {
   return generator?.status?.nodes?.[0]?.peerID
+}
+
+/** Block 0 of what it stores, as it says itself; null while that is not known. */
+export function genesisOf({ generator }: Pick<Referred, 'generator'>): string | null {
+  return parseHash(generator?.status?.nodes?.[0]?.genesis)
 }
 
 /** Whether its Secrets were made, as far as they could be. */

@@ -14,7 +14,15 @@ export interface HealthView {
   readonly peerID: string | null
   /** The public key it signs with; null where it says none, or what is none. */
   readonly identity: string | null
+  /** Hash of block 0 of what it stores; null before it is known. */
+  readonly genesis: string | null
+  /** What its execution node says; null of a Host. */
+  readonly chainID: number | null
   readonly head: number | null
+  /** When it stored its newest block, RFC 3339. */
+  readonly lastBlockTime: string | null
+  /** Since when the head of its node is what it is, where that is longer than blocks take; null where it moves. */
+  readonly headStandsSince: string | null
   readonly lag: number | null
   /** IDs of connected peers. */
   readonly peers: readonly string[]
@@ -41,7 +49,11 @@ export function parseHealth(text: string): HealthView | null {
   return {
     peerID: peerIDOf(p2p?.self?.id),
     identity: parseIdentity(report.identity),
+    genesis: parseHash(report.genesis),
+    chainID: heightOf(report.chain_id),
     head: heightOf(report.head),
+    lastBlockTime: timeOf(report.last_processed),
+    headStandsSince: standsSince(report),
     lag: heightOf(report.lag),
     peers: peers.flatMap((peer) => textOf(Object(peer)['id']) ?? []),
     upstreamMode: oneOf(report.upstream_mode, ['websocket', 'http', 'offline']),
@@ -59,8 +71,21 @@ export function hasStarted(view: HealthView | null | undefined): view is HealthV
 /** Whether something changed that conditions speak of; heights move all the time, and so do peers. */
 export function isSameState(a: HealthView | null, b: HealthView | null): boolean {
   const state = (view: HealthView | null): string =>
-    JSON.stringify(view && { ...view, head: null, lag: null, peers: view.peers.length > 0 })
+    JSON.stringify(
+      view && { ...view, head: null, lastBlockTime: null, lag: null, peers: view.peers.length > 0 },
+    )
   return state(a) === state(b)
+}
+
+/** How long a head may be the newest one: more than any public chain takes for some blocks. */
+const longestHeadMs = 60_000
+
+/** Both times are of the program's clock. */
+function standsSince(report: Unchecked): string | null {
+  const since = timeOf(report.source_head_since)
+  const now = timeOf(report.timestamp)
+  if (since === null || now === null) return null
+  return Date.parse(now) - Date.parse(since) >= longestHeadMs ? since : null
 }
 
 /** Programs of earlier versions report one error only. */
@@ -102,6 +127,19 @@ function peerIDOf(value: unknown): string | null {
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' && value.length <= 128 ? value : null
+}
+
+/** A hash of 32 bytes as programs write it; null for anything else. */
+export function parseHash(value: unknown): string | null {
+  return typeof value === 'string' && /^0x[0-9a-f]{64}$/.test(value) ? value : null
+}
+
+/** A time as Kubernetes writes it, in whole seconds; null for anything else. */
+function timeOf(value: unknown): string | null {
+  if (typeof value !== 'string' || value.length > 40 || !/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value))
+    return null
+  const timeMs = Date.parse(value)
+  return Number.isNaN(timeMs) ? null : `${new Date(timeMs).toISOString().slice(0, 19)}Z`
 }
 
 function heightOf(value: unknown): number | null {

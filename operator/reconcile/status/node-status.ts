@@ -62,6 +62,7 @@ function nodeStatus(
   return {
     ...identity,
     ...(signer === undefined ? {} : { identity: signer }),
+    ...chainNow(identity, before, view ?? null),
     ...(addresses.length === 0 ? {} : { addresses }),
     ...(view === undefined && before !== undefined ? figuresOf(before) : figuresSeen(view ?? null)),
   }
@@ -94,6 +95,16 @@ function identityNow(
   }
 }
 
+/** Which chain it stores, where the answer is of the peer that it is known as; else what it said last. */
+function chainNow(
+  { peerID }: NodeStatus,
+  before: NodeStatus | undefined,
+  view: HealthView | null,
+): Pick<NodeStatus, 'genesis' | 'chainID'> {
+  const { genesis, chainID } = (view?.peerID === peerID ? view : before) ?? {}
+  return { ...(genesis ? { genesis } : {}), ...(chainID ? { chainID } : {}) }
+}
+
 /**
  * What it says it signs with, where the answer is of the peer that it is known as; else what it said last with the
  * same key directory.
@@ -124,11 +135,12 @@ function identityOf({
   }
 }
 
-type Figures = Pick<NodeStatus, 'head' | 'lag' | 'peers' | 'upstreamMode'>
+type Figures = Pick<NodeStatus, 'head' | 'lastBlockTime' | 'lag' | 'peers' | 'upstreamMode'>
 
-function figuresOf({ head, lag, peers, upstreamMode }: NodeStatus): Figures {
+function figuresOf({ head, lastBlockTime, lag, peers, upstreamMode }: NodeStatus): Figures {
   return {
     ...(head === undefined ? {} : { head }),
+    ...(lastBlockTime === undefined ? {} : { lastBlockTime }),
     ...(lag === undefined ? {} : { lag }),
     ...(peers === undefined ? {} : { peers }),
     ...(upstreamMode === undefined ? {} : { upstreamMode }),
@@ -139,6 +151,7 @@ function figuresSeen(view: HealthView | null): Figures {
   if (view === null) return {}
   return {
     ...(view.head === null ? {} : { head: view.head }),
+    ...(view.lastBlockTime === null ? {} : { lastBlockTime: view.lastBlockTime }),
     ...(view.lag === null ? {} : { lag: view.lag }),
     peers: view.peers.length,
     ...(view.upstreamMode === null ? {} : { upstreamMode: view.upstreamMode }),

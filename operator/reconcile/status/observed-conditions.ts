@@ -1,12 +1,13 @@
 /** Conditions about what replicas report at `/health`. */
 import type { GeneratorReference } from '../../api/common-spec.ts'
 import type { ReasonOf } from '../../api/conditions.ts'
-import type { Host } from '../../api.ts'
+import type { Host, Resource } from '../../api.ts'
 import { networkOf } from '../../resources/names/names.ts'
 import { p2pExposure } from '../../resources/objects/services.ts'
 import type { ChangedGenerator } from '../evaluate/host-signers.ts'
 import { observedRow, rowOf } from '../evaluate/observed-codes.ts'
 import {
+  chainIDOf,
   foreignGenerators,
   nameOf,
   peerIDOf,
@@ -32,9 +33,13 @@ export function upstreamStatement(
   view: HealthView | null,
 ): Statement<ReasonOf<'UpstreamReachable'>> {
   if (view === null) return unobserved
-  const { errors, upstreamMode } = view
+  const { errors, upstreamMode, headStandsSince } = view
   const error = errors.find(({ code }) => !isOfAnother(code))
   if (error !== undefined) return failureStatement(error)
+  if (headStandsSince !== null && upstreamMode !== 'offline') {
+    const message = `The execution node responds, and its head has stood still since ${headStandsSince}. See whether it is in sync and has its consensus client; a chain that rests looks the same.`
+    return { reason: 'HeadStandsStill', message }
+  }
   if (upstreamMode === 'websocket') {
     return { reason: 'WebSocket', message: 'New blocks are reported over WebSocket.' }
   }
@@ -147,10 +152,16 @@ function foreignText(host: Host, foreign: readonly Referred[]): string | null {
   const names = foreign.flatMap(({ reference, generator }) =>
     generator === null
       ? []
-      : [`${reference.namespace}/${reference.name} (${networkOf(generator)})`],
+      : [
+          `${reference.namespace}/${reference.name} (${chainText(generator, chainIDOf(generator))})`,
+        ],
   )
   if (names.length === 0) return null
-  return `Of another chain than this Host (${networkOf(host)}): Generator ${listed(names)}. Correct spec.generators, or create another Host for that chain.`
+  return `Of another chain than this Host (${chainText(host, host.spec.chain.id ?? null)}): Generator ${listed(names)}. Correct spec.generators, or create another Host for that chain.`
+}
+
+function chainText(resource: Resource, id: number | null): string {
+  return id === null ? networkOf(resource) : `${networkOf(resource)}, chain ID ${id}`
 }
 
 /** A Generator that is not seen may exist all the same, in a namespace that is not watched. */

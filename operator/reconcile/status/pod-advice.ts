@@ -78,9 +78,19 @@ export function wrongChainStatement(
 
 /** What to do about it in a cluster, where the program's own advice does not help; null as above. */
 function wrongChainRemedy(generator: Generator, termination: TerminationMessage): string | null {
+  if (termination.code === 'GENERATOR_CHAIN_MISMATCH') return wrongNameRemedy(generator)
   if (!isOfOtherChain(termination)) return null
   const claim = claimName(generator, 'data', 0)
   return `Correct spec.upstream; or, to store the other chain from now on, kubectl delete pvc ${claim} --wait=false, then kubectl delete pod ${podName(generator, 0)}, and let Hosts that have the old chain fetch theirs again the same way.`
+}
+
+/** Names cannot be changed, since what is stored and signed bears them. */
+function wrongNameRemedy({ spec }: Generator): string {
+  const { name, network, id } = spec.chain
+  const rename = `delete this Generator, and create it with names of its own in spec.chain, such as {name: Local, network: Devnet}, in place of ${name} and ${network}`
+  return id === undefined
+    ? `Correct spec.upstream; or, where that chain is meant, ${rename}, and a Host for it likewise.`
+    : 'Correct spec.upstream or spec.chain.id.'
 }
 
 /**

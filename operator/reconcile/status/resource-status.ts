@@ -318,13 +318,15 @@ function pausedStatement<F>(
 function hasNewIdentity(before: readonly NodeStatus[], after: readonly NodeStatus[]): boolean {
   const identities = (nodes: readonly NodeStatus[]): string =>
     canonicalJson(
-      nodes.map(({ ordinal, peerID, identity, addresses, keyringFingerprint, keysClaimUID }) => [
+      nodes.map(({ ordinal, peerID, identity, genesis, chainID, addresses, ...keys }) => [
         ordinal,
         peerID ?? null,
         identity ?? null,
+        genesis ?? null,
+        chainID ?? null,
         addresses ?? [],
-        keyringFingerprint ?? null,
-        keysClaimUID ?? null,
+        keys.keyringFingerprint ?? null,
+        keys.keysClaimUID ?? null,
       ]),
     )
   return identities(before) !== identities(after)

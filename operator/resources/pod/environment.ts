@@ -25,11 +25,12 @@ type Values = Readonly<Record<string, string | undefined>>
 
 /** The environment of a Generator. */
 export function generatorEnvironment(generator: Generator, context: GeneratorContext): V1EnvVar[] {
-  const { upstream, start } = generator.spec
+  const { chain, upstream, start } = generator.spec
   const urls = upstreamUrls(generator, context.clusterDomain)
   return [
     ...commonEnvironment(generator),
     ...variables({
+      CHAIN_ID: chain.id === undefined ? undefined : String(chain.id),
       NODE_RPC_URL: urls.http,
       NODE_WS_URL: urls.ws,
       NODE_API_KEY_FILE: upstream.auth && `${secretsPath}/${secretFiles.nodeApiKey}`,

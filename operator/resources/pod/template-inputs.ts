@@ -21,10 +21,11 @@ export function generatorTemplateInputs(
     schemaKeysRenewed,
   }: Pick<GeneratorContext, 'clusterDomain' | 'executionNode' | 'schemaKeysRenewed'>,
 ): string {
-  const { upstream, start, schemaAuth } = generator.spec
+  const { chain, upstream, start, schemaAuth } = generator.spec
   const { url, service, podSelector, auth } = upstream
   return hashOf({
     ...commonInputs(generator),
+    chainID: chain.id,
     clusterDomain,
     executionNode:
       colocationOf(generator) === 'None'

@@ -6,6 +6,7 @@ import { generatorKind, hostKind, type ResourceKind } from '../../../operator/ap
 import { readDeclarations } from '../../../operator/crd/declarations.ts'
 import { definitionOf } from '../../../operator/crd/definition.ts'
 import { type Schema, schemaOf } from '../../../operator/crd/schema.ts'
+import { knownNetworks } from '../../../src/service/known-networks.ts'
 import { repository } from '../../support/repository.ts'
 import { withDefaults } from '../../support/resources/schema-defaults.ts'
 
@@ -122,5 +123,17 @@ test('kubectl takes a short name for each kind', () => {
   assert.deepEqual(
     names.map((one) => Reflect.get(Object(one), 'shortNames')),
     [['vmg'], ['vmh']],
+  )
+})
+
+test('a chain ID that contradicts the names of a known network is refused, as the program does', () => {
+  const chain = schemas.get('Generator')?.properties?.['spec']?.properties?.['chain']
+  const [rule] = chain?.['x-kubernetes-validations'] ?? []
+  const listed = [...(rule?.rule ?? '').matchAll(/'([a-z]+__[a-z]+=[0-9]+)'/g)].map(
+    ([, text]) => text,
+  )
+  assert.deepEqual(
+    listed,
+    knownNetworks.map(([network, chainId]) => `${network.toLowerCase()}=${chainId}`),
   )
 })

@@ -312,6 +312,19 @@ export const situations: Readonly<Record<string, () => Conditions>> = {
   'one of them is another': () => ofHost(connectedTo(['a'], mismatch), {}, addressed),
   'the only one is another': () => ofHost(connectedTo([], mismatch), {}, addressed),
   'no peer is there': () => ofHost(connectedTo([]), {}, addressed),
+  'the head of the node stands still': () =>
+    ofGenerator(
+      saying('generator', {
+        upstream_mode: 'http',
+        timestamp: '2026-01-02T03:05:05Z',
+        source_head_since: '2026-01-02T03:04:05Z',
+      }),
+    ),
+  'replicas store different chains': () => {
+    const [one, another] = ['aa', 'bb'].map((byte) => ({ genesis: `0x${byte.repeat(32)}` }))
+    const nodes = [one, another].map((chain, ordinal) => ({ ordinal, ...chain }))
+    return ofHost({ views: new Map([[0, null]]) }, {}, { ...two, status: { nodes } })
+  },
   'signers agree': () => ofHost(connectedTo(['a'], { trust: 'bootstrap' }), {}, addressed),
   'a key runs twice': () => {
     const err = { code: 'GENERATOR_KEY_RUNS_TWICE', message: 'It signs twice.' }

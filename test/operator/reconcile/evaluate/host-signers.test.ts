@@ -126,6 +126,21 @@ test('what is no identity is not taken, wherever it comes from', () => {
   assert.deepEqual(summary(found), { accepted: {}, peers: ['first', 'second'] })
 })
 
+test('a chain ID that a Generator says for a while has nothing accepted of it forgotten', () => {
+  const named = naming({ signers: { first: identity } })
+  const host: Host = { ...named, spec: { ...named.spec, chain: { ...named.spec.chain, id: 1 } } }
+  const onChain = (said: string, chainID: number): Generator => {
+    const found = saying('first', said)
+    const nodes = found.status?.nodes?.map((node) => ({ ...node, chainID }))
+    return { ...found, status: { nodes: nodes ?? [] } }
+  }
+  const away = signersOf(host, onChain(other, 5))
+  assert.deepEqual(summary(away).accepted, {})
+  assert.deepEqual(away.remembered, [{ generator: `${namespace}/first`, identity }])
+  const [changed] = signersOf(host, onChain(other, 1)).changed
+  assert.deepEqual([changed?.identity, changed?.said], [identity, other])
+})
+
 test('a Generator of another chain signs nothing that counts', () => {
   const sepolia = saying('first', identity)
   const chain = { name: 'Ethereum', network: 'Sepolia' }

@@ -12,7 +12,7 @@ import { identity, readHost } from '../../../support/resources/operator-cases.ts
 const host = readHost('host-minimal')
 const { name, namespace } = host.metadata
 const other = `03${'a'.repeat(64)}`
-const none: HostSigners = { accepted: [], changed: [], unknown: [], peers: [] }
+const none: HostSigners = { accepted: [], remembered: [], changed: [], unknown: [], peers: [] }
 const accepted = [{ generator: 'validators/first', identity }]
 
 /** What is read of the answer of a Host that tells these failures. */
@@ -36,7 +36,11 @@ function reported(
   of: Host = host,
 ): ReturnType<typeof signersStatement> {
   const found = { ...none, ...signers }
-  return signersStatement(of, { signers: found, views: new Map(views.entries()) })
+  return signersStatement(of, {
+    signers: found,
+    referred: [],
+    views: new Map(views.entries()),
+  })
 }
 
 test('signers that are heard and agree', () => {
@@ -66,7 +70,7 @@ test('sides that disagree are named as the Host names them, with the Generators 
 test('a fork that is too deep: who is missing, and where a signer is taken off', () => {
   const message = `The signers that count are on a branch to block 90 (0xaa…) that leaves the last 70 stored blocks behind, and that is more than they may decide alone: ${other.slice(0, 12)}… is silent.`
   assert.deepEqual(reported([telling(failure('HOST_FORK_TOO_DEEP', message))]), {
-    reason: 'ForkTooDeep',
+    reason: 'ChainForked',
     message: `Replica 0: ${message.slice(0, -1)} (HOST_FORK_TOO_DEEP). See to the others, or take those off spec.generators, spec.trustedSigners or spec.bootstrapPeers that are gone for good; more than half of all accepted signers decide.`,
   })
 })

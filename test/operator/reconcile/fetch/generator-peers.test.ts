@@ -98,7 +98,11 @@ test('a Generator in a namespace that is not watched is not called missing', () 
 test('a lonely replica is explained', () => {
   const view = {
     peerID: 'me',
+    genesis: null,
+    chainID: null,
     head: null,
+    lastBlockTime: null,
+    headStandsSince: null,
     lag: null,
     peers: [],
     upstreamMode: null,

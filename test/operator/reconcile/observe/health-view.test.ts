@@ -5,11 +5,15 @@ import { isSameState, parseHealth } from '../../../../operator/reconcile/observe
 import { startingState, toHealthReport } from '../../../../src/service/health/health-report.ts'
 import { identity } from '../../../support/resources/operator-cases.ts'
 
+const genesis = `0x${'ab'.repeat(32)}`
 const report = toHealthReport(
   {
     ...startingState('Ethereum', 'Mainnet'),
     ready: true,
     head: 120,
+    lastProcessedMs: Date.UTC(2026, 0, 2, 3, 4, 5, 678),
+    chainId: 1,
+    genesis,
     sourceHead: 123,
     upstreamMode: 'http',
     identity,
@@ -22,7 +26,11 @@ test('what a program says of itself is read', () => {
   assert.deepEqual(parseHealth(JSON.stringify(report)), {
     peerID: 'self',
     identity,
+    genesis,
+    chainID: 1,
     head: 120,
+    lastBlockTime: '2026-01-02T03:04:05Z',
+    headStandsSince: null,
     lag: 3,
     peers: ['other'],
     upstreamMode: 'http',
@@ -40,6 +48,32 @@ test('the trust mode of a Host is read, and what is no identity is ignored', () 
   assert.equal(parseHealth(JSON.stringify({ ...report, trust: 'whoever' }))?.trust, null)
 })
 
+test('what is no hash, no time and no chain ID is not taken into a status', () => {
+  for (const odd of [
+    1,
+    {},
+    '',
+    '0x12',
+    `${genesis} `,
+    genesis.toUpperCase(),
+    '2026-13-40T99:00:00Z',
+  ]) {
+    const body = { ...report, genesis: odd, chain_id: `${odd}`, last_processed: odd }
+    const view = parseHealth(JSON.stringify(body))
+    assert.deepEqual([view?.genesis, view?.chainID, view?.lastBlockTime], [null, null, null])
+  }
+})
+
+test('a head of the node stands still once it is a minute old by the clock of the program', () => {
+  const timestamp = '2026-01-02T03:05:00.000Z'
+  const seen = (since: unknown): unknown =>
+    parseHealth(JSON.stringify({ ...report, timestamp, source_head_since: since }))?.headStandsSince
+  assert.equal(seen('2026-01-02T03:04:00.000Z'), '2026-01-02T03:04:00Z')
+  assert.equal(seen('2026-01-02T03:04:01.000Z'), null)
+  assert.equal(seen(null), null)
+  assert.equal(seen('yesterday'), null)
+})
+
 test('an error keeps its remedy, which is cut like its message', () => {
   const error = { code: 'CHAIN_TIMEOUT', message: 'no', remedy: 'x'.repeat(513) }
   const view = parseHealth(JSON.stringify({ ...report, errors: [error, { ...error, remedy: 1 }] }))
@@ -52,7 +86,10 @@ test('an error keeps its remedy, which is cut like its message', () => {
 test('blocks that come and another peer are no change of state, the last peer that goes is', () => {
   const view = parseHealth(JSON.stringify(report))
   assert.ok(view)
-  assert.equal(isSameState(view, { ...view, head: 121, lag: 2 }), true)
+  const lastBlockTime = '2026-01-02T03:04:06Z'
+  assert.equal(isSameState(view, { ...view, head: 121, lastBlockTime, lag: 2 }), true)
+  assert.equal(isSameState(view, { ...view, genesis: `0x${'cd'.repeat(32)}` }), false)
+  assert.equal(isSameState(view, { ...view, headStandsSince: lastBlockTime }), false)
   assert.equal(isSameState(view, { ...view, peers: [...view.peers, 'another'] }), true)
   assert.equal(isSameState(view, { ...view, peers: [] }), false)
   assert.equal(isSameState(view, null), false)

@@ -21,8 +21,14 @@ const marked: PlacedClaim = {
     metadata: { uid: 'claim', annotations: { 'viewmesh.io/keyring-fingerprint': 'abc' } },
   }),
 }
+const genesis = `0x${'ab'.repeat(32)}`
+const lastBlockTime = '2026-01-02T03:04:05Z'
 const view: HealthView = {
   peerID: 'first',
+  genesis,
+  chainID: 5,
+  lastBlockTime,
+  headStandsSince: null,
   head: 10,
   lag: 2,
   peers: ['a', 'b'],
@@ -61,12 +67,15 @@ test('a replica has its peer ID, its addresses and how far it is', () => {
       ordinal: 0,
       peerID: 'first',
       identity: 'aa',
+      genesis,
+      chainID: 5,
       keyringFingerprint: 'abc',
       keysClaimUID: 'claim',
       addresses: [
         '/dns4/mainnet-host-0.mainnet-host-nodes.apps.svc.cluster.local/tcp/9171/p2p/first',
       ],
       head: 10,
+      lastBlockTime,
       lag: 2,
       peers: 2,
     },
@@ -79,6 +88,25 @@ test('a replica that was not asked yet keeps its figures, one that does not answ
   const silent = nodeStatuses(withNodes([known]), { ...facts, views: new Map([[0, null]]) })
   assert.equal(silent[0]?.head, undefined)
   assert.equal(silent[0]?.peerID, 'first')
+})
+
+test('the chain of a replica stays on record while it does not answer, and is no stranger’s', () => {
+  const other = `0x${'cd'.repeat(32)}`
+  const chainOf = (seen: HealthView | null | undefined): unknown[] => {
+    const before = { ...known, genesis, chainID: 5, lastBlockTime }
+    const [node] = nodeStatuses(withNodes([before]), { ...facts, views: new Map([[0, seen]]) })
+    return [node?.genesis, node?.chainID, node?.lastBlockTime]
+  }
+  assert.deepEqual(chainOf(undefined), [genesis, 5, lastBlockTime])
+  assert.deepEqual(chainOf(null), [genesis, 5, undefined])
+  assert.deepEqual(chainOf({ ...view, genesis: other, chainID: 6 }), [other, 6, lastBlockTime])
+  assert.deepEqual(chainOf({ ...view, genesis: null, chainID: null }), [
+    undefined,
+    undefined,
+    lastBlockTime,
+  ])
+  const stranger = { ...view, peerID: 'second', genesis: other, chainID: 6 }
+  assert.deepEqual(chainOf(stranger).slice(0, 2), [genesis, 5])
 })
 
 test('another peer ID with the same key is reported, and the old one stays on record', () => {

@@ -316,3 +316,43 @@ test('a schema that cannot be read or reached for long is reported with the mess
     message: `The schema of Generator ${namespace}/${name} could not be read, ${embedded}: see whether it runs and port 8080 is open to it. It says: It is so.`,
   })
 })
+
+test('a node whose head stands still responds, and is said to; one that is offline is not', () => {
+  const since = Date.UTC(2026, 0, 2, 3, 4, 5)
+  const standing: HealthState = {
+    ...startingState('Local', 'Devnet'),
+    sourceHead: 7,
+    sourceHeadSinceMs: since,
+    upstreamMode: 'websocket',
+  }
+  const seen = (state: HealthState, nowMs: number): ReturnType<typeof upstreamStatement> => {
+    const context = { program: 'generator', version: '1', startedMs: since, nowMs } as const
+    return upstreamStatement(parseHealth(JSON.stringify(toHealthReport(state, context))))
+  }
+  assert.equal(seen(standing, since + 59_000).reason, 'WebSocket')
+  assert.deepEqual(seen(standing, since + 60_000), {
+    reason: 'HeadStandsStill',
+    message:
+      'The execution node responds, and its head has stood still since 2026-01-02T03:04:05Z. See whether it is in sync and has its consensus client; a chain that rests looks the same.',
+  })
+  const errors = [{ code: 'CHAIN_TIMEOUT', message: 'geth:8545 did not answer within 10000 ms' }]
+  const hanging = { ...standing, upstreamMode: 'offline', errors } as const
+  assert.equal(seen(hanging, since + 60_000).reason, 'Unreachable')
+})
+
+test('a Generator with another chain ID than the Host wants is named with both', () => {
+  const { chain } = byReference.spec
+  const host: Host = { ...byReference, spec: { ...byReference.spec, chain: { ...chain, id: 1 } } }
+  const foreign: Generator = {
+    ...generator,
+    status: { nodes: [{ ordinal: 0, peerID, chainID: 5 }] },
+  }
+  const referred = referredGenerators(host, () => foreign)
+  const views = new Map([[0, viewOf([peerID], {})]])
+  const { reason, message } = peersStatement(host, { referred, changed: [], views })
+  assert.equal(reason, 'PrefixMismatch')
+  assert.match(
+    message,
+    /this Host \(Ethereum__Mainnet, chain ID 1\): Generator .*\(Ethereum__Mainnet, chain ID 5\)\./,
+  )
+})
