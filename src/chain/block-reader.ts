@@ -90,7 +90,8 @@ const refusals: ReadonlySet<ErrorCode> = new Set([
 
 async function readChainId(endpoint: Endpoint, signal: AbortSignal): Promise<number | null> {
   try {
-    return checkChainId(await endpoint.call({ method: 'eth_chainId', params: [] }, signal))
+    const response = await endpoint.call({ method: 'eth_chainId', params: [] }, signal)
+    return response === null ? null : checkChainId(response)
   } catch (error) {
     if (!(error instanceof ServiceError) || !refusals.has(error.code)) throw error
     await endpoint.call(blockCall('latest', false), signal)

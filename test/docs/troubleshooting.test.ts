@@ -257,14 +257,17 @@ describe('a Generator whose node fails says what the page explains', { concurren
         text += chunk
       })
       request.on('end', () => {
-        const { id, params } = JSON.parse(text)
-        const known: Readonly<Record<string, object>> = {
+        const { id, method, params } = JSON.parse(text)
+        const known: Readonly<Record<string, unknown>> = {
           latest: header('0x64'),
           '0x0': header('0x0'),
+          eth_chainId: '0x1',
         }
         if (params[0] === '0x5' && ++times === 5) asked.resolve()
         response.setHeader('content-type', 'application/json')
-        response.end(JSON.stringify({ jsonrpc: '2.0', id, result: known[params[0]] ?? null }))
+        response.end(
+          JSON.stringify({ jsonrpc: '2.0', id, result: known[params[0] ?? method] ?? null }),
+        )
       })
     })
     const env = { NODE_RPC_URL: url, GENERATOR_START_HEIGHT: '5', LOG_LEVEL: 'debug' }

@@ -78,10 +78,11 @@ test('a chain ID that fits, or that names ask nothing of, is stored and sealed',
 for (const [name, answer] of [
   ['has no such method', { code: -32601, message: 'the method does not exist' }],
   ['allows no such method', { code: -32000, message: 'method is not whitelisted' }],
+  ['answers null to what it does not know', null],
 ] as const)
   test(`a node that ${name} is taken for the one of the names, which the log says`, async (t) => {
     const { store, node, run } = await ingestSetting(t, chain)
-    sayChainId(node, { error: answer })
+    sayChainId(node, answer === null ? { error: undefined, result: null } : { error: answer })
     const running = run({ requiredChainId: mainnet })
     await running.sealed(chain[2]?.hash)
     assertStored(store, chain)
