@@ -133,3 +133,15 @@ test('the page of alerts has a section for every alert, and for no other', () =>
     alerts.map(({ alert }) => alert),
   )
 })
+
+test('every reason of SignersAgree that lasts raises an alert', () => {
+  const named = alerts
+    .filter(({ expr }) => expr.includes('condition="SignersAgree"'))
+    .flatMap(({ expr }) => /reason=~"([^"]+)"/.exec(expr)?.[1]?.split('|') ?? [])
+  const bad = Object.entries<{ readonly status: string }>(conditions.SignersAgree.reasons)
+    .filter(([, { status }]) => status === 'False')
+    .map(([reason]) => reason)
+  const others = ['NothingStored', 'TrustsAnyone']
+  assert.deepEqual([...named, ...others].toSorted(), bad.toSorted())
+  assert.ok(alerts.some(({ expr }) => expr.includes('viewmesh_host_stands_still_seconds')))
+})
