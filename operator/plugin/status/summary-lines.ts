@@ -52,6 +52,7 @@ function replicaLines(replica: ReplicaSummary): string[] {
     ['peer ID', textOf(replica.peerID)],
     ['signs as', textOf(replica.identity)],
     ...(replica.addresses ?? []).map((address) => ['address', address]),
+    ...furtherFacts(replica),
     ...volumes.map(({ claim, holds, size, phase }) => [holds, `${phase}, ${size}, claim ${claim}`]),
   ]
   const again = restarts === 0 ? '' : `, ${restarts} restarts`
@@ -59,6 +60,20 @@ function replicaLines(replica: ReplicaSummary): string[] {
     `Replica ${ordinal}: pod ${pod} (${state}${again})`,
     ...indented(inColumns(facts.filter(([, value]) => value !== '-'))),
   ]
+}
+
+/** What the lines of a replica say in their own words, or leave to `-o json`. */
+const told: readonly string[] = [
+  ...['ordinal', 'pod', 'state', 'restarts', 'volumes', 'head', 'lag', 'peers', 'upstreamMode'],
+  ...['peerID', 'identity', 'addresses', 'keyringFingerprint', 'keysClaimUID'],
+]
+
+/** What else the status says of it, under its own name: the operator may be newer than this plugin. */
+function furtherFacts(replica: ReplicaSummary): string[][] {
+  return Object.entries(replica).flatMap(([name, value]) => {
+    const isShown = !told.includes(name) && ['string', 'number', 'boolean'].includes(typeof value)
+    return isShown ? [[name, String(value)]] : []
+  })
 }
 
 /** A table of all, and below it what wants attention. */

@@ -3,14 +3,8 @@ import type { V1PersistentVolumeClaim, V1Pod } from '@kubernetes/client-node'
 import { type ConditionDefinition, conditions } from '../../api/conditions.ts'
 import type { Condition, NodeStatus } from '../../api/status.ts'
 import type { Resource } from '../../api.ts'
-import {
-  claimName,
-  networkOf,
-  podName,
-  type Volume,
-  wantedOrdinals,
-} from '../../resources/names/names.ts'
-import { claimsByOrdinal, podsByOrdinal } from '../cluster/replicas.ts'
+import { claimName, networkOf, podName, type Volume } from '../../resources/names/names.ts'
+import { claimsByOrdinal, podsByOrdinal, specifiedReplicas } from '../cluster/replicas.ts'
 
 /** A condition, and whether it is one that a person should look at. */
 export interface StatedCondition extends Condition {
@@ -100,10 +94,13 @@ function remarkOn({ metadata, status }: Resource): string | null {
   return `The operator has not looked at the newest spec yet (generation ${metadata.generation}, seen ${seen}): what follows is about the spec before.`
 }
 
-/** Those that are wanted, and those whose pods there still are. */
+/** Those of the spec, also while none of them is to run, and those whose pods there still are. */
 function replicasOf(resource: Resource, behind: Behind): ReplicaSummary[] {
   const pods = podsByOrdinal(behind.pods, resource)
-  const ordinals = [...wantedOrdinals(resource), ...pods.map(({ ordinal }) => ordinal)]
+  const ordinals = [
+    ...Array(specifiedReplicas(resource)).keys(),
+    ...pods.map(({ ordinal }) => ordinal),
+  ]
   const volumes = (['keys', 'data'] as const).map((volume) => ({
     volume,
     claims: claimsByOrdinal(behind.claims, resource, volume),

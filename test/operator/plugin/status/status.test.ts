@@ -97,6 +97,22 @@ test('one resource is shown on a screen, with what wants attention marked', () =
   ])
 })
 
+test('what a newer operator says of a replica is shown under its own name', () => {
+  const [node] = well.nodes ?? []
+  const newer = {
+    ...node,
+    ordinal: 0,
+    chainID: 1,
+    lastBlockTime: '2026-01-01T11:59:58Z',
+    nested: {},
+  }
+  const lines = screenLines(summaryOf(hostWith({ ...well, nodes: [newer] }), behind), page)
+  const further = lines.filter((line) =>
+    /^ {2}(?:chainID|lastBlockTime|nested|ordinal) /.test(line),
+  )
+  assert.deepEqual(further, ['  chainID         1', '  lastBlockTime   2026-01-01T11:59:58Z'])
+})
+
 test('many resources are a table, and below it what wants attention', () => {
   const summaries = [
     summaryOf(hostWith(well), behind),
