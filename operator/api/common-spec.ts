@@ -233,6 +233,12 @@ export interface CommonSpec {
    */
   readonly paused: boolean
   /**
+   * While true no pod runs, whatever replicas say. Claims, keys, Services and their addresses stay, and with false the
+   * same replicas go on. Suspended says whether the pods are gone. Not the same as paused, which leaves pods as they are.
+   * @default false
+   */
+  readonly suspend: boolean
+  /**
    * Merged over the pod template that the operator builds, as kubectl patch merges strategically:
    * containers, volumes, environment and the like by name, everything else by field. For resources,
    * node selectors, tolerations, affinity, priority, more containers and more environment. The

@@ -1,5 +1,5 @@
 /**
- * The conditions in `status.conditions` and every reason they can have: one table, in two files, that the
+ * The conditions in `status.conditions` and every reason they can have: one table, in three files, that the
  * reconciler, the Events and the documentation share. The reason of an Event is the reason of the
  * condition it is about.
  *
@@ -7,6 +7,7 @@
  * there while True, and then something wants attention. `information`: there when it applies;
  * neither value is bad.
  */
+import { handlingConditions } from './handling-conditions.ts'
 import { mainConditions } from './main-conditions.ts'
 import { partConditions } from './part-conditions.ts'
 
@@ -35,10 +36,12 @@ export interface ConditionDefinition {
 }
 
 /** Every condition with every reason. Order is the order in `status.conditions`. */
-export const conditions: typeof mainConditions & typeof partConditions = {
-  ...mainConditions,
-  ...partConditions,
-}
+export const conditions: typeof mainConditions & typeof partConditions & typeof handlingConditions =
+  {
+    ...mainConditions,
+    ...partConditions,
+    ...handlingConditions,
+  }
 
 /** Name of a condition. */
 export type ConditionType = keyof typeof conditions

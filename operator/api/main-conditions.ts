@@ -10,6 +10,10 @@ export const mainConditions = {
     reasons: {
       AllReady: { status: 'True', meaning: 'Every wanted pod is ready.' },
       ScaledToZero: { status: 'True', meaning: 'No pods are wanted; keys and data are kept.' },
+      Suspended: {
+        status: 'True',
+        meaning: 'No pods run, since spec.suspend is true; keys, data and addresses are kept.',
+      },
       Pending: {
         status: 'False',
         meaning:

@@ -339,47 +339,4 @@ export const partConditions = {
       Unobserved: { status: 'Unknown', meaning: 'No pod could be asked.', event: 'none' },
     },
   },
-  UpdateAvailable: {
-    meaning: 'This operator would build the pods differently, and waits with it.',
-    polarity: 'information',
-    kinds: ['Generator', 'Host'],
-    reasons: {
-      NewTemplate: {
-        status: 'True',
-        meaning:
-          'The message names the fields that differ. Change the spec, or set the annotation viewmesh.io/roll-at, to take the new template; rollout: Auto would not have waited.',
-      },
-      UpToDate: {
-        status: 'False',
-        meaning: 'The pods have the template of this operator.',
-        event: 'none',
-      },
-    },
-  },
-  Contested: {
-    meaning: 'Another operator manages the resource as well.',
-    polarity: 'abnormal-true',
-    kinds: ['Generator', 'Host'],
-    reasons: {
-      OperatorsOverlap: {
-        status: 'True',
-        meaning:
-          'Two operators watch the namespace, of which the one that status.managedBy names goes on: uninstall one of the two, or have them watch different namespaces (scope of the chart).',
-        event: 'Warning',
-      },
-    },
-  },
-  Paused: {
-    meaning: 'Nothing is written for the resource, because spec.paused is true.',
-    polarity: 'information',
-    kinds: ['Generator', 'Host'],
-    reasons: {
-      ChangesWaiting: { status: 'True', meaning: 'Changes wait; the message says which.' },
-      NothingWaiting: {
-        status: 'True',
-        meaning: 'Nothing would be written if it were resumed.',
-        event: 'none',
-      },
-    },
-  },
 } as const

@@ -3,6 +3,7 @@
  * that pods start with are the only thing that is written before.
  */
 import type { Resource } from '../api.ts'
+import { wantedReplicas } from '../resources/names/names.ts'
 import { keyOf } from '../runtime/client/resource-type.ts'
 import { planObjects } from './apply/apply-objects.ts'
 import { applySecrets } from './apply/apply-secrets.ts'
@@ -99,6 +100,14 @@ function evaluate<R extends Resource, F>(
     problem: problem ?? chainProblem(resource, state.claims),
     plan: planObjects(logic, parts, resource, { state, facts }),
     owners: ownerChanges(resource, kept),
-    hold: missingSecretStatement(resource, missing) ?? logic.hold(resource, facts),
+    hold: holdOf(
+      resource,
+      missingSecretStatement(resource, missing) ?? logic.hold(resource, facts),
+    ),
   }
+}
+
+/** Nothing that pods wait for keeps them from being taken away. */
+function holdOf<H>(resource: Resource, hold: H): H | null {
+  return wantedReplicas(resource) === 0 ? null : hold
 }

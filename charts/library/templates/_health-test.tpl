@@ -6,7 +6,7 @@ operator chooses the image, it is not known here, and there is no such test.
 {{- define "viewmesh.healthTest" -}}
 {{- include "viewmesh.check" . }}
 {{- $spec := include "viewmesh.spec" . | fromJson }}
-{{- if or (eq .Values.mode "standalone") $spec.image.repository }}
+{{- if and (not $spec.suspend) (or (eq .Values.mode "standalone") $spec.image.repository) }}
 {{- $replicas := int ($spec.replicas | default 1) }}
 apiVersion: v1
 kind: Pod

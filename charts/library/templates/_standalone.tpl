@@ -83,7 +83,7 @@ Templates called viewmesh.set... change the objects that they are given, and hav
 
 {{- define "viewmesh.setStatefulSet" -}}
 {{- $set := .objects.statefulSet.spec -}}
-{{- $_ := set $set "replicas" .replicas -}}
+{{- $_ := set $set "replicas" (ternary 0 .replicas .spec.suspend) -}}
 {{- $_ := set $set.updateStrategy.rollingUpdate "partition" (int (.spec.updatePartition | default 0)) -}}
 {{- include "viewmesh.setPod" . -}}
 {{- $template := include "viewmesh.merge" (list $set.template (.spec.podTemplate | default dict)) | fromJson -}}

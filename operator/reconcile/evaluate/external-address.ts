@@ -11,6 +11,7 @@ import {
 import {
   p2pServiceName,
   podName,
+  specOrdinals,
   wantedOrdinals,
   wantedReplicas,
 } from '../../resources/names/names.ts'
@@ -35,7 +36,7 @@ interface AddressSources {
 
 /** By ordinal: the discovered external addresses, as multiaddrs without peer IDs. */
 export function discoveredAddresses(resource: Resource, sources: AddressSources): string[][] {
-  return wantedOrdinals(resource).map((ordinal) => {
+  return specOrdinals(resource).map((ordinal) => {
     const balanced = sources.ingress.get(p2pServiceName(resource, ordinal)) ?? []
     const { type } = p2pExposure(resource)
     const pod = sources.pods.get(podName(resource, ordinal))
@@ -57,7 +58,10 @@ export function addressStatement(
 ): AddressStatement {
   const { type } = p2pExposure(resource)
   if (wantedReplicas(resource) === 0) {
-    return { reason: 'NotNeeded', message: 'No pods are wanted.' }
+    const kept = resource.spec.suspend
+      ? ' Services and addresses are kept while it is suspended.'
+      : ''
+    return { reason: 'NotNeeded', message: `No pods are wanted.${kept}` }
   }
   const reported = wantedOrdinals(resource).map((ordinal) =>
     externalAddresses(resource, ordinal, discovered),

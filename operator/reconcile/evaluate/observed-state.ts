@@ -6,6 +6,7 @@ import {
   childNames,
   p2pServiceName,
   podName,
+  specOrdinals,
   wantedOrdinals,
   wantedReplicas,
 } from '../../resources/names/names.ts'
@@ -102,7 +103,7 @@ export function observeState(
 /** What status has goes before what a replica says: the ID belongs to its key. */
 function peerIDsOf(resource: Resource, views: ObservedState['views']): Map<number, string> {
   const nodes = new Map((resource.status?.nodes ?? []).map((node) => [node.ordinal, node]))
-  const found = wantedOrdinals(resource).flatMap((ordinal): [number, string][] => {
+  const found = specOrdinals(resource).flatMap((ordinal): [number, string][] => {
     const peerID = nodes.get(ordinal)?.peerID ?? views.get(ordinal)?.peerID
     return peerID ? [[ordinal, peerID]] : []
   })
@@ -220,7 +221,7 @@ function addressesOf(
 
 function ingressByName(view: ClusterView, resource: Resource): Map<string, Ingress> {
   const found = new Map<string, Ingress>()
-  for (let ordinal = 0; ordinal < wantedReplicas(resource); ordinal += 1) {
+  for (const ordinal of specOrdinals(resource)) {
     const name = p2pServiceName(resource, ordinal)
     const ingress = keptChild(view, resource, 'Service', name)?.ingress
     if (ingress !== undefined) found.set(name, ingress)

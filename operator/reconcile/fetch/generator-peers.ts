@@ -68,11 +68,12 @@ export function wasReconciled({ status }: Generator): boolean {
   return (status?.observedGeneration ?? -1) >= 0
 }
 
-/** Why a Generator is not Ready; null where it is, or is not there. */
+/** Why a Generator is not Ready, or `Suspended`; null where it is up, or is not there. */
 export function unreadyReason({ generator }: Pick<Referred, 'generator'>): string | null {
   if (generator === null) return null
   const ready = generator.status?.conditions?.find(({ type }) => type === 'Ready')
-  return ready?.status === 'True' ? null : (ready?.reason ?? 'Pending')
+  const isUp = ready?.status === 'True' && ready.reason !== 'Suspended'
+  return isUp ? null : (ready?.reason ?? 'Pending')
 }
 
 /** Addresses of those whose peer ID is known. */

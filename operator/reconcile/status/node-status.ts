@@ -2,7 +2,7 @@
 import type { NodeStatus } from '../../api/status.ts'
 import type { Resource } from '../../api.ts'
 import { externalAddresses, peerAddressesOf } from '../../resources/names/addresses.ts'
-import { wantedReplicas } from '../../resources/names/names.ts'
+import { specOrdinals } from '../../resources/names/names.ts'
 import type { Keyring } from '../fetch/keyring.ts'
 import { isLasting, type KeptClaim, keysClaim, type PlacedClaim } from '../observe/claim.ts'
 import type { HealthView } from '../observe/health-view.ts'
@@ -20,15 +20,14 @@ export interface NodeFacts {
   readonly clusterDomain: string
 }
 
-/** What is known of each wanted replica, and the identities of those that may return. */
+/** What is known of each replica of the spec, and the identities of those that may return. */
 export function nodeStatuses(resource: Resource, facts: NodeFacts): NodeStatus[] {
   const before = new Map((resource.status?.nodes ?? []).map((node) => [node.ordinal, node]))
-  const wanted = wantedReplicas(resource)
-  const current = Array.from({ length: wanted }, (_, ordinal) =>
+  const current = specOrdinals(resource).map((ordinal) =>
     nodeStatus(resource, ordinal, before.get(ordinal), facts),
   )
   const resting = [...before.values()]
-    .filter((node) => node.ordinal >= wanted && node.keyringFingerprint !== undefined)
+    .filter((node) => node.ordinal >= current.length && node.keyringFingerprint !== undefined)
     .filter(({ ordinal }) => !isGivenUp(ordinal, facts))
     .map(identityOf)
   return [...current, ...resting].toSorted((a, b) => a.ordinal - b.ordinal)
@@ -64,7 +63,7 @@ function nodeStatus(
     ...(signer === undefined ? {} : { identity: signer }),
     ...chainNow(identity, before, view ?? null),
     ...(addresses.length === 0 ? {} : { addresses }),
-    ...(view === undefined && before !== undefined ? figuresOf(before) : figuresSeen(view ?? null)),
+    ...figuresNow(resource, before, view),
   }
 }
 
@@ -136,6 +135,16 @@ function identityOf({
 }
 
 type Figures = Pick<NodeStatus, 'head' | 'lastBlockTime' | 'lag' | 'peers' | 'upstreamMode'>
+
+/** Those from before, until a pod that is wanted was asked. */
+function figuresNow(
+  { spec }: Resource,
+  before: NodeStatus | undefined,
+  view: HealthView | null | undefined,
+): Figures {
+  const isKept = view === undefined && before !== undefined && !spec.suspend
+  return isKept ? figuresOf(before) : figuresSeen(view ?? null)
+}
 
 function figuresOf({ head, lastBlockTime, lag, peers, upstreamMode }: NodeStatus): Figures {
   return {

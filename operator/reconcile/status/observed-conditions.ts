@@ -233,7 +233,9 @@ function notConnectedStatement(
   }
   const names = unready.map((one) => `${nameOf(one)} (${unreadyReason(one)})`)
   const { namespace, name } = first.reference
-  const cause = `${where}, and not Ready: Generator ${listed(names)}. kubectl describe generator ${name} --namespace ${namespace} says why.`
+  const isMeant = unready.every((one) => unreadyReason(one) === 'Suspended')
+  const state = isMeant ? 'suspended' : 'not Ready'
+  const cause = `${where}, and ${state}: Generator ${listed(names)}. kubectl describe generator ${name} --namespace ${namespace} says why.`
   const rest = ' See also whether its other peers run and port 9171 is open between them.'
   return { reason: 'NotConnected', message: hasOthers ? `${cause}${rest}` : cause }
 }

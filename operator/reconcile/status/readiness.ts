@@ -21,6 +21,7 @@ import {
 } from '../observe/set-counts.ts'
 import type { Statement } from '../statements/problem.ts'
 import { withoutStop } from '../statements/sentences.ts'
+import { restingStatement } from './suspended.ts'
 
 /** Whether all pods are ready that the StatefulSet wants, and the resource wants another number of them. */
 export function isOtherwiseReady(
@@ -64,9 +65,7 @@ export function readinessOf(resource: Resource, facts: ReadinessFacts): Readines
     }
   }
   const ready = readyStatement(resource, { ...facts, set })
-  if (ready.reason === 'AllReady' || ready.reason === 'ScaledToZero') {
-    return { ready, reconciling: null }
-  }
+  if (isWell(ready)) return { ready, reconciling: null }
   return { ready, reconciling: reconcilingStatement(ready, storage) }
 }
 
@@ -87,9 +86,7 @@ function readyStatement(
   const failing = pods.find(
     ({ failure, isReady }) => failure !== null && !isReady && !isForStorage(failure, storage),
   )
-  if (wanted === 0 && set.replicas === 0) {
-    return { reason: 'ScaledToZero', message: 'No pods are wanted; keys and data are kept.' }
-  }
+  if (wanted === 0 && set.replicas === 0) return restingStatement(resource)
   if (failing?.failure) {
     const message = `${counted}. ${failing.name}: ${failing.failure.message}`
     return {
@@ -117,6 +114,11 @@ function readyStatement(
     return { reason: 'Initializing', message: `${counted}; not yet: ${unready}.${shortage}` }
   }
   return { reason: 'AllReady', message: `${counted}${heldText(resource, set)}.` }
+}
+
+/** Whether all is as the spec wants it. */
+export function isWell({ reason }: Statement<ReasonOf<'Ready'>>): boolean {
+  return reason === 'AllReady' || reason === 'ScaledToZero' || reason === 'Suspended'
 }
 
 /** Whether StorageReady says more. A claim may as well be unbound because its pod has no machine. */

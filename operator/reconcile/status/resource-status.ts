@@ -35,7 +35,8 @@ import {
   totals,
 } from './node-status.ts'
 import { advisedPods } from './pod-advice.ts'
-import { isOtherwiseReady, type Readiness, readinessOf } from './readiness.ts'
+import { isOtherwiseReady, isWell, type Readiness, readinessOf } from './readiness.ts'
+import { suspendedStatement } from './suspended.ts'
 
 /** A status, and the Events besides its conditions that are recorded once it is written. */
 export interface ReportedStatus extends WantedStatus {
@@ -60,6 +61,7 @@ export function wantedStatus<R extends Resource, F>(
   const nodes = nodeStatuses(resource, seen)
   const storage = storageStatement(resource, state, findings.refusedGrowth)
   const ignoredStart = ignoredStartStatement(resource, state)
+  const suspended = suspendedStatement(resource, state.pods, findings.problem !== null)
   const statements: Statements = {
     ...readiness(resource, { findings, state }, storage),
     ...identityStatement(
@@ -73,6 +75,7 @@ export function wantedStatus<R extends Resource, F>(
     ...observedStatements(logic, resource, { findings, state }),
     ...(findings.overlap === null ? {} : { Contested: overlapStatement(findings.overlap) }),
     ...(findings.plan === null ? {} : { UpdateAvailable: updateStatement(findings.plan) }),
+    ...(suspended === null ? {} : { Suspended: suspended }),
     ...(findings.waiting === null ? {} : { Paused: pausedStatement(findings, findings.waiting) }),
   }
   const figures = { nodes, ...totals(nodes.slice(0, wantedReplicas(resource))) }
@@ -176,10 +179,6 @@ function pausedReady(
   if (counts === null || !isOtherwiseReady(resource, counts)) return null
   const message = `Pods that are ready: ${counts.readyReplicas}, wanted: ${wantedReplicas(resource)}. ${wait}`
   return { reason: 'Paused', message }
-}
-
-function isWell({ reason }: Readiness['ready']): boolean {
-  return reason === 'AllReady' || reason === 'ScaledToZero'
 }
 
 /** Pods may be ready and have nothing of a spec that could not be written: then nobody is to go on. */

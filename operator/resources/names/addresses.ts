@@ -1,7 +1,7 @@
 /** Addresses inside the cluster: names of Services, URLs and multiaddrs made from them. */
 import { ports } from '../../../src/service/contract.ts'
 import type { Host, Resource } from '../../api.ts'
-import { baseName, childNames, podName, wantedOrdinals } from './names.ts'
+import { baseName, childNames, podName, specOrdinals } from './names.ts'
 
 /** A Service's full name, which resolves without search domains. */
 export function serviceHost(name: string, namespace: string, clusterDomain: string): string {
@@ -101,7 +101,7 @@ export function siblingAddresses(
   peerIDs: ReadonlyMap<number, string>,
   clusterDomain: string,
 ): string[] {
-  const ordinals = wantedOrdinals(host)
+  const ordinals = specOrdinals(host)
   if (ordinals.length < 2) return []
   return ordinals.flatMap((ordinal) => {
     const peerID = peerIDs.get(ordinal)

@@ -63,14 +63,28 @@ export function claimName(resource: NamedResource, volume: Volume, ordinal: numb
   return `${volume}-${podName(resource, ordinal)}`
 }
 
-/** How many pods are wanted; a Generator is always one. */
-export function wantedReplicas(resource: Resource): number {
+/** How many replicas the spec has, which keep their addresses while it is suspended; a Generator is always one. */
+function specReplicas(resource: Resource): number {
   return resource.kind === 'Generator' ? 1 : resource.spec.replicas
+}
+
+/** Their ordinals, from 0. */
+export function specOrdinals(resource: Resource): number[] {
+  return ordinalsBelow(specReplicas(resource))
+}
+
+/** How many pods are wanted: none while the resource is suspended. */
+export function wantedReplicas(resource: Resource): number {
+  return resource.spec.suspend ? 0 : specReplicas(resource)
 }
 
 /** Ordinals of the pods that are wanted, from 0. */
 export function wantedOrdinals(resource: Resource): number[] {
-  return Array.from({ length: wantedReplicas(resource) }, (_, ordinal) => ordinal)
+  return ordinalsBelow(wantedReplicas(resource))
+}
+
+function ordinalsBelow(count: number): number[] {
+  return Array.from({ length: count }, (_, ordinal) => ordinal)
 }
 
 /** Name of the chain that a resource is for, as every collection begins with: `Ethereum__Mainnet`. */

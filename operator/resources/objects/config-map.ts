@@ -7,7 +7,7 @@ import type { GeneratorSigner } from '../../api/status.ts'
 import type { Generator, Host, Resource } from '../../api.ts'
 import { givenAddresses, siblingAddresses } from '../names/addresses.ts'
 import { childMetadata } from '../names/metadata.ts'
-import { childNames, namesGenerators, wantedOrdinals } from '../names/names.ts'
+import { childNames, namesGenerators, specOrdinals } from '../names/names.ts'
 import { announceKey, bootstrapPeersKey, siblingsKey, trustedSignersKey } from '../names/paths.ts'
 import type { BuildContext, HostContext } from '../pod/context.ts'
 
@@ -48,7 +48,7 @@ function ownAddresses(
   resource: Resource,
   discovered: readonly (readonly string[])[],
 ): Record<string, string> {
-  const entries = wantedOrdinals(resource).map((ordinal) => [
+  const entries = specOrdinals(resource).map((ordinal) => [
     announceKey(ordinal),
     lines([...givenAddresses(resource, ordinal), ...(discovered[ordinal] ?? [])]),
   ])

@@ -4,7 +4,7 @@ import { ports } from '../../../src/service/contract.ts'
 import { labels } from '../../api/annotations.ts'
 import type { Generator, Host, Resource } from '../../api.ts'
 import { childMetadata, selectorLabels } from '../names/metadata.ts'
-import { childNames, p2pServiceName, wantedOrdinals } from '../names/names.ts'
+import { childNames, p2pServiceName, specOrdinals } from '../names/names.ts'
 
 type PortName = keyof typeof ports
 
@@ -46,7 +46,7 @@ export function p2pServices(
 ): V1Service[] {
   const { type } = p2pExposure(resource)
   if (type === 'None') return []
-  return wantedOrdinals(resource).map((ordinal) =>
+  return specOrdinals(resource).map((ordinal) =>
     p2pService(resource, ordinal, publicHealth(ordinal)),
   )
 }

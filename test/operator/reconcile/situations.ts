@@ -136,6 +136,7 @@ const fresh = { key: null, claim: null, known: null }
 
 const two = withSpec(host, { replicas: 2 })
 const none = withSpec(host, { replicas: 0 })
+const suspended = withSpec(host, { suspend: true })
 const p2p = (type: string, of: Host = host): Host =>
   withSpec(of, { services: { ...of.spec.services, p2p: { type, publicHealth: true } } })
 const referring = withSpec(host, { generators: [source] })
@@ -196,6 +197,10 @@ export const situations: Readonly<Record<string, () => Conditions>> = {
     ofGenerator(saying('generator', { upstream_mode: 'websocket' })),
   'no pods are wanted': () =>
     ofHost({ counts: { ...readyCounts, replicas: 0 }, claims: [] }, {}, none),
+  'it is suspended': () =>
+    ofHost({ counts: { ...readyCounts, replicas: 0 }, claims: [] }, {}, suspended),
+  'it is suspended, and a pod is there still': () =>
+    ofHost({ pods: new Map([[0, podWith(host, {})]]) }, {}, suspended),
   'nothing is there yet': () => ofHost({ counts: null, claims: [] }),
   'a pod starts': () => ofHost({ counts: { ...readyCounts, readyReplicas: 0 } }),
   'pods are replaced': () =>

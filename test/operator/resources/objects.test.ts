@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import type { V1Pod, V1PodTemplateSpec, V1Service } from '@kubernetes/client-node'
+import type { V1Pod, V1PodTemplateSpec, V1Service, V1StatefulSet } from '@kubernetes/client-node'
+import type { Resource } from '../../../operator/api.ts'
 import { keepPod } from '../../../operator/reconcile/observe/pod.ts'
 import { generatorObjects } from '../../../operator/resources/generator-objects.ts'
 import { hostObjects } from '../../../operator/resources/host-objects.ts'
@@ -56,6 +57,29 @@ test('every object says what it belongs to, and the StatefulSet comes last', () 
       assert.equal(metadata?.labels?.['app.kubernetes.io/instance'], resource)
       assert.equal(metadata?.ownerReferences?.[0]?.name, resource)
     }
+  }
+})
+
+test('a suspended resource differs in the replicas of its StatefulSet, and in nothing else', () => {
+  const host = readHost('host-full')
+  const generator = readGenerator('generator-full')
+  const suspended = <R extends Resource>(resource: R): R => ({
+    ...resource,
+    spec: { ...resource.spec, suspend: true },
+  })
+  for (const [made, stopped] of [
+    [hostObjects(host, hostContext), hostObjects(suspended(host), hostContext)],
+    [
+      generatorObjects(generator, generatorContext),
+      generatorObjects(suspended(generator), generatorContext),
+    ],
+  ] as const) {
+    const before = made.objects.map((object): unknown =>
+      object.kind === 'StatefulSet'
+        ? { ...object, spec: { ...(object as V1StatefulSet).spec, replicas: 0 } }
+        : object,
+    )
+    assert.deepEqual(stopped.objects, before)
   }
 })
 

@@ -137,6 +137,7 @@ const generatorSpecs: Readonly<Record<string, object>> = {
     p2p: { service: { type: 'LoadBalancer', loadBalancerClass: 'example.org/public' } },
   },
   'no network policy': { upstream: { service }, networkPolicy: { enabled: false } },
+  'a suspended pod': { upstream: { service }, suspend: true },
 }
 
 for (const [what, spec] of Object.entries(generatorSpecs)) {
@@ -167,6 +168,7 @@ const hostSpecs: Readonly<Record<string, object>> = {
   },
   'half a registry': { registry: { lcdUrl: 'https://registry.example.org' } },
   'no network policy': { networkPolicy: { enabled: false } },
+  'suspended pods': { replicas: 2, suspend: true, services: { p2p: { type: 'LoadBalancer' } } },
   'the network of its machine': { podTemplate: { spec: { hostNetwork: true } } },
 }
 
@@ -208,4 +210,12 @@ test('the standalone chart distinguishes items of lists as the operator does', a
 test('the cases cover an execution node that is known and one that is not', () => {
   assert.notEqual(generatorContext.executionNode, null)
   assert.ok(Object.values(generatorCases).some(({ executionNode }) => executionNode === null))
+})
+
+test('a suspended release has no helm test, which would ask pods that are not there', async () => {
+  const testsOf = async (spec: object): Promise<number> => {
+    const { metadata } = readHost('host-minimal')
+    return (await renderChart('host', metadata, { ...shared, spec })).filter(isHook).length
+  }
+  assert.deepEqual([await testsOf({}), await testsOf({ suspend: true })], [1, 0])
 })

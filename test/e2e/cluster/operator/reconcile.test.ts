@@ -9,7 +9,7 @@ import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { clusterImage } from '../support/cluster-image.ts'
 import { madeKinds } from '../support/cluster-objects.ts'
 import type { OperatorSpace } from '../support/cluster-operator.ts'
-import { eventually, type Namespaced } from '../support/cluster-resources.ts'
+import { askedReason, eventually, type Namespaced } from '../support/cluster-resources.ts'
 import { openOperatedCluster } from '../support/operated-cluster.ts'
 import { expectHidden, secretValues, shownIn } from '../support/secret-values.ts'
 import { runShown } from '../support/shown-command.ts'
@@ -263,6 +263,27 @@ describe('the samples of the quickstart run on a real cluster', () => {
     await eventually(async () => {
       assert.equal(await here.condition('Generator', 'devnet', 'StartIgnored'), null)
     })
+  })
+
+  test('a suspended Generator is named by its Hosts, and goes on as the same signer', async () => {
+    const nodeOf = async (): Promise<unknown> => {
+      const [{ peerID, identity } = {}] = (await here.status('Generator', 'devnet')).nodes ?? []
+      return { peerID, identity }
+    }
+    const before = await nodeOf()
+    const uids = async (): Promise<string[]> =>
+      (await here.list('PersistentVolumeClaim')).map(({ metadata }) => metadata.uid)
+    const claims = await uids()
+    await here.patch('Generator', 'devnet', { spec: { suspend: true } })
+    await here.reason('Generator', 'devnet', 'Ready', 'Suspended')
+    await here.reason('Generator', 'devnet', 'Suspended', 'PodsGone')
+    assert.equal(await here.find('Pod', 'devnet-generator-0'), null)
+    const alone = await askedReason(here, 'Host', 'devnet', ['PeersConnected', 'NotConnected'])
+    assert.match(alone.message, /, and suspended: Generator \S+\/devnet \(Suspended\)/)
+    await here.patch('Generator', 'devnet', { spec: { suspend: false } })
+    await here.reason('Generator', 'devnet', 'Ready', 'AllReady')
+    await askedReason(here, 'Host', 'devnet', ['PeersConnected', 'Connected'])
+    assert.deepEqual([await nodeOf(), await uids()], [before, claims])
   })
 
   test('nothing that is secret is in logs, statuses, ConfigMaps or Events', async () => {

@@ -11,6 +11,7 @@ import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import type { OperatorSpace } from '../support/cluster-operator.ts'
 import {
   eventually,
+  generatorOf,
   hostOf,
   type Namespaced,
   parked,
@@ -84,6 +85,43 @@ describe('replicas of a Host, on a real cluster', () => {
     })
   })
 
+  test('a suspended Host keeps all but its pods, whoever scales it, and goes on as it was', async () => {
+    const ids = await peerIDs(3)
+    const addressesOf = async (): Promise<unknown> =>
+      ((await here.status('Host', 'wide')).nodes ?? []).map(({ addresses }) => addresses)
+    const kept = async (): Promise<string[]> => {
+      const kinds = ['PersistentVolumeClaim', 'Secret', 'Service'] as const
+      const all = await Promise.all(kinds.map((kind) => here.list(kind)))
+      return all.flat().map(({ metadata }) => metadata.uid)
+    }
+    const [addresses, before] = [await addressesOf(), await kept()]
+    await here.patch('Host', 'wide', { spec: { suspend: true } })
+    await here.reason('Host', 'wide', 'Ready', 'Suspended')
+    await here.reason('Host', 'wide', 'Suspended', 'PodsGone')
+    assert.deepEqual(await here.list('Pod'), [])
+    assert.deepEqual(await kept(), before)
+    assert.deepEqual(await addressesOf(), addresses)
+
+    await scale(2)
+    await here.reason('Host', 'wide', 'Ready', 'Suspended')
+    await here.patch('StatefulSet', 'wide-host', { spec: { replicas: 1 } })
+    await eventually(async () => assert.equal(await replicasOf('StatefulSet', 'wide-host'), 0))
+    await scale(3)
+    await here.patch('Host', 'wide', { spec: { suspend: false } })
+    assert.deepEqual(await peerIDs(3), ids)
+    assert.equal(await here.condition('Host', 'wide', 'Suspended'), null)
+  })
+
+  test('what pods would wait for keeps no resource from being suspended', async () => {
+    const upstream = { service: { name: 'nowhere' } }
+    await here.write(generatorOf('resting', { ...parked, upstream }))
+    await here.reason('Generator', 'resting', 'Ready', 'WaitingForUpstream')
+    await here.patch('Generator', 'resting', { spec: { suspend: true } })
+    await here.reason('Generator', 'resting', 'Ready', 'Suspended')
+    assert.equal(await replicasOf('StatefulSet', 'resting-generator'), 0)
+    await here.delete('Generator', 'resting')
+  })
+
   test('scaled to zero it is ready, its claims are kept, and its replicas are remembered', async () => {
     await scale(0)
     await here.reason('Host', 'wide', 'Ready', 'ScaledToZero')
@@ -121,6 +159,13 @@ describe('replicas of a Host, on a real cluster', () => {
       assert.equal(await replicasOf('Host', 'elastic'), 3)
       assert.equal(await replicasOf('StatefulSet', 'elastic-host'), 3)
       assert.deepEqual(await peerIDs(3, 'elastic'), ids)
+
+      await here.patch('Host', 'elastic', { spec: { suspend: true } })
+      await here.reason('Host', 'elastic', 'Ready', 'Suspended')
+      load.set(2)
+      await eventually(async () => assert.equal(await replicasOf('Host', 'elastic'), 2))
+      await here.reason('Host', 'elastic', 'Ready', 'Suspended')
+      assert.equal(await replicasOf('StatefulSet', 'elastic-host'), 0)
     } finally {
       await load.close()
     }

@@ -128,6 +128,11 @@ test('a lonely replica is explained', () => {
     messageOf(failing, withReady(second, ready)),
     `No peer at replica 0, and not Ready: Generator validators/first (PodsFailing). ${why} See also whether its other peers run and port 9171 is open between them.`,
   )
+  const suspended = { status: 'True', reason: 'Suspended' } as const
+  assert.equal(
+    messageOf(withReady(first, suspended), withReady(second, suspended)),
+    `No peer at replica 0, and suspended: Generator validators/first (Suspended), apps/second (Suspended). ${why}`,
+  )
   assert.equal(
     messageOf(withReady(first, ready), withReady(second, ready)),
     'No peer at replica 0: the peer ID of apps/second is not known yet, see whether it runs.',

@@ -61,6 +61,25 @@ const withNodes = (nodes: readonly NodeStatus[], replicas = 1): Host => ({
   status: { nodes },
 })
 
+test('a suspended replica keeps its identity and its addresses, and has no figures', () => {
+  const { spec } = minimal
+  const addresses = ['/ip4/203.0.113.9/tcp/9171']
+  const suspended: Host = { ...withNodes([known]), spec: { ...spec, suspend: true } }
+  const seen = { ...facts, views: new Map(), discovered: [addresses] }
+  assert.deepEqual(nodeStatuses(suspended, seen), [
+    {
+      ordinal: 0,
+      peerID: 'first',
+      keyringFingerprint: 'abc',
+      keysClaimUID: 'claim',
+      addresses: [
+        '/ip4/203.0.113.9/tcp/9171/p2p/first',
+        '/dns4/mainnet-host-0.mainnet-host-nodes.apps.svc.cluster.local/tcp/9171/p2p/first',
+      ],
+    },
+  ])
+})
+
 test('a replica has its peer ID, its addresses and how far it is', () => {
   assert.deepEqual(nodeStatuses(withNodes([]), facts), [
     {

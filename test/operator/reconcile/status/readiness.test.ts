@@ -191,6 +191,20 @@ test('no wanted pods are ready once the last one is gone', () => {
   assert.equal(readinessOf(none, facts).ready.reason, 'RollingOut')
 })
 
+test('a suspended Host is ready as soon as its pods are gone, whatever its replicas say', () => {
+  const suspended = { ...host, spec: { ...host.spec, suspend: true } }
+  const gone = { ...set, replicas: 0, readyReplicas: 0, updatedReplicas: 0 }
+  assert.deepEqual(readinessOf(suspended, { ...facts, set: gone }), {
+    ready: {
+      reason: 'Suspended',
+      message:
+        'No pods run; keys, data and addresses are kept, and used again when spec.suspend is false.',
+    },
+    reconciling: null,
+  })
+  assert.equal(readinessOf(suspended, facts).ready.reason, 'RollingOut')
+})
+
 test('a volume that is nearly full takes nothing from a Host that is ready', () => {
   const storage = { reason: 'NearlyFull', message: 'Little room is left.' } as const
   assert.deepEqual(reasons({ storage }), ['AllReady', 'none'])
