@@ -215,13 +215,13 @@ describe('an operator that may not, or shall not, on a real cluster', () => {
     await here.reason('Host', 'full', 'Ready', 'Unschedulable')
   })
 
-  test('a quota of claims, which only the StatefulSet meets, is found where the message points', async () => {
+  test('a quota of claims, which only the StatefulSet meets, is repeated by Ready', async () => {
     const path = await forbidMore('PersistentVolumeClaim', 'persistentvolumeclaims')
     await here.write(hostOf('crowded', parked))
     await eventually(async () => {
-      const { message } = await here.reason('Host', 'crowded', 'Ready', 'WaitingForStorage')
-      assert.match(message, /^Not made yet: keys-crowded-host-0, data-crowded-host-0\. /)
-      assert.match(message, /kubectl describe statefulset crowded-host --namespace \S+ says why\.$/)
+      const { message } = await here.reason('Host', 'crowded', 'Ready', 'FailedCreate')
+      assert.match(message, /create Claim \S+-crowded-host-0 Pod crowded-host-0 in StatefulSet /)
+      assert.match(message, /exceeded quota: /)
     })
     await cluster.request('DELETE', path)
     await here.delete('Host', 'crowded')
