@@ -220,7 +220,10 @@ describe('an operator that may not, or shall not, on a real cluster', () => {
     await here.write(hostOf('crowded', parked))
     await eventually(async () => {
       const { message } = await here.reason('Host', 'crowded', 'Ready', 'FailedCreate')
-      assert.match(message, /create Claim \S+-crowded-host-0 Pod crowded-host-0 in StatefulSet /)
+      assert.match(
+        message,
+        /create Claim \S+-crowded-host-0 for Pod crowded-host-0 in StatefulSet /,
+      )
       assert.match(message, /exceeded quota: /)
     })
     await cluster.request('DELETE', path)
