@@ -4,7 +4,7 @@ import type { ChainPart, ClassName, LabelName, ObjectName, SecretKey, Size } fro
 
 /**
  * The chain that is indexed.
- * @rule !has(self.id) || !['ethereum__mainnet=1', 'ethereum__sepolia=11155111', 'ethereum__holesky=17000', 'ethereum__hoodi=560048', 'arbitrum__mainnet=42161', 'arbitrum__sepolia=421614', 'base__mainnet=8453', 'base__sepolia=84532', 'gnosis__mainnet=100', 'gnosis__chiado=10200', 'optimism__mainnet=10', 'optimism__sepolia=11155420', 'polygon__mainnet=137', 'polygon__amoy=80002'].exists(known, known.startsWith((self.name + '__' + self.network + '=').lowerAscii()) && known != (self.name + '__' + self.network + '=' + string(self.id)).lowerAscii())
+ * @rule !has(self.id) || ![self.name.lowerAscii() + '__' + self.network.lowerAscii()].exists(named, named in {'ethereum__mainnet': 1, 'ethereum__sepolia': 11155111, 'ethereum__holesky': 17000, 'ethereum__hoodi': 560048, 'arbitrum__mainnet': 42161, 'arbitrum__sepolia': 421614, 'base__mainnet': 8453, 'base__sepolia': 84532, 'gnosis__mainnet': 100, 'gnosis__chiado': 10200, 'optimism__mainnet': 10, 'optimism__sepolia': 11155420, 'polygon__mainnet': 137, 'polygon__amoy': 80002} && {'ethereum__mainnet': 1, 'ethereum__sepolia': 11155111, 'ethereum__holesky': 17000, 'ethereum__hoodi': 560048, 'arbitrum__mainnet': 42161, 'arbitrum__sepolia': 421614, 'base__mainnet': 8453, 'base__sepolia': 84532, 'gnosis__mainnet': 100, 'gnosis__chiado': 10200, 'optimism__mainnet': 10, 'optimism__sepolia': 11155420, 'polygon__mainnet': 137, 'polygon__amoy': 80002}[named] != self.id)
  * @message id is not the chain ID of the network that name and network stand for: correct it, or give the chain names of its own, such as Local and Devnet
  * @fieldPath .id
  */
