@@ -112,6 +112,28 @@ interface HostServices {
 }
 
 /**
+ * When a replica is ready, so that the Service of the API leads to it: once it has data, which /ready on port 8080 says.
+ * What is left out keeps no replica from it that has as many blocks as the others.
+ */
+interface Readiness {
+  /**
+   * How many blocks a replica may be behind its signers, or behind another replica. Where all replicas are further
+   * behind, the Service leads nowhere. Left out, 64 blocks behind another replica are too many, and no lag is: the
+   * replica with most blocks is always ready.
+   * @minimum 1
+   * @maximum 1000000000
+   */
+  readonly maxLag?: number
+  /**
+   * How many stored blocks a replica needs: 1 where it is left out. With 0 a replica is ready that has none, where no
+   * other one has any.
+   * @minimum 0
+   * @maximum 1000000000
+   */
+  readonly minBlocks?: number
+}
+
+/**
  * What a Host should be: replicas that fetch and verify blocks from Generators and serve GraphQL.
  * @rule self.replicas <= 1 || !has(self.podTemplate) || !has(self.podTemplate.spec) || !has(self.podTemplate.spec.hostNetwork) || !self.podTemplate.spec.hostNetwork
  * @message podTemplate.spec.hostNetwork allows one replica only, because the ports 8080, 9171, 9181, 9182 and 9183 are then the machine's: set replicas to 1 and create another Host for another machine
@@ -122,6 +144,9 @@ interface HostServices {
  * @rule !has(self.podTemplate) || !has(self.podTemplate.spec) || !has(self.podTemplate.spec.containers) || !self.podTemplate.spec.containers.exists(c, c.name == 'generator')
  * @message the container of a Host's program is named host, and generator is that of a Generator: give the container another name
  * @fieldPath .podTemplate.spec.containers
+ * @rule !self.pruning.enabled || !has(self.readiness) || !has(self.readiness.minBlocks) || self.readiness.minBlocks <= self.pruning.maxBlocks
+ * @message no replica ever has more blocks than pruning.maxBlocks keeps: lower readiness.minBlocks, or raise pruning.maxBlocks
+ * @fieldPath .readiness.minBlocks
  */
 export interface HostSpec extends CommonSpec {
   /**
@@ -141,6 +166,8 @@ export interface HostSpec extends CommonSpec {
    * @maximum 16
    */
   readonly updatePartition?: number
+  /** When a replica is ready, so that the Service of the API leads to it. */
+  readonly readiness?: Readiness
   /**
    * Generators of this cluster to connect to and to trust. Their addresses, peer IDs and identities are
    * discovered; addresses and peer IDs are followed when they change, an identity when a person accepts that

@@ -22,7 +22,8 @@ export const mainConditions = {
       },
       Initializing: {
         status: 'False',
-        meaning: 'Pods run, but /health does not return 200 yet.',
+        meaning:
+          'Pods run, but are not ready yet: a program starts, or a Host’s /ready says what data it lacks.',
         event: 'none',
       },
       RollingOut: {

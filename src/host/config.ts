@@ -7,6 +7,7 @@ import type { SettingsTable } from '../service/settings/setting.ts'
 import {
   type Address,
   choice,
+  integerBetween,
   kind,
   list,
   path,
@@ -36,6 +37,10 @@ export interface HostSettings extends CommonSettings {
   readonly trustedSignersFile: string | null
   /** File with the address of another replica of this Host a line, read again when it changes. */
   readonly siblingsFile: string | null
+  /** Fewest stored blocks with which `/ready` is 200. */
+  readonly readyMinBlocks: number
+  /** Most blocks behind its signers with which `/ready` is 200; null for any number. */
+  readonly readyMaxLag: number | null
 }
 
 /** A public key as `signatureIdentity` shows it. */
@@ -107,6 +112,21 @@ export const hostSettings: SettingsTable<HostSettings> = {
     kind: path,
     doc: 'File with an address of another replica of this Host a line, read again when it changes. This Host stays connected with them as with bootstrap peers, but never trusts them as signers.',
   },
+  readyMinBlocks: {
+    key: 'host.ready.min_blocks',
+    env: environment.readyMinBlocks,
+    kind: integerBetween(0, 1_000_000_000),
+    unit: 'blocks',
+    default: 1,
+    doc: 'With fewer stored blocks `/ready` returns 503.',
+  },
+  readyMaxLag: {
+    key: 'host.ready.max_lag',
+    env: environment.readyMaxLag,
+    kind: integerBetween(1, 1_000_000_000),
+    unit: 'blocks',
+    doc: 'Further behind its signers, or behind another replica, `/ready` returns 503. If this is not set, more than 64 blocks behind another replica are too many, and the one with most blocks is always ready.',
+  },
 }
 
 /** Reads and checks all settings. Throws CONFIG_INVALID. */
@@ -115,7 +135,7 @@ export function loadHostSettings(sources: SettingSources): LoadedSettings<HostSe
 }
 
 function checkSettings(settings: HostSettings): readonly string[] {
-  const contradictions = trustContradictions(settings)
+  const contradictions = [...trustContradictions(settings), ...readyContradictions(settings)]
   if (contradictions.length > 0) return contradictions
   const { port } = settings.apiAddress
   if (port === maxPort)
@@ -125,6 +145,17 @@ function checkSettings(settings: HostSettings): readonly string[] {
     ...commonListeners(settings),
     ['the playground (one port above db.url, DB_API_ADDR)', playground],
   ])
+}
+
+function readyContradictions({
+  readyMinBlocks,
+  prunerEnabled,
+  prunerMaxBlocks,
+}: HostSettings): readonly string[] {
+  if (!prunerEnabled || readyMinBlocks <= prunerMaxBlocks) return []
+  return [
+    `host.ready.min_blocks (HOST_READY_MIN_BLOCKS): found ${readyMinBlocks}, accepted is no more than are kept: ${prunerMaxBlocks} (PRUNER_MAX_BLOCKS)`,
+  ]
 }
 
 function trustContradictions({

@@ -107,8 +107,8 @@ export async function openHost(
     'mesh',
     await openHostMesh({ settings, network, peerSeed }, { ...reports, ...shared, trust, signer }),
   )
-  status.report({ p2p: mesh.p2p })
-  running.own('report of peers', { close: () => status.report({ p2p: null }) })
+  status.report({ p2p: mesh.p2p, siblings: mesh.siblings })
+  running.own('report of peers', { close: () => status.report({ p2p: null, siblings: null }) })
   running.own('failure log', openFailureLog({}, { log, failures: forkAlarm.failures }))
   status.setReady(true)
   running.own('readiness', { close: () => status.setReady(false) })

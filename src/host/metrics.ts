@@ -31,6 +31,7 @@ export interface HostGauges {
   readonly standsStillSeconds: () => number
   readonly signers: () => number
   readonly countedSigners: () => number
+  readonly siblings: () => number
   readonly waitingBlocks: () => number
   readonly waitingBytes: () => number
 }
@@ -233,6 +234,7 @@ function declareGauges(registry: Registry, gauges: HostGauges): void {
       gauges.standsStillSeconds,
     ],
     ['signers', 'Accepted signers.', gauges.signers],
+    ['siblings', 'Connected replicas of the same Host; they are among the peers.', gauges.siblings],
     ['counted_signers', 'Accepted signers whose heads count now.', gauges.countedSigners],
     [
       'waiting_blocks',

@@ -16,9 +16,11 @@ import type { VolumeWatch } from '../store/disk/volume-watch.ts'
 import type { StoreReader } from '../store/store.ts'
 import type { FollowState, SignerState } from './apply/outcome.ts'
 import type { HostSettings } from './config.ts'
+import type { HostMesh } from './mesh.ts'
 import type { HostGauges } from './metrics.ts'
+import { type ReadyFacts, type ReadySettings, unreadyReport } from './readiness.ts'
 import type { SchemaSync } from './schema/schema-sync.ts'
-import { type StoredRange, storedRange } from './stored-range.ts'
+import { type StoredRange, storedHead, storedRange } from './stored-range.ts'
 import type { Trust } from './trust/trust.ts'
 
 /** Parts that are reported while they are open; null for those that are not. */
@@ -26,6 +28,8 @@ interface ReportedParts {
   readonly schema: Pick<SchemaSync, 'report' | 'failure'> | null
   readonly reader: StoreReader | null
   readonly p2p: Pick<P2p, 'self' | 'peers' | 'failures'> | null
+  /** Peer IDs of the other replicas of this Host. */
+  readonly siblings: HostMesh['siblings'] | null
   readonly volume: Pick<VolumeWatch, 'failure'> | null
   readonly trust: Pick<Trust, 'mode' | 'sources' | 'failures'> | null
 }
@@ -50,6 +54,7 @@ export interface HostStatusReporter {
 
 /** What was reported so far. */
 interface Reported {
+  readonly settings: ReadySettings
   parts: ReportedParts
   names: { readonly chain: string; readonly network: string }
   isReady: boolean
@@ -57,6 +62,8 @@ interface Reported {
   identity: string | null
   follow: FollowState | null
   lastStoredMs: number | null
+  /** The highest height that was stored since the start; -1 for none. */
+  highest: number
 }
 
 /** The status of a Host that is starting. */
@@ -65,22 +72,26 @@ export function createHostStatus(
   nowMs: () => number = Date.now,
 ): HostStatusReporter {
   const reported: Reported = {
-    parts: { schema: null, reader: null, p2p: null, volume: null, trust: null },
+    settings,
+    parts: { schema: null, reader: null, p2p: null, siblings: null, volume: null, trust: null },
     names: { chain: settings.chainName, network: settings.chainNetwork },
     isReady: false,
     isWaiting: false,
     identity: null,
     follow: null,
     lastStoredMs: null,
+    highest: -1,
   }
   return {
     state: () => healthState(reported),
     gauges: gaugesOf(reported),
     report: (parts) => {
       reported.parts = { ...reported.parts, ...parts }
+      noteHighest(reported)
     },
     onStored: () => {
       reported.lastStoredMs = nowMs()
+      noteHighest(reported)
     },
     onFollow: (follow) => {
       reported.follow = follow
@@ -111,6 +122,7 @@ function healthState(reported: Reported): HealthState {
   return {
     ...startingState(names.chain, names.network),
     ready: reported.isReady,
+    unready: unreadyReport(reported.settings, readinessFacts(reported, range)),
     errors: errorsOf(reported),
     storeOpen: reader !== null,
     tail: range?.tail ?? null,
@@ -125,6 +137,28 @@ function healthState(reported: Reported): HealthState {
     schema: schema?.report() ?? { state: 'embedded', differing: [] },
     p2p: { self: p2p?.self() ?? null, peers: p2p?.peers() ?? [] },
   }
+}
+
+function noteHighest(reported: Reported): void {
+  const { reader } = reported.parts
+  if (reader !== null) reported.highest = Math.max(reported.highest, storedHead(reader))
+}
+
+function readinessFacts(reported: Reported, range: StoredRange | null): ReadyFacts {
+  const { follow, highest } = reported
+  const heads = (follow?.signers ?? []).flatMap(({ head }) => head?.number ?? [])
+  return {
+    blocks: range === null ? 0 : range.head - range.tail + 1 - countBlocks(range.gaps),
+    highest,
+    lag: blocksBehind(range?.head ?? null, follow?.reached ?? null),
+    signed: Math.max(-1, ...heads),
+    siblings: connectedSiblings(reported).flatMap(({ said }) => said?.head ?? []),
+  }
+}
+
+function connectedSiblings({ parts: { p2p, siblings } }: Reported): ReturnType<P2p['peers']> {
+  const known = siblings?.()
+  return known === undefined ? [] : (p2p?.peers() ?? []).filter(({ id }) => known.has(id))
 }
 
 function rangeOf({ parts: { reader } }: Reported): StoredRange | null {
@@ -151,6 +185,7 @@ function gaugesOf(reported: Reported): HostGauges {
     gapBlocks: () => countBlocks(rangeOf(reported)?.gaps ?? []),
     signers: () => signers().length,
     standsStillSeconds: () => (reported.follow?.standsStillMs ?? 0) / 1e3,
+    siblings: () => connectedSiblings(reported).length,
     countedSigners: () => signers().filter(({ isCounted }) => isCounted).length,
     waitingBlocks: () => reported.follow?.waiting.blocks ?? 0,
     waitingBytes: () => reported.follow?.waiting.bytes ?? 0,

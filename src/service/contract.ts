@@ -18,6 +18,7 @@ export const ports = {
 /** Paths of the HTTP surfaces. */
 export const paths = {
   health: '/health',
+  ready: '/ready',
   metrics: '/metrics',
   schema: '/api/v1/schema',
   graphql: '/api/v0/graphql',
@@ -36,16 +37,21 @@ export const environment = {
   announceFile: 'P2P_ANNOUNCE_FILE',
   trustedSignersFile: 'HOST_TRUSTED_SIGNERS_FILE',
   siblingsFile: 'HOST_SIBLINGS_FILE',
+  readyMinBlocks: 'HOST_READY_MIN_BLOCKS',
+  readyMaxLag: 'HOST_READY_MAX_LAG',
   publicHealthAddress: 'HEALTH_PUBLIC_ADDR',
   keyPath: 'DB_KEY_PATH',
   storePath: 'DB_STORE_PATH',
 } as const
 
-/** Startup and liveness check that the port accepts connections; readiness checks `/health` for a 200. */
+/**
+ * Startup and liveness check that the port accepts connections; readiness checks `/health` of a Generator for a 200, and
+ * `/ready` of a Host, which says whether it has data as well.
+ */
 export const probes = {
   startup: { tcpPort: 8080 },
   liveness: { tcpPort: 8080 },
-  readiness: { httpPort: 8080, path: '/health' },
+  readiness: { httpPort: 8080, path: { generator: '/health', host: '/ready' } },
 } as const
 
 /**
@@ -129,6 +135,34 @@ export interface GapReport {
   readonly to: number
 }
 
+/**
+ * It starts or stops, or a Host has too few blocks, is too far behind its signers, or behind another replica of the same
+ * Host.
+ */
+export const unreadyReasons = [
+  'initializing',
+  'too-few-blocks',
+  'lagging',
+  'behind-sibling',
+] as const
+export type UnreadyReason = (typeof unreadyReasons)[number]
+
+/** Why a program should not be asked for data yet. */
+export interface UnreadyReport {
+  /** It starts or stops; or a Host has too few blocks, or is too far behind its signers or another replica. */
+  readonly reason: UnreadyReason
+  /** The facts of the case, in one sentence. */
+  readonly message: string
+}
+
+/** The JSON body of `GET /ready`, which comes with HTTP 200 where `ready` is true, else with 503. */
+export interface ReadyReport {
+  /** Whether the program should be asked for data. */
+  readonly ready: boolean
+  /** Why it should not; null where it should. */
+  readonly unready: UnreadyReport | null
+}
+
 /** The JSON body of `GET /health`. Names in snake case are what existing probes read. */
 export interface HealthReport {
   /** `healthy` comes with HTTP 200, `unhealthy` with 503. */
@@ -196,6 +230,8 @@ export interface HealthReport {
     /** The fields that differ, by type. */
     readonly differing: readonly string[]
   } | null
+  /** Why `/ready` returns 503; null where it returns 200. */
+  readonly unready: UnreadyReport | null
   /** The most important failure; null when there is none. No failure makes a program unhealthy. */
   readonly error: FailureReport | null
   /** All failures, the worst first. */

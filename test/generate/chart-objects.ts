@@ -36,6 +36,7 @@ const hostSpec = {
   identity: keyring,
   registry: { rpcUrl: 'ws://registry', lcdUrl: 'http://registry', adminTokenSecretRef: key },
   trustedSigners: ['<identity>'],
+  readiness: { minBlocks: 1, maxLag: 1 },
   services: { p2p: { type: 'LoadBalancer' } },
 }
 

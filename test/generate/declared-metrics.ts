@@ -54,6 +54,7 @@ const declarations: Readonly<Record<MetricsProgram, (registry: Registry) => void
       standsStillSeconds: never,
       signers: never,
       countedSigners: never,
+      siblings: never,
       waitingBlocks: never,
       waitingBytes: never,
     })

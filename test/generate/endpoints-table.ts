@@ -32,6 +32,13 @@ const service: readonly Route[] = [
   health,
   {
     methods: ['GET'],
+    path: '/ready',
+    access: open,
+    statuses: [200, 503],
+    what: 'Whether it should be asked for data, and why not, as JSON; 503 also while a Host has too few blocks or is too far behind',
+  },
+  {
+    methods: ['GET'],
     path: '/metrics',
     access: open,
     statuses: [200],

@@ -57,11 +57,26 @@ describe('settings', () => {
     ])
   })
 
+  test('HOST_READY_MIN_BLOCKS, HOST_READY_MAX_LAG: one block, any lag, no more than are kept', () => {
+    assert.deepEqual([load({}).readyMinBlocks, load({}).readyMaxLag], [1, null])
+    const kept = { HOST_READY_MIN_BLOCKS: '50', PRUNER_MAX_BLOCKS: '50' }
+    assert.equal(load(kept).readyMinBlocks, 50)
+    assert.throws(() => load({ ...kept, PRUNER_MAX_BLOCKS: '49' }), {
+      code: 'CONFIG_INVALID',
+      message:
+        /HOST_READY_MIN_BLOCKS\): found 50, accepted is no more than are kept: 49 \(PRUNER_MAX_BLOCKS\)/,
+    })
+    const all = { ...kept, PRUNER_MAX_BLOCKS: '49', PRUNER_ENABLED: 'false' }
+    assert.equal(load(all).readyMinBlocks, 50)
+  })
+
   test('mistakes name the key, what was found and what is accepted', () => {
     const mistakes: readonly [env: Record<string, string>, text: RegExp][] = [
       [{ HOST_TRUSTED_SIGNERS: 'alice' }, /HOST_TRUSTED_SIGNERS: found "alice".*public key in hex/],
       [{ GENERATOR_SCHEMA_URL: 'generator:8080' }, /GENERATOR_SCHEMA_URL.*begins with http:/],
       [{ BOOTSTRAP_PEERS: '/ip4/10.0.0.1/tcp/9171' }, /BOOTSTRAP_PEERS.*p2p\/<peer id>/],
+      [{ HOST_READY_MAX_LAG: '0' }, /HOST_READY_MAX_LAG.*found "0".*from 1 to/],
+      [{ HOST_READY_MIN_BLOCKS: '-1' }, /HOST_READY_MIN_BLOCKS.*found "-1".*from 0 to/],
       [{ DB_KEYRING_SECRET: '' }, /db\.keyring_secret \(DB_KEYRING_SECRET.*required/],
     ]
     for (const [env, text] of mistakes)

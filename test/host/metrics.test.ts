@@ -27,6 +27,7 @@ const gauges: HostGauges = {
   standsStillSeconds: () => 0,
   signers: () => 3,
   countedSigners: () => 2,
+  siblings: () => 4,
   waitingBlocks: () => 1,
   waitingBytes: () => 1_000,
 }
@@ -58,6 +59,7 @@ test('every message is counted once by way and outcome, and what was stored by d
     'viewmesh_host_gap_blocks 7',
     'viewmesh_host_signers 3',
     'viewmesh_host_counted_signers 2',
+    'viewmesh_host_siblings 4',
     'viewmesh_host_waiting_blocks 1',
     'viewmesh_host_waiting_bytes 1000',
     'viewmesh_host_made_up_seals_total 1',

@@ -62,6 +62,10 @@
   "REGISTRY_LCD_URL" .spec.registry.lcdUrl
   "HOST_TRUSTED_SIGNERS" (.spec.trustedSigners | default list | join ",")
 -}}
+{{- $readiness := .spec.readiness | default dict -}}
+{{- range $field, $variable := dict "minBlocks" "HOST_READY_MIN_BLOCKS" "maxLag" "HOST_READY_MAX_LAG" -}}
+{{- $_ := set $own $variable (ternary (get $readiness $field | int64 | toString) "" (hasKey $readiness $field)) -}}
+{{- end -}}
 {{- if not .spec.registry.adminTokenSecretRef -}}
 {{- $_ := set $own "HOST_ADMIN_TOKEN_FILE" "" -}}
 {{- end -}}

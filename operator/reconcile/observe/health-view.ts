@@ -5,7 +5,9 @@ import {
   type SchemaState,
   type TrustMode,
   trustModes,
+  type UnreadyReason,
   type UpstreamMode,
+  unreadyReasons,
 } from '../../../src/service/contract.ts'
 import { parseIdentity } from './signing-identity.ts'
 
@@ -30,6 +32,8 @@ export interface HealthView {
   readonly schema: SchemaState | null
   /** Null of a Generator, and of Hosts of earlier versions. */
   readonly trust: TrustMode | null
+  /** Why it is not ready; null where it is, and of programs of earlier versions. */
+  readonly unready: UnreadyReason | null
   /** What needs attention, the worst first. */
   readonly errors: readonly FailureReport[]
 }
@@ -44,7 +48,7 @@ const maxErrors = 20
 export function parseHealth(text: string): HealthView | null {
   const report = parseObject(text)
   if (report === null || (report.program !== 'generator' && report.program !== 'host')) return null
-  const { p2p, schema } = report
+  const { p2p, schema, unready } = report
   const peers: readonly unknown[] = Array.isArray(p2p?.peers) ? p2p.peers : []
   return {
     peerID: peerIDOf(p2p?.self?.id),
@@ -59,6 +63,7 @@ export function parseHealth(text: string): HealthView | null {
     upstreamMode: oneOf(report.upstream_mode, ['websocket', 'http', 'offline']),
     schema: oneOf(schema?.state, ['embedded', 'current', 'different']),
     trust: oneOf(report.trust, trustModes),
+    unready: oneOf(unready?.reason, unreadyReasons),
     errors: errorsOf(report),
   }
 }

@@ -2,6 +2,7 @@
  * `Ready`, `Reconciling` and `Stalled`, as tools that wait for resources read them (kstatus): Ready is
  * there always, the other two only while they are True.
  */
+import type { UnreadyReason } from '../../../src/service/contract.ts'
 import type { ReasonOf } from '../../api/conditions.ts'
 import type { Resource } from '../../api.ts'
 import {
@@ -12,6 +13,7 @@ import {
   wantedReplicas,
 } from '../../resources/names/names.ts'
 import type { StorageStatement } from '../evaluate/storage.ts'
+import type { HealthView } from '../observe/health-view.ts'
 import type { KeptPod, PodFailure } from '../observe/pod.ts'
 import {
   isObserved,
@@ -35,6 +37,8 @@ export function isOtherwiseReady(
 export interface ReadinessFacts {
   readonly set: SetCounts | null
   readonly pods: readonly KeptPod[]
+  /** By ordinal: what replicas report. */
+  readonly views: ReadonlyMap<number, HealthView | null | undefined>
   readonly storage: StorageStatement
   /** What the StatefulSet failed to create, in the words of its Event; null for nothing. */
   readonly failedCreate: string | null
@@ -78,7 +82,7 @@ const enough: readonly StorageStatement['reason'][] = ['Bound', 'NearlyFull']
 
 function readyStatement(
   resource: Resource,
-  { set, pods, storage, failedCreate }: KnownSet,
+  { set, pods, views, storage, failedCreate }: KnownSet,
 ): Statement<ReasonOf<'Ready'>> {
   const wanted = wantedReplicas(resource)
   const counted = `${set.readyReplicas} of ${wanted} pods are ready`
@@ -110,8 +114,8 @@ function readyStatement(
     return { reason: 'RollingOut', message }
   }
   if (set.readyReplicas < wanted) {
-    const unready = unreadyNames(resource, pods)
-    return { reason: 'Initializing', message: `${counted}; not yet: ${unready}.${shortage}` }
+    const unready = unreadyText(resource, pods, views)
+    return { reason: 'Initializing', message: `${counted}; not yet: ${unready}${shortage}` }
   }
   return { reason: 'AllReady', message: `${counted}${heldText(resource, set)}.` }
 }
@@ -153,8 +157,43 @@ function shortageText(resource: Resource): string {
   return `Not all pods were made: where that stays so, kubectl describe statefulset ${childNames(resource).base} --namespace ${namespace} says why.`
 }
 
-function unreadyNames(resource: Resource, pods: readonly KeptPod[]): string {
+const lacks: Readonly<Record<Exclude<UnreadyReason, 'initializing'>, string>> = {
+  'too-few-blocks': 'too few blocks',
+  lagging: 'too far behind its signers',
+  'behind-sibling': 'too far behind another replica',
+}
+const dataHint =
+  'Blocks come from peers: PeersConnected and SignersAgree say what is wrong where none do.'
+
+interface UnreadyPod {
+  readonly text: string
+  readonly lacksData: boolean
+}
+
+/** The pods that are not ready, and where to look where they lack blocks. */
+function unreadyText(
+  resource: Resource,
+  pods: readonly KeptPod[],
+  views: ReadinessFacts['views'],
+): string {
+  const unready = unreadyPods(resource, pods, views)
+  const named = unready.map(({ text }) => text).join(', ') || 'none is known'
+  return unready.some(({ lacksData }) => lacksData) ? `${named}. ${dataHint}` : `${named}.`
+}
+
+/** The same with what they lack themselves. */
+function unreadyPods(
+  resource: Resource,
+  pods: readonly KeptPod[],
+  views: ReadinessFacts['views'],
+): UnreadyPod[] {
   const ready = new Set(pods.filter(({ isReady }) => isReady).map(({ name }) => name))
-  const wanted = wantedOrdinals(resource).map((ordinal) => podName(resource, ordinal))
-  return wanted.filter((name) => !ready.has(name)).join(', ') || 'none is known'
+  return wantedOrdinals(resource).flatMap((ordinal): UnreadyPod[] => {
+    const name = podName(resource, ordinal)
+    const reason = views.get(ordinal)?.unready ?? null
+    if (ready.has(name)) return []
+    return reason === null || reason === 'initializing'
+      ? [{ text: name, lacksData: false }]
+      : [{ text: `${name} (${lacks[reason]})`, lacksData: true }]
+  })
 }

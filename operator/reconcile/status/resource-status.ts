@@ -145,6 +145,7 @@ function readiness<F>(
   const facts = {
     set: state.counts,
     pods: advisedPods(resource, state.pods, identity),
+    views: state.views,
     storage,
     isExpanding: plan?.isSetBeingRemoved === true || state.isParked,
     failedCreate: findings.failedCreate,

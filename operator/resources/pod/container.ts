@@ -8,7 +8,7 @@ import type {
   V1ResourceRequirements,
   V1VolumeMount,
 } from '@kubernetes/client-node'
-import { type ProgramName, paths, ports, probes } from '../../../src/service/contract.ts'
+import { type ProgramName, ports, probes } from '../../../src/service/contract.ts'
 
 interface ContainerParts {
   readonly program: ProgramName
@@ -38,7 +38,7 @@ export function programContainer(parts: ContainerParts): V1Container {
     env,
     resources: resources[program],
     volumeMounts: mounts,
-    ...containerProbes,
+    ...containerProbes(program),
     terminationMessagePolicy: 'FallbackToLogsOnError',
     securityContext: {
       allowPrivilegeEscalation: false,
@@ -52,27 +52,29 @@ export function programContainer(parts: ContainerParts): V1Container {
  * The port accepts from the first moment, so startup and liveness only fail where the process hangs;
  * a node that catches up is unready, and never killed for it.
  */
-const containerProbes: Readonly<
-  Record<'startupProbe' | 'livenessProbe' | 'readinessProbe', V1Probe>
-> = {
-  startupProbe: {
-    tcpSocket: { port: probes.startup.tcpPort },
-    periodSeconds: 2,
-    timeoutSeconds: 2,
-    failureThreshold: 90,
-  },
-  livenessProbe: {
-    tcpSocket: { port: probes.liveness.tcpPort },
-    periodSeconds: 20,
-    timeoutSeconds: 5,
-    failureThreshold: 6,
-  },
-  readinessProbe: {
-    httpGet: { path: paths.health, port: probes.readiness.httpPort },
-    periodSeconds: 5,
-    timeoutSeconds: 3,
-    failureThreshold: 3,
-  },
+function containerProbes(
+  program: ProgramName,
+): Readonly<Record<'startupProbe' | 'livenessProbe' | 'readinessProbe', V1Probe>> {
+  return {
+    startupProbe: {
+      tcpSocket: { port: probes.startup.tcpPort },
+      periodSeconds: 2,
+      timeoutSeconds: 2,
+      failureThreshold: 90,
+    },
+    livenessProbe: {
+      tcpSocket: { port: probes.liveness.tcpPort },
+      periodSeconds: 20,
+      timeoutSeconds: 5,
+      failureThreshold: 6,
+    },
+    readinessProbe: {
+      httpGet: { path: probes.readiness.path[program], port: probes.readiness.httpPort },
+      periodSeconds: 5,
+      timeoutSeconds: 3,
+      failureThreshold: 3,
+    },
+  }
 }
 
 function containerPorts(program: ProgramName): V1ContainerPort[] {

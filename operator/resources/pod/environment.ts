@@ -43,7 +43,7 @@ export function generatorEnvironment(generator: Generator, context: GeneratorCon
 
 /** The environment of a Host. */
 export function hostEnvironment(host: Host, context: HostContext): V1EnvVar[] {
-  const { registry, trustedSigners = [] } = host.spec
+  const { registry, readiness, trustedSigners = [] } = host.spec
   const { schemaSource, clusterDomain } = context
   return [
     ...commonEnvironment(host),
@@ -51,6 +51,8 @@ export function hostEnvironment(host: Host, context: HostContext): V1EnvVar[] {
       [environment.publicHealthAddress]: `0.0.0.0:${ports.publicHealth}`,
       [environment.bootstrapPeersFile]: `${configPath}/${bootstrapPeersKey}`,
       [environment.siblingsFile]: `${configPath}/${siblingsKey}`,
+      [environment.readyMinBlocks]: numberText(readiness?.minBlocks),
+      [environment.readyMaxLag]: numberText(readiness?.maxLag),
       [environment.trustedSignersFile]: namesGenerators(host)
         ? `${configPath}/${trustedSignersKey}`
         : undefined,
@@ -99,6 +101,10 @@ export function startHeightOf({ spec }: V1PodTemplateSpec): string {
 }
 
 const startSetting = 'GENERATOR_START_HEIGHT'
+
+function numberText(value: number | undefined): string | undefined {
+  return value === undefined ? undefined : String(value)
+}
 
 /** `latest` is the program's own default. */
 function startHeight(start: Start | undefined): string | undefined {

@@ -77,7 +77,8 @@ function hostInputs(
   host: Host,
   { clusterDomain, schemaSource }: Pick<HostContext, 'clusterDomain' | 'schemaSource'>,
 ): object {
-  const { registry, trustedSigners } = host.spec
+  const { registry, readiness, trustedSigners } = host.spec
+  const { minBlocks, maxLag } = readiness ?? {}
   const { rpcUrl, lcdUrl, adminTokenSecretRef } = registry
   return {
     ...commonInputs(host),
@@ -89,6 +90,7 @@ function hostInputs(
       key: adminTokenSecretRef.key,
     },
     trustedSigners,
+    readiness: minBlocks === undefined && maxLag === undefined ? undefined : { minBlocks, maxLag },
   }
 }
 

@@ -11,7 +11,10 @@ export interface Range {
 }
 
 interface Announcements {
+  /** What it can serve, by its own word and by what came from it since. */
   of(peer: string): Range | null
+  /** Its own word alone. */
+  saidBy(peer: string): Range | null
   /** A peer's own word, replacing its last one. Returns true when that changed anything. */
   announce(peer: string, range: Range | null): boolean
   /** A block of this height came from the peer: it has at least that. Returns true when it is news. */
@@ -29,6 +32,7 @@ interface Announcements {
 
 interface AnnouncedRange {
   range: Range | null
+  said: Range | null
   isVerified: boolean
 }
 
@@ -37,7 +41,7 @@ export function createAnnouncements(maxRemembered: number): Announcements {
   const here = new Map<string, AnnouncedRange>()
   const verifiedBefore = new Map<string, true>()
 
-  const announce = (peer: string, range: Range | null): boolean => {
+  const change = (peer: string, range: Range | null): boolean => {
     const standing = here.get(peer)
     if (standing === undefined) return false
     const last = standing.range
@@ -47,10 +51,15 @@ export function createAnnouncements(maxRemembered: number): Announcements {
 
   return {
     of: (peer) => here.get(peer)?.range ?? null,
-    announce,
+    saidBy: (peer) => here.get(peer)?.said ?? null,
+    announce: (peer, range) => {
+      const standing = here.get(peer)
+      if (standing !== undefined) standing.said = range
+      return change(peer, range)
+    },
     raise: (peer, height) => {
       const last = here.get(peer)?.range ?? { tail: height, head: height }
-      return announce(peer, {
+      return change(peer, {
         tail: Math.min(last.tail, height),
         head: Math.max(last.head, height),
       })
@@ -69,7 +78,7 @@ export function createAnnouncements(maxRemembered: number): Announcements {
     },
     connected: (peer) => {
       if (here.has(peer)) return
-      here.set(peer, { range: null, isVerified: verifiedBefore.has(peer) })
+      here.set(peer, { range: null, said: null, isVerified: verifiedBefore.has(peer) })
       verifiedBefore.delete(peer)
     },
     disconnected: (peer) => {
@@ -78,7 +87,8 @@ export function createAnnouncements(maxRemembered: number): Announcements {
     },
     distrust: (peer) => {
       const standing = here.get(peer)
-      if (standing !== undefined) Object.assign(standing, { range: null, isVerified: false })
+      if (standing !== undefined)
+        Object.assign(standing, { range: null, said: null, isVerified: false })
       verifiedBefore.delete(peer)
     },
   }

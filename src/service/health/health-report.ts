@@ -5,9 +5,11 @@ import type {
   GapReport,
   HealthReport,
   ProgramName,
+  ReadyReport,
   SchemaState,
   SignerReport,
   TrustMode,
+  UnreadyReport,
   UpstreamMode,
 } from '../contract.ts'
 
@@ -23,6 +25,8 @@ interface PeerState {
 export interface HealthState {
   /** True from the moment everything is open until the program stops. */
   readonly ready: boolean
+  /** Why a program that is open lacks data; null for a Generator, and for a Host that has enough. */
+  readonly unready: UnreadyReport | null
   readonly chain: string
   readonly network: string
   readonly storeOpen: boolean
@@ -59,6 +63,7 @@ export interface HealthState {
 export function startingState(chain: string, network: string): HealthState {
   return {
     ready: false,
+    unready: null,
     chain,
     network,
     storeOpen: false,
@@ -108,6 +113,20 @@ export interface ReportContext {
   readonly nowMs: number
 }
 
+const initializing: UnreadyReport = {
+  reason: 'initializing',
+  message: 'The program starts or stops.',
+}
+
+/** The body of `GET /ready`. */
+export function toReadyReport({
+  ready: isOpen,
+  unready: lack,
+}: Pick<HealthState, 'ready' | 'unready'>): ReadyReport {
+  const unready = isOpen ? lack : initializing
+  return { ready: unready === null, unready }
+}
+
 /** The body of `GET /health`. */
 export function toHealthReport(state: HealthState, context: ReportContext): HealthReport {
   const { head, sourceHead } = state
@@ -145,6 +164,7 @@ export function toHealthReport(state: HealthState, context: ReportContext): Heal
     trust: state.trust,
     signers: state.signers,
     schema: state.schema,
+    unready: toReadyReport(state).unready,
     error: state.errors[0] ?? null,
     errors: state.errors,
   }

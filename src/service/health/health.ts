@@ -1,6 +1,6 @@
 /**
- * The health server: opened before anything else, it returns 503 until the program is ready. The
- * Generator's schema endpoints are routes on it. A second address, if configured, serves the same
+ * The health server: opened before anything else, `/health` returns 503 until the program is open, and `/ready` until it
+ * has data as well. The Generator's schema endpoints are routes on it. A second address, if configured, serves the same
  * `/health` and nothing else, so that it can be public.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify'
@@ -14,6 +14,7 @@ import {
   type ReportContext,
   toHealthReport,
   toMetricsJson,
+  toReadyReport,
 } from './health-report.ts'
 import { type HttpServer, openHttpServer } from './http-server.ts'
 
@@ -62,6 +63,12 @@ export async function openHealthServer(
   }
   const routes = async (server: FastifyInstance): Promise<void> => {
     healthRoute(server)
+    server.get(paths.ready, (_request, reply) => {
+      const report = toReadyReport(parts.state())
+      return uncached(reply)
+        .code(report.ready ? 200 : 503)
+        .send(report)
+    })
     server.get(paths.metrics, async (request, reply) => {
       if (wantsJson(request.headers.accept)) {
         return uncached(reply).send(
@@ -78,7 +85,7 @@ export async function openHealthServer(
         version: options.version,
         status: 'running',
         timestamp: new Date().toISOString(),
-        endpoints: [paths.health, paths.metrics, ...further],
+        endpoints: [paths.health, paths.ready, paths.metrics, ...further],
       }),
     )
     const further: string[] = []

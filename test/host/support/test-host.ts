@@ -117,7 +117,7 @@ export async function openTestHost(t: TestContext, setup: TestHostSetup = {}): P
       onFatal,
     },
   )
-  status.report({ p2p: mesh.p2p })
+  status.report({ p2p: mesh.p2p, siblings: mesh.siblings })
   const stored = (condition: () => boolean): Promise<void> => {
     if (condition()) return Promise.resolve()
     return new Promise((resolve) => {
@@ -132,7 +132,7 @@ export async function openTestHost(t: TestContext, setup: TestHostSetup = {}): P
   let closed: Promise<void> | null = null
   const closeAll = async (): Promise<void> => {
     trust.close()
-    status.report({ p2p: null })
+    status.report({ p2p: null, siblings: null })
     await mesh.close()
     await closeWriter()
   }

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { storedHeads } from '../../../src/host/apply/signer-heads.ts'
+import { storedHead } from '../../../src/host/stored-range.ts'
 import { createChain, shapes } from '../../support/chain/block-factory.ts'
 import { testSigner } from '../../support/chain/sealed-blocks.ts'
 import { until } from '../../support/p2p-room.ts'
@@ -11,6 +12,7 @@ import { openTestGenerator, proofOf } from '../../support/test-generator.ts'
 import { storedChain, testDirectory } from '../../support/test-store.ts'
 import { openTestHost, type TestHost } from '../support/test-host.ts'
 
+const unready = (host: TestHost): string | undefined => host.status.state().unready?.reason
 const longAfter = 10 * 60_000
 const alice = testSigner('alice', 'Ed25519').identity
 const env = { HOST_TRUSTED_SIGNERS: alice }
@@ -39,10 +41,19 @@ describe('an empty Host whose Generator is gone', () => {
     const sibling = await openSibling(t, 1, 301)
     const file = fileOf(t, [])
     const host = await openTestHost(t, { env: { ...env, HOST_SIBLINGS_FILE: file } })
+    assert.equal(unready(host), 'too-few-blocks')
+    const seen = new Set<string | undefined>()
+    const watched = host.stored(() => {
+      seen.add(unready(host))
+      return storedHead(host.reader) === 301
+    })
     writeFileSync(file, sibling.address)
     await host.reached(64)
     host.pass(longAfter)
-    await host.reached(301)
+    await watched
+    assert.deepEqual([...seen], ['too-few-blocks', 'behind-sibling', undefined])
+    assert.deepEqual([unready(host), unready(sibling)], [undefined, undefined])
+    assert.equal(host.status.gauges.siblings(), 1)
     assert.deepEqual(storedChain(host.reader), storedChain(sibling.reader))
     assert.deepEqual(host.status.state().gaps, [])
     assert.equal(host.status.state().sourceHead, null)

@@ -17,6 +17,7 @@ import { captureLog } from '../../support/captured-log.ts'
 const peer = { id: '12D3KooWPeer', addresses: ['/ip4/10.0.0.2/tcp/9171'] }
 const readyState: HealthState = {
   ready: true,
+  unready: null,
   chain: 'Ethereum',
   network: 'Mainnet',
   storeOpen: true,
@@ -112,6 +113,28 @@ test('/health returns 503 and "unhealthy" during initialization, then 200 and "h
   assert.equal(((await ready.json()) as { status: string }).status, 'healthy')
 })
 
+test('/ready returns 503 and why while data is missing, when /health returns 200 already', async (t) => {
+  t.after(() => {
+    state = readyState
+  })
+  const answer = async (path: string): Promise<unknown[]> => {
+    const response = await fetch(base + path)
+    const body = (await response.json()) as Record<string, unknown>
+    return [response.status, body['ready'] ?? body['status'], body['unready']]
+  }
+  const unready = { reason: 'too-few-blocks', message: 'None is stored.' } as const
+  state = { ...readyState, unready }
+  assert.deepEqual(await answer('/ready'), [503, false, unready])
+  assert.deepEqual(await answer('/health'), [200, 'healthy', unready])
+  state = readyState
+  assert.deepEqual(await answer('/ready'), [200, true, null])
+  assert.deepEqual(await answer('/health'), [200, 'healthy', null])
+  state = startingState('Ethereum', 'Mainnet')
+  const starting = { reason: 'initializing', message: 'The program starts or stops.' }
+  assert.deepEqual(await answer('/ready'), [503, false, starting])
+  assert.deepEqual(await answer('/health'), [503, 'unhealthy', starting])
+})
+
 test('/health has the fields that probes read and those that operators need', async () => {
   const { timestamp, uptime, uptime_seconds, ...rest } = await json('/health')
   assert.deepEqual(rest, {
@@ -145,6 +168,7 @@ test('/health has the fields that probes read and those that operators need', as
     trust: 'bootstrap',
     signers: readyState.signers,
     schema: { state: 'different', differing: ['Block.uncles'] },
+    unready: null,
     error: { code: 'CHAIN_UNREACHABLE', message: 'No connection.' },
     errors: [
       { code: 'CHAIN_UNREACHABLE', message: 'No connection.' },
@@ -183,7 +207,7 @@ test('the lag behind a node that does not respond is unknown', async (t) => {
   assert.equal((await json('/health'))['lag'], null)
 })
 
-for (const path of ['/health', '/metrics', '/', '/api/v1/example']) {
+for (const path of ['/health', '/ready', '/metrics', '/', '/api/v1/example']) {
   test(`HEAD ${path} returns what GET does, without a body`, async () => {
     const [head, get] = await Promise.all([
       fetch(base + path, { method: 'HEAD' }),
@@ -224,7 +248,7 @@ test('/ lists what is served', async () => {
     service: 'viewmesh host',
     version: '1.2.3',
     status: 'running',
-    endpoints: ['/health', '/metrics', '/api/v1/example', '/broken'],
+    endpoints: ['/health', '/ready', '/metrics', '/api/v1/example', '/broken'],
   })
 })
 

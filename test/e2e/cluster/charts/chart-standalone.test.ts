@@ -3,8 +3,9 @@ import { test } from 'node:test'
 import type { Generator, Host } from '../../../../operator/api.ts'
 import { generatorObjects } from '../../../../operator/resources/generator-objects.ts'
 import { hostObjects } from '../../../../operator/resources/host-objects.ts'
+import { siblingAddresses } from '../../../../operator/resources/names/addresses.ts'
 import type { ChildObject } from '../../../../operator/resources/objects/child-object.ts'
-import type { GeneratorContext } from '../../../../operator/resources/pod/context.ts'
+import type { GeneratorContext, HostContext } from '../../../../operator/resources/pod/context.ts'
 import { readSchema } from '../../../support/resources/crd-schema.ts'
 import {
   generatorCases,
@@ -89,15 +90,20 @@ async function ofGenerator(
 }
 
 /** The same of a Host. */
-async function ofHost(host: Host, given: object): Promise<Both> {
+async function ofHost(
+  host: Host,
+  given: object,
+  values: object = {},
+  context: Partial<HostContext> = {},
+): Promise<Both> {
   const { metadata, spec } = host
   const { generators: _, ...alone } = spec
   const identity = { ...spec.identity, secretRef: { name: existingSecret } }
   const { objects } = hostObjects(
     { ...host, spec: { ...alone, identity } },
-    { ...hostContext, defaults },
+    { ...hostContext, defaults, ...context },
   )
-  const rendered = await renderChart('host', metadata, { ...shared, spec: given })
+  const rendered = await renderChart('host', metadata, { ...shared, spec: given, ...values })
   return [byName(rendered.filter((object) => !isHook(object))), byName(objects)]
 }
 
@@ -169,8 +175,22 @@ const hostSpecs: Readonly<Record<string, object>> = {
   'half a registry': { registry: { lcdUrl: 'https://registry.example.org' } },
   'no network policy': { networkPolicy: { enabled: false } },
   'suspended pods': { replicas: 2, suspend: true, services: { p2p: { type: 'LoadBalancer' } } },
+  'blocks and a lag to be ready with': { readiness: { minBlocks: 0, maxLag: 50 } },
+  'a lag to be ready with': { readiness: { maxLag: 1_000_000 } },
   'the network of its machine': { podTemplate: { spec: { hostNetwork: true } } },
 }
+
+test('the standalone chart names the replicas to each other that its values name', async () => {
+  const spec = { replicas: 2 }
+  const host = withSpec(readHost('host-minimal'), spec)
+  const peerIDs = new Map([
+    [0, 'first'],
+    [1, 'second'],
+  ])
+  const siblings = siblingAddresses(host, peerIDs, hostContext.clusterDomain)
+  assert.equal(siblings.length, 2)
+  assert.deepEqual(...(await ofHost(host, spec, { siblings }, { peerIDs })))
+})
 
 for (const [what, spec] of Object.entries(hostSpecs)) {
   test(`host with ${what}: the standalone chart makes the same as the operator`, async () => {

@@ -161,9 +161,11 @@ export function generatorOf(name: string, more: object = {}): Written {
   return { kind: 'Generator', name, spec }
 }
 
-/** A Host with small volumes and requests. */
+/** A Host with small volumes and requests, which is ready without blocks as well: most tests have no Generator. */
 export function hostOf(name: string, more: object = {}): Written {
-  return { kind: 'Host', name, spec: { chain, storage: small, ...modest('host'), ...more } }
+  const readiness = { minBlocks: 0 }
+  const spec = { chain, storage: small, readiness, ...modest('host'), ...more }
+  return { kind: 'Host', name, spec }
 }
 
 /** Makes pods that fit on no machine: everything is made but running pods. */

@@ -108,6 +108,7 @@ test('a lonely replica is explained', () => {
     upstreamMode: null,
     schema: 'embedded',
     trust: null,
+    unready: null,
     identity: null,
     errors: [],
   } as const

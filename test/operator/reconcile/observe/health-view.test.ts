@@ -36,6 +36,7 @@ test('what a program says of itself is read', () => {
     upstreamMode: 'http',
     schema: null,
     trust: null,
+    unready: null,
     errors: [],
   })
 })
@@ -72,6 +73,22 @@ test('a head of the node stands still once it is a minute old by the clock of th
   assert.equal(seen('2026-01-02T03:04:01.000Z'), null)
   assert.equal(seen(null), null)
   assert.equal(seen('yesterday'), null)
+})
+
+test('why it is not ready is read, and another reason than ours is none', () => {
+  const read = (unready: unknown): unknown =>
+    parseHealth(JSON.stringify({ ...report, unready }))?.unready
+  assert.equal(read({ reason: 'lagging', message: 'It is 70 blocks behind.' }), 'lagging')
+  for (const strange of [null, 'lagging', { reason: 'tired' }, { reason: 1 }]) {
+    assert.equal(read(strange), null)
+  }
+})
+
+test('a peer ID is letters and digits, since it becomes part of addresses', () => {
+  for (const id of ['me\n/dns4/evil.example.org/tcp/9171/p2p/me', 'a/b', 'a b', '']) {
+    const p2p = { self: { id, addresses: [] }, peers: [] }
+    assert.equal(parseHealth(JSON.stringify({ ...report, p2p }))?.peerID, null)
+  }
 })
 
 test('an error keeps its remedy, which is cut like its message', () => {

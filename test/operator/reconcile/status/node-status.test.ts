@@ -36,6 +36,7 @@ const view: HealthView = {
   schema: 'current',
   identity: 'aa',
   trust: 'bootstrap',
+  unready: null,
   errors: [],
 }
 const facts: NodeFacts = {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { V1PodSpec } from '@kubernetes/client-node'
+import { type HealthView, parseHealth } from '../../../../operator/reconcile/observe/health-view.ts'
 import { type KeptPod, keepPod } from '../../../../operator/reconcile/observe/pod.ts'
 import type { SetCounts } from '../../../../operator/reconcile/observe/set-counts.ts'
 import {
@@ -25,6 +26,7 @@ const set: SetCounts = {
 const facts: ReadinessFacts = {
   set,
   pods: [],
+  views: new Map(),
   storage: { reason: 'Bound', message: 'All claims are bound.' },
   isExpanding: false,
   failedCreate: null,
@@ -55,6 +57,24 @@ test('a StatefulSet that is new, or that its controller has not seen yet, is pen
   assert.deepEqual(reasons({ set: null }), ['Pending', 'Progressing'])
   assert.deepEqual(reasons({}, { observedGeneration: 2 }), ['Pending', 'Progressing'])
   assert.deepEqual(reasons({ set: null, isExpanding: true }), ['Pending', 'ExpandingStorage'])
+})
+
+test('of pods that are not ready it is said what data they lack, as far as they say so', () => {
+  const saying = (unready: unknown): HealthView =>
+    parseHealth(JSON.stringify({ program: 'host', unready })) ?? assert.fail('this is no report')
+  const messageOf = (...said: readonly unknown[]): string => {
+    const views = new Map(said.map((unready, ordinal) => [ordinal, saying(unready)]))
+    return readinessOf(host, { ...facts, views, set: { ...set, readyReplicas: 0 } }).ready.message
+  }
+  const figures = { message: '7 blocks are stored' }
+  assert.equal(
+    messageOf({ reason: 'too-few-blocks', ...figures }, { reason: 'behind-sibling', ...figures }),
+    '0 of 2 pods are ready; not yet: mainnet-host-0 (too few blocks), mainnet-host-1 (too far behind another replica). Blocks come from peers: PeersConnected and SignersAgree say what is wrong where none do.',
+  )
+  assert.equal(
+    messageOf({ reason: 'initializing' }, { reason: 'see http://evil.example.org', ...figures }),
+    '0 of 2 pods are ready; not yet: mainnet-host-0, mainnet-host-1.',
+  )
 })
 
 test('pods that run and are not ready yet are initializing', () => {

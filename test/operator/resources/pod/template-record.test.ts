@@ -122,6 +122,8 @@ const replacingHost: Readonly<Record<string, object>> = {
   'admin token': { registry: { adminTokenSecretRef: { key: 'other' } } },
   signers: { trustedSigners: null },
   'last Generator': { generators: null },
+  'lag to be ready': { readiness: { maxLag: 50 } },
+  'number of blocks to be ready': { readiness: { minBlocks: null } },
 }
 
 const replacingGenerator: Readonly<Record<string, object>> = {
@@ -188,6 +190,38 @@ for (const [name, change] of Object.entries({
     assert.equal(generatorInputsOf(changedGenerator(change)), generatorInputsOf(generator))
   })
 }
+
+test('that readiness says nothing is the same as that there is none', () => {
+  const [without, empty] = [null, { maxLag: null, minBlocks: null }].map((readiness) =>
+    changedHost({ readiness }),
+  )
+  assert.ok(without && empty)
+  assert.equal(inputsOf(empty), inputsOf(without))
+  assert.deepEqual(hostPodTemplate(empty, hostContext), hostPodTemplate(without, hostContext))
+})
+
+test('pods that an older operator made keep their probe and know no siblings until the next change', () => {
+  const template = hostPodTemplate(host, hostContext)
+  const [program] = template.spec?.containers ?? []
+  assert.ok(program)
+  assert.deepEqual(program.readinessProbe?.httpGet, { path: '/ready', port: 8080 })
+  const old: V1PodTemplateSpec = structuredClone(template)
+  Object.assign(old.spec?.containers[0] ?? {}, {
+    readinessProbe: { ...program.readinessProbe, httpGet: { path: '/health', port: 8080 } },
+    env: program.env?.filter(({ name }) => name !== 'HOST_SIBLINGS_FILE'),
+  })
+  const recorded = { inputs: inputsOf(host), template: old }
+  const context = { ...hostContext, recorded, recordedSignersFile: true }
+  const { updateAvailable } = hostObjects(host, context)
+  assert.deepEqual(recordOf(host, context).recorded, recorded)
+  assert.deepEqual(
+    updateAvailable?.filter((path) => /readinessProbe|HOST_SIBLINGS_FILE/.test(path)),
+    updateAvailable,
+  )
+  const changed = changedHost({ readiness: { maxLag: 50 } })
+  const after = recordOf(changed, context).recorded?.template
+  assert.deepEqual(after, hostPodTemplate(changed, hostContext))
+})
 
 /** The record that an operator left which knew of no file of signers. */
 const former: Recorded = {
