@@ -14,7 +14,11 @@ import {
   text,
   url,
 } from '../service/settings/setting-kinds.ts'
-import { loadSettings, type SettingSources } from '../service/settings/settings.ts'
+import {
+  type LoadedSettings,
+  loadSettingsWithOrigins,
+  type SettingSources,
+} from '../service/settings/settings.ts'
 import type { RequiredChainId } from './ingest/chain-id.ts'
 import { type StartHeight, startHeight } from './ingest/start-height.ts'
 
@@ -112,13 +116,13 @@ export const generatorSettings: SettingsTable<GeneratorSettings> = {
     kind: list(secretText),
     default: [],
     secret: true,
-    doc: 'Keys the schema endpoint accepts; without any it refuses every request in token mode.',
+    doc: 'Keys the schema endpoint accepts; without any it refuses every request in token mode. Their file is read again when it changes; keys that are no longer in it are accepted for one more hour.',
   },
 }
 
 /** Reads and checks all settings. Throws CONFIG_INVALID. */
-export function loadGeneratorSettings(sources: SettingSources): GeneratorSettings {
-  return loadSettings(generatorSettings, sources, { check: checkSettings })
+export function loadGeneratorSettings(sources: SettingSources): LoadedSettings<GeneratorSettings> {
+  return loadSettingsWithOrigins(generatorSettings, sources, { check: checkSettings })
 }
 
 function checkSettings(settings: GeneratorSettings): readonly string[] {

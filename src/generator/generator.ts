@@ -23,6 +23,7 @@ import { openGeneratorApi } from './api.ts'
 import { type GeneratorSettings, requiredChainId } from './config.ts'
 import { defaultHeadTiming, type HeadTiming } from './head/timing.ts'
 import { type GeneratorMesh, openMesh } from './mesh.ts'
+import { openSchemaKeys, type SchemaKeys } from './schema/schema-keys.ts'
 import { schemaRoutes } from './schema/schema-routes.ts'
 import { createGeneratorStatus, declareGauges, type GeneratorStatusReporter } from './status.ts'
 import type { SealWriterData, SealWriterEvents, SealWriterRequests } from './writer-thread.ts'
@@ -30,6 +31,8 @@ import type { SealWriterData, SealWriterEvents, SealWriterRequests } from './wri
 export interface GeneratorOptions extends GeneratorSettings {
   /** Times of signed heads that differ from the usual ones. */
   readonly headTiming?: Partial<HeadTiming>
+  /** The file that the schema keys were read from, if it was one. */
+  readonly schemaApiKeysFile?: string | undefined
 }
 
 /** Where a running Generator can be reached. */
@@ -65,9 +68,11 @@ export async function openGenerator(
   const metrics = running.own('metrics', openMetrics({ thread: 'main' }))
   const { registry } = metrics
   declareGauges(status, registry)
+  const { schemaApiKeys: keys, schemaApiKeysFile: file } = settings
+  const schemaKeys = running.own('schema keys', openSchemaKeys({ keys, file }, { log }))
   const health = running.own(
     'health server',
-    await openHealth(settings, network, { log, metrics, status }),
+    await openHealth(settings, network, { log, metrics, status, schemaKeys }),
   )
   const api = running.own('api', await openGeneratorApi({ settings, network }, { log, registry }))
   await requireFree({ address: tcpAddress(settings.p2pListen), setting: 'DB_P2P_LISTEN_ADDR' })
@@ -124,11 +129,12 @@ function openHealth(
     readonly log: Logger
     readonly metrics: ReturnType<typeof openMetrics>
     readonly status: GeneratorStatusReporter
+    readonly schemaKeys: SchemaKeys
   },
 ): ReturnType<typeof openHealthServer> {
-  const { log, metrics, status } = parts
-  const auth = { mode: settings.schemaAuthMode, keys: settings.schemaApiKeys }
-  if (auth.mode === 'token' && auth.keys.length === 0)
+  const { log, metrics, status, schemaKeys } = parts
+  const auth = { mode: settings.schemaAuthMode, keys: schemaKeys.accepted }
+  if (auth.mode === 'token' && settings.schemaApiKeys.length === 0)
     log.info('schema endpoint refuses every request: SCHEMA_API_KEYS is empty')
   return openHealthServer(
     {

@@ -10,11 +10,12 @@ export async function runGenerator(argv: readonly string[]): Promise<never> {
 }
 
 async function start(argv: readonly string[], running: Running): Promise<void> {
-  const settings = loadGeneratorSettings({ argv, env: process.env })
+  const { settings, secretFiles } = loadGeneratorSettings({ argv, env: process.env })
   const { logLevel: level, keyringSecret, apiKey, schemaApiKeys } = settings
   const secrets = [keyringSecret, ...(apiKey === null ? [] : [apiKey]), ...schemaApiKeys]
   const log = openLog({ name: 'generator', level, secrets })
   running.useLog(log)
   const { openGenerator } = await import('./generator.ts')
-  await openGenerator(settings, { log, running, secrets })
+  const options = { ...settings, schemaApiKeysFile: secretFiles.schemaApiKeys }
+  await openGenerator(options, { log, running, secrets })
 }

@@ -5,7 +5,7 @@ import { type GeneratorSettings, loadGeneratorSettings } from '../../src/generat
 const needed = { DB_KEYRING_SECRET: 'secret', NODE_RPC_URL: 'http://127.0.0.1:8545' }
 
 const load = (env: Readonly<Record<string, string>>, argv: string[] = []): GeneratorSettings =>
-  loadGeneratorSettings({ argv, env: { ...needed, ...env } })
+  loadGeneratorSettings({ argv, env: { ...needed, ...env } }).settings
 
 test('the execution node and the keyring secret are all that must be set', () => {
   const settings = load({})

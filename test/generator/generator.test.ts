@@ -1,5 +1,6 @@
 /** `viewmesh generator` as a container runs it, beside a real node, looked at from outside. */
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -118,7 +119,9 @@ const sealQuery =
   '{ BlockSignature(order: {blockNumber: ASC}) { blockNumber blockHash signatureIdentity } }'
 
 test('blocks are mined, sealed, queried, pruned, orphaned and resumed after SIGTERM and kill -9', async (t) => {
-  const program = await startGenerator(t, { SCHEMA_API_KEYS: 'a-schema-key' })
+  const keysFile = join(testDirectory(t), 'schema-keys')
+  writeFileSync(keysFile, 'a-schema-key')
+  const program = await startGenerator(t, { SCHEMA_API_KEYS_FILE: keysFile })
   const { anvil } = program
   const emitter = await deployEmitter(anvil)
 
@@ -170,6 +173,21 @@ test('blocks are mined, sealed, queried, pruned, orphaned and resumed after SIGT
     const answer = (await (await fetch(url, { headers })).json()) as { network: string }
     assert.equal(answer.network, 'Local__Devnet')
   })
+
+  await t.test(
+    'a renewed schema key is accepted without a restart, and the old one still is',
+    async () => {
+      const statusWith = async (key: string): Promise<number> =>
+        (await fetch(`${program.healthUrl}/api/v1/schema`, { headers: { 'x-api-key': key } }))
+          .status
+      assert.equal(await statusWith('another-key'), 403)
+      writeFileSync(keysFile, 'another-key')
+      await program.child.says('file read again')
+      assert.equal(await statusWith('another-key'), 200)
+      assert.equal(await statusWith('a-schema-key'), 200)
+      assert.doesNotMatch(program.child.stdout(), /another-key/)
+    },
+  )
 
   await t.test(
     'SIGTERM stops it at once with code 0, and it resumes without sealing twice',

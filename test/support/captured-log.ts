@@ -12,31 +12,32 @@ export interface CapturedLog {
   readonly lines: readonly LogLine[]
   /** The messages of one level, in order. */
   messages(level: string): string[]
-  /** The first line with this message, now or as soon as it is written. */
-  line(message: string): Promise<LogLine>
+  /** The first line with this message, or the one of this number from 1, now or as soon as it is written. */
+  line(message: string, number?: number): Promise<LogLine>
 }
 
 export function captureLog(): CapturedLog {
   const lines: LogLine[] = []
-  const waiting = new Set<{ readonly message: string; readonly found: (line: LogLine) => void }>()
+  const waiting = new Set<() => boolean>()
+  const nth = (message: string, number: number): LogLine | undefined =>
+    lines.filter(({ msg }) => msg === message)[number - 1]
   const write = (text: string): void => {
-    const line = JSON.parse(text) as LogLine
-    lines.push(line)
-    for (const wait of waiting)
-      if (wait.message === line.msg) {
-        waiting.delete(wait)
-        wait.found(line)
-      }
+    lines.push(JSON.parse(text) as LogLine)
+    for (const isFound of waiting) if (isFound()) waiting.delete(isFound)
   }
   const formatters = { level: (level: string) => ({ level }) }
   return {
     log: pino({ level: 'trace', base: null, formatters }, { write }),
     lines,
     messages: (level) => lines.filter((line) => line.level === level).map(({ msg }) => msg),
-    line(message) {
-      const known = lines.find(({ msg }) => msg === message)
-      if (known !== undefined) return Promise.resolve(known)
-      return new Promise((found) => waiting.add({ message, found }))
-    },
+    line: (message, number = 1) =>
+      new Promise((resolve) => {
+        const isFound = (): boolean => {
+          const line = nth(message, number)
+          if (line !== undefined) resolve(line)
+          return line !== undefined
+        }
+        if (!isFound()) waiting.add(isFound)
+      }),
   }
 }

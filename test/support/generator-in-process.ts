@@ -28,7 +28,7 @@ export async function openGeneratorInProcess(
   env: Readonly<Record<string, string>>,
   headTiming: Partial<HeadTiming> = {},
 ): Promise<GeneratorInProcess> {
-  const settings = loadGeneratorSettings({
+  const { settings } = loadGeneratorSettings({
     argv: [],
     env: {
       DB_STORE_PATH: join(home, 'store'),

@@ -6,7 +6,8 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 
 export interface SchemaAuthOptions {
   readonly mode: 'token' | 'none'
-  readonly keys: readonly string[]
+  /** The keys that are accepted now. */
+  readonly keys: () => readonly string[]
 }
 
 /** Headers of a request that may carry a key. */
@@ -39,9 +40,9 @@ export function createSchemaAuth(
   options: SchemaAuthOptions,
 ): (headers: KeyHeaders) => SchemaRefusal | null {
   if (options.mode === 'none') return () => null
-  const known = options.keys.map(digest)
-  if (known.length === 0) return () => unconfigured
   return (headers) => {
+    const known = options.keys().map(digest)
+    if (known.length === 0) return unconfigured
     const shown = shownKey(headers)
     if (shown === null) return anonymous
     return isKnown(digest(shown), known) ? null : unknown

@@ -16,7 +16,7 @@ interface Answer {
 async function get(
   path: string,
   headers: Readonly<Record<string, string>> = {},
-  auth: SchemaAuthOptions = { mode: 'none', keys: [] },
+  auth: SchemaAuthOptions = { mode: 'none', keys: () => [] },
   method: 'GET' | 'HEAD' = 'GET',
 ): Promise<Answer> {
   const server = Fastify()
@@ -81,7 +81,7 @@ test('HEAD returns what GET does', async () => {
   assert.equal((await get('', {}, undefined, 'HEAD')).status, 200)
 })
 
-const token: SchemaAuthOptions = { mode: 'token', keys }
+const token: SchemaAuthOptions = { mode: 'token', keys: () => keys }
 const refusals = {
   401: { error: 'unauthorized', message: 'missing or empty credentials' },
   403: { error: 'forbidden', message: 'invalid credentials' },
@@ -103,12 +103,17 @@ const cases: readonly [string, Record<string, string>, SchemaAuthOptions, 200 | 
     ['wrong key sent', { 'x-api-key': 'third-key' }, token, 403],
     ['wrong bearer token sent', { authorization: 'Bearer third-key' }, token, 403],
     ['a beginning of a key', { 'x-api-key': 'first-ke' }, token, 403],
-    ['no keys configured, none sent', {}, { mode: 'token', keys: [] }, 503],
-    ['no keys configured, one sent', { 'x-api-key': 'any' }, { mode: 'token', keys: [] }, 503],
+    ['no keys configured, none sent', {}, { mode: 'token', keys: () => [] }, 503],
+    [
+      'no keys configured, one sent',
+      { 'x-api-key': 'any' },
+      { mode: 'token', keys: () => [] },
+      503,
+    ],
     ['Authorization: Bearer <token>', { authorization: 'Bearer first-key' }, token, 200],
     ['bearer in lower case', { authorization: 'bearer second-key' }, token, 200],
     ['X-Api-Key: <key>', { 'x-api-key': 'second-key' }, token, 200],
-    ['mode none without a key', {}, { mode: 'none', keys }, 200],
+    ['mode none without a key', {}, { mode: 'none', keys: () => keys }, 200],
   ]
 
 for (const [name, headers, auth, status] of cases)
@@ -125,11 +130,11 @@ const documented: Readonly<Record<string, () => Promise<Answer>>> = {
   'no key sent | 401': () => get('', {}, token),
   'wrong key sent | 403': () => get('', { 'x-api-key': 'third-key' }, token),
   'Generator configured with no keys at all | 503 (fails closed; never serves unauthenticated)':
-    () => get('', { 'x-api-key': 'first-key' }, { mode: 'token', keys: [] }),
+    () => get('', { 'x-api-key': 'first-key' }, { mode: 'token', keys: () => [] }),
   '401 | schema endpoint in token mode, no key sent': () => get('/block', {}, token),
   '403 | schema endpoint, wrong key': () => get('/block', { 'x-api-key': 'third-key' }, token),
   '503 | schema endpoint, Generator has no keys configured': () =>
-    get('/block', {}, { mode: 'token', keys: [] }),
+    get('/block', {}, { mode: 'token', keys: () => [] }),
   '404 | schema endpoint with unknown {collection}': () =>
     get('/event', { 'x-api-key': 'first-key' }, token),
 }
