@@ -29,6 +29,8 @@ export const records = {
   discovered: 'viewmesh.io/learnt',
   /** On a Secret with schema keys and on pods: when it was renewed with another key than before. */
   schemaKeysRenewed: 'viewmesh.io/schema-keys-renewed',
+  /** On a Generator's connection Secret: since when its newest schema key waits to be handed out; empty for none. */
+  schemaKeyWaits: 'viewmesh.io/schema-key-waits',
   /** On a pod: hash of the ConfigMap that it was last triggered to sync. */
   configMap: 'viewmesh.io/config-map',
   /** On everything that is applied: hash of what was applied, which distinguishes a changed spec from drift. */

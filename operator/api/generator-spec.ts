@@ -132,8 +132,9 @@ interface SchemaAuth {
    */
   readonly allowedNamespaces?: readonly LabelName[]
   /**
-   * Keys of your own instead of a generated one: one Secret key, with commas between several. Where the
-   * Secret with the generated one is deleted, another is made and the pod replaced to take it.
+   * Keys of your own instead of a generated one: one Secret key, with commas between several, of which Hosts are
+   * handed the first. Where the Secret with the generated one is deleted, another is made and the pod replaced to
+   * take it; the one before is accepted for an hour more.
    */
   readonly keysSecretRef?: SecretKeyReference
 }

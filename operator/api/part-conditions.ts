@@ -324,7 +324,7 @@ export const partConditions = {
       Unauthorized: {
         status: 'False',
         meaning:
-          'The Generator refuses the key, and the embedded schema is used: where the Secret of its keys was changed since it started, set its annotation viewmesh.io/roll-at.',
+          'The Generator refuses the key, and the embedded schema is used: wait two minutes where the key was just changed, and if it stays so, set its annotation viewmesh.io/roll-at.',
       },
       Unreachable: {
         status: 'False',

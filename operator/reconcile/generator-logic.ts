@@ -2,7 +2,6 @@
 import type { Generator } from '../api.ts'
 import { generatorObjects } from '../resources/generator-objects.ts'
 import { generatorConnectionSecret } from '../resources/secrets/connection-secret.ts'
-import { firstSchemaKey } from '../resources/secrets/schema-secrets.ts'
 import type { KindLogic } from './fetch/kind-logic.ts'
 import { findSchemaKeys } from './fetch/schema-keys.ts'
 import {
@@ -24,14 +23,14 @@ export const generatorLogic: KindLogic<Generator, GeneratorFacts> = {
   kind: 'Generator',
   fetch: async (generator, parts) => {
     const upstream = await findUpstream(generator, parts)
-    const { keys, made, renewed } = await findSchemaKeys(generator, parts)
+    const { made, renewed, handed } = await findSchemaKeys(generator, parts)
     const { clusterDomain } = parts.options
     const connection = { clusterDomain, peers: parts.addresses }
     return {
       facts: { ...upstream, schemaKeysRenewed: renewed },
       secrets: [
         ...(made === null ? [] : [made]),
-        generatorConnectionSecret(generator, connection, firstSchemaKey(keys) ?? ''),
+        generatorConnectionSecret(generator, connection, handed),
       ],
     }
   },

@@ -2,8 +2,8 @@
  * How often a resource is reconciled though nothing that is watched changed: then Secrets are read again, which
  * are not watched. With few resources that is every five seconds for each. With many they take turns, so that
  * there are five a second at most, however many resources there are: half of them for all, and half for those that
- * wait. Each takes two to six requests, most of them for Generators with an execution node's key and a network
- * policy, so the API server gets no more than thirty requests a second.
+ * wait. Each takes two to seven requests, most of them for Generators with an execution node's key and a network
+ * policy, so the API server gets no more than 35 requests a second.
  */
 
 /** Two and a half in a second. */

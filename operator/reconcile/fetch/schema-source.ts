@@ -2,7 +2,8 @@
 import type { GeneratorReference } from '../../api/common-spec.ts'
 import type { Host } from '../../api.ts'
 import { childNames } from '../../resources/names/names.ts'
-import { firstSchemaKey, schemaKeysKey } from '../../resources/secrets/schema-secrets.ts'
+import { handedSchemaKey } from '../../resources/secrets/connection-secret.ts'
+import { listedSchemaKeys, schemaKeysKey } from '../../resources/secrets/schema-secrets.ts'
 import type { KubernetesApi } from '../../runtime/client/api.ts'
 import { timeOf } from '../../runtime/client/micro-time.ts'
 import type { Statement } from '../statements/problem.ts'
@@ -68,18 +69,25 @@ export function awaitedStatement({
   return { reason: 'Pending', message }
 }
 
-/** The key that a Generator's Hosts are handed; null while there is none. */
+/**
+ * The key that a Generator's Hosts are handed; null while there is none. The connection Secret says which, as long as
+ * it is one of the keys: what others write there is handed to nobody.
+ */
 async function readToken(
   { reference, generator }: Referred,
   api: KubernetesApi,
   signal: AbortSignal,
 ): Promise<string | null> {
   if (generator === null) return null
-  const own = { name: childNames(generator).schemaKeys, key: schemaKeysKey }
   const { namespace } = reference
-  const given = generator.spec.schemaAuth.keysSecretRef ?? own
-  const keys = await readSecretValue(api, { namespace, ...given }, signal)
-  return firstSchemaKey(keys ?? '') ?? null
+  const { schemaKeys, connection } = childNames(generator)
+  const given = generator.spec.schemaAuth.keysSecretRef ?? { name: schemaKeys, key: schemaKeysKey }
+  const keys = listedSchemaKeys((await readSecretValue(api, { namespace, ...given }, signal)) ?? '')
+  const [first = null] = keys
+  if (keys.length < 2) return first
+  const place = { namespace, name: connection, key: handedSchemaKey }
+  const handed = await readSecretValue(api, place, signal)
+  return handed !== null && keys.includes(handed) ? handed : first
 }
 
 function isSame(

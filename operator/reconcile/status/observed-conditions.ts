@@ -304,7 +304,7 @@ function schemaFailure(
     const reason = rowOf(failure.code, 'SchemaInSync')?.reason
     if (reason === undefined) continue
     if (reason === 'Unauthorized') {
-      const message = `Generator ${name} refuses the key, and the embedded schema is used: ${why}. It reads its keys when it starts; where their Secret was changed since, set its annotation viewmesh.io/roll-at.`
+      const message = `Generator ${name} refuses the key, and the embedded schema is used: ${why}. It takes a key that was just changed within two minutes; if it stays so, set its annotation viewmesh.io/roll-at.`
       return { reason, message }
     }
     if (reason === 'Unreadable') {

@@ -4,11 +4,15 @@
  */
 import type { V1Secret } from '@kubernetes/client-node'
 import { paths, ports } from '../../../src/service/contract.ts'
+import { records } from '../../api/annotations.ts'
 import type { Generator, Host, Resource } from '../../api.ts'
 import { serviceHost, serviceOrigin } from '../names/addresses.ts'
 import { childMetadata } from '../names/metadata.ts'
 import { childNames, networkOf } from '../names/names.ts'
 import { opaqueSecret } from '../names/secret.ts'
+
+/** Key of a Generator's Secret: the schema key that its Hosts and applications are handed. */
+export const handedSchemaKey = 'schema-key'
 
 interface ConnectionFacts {
   readonly clusterDomain: string
@@ -27,20 +31,30 @@ export function hostConnectionSecret(host: Host, facts: ConnectionFacts): V1Secr
   })
 }
 
+/** The schema key that is handed out. */
+export interface HandedKey {
+  /** Empty for none. */
+  readonly key: string
+  /** Since when a newer one waits; empty where it waits no more, null where none has. */
+  readonly waits: string | null
+}
+
 /** How to reach a Generator: its schema with a key to it, peers. */
 export function generatorConnectionSecret(
   generator: Generator,
   facts: ConnectionFacts,
-  schemaKey: string,
+  { key, waits }: HandedKey,
 ): V1Secret {
   const origin = (port: number): string => serviceOrigin(generator, port, facts.clusterDomain)
-  return connectionSecret(generator, {
+  const annotations = waits === null ? {} : { [records.schemaKeyWaits]: waits }
+  const values = {
     ...commonValues(generator, facts),
     'graphql-url': `${origin(ports.api)}${paths.graphql}`,
     'health-url': `${origin(ports.health)}${paths.health}`,
     'schema-url': `${origin(ports.health)}${paths.schema}`,
-    'schema-key': schemaKey,
-  })
+    [handedSchemaKey]: key,
+  }
+  return connectionSecret(generator, values, annotations)
 }
 
 function commonValues(
@@ -55,6 +69,11 @@ function commonValues(
   }
 }
 
-function connectionSecret(resource: Resource, values: Record<string, string>): V1Secret {
-  return opaqueSecret(childMetadata(resource, childNames(resource).connection), values)
+function connectionSecret(
+  resource: Resource,
+  values: Readonly<Record<string, string>>,
+  annotations: Readonly<Record<string, string>> = {},
+): V1Secret {
+  const metadata = childMetadata(resource, childNames(resource).connection, { annotations })
+  return opaqueSecret(metadata, values)
 }

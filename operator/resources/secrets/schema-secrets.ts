@@ -8,21 +8,30 @@ import { opaqueSecret } from '../names/secret.ts'
 
 /** Key of a Generator's Secret: its schema keys, with commas between. */
 export const schemaKeysKey = 'keys'
+/** Key of the same Secret: which of them is the one from before, until it goes. */
+export const formerSchemaKey = 'former'
 /** Key of a Host's Secret: the one schema key it was handed. */
 export const schemaTokenKey = 'token'
 
-/**
- * The keys a Generator takes; generated once, then only read. `renewed` is the time where the Generator
- * had others before, which distinguishes its pod from those.
- */
+interface GeneratedKeys {
+  readonly keys: readonly string[]
+  /** The time where the Generator had others before, which distinguishes its pod from those. */
+  readonly renewed?: string | null
+  /** One of the keys, that is to go. */
+  readonly former?: string | undefined
+}
+
+/** The keys a Generator takes. */
 export function schemaKeysSecret(
   generator: Generator,
-  keys: readonly string[],
-  renewed: string | null = null,
+  { keys, renewed = null, former }: GeneratedKeys,
 ): V1Secret {
   const annotations = renewed === null ? {} : { [records.schemaKeysRenewed]: renewed }
   const metadata = childMetadata(generator, childNames(generator).schemaKeys, { annotations })
-  return opaqueSecret(metadata, { [schemaKeysKey]: keys.join(',') })
+  return opaqueSecret(metadata, {
+    [schemaKeysKey]: keys.join(','),
+    ...(former === undefined ? {} : { [formerSchemaKey]: former }),
+  })
 }
 
 /** The key a Host sends to its Generator. */
@@ -31,10 +40,10 @@ export function schemaTokenSecret(host: Host, token: string): V1Secret {
   return opaqueSecret(metadata, { [schemaTokenKey]: token })
 }
 
-/** The key that Hosts are handed: the first of a list with commas between. */
-export function firstSchemaKey(keys: string): string | undefined {
+/** The keys of a list with commas between. */
+export function listedSchemaKeys(keys: string): readonly string[] {
   return keys
     .split(',')
     .map((key) => key.trim())
-    .find((key) => key !== '')
+    .filter((key) => key !== '')
 }

@@ -105,8 +105,12 @@ export function renderGenerator(name: string): string {
   const peers = [`/dns4/gen.example.org/tcp/9171/p2p/${peerID}`]
   return render([
     keyringSecret(generator, new Map([[0, 'secret of the keyring']])),
-    schemaKeysSecret(generator, ['schema key']),
-    generatorConnectionSecret(generator, { clusterDomain: 'cluster.local', peers }, 'schema key'),
+    schemaKeysSecret(generator, { keys: ['schema key'] }),
+    generatorConnectionSecret(
+      generator,
+      { clusterDomain: 'cluster.local', peers },
+      { key: 'schema key', waits: null },
+    ),
     ...generatorObjects(generator, context).objects,
   ])
 }

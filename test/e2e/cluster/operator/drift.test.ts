@@ -288,18 +288,36 @@ describe('what others do to the objects of a Generator and a Host, on a real clu
     return true
   }
 
-  test('deleted schema keys are generated again within ten seconds and reach their readers', async () => {
-    const { keys } = await dataOf('owned-generator-schema-keys')
+  test('deleted schema keys are generated again within ten seconds, beside the one from before', async () => {
+    const { keys: old = '' } = await dataOf('owned-generator-schema-keys')
     await here.delete('Secret', 'owned-generator-schema-keys')
-    const renewed = await eventually(async () => {
-      const { keys: found } = await dataOf('owned-generator-schema-keys')
-      assert.ok(found)
-      assert.notEqual(found, keys)
-      return found
+    const listed = await eventually(async () => {
+      const { keys, former } = await dataOf('owned-generator-schema-keys')
+      assert.equal(former, old)
+      return atob(keys ?? '').split(',')
     }, backWithinMs)
+    assert.equal(listed.length, 2)
+    assert.notEqual(listed[0], atob(old))
+    assert.equal(listed[1], atob(old))
     await eventually(async () => {
-      assert.equal((await dataOf('owned-host-schema-keys'))['token'], renewed)
-      assert.equal((await dataOf('owned-generator-connection'))['schema-key'], renewed)
+      const { metadata } = (await here.find('Secret', 'owned-generator-connection')) ?? {}
+      assert.match(metadata?.annotations?.[records.schemaKeyWaits] ?? '', /^2/)
+    }, backWithinMs)
+    const annotations = {
+      [records.schemaKeyWaits]: new Date(Date.now() - 600_000).toISOString(),
+    }
+    await here.patch('Secret', 'owned-generator-connection', { metadata: { annotations } })
+    await eventually(async () => {
+      assert.equal(atob((await dataOf('owned-host-schema-keys'))['token'] ?? ''), listed[0])
+      const { 'schema-key': shown = '' } = await dataOf('owned-generator-connection')
+      assert.equal(atob(shown), listed[0])
+    })
+    const renewed = { [records.schemaKeysRenewed]: '2026-01-01T00:00:00Z' }
+    const metadata = { annotations: renewed }
+    await here.patch('Secret', 'owned-generator-schema-keys', { metadata })
+    await eventually(async () => {
+      const { keys = '', former } = await dataOf('owned-generator-schema-keys')
+      assert.deepEqual([atob(keys), former], [listed[0], undefined])
     })
   })
 

@@ -12,6 +12,7 @@ import {
   generatorOf,
   hostOf,
   type Namespaced,
+  type Written,
   writeNode,
 } from '../support/cluster-resources.ts'
 import { openOperatedCluster } from '../support/operated-cluster.ts'
@@ -37,10 +38,10 @@ describe('a Generator that is not who or where its Hosts think, on a real cluste
     await here.write(moving)
     await here.reason('Generator', 'moving', 'Ready', 'AllReady')
     await eventually(async () => assert.ok(await peerID()))
-    await changeSchemaKey()
-    await here.write(hostOf('staying', { generators: [{ name: 'moving' }] }))
+    await here.write(staying(false))
     await here.write(hostOf('mistaken', { bootstrapPeers: [addressOf(stranger)] }))
     for (const name of ['staying', 'mistaken']) await here.reason('Host', name, 'Ready', 'AllReady')
+    await misleadAboutSchemaKey()
     lives = await hostLives()
   })
   after(async () => {
@@ -56,10 +57,17 @@ describe('a Generator that is not who or where its Hosts think, on a real cluste
     (await here.status('Host', 'staying')).signers
   const addressOf = (id: string): string =>
     `/dns4/moving-generator-nodes.${space.namespace}.svc.cluster.local/tcp/${ports.p2p}/p2p/${id}`
-  /** The Generator that runs has read the old one, and its Hosts are handed the new one. */
-  const changeSchemaKey = async (): Promise<void> => {
-    const keys = Buffer.from('another-key').toString('base64')
-    await here.patch('Secret', 'moving-generator-schema-keys', { data: { keys } })
+  const staying = (paused: boolean): Written =>
+    hostOf('staying', { paused, generators: [{ name: 'moving' }] })
+  /** While it is paused nobody corrects what the pod reads when it starts. */
+  const misleadAboutSchemaKey = async (): Promise<void> => {
+    await here.write(staying(true))
+    await here.reason('Host', 'staying', 'Paused', 'NothingWaiting')
+    const token = Buffer.from('another-key').toString('base64')
+    await here.patch('Secret', 'staying-host-schema-keys', { data: { token } })
+    const pod = await here.find('Pod', 'staying-host-0')
+    await here.delete('Pod', 'staying-host-0')
+    await replaced('staying-host-0', pod?.metadata.uid)
   }
   const hostLives = async (): Promise<string> =>
     (await podLife(here, 'staying-host-0')) + (await podLife(here, 'mistaken-host-0'))
@@ -76,9 +84,9 @@ describe('a Generator that is not who or where its Hosts think, on a real cluste
     await eventually(async () => assert.ok((await head()) > from + 3))
   }
   /** Waits until another pod than this one is Ready. */
-  const replaced = async (uid: string | undefined): Promise<void> => {
+  const replaced = async (name: string, uid: string | undefined): Promise<void> => {
     await eventually(async () => {
-      const pod = await here.find('Pod', 'moving-generator-0')
+      const pod = await here.find('Pod', name)
       const { conditions = [] } = (pod?.status ?? {}) as { conditions?: Condition[] }
       assert.notEqual(pod?.metadata.uid ?? uid, uid)
       assert.equal(conditions.find(({ type }) => type === 'Ready')?.status, 'True')
@@ -122,18 +130,21 @@ describe('a Generator that is not who or where its Hosts think, on a real cluste
     assert.equal(await hostLives(), lives)
   })
 
-  test('a schema key that the Generator does not know: Unauthorized says what has it read its keys', async () => {
+  test('a schema key that the Generator does not know is Unauthorized, until it is the right one', async () => {
     const { status, message } = await told('staying', 'SchemaInSync', 'Unauthorized')
     assert.equal(status, 'False')
     assert.match(message, /does not accept the token.*set its annotation viewmesh\.io\/roll-at\.$/)
     assert.doesNotMatch(message, /another-key/)
+    await here.write(staying(false))
+    await told('staying', 'SchemaInSync', 'Matched')
+    assert.equal(await hostLives(), lives)
   })
 
   test('a Host finds a Generator at its new pod address without a restart', async () => {
     await told('staying', 'PeersConnected', 'Connected')
     const [id, pod] = [await peerID(), await here.find('Pod', 'moving-generator-0')]
     await here.delete('Pod', 'moving-generator-0')
-    await replaced(pod?.metadata.uid)
+    await replaced('moving-generator-0', pod?.metadata.uid)
     await headMoves()
     await told('staying', 'SchemaInSync', 'Matched')
     assert.equal(await peerID(), id)

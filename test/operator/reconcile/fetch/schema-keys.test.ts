@@ -40,7 +40,8 @@ test('the first key is made without a word to the pods, and stays', async () => 
   const first = await look(false)
   assert.equal(first.renewed, null)
   const again = await look(true)
-  assert.deepEqual(again, { keys: first.keys, made: null, renewed: null })
+  const handed = { key: first.keys, waits: null }
+  assert.deepEqual(again, { keys: first.keys, made: null, renewed: null, handed })
 })
 
 test('a deleted Secret gets another key and another pod, whenever that is noticed', async () => {
@@ -52,7 +53,8 @@ test('a deleted Secret gets another key and another pod, whenever that is notice
   assert.equal(room.server.get(path)?.metadata?.annotations?.[annotation], second.renewed)
 
   const later = await look(true)
-  assert.deepEqual(later, { keys: second.keys, made: null, renewed: second.renewed })
+  const handed = { key: second.keys, waits: null }
+  assert.deepEqual(later, { keys: second.keys, made: null, renewed: second.renewed, handed })
   const context = { ...generatorContext, schemaKeysRenewed: second.renewed }
   const { objects } = generatorObjects(generator, context)
   const set = objects.find(({ kind }) => kind === 'StatefulSet') as V1StatefulSet | undefined

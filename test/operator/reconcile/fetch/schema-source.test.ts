@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Generator, Host } from '../../../../operator/api.ts'
 import { createHostLogic } from '../../../../operator/reconcile/host-logic.ts'
+import { secretValue } from '../../../../operator/resources/names/secret.ts'
 import { hostContext, readGenerator, readHost } from '../../../support/resources/operator-cases.ts'
 import { kubernetesRoom } from '../../support/kubernetes-room.ts'
 import { emptyState } from '../../support/operator-findings.ts'
@@ -36,9 +37,17 @@ async function heldBy(
   generators: readonly Generator[],
   { afterMs = 0, hadPods = false, of = host }: Given = {},
 ): Promise<string | null> {
+  const { facts, logic } = await fetchFor(generators, { afterMs, hadPods, of })
+  return logic.hold(of, facts)?.message ?? null
+}
+
+async function fetchFor(
+  generators: readonly Generator[],
+  { afterMs = 0, hadPods = false, of = host }: Given = {},
+) {
   const logic = createHostLogic(viewOf(generators).generators)
   const { clusterDomain, defaults } = hostContext
-  const { facts } = await logic.fetch(of, {
+  const fetched = await logic.fetch(of, {
     api: room.client.api,
     options: { clusterDomain, defaults },
     recorded: emptyState.recordedDiscovered,
@@ -48,7 +57,7 @@ async function heldBy(
     now: () => new Date(Date.parse(madeAt) + afterMs),
     signal: new AbortController().signal,
   })
-  return logic.hold(of, facts)?.message ?? null
+  return { ...fetched, logic }
 }
 
 test('the first pods of a new Host wait half a minute for the schema key of a Generator', async () => {
@@ -78,4 +87,31 @@ test('a Host does not wait for a Generator that gives its namespace no key', asy
   const of: Host = { ...host, spec: { ...spec, generators: [elsewhere] } }
   const theirs = { ...beside, metadata: { ...beside.metadata, ...elsewhere } }
   assert.equal(await heldBy([theirs], { of }), null)
+})
+
+test('a Host is handed the key that the connection Secret says, where it is one of the keys', async () => {
+  const put = (name: string, data: object): void => {
+    const path = `/api/v1/namespaces/${namespace}/secrets/beside-generator-${name}`
+    room.server.put(path, { data } as never)
+  }
+  const token = async (): Promise<string | undefined> => {
+    const { secrets } = await fetchFor([beside])
+    const own = secrets.find(({ metadata: found }) => found?.name === 'mainnet-host-schema-keys')
+    return own && secretValue(own, 'token')
+  }
+  assert.equal(await token(), undefined)
+  put('schema-keys', { keys: btoa('new,old') })
+  assert.equal(await token(), 'new')
+  for (const [handed, expected] of [
+    ['old', 'old'],
+    ['new', 'new'],
+    ['written by others', 'new'],
+    ['', 'new'],
+  ] as const) {
+    put('connection', { 'schema-key': btoa(handed) })
+    assert.equal(await token(), expected, handed)
+  }
+  put('schema-keys', { keys: btoa('only') })
+  put('connection', { 'schema-key': btoa('old') })
+  assert.equal(await token(), 'only')
 })

@@ -124,7 +124,7 @@ test('a wrong ID among several peers leaves the condition True, and is reported 
   )
 })
 
-test('a Generator that refuses the key: why, and how to have it read its keys again', () => {
+test('a Generator that refuses the key: why, and what to do if it stays so', () => {
   const facts = {
     schemaSource: reference,
     keyless: null,
@@ -140,7 +140,7 @@ test('a Generator that refuses the key: why, and how to have it read its keys ag
       type: 'SchemaInSync',
       status: 'False',
       reason: 'Unauthorized',
-      message: `Generator ${namespace}/${name} refuses the key, and the embedded schema is used: ${refusal.message}. It reads its keys when it starts; where their Secret was changed since, set its annotation viewmesh.io/roll-at.`,
+      message: `Generator ${namespace}/${name} refuses the key, and the embedded schema is used: ${refusal.message}. It takes a key that was just changed within two minutes; if it stays so, set its annotation viewmesh.io/roll-at.`,
     },
   ])
   const unread = new Map([[0, viewOf([peerID], {})]])
