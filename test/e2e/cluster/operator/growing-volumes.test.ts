@@ -6,6 +6,7 @@ import { type Cluster, expectStatus } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { alone, type OperatorSpace } from '../support/cluster-operator.ts'
 import { eventually, hostOf, type Namespaced } from '../support/cluster-resources.ts'
+import { testLabels } from '../support/leftovers.ts'
 import { openOperatedCluster } from '../support/operated-cluster.ts'
 import { podLife } from '../support/pod-life.ts'
 
@@ -255,7 +256,7 @@ function growingClass(name: string, list: object): object {
   return {
     apiVersion: 'storage.k8s.io/v1',
     kind: 'StorageClass',
-    metadata: { name, annotations },
+    metadata: { name, annotations, labels: testLabels() },
     provisioner,
     ...(parameters === undefined ? {} : { parameters }),
     volumeBindingMode,

@@ -7,6 +7,7 @@ import { madeKinds } from '../support/cluster-objects.ts'
 import { chartRules, type OperatorSpace } from '../support/cluster-operator.ts'
 import { eventually, hostOf, type Namespaced, parked } from '../support/cluster-resources.ts'
 import { type KubernetesProxy, openKubernetesProxy } from '../support/kubernetes-proxy.ts'
+import { testLabels } from '../support/leftovers.ts'
 import { openOperatedCluster } from '../support/operated-cluster.ts'
 
 describe('an operator that may not, or shall not, on a real cluster', () => {
@@ -143,7 +144,8 @@ describe('an operator that may not, or shall not, on a real cluster', () => {
   }
 
   test('a refusal by an admission policy is reported in its words, not as missing RBAC', async () => {
-    const name = `${space.namespace}-replicas`
+    const metadata = { name: `${space.namespace}-replicas`, labels: testLabels() }
+    const { name } = metadata
     const group = '/apis/admissionregistration.k8s.io/v1'
     const apiVersion = 'admissionregistration.k8s.io/v1'
     const policy = `${group}/validatingadmissionpolicies/${name}`
@@ -153,7 +155,7 @@ describe('an operator that may not, or shall not, on a real cluster', () => {
     await cluster.apply(policy, {
       apiVersion,
       kind: 'ValidatingAdmissionPolicy',
-      metadata: { name },
+      metadata,
       spec: {
         failurePolicy: 'Fail',
         matchConstraints: { resourceRules: [{ ...rule, operations: ['CREATE', 'UPDATE'] }] },
@@ -169,7 +171,7 @@ describe('an operator that may not, or shall not, on a real cluster', () => {
     await cluster.apply(binding, {
       apiVersion,
       kind: 'ValidatingAdmissionPolicyBinding',
-      metadata: { name },
+      metadata,
       spec: {
         policyName: name,
         validationActions: ['Deny'],

@@ -1,6 +1,7 @@
 /** Admission in one namespace of a real cluster: webhooks, policies, and one that fails. */
 import { json } from 'node:stream/consumers'
 import { type Cluster, expectStatus } from './cluster.ts'
+import { testLabels } from './leftovers.ts'
 import { openReachableServer } from './reachable-server.ts'
 
 const group = '/apis/admissionregistration.k8s.io'
@@ -100,7 +101,7 @@ async function addWebhook(
   await cluster.apply(path, {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'MutatingWebhookConfiguration',
-    metadata: { name: namespace },
+    metadata: { name: namespace, labels: testLabels() },
     webhooks: [
       {
         name: 'test.viewmesh.io',

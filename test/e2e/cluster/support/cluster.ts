@@ -13,6 +13,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { KubeConfig } from '@kubernetes/client-node'
 import { parse } from 'yaml'
 import { repository } from '../../../support/repository.ts'
+import { removeLeftovers, testLabels } from './leftovers.ts'
 
 interface ClusterRequest {
   readonly query?: Readonly<Record<string, string>>
@@ -72,7 +73,7 @@ export interface Cluster {
 /** Labels of a namespace that takes pods of the restricted level alone. */
 export const restrictedLevel = { 'pod-security.kubernetes.io/enforce': 'restricted' } as const
 
-/** Connects to the cluster. Throws where KUBECONFIG names none. */
+/** Connects to the cluster, and removes what killed tests left there. Throws where KUBECONFIG names none. */
 export async function openCluster(): Promise<Cluster> {
   const file = process.env['KUBECONFIG'] ?? ''
   if (file === '')
@@ -109,7 +110,8 @@ export async function openCluster(): Promise<Cluster> {
     kubectl: (args, input) => runKubectl(file, args, input),
     createNamespace: async (labels = {}) => {
       const name = `viewmesh-test-${randomBytes(4).toString('hex')}`
-      const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }
+      const metadata = { name, labels: { ...testLabels(), ...labels } }
+      const body = { apiVersion: 'v1', kind: 'Namespace', metadata }
       await expectStatus(cluster.request('POST', '/api/v1/namespaces', { body }), 201)
       namespaces.add(name)
       await until(`namespace ${name} has an account for pods`, async () => {
@@ -125,6 +127,7 @@ export async function openCluster(): Promise<Cluster> {
     namespaces: () => [...namespaces],
     close: () => agent.destroy(),
   }
+  await removeLeftovers(cluster.request)
   return { ...cluster, installDefinitions: () => installDefinitions(cluster) }
 }
 

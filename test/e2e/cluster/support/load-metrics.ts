@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { V1APIService } from '@kubernetes/client-node'
 import { type Cluster, expectStatus } from './cluster.ts'
 import { eventually } from './cluster-resources.ts'
+import { testLabel, testLabels } from './leftovers.ts'
 import { openReachableServer, type ReachableServer } from './reachable-server.ts'
 
 interface LoadMetrics {
@@ -20,13 +21,12 @@ interface LoadMetrics {
 const groupVersion = 'external.metrics.k8s.io/v1beta1'
 const registration = 'v1beta1.external.metrics.k8s.io'
 const registrationPath = `/apis/apiregistration.k8s.io/v1/apiservices/${registration}`
-const label = 'viewmesh.io/test'
 const name = 'viewmesh-test-load'
 
 /** Why the metric cannot be served here; null where it can. What a killed test left is no reason. */
 export async function reasonAgainstLoadMetrics(cluster: Cluster): Promise<string | null> {
   const { status, body } = await cluster.request('GET', registrationPath)
-  if (status === 404 || labelsOf(body)[label] !== undefined) return null
+  if (status === 404 || labelsOf(body)[testLabel] !== undefined) return null
   return `NOT RUN: this cluster has external metrics of its own (APIService ${registration}), which the test would replace`
 }
 
@@ -106,7 +106,7 @@ function apiServiceOf(namespace: string): object {
   return {
     apiVersion: 'apiregistration.k8s.io/v1',
     kind: 'APIService',
-    metadata: { name: registration, labels: { [label]: 'load-metrics' } },
+    metadata: { name: registration, labels: testLabels() },
     spec: {
       group,
       version,

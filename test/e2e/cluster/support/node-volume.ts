@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Cluster, expectStatus } from './cluster.ts'
+import { testLabels } from './leftovers.ts'
 
 interface NodeVolume {
   /** StorageClass of claims that are bound to it. */
@@ -67,7 +68,7 @@ function volumeAt(path: string, name: string, node: string): object {
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolume',
-    metadata: { name },
+    metadata: { name, labels: testLabels() },
     spec: {
       capacity: { storage: '64Mi' },
       accessModes: ['ReadWriteOnce'],
