@@ -5,8 +5,8 @@
 import type { V1PersistentVolumeClaim, V1Pod, V1StatefulSet } from '@kubernetes/client-node'
 import { labels, records } from '../../api/annotations.ts'
 import type { Resource } from '../../api.ts'
-import { baseName, programOf } from '../../resources/names/names.ts'
-import { ordinalIn, specifiedReplicas } from '../cluster/replicas.ts'
+import { baseName, programOf, specReplicas } from '../../resources/names/names.ts'
+import { ordinalIn } from '../cluster/replicas.ts'
 
 /** A claim with what a person has to know before deleting it. */
 export interface ClaimUse {
@@ -97,7 +97,7 @@ function replicaOf(
 ): string | null {
   const resource = resources.find((one) => one.kind === kind && one.metadata.name === name)
   if (resource !== undefined) {
-    return ordinal < specifiedReplicas(resource) ? `${kind} ${name}` : null
+    return ordinal < specReplicas(resource) ? `${kind} ${name}` : null
   }
   const set = sets.find(({ metadata }) => metadata?.name === baseName(kind, name))
   const replicas = set?.spec?.replicas ?? 1

@@ -1,7 +1,6 @@
 /** Pods and claims of resources. */
 import type { V1PersistentVolumeClaim, V1Pod } from '@kubernetes/client-node'
 import { labels } from '../../api/annotations.ts'
-import type { Resource } from '../../api.ts'
 import { baseName, type NamedResource, type Volume } from '../../resources/names/names.ts'
 import type { KubernetesApi } from '../../runtime/client/api.ts'
 import { builtinTypes } from '../../runtime/client/resource-type.ts'
@@ -10,11 +9,6 @@ import { builtinTypes } from '../../runtime/client/resource-type.ts'
 export interface OfReplica<T> {
   readonly ordinal: number
   readonly object: T
-}
-
-/** How many replicas the spec names, whether or not something else keeps them from running. */
-export function specifiedReplicas(resource: Resource): number {
-  return resource.kind === 'Host' ? resource.spec.replicas : 1
 }
 
 /** The number at the end of a name such as `keys-mainnet-host-0`; null where it has another beginning. */

@@ -2,11 +2,10 @@
 import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import { ServiceError } from '../../../src/errors.ts'
 import { records } from '../../api/annotations.ts'
-import { claimName, networkOf } from '../../resources/names/names.ts'
+import { claimName, networkOf, specReplicas } from '../../resources/names/names.ts'
 import { secretValue } from '../../resources/names/secret.ts'
 import { keyringFingerprint } from '../../resources/secrets/keyring-secret.ts'
 import type { ClusterAccess } from '../cluster/cluster-access.ts'
-import { specifiedReplicas } from '../cluster/replicas.ts'
 import { describeResource } from '../cluster/resources.ts'
 import { type IdentityBackup, type ReplicaBackup, signerIn } from './backup-file.ts'
 import { readVolume } from './keys-volume.ts'
@@ -64,14 +63,14 @@ export async function takeBackup(
 
 /** Of replicas that are wanted, and of claims that there are. */
 function ordinalsOf({ resource, claims }: StandingIdentity): number[] {
-  const wanted = resource === null ? 0 : specifiedReplicas(resource)
+  const wanted = resource === null ? 0 : specReplicas(resource)
   const all = [...Array(wanted).keys(), ...claims.map(({ ordinal }) => ordinal)]
   return [...new Set(all)].toSorted((a, b) => a - b)
 }
 
 /** Without a resource nobody says which were wanted last: all that there are. */
 function isNeeded({ resource }: StandingIdentity, ordinal: number): boolean {
-  return resource === null || ordinal < specifiedReplicas(resource)
+  return resource === null || ordinal < specReplicas(resource)
 }
 
 /** The replica, or what is missing of it. */

@@ -3,8 +3,14 @@ import type { V1PersistentVolumeClaim, V1Pod } from '@kubernetes/client-node'
 import { type ConditionDefinition, conditions } from '../../api/conditions.ts'
 import type { Condition, NodeStatus } from '../../api/status.ts'
 import type { Resource } from '../../api.ts'
-import { claimName, networkOf, podName, type Volume } from '../../resources/names/names.ts'
-import { claimsByOrdinal, podsByOrdinal, specifiedReplicas } from '../cluster/replicas.ts'
+import {
+  claimName,
+  networkOf,
+  podName,
+  specOrdinals,
+  type Volume,
+} from '../../resources/names/names.ts'
+import { claimsByOrdinal, podsByOrdinal } from '../cluster/replicas.ts'
 
 /** A condition, and whether it is one that a person should look at. */
 export interface StatedCondition extends Condition {
@@ -24,7 +30,7 @@ interface VolumeSummary {
 export interface ReplicaSummary extends Partial<NodeStatus> {
   readonly ordinal: number
   readonly pod: string
-  /** `Ready`, or what keeps the pod from it; Missing where there is no pod. */
+  /** `Ready`, or what keeps the pod from it; Suspended or Missing where there is no pod. */
   readonly state: string
   readonly restarts: number
   readonly volumes: readonly VolumeSummary[]
@@ -97,10 +103,7 @@ function remarkOn({ metadata, status }: Resource): string | null {
 /** Those of the spec, also while none of them is to run, and those whose pods there still are. */
 function replicasOf(resource: Resource, behind: Behind): ReplicaSummary[] {
   const pods = podsByOrdinal(behind.pods, resource)
-  const ordinals = [
-    ...Array(specifiedReplicas(resource)).keys(),
-    ...pods.map(({ ordinal }) => ordinal),
-  ]
+  const ordinals = [...specOrdinals(resource), ...pods.map(({ ordinal }) => ordinal)]
   const volumes = (['keys', 'data'] as const).map((volume) => ({
     volume,
     claims: claimsByOrdinal(behind.claims, resource, volume),
@@ -114,7 +117,7 @@ function replicasOf(resource: Resource, behind: Behind): ReplicaSummary[] {
         ...resource.status?.nodes?.find(isThis),
         ordinal,
         pod: podName(resource, ordinal),
-        state: stateOf(pod),
+        state: pod === undefined && resource.spec.suspend ? 'Suspended' : stateOf(pod),
         restarts: restartsOf(pod),
         volumes: volumes.map(({ volume, claims }) => {
           const name = claimName(resource, volume, ordinal)

@@ -64,7 +64,7 @@ export function claimName(resource: NamedResource, volume: Volume, ordinal: numb
 }
 
 /** How many replicas the spec has, which keep their addresses while it is suspended; a Generator is always one. */
-function specReplicas(resource: Resource): number {
+export function specReplicas(resource: Resource): number {
   return resource.kind === 'Generator' ? 1 : resource.spec.replicas
 }
 

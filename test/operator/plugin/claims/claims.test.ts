@@ -40,9 +40,9 @@ function putClaim(
   } as KubernetesObject)
 }
 
-function putHost(replicas: number): void {
+function putHost(replicas: number, suspend = false): void {
   const host = readHost('host-minimal')
-  const spec = { ...host.spec, replicas }
+  const spec = { ...host.spec, replicas, suspend }
   room.server.put('/apis/viewmesh.io/v1alpha1/namespaces/apps/hosts/mainnet', {
     ...host,
     spec,
@@ -104,6 +104,8 @@ test('what mounts a claim uses it, whatever pod that is, until it has ended', as
 test('replicas of a resource use their claims while they do not run', async () => {
   putClaim('data-mainnet-host-1')
   putHost(2)
+  assert.equal(await userOf('data-mainnet-host-1'), 'Host mainnet')
+  putHost(2, true)
   assert.equal(await userOf('data-mainnet-host-1'), 'Host mainnet')
   putHost(1)
   assert.equal(await userOf('data-mainnet-host-1'), 'unused')

@@ -170,6 +170,16 @@ for (const [what, status, state] of states) {
   })
 }
 
+test('replicas of a suspended Host are shown with their identity and volumes', () => {
+  const host = hostWith(well)
+  const suspended = { ...host, spec: { ...host.spec, suspend: true } }
+  const [replica] = summaryOf(suspended, { pods: [], claims: [claim] }).replicas
+  assert.deepEqual(
+    [replica?.state, replica?.identity, replica?.volumes[0]?.phase],
+    ['Suspended', identity, 'Bound'],
+  )
+})
+
 test('a pod that leaves, and one beyond the replicas of the spec, are shown as they are', () => {
   const leaving = {
     ...pod,
