@@ -162,6 +162,7 @@ test('a Host that runs answers health, metrics and queries, and stops within fiv
     /^viewmesh_host_transactions_processed_total 26$/m,
     /^viewmesh_host_head_height 13$/m,
     /^viewmesh_host_lag_blocks 0$/m,
+    /^viewmesh_host_stands_still_seconds 0$/m,
     /event_loop_delay_seconds\{.*thread="writer"/,
   ])
     assert.match(text, line)

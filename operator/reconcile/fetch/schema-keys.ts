@@ -24,7 +24,7 @@ import { schemaKeysField } from './named-secrets.ts'
 import { findHandedKey, findNextHandedKey } from './schema-handover.ts'
 
 /** The keys that a Generator takes, and what has to be done for it to have some. */
-export interface SchemaKeys {
+export interface GeneratorKeys {
   /** With commas between several; empty where there are none yet. */
   readonly keys: string
   /** The Secret that has to be made, while paused without a key; null where there is one. */
@@ -41,7 +41,7 @@ export type SchemaKeysParts = Pick<
   'api' | 'recorded' | 'named' | 'hadPods' | 'now' | 'signal'
 >
 
-type FoundKeys = Omit<SchemaKeys, 'handed'>
+type FoundKeys = Omit<GeneratorKeys, 'handed'>
 
 /** How long a key from before is accepted. */
 const formerMs = 3_600_000
@@ -53,7 +53,7 @@ const formerMs = 3_600_000
 export async function findSchemaKeys(
   generator: Generator,
   parts: SchemaKeysParts,
-): Promise<SchemaKeys> {
+): Promise<GeneratorKeys> {
   const isGenerated = generator.spec.schemaAuth.keysSecretRef === undefined
   const found: FoundKeys = isGenerated
     ? await findGenerated(generator, parts)

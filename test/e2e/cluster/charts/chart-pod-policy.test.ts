@@ -21,7 +21,7 @@ async function policyOf(namespace: string, values: object = {}): Promise<Rendere
   return objects.filter(({ kind }) => kind in paths)
 }
 
-test('pods are restricted where the operator watches the whole cluster, unless that is switched off', async () => {
+test('pods are restricted where the whole cluster is watched, unless that is switched off', async () => {
   const kinds = async (values: object): Promise<string[]> =>
     (await policyOf('viewmesh', values)).map(({ kind }) => kind).toSorted()
   assert.deepEqual(await kinds({}), Object.keys(paths))

@@ -11,7 +11,7 @@ import process from 'node:process'
 export const testLabel = 'viewmesh.io/test'
 
 /** An object of which it is asked whether it was left. */
-export interface MadeObject {
+interface MadeObject {
   readonly metadata?: {
     readonly name?: string
     readonly labels?: Readonly<Record<string, string>>

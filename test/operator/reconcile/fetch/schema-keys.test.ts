@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { V1StatefulSet } from '@kubernetes/client-node'
 import {
   findSchemaKeys,
-  type SchemaKeys,
+  type GeneratorKeys,
   type SchemaKeysParts,
 } from '../../../../operator/reconcile/fetch/schema-keys.ts'
 import { generatorObjects } from '../../../../operator/resources/generator-objects.ts'
@@ -30,7 +30,7 @@ function partsOf(hadPods: boolean, recorded = emptyState.recordedDiscovered): Sc
 async function look(
   hadPods: boolean,
   recorded = emptyState.recordedDiscovered,
-): Promise<SchemaKeys> {
+): Promise<GeneratorKeys> {
   const found = await findSchemaKeys(generator, partsOf(hadPods, recorded))
   if (found.made !== null) await room.client.api.apply(builtinTypes.Secret, found.made)
   return found

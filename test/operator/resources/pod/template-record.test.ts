@@ -200,7 +200,7 @@ test('that readiness says nothing is the same as that there is none', () => {
   assert.deepEqual(hostPodTemplate(empty, hostContext), hostPodTemplate(without, hostContext))
 })
 
-test('pods that an older operator made keep their probe and know no siblings until the next change', () => {
+test('pods of an older operator keep their probe and know no siblings until the next change', () => {
   const template = hostPodTemplate(host, hostContext)
   const [program] = template.spec?.containers ?? []
   assert.ok(program)
