@@ -129,7 +129,7 @@ describe('a Host beside one Generator', () => {
     await host.reached(20)
     assert.deepEqual(host.status.state().gaps, [{ from: 11, to: 14 }])
     const other = await openTestGenerator(t, 'bob', chain)
-    host.mesh.p2p.setBootstrapPeers([generator.room.address, other.room.address])
+    host.setBootstrapPeers([generator.room.address, other.room.address])
     await host.stored(() => host.status.state().gaps.length === 0)
     assert.equal(storedChain(host.reader).length, 20)
   })

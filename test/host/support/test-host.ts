@@ -24,6 +24,8 @@ const network = 'Local__Devnet'
 
 export interface TestHost {
   readonly mesh: HostMesh
+  /** Other bootstrap peers from now on, as after a change of their file. */
+  setBootstrapPeers(addresses: readonly string[]): void
   readonly writer: Writer
   readonly reader: StoreReader
   readonly status: HostStatusReporter
@@ -144,6 +146,10 @@ export async function openTestHost(t: TestContext, setup: TestHostSetup = {}): P
   const { id, addresses } = mesh.p2p.self()
   return {
     mesh,
+    setBootstrapPeers: (peers) => {
+      mesh.p2p.setBootstrapPeers(peers)
+      trust.setBootstrapPeers(peers, true)
+    },
     writer,
     reader,
     status,

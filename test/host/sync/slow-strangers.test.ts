@@ -93,7 +93,7 @@ test('a stranger that sends no block of use keeps nothing of a configured Genera
   stranger.gossip('head', headOf(honest, 5))
   await stranger.isAsked
 
-  host.mesh.p2p.setBootstrapPeers([honest.room.address])
+  host.setBootstrapPeers([honest.room.address])
   await host.reached(200)
   assert.equal(storedChain(host.reader).length, 200)
   assert.equal(stranger.calledOff(), 0, 'it still takes its time')

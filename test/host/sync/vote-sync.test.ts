@@ -27,7 +27,7 @@ test('strangers that take their time with every answer keep no votes of configur
   }
   await until(() => asked.size === 4)
 
-  host.mesh.p2p.setBootstrapPeers([alice.room.address, bob.room.address])
+  host.setBootstrapPeers([alice.room.address, bob.room.address])
   const signers = (height: number): number =>
     host.reader.read((snapshot) => snapshot.seals(height).length)
   await until(() => chain.every(({ number }) => signers(number) === 2))
