@@ -19,7 +19,11 @@ test/e2e/cluster/charts/chart-refusals.test.ts shows that what breaks a rule the
 {{- $pod := $template.spec | default dict -}}
 {{- $at := "spec.podTemplate.spec" -}}
 {{- $ours := list "app.kubernetes.io/name" "app.kubernetes.io/instance" "apps.kubernetes.io/pod-index" -}}
+{{- $chain := $spec.chain | default dict -}}
+{{- $networks := dict "ethereum__mainnet" 1 "ethereum__sepolia" 11155111 "ethereum__holesky" 17000 "ethereum__hoodi" 560048 "arbitrum__mainnet" 42161 "arbitrum__sepolia" 421614 "base__mainnet" 8453 "base__sepolia" 84532 "gnosis__mainnet" 100 "gnosis__chiado" 10200 "optimism__mainnet" 10 "optimism__sepolia" 11155420 "polygon__mainnet" 137 "polygon__amoy" 80002 -}}
+{{- $known := get $networks (lower (printf "%s__%s" $chain.name $chain.network)) -}}
 {{- $rules := list
+  (list (and $chain.id $known (ne (int64 $chain.id) (int64 $known))) "spec.chain.id" "id is not the chain ID of the network that name and network stand for: correct it, or give the chain names of its own, such as Local and Devnet")
   (list (and (hasKey $spec "start") (eq (hasKey $start "height") (hasKey $start "behindHead"))) "spec.start" "give exactly one of height and behindHead, or leave start out to begin at the newest block")
   (list (and (hasKey $p2p "nodePort") (ne $p2p.type "NodePort")) (print $atP2p ".nodePort") "nodePort needs type NodePort: set it, or leave nodePort out")
   (list (and (hasKey $p2p "loadBalancerClass") (ne $p2p.type "LoadBalancer")) (print $atP2p ".loadBalancerClass") "loadBalancerClass needs type LoadBalancer: set it, or leave loadBalancerClass out")

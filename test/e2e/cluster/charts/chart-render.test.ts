@@ -206,6 +206,7 @@ test('host: standalone, each replica gets its own addresses', async () => {
   const config = objects.find(({ kind }) => kind === 'ConfigMap')
   assert.deepEqual(config?.['data'], {
     'bootstrap-peers': '',
+    siblings: '',
     'announce-0': '',
     'announce-1': `${address}\n`,
   })
