@@ -6,11 +6,13 @@ import { applyObjects, parkSet, planObjects, removeSet } from './apply/apply-obj
 import { nudgeSet } from './apply/nudge-set.ts'
 import { followKeyringPolicy, followPolicies } from './apply/owner-references.ts'
 import { waitingChanges } from './apply/pause.ts'
+import { applyPodOwners } from './apply/pod-owners.ts'
 import { childKey, type FetchedInputs } from './apply/resource-memory.ts'
 import { restartToResize } from './apply/restart-pod.ts'
 import type { Evaluated, ReconcileContext } from './context.ts'
 import { startMark } from './evaluate/ignored-start.ts'
 import { type ObservedState, observeState } from './evaluate/observed-state.ts'
+import { podOwnerChanges } from './evaluate/pod-owners.ts'
 import { evaluateResource } from './evaluation.ts'
 import { generateKeys } from './fetch/keyring.ts'
 
@@ -29,6 +31,7 @@ type Step<R extends Resource, F> = (
 export function stepsOf<R extends Resource, F>(): readonly Step<R, F>[] {
   return [
     reportPaused,
+    ownPods,
     stopAtProblem,
     ensureKeys,
     ensureClaims,
@@ -58,6 +61,27 @@ async function reportPaused<R extends Resource, F>(
   return { ...stop, found: { waiting } }
 }
 
+/**
+ * Pods without a StatefulSet, or about to be, are deleted with the resource also while something else stops it. With a
+ * lost claim that comes after the StatefulSet is gone: it would make an empty claim as soon as a pod changes.
+ */
+async function ownPods<R extends Resource, F>(
+  context: ReconcileContext<R, F>,
+  evaluated: Evaluated<F>,
+): Promise<StepResult<F>> {
+  if (evaluated.problem?.reason === 'KeysClaimMissing') return proceed
+  await writePodOwners(context, evaluated.state, evaluated.plan.isGrowing)
+  return proceed
+}
+
+async function writePodOwners<R extends Resource, F>(
+  { resource, parts, run }: ReconcileContext<R, F>,
+  state: ObservedState,
+  isSetLeaving: boolean,
+): Promise<void> {
+  await applyPodOwners(parts, resource, podOwnerChanges(resource, state, isSetLeaving), run)
+}
+
 /** What is stopped is left as it is; it is still deleted with the resource or kept, as the spec says. */
 async function stopAtProblem<R extends Resource, F>(
   context: ReconcileContext<R, F>,
@@ -69,6 +93,7 @@ async function stopAtProblem<R extends Resource, F>(
   if (problem?.reason === 'KeysClaimMissing') {
     await parkSet(parts, resource, { ...evaluated, known: memory.objects }, run)
     forgetSet(context)
+    await writePodOwners(context, evaluated.state, true)
   }
   if (!owners.keyring && owners.claims.length === 0) return stop
   memory.inputs = null
@@ -135,10 +160,11 @@ async function ensureObjects<R extends Resource, F>(
 /** A StatefulSet that needs larger claim templates is removed without its pods, and created by the next reconcile. */
 async function recreateSet<R extends Resource, F>(
   context: ReconcileContext<R, F>,
-  { plan, state }: Evaluated<F>,
+  evaluated: Evaluated<F>,
 ): Promise<StepResult<F>> {
-  if (!plan.isGrowing) return proceed
-  await removeSet(context.parts, context.resource, state, context.run)
+  if (!evaluated.plan.isGrowing) return proceed
+  await writePodOwners(context, evaluated.state, true)
+  await removeSet(context.parts, context.resource, evaluated.state, context.run)
   forgetSet(context)
   return stop
 }

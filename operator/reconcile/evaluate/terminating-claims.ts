@@ -27,7 +27,7 @@ export function expectNoTerminatingClaims(
   throw terminatingError('PersistentVolumeClaim', terminating.claim.name, remedy)
 }
 
-/** Pods of a StatefulSet that was taken away because of a lost claim outlive their resource. */
+/** Pods whose StatefulSet was removed while the resource was paused outlive both. */
 function heldRemedy({ metadata }: Resource, { name }: KeptPod): string {
   return `Pod ${name} of the deleted resource holds it: where that pod does not go by itself, run \`kubectl delete pod ${name} --namespace ${metadata.namespace}\`.`
 }

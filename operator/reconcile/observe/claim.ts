@@ -4,7 +4,7 @@ import { records } from '../../api/annotations.ts'
 import type { Resource } from '../../api.ts'
 import type { Volume } from '../../resources/names/names.ts'
 import { timeOf } from '../../runtime/client/micro-time.ts'
-import { isOfFormer, type Owner } from '../statements/ownership.ts'
+import { isOfFormer, type Owner, ownersOf } from '../statements/ownership.ts'
 
 /** A claim without what is never read. */
 export interface KeptClaim {
@@ -61,12 +61,7 @@ export function keepClaim({ metadata, spec, status }: V1PersistentVolumeClaim): 
     uid: metadata?.uid ?? '',
     labels: metadata?.labels ?? {},
     annotations: ownAnnotations(metadata?.annotations ?? {}),
-    owners: (metadata?.ownerReferences ?? []).map(({ apiVersion, kind, name, uid }) => ({
-      apiVersion,
-      kind,
-      name,
-      uid,
-    })),
+    owners: ownersOf(metadata),
     isTerminating: metadata?.deletionTimestamp !== undefined,
     isBound: status?.phase === 'Bound',
     storageClassName: spec?.storageClassName ?? null,

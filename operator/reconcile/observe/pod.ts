@@ -1,7 +1,9 @@
 /** What is kept of a pod: where it is, how it is, and why it is not well. */
 import type { V1ContainerStateTerminated, V1ContainerStatus, V1Pod } from '@kubernetes/client-node'
+import { labels } from '../../api/annotations.ts'
 import { publicHealthPort } from '../../resources/pod/container.ts'
 import { timeOf } from '../../runtime/client/micro-time.ts'
+import { type Owner, ownersOf } from '../statements/ownership.ts'
 import { withoutStop } from '../statements/sentences.ts'
 import {
   parseTerminationMessage,
@@ -13,6 +15,11 @@ export interface KeptPod {
   readonly name: string
   readonly uid: string
   readonly createdMs: number | null
+  /** Those that pods are selected by. */
+  readonly labels: Readonly<Record<string, string>>
+  readonly owners: readonly Owner[]
+  /** UID of the one owner that manages it, such as a StatefulSet; null for none. */
+  readonly controllerUID: string | null
   readonly isTerminating: boolean
   readonly isReady: boolean
   readonly ip: string | null
@@ -61,6 +68,10 @@ export function keepPod({ metadata, spec, status }: V1Pod): KeptPod {
     name: metadata?.name ?? '',
     uid: metadata?.uid ?? '',
     createdMs: timeOf(metadata?.creationTimestamp),
+    labels: selectingLabels(metadata?.labels ?? {}),
+    owners: ownersOf(metadata),
+    controllerUID:
+      metadata?.ownerReferences?.find(({ controller }) => controller === true)?.uid ?? null,
     isTerminating: metadata?.deletionTimestamp !== undefined,
     isReady: isReady === true,
     ip: status?.podIP || null,
@@ -77,6 +88,11 @@ export function keepPod({ metadata, spec, status }: V1Pod): KeptPod {
         .map(lastFailureOf)
         .find((failure) => failure !== null) ?? null,
   }
+}
+
+function selectingLabels(all: Readonly<Record<string, string>>): Record<string, string> {
+  const kept: readonly string[] = [labels.name, labels.instance]
+  return Object.fromEntries(Object.entries(all).filter(([name]) => kept.includes(name)))
 }
 
 function schedulingFailure(status: V1Pod['status'], priority = 0): PodFailure | null {

@@ -1,4 +1,5 @@
 /** Whether an object of a needed name is ours to write. */
+import type { V1ObjectMeta } from '@kubernetes/client-node'
 import { labels } from '../../api/annotations.ts'
 import { groupVersion } from '../../api/resource-kinds.ts'
 import type { Resource } from '../../api.ts'
@@ -34,6 +35,16 @@ export function ownership(resource: Resource, { metadata }: OwnedObject): Owners
   const wanted = childLabels(resource)
   const marks = [labels.name, labels.instance, labels.managedBy]
   return marks.every((mark) => metadata?.labels?.[mark] === wanted[mark]) ? 'orphan' : 'foreign'
+}
+
+/** The owners of an object, without what is never read. */
+export function ownersOf(metadata: V1ObjectMeta | undefined): Owner[] {
+  return (metadata?.ownerReferences ?? []).map(({ apiVersion, kind, name, uid }) => ({
+    apiVersion,
+    kind,
+    name,
+    uid,
+  }))
 }
 
 /** Whether an object goes together with this very resource. */

@@ -54,6 +54,16 @@ describe('identities that are released, on a real cluster', () => {
     (await here.find('Secret', name))?.data?.[String(ordinal)]
   const ownersOf = async (kind: 'Secret' | 'PersistentVolumeClaim', name: string) =>
     (await here.find(kind, name))?.metadata.ownerReferences?.length ?? 0
+  /** Kinds of the owners of a pod. */
+  const kindsOfOwners = async (name: string): Promise<unknown[]> => {
+    const { ownerReferences = [] } = (await here.find('Pod', name))?.metadata ?? {}
+    return ownerReferences.map((owner) => Reflect.get(owner, 'kind'))
+  }
+  /** As `kubectl delete --cascade=orphan` does it. */
+  const orphan = async (name: string): Promise<void> => {
+    await here.delete('StatefulSet', name, { propagationPolicy: 'Orphan' })
+    await eventually(async () => assert.equal(await here.find('StatefulSet', name), null))
+  }
   const goesOn = async (name: string): Promise<void> => {
     await eventually(async () => assert.equal(await here.condition('Host', name, 'Stalled'), null))
     await here.reason('Host', name, 'Ready', 'Unschedulable')
@@ -184,21 +194,45 @@ describe('identities that are released, on a real cluster', () => {
     assert.equal(await ownersOf('Secret', name), 0)
   })
 
-  test('a new Host names the pod to delete that holds a lost keys claim', async () => {
+  test('a pod whose StatefulSet is gone for a lost claim goes with its Host, for a new one', async () => {
     const peerID = await peerIDOf('mainnet')
     await here.patch('Host', 'mainnet', { spec: stays })
+    const pod = await here.find('Pod', 'mainnet-host-0')
     await here.delete('PersistentVolumeClaim', 'keys-mainnet-host-0')
     await eventually(async () => {
-      const { message } = await here.reason('Host', 'mainnet', 'Stalled', 'KeysClaimMissing')
-      assert.match(message, / same peer ID, delete pod mainnet-host-0 and the Host and create /)
+      await here.reason('Host', 'mainnet', 'Stalled', 'KeysClaimMissing')
       assert.equal(await here.find('StatefulSet', 'mainnet-host'), null)
     })
+    assert.deepEqual(await kindsOfOwners('mainnet-host-0'), ['Host'])
+    assert.equal((await here.find('Pod', 'mainnet-host-0'))?.metadata.uid, pod?.metadata.uid)
     await here.delete('Host', 'mainnet')
+    await gone('Pod', 'mainnet-host-0')
     await here.write(hostOf('mainnet'))
-    const { message } = await here.reason('Host', 'mainnet', 'Reconciling', 'ProgressingWithRetry')
-    const [, command = ''] = /run `(kubectl delete pod [^`]+)`/.exec(message) ?? []
-    assert.ok(command.includes('mainnet-host-0'), message)
-    await follow(command)
     assert.equal(await peerIDOf('mainnet'), peerID)
+    assert.deepEqual(await kindsOfOwners('mainnet-host-0'), ['StatefulSet'])
+  })
+
+  test('pods of a StatefulSet that somebody deletes without them go with a stalled Host', async () => {
+    const { data = {} } = (await here.find('Secret', secret)) ?? {}
+    const pod = await here.find('Pod', 'mainnet-host-0')
+    const changed = btoa('another secret of enough characters')
+    await here.patch('Secret', secret, { data: { '0': changed } })
+    await here.reason('Host', 'mainnet', 'Stalled', 'IdentityConflict')
+    await orphan('mainnet-host')
+    await eventually(async () => assert.deepEqual(await kindsOfOwners('mainnet-host-0'), ['Host']))
+
+    await here.patch('Secret', secret, { data })
+    await here.reason('Host', 'mainnet', 'Ready', 'AllReady')
+    await eventually(async () => {
+      assert.deepEqual(await kindsOfOwners('mainnet-host-0'), ['StatefulSet'])
+    })
+    assert.equal((await here.find('Pod', 'mainnet-host-0'))?.metadata.uid, pod?.metadata.uid)
+
+    await here.patch('Secret', secret, { data: { '0': changed } })
+    await here.reason('Host', 'mainnet', 'Stalled', 'IdentityConflict')
+    await orphan('mainnet-host')
+    await eventually(async () => assert.deepEqual(await kindsOfOwners('mainnet-host-0'), ['Host']))
+    await here.delete('Host', 'mainnet')
+    await gone('Pod', 'mainnet-host-0')
   })
 })

@@ -132,6 +132,7 @@ describe('volumes that grow, on a real cluster', () => {
     'after apply PersistentVolumeClaim',
     'before apply ConfigMap',
     'after apply ConfigMap',
+    'after apply Pod',
     'before delete StatefulSet',
     'after delete StatefulSet',
     'before apply StatefulSet',
@@ -146,6 +147,12 @@ describe('volumes that grow, on a real cluster', () => {
       await settled(size)
       assert.deepEqual(await podOf(), before)
       await eventually(async () => {
+        const { ownerReferences = [] } = (await here.find('Pod', 'grown-host-0'))?.metadata ?? {}
+        const set = await here.find('StatefulSet', 'grown-host')
+        assert.deepEqual(
+          ownerReferences.map(({ uid }) => uid),
+          [set?.metadata.uid],
+        )
         const found = await here.find('ConfigMap', 'grown-host-config')
         assert.equal(found?.metadata.annotations?.['viewmesh.io/pod-template'], undefined)
       })
