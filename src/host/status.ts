@@ -152,7 +152,9 @@ function readinessFacts(reported: Reported, range: StoredRange | null): ReadyFac
     highest,
     lag: blocksBehind(range?.head ?? null, follow?.reached ?? null),
     signed: Math.max(-1, ...heads),
-    siblings: connectedSiblings(reported).flatMap(({ said }) => said?.head ?? []),
+    siblings: connectedSiblings(reported).flatMap(
+      ({ lastAnnouncement }) => lastAnnouncement?.head ?? [],
+    ),
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type SourceLocation,
   TokenKind,
 } from 'graphql'
+import { bracketStep } from '../bracket-depth.ts'
 import { ServiceError } from '../errors.ts'
 
 /** Which text of a View something is wrong with. */
@@ -25,17 +26,6 @@ const after = '\n}'
 
 /** Brackets that may be open at once: the parser recurses for each, and no text of use has as many. */
 const maxNesting = 32
-
-const opening: ReadonlySet<string> = new Set([
-  TokenKind.BRACE_L,
-  TokenKind.BRACKET_L,
-  TokenKind.PAREN_L,
-])
-const closing: ReadonlySet<string> = new Set([
-  TokenKind.BRACE_R,
-  TokenKind.BRACKET_R,
-  TokenKind.PAREN_R,
-])
 
 /**
  * Parses a text; a query stands in braces that its author did not write.
@@ -96,8 +86,7 @@ function checkNesting(of: ViewText, source: Source): void {
   let depth = 0
   while (lexer.advance().kind !== TokenKind.EOF) {
     const { kind, start } = lexer.token
-    if (opening.has(kind)) depth += 1
-    if (closing.has(kind)) depth -= 1
+    depth += bracketStep(kind)
     if (depth > maxNesting)
       throw wrongAt(
         of,

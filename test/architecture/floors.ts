@@ -9,6 +9,7 @@ export type Floors = readonly (string | readonly string[])[]
 /** The rooms of `src`. On the ground floor each room may also import those named before it. */
 export const sourceFloors: Floors = [
   'errors',
+  'bracket-depth',
   'directory-permission',
   'scraped-gauge',
   'primitives',
@@ -22,6 +23,7 @@ export const sourceFloors: Floors = [
 /** The rooms without I/O, clock and chance. */
 export const ground: readonly string[] = [
   'errors',
+  'bracket-depth',
   'scraped-gauge',
   'primitives',
   'verify',

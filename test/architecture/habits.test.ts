@@ -30,7 +30,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   commander: ['main', 'service', 'toolkit', 'operator'],
   fastify: ['service', 'graphql'],
   graphiql: ['host'],
-  graphql: ['graphql', 'host', 'views'],
+  graphql: ['bracket-depth', 'graphql', 'host', 'views'],
   'graphql-helix': ['graphql'],
   libp2p: ['p2p'],
   lmdb: ['store'],

@@ -62,6 +62,7 @@ test('peers() lists who is connected, from where, what it has and how it behaved
       id: generator.id,
       addresses: generator.p2p.self().addresses,
       announced: { tail: 3, head: 3 },
+      lastAnnouncement: { tail: 3, head: 3 },
       verified: false,
       score: 0,
       subscribed: false,

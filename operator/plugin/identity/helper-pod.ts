@@ -5,8 +5,8 @@
 import { randomBytes } from 'node:crypto'
 import type { V1Pod, V1PodSpec } from '@kubernetes/client-node'
 import { ServiceError } from '../../../src/errors.ts'
-import { containerUser } from '../../../src/service/contract.ts'
 import { keysPath } from '../../resources/names/paths.ts'
+import { containerSecurity, podSecurity } from '../../resources/pod/pod-security.ts'
 import type { KubernetesApi } from '../../runtime/client/api.ts'
 import { builtinTypes } from '../../runtime/client/resource-type.ts'
 import type { ContainerAddress } from '../cluster/exec.ts'
@@ -52,14 +52,7 @@ function helperPod(name: string, options: HelperOptions): V1Pod {
       terminationGracePeriodSeconds: 0,
       automountServiceAccountToken: false,
       enableServiceLinks: false,
-      securityContext: {
-        runAsNonRoot: true,
-        runAsUser: containerUser.uid,
-        runAsGroup: containerUser.gid,
-        fsGroup: containerUser.gid,
-        fsGroupChangePolicy: 'OnRootMismatch',
-        seccompProfile: { type: 'RuntimeDefault' },
-      },
+      securityContext: podSecurity,
       containers: [
         {
           name: container,
@@ -70,11 +63,7 @@ function helperPod(name: string, options: HelperOptions): V1Pod {
             requests: { cpu: '10m', memory: '64Mi' },
             limits: { memory: '256Mi' },
           },
-          securityContext: {
-            allowPrivilegeEscalation: false,
-            capabilities: { drop: ['ALL'] },
-            readOnlyRootFilesystem: true,
-          },
+          securityContext: containerSecurity,
           volumeMounts: [{ name: 'keys', mountPath: keysPath, readOnly }],
         },
       ],

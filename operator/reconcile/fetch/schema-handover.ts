@@ -3,18 +3,16 @@
  * found: the Generator sees it only when Kubernetes has brought it to its pod. The one before is accepted meanwhile
  * and for long enough after that for everybody to see the new one.
  */
-import type { V1Secret } from '@kubernetes/client-node'
 import { records } from '../../api/annotations.ts'
 import type { Generator } from '../../api.ts'
 import { childNames } from '../../resources/names/names.ts'
 import { secretValue } from '../../resources/names/secret.ts'
 import { type HandedKey, handedSchemaKey } from '../../resources/secrets/connection-secret.ts'
 import { listedSchemaKeys } from '../../resources/secrets/schema-secrets.ts'
-import { hasCode } from '../../runtime/client/api-error.ts'
 import { timeOf } from '../../runtime/client/micro-time.ts'
-import { builtinTypes } from '../../runtime/client/resource-type.ts'
 import { ownership } from '../statements/ownership.ts'
 import type { FetchParts } from './kind-logic.ts'
+import { readSecret } from './secrets.ts'
 
 /** What Kubernetes takes for it, two minutes, and a pod that has to be replaced. */
 const waitMs = 300_000
@@ -31,16 +29,10 @@ export async function findHandedKey(
 ): Promise<HandedKey> {
   const { namespace } = generator.metadata
   const name = childNames(generator).connection
-  try {
-    const address = { type: builtinTypes.Secret, namespace, name }
-    const secret = await api.find<V1Secret>(address, { signal })
-    if (secret === null || ownership(generator, secret) !== 'ours') return nothing
-    const waits = secret.metadata?.annotations?.[records.schemaKeyWaits] ?? null
-    return { key: secretValue(secret, handedSchemaKey) ?? '', waits }
-  } catch (error) {
-    if (hasCode(error, 'OPERATOR_API_FORBIDDEN')) return nothing
-    throw error
-  }
+  const secret = await readSecret(api, { namespace, name }, signal)
+  if (secret === null || ownership(generator, secret) !== 'ours') return nothing
+  const waits = secret.metadata?.annotations?.[records.schemaKeyWaits] ?? null
+  return { key: secretValue(secret, handedSchemaKey) ?? '', waits }
 }
 
 /** What is to be handed out of these keys; the connection Secret is read where that depends on it. */

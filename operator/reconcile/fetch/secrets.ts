@@ -12,21 +12,34 @@ import { hasCode } from '../../runtime/client/api-error.ts'
 import { builtinTypes } from '../../runtime/client/resource-type.ts'
 import { ownership } from '../statements/ownership.ts'
 
-/** A value of a Secret; null where the Secret or the key is missing, or may not be read. */
-export async function readSecretValue(
+/** Where a Secret is. */
+interface SecretPlace {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** A Secret; null where it is missing, or may not be read. */
+export async function readSecret(
   api: KubernetesApi,
-  reference: { readonly namespace: string; readonly name: string; readonly key: string },
+  { namespace, name }: SecretPlace,
   signal: AbortSignal,
-): Promise<string | null> {
-  const { namespace, name, key } = reference
+): Promise<V1Secret | null> {
   try {
-    const address = { type: builtinTypes.Secret, namespace, name }
-    const secret = await api.find<V1Secret>(address, { signal })
-    return (secret && secretValue(secret, key)) ?? null
+    return await api.find<V1Secret>({ type: builtinTypes.Secret, namespace, name }, { signal })
   } catch (error) {
     if (hasCode(error, 'OPERATOR_API_FORBIDDEN')) return null
     throw error
   }
+}
+
+/** A value of a Secret; null where the Secret or the key is missing, or may not be read. */
+export async function readSecretValue(
+  api: KubernetesApi,
+  { key, ...place }: SecretPlace & { readonly key: string },
+  signal: AbortSignal,
+): Promise<string | null> {
+  const secret = await readSecret(api, place, signal)
+  return (secret && secretValue(secret, key)) ?? null
 }
 
 /** Where a Secret is not as wanted; null where there is none. Throws where the name belongs to something else. */

@@ -9,6 +9,7 @@ import type {
   V1VolumeMount,
 } from '@kubernetes/client-node'
 import { type ProgramName, ports, probes } from '../../../src/service/contract.ts'
+import { containerSecurity } from './pod-security.ts'
 
 interface ContainerParts {
   readonly program: ProgramName
@@ -40,11 +41,7 @@ export function programContainer(parts: ContainerParts): V1Container {
     volumeMounts: mounts,
     ...containerProbes(program),
     terminationMessagePolicy: 'FallbackToLogsOnError',
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      capabilities: { drop: ['ALL'] },
-      readOnlyRootFilesystem: true,
-    },
+    securityContext: containerSecurity,
   }
 }
 

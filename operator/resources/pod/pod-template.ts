@@ -1,6 +1,6 @@
 /** The pod template of a resource: ours, with the user's `podTemplate` merged over it. */
 import type { V1PodSpec, V1PodTemplateSpec } from '@kubernetes/client-node'
-import { containerUser, stopTimeoutMs } from '../../../src/service/contract.ts'
+import { stopTimeoutMs } from '../../../src/service/contract.ts'
 import { records, requests } from '../../api/annotations.ts'
 import type { Generator, Host, Resource } from '../../api.ts'
 import { mergeStrategically } from '../drift/strategic-merge.ts'
@@ -11,6 +11,7 @@ import { programContainer } from './container.ts'
 import type { GeneratorContext, HostContext } from './context.ts'
 import { generatorEnvironment, hostEnvironment } from './environment.ts'
 import { imageOf } from './image.ts'
+import { podSecurity } from './pod-security.ts'
 import {
   generatorSecretFiles,
   hostSecretFiles,
@@ -95,14 +96,7 @@ const podDefaults: Readonly<Omit<V1PodSpec, 'containers'>> = {
   automountServiceAccountToken: false,
   enableServiceLinks: false,
   terminationGracePeriodSeconds: (2 * stopTimeoutMs) / 1_000,
-  securityContext: {
-    runAsNonRoot: true,
-    runAsUser: containerUser.uid,
-    runAsGroup: containerUser.gid,
-    fsGroup: containerUser.gid,
-    fsGroupChangePolicy: 'OnRootMismatch',
-    seccompProfile: { type: 'RuntimeDefault' },
-  },
+  securityContext: podSecurity,
 }
 
 function templateAnnotations(resource: Resource): Record<string, string> {

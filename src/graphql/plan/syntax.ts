@@ -13,6 +13,7 @@ import {
   TokenKind,
   visit,
 } from 'graphql'
+import { bracketStep } from '../../bracket-depth.ts'
 import {
   maxFragments,
   maxLines,
@@ -25,17 +26,6 @@ import {
   tooManySelections,
 } from '../budget/limits.ts'
 import { checkFieldPairs } from './field-pairs.ts'
-
-const opening: ReadonlySet<string> = new Set([
-  TokenKind.BRACE_L,
-  TokenKind.BRACKET_L,
-  TokenKind.PAREN_L,
-])
-const closing: ReadonlySet<string> = new Set([
-  TokenKind.BRACE_R,
-  TokenKind.BRACKET_R,
-  TokenKind.PAREN_R,
-])
 
 /** A parsed query. */
 interface ParsedQuery {
@@ -69,15 +59,14 @@ function checkLines(text: string): void {
   }
 }
 
-/** Returns the number of tokens. The parser recurses for every bracket, so their depth is bounded before it runs. */
+/** Returns the number of tokens. */
 function checkTokens(text: string): number {
   const lexer = new Lexer(new Source(text))
   let depth = 0
   let count = 0
   for (; lexer.advance().kind !== TokenKind.EOF; count++) {
     const { kind, start, end } = lexer.token
-    if (opening.has(kind)) depth++
-    if (closing.has(kind)) depth--
+    depth += bracketStep(kind)
     if (depth > maxNesting) throw tooNested()
     if (count >= maxTokens) throw tooManyTokens()
     if (kind === TokenKind.NAME && end - start > maxNameLength) throw tooLongName()

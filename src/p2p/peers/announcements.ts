@@ -14,7 +14,7 @@ interface Announcements {
   /** What it can serve, by its own word and by what came from it since. */
   of(peer: string): Range | null
   /** Its own word alone. */
-  saidBy(peer: string): Range | null
+  lastAnnouncement(peer: string): Range | null
   /** A peer's own word, replacing its last one. Returns true when that changed anything. */
   announce(peer: string, range: Range | null): boolean
   /** A block of this height came from the peer: it has at least that. Returns true when it is news. */
@@ -32,7 +32,7 @@ interface Announcements {
 
 interface AnnouncedRange {
   range: Range | null
-  said: Range | null
+  lastAnnouncement: Range | null
   isVerified: boolean
 }
 
@@ -51,10 +51,10 @@ export function createAnnouncements(maxRemembered: number): Announcements {
 
   return {
     of: (peer) => here.get(peer)?.range ?? null,
-    saidBy: (peer) => here.get(peer)?.said ?? null,
+    lastAnnouncement: (peer) => here.get(peer)?.lastAnnouncement ?? null,
     announce: (peer, range) => {
       const standing = here.get(peer)
-      if (standing !== undefined) standing.said = range
+      if (standing !== undefined) standing.lastAnnouncement = range
       return change(peer, range)
     },
     raise: (peer, height) => {
@@ -78,7 +78,7 @@ export function createAnnouncements(maxRemembered: number): Announcements {
     },
     connected: (peer) => {
       if (here.has(peer)) return
-      here.set(peer, { range: null, said: null, isVerified: verifiedBefore.has(peer) })
+      here.set(peer, { range: null, lastAnnouncement: null, isVerified: verifiedBefore.has(peer) })
       verifiedBefore.delete(peer)
     },
     disconnected: (peer) => {
@@ -88,7 +88,7 @@ export function createAnnouncements(maxRemembered: number): Announcements {
     distrust: (peer) => {
       const standing = here.get(peer)
       if (standing !== undefined)
-        Object.assign(standing, { range: null, said: null, isVerified: false })
+        Object.assign(standing, { range: null, lastAnnouncement: null, isVerified: false })
       verifiedBefore.delete(peer)
     },
   }

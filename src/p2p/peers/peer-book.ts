@@ -24,7 +24,7 @@ export interface PeerRecord {
   /** What it says it can serve, or a block that came from it since; null until it said so. */
   readonly announced: Range | null
   /** What it said last itself. */
-  readonly said: Range | null
+  readonly lastAnnouncement: Range | null
   /** True once a block of it was accepted; only then its heights count. */
   readonly verified: boolean
   /** From 0 down to the ban threshold. */
@@ -103,7 +103,7 @@ export function createPeerBook(limits: P2pLimits, parts: PeerBookParts): PeerBoo
   return {
     record: (peer) => ({
       announced: announcements.of(peer),
-      said: announcements.saidBy(peer),
+      lastAnnouncement: announcements.lastAnnouncement(peer),
       verified: announcements.isVerified(peer),
       score: scores.score(peer),
     }),

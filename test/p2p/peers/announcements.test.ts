@@ -27,14 +27,14 @@ test("a block from a peer raises its head, and the peer's own word replaces ever
   assert(!book.raise('p', 7))
   assert(book.raise('p', 9))
   assert.deepEqual(book.of('p'), { tail: 7, head: 9 })
-  assert.equal(book.saidBy('p'), null)
+  assert.equal(book.lastAnnouncement('p'), null)
   assert(book.announce('p', { tail: 2, head: 8 }))
   assert(!book.announce('p', { tail: 2, head: 8 }))
   assert.deepEqual(book.of('p'), { tail: 2, head: 8 })
   assert(book.raise('p', 30))
-  assert.deepEqual(book.saidBy('p'), { tail: 2, head: 8 })
+  assert.deepEqual(book.lastAnnouncement('p'), { tail: 2, head: 8 })
   assert(book.announce('p', null))
-  assert.deepEqual([book.of('p'), book.saidBy('p')], [null, null])
+  assert.deepEqual([book.of('p'), book.lastAnnouncement('p')], [null, null])
 })
 
 test('what a peer says that has left by now is not kept', () => {
@@ -42,7 +42,7 @@ test('what a peer says that has left by now is not kept', () => {
   book.connected('p')
   book.disconnected('p')
   assert(!book.announce('p', { tail: 0, head: 1 }))
-  assert.deepEqual([book.of('p'), book.saidBy('p')], [null, null])
+  assert.deepEqual([book.of('p'), book.lastAnnouncement('p')], [null, null])
 })
 
 test('the list of verified peers that have left is bounded; connected ones are never forgotten', () => {
