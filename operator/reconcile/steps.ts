@@ -77,9 +77,9 @@ async function ownPods<R extends Resource, F>(
 async function writePodOwners<R extends Resource, F>(
   { resource, parts, run }: ReconcileContext<R, F>,
   state: ObservedState,
-  isSetLeaving: boolean,
+  isSetBeingRemoved: boolean,
 ): Promise<void> {
-  await applyPodOwners(parts, resource, podOwnerChanges(resource, state, isSetLeaving), run)
+  await applyPodOwners(parts, resource, podOwnerChanges(resource, state, isSetBeingRemoved), run)
 }
 
 /** What is stopped is left as it is; it is still deleted with the resource or kept, as the spec says. */

@@ -3,7 +3,7 @@
  * with a higher count, written once a minute at most.
  *
  * About each object so many different warnings are written within the ten minutes, and as many other Events, so
- * that neither keeps the other from being told. What goes beyond that is counted on the last Event of the same
+ * that neither keeps the other from being reported. What goes beyond that is counted on the last Event of the same
  * reason, as client-go counts whatever differs in its note alone; its own note is in the log. The first of each
  * reason is always written.
  */

@@ -1,5 +1,5 @@
 /**
- * Whether a Host has the data that it should be asked for. What is behind is told by what accepted signers signed and
+ * Whether a Host has the data that it should be asked for. What is behind shows by what accepted signers signed and
  * by what other replicas say that they have, never by time: where no Generator runs, all replicas that are equally
  * far stay ready. By default the replica that has most always is, so that no Service loses its last one.
  */

@@ -1,4 +1,4 @@
-/** A head that stands still is told: by the time since which it is the head, and by a gauge of its age. */
+/** A head that stands still is reported: by the time since which it is the head, and by a gauge of its age. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Registry } from 'prom-client'

@@ -44,7 +44,7 @@ export async function deleteClaims(
   return 0
 }
 
-/** Named ones have to be deletable; of a resource those that are not are only told. */
+/** Named ones have to be deletable; of a resource those that are not are only reported. */
 function chooseClaims(
   claims: readonly ClaimUse[],
   options: DeleteClaimsOptions,

@@ -63,7 +63,7 @@ function replicaLines(replica: ReplicaSummary): string[] {
 }
 
 /** What the lines of a replica say in their own words, or leave to `-o json`. */
-const told: readonly string[] = [
+const shownAbove: readonly string[] = [
   ...['ordinal', 'pod', 'state', 'restarts', 'volumes', 'head', 'lag', 'peers', 'upstreamMode'],
   ...['peerID', 'identity', 'addresses', 'keyringFingerprint', 'keysClaimUID'],
 ]
@@ -71,7 +71,8 @@ const told: readonly string[] = [
 /** What else the status says of it, under its own name: the operator may be newer than this plugin. */
 function furtherFacts(replica: ReplicaSummary): string[][] {
   return Object.entries(replica).flatMap(([name, value]) => {
-    const isShown = !told.includes(name) && ['string', 'number', 'boolean'].includes(typeof value)
+    const isShown =
+      !shownAbove.includes(name) && ['string', 'number', 'boolean'].includes(typeof value)
     return isShown ? [[name, String(value)]] : []
   })
 }

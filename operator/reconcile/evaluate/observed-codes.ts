@@ -76,7 +76,7 @@ export const observedCodes: Readonly<Partial<Record<ErrorCode, ObservedRow>>> = 
     condition: signers,
     reason: 'NothingStored',
     remedy:
-      'See PeersConnected, and the log of the pod for blocks that are refused; kubectl delete pod {pod} starts it anew.',
+      'See PeersConnected, and the log of the pod for blocks that are refused; kubectl delete pod {pod} starts it again.',
   },
   HOST_TRUSTS_ANYONE: {
     condition: signers,

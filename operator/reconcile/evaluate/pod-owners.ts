@@ -17,16 +17,16 @@ export interface PodOwnerChanges {
 }
 
 /**
- * `isSetLeaving` is true where the StatefulSet is being removed without its pods in this very reconcile.
+ * `isSetBeingRemoved` is true where the StatefulSet is being removed without its pods in this very reconcile.
  */
 export function podOwnerChanges(
   resource: Resource,
   { pods, set, isSetTerminating }: Pick<ObservedState, 'pods' | 'set' | 'isSetTerminating'>,
-  isSetLeaving: boolean,
+  isSetBeingRemoved: boolean,
 ): PodOwnerChanges {
   const setUID = set?.metadata?.uid ?? null
   const ours = [...pods.values()].filter((pod) => isOurs(resource, pod, setUID))
-  if (set === null || isSetTerminating || isSetLeaving) {
+  if (set === null || isSetTerminating || isSetBeingRemoved) {
     return { own: ours.filter(({ owners }) => !isOwnedBy(resource, owners)), release: [] }
   }
   const adopted = ours.filter(({ controllerUID }) => controllerUID === setUID)

@@ -46,7 +46,7 @@ export function problemOf(error: unknown): Problem | null {
   return { reason: 'InvalidSpec', message: `${message}. Correct it in the spec.` }
 }
 
-/** How the API server refuses a quantity, without a word about which. */
+/** How the API server refuses a quantity, without saying which. */
 const unknownQuantity = /quantities must match|unable to parse quantity|unable to parse numeric/i
 
 /** The same for what a spec led to: a quantity that is none is named, with its place in `podTemplate`. */

@@ -1,5 +1,5 @@
 /**
- * Quantities in a user's `podTemplate`. The API server refuses one that cannot be parsed without a word about
+ * Quantities in a user's `podTemplate`. The API server refuses one that cannot be parsed without saying
  * where it is.
  * https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.34/#podspec-v1-core
  */

@@ -1,7 +1,7 @@
 /**
  * Whether a cache may be relied on. It may from its first list on, for as long as it is kept up to date: it
  * counts as unread at once where the API server refuses to show the kind, and where it cannot be followed for
- * any other reason, once that has lasted. What counts as unread is listed anew before it is relied on again.
+ * any other reason, once that has lasted. What counts as unread is listed again before it is relied on again.
  */
 import type { Logger } from 'pino'
 import { ServiceError } from '../../../src/errors.ts'

@@ -18,15 +18,15 @@ export function followState(state: ChainState, report: FollowReport): FollowStat
   const nowMs = parts.nowMs()
   return follower.withBlocks((blocks, head) => {
     const standStill = watch({ head, heads: heardHeads(state, blocks) }, nowMs)
-    const facts = { choice, head, floor, genesis, standStill }
-    const told = { ...facts, foreign: signers.foreign(), twice: heads.twice() }
+    const seen = { choice, head, floor, genesis, standStill }
+    const facts = { ...seen, foreign: signers.foreign(), twice: heads.twice() }
     return {
       genesis,
       signers: signerStates(state),
       reached: choice.reached,
       floor,
       wants: wantsOver(state, blocks, head),
-      failures: report.failures(blocks, told, nowMs),
+      failures: report.failures(blocks, facts, nowMs),
       standsStillMs: standStill.forMs,
       waiting: { blocks: waiting.size, bytes: waiting.bytes },
     }

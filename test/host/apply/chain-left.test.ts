@@ -27,7 +27,7 @@ import {
 
 const empty = { shape: shapes.empty }
 const old = createChain({ count: 120, from: 1, ...empty })
-const anew = createChain({ count: 140, from: 1, seed: 'anew', ...empty })
+const remade = createChain({ count: 140, from: 1, seed: 'remade', ...empty })
 
 const codesOf = ({ applier }: TestApplier): (string | undefined)[] =>
   applier.state().failures.map(({ code }) => code)
@@ -69,9 +69,9 @@ async function goTo(
 
 test('a chain begun again below what is kept is reported until it reaches that, then followed', async (t) => {
   const host = await openOnOldChain(t, [alice], 50)
-  for (const block of seal(anew.slice(0, 30))) await host.receive(block)
+  for (const block of seal(remade.slice(0, 30))) await host.receive(block)
   for (let height = 30; height < 71; height += 1) {
-    await goTo(host, anew, height, alice)
+    await goTo(host, remade, height, alice)
     if (height > 32) {
       assert.equal(codesOf(host)[0], 'HOST_SIGNER_BELOW', `at ${height}`)
       assert.match(
@@ -83,40 +83,40 @@ test('a chain begun again below what is kept is reported until it reaches that, 
   }
   assert.deepEqual(storedChain(host.store.reader), expected(old.slice(70)))
   for (let height = 71; height < 125; height += 1) {
-    await goTo(host, anew, height, alice)
+    await goTo(host, remade, height, alice)
     await host.pass(30_000)
   }
-  assert.equal(at(storedChain(host.store.reader), -1)[1], at(anew, 123).hash)
+  assert.equal(at(storedChain(host.store.reader), -1)[1], at(remade, 123).hash)
   assert.deepEqual(codesOf(host), [])
 })
 
 test('a chain begun again is followed after a minute, though each head comes before its block', async (t) => {
   const host = await openOnOldChain(t, [alice])
-  for (const block of seal(anew.slice(0, 50))) await host.receive(block)
+  for (const block of seal(remade.slice(0, 50))) await host.receive(block)
   for (let height = 51; height < 57; height += 1) {
-    await goTo(host, anew, height, alice)
+    await goTo(host, remade, height, alice)
     assert.match(
       explained(host, 'HOST_FORK_DEEP'),
       new RegExp(`a branch to block ${height} .* leaves the last 120 stored blocks behind`),
     )
-    host.stand(at(anew, height), alice)
+    host.stand(at(remade, height), alice)
     assert.deepEqual(codesOf(host), ['HOST_FORK_DEEP'], 'the block of the head is not here yet')
     await host.pass(10_000)
   }
-  await goTo(host, anew, 57, alice)
+  await goTo(host, remade, 57, alice)
   await host.pass(0)
   assert.deepEqual(codesOf(host), [])
-  assert.deepEqual(storedChain(host.store.reader), expected(anew.slice(0, 57)))
+  assert.deepEqual(storedChain(host.store.reader), expected(remade.slice(0, 57)))
 })
 
 test('a deep branch stays the same one while the window moves up with it', async (t) => {
   const host = await openOnOldChain(t, [alice], 100)
-  for (const block of seal(anew.slice(20, 118))) await host.receive(block)
+  for (const block of seal(remade.slice(20, 118))) await host.receive(block)
   for (let height = 119; height < 126; height += 1) {
-    await goTo(host, anew, height, alice)
+    await goTo(host, remade, height, alice)
     await host.pass(10_000)
   }
-  assert.equal(at(storedChain(host.store.reader), -1)[1], at(anew, 124).hash)
+  assert.equal(at(storedChain(host.store.reader), -1)[1], at(remade, 124).hash)
 })
 
 test('a fork too deep for those who are heard lasts while they are silent as well', async (t) => {
@@ -158,7 +158,7 @@ test('a signer out of reach stays reported when a block is stored and its head i
 test('a signer of another block 0 stays reported when it is silent, however long', async (t) => {
   const host = await openOnOldChain(t, [alice])
   const genesisHash = `0x${'02'.repeat(32)}`
-  const head = { number: 7, hash: at(anew, 6).hash, sequence: 99_999, genesisHash }
+  const head = { number: 7, hash: at(remade, 6).hash, sequence: 99_999, genesisHash }
   host.applier.receiveHead(headMessage(alice, head))
   for (let minutes = 0; minutes < 10; minutes += 1) {
     explained(host, 'HOST_GENESIS_MISMATCH')

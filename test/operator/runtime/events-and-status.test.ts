@@ -66,16 +66,16 @@ test('what happens again and again is one Event with a count', async () => {
 })
 
 /** Notes of the Events that were created, and the newest count of each. */
-function toldEvents(): Record<string, number> {
-  const told: Record<string, number> = {}
+function reportedEvents(): Record<string, number> {
+  const reported: Record<string, number> = {}
   const notes = new Map<string, string>()
   for (const { method, path: at, body } of writes()) {
     const given = body as { metadata?: { name: string }; note: string; series: { count: number } }
     if (method === 'POST') notes.set(given.metadata?.name ?? '', given.note)
     const note = method === 'POST' ? given.note : (notes.get(at.split('/').at(-1) ?? '') ?? '')
-    told[note] = method === 'POST' ? 1 : given.series.count
+    reported[note] = method === 'POST' ? 1 : given.series.count
   }
-  return told
+  return reported
 }
 
 test('what goes beyond 25 Events of an object is counted on the last of its reason, and logged', async () => {
@@ -84,9 +84,9 @@ test('what goes beyond 25 Events of an object is counted on the last of its reas
     recorder.record(type, object, { ...occurrence, note: `${count} blocks late` })
   }
   await recorder.close()
-  const told = toldEvents()
-  assert.equal(Object.keys(told).length, 25)
-  assert.deepEqual([told['23 blocks late'], told['24 blocks late']], [1, 16])
+  const reported = reportedEvents()
+  assert.equal(Object.keys(reported).length, 25)
+  assert.deepEqual([reported['23 blocks late'], reported['24 blocks late']], [1, 16])
   const lines = room.client.log.lines.filter(({ msg }) => /only counted/.test(String(msg)))
   assert.equal(lines.length, 15)
   const facts = { kind: 'StatefulSet', namespace: 'apps', object: 'a', reason: 'Late' }
@@ -102,9 +102,9 @@ test('neither Normal Events nor those of one reason keep a warning from being to
   }
   recorder.record(type, object, { ...occurrence, reason: 'Forbidden', note: 'it may not' })
   await recorder.close()
-  const told = toldEvents()
-  assert.equal(Object.keys(told).length, 25 + 25 + 1)
-  assert.equal(told['it may not'], 1)
+  const reported = reportedEvents()
+  assert.equal(Object.keys(reported).length, 25 + 25 + 1)
+  assert.equal(reported['it may not'], 1)
 })
 
 test('an Event that cannot be written now is written later, and one that is refused is logged', async () => {

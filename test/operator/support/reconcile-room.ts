@@ -83,7 +83,7 @@ interface State {
   views: ReadonlyMap<number, HealthView | null>
   nowMs: number
   /** How many requests were returned as writes already, or were none. */
-  told: number
+  reported: number
 }
 
 /** A reflector, and the labels of what it holds. */
@@ -154,8 +154,8 @@ export function reconcileRoom(namespace: string): ReconcileRoom {
     condition: ({ kind, metadata }, type) =>
       read<Resource>(kind, metadata.name).status?.conditions?.find((one) => one.type === type),
     writes() {
-      const found = room.server.requests.slice(ofTest().told)
-      ofTest().told += found.length
+      const found = room.server.requests.slice(ofTest().reported)
+      ofTest().reported += found.length
       return found
         .filter(({ method, path }) => method !== 'GET' && !path.endsWith('/status'))
         .map(writeText)
@@ -202,7 +202,7 @@ async function openState(client: Client, follows: Follow[]): Promise<State> {
   }, null)
   const limit = AbortSignal.timeout(60_000)
   await Promise.all(follows.map(({ reflector }) => reflector.initialized(limit)))
-  return { client, follows, view, events: [], views: new Map(), nowMs: 0, told: 0 }
+  return { client, follows, view, events: [], views: new Map(), nowMs: 0, reported: 0 }
 }
 
 /** The claims and pods of a StatefulSet, and itself with the status that counts them. */

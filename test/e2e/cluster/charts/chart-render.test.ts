@@ -355,9 +355,9 @@ for (const [what, chart, values, message] of refused) {
 test('all that has no effect without the operator is reported at once', async () => {
   const spec = { paused: true, rollout: 'Auto', identity: { deletionPolicy: 'Delete' } }
   const said = await refusalOf('host', { ...alone, spec, annotations: { a: 'b' } })
-  const told = said.split('\n').filter((line) => line.endsWith('or use mode=operator.'))
+  const reported = said.split('\n').filter((line) => line.endsWith('or use mode=operator.'))
   assert.deepEqual(
-    told.map((line) => line.split(' ')[0]),
+    reported.map((line) => line.split(' ')[0]),
     ['spec.identity.deletionPolicy', 'spec.paused', 'spec.rollout', 'annotations'],
   )
 })

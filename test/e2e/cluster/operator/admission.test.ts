@@ -93,13 +93,13 @@ describe('admission that fails, or changes what is applied, on a real cluster', 
       (await here.notes(reason)).filter((note) => note.includes(`${name}-host`)).toSorted()
     await here.write(hostOf(name, { ...none, ...withVariable('1') }))
     await here.reason('Host', name, 'Ready', 'ScaledToZero')
-    const told = await eventually(async () => {
+    const reported = await eventually(async () => {
       const notes = await notesOf('ChangedByAdmission')
       assert.equal(notes.length, 3, notes.join('\n'))
       return notes
     })
     assert.deepEqual(
-      told.map((note) => /^(\w+ \S+) .*: (\S+)\. They are left so\.$/.exec(note)?.slice(1)),
+      reported.map((note) => /^(\w+ \S+) .*: (\S+)\. They are left so\.$/.exec(note)?.slice(1)),
       [
         [`Service ${name}-host`, 'metadata.labels.app.kubernetes.io/part-of'],
         [`Service ${name}-host-nodes`, 'metadata.labels.app.kubernetes.io/part-of'],
@@ -124,16 +124,16 @@ describe('admission that fails, or changes what is applied, on a real cluster', 
         `Service ${name}-host had been given spec.selector.x.`,
       ]),
     )
-    assert.deepEqual(await notesOf('ChangedByAdmission'), told)
+    assert.deepEqual(await notesOf('ChangedByAdmission'), reported)
   }
 
-  test('what a webhook changes is written once, told once, and no drift', async () => {
+  test('what a webhook changes is written once, reported once, and no drift', async () => {
     remove = await openMutatingWebhook(cluster, space.namespace)
     await admitted()
     await tryChanges('webhook')
   })
 
-  test('what a MutatingAdmissionPolicy changes is written once, told once, and no drift', async (t) => {
+  test('what a MutatingAdmissionPolicy changes is written once, reported once, and no drift', async (t) => {
     const version = await mutatingPolicyVersion(cluster)
     if (version === null) {
       t.skip(

@@ -107,8 +107,8 @@ describe('identities that are released, on a real cluster', () => {
 
     await here.patch('Host', 'stopped', { spec: stays })
     await eventually(async () => {
-      const told = await here.reason('Host', 'stopped', 'Stalled', 'KeysClaimMissing')
-      assert.doesNotMatch(told.message, /deletionPolicy/)
+      const reported = await here.reason('Host', 'stopped', 'Stalled', 'KeysClaimMissing')
+      assert.doesNotMatch(reported.message, /deletionPolicy/)
     })
     assert.equal(await ownersOf('Secret', 'stopped-host-keyring'), 0)
     assert.equal(await ownersOf('PersistentVolumeClaim', 'keys-stopped-host-0'), 0)

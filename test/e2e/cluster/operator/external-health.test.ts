@@ -61,25 +61,25 @@ describe('a Host that dashboards ask by its load balancers, on a real cluster', 
     const path = `${here.path('Service', `shown-host-p2p-${ordinal}`)}/status`
     await expectStatus(cluster.request('PATCH', path, { body, type }), 200)
   }
-  const told = async (reason: string): Promise<string> =>
+  const reported = async (reason: string): Promise<string> =>
     (await askedReason(here, 'Host', 'shown', ['AddressPublished', reason])).message
   /** The cluster takes its time until it answers an address, and until then nobody does. */
   const unreachable = async (who: string): Promise<void> =>
     await eventually(async () => {
-      const message = await told('HealthPortUnreachable')
+      const message = await reported('HealthPortUnreachable')
       assert.equal(/ask: (.*?)\. Open port 8080/.exec(message)?.[1], who)
     })
 
   test('a load balancer with a name alone: HostnameOnly, and LoadBalancer where no dashboard asks', async () => {
     await giveAddress(0, { hostname: 'a.lb.example.org' })
     await giveAddress(1, { hostname: 'b.lb.example.org' })
-    assert.match(await told('HostnameOnly'), /\/dns4\/a\.lb\.example\.org\/tcp\/9171, /)
+    assert.match(await reported('HostnameOnly'), /\/dns4\/a\.lb\.example\.org\/tcp\/9171, /)
     const publicHealth = async (shown: boolean): Promise<unknown> =>
       await here.patch('Host', 'shown', { spec: { services: { p2p: { publicHealth: shown } } } })
     await publicHealth(false)
-    await told('LoadBalancer')
+    await reported('LoadBalancer')
     await publicHealth(true)
-    await told('HostnameOnly')
+    await reported('HostnameOnly')
   })
 
   test('HealthPortUnreachable names a Ready replica until its address is corrected', async () => {
@@ -89,7 +89,7 @@ describe('a Host that dashboards ask by its load balancers, on a real cluster', 
     assert.equal((await here.condition('Host', 'shown', 'Ready'))?.reason, 'AllReady')
     await giveAddress(1, { ip: second }, 'VIP')
     assert.equal(
-      await told('LoadBalancer'),
+      await reported('LoadBalancer'),
       `Published to peers: /ip4/${first}/tcp/9171, /ip4/${second}/tcp/9171.`,
     )
   })
@@ -109,6 +109,6 @@ describe('a Host that dashboards ask by its load balancers, on a real cluster', 
     await unreachable(`shown-host-0 at http://${foreign}:8080/health (another peer)`)
     const announce = [[`/ip4/${foreign}/tcp/${ports.p2p}`]]
     await here.patch('Host', 'shown', { spec: { services: { p2p: { announce } } } })
-    await told('LoadBalancer')
+    await reported('LoadBalancer')
   })
 })

@@ -168,9 +168,9 @@ describe('volumes that grow, on a real cluster', () => {
     const pending = { type: 'FileSystemResizePending', status: 'True', lastTransitionTime }
     await tellStorage({ conditions: [pending] })
     await eventually(async () => {
-      const told = await here.condition('Host', 'grown', 'StorageReady')
-      assert.equal(told?.reason, pending.type)
-      assert.match(told.message, /Set spec\.storage\.restartToResize/)
+      const reported = await here.condition('Host', 'grown', 'StorageReady')
+      assert.equal(reported?.reason, pending.type)
+      assert.match(reported.message, /Set spec\.storage\.restartToResize/)
     }, 240_000)
     const waitedMs = Date.now() - Date.parse(lastTransitionTime)
     assert.ok(waitedMs >= 180_000, `storage that grows file systems in use needs ${waitedMs} ms`)
@@ -182,8 +182,8 @@ describe('volumes that grow, on a real cluster', () => {
     await space.dieAt('after delete Pod')
     await space.start({ env: alone })
     await eventually(async () => {
-      const told = await here.condition('Host', 'grown', 'StorageReady')
-      assert.match(told?.message ?? '', /Of data-grown-host-0 the pod was made since/)
+      const reported = await here.condition('Host', 'grown', 'StorageReady')
+      assert.match(reported?.message ?? '', /Of data-grown-host-0 the pod was made since/)
     })
     await eventually(async () => {
       assert.equal(await askedPeerID(), peerID)
@@ -234,11 +234,11 @@ describe('volumes that grow, on a real cluster', () => {
       const { conditions = [] } = (pod?.status ?? {}) as PodStatus
       assert.ok(conditions.some(({ reason }) => reason === 'Unschedulable'))
     })
-    const again = { metadata: { annotations: { [requests.reconcileAt]: 'once it is told' } } }
+    const again = { metadata: { annotations: { [requests.reconcileAt]: 'once it is reported' } } }
     await here.patch('Host', 'classless', again)
     await eventually(async () => {
       const { lastHandledReconcileAt } = await here.status('Host', 'classless')
-      assert.equal(lastHandledReconcileAt, 'once it is told')
+      assert.equal(lastHandledReconcileAt, 'once it is reported')
     })
     const { reason, message = '' } = (await here.condition('Host', 'classless', 'Ready')) ?? {}
     assert.equal(reason, 'WaitingForStorage')

@@ -72,7 +72,7 @@ describe('a Generator that is not who or where its Hosts think, on a real cluste
   const hostLives = async (): Promise<string> =>
     (await podLife(here, 'staying-host-0')) + (await podLife(here, 'mistaken-host-0'))
 
-  const told = async (name: string, type: string, reason: string): Promise<Condition> =>
+  const reported = async (name: string, type: string, reason: string): Promise<Condition> =>
     await askedReason(here, 'Host', name, [type, reason])
   const health = async (): Promise<Partial<HealthReport>> => {
     const pod = `${here.path('Pod', 'staying-host-0')}:${ports.health}/proxy${paths.health}`
@@ -98,7 +98,7 @@ describe('a Generator that is not who or where its Hosts think, on a real cluste
   })
 
   test('a Host accepts the identity of the Generator that it names', async () => {
-    await told('staying', 'SignersAgree', 'Agreed')
+    await reported('staying', 'SignersAgree', 'Agreed')
     const identity = (await node())?.identity ?? ''
     assert.match(identity, /^0[23][0-9a-f]{64}$/)
     assert.deepEqual(await accepted(), [{ generator: generatorName(), identity }])
@@ -115,7 +115,7 @@ describe('a Generator that is not who or where its Hosts think, on a real cluste
 
   test('PeerIDMismatch names both peer IDs, and a correct address needs no restart', async () => {
     const id = await peerID()
-    const { status, message } = await told('mistaken', 'PeersConnected', 'PeerIDMismatch')
+    const { status, message } = await reported('mistaken', 'PeersConnected', 'PeerIDMismatch')
     assert.deepEqual(
       [status, message],
       [
@@ -126,27 +126,27 @@ describe('a Generator that is not who or where its Hosts think, on a real cluste
     const ready = await here.condition('Host', 'mistaken', 'Ready')
     assert.deepEqual([ready?.status, ready?.reason], ['True', 'AllReady'])
     await here.write(hostOf('mistaken', { bootstrapPeers: [addressOf(`${id}`)] }))
-    await told('mistaken', 'PeersConnected', 'Connected')
+    await reported('mistaken', 'PeersConnected', 'Connected')
     assert.equal(await hostLives(), lives)
   })
 
   test('a schema key that the Generator does not know is Unauthorized, until it is the right one', async () => {
-    const { status, message } = await told('staying', 'SchemaInSync', 'Unauthorized')
+    const { status, message } = await reported('staying', 'SchemaInSync', 'Unauthorized')
     assert.equal(status, 'False')
     assert.match(message, /does not accept the token.*set its annotation viewmesh\.io\/roll-at\.$/)
     assert.doesNotMatch(message, /another-key/)
     await here.write(staying(false))
-    await told('staying', 'SchemaInSync', 'Matched')
+    await reported('staying', 'SchemaInSync', 'Matched')
     assert.equal(await hostLives(), lives)
   })
 
   test('a Host finds a Generator at its new pod address without a restart', async () => {
-    await told('staying', 'PeersConnected', 'Connected')
+    await reported('staying', 'PeersConnected', 'Connected')
     const [id, pod] = [await peerID(), await here.find('Pod', 'moving-generator-0')]
     await here.delete('Pod', 'moving-generator-0')
     await replaced('moving-generator-0', pod?.metadata.uid)
     await headMoves()
-    await told('staying', 'SchemaInSync', 'Matched')
+    await reported('staying', 'SchemaInSync', 'Matched')
     assert.equal(await peerID(), id)
     assert.equal(await hostLives(), lives)
   })
@@ -162,7 +162,7 @@ describe('a Generator that is not who or where its Hosts think, on a real cluste
         assert.equal(await here.find('PersistentVolumeClaim', claim), null)
       })
     }
-    await told('staying', 'PeersConnected', 'GeneratorMissing')
+    await reported('staying', 'PeersConnected', 'GeneratorMissing')
     const kept = [{ generator: generatorName(), identity: `${before?.identity}` }]
     assert.deepEqual(await accepted(), kept, 'who is gone stays accepted')
     await here.write(moving)
@@ -173,23 +173,23 @@ describe('a Generator that is not who or where its Hosts think, on a real cluste
     })
     assert.notEqual(id, before?.peerID)
     assert.notEqual(identity, before?.identity)
-    const { message } = await told('staying', 'SignersAgree', 'SignerChanged')
+    const { message } = await reported('staying', 'SignersAgree', 'SignerChanged')
     assert.match(
       message,
       new RegExp(`says the identity ${identity}; accepted of it is ${before?.identity}\\.`),
     )
-    await told('staying', 'PeersConnected', 'NotConnected')
+    await reported('staying', 'PeersConnected', 'NotConnected')
     assert.deepEqual(await accepted(), kept)
 
     const [accept = ''] = commandsOf('docs/kubernetes/security.md', 'accept-signers')
     const command = accept.replace('mainnet', 'staying').replace('<identity>', `${identity}`)
     await runShown(command, space.namespace)
-    await told('staying', 'PeersConnected', 'Connected')
-    await told('staying', 'SignersAgree', 'Agreed')
+    await reported('staying', 'PeersConnected', 'Connected')
+    await reported('staying', 'SignersAgree', 'Agreed')
     assert.deepEqual(await accepted(), [{ generator: generatorName(), identity }])
     await headMoves()
-    await told('staying', 'SchemaInSync', 'Matched')
-    await told('mistaken', 'PeersConnected', 'PeerIDMismatch')
+    await reported('staying', 'SchemaInSync', 'Matched')
+    await reported('mistaken', 'PeersConnected', 'PeerIDMismatch')
     assert.equal(await hostLives(), lives)
   })
 })

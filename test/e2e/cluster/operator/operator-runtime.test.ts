@@ -104,12 +104,12 @@ describe('the runtime of the operator, on a real API server', () => {
     const values = [...reflector.list()].map(({ value }) => value)
     assert.deepEqual(values.toSorted(), ['a', 'b', 'c', 'd', 'e'])
 
-    const told = changed(reflector, 'b')
+    const reported = changed(reflector, 'b')
     await cluster.request('PATCH', `/api/v1/namespaces/${namespace}/configmaps/b`, {
       body: { data: { value: 'theirs' } },
       type: 'application/merge-patch+json',
     })
-    assert.equal(await told, 'theirs')
+    assert.equal(await reported, 'theirs')
 
     await api.apply(ConfigMap, configMap('c', 'ours', labels))
     assert.equal(reflector.get(namespace, 'c')?.value, 'ours')
@@ -131,11 +131,11 @@ describe('the runtime of the operator, on a real API server', () => {
   test('an apply reports whose fields it takes, and refuses unknown fields', async () => {
     await api.create(ConfigMap, configMap('contested', 'first'))
     const other = await openOwnApi('another-manager')
-    const told: string[] = []
-    const onConflict = (conflict: string): void => void told.push(conflict)
+    const reported: string[] = []
+    const onConflict = (conflict: string): void => void reported.push(conflict)
     const applied = await other.apply(ConfigMap, configMap('contested', 'second'), { onConflict })
     assert.equal(applied.data?.['value'], 'second')
-    assert.match(told.join(), /409 .*conflict with "runtime-test".*: \.data\.value/)
+    assert.match(reported.join(), /409 .*conflict with "runtime-test".*: \.data\.value/)
 
     const dry = await other.dryRunApply(ConfigMap, configMap('contested', 'third'))
     assert.equal(dry.data?.['value'], 'third')

@@ -52,7 +52,7 @@ describe('an operator that may not, or shall not, on a real cluster', () => {
     await here.delete('Secret', 'held-host-connection')
     await here.write(hostOf('held', { ...parked, paused: true, replicas: 2 }))
     await here.reason('Host', 'held', 'Paused', 'ChangesWaiting')
-    for (const told of [
+    for (const reported of [
       'Secret held-host-connection created',
       'keyring key "1"',
       'Service held-host created',
@@ -61,7 +61,7 @@ describe('an operator that may not, or shall not, on a real cluster', () => {
     ]) {
       await eventually(async () => {
         const condition = await here.condition('Host', 'held', 'Paused')
-        assert.ok(condition?.message.includes(told), condition?.message)
+        assert.ok(condition?.message.includes(reported), condition?.message)
       })
     }
     const written = proxy.writes.slice(writtenBefore).map(({ method, path }) => `${method} ${path}`)
@@ -286,8 +286,8 @@ describe('an operator that may not, or shall not, on a real cluster', () => {
     await eventually(async () => {
       assert.equal((await here.status('Host', 'wrong')).lastHandledReconcileAt, 'now')
     })
-    const told = space.output().match(/^.*"name":"wrong".*"stopped until a person acts".*$/gm)
-    assert.equal(told?.length, 1)
+    const reported = space.output().match(/^.*"name":"wrong".*"stopped until a person acts".*$/gm)
+    assert.equal(reported?.length, 1)
     await here.write(hostOf('wrong', parked))
     await here.reason('Host', 'wrong', 'Ready', 'Unschedulable')
   })

@@ -56,8 +56,8 @@ describe('an operator beneath which the cluster restarts', { timeout: 900_000 },
       const ids = nodes.flatMap(({ peerID }) => peerID ?? [])
       assert.equal(ids.length, replicas)
       for (const { data } of await here.list('Secret')) {
-        const told = Buffer.from(data?.['peers'] ?? '', 'base64').toString()
-        if (data?.['peers'] !== undefined) assert.ok(ids.every((id) => told.includes(id)))
+        const reported = Buffer.from(data?.['peers'] ?? '', 'base64').toString()
+        if (data?.['peers'] !== undefined) assert.ok(ids.every((id) => reported.includes(id)))
       }
       return ids
     })

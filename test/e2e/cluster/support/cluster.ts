@@ -165,7 +165,7 @@ async function send(
   })
 }
 
-/** A path that nothing serves, as that of a kind whose definition was just made, is told in plain text. */
+/** A path that nothing serves, as that of a kind whose definition was just made, is reported in plain text. */
 function parsed({ headers }: IncomingMessage, answer: string): ClusterObject {
   const isJson = headers['content-type']?.startsWith('application/json') === true
   return isJson ? JSON.parse(answer) : { message: answer }

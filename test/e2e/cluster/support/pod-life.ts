@@ -1,4 +1,4 @@
-/** By what a pod that was replaced, or a container that was started again, is told. */
+/** How a pod that was replaced, or a container that was started again, is recognised. */
 import type { Namespaced } from './cluster-resources.ts'
 
 /** The same text for as long as the pod and each of its containers run on. */

@@ -121,7 +121,7 @@ test('a StatefulSet of a chart without a resource uses its claims, all of them w
   assert.equal(await userOf('data-mainnet-host-1'), 'StatefulSet mainnet-host')
 })
 
-test('of a resource the unused claims are deleted, and those with an identity are kept and told', async () => {
+test('unused claims of a resource are deleted, those with an identity kept and reported', async () => {
   putHost(1)
   for (const name of ['keys-mainnet-host-0', 'data-mainnet-host-0']) putClaim(name)
   for (const name of ['keys-mainnet-host-1', 'data-mainnet-host-1']) putClaim(name)

@@ -40,7 +40,7 @@ test('only names that end in the number of a replica are those of one', () => {
   }
 })
 
-test('what the API server refuses is told with what a person does about it', async () => {
+test('what the API server refuses is reported with what a person does about it', async () => {
   room.server.faults.add((_, response) => {
     const message = 'hosts.viewmesh.io "a" is forbidden: User "eve" cannot get resource "hosts"'
     send(response, 403, status(403, 'Forbidden', message))

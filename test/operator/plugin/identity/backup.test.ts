@@ -194,7 +194,7 @@ test('a key that does not open its key file is noticed while the right one may s
   assert.match(stderr, /^error: claim keys-mainnet-host-0: a key file does not open with its key/)
 })
 
-test('a replica that is no longer wanted is in it as far as it is whole, else that is told', async () => {
+test('a replica that is no longer wanted is in it as far as it is whole, else that is reported', async () => {
   const cluster = putHost(1)
   const whole = await backUp(cluster, '-f', '-')
   assert.equal(JSON.parse(whole.stdout).replicas.length, 2)

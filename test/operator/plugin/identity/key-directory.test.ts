@@ -39,7 +39,7 @@ test('what is written is what is read, by its owner alone, and nothing else is l
   assert.equal(statSync(join(place, 'host.json')).mode & 0o777, 0o600)
 })
 
-test('a key file that is there is never written over, and that is told', async () => {
+test('a key file that is there is never written over, and that is reported', async () => {
   const place = folder()
   writeFileSync(join(place, 'host.json'), 'the first')
   await assert.rejects(write(place, 'the second'), {
@@ -56,7 +56,7 @@ test('only the file of the program is read', async () => {
   assert.equal(await read(place), null)
 })
 
-test('a directory that cannot be used is told with what the system says', async () => {
+test('a directory that cannot be used is reported with what the system says', async () => {
   const place = join(folder(), 'missing')
   await assert.rejects(write(place, 'x'), {
     code: 'PLUGIN_KEYS_UNREADABLE',

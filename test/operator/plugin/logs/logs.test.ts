@@ -108,7 +108,7 @@ test('logs of all replicas are shown in order, each line with its pod, and only 
   })
 })
 
-test('a replica without a log is told, and does not keep the others from being shown', async () => {
+test('a replica without a log is reported, and does not keep the others from being shown', async () => {
   putPods({ 'mainnet-host-0': 'none', 'mainnet-host-1': 'well\n' })
   const shown = await runPlugin(room.client, ['logs', 'host/mainnet', '--previous'])
   assert.deepEqual(shown, {

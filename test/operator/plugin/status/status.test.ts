@@ -217,7 +217,7 @@ test('status ends with 0 where all is ready, and with 1 where one is not', async
   assert.equal((await runPlugin(room.client, ['status', '-A'])).code, 1)
 })
 
-test('where there is nothing, that is told, and it is not ready', async () => {
+test('where there is nothing, that is reported, and it is not ready', async () => {
   const empty = await runPlugin(room.client, ['status', '-n', 'other'])
   assert.deepEqual(empty, {
     code: 1,

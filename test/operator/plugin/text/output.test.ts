@@ -31,7 +31,7 @@ test('something long waits until whoever reads it has room', async () => {
   assert.deepEqual(written, ['first'])
 })
 
-test('spans of time are told as kubectl tells them', () => {
+test('spans of time are written as kubectl writes them', () => {
   const nowMs = Date.parse('2026-01-10T00:00:00Z')
   const ages = [
     ['2026-01-09T23:58:01Z', '119s'],

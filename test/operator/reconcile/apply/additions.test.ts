@@ -102,7 +102,7 @@ test('what others add where that changes nothing of ours is left alone', async (
   assert.deepEqual(room.writes(), [])
 })
 
-test('what admission adds to a selector each time is taken away once, told, and left', async () => {
+test('what admission adds to a selector each time is taken away once, reported, and left', async () => {
   room.server.admission.add((object) => {
     if (object.kind !== 'Service') return object
     const { spec } = object as Edited

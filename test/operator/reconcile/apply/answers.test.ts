@@ -30,7 +30,7 @@ function withEnv(name: string): Host {
   return { ...host, spec: { ...host.spec, podTemplate: { spec: { containers: [container] } } } }
 }
 
-function told(object: string, ...paths: readonly string[]): string {
+function reported(object: string, ...paths: readonly string[]): string {
   return `ChangedByAdmission ${object} has other values than the operator applied, as admission or a default of Kubernetes writes them: ${paths.join(', ')}. They are left so.`
 }
 
@@ -38,7 +38,7 @@ function told(object: string, ...paths: readonly string[]): string {
 const written = (): string[] =>
   room.events.splice(0).filter((text) => /^(ChangedByAdmission|DriftCorrected) /.test(text))
 
-/** Everything is fetched anew, as by every poll. */
+/** Everything is fetched again, as by every poll. */
 async function again(times = 1): Promise<void> {
   for (let round = 0; round < times; round += 1) {
     room.pass(60_000)
@@ -54,16 +54,16 @@ beforeEach(async () => {
   await again()
 })
 
-test('what admission changes is written once and told once, and is no drift', async () => {
+test('what admission changes is written once and reported once, and is no drift', async () => {
   assert.deepEqual(written(), [
-    told('Secret mainnet-host-connection', label),
-    told('ServiceAccount mainnet-host', label),
-    told('ConfigMap mainnet-host-config', label),
-    told('Service mainnet-host-nodes', label),
-    told('Service mainnet-host', label),
-    told('NetworkPolicy mainnet-host', label),
-    told('StatefulSet mainnet-host', label, pullPolicy),
-    told('PersistentVolumeClaim keys-mainnet-host-0', 'metadata.labels.app.kubernetes.io/name'),
+    reported('Secret mainnet-host-connection', label),
+    reported('ServiceAccount mainnet-host', label),
+    reported('ConfigMap mainnet-host-config', label),
+    reported('Service mainnet-host-nodes', label),
+    reported('Service mainnet-host', label),
+    reported('NetworkPolicy mainnet-host', label),
+    reported('StatefulSet mainnet-host', label, pullPolicy),
+    reported('PersistentVolumeClaim keys-mainnet-host-0', 'metadata.labels.app.kubernetes.io/name'),
   ])
   room.writes()
   await again(3)
@@ -81,7 +81,7 @@ test('what somebody changes beside that is drift, and put back', async () => {
   assert.deepEqual(written(), ['DriftCorrected StatefulSet mainnet-host had other spec.replicas.'])
 })
 
-test('where somebody changes just that, it is written again, and a new answer told', async () => {
+test('where somebody changes just that, it is written again, and a new answer reported', async () => {
   written()
   await room.edit<KubernetesObject>('Secret', 'mainnet-host-connection', ({ metadata }) =>
     Object.assign(metadata?.labels ?? {}, { 'app.kubernetes.io/part-of': 'somebody' }),
@@ -98,7 +98,7 @@ test('where somebody changes just that, it is written again, and a new answer to
   assert.deepEqual(written(), ['DriftCorrected Secret mainnet-host-connection had been changed.'])
 })
 
-test('a new spec is written, and what admission makes of it is not told again', async () => {
+test('a new spec is written, and what admission makes of it is not reported again', async () => {
   written()
   room.writes()
   const { metadata } = room.read<Host>('Host', 'mainnet')
@@ -134,7 +134,7 @@ test('what Kubernetes writes in place of an empty value is no drift either', asy
   const empty = { ...host, spec: { ...host.spec, podTemplate } }
   await room.put({ ...empty, metadata: { ...metadata, generation: 2 } } as Host)
   await again()
-  assert.ok(written().includes(told('StatefulSet mainnet-host', pullPolicy)))
+  assert.ok(written().includes(reported('StatefulSet mainnet-host', pullPolicy)))
   room.writes()
   await again(2)
   assert.deepEqual([room.writes(), written()], [[], []])

@@ -24,7 +24,7 @@ interface Given {
   readonly deletionTimestamp?: Date
   readonly live?: V1StatefulSet | null
   readonly isSetTerminating?: boolean
-  readonly isSetLeaving?: boolean
+  readonly isSetBeingRemoved?: boolean
 }
 
 /** What is done about the only pod: it gets the resource as an owner, or loses it. */
@@ -34,7 +34,7 @@ function changeOf({ owners = [], live = null, ...given }: Given): 'own' | 'relea
   const deletion = deletionTimestamp === undefined ? {} : { deletionTimestamp }
   const pods = new Map([[0, keepPod({ metadata: { ...metadata, ...deletion } })]])
   const state = { pods, set: live, isSetTerminating: given.isSetTerminating ?? false }
-  const changes = podOwnerChanges(host, state, given.isSetLeaving ?? false)
+  const changes = podOwnerChanges(host, state, given.isSetBeingRemoved ?? false)
   if (changes.own.length > 0) return 'own'
   return changes.release.length > 0 ? 'release' : 'nothing'
 }
@@ -48,8 +48,8 @@ test('a pod without a StatefulSet goes with its resource, until one has adopted 
 })
 
 test('a pod is owned before its StatefulSet is removed without it, and stays so', () => {
-  assert.equal(changeOf({ owners: [ofSet], live: set, isSetLeaving: true }), 'own')
-  assert.equal(changeOf({ owners: [ofSet, own], live: set, isSetLeaving: true }), 'nothing')
+  assert.equal(changeOf({ owners: [ofSet], live: set, isSetBeingRemoved: true }), 'own')
+  assert.equal(changeOf({ owners: [ofSet, own], live: set, isSetBeingRemoved: true }), 'nothing')
   assert.equal(changeOf({ owners: [ofSet], live: set, isSetTerminating: true }), 'own')
   assert.equal(changeOf({ owners: [ofSet, own], live: set, isSetTerminating: true }), 'nothing')
 })

@@ -59,7 +59,7 @@ test('what was asked for and what passes by itself is no warning; what failed is
   }
 })
 
-test('what Stalled and a part say for one reason is told once, by Stalled', () => {
+test('what Stalled and a part say for one reason is reported once, by Stalled', () => {
   const message = 'gone'
   const { reasons } = mainConditions.Stalled
   const shared = typedKeys(reasons).filter((reason) =>
@@ -69,13 +69,13 @@ test('what Stalled and a part say for one reason is told once, by Stalled', () =
   for (const reason of shared) {
     const part = { type: 'IdentityReady', status: 'False', reason, message } as const
     const after = [...conditionsOf({ Stalled: { reason, message } }), part]
-    const told = occurrencesOf([], after).map((event) => `${event.action} ${event.reason}`)
-    assert.deepEqual(told, [`Stalled ${reason}`])
+    const reported = occurrencesOf([], after).map((event) => `${event.action} ${event.reason}`)
+    assert.deepEqual(reported, [`Stalled ${reason}`])
     assert.deepEqual(occurrencesOf([{ ...after[0], ...at }] as never, after), [])
   }
 })
 
-test('a roll-out and larger volumes are told once, by what says why', () => {
+test('a roll-out and larger volumes are reported once, by what says why', () => {
   const message = 'pods are being replaced'
   const rolling = conditionsOf({
     Ready: { reason: 'RollingOut', message },
@@ -87,8 +87,8 @@ test('a roll-out and larger volumes are told once, by what says why', () => {
     Reconciling: { reason: 'ExpandingStorage', message },
     StorageReady: { reason: 'Expanding', message },
   })
-  const told = occurrencesOf([], growing).map(({ reason }) => reason)
-  assert.deepEqual(told, ['Expanding'])
+  const reported = occurrencesOf([], growing).map(({ reason }) => reason)
+  assert.deepEqual(reported, ['Expanding'])
 })
 
 function typedKeys<T extends object>(object: T): (keyof T & string)[] {

@@ -29,9 +29,9 @@ test('an object that is selected again is there again', () => {
 })
 
 test('a list of an older state replaces everything, also objects of the same version', () => {
-  const told: string[] = []
+  const reported: string[] = []
   const cache = createObjectCache<string>(({ before, after }) =>
-    told.push(`${before?.value} -> ${after?.value}`),
+    reported.push(`${before?.value} -> ${after?.value}`),
   )
   cache.put(entry('7'))
   cache.put({ ...entry('9'), key: 'apps/other', uid: 'other' })
@@ -40,7 +40,7 @@ test('a list of an older state replaces everything, also objects of the same ver
   const again = { ...entry('5'), key: 'apps/gone', uid: 'gone' }
   cache.beginList()([other, again], '8', { isBack: true })
   assert.deepEqual([...cache.values()], [other, again])
-  assert.deepEqual(told.slice(2), ['9 -> undefined', '7 -> restored', 'undefined -> 5'])
+  assert.deepEqual(reported.slice(2), ['9 -> undefined', '7 -> restored', 'undefined -> 5'])
 })
 
 test('a list replaces nothing that our own writes were answered while it was read', () => {
