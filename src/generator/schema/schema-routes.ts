@@ -1,29 +1,22 @@
 /** The schema endpoint: the SDL of this Generator's collections, for Hosts and toolkits. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { type CollectionName, collections } from '../../primitives/collections.ts'
 import { typeName } from '../../primitives/names.ts'
 import { collectionSdl, schemaSdl } from '../../primitives/sdl.ts'
 import { paths } from '../../service/contract.ts'
 import { errorBody } from '../../service/health/http-server.ts'
-import { createSchemaAuth, type SchemaAuthOptions } from './schema-auth.ts'
+import { requireToken, type TokenAuthOptions } from '../../service/token-auth.ts'
 
 interface SchemaRoutesOptions {
   /** As in `Ethereum__Mainnet`. */
   readonly network: string
-  readonly auth: SchemaAuthOptions
+  readonly auth: TokenAuthOptions
 }
 
 /** Declares the three routes, all behind the same check. */
 export function schemaRoutes(server: FastifyInstance, options: SchemaRoutesOptions): void {
   const { network } = options
-  const check = createSchemaAuth(options.auth)
-  const onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    void reply.header('cache-control', 'no-cache')
-    const refusal = check(request.headers)
-    if (refusal === null) return
-    if (refusal.status === 401) void reply.header('www-authenticate', 'Bearer')
-    await reply.code(refusal.status).send(refusal.body)
-  }
+  const onRequest = requireToken(options.auth)
   server.get(paths.schema, { onRequest }, () => ({ network, schema: schemaSdl(network) }))
   server.get(`${paths.schema}/collections`, { onRequest }, () => ({
     network,

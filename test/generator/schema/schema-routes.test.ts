@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import Fastify from 'fastify'
-import type { SchemaAuthOptions } from '../../../src/generator/schema/schema-auth.ts'
 import { schemaRoutes } from '../../../src/generator/schema/schema-routes.ts'
+import type { TokenAuthOptions } from '../../../src/service/token-auth.ts'
 
 const network = 'Local__Devnet'
 const keys = ['first-key', 'second-key']
@@ -16,7 +16,7 @@ interface Answer {
 async function get(
   path: string,
   headers: Readonly<Record<string, string>> = {},
-  auth: SchemaAuthOptions = { mode: 'none', keys: () => [] },
+  auth: TokenAuthOptions = { mode: 'none', keys: () => [] },
   method: 'GET' | 'HEAD' = 'GET',
 ): Promise<Answer> {
   const server = Fastify()
@@ -81,14 +81,14 @@ test('HEAD returns what GET does', async () => {
   assert.equal((await get('', {}, undefined, 'HEAD')).status, 200)
 })
 
-const token: SchemaAuthOptions = { mode: 'token', keys: () => keys }
+const token: TokenAuthOptions = { mode: 'token', keys: () => keys }
 const refusals = {
   401: { error: 'unauthorized', message: 'missing or empty credentials' },
   403: { error: 'forbidden', message: 'invalid credentials' },
   503: { error: 'service_unavailable', message: 'no API keys configured on server' },
 }
 
-const cases: readonly [string, Record<string, string>, SchemaAuthOptions, 200 | 401 | 403 | 503][] =
+const cases: readonly [string, Record<string, string>, TokenAuthOptions, 200 | 401 | 403 | 503][] =
   [
     ['no key sent', {}, token, 401],
     ['an empty key', { 'x-api-key': ' ' }, token, 401],

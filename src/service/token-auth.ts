@@ -1,10 +1,11 @@
 /**
- * Authorization for the schema: refused without configured keys, granted to requests with one of them as
- * `Authorization: Bearer` or `X-Api-Key`.
+ * Authorization of routes that are not for everybody: refused without configured keys, granted to requests with one
+ * of them as `Authorization: Bearer` or `X-Api-Key`.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 
-export interface SchemaAuthOptions {
+export interface TokenAuthOptions {
   readonly mode: 'token' | 'none'
   /** The keys that are accepted now. */
   readonly keys: () => readonly string[]
@@ -17,28 +18,40 @@ interface KeyHeaders {
 }
 
 /** Why a request is refused. */
-interface SchemaRefusal {
+interface Refusal {
   readonly status: 401 | 403 | 503
   readonly body: { readonly error: string; readonly message: string }
 }
 
-const unconfigured: SchemaRefusal = {
+const unconfigured: Refusal = {
   status: 503,
   body: { error: 'service_unavailable', message: 'no API keys configured on server' },
 }
-const anonymous: SchemaRefusal = {
+const anonymous: Refusal = {
   status: 401,
   body: { error: 'unauthorized', message: 'missing or empty credentials' },
 }
-const unknown: SchemaRefusal = {
+const unknown: Refusal = {
   status: 403,
   body: { error: 'forbidden', message: 'invalid credentials' },
 }
 
+/** A hook of fastify's `onRequest`, which answers those that are refused: 503 without keys, 401 without one, 403. */
+export function requireToken(
+  options: TokenAuthOptions,
+): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
+  const check = createCheck(options)
+  return async (request, reply) => {
+    void reply.header('cache-control', 'no-cache')
+    const refusal = check(request.headers)
+    if (refusal === null) return
+    if (refusal.status === 401) void reply.header('www-authenticate', 'Bearer')
+    await reply.code(refusal.status).send(refusal.body)
+  }
+}
+
 /** A check of requests' headers; null lets a request in. */
-export function createSchemaAuth(
-  options: SchemaAuthOptions,
-): (headers: KeyHeaders) => SchemaRefusal | null {
+function createCheck(options: TokenAuthOptions): (headers: KeyHeaders) => Refusal | null {
   if (options.mode === 'none') return () => null
   return (headers) => {
     const known = options.keys().map(digest)
