@@ -65,6 +65,9 @@ export const errorCodes = {
   HOST_SIGNERS_FILE_UNUSABLE: 'The file of accepted signers is missing, empty or malformed.',
   HOST_STANDS_STILL: 'A Host stores nothing while heads of its signers go on.',
   HOST_TRUSTS_ANYONE: 'A Host is configured to trust anyone who signs a block.',
+  HOST_VIEW_REFUSED: 'A request about a View is not in its documented form, or cannot be granted.',
+  HOST_VIEW_UNREADABLE: 'A View that was accepted before cannot be read by this version.',
+  HOST_VIEWS_FULL: 'A Host serves as many Views as MAX_VIEWS allows.',
   IDENTITY_DAMAGED:
     'The key file is not a Viewmesh key file, is of an unknown version, or is truncated.',
   IDENTITY_DIRECTORY_UNUSABLE:
@@ -139,6 +142,7 @@ export const errorCodes = {
     'The identities to accept are none, no public keys, or fewer than have to sign.',
   VERIFY_ANSWER_UNREADABLE: 'An answer to verify is not there, too large or not JSON.',
   VERIFY_PROOF_MISSING: 'An answer to verify has no document with a `_proof`.',
+  VIEWS_ARGUMENTS_INVALID: 'The arguments of a lens are no JSON object.',
   VIEWS_QUERY_INVALID: 'The query of a View is malformed, or asks for what a View may not use.',
   VIEWS_SDL_INVALID: 'The SDL of a View is malformed, or uses what rows may not have.',
   VIEWS_TOO_LARGE: 'A part of a View is larger than the registry chain accepts.',

@@ -34,7 +34,7 @@ interface RowField {
 type Feed = 'stream' | 'single'
 
 /** The type of a View's rows, which is also its name. */
-interface RowType {
+export interface RowType {
   readonly name: string
   readonly description: string
   /** `@materialized(if:)`; true without it. */

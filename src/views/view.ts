@@ -39,3 +39,15 @@ export const viewLimits: {
   lenses: 256,
   blob: 10 * 1024 * 1024,
 }
+
+/** The arguments of a lens as an object, null where there are none, undefined where they are no object. */
+export function lensArguments(args: string): Readonly<Record<string, unknown>> | null | undefined {
+  if (args.trim() === '') return null
+  try {
+    const value: unknown = JSON.parse(args)
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -47,7 +47,17 @@ export const innerFloors: Readonly<Record<string, Floors>> = {
   ],
   'src/service': ['.', 'settings', 'threads', 'health', 'preflight', 'failure-log', 'run'],
   'src/generator': ['head', 'read', 'ingest', 'schema', '.'],
-  'src/host': ['network', 'fork-choice', 'apply', 'trust', 'metrics', 'sync', 'schema', '.'],
+  'src/host': [
+    'network',
+    'fork-choice',
+    'apply',
+    'trust',
+    'metrics',
+    'sync',
+    'schema',
+    'views',
+    '.',
+  ],
   'src/p2p': ['limits', 'peers', 'streams', 'gossip', 'range', 'connections', '.'],
   operator: [
     'api',

@@ -1,0 +1,207 @@
+/**
+ * Which Views a Host has, kept beside its blocks: their wire bytes, the slot of each in the store and its name. What
+ * is removed leaves its slot here until the rows are gone, so that a restart in between forgets none.
+ */
+import type { Logger } from 'pino'
+import { invariant, ServiceError } from '../../errors.ts'
+import type { StoreReader } from '../../store/store.ts'
+import { type Registration, readRegistration } from '../../views/registration.ts'
+import { servedNames } from '../../views/served-names.ts'
+import { parseViewID } from '../../views/view-id.ts'
+import type { Writer } from '../apply/writer.ts'
+import { type HostedView, isHosted, type KeptView } from './hosted-view.ts'
+
+interface ViewBookOptions {
+  /** As in `Ethereum__Mainnet`. */
+  readonly network: string
+  /** Most Views that are served at once. */
+  readonly maxViews: number
+}
+
+interface ViewBookParts {
+  readonly log: Logger
+  readonly reader: StoreReader
+  readonly writer: Pick<Writer, 'putRecord'>
+  /** Refuses what only the schema and the modules show; throws a ServiceError. */
+  readonly check: (view: KeptView) => void
+}
+
+export interface ViewBook {
+  /** In the order in which they came. */
+  list(): readonly KeptView[]
+  /** By either ID, in any form that is accepted. */
+  find(id: string): KeptView | undefined
+  /**
+   * Keeps a View; one that is here already stays as it is.
+   * @throws ServiceError what `readRegistration` and `check` throw, or `HOST_VIEWS_FULL`.
+   */
+  add(registration: Registration): Promise<{ readonly view: KeptView; readonly isNew: boolean }>
+  /** Forgets a View, also one that cannot be read; undefined where there is none. */
+  remove(id: string): Promise<RemovedView | undefined>
+  /** Slots of removed Views whose rows may still be there. */
+  removedSlots(): readonly number[]
+  /** The rows of this slot are gone. */
+  cleared(slot: number): Promise<void>
+}
+
+/** What is left of a View. */
+interface RemovedView {
+  readonly id: string
+  /** One of `removedSlots` from now on; null for a View of another chain. */
+  readonly slot: number | null
+}
+
+/** The record as it is written, by the IDs of its Views. */
+interface BookRecord {
+  readonly nextSlot: number
+  readonly removedSlots: readonly number[]
+  readonly views: readonly BookEntry[]
+}
+
+interface BookEntry extends Omit<Registration, 'wire'> {
+  readonly id: string
+  /** Null for a View of another chain. */
+  readonly place: Pick<HostedView, 'slot' | 'name'> | null
+}
+
+interface BookState extends ViewBookParts {
+  readonly options: ViewBookOptions
+  record: BookRecord
+  readonly views: Map<string, KeptView>
+  /** The change before the next one. */
+  last: Promise<unknown>
+}
+
+const bookName = 'views'
+const wireName = (id: string): string => `view/${id}`
+const noViews: BookRecord = { nextSlot: 1, removedSlots: [], views: [] }
+
+/** The Views that were kept. One that this version cannot read is reported in the log, and stays kept. */
+export function openViewBook(options: ViewBookOptions, parts: ViewBookParts): ViewBook {
+  const state: BookState = {
+    ...parts,
+    options,
+    record: readBook(parts.reader),
+    views: new Map(),
+    last: Promise.resolve(),
+  }
+  for (const entry of state.record.views) {
+    const view = readEntry(state, entry)
+    if (view !== null) state.views.set(entry.id, view)
+  }
+  return {
+    list: () => [...state.views.values()],
+    find: (id) => findView(state, id),
+    add: (registration) => inTurn(state, () => addView(state, registration)),
+    remove: (id) => inTurn(state, () => removeView(state, id)),
+    removedSlots: () => state.record.removedSlots,
+    cleared: (slot) => inTurn(state, () => forgetSlot(state, slot)),
+  }
+}
+
+/** One change after the other: each begins with what the one before has written. */
+function inTurn<T>(state: BookState, change: () => Promise<T>): Promise<T> {
+  const done = state.last.then(change)
+  state.last = done.catch(() => undefined)
+  return done
+}
+
+function findView({ views }: BookState, text: string): KeptView | undefined {
+  const wanted = parseViewID(text)
+  if (wanted?.id !== undefined) return views.get(wanted.id)
+  if (wanted === null) return undefined
+  return [...views.values()].find(({ address }) => address === wanted.address)
+}
+
+async function addView(state: BookState, registration: Registration): ReturnType<ViewBook['add']> {
+  const read = readRegistration(registration, state.options.network)
+  const known = state.views.get(read.id)
+  if (known !== undefined) return { view: known, isNew: false }
+  const { record } = state
+  const place = read.query === null ? null : placeFor(state, read.id, read)
+  const view = { ...read, ...place } as KeptView
+  state.check(view)
+  const { id, sender, registeredAt } = read
+  await state.writer.putRecord(wireName(id), new Uint8Array(registration.wire))
+  await writeBook(state, {
+    ...record,
+    nextSlot: record.nextSlot + (place === null ? 0 : 1),
+    views: [...record.views, { id, sender, registeredAt, place }],
+  })
+  state.views.set(id, view)
+  return { view, isNew: true }
+}
+
+/** Names of served Views stay: whoever comes later gets one that is free. */
+function placeFor(
+  { record, views, options }: BookState,
+  id: string,
+  { rowType, registeredAt }: Pick<KeptView, 'rowType' | 'registeredAt'>,
+): Pick<HostedView, 'slot' | 'name'> {
+  const hosted = [...views.values()].filter(isHosted)
+  if (hosted.length >= options.maxViews)
+    throw new ServiceError(
+      'HOST_VIEWS_FULL',
+      `the Host serves ${hosted.length} Views, of at most ${options.maxViews}`,
+      {
+        facts: { maxViews: options.maxViews },
+        remedy: 'Raise MAX_VIEWS, or delete a View that nobody queries.',
+      },
+    )
+  const pinned = new Map(hosted.map((view) => [view.id, view.name]))
+  const all = [...hosted, { id, rowType, registeredAt }]
+  const named = all.map((view) => ({ ...view, typeName: view.rowType.name }))
+  const name = servedNames(named, pinned).get(id)
+  invariant(name !== undefined, 'every View has a name')
+  return { slot: record.nextSlot, name }
+}
+
+async function removeView(state: BookState, text: string): Promise<RemovedView | undefined> {
+  const { record } = state
+  const id = findView(state, text)?.id ?? parseViewID(text)?.id
+  const entry = record.views.find((each) => each.id === id)
+  if (entry === undefined) return undefined
+  const slot = entry.place?.slot ?? null
+  await writeBook(state, {
+    ...record,
+    removedSlots: slot === null ? record.removedSlots : [...record.removedSlots, slot],
+    views: record.views.filter((each) => each !== entry),
+  })
+  state.views.delete(entry.id)
+  await state.writer.putRecord(wireName(entry.id), null)
+  return { id: entry.id, slot }
+}
+
+async function forgetSlot(state: BookState, slot: number): Promise<void> {
+  const removedSlots = state.record.removedSlots.filter((each) => each !== slot)
+  await writeBook(state, { ...state.record, removedSlots })
+}
+
+async function writeBook(state: BookState, record: BookRecord): Promise<void> {
+  await state.writer.putRecord(bookName, new Uint8Array(Buffer.from(JSON.stringify(record))))
+  state.record = record
+}
+
+function readBook(reader: StoreReader): BookRecord {
+  const bytes = reader.read((snapshot) => snapshot.record(bookName))
+  return bytes === undefined ? noViews : (JSON.parse(bytes.toString()) as BookRecord)
+}
+
+function readEntry(state: BookState, { id, place, ...entry }: BookEntry): KeptView | null {
+  const wire = state.reader.read((snapshot) => snapshot.record(wireName(id)))
+  try {
+    const registration = { ...entry, wire: wire ?? new Uint8Array() }
+    const read = readRegistration(registration, state.options.network)
+    const view = { ...read, ...place } as KeptView
+    state.check(view)
+    return view
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    const { code, message } = error
+    state.log.error(
+      { code: 'HOST_VIEW_UNREADABLE', view: id, cause: `${code}: ${message}` },
+      'a View that was accepted before is not served; delete it, or go back to the version before',
+    )
+    return null
+  }
+}

@@ -1,0 +1,132 @@
+/** Which Views a Host has: kept over restarts, named once, with slots that no other View ever gets. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { ServiceError } from '../../../src/errors.ts'
+import { isHosted } from '../../../src/host/views/hosted-view.ts'
+import { openViewBook, type ViewBook } from '../../../src/host/views/view-book.ts'
+import type { StoreWriter } from '../../../src/store/store.ts'
+import type { View } from '../../../src/views/view.ts'
+import { noSender } from '../../../src/views/view-id.ts'
+import { encodeView } from '../../../src/views/wire.ts'
+import { type CapturedLog, captureLog } from '../../support/captured-log.ts'
+import { testNetwork } from '../../support/chain/sealed-blocks.ts'
+import { openTestStore } from '../../support/test-store.ts'
+
+const network = testNetwork
+
+function registration(view: Partial<View> = {}, sender = noSender) {
+  const whole = { query: 'Log { address }', sdl: 'type Seen { address: String }', lenses: [] }
+  return { sender, registeredAt: null, wire: encodeView({ ...whole, ...view }) }
+}
+
+const noCheck = (): void => undefined
+
+async function openBook(
+  t: TestContext,
+  { maxViews = 3, check = noCheck }: { maxViews?: number; check?: () => void } = {},
+): Promise<{
+  book: ViewBook
+  reopen: (check?: () => void) => ViewBook
+  store: StoreWriter
+  captured: CapturedLog
+}> {
+  const store = await openTestStore(t)
+  const captured = captureLog()
+  const open = (checked: () => void): ViewBook =>
+    openViewBook(
+      { network, maxViews },
+      { log: captured.log, reader: store.reader, writer: store, check: checked },
+    )
+  return { book: open(check), reopen: (checked = check) => open(checked), store, captured }
+}
+
+function placesOf(book: ViewBook): unknown[] {
+  return book.list().map((view) => (isHosted(view) ? [view.name, view.slot] : view.foreign))
+}
+
+test('a View is kept with its name and its slot, and found by both its IDs', async (t) => {
+  const { book, reopen } = await openBook(t)
+  const { view, isNew } = await book.add(registration())
+  assert.deepEqual([isNew, placesOf(book)], [true, [['Seen', 1]]])
+  const after = reopen()
+  assert.deepEqual(after.list(), book.list())
+  for (const id of [view.id, view.address, view.address.toLowerCase(), `Seen_${view.id}`])
+    assert.equal(after.find(id)?.id, view.id)
+  assert.equal(after.find('Seen'), undefined)
+})
+
+test('a View that is there already stays as it is', async (t) => {
+  const { book } = await openBook(t)
+  const first = await book.add(registration())
+  const second = await book.add(registration())
+  assert.deepEqual([second.isNew, second.view], [false, first.view])
+  assert.equal(book.list().length, 1)
+})
+
+test('Views that arrive at once get slots and names of their own', async (t) => {
+  const { book } = await openBook(t)
+  const senders = ['1', '2', '3'].map((digit) => `0x${digit.repeat(40)}`)
+  const added = await Promise.all(senders.map((sender) => book.add(registration({}, sender))))
+  const names = added.map(({ view }) => (isHosted(view) ? view.name : null))
+  assert.equal(names[0], 'Seen')
+  for (const [index, { view }] of added.entries())
+    if (index > 0) assert.equal(names[index], `Seen_${view.id.slice(2, 10)}`)
+  assert.deepEqual(
+    placesOf(book).map((place) => (place as unknown[])[1]),
+    [1, 2, 3],
+  )
+})
+
+test('a removed View leaves its slot until its rows are gone, and nobody gets that again', async (t) => {
+  const { book, reopen } = await openBook(t)
+  const { view } = await book.add(registration())
+  assert.deepEqual(await book.remove(view.address), { id: view.id, slot: 1 })
+  assert.equal(await book.remove(view.address), undefined)
+  assert.deepEqual(reopen().removedSlots(), [1])
+  await book.cleared(1)
+  assert.deepEqual(reopen().removedSlots(), [])
+  await book.add(registration())
+  assert.deepEqual(placesOf(reopen()), [['Seen', 2]])
+})
+
+test('a View of another chain is kept without a place, and more than the limit are refused', async (t) => {
+  const { book, reopen } = await openBook(t, { maxViews: 1 })
+  await book.add(registration({ query: 'Arbitrum__One__Log { address }' }))
+  await book.add(registration())
+  assert.deepEqual(placesOf(reopen()), ['Arbitrum__One__Log', ['Seen', 1]])
+  await assert.rejects(book.add(registration({}, `0x${'1'.repeat(40)}`)), {
+    code: 'HOST_VIEWS_FULL',
+    remedy: /MAX_VIEWS/,
+  })
+})
+
+test('what is refused leaves nothing behind', async (t) => {
+  const refuse = (): void => {
+    throw new ServiceError('LENS_MODULE_REFUSED', 'no')
+  }
+  const { book, reopen, store } = await openBook(t, { check: refuse })
+  await assert.rejects(book.add(registration()), { code: 'LENS_MODULE_REFUSED' })
+  await assert.rejects(book.add(registration({ sdl: 'type' })), { code: 'VIEWS_SDL_INVALID' })
+  assert.deepEqual(reopen().list(), [])
+  assert.deepEqual(
+    store.reader.read((snapshot) => snapshot.recordNames('view')),
+    [],
+  )
+})
+
+test('a View that a later version refuses is reported, stays kept, and can be removed', async (t) => {
+  const { book, reopen, captured } = await openBook(t)
+  const { view } = await book.add(registration())
+  const later = reopen(() => {
+    throw new ServiceError('LENS_MODULE_REFUSED', 'it has a section 13')
+  })
+  assert.deepEqual(later.list(), [])
+  const [line] = captured.lines
+  assert.deepEqual(
+    [line?.['code'], line?.['cause']],
+    ['HOST_VIEW_UNREADABLE', 'LENS_MODULE_REFUSED: it has a section 13'],
+  )
+  assert.equal(reopen().list().length, 1)
+  assert.deepEqual(await later.remove(view.id), { id: view.id, slot: 1 })
+  assert.deepEqual(reopen().list(), [])
+})
