@@ -42,6 +42,7 @@ export const innerFloors: Readonly<Record<string, Floors>> = {
     ['plan', 'filter'],
     'scan',
     'execute',
+    'selection',
     '.',
     'http',
   ],

@@ -43,9 +43,14 @@ export function parseQuery(text: string): ParsedQuery {
   checkLines(text)
   const tokens = checkTokens(text)
   const document = parse(text, { maxTokens })
+  checkFields(document)
+  return { document, bytes: tokens * tokenBytes + text.length * characterBytes }
+}
+
+/** Throws GraphQLError where a document selects more than can be validated in short time. */
+export function checkFields(document: DocumentNode): void {
   checkSelections(document)
   checkFieldPairs(document)
-  return { document, bytes: tokens * tokenBytes + text.length * characterBytes }
 }
 
 const lineEnds = /\r\n|[\n\r]/g

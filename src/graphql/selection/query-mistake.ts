@@ -1,0 +1,103 @@
+/** What is wrong with the query of a View against the schema: the place, and what is accepted there. */
+import {
+  type ASTNode,
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isObjectType,
+  Kind,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql'
+import type { ServiceError } from '../../errors.ts'
+import { wrongNode } from '../../views/source-text.ts'
+import { foldOf, isGroupField } from '../catalog/spelling.ts'
+
+/** The refusal of a View's query, from what validation or compilation found first. */
+export function queryMistake(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  error: GraphQLError,
+): ServiceError {
+  const [node = document] = error.nodes ?? []
+  const accepted = acceptedAt(schema, document, node)
+  return wrongNode('query', node, error.message, accepted ?? 'Compare it with docs/graphql.md.')
+}
+
+/** Like `queryMistake` for what is thrown while a query is read; anything but a GraphQLError stays as it is. */
+export function asQueryMistake(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  error: unknown,
+): unknown {
+  return error instanceof GraphQLError ? queryMistake(schema, document, error) : error
+}
+
+/** What may stand at a node instead; undefined where no type says so. */
+function acceptedAt(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  wrong: ASTNode,
+): string | undefined {
+  const info = new TypeInfo(schema)
+  let accepted: string | undefined
+  visit(
+    document,
+    visitWithTypeInfo(info, {
+      enter(node) {
+        if (accepted === undefined && node === wrong) accepted = acceptedHere(info, node)
+      },
+    }),
+  )
+  return accepted
+}
+
+function acceptedHere(info: TypeInfo, node: ASTNode): string | undefined {
+  switch (node.kind) {
+    case Kind.FIELD: {
+      const type = getNamedType(info.getType())
+      if (isObjectType(type) && node.selectionSet === undefined)
+        return `Select fields of it: ${fieldNames(type)}.`
+      return listed(fieldNames(info.getParentType()))
+    }
+    case Kind.SELECTION_SET:
+      return 'It is a value: leave the braces out.'
+    case Kind.ARGUMENT:
+      return listed((info.getFieldDef()?.args ?? []).map(({ name }) => name).join(', '))
+    case Kind.OBJECT_FIELD:
+      return listed(fieldNames(getNamedType(info.getParentInputType())))
+    default:
+      return valueAccepted(info)
+  }
+}
+
+function valueAccepted(info: TypeInfo): string | undefined {
+  const type = info.getInputType()
+  const named = getNamedType(type)
+  if (isEnumType(named)) {
+    const values = named.getValues().filter(({ deprecationReason }) => !deprecationReason)
+    return listed(values.map(({ name }) => name).join(', '))
+  }
+  if (isInputObjectType(named)) return listed(fieldNames(named))
+  return type === undefined || type === null ? undefined : `Accepted is ${type.toString()}.`
+}
+
+/** The names of a type's fields, without other spellings and without those that fold lists. */
+function fieldNames(type: GraphQLNamedType | null | undefined): string {
+  if (!isObjectType(type) && !isInputObjectType(type)) return ''
+  return Object.values(type.getFields())
+    .filter(({ name, deprecationReason }) => {
+      const isFold = foldOf(name) !== undefined || isGroupField(name)
+      return !deprecationReason && !isFold && name !== '_deleted'
+    })
+    .map(({ name }) => name)
+    .join(', ')
+}
+
+const listed = (names: string): string | undefined =>
+  names === '' ? undefined : `Accepted are ${names}.`
