@@ -75,7 +75,18 @@ export const errorCodes = {
   IDENTITY_LOCKED: 'The key file does not open with this keyring secret.',
   IDENTITY_PERMISSION: 'The process may not read or write the key directory.',
   IDENTITY_SECRET_MISSING: 'No keyring secret was given.',
+  LENS_ARGUMENTS_REFUSED: 'The arguments of a lens are no JSON object, or the lens refuses them.',
+  LENS_BUSY: 'More work waits for the lenses of one View than is kept.',
+  LENS_FAILED: 'A lens returned an error instead of a document.',
+  LENS_MEMORY_LIMIT: 'The process of the lenses took more memory than it may.',
   LENS_MODULE_REFUSED: 'A WebAssembly module does what a lens may not, or is malformed.',
+  LENS_OUTPUT_INVALID:
+    'A lens breaks the lens ABI: what it returned is outside its memory, or unknown.',
+  LENS_OUTPUT_LIMIT:
+    'The lenses of a View return more, or grow larger, than those of one block may.',
+  LENS_PROCESS_DIED: 'The process of the lenses ended while it worked on a block.',
+  LENS_TIME_LIMIT: 'The lenses of a View take longer than those of one block may.',
+  LENS_TRAPPED: 'A lens was ended by a WebAssembly trap.',
   OPERATOR_API_ANSWER_MALFORMED:
     'The API server returned something that is not JSON, or closed the connection within a response.',
   OPERATOR_API_ANSWER_TOO_LARGE: 'A response of the API server is larger than the limit.',

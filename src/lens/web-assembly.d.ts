@@ -31,5 +31,14 @@ declare namespace WebAssembly {
     readonly exports: Exports
   }
 
+  /** A trap. */
+  class RuntimeError extends Error {}
+
+  /** A module that is not valid. */
+  class CompileError extends Error {}
+
+  /** Imports that do not fit. */
+  class LinkError extends Error {}
+
   function validate(bytes: Uint8Array<ArrayBuffer>): boolean
 }

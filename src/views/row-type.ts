@@ -31,7 +31,7 @@ interface RowField {
  * How documents are fed to a lens: all of a block and then the end of the stream, or each followed by an end of
  * the stream.
  */
-type Feed = 'stream' | 'single'
+export type Feed = 'stream' | 'single'
 
 /** The type of a View's rows, which is also its name. */
 export interface RowType {

@@ -46,6 +46,7 @@ export const innerFloors: Readonly<Record<string, Floors>> = {
     '.',
     'http',
   ],
+  'src/lens': ['.', 'program'],
   'src/service': ['.', 'settings', 'threads', 'health', 'preflight', 'failure-log', 'run'],
   'src/generator': ['head', 'read', 'ingest', 'schema', '.'],
   'src/host': [

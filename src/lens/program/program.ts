@@ -1,0 +1,141 @@
+/**
+ * The lenses of a View, ready to run. This executes a stranger's code: only in a worker thread of the lens
+ * process, never in a program's own process.
+ */
+import { ServiceError } from '../../errors.ts'
+import type { Feed } from '../../views/row-type.ts'
+import { checkAbi } from '../abi-check.ts'
+import { checkModule } from '../module-check.ts'
+import { probeFeed } from './feed-probe.ts'
+import { type CompiledLens, type MemoryMeter, openInstance } from './instance.ts'
+import { lensError } from './lens-error.ts'
+import { runLimits } from './run-limits.ts'
+import { createStage, type DocumentSource } from './stage.ts'
+
+/** One step of a View. */
+interface LensSource {
+  readonly wasm: Uint8Array
+  /** A JSON object as text; empty for none. */
+  readonly args: string
+}
+
+/**
+ * Receives a document that the last lens returned: JSON as UTF-8, not parsed and not checked by anybody yet, which
+ * holds during the call only; and the index of the last document that the first lens was given, null where
+ * it was given none.
+ */
+type Emit = (document: Uint8Array, source: number | null) => void
+
+export interface Program {
+  /** How each lens is fed. */
+  readonly feeds: readonly Feed[]
+  /**
+   * Gives compact JSON texts to the first lens and what the last returns to `emit`, all on instances made for this
+   * run. Documents are pulled as lenses ask for them; what pulling or `emit` throws comes out as it is.
+   * Nothing that was emitted counts where it throws.
+   * @throws ServiceError `LENS_TRAPPED`, `LENS_FAILED`, `LENS_OUTPUT_INVALID`, `LENS_OUTPUT_LIMIT`,
+   *   `LENS_ARGUMENTS_REFUSED`: the same for the same documents, so trying again is no use.
+   */
+  run(documents: Iterable<string>, emit: Emit): void
+}
+
+/**
+ * Checks and compiles the modules, and finds out how each wants to be fed where `feed` is null.
+ * @throws ServiceError `LENS_MODULE_REFUSED` and those of a run.
+ */
+export function prepareProgram(lenses: readonly LensSource[], feed: Feed | null): Program {
+  const compiled = lenses.map(compile)
+  const feeds = compiled.map((lens) => feed ?? probeFeed(lens, createMeter()))
+  return { feeds, run: (documents, emit) => run(compiled, feeds, documents, emit) }
+}
+
+function compile({ wasm, args }: LensSource, index: number): CompiledLens {
+  const place = index + 1
+  const checked = checkModule(wasm)
+  checkAbi(checked)
+  return { place, module: compileModule(place, checked), args: checkArguments(place, args) }
+}
+
+function compileModule(place: number, wasm: Uint8Array<ArrayBuffer>): WebAssembly.Module {
+  try {
+    return new WebAssembly.Module(wasm)
+  } catch (error) {
+    if (!(error instanceof WebAssembly.CompileError)) throw error
+    throw lensError(
+      'LENS_MODULE_REFUSED',
+      place,
+      `is no valid WebAssembly: ${error.message}`,
+      'Build the lens again, with a compiler that makes WebAssembly 2.0.',
+    )
+  }
+}
+
+/** The text as it is, or nothing where the object is empty: lenses are not asked to take that. */
+function checkArguments(place: number, args: string): string {
+  if (args === '') return ''
+  const value = parseJson(args)
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return Object.keys(value).length === 0 ? '' : args
+  throw lensError(
+    'LENS_ARGUMENTS_REFUSED',
+    place,
+    'has arguments that are no JSON object',
+    'Write them as {"name": value}, or leave them empty.',
+  )
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function run(
+  lenses: readonly CompiledLens[],
+  feeds: readonly Feed[],
+  documents: Iterable<string>,
+  emit: Emit,
+): void {
+  const iterator = documents[Symbol.iterator]()
+  let source: number | null = null
+  const first: DocumentSource = () => {
+    const step = iterator.next()
+    if (step.done === true) return null
+    source = source === null ? 0 : source + 1
+    return step.value
+  }
+  const meter = createMeter()
+  const last = lenses.reduce<DocumentSource>(
+    (upstream, lens, index) =>
+      createStage(
+        { place: lens.place, feed: feeds[index] ?? 'stream' },
+        openInstance(lens, meter),
+        upstream,
+      ),
+    first,
+  )
+  try {
+    for (let document = last(); document !== null; document = last())
+      emit(typeof document === 'string' ? Buffer.from(document) : document, source)
+  } finally {
+    iterator.return?.()
+  }
+}
+
+/** Adds up what the memories of all instances grow to. */
+function createMeter(): MemoryMeter {
+  let left = runLimits.memoryBytes
+  return {
+    grew(place, bytes) {
+      left -= bytes
+      if (left >= 0) return
+      throw new ServiceError(
+        'LENS_OUTPUT_LIMIT',
+        `the lenses grow to more than ${runLimits.memoryBytes} bytes of memory together, at lens ${place}`,
+        { facts: { lens: place }, remedy: 'Let the lenses keep less, or use fewer of them.' },
+      )
+    },
+  }
+}
