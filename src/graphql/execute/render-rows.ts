@@ -27,8 +27,8 @@ import { type ChildSelector, createChildSelector, rowsOfSpan } from '../scan/chi
 import { selectAmong } from '../scan/select-rows.ts'
 import { aliasScope } from './alias-scope.ts'
 import { versionOf } from './commit-view.ts'
-import { groupsAmong } from './group.ts'
-import type { Group } from './group-fold.ts'
+import { groupRequest, groupsAmong } from './group.ts'
+import { type Group, groupFold } from './group-fold.ts'
 import { listText, writerFor } from './json-text.ts'
 import { proofOf, sealProofOf } from './proof-view.ts'
 import { type ObjectColumn, renderObjects } from './render-objects.ts'
@@ -239,6 +239,33 @@ async function eachOf<T, R>(
     if (budget.shouldYield()) await budget.yieldThread()
   }
   return results
+}
+
+/**
+ * Reads the arguments of a list and of everything below it, so that what is wrong with them shows before there
+ * are rows. Throws GraphQLError as reading the rows would.
+ */
+export function readArguments(run: Run, list: ListPlan): void {
+  if (list.type === 'groups') {
+    groupRequest(run, list)
+    for (const field of list.selection.fields) {
+      if (field.type === 'members') readArguments(run, field.list)
+      else if (field.type === 'aggregate') groupFold(run, list.entity, field)
+    }
+    return
+  }
+  rowRequest(run, list)
+  readSelection(run, list.selection)
+}
+
+function readSelection(run: Run, selection: RowSelection): void {
+  columnsOf(run, selection)
+  for (const field of selection.fields) {
+    if (field.type === 'many') readArguments(run, field.list)
+    if (field.type !== 'one') continue
+    filterOf(run, field)
+    readSelection(run, field.selection)
+  }
 }
 
 // --- Groups ---------------------------------------------------------------------------------

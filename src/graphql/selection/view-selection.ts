@@ -24,7 +24,7 @@ import { createCatalog } from '../catalog/catalog.ts'
 import type { Catalog, Entity, EntityName } from '../catalog/entity.ts'
 import { withAttestedDocs } from '../execute/attested-doc.ts'
 import { groupRequest, rootGroups } from '../execute/group.ts'
-import { renderGroups, renderRows, rowRequest } from '../execute/render-rows.ts'
+import { readArguments, renderGroups, renderRows, rowRequest } from '../execute/render-rows.ts'
 import { type Run, scanOf } from '../execute/run.ts'
 import { compilePlan } from '../plan/compile.ts'
 import type { ListPlan } from '../plan/plan.ts'
@@ -40,7 +40,7 @@ import { asQueryMistake, queryMistake } from './query-mistake.ts'
 /** Compiles the queries of Views for one chain. */
 interface ViewSelector {
   /** @throws ServiceError `VIEWS_QUERY_INVALID` with the place and what is accepted there. */
-  compile(query: ViewQuery): Promise<ViewSelection>
+  compile(query: ViewQuery): ViewSelection
 }
 
 /** A compiled query. */
@@ -113,11 +113,11 @@ interface Chain {
 
 // --- Compiling ------------------------------------------------------------------------------
 
-async function compile(chain: Chain, query: ViewQuery): Promise<ViewSelection> {
+function compile(chain: Chain, query: ViewQuery): ViewSelection {
   const written = documentOf(query)
   const list = compileList(chain, written)
   try {
-    await checkArguments(chain, list)
+    checkArguments(chain, list)
   } catch (error) {
     throw asQueryMistake(chain.schema, written, error)
   }
@@ -155,17 +155,10 @@ function compileList(chain: Chain, written: DocumentNode): ListPlan {
 }
 
 /** Reads all arguments once, over no block: what only shows then is a mistake of the query as well. */
-async function checkArguments(chain: Chain, list: ListPlan): Promise<void> {
+function checkArguments(chain: Chain, list: ListPlan): void {
   const account = poolOf(blockLimits).openAccount()
   const budget = createQueryBudget(blockLimits, { ...chain, account, signal: undefined })
-  const run = runOf(chain, budget, unread, [])
-  if (list.type === 'groups') {
-    groupRequest(run, list)
-    await renderGroups(run, [], list.selection)
-  } else {
-    rowRequest(run, list)
-    await renderRows(run, [], list.selection)
-  }
+  readArguments(runOf(chain, budget, unread, []), list)
 }
 
 function unread(): never {
