@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { openWriter } from '../../src/store/write/writer.ts'
 import { captureLog } from '../support/captured-log.ts'
-import { createChain, shapes } from '../support/chain/block-factory.ts'
+import { type ChainBlock, createChain, shapes } from '../support/chain/block-factory.ts'
 import { type ChildProgram, startChild } from '../support/child-program.ts'
 import { until } from '../support/p2p-room.ts'
 import { type Program, pause, prepareProgram } from '../support/programs.ts'
@@ -94,7 +94,7 @@ test(`${messages} messages of strangers change neither a Host’s store nor its 
   const generator = await openTestGenerator(t, 'honest', first)
   const host = await openSubject(t, generator, 'the secret of the Host')
   const twin = await openSubject(t, generator, 'the secret of its twin')
-  let parent = first.at(-1)
+  let parent: ChainBlock | undefined = first.at(-1)
   let top = known
   const arrivedMs: number[] = []
   const nextBlock = async (): Promise<void> => {
