@@ -22,6 +22,7 @@ export const paths = {
   metrics: '/metrics',
   schema: '/api/v1/schema',
   graphql: '/api/v0/graphql',
+  views: '/api/v0/views',
 } as const
 
 /** User and group the container images run as; owner of the data directories. */

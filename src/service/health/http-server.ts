@@ -83,6 +83,7 @@ const errorCodes: Readonly<Record<number, string>> = {
   400: 'bad_request',
   404: 'not_found',
   405: 'method_not_allowed',
+  409: 'conflict',
   413: 'too_large',
   415: 'unsupported_media_type',
   500: 'internal_error',

@@ -1,0 +1,61 @@
+/** What computes the rows of Views, as the rest of the Host sees it. */
+import type { HeightRanges } from '../../primitives/height-ranges.ts'
+import type { HostedView } from './hosted-view.ts'
+
+/**
+ * `waiting` for its modules or its first block, `backfilling` stored blocks while the head goes on, `live` with all
+ * of them done, `lagging` where new blocks come faster than it gets done, `failed` where blocks failed,
+ * `quarantined` after 20 failures in a row, `foreign` for a View of another chain.
+ */
+export type ViewStateName =
+  | 'waiting'
+  | 'backfilling'
+  | 'live'
+  | 'lagging'
+  | 'failed'
+  | 'quarantined'
+  | 'foreign'
+
+/** Why a View, or one block of it, failed last. */
+export interface ViewFailure {
+  readonly code: string
+  readonly message: string
+  readonly remedy?: string
+  /** Null where no block is to blame. */
+  readonly block: number | null
+}
+
+/** How a View stands. */
+export interface ViewState {
+  readonly name: ViewStateName
+  /** Rows that are stored. */
+  readonly rows: number
+  /** What they take in the store, compressed. */
+  readonly bytes: number
+  /** Heights that are done, with rows or without. */
+  readonly done: HeightRanges
+  /** Stored heights that are not done and did not fail. */
+  readonly blocksLeft: number
+  /** Blocks that failed and are not tried again by themselves. */
+  readonly blocksFailed: number
+  /** Back-filled blocks in a second, lately; null while nothing is back-filled. */
+  readonly blocksPerSecond: number | null
+  /** Processor time of a block in milliseconds, on average over the last ones; null before the first. */
+  readonly costMs: number | null
+  readonly failure: ViewFailure | null
+}
+
+export interface ViewEngine {
+  /** Computes the rows of a View from now on. */
+  serve(view: HostedView): void
+  /** No longer computes them. Resolves once none is written any more. */
+  remove(id: string): Promise<void>
+  /** Tries blocks that failed again, and ends a quarantine. */
+  retry(id: string): void
+  /** By the long ID of the View. */
+  states(): ReadonlyMap<string, ViewState>
+  /** Calls the listener with the name of a View and a height whose rows were stored. */
+  onRows(listener: (name: string, height: number) => void): void
+  /** Resolves once none writes any more. */
+  close(): Promise<void>
+}

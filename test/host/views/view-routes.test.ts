@@ -1,0 +1,188 @@
+/**
+ * The routes of Views: what everybody reads, and what the administrator changes. The engine here is a fake that
+ * computes nothing; what it computes is shown by tests of its own.
+ */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { openViewBook } from '../../../src/host/views/view-book.ts'
+import type { ViewEngine, ViewState } from '../../../src/host/views/view-engine.ts'
+import { viewRoutes } from '../../../src/host/views/view-routes.ts'
+import { openViews } from '../../../src/host/views/views.ts'
+import { openHttpServer } from '../../../src/service/health/http-server.ts'
+import { captureLog } from '../../support/captured-log.ts'
+import { testNetwork } from '../../support/chain/sealed-blocks.ts'
+import { openTestStore } from '../../support/test-store.ts'
+
+const body = { query: 'Log { address }', sdl: 'type Seen { address: String }' }
+const admin = { authorization: 'Bearer admin' }
+const live: ViewState = {
+  name: 'backfilling',
+  rows: 3,
+  bytes: 120,
+  done: [[5, 7]],
+  blocksLeft: 40,
+  blocksFailed: 1,
+  blocksPerSecond: 8,
+  costMs: 0.5,
+  failure: { code: 'LENS_TRAPPED', message: 'it trapped', block: 4 },
+}
+
+interface Answer {
+  readonly status: number
+  readonly json: Readonly<Record<string, unknown>>
+}
+
+interface TestRoutes {
+  ask(method: string, path: string, options?: { headers?: object; body?: unknown }): Promise<Answer>
+  /** What engine and GraphQL were asked for, in order. */
+  readonly calls: string[]
+}
+
+async function openRoutes(
+  t: TestContext,
+  { adminToken = 'admin', maxViews = 2 }: { adminToken?: string | null; maxViews?: number } = {},
+): Promise<TestRoutes> {
+  const store = await openTestStore(t)
+  const { log } = captureLog()
+  const calls: string[] = []
+  const engine: ViewEngine = {
+    serve: ({ name }) => void calls.push(`serve ${name}`),
+    remove: async () => void calls.push('remove'),
+    retry: () => void calls.push('retry'),
+    states: () => new Map(book.list().map(({ id }) => [id, live])),
+    onRows: () => undefined,
+    close: async () => undefined,
+  }
+  const book = openViewBook(
+    { network: testNetwork, maxViews },
+    { log, reader: store.reader, writer: store, check: () => undefined },
+  )
+  const views = openViews({
+    log,
+    book,
+    engine,
+    setViews: (served) => void calls.push(`views ${served.map(({ name }) => name).join()}`),
+    clearRows: async (slot) => void calls.push(`clear ${slot}`),
+    onFatal: (error) => assert.fail(String(error)),
+  })
+  const server = await openHttpServer(
+    { address: { host: '127.0.0.1', port: 0 }, setting: 'none' },
+    { log, routes: (routes) => viewRoutes(routes, { views, adminToken }) },
+  )
+  t.after(() => server.close())
+  return {
+    calls,
+    ask: async (method, path, { headers = {}, body: sent } = {}) => {
+      const type = sent === undefined ? {} : { 'content-type': 'application/json' }
+      const response = await fetch(`http://127.0.0.1:${server.port}/api/v0/views${path}`, {
+        method,
+        headers: { ...type, ...headers },
+        body: sent === undefined ? null : JSON.stringify(sent),
+      })
+      const text = await response.text()
+      return { status: response.status, json: text === '' ? {} : JSON.parse(text) }
+    },
+  }
+}
+
+test('a posted View is served at once, listed, and shown with its definition', async (t) => {
+  const { ask, calls } = await openRoutes(t)
+  const posted = await ask('POST', '', { headers: admin, body })
+  assert.equal(posted.status, 201)
+  assert.deepEqual(calls, ['views ', 'serve Seen', 'views Seen'])
+  const { id, address } = posted.json
+  const listed = await ask('GET', '')
+  assert.deepEqual(listed.json['views'], [
+    {
+      id,
+      address,
+      name: 'Seen',
+      type: 'Seen',
+      creator: `0x${'0'.repeat(40)}`,
+      registered_at: null,
+      state: 'backfilling',
+      rows: 3,
+      bytes: 120,
+      done: [{ from: 5, to: 7 }],
+      blocks_left: 40,
+      blocks_failed: 1,
+      blocks_per_second: 8,
+      seconds_left: 5,
+      cost_ms: 0.5,
+      error: live.failure,
+    },
+  ])
+  for (const each of [id, address]) {
+    const { status, json } = await ask('GET', `/${String(each)}`)
+    assert.deepEqual(
+      [status, json['query'], json['sdl'], json['lenses']],
+      [200, body.query, body.sdl, []],
+    )
+  }
+})
+
+test('the same View posted again answers 200 and "collection already exists"', async (t) => {
+  const { ask, calls } = await openRoutes(t)
+  const first = await ask('POST', '', { headers: admin, body })
+  const second = await ask('POST', '', { headers: admin, body })
+  assert.deepEqual(
+    [second.status, second.json['message'], second.json['id']],
+    [200, 'collection already exists', first.json['id']],
+  )
+  assert.equal(calls.filter((call) => call === 'serve Seen').length, 1)
+})
+
+test('"changed content gives a new View ID" and a View of its own', async (t) => {
+  const { ask } = await openRoutes(t)
+  const first = await ask('POST', '', { headers: admin, body })
+  const changed = { ...body, sdl: 'type Seen { address: String topics: [String] }' }
+  const second = await ask('POST', '', { headers: admin, body: changed })
+  assert.equal(second.status, 201)
+  assert.notEqual(second.json['id'], first.json['id'])
+  assert.match(String(second.json['name']), /^Seen_[0-9a-f]{8}$/)
+})
+
+test('a removed View is gone at once, and its rows after it', async (t) => {
+  const { ask, calls } = await openRoutes(t)
+  const { json } = await ask('POST', '', { headers: admin, body })
+  const path = `/${String(json['id'])}`
+  assert.equal((await ask('DELETE', path, { headers: admin })).status, 204)
+  assert.deepEqual(calls.slice(3), ['views ', 'remove', 'clear 1'])
+  assert.equal((await ask('GET', path)).status, 404)
+  assert.equal((await ask('DELETE', path, { headers: admin })).status, 404)
+})
+
+test('what failed is tried again when the administrator says so', async (t) => {
+  const { ask, calls } = await openRoutes(t)
+  const { json } = await ask('POST', '', { headers: admin, body })
+  const path = `/${String(json['address'])}/retry`
+  assert.equal((await ask('POST', path, { headers: admin })).status, 204)
+  assert.equal(calls.at(-1), 'retry')
+  assert.equal((await ask('POST', '/0x12/retry', { headers: admin })).status, 404)
+})
+
+const changes: readonly (readonly [string, string])[] = [
+  ['POST', ''],
+  ['DELETE', '/0x12'],
+  ['POST', '/0x12/retry'],
+]
+
+for (const [method, path] of changes)
+  test(`${method} ${path} asks for the token: 401 without, 403 with another, 503 where none is set`, async (t) => {
+    const { ask } = await openRoutes(t)
+    assert.equal((await ask(method, path)).status, 401)
+    assert.equal((await ask(method, path, { headers: { 'x-api-key': 'other' } })).status, 403)
+    const closed = await openRoutes(t, { adminToken: null })
+    assert.equal((await closed.ask(method, path, { headers: admin })).status, 503)
+  })
+
+test('what is refused says what is wrong, with its code and the remedy', async (t) => {
+  const { ask } = await openRoutes(t, { maxViews: 0 })
+  const wrong = await ask('POST', '', { headers: admin, body: { ...body, sdl: 'type' } })
+  assert.equal(wrong.status, 400)
+  assert.equal(wrong.json['code'], 'VIEWS_SDL_INVALID')
+  assert.match(String(wrong.json['message']), /^the SDL, line 1, column 5: /)
+  assert.match(String(wrong.json['remedy']), /^Write one type/)
+  const full = await ask('POST', '', { headers: admin, body })
+  assert.deepEqual([full.status, full.json['error']], [409, 'conflict'])
+})
