@@ -120,7 +120,7 @@ export const mainConditions = {
       KeyringMissing: {
         status: 'True',
         meaning:
-          'A replica already had an identity, but the keyring Secret or its key is gone: restore the named Secret, or, with identity.deletionPolicy Retain, delete the named claim and the resource to begin with a new identity.',
+          'A replica had an identity, or may have had one, but the keyring Secret or its key is gone: restore the named Secret, or delete what the message names to begin with a new identity.',
       },
       KeysClaimMissing: {
         status: 'True',

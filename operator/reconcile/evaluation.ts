@@ -15,9 +15,11 @@ import { planIdentity, sharedKeyProblem } from './evaluate/identity.ts'
 import { identitiesOf, type ObservedState, observeState } from './evaluate/observed-state.ts'
 import { chainProblem } from './evaluate/storage.ts'
 import { expectNoTerminatingClaims } from './evaluate/terminating-claims.ts'
+import { possiblyUnused } from './evaluate/unused-claims.ts'
 import { findFailedCreate } from './fetch/failed-create.ts'
 import { logHolders, type SharedKey } from './fetch/key-holders.ts'
 import { missingSecretStatement } from './fetch/named-secrets.ts'
+import { findUnused } from './fetch/unused-claims.ts'
 import { findUnwatchedClaims } from './fetch/unwatched-claims.ts'
 import type { ReplicaIdentity } from './observe/claim.ts'
 
@@ -38,7 +40,9 @@ export async function evaluateResource<R extends Resource, F>(
   )
   context.findings = { ...context.findings, failedCreate }
   expectNoTerminatingClaims(resource, state)
-  const identities = identitiesOf(resource, state, inputs.keyring)
+  const candidates = possiblyUnused(resource, state.claims, inputs.keyring)
+  const unused = await findUnused(context.parts.api, resource, candidates, context.run.signal)
+  const identities = identitiesOf(resource, state, inputs.keyring, unused)
   const shared = holders.hold(keyOf(namespace, name), keysOf(identities))
   logHolders(context.memory, shared, context.run.log)
   return evaluate(context, { state, inputs, identities, shared })

@@ -10,7 +10,7 @@
  * | there | new, and no identity was known | go on, and mark it |
  * | there | gone, terminating or another one, and an identity was known | Stalled: KeysClaimMissing |
  * | missing | there, or gone though an identity was known | Stalled: KeyringMissing |
- * | missing | none, and no identity was known | a new identity begins |
+ * | missing | none, or one that was never used (`unused-claims.ts`), and no identity was known | a new identity begins |
  * | any | any, and one of them goes with a deleted resource of this name | wait (`terminating-claims.ts`) |
  * | the same as of another replica | any | Stalled: DuplicateKey |
  *
@@ -94,7 +94,10 @@ function describe(
   const name = claimName(resource, 'keys', ordinal)
   const mark = known?.fingerprint ?? claim?.fingerprint ?? 'unknown'
   const begin = reason === 'KeysClaimMissing' ? 'new keys under the same peer ID' : 'a new identity'
-  const renew = `to begin with ${begin}, ${retainFirst(resource, isBound)}delete ${obstacleOf(resource, replica)}the ${resource.kind} and create the ${resource.kind} again${withoutIt(ordinal)}`
+  const way = isForgotten(replica)
+    ? 'delete this claim'
+    : `${retainFirst(resource, isBound)}delete ${obstacleOf(resource, replica)}the ${resource.kind} and create the ${resource.kind} again`
+  const renew = `to begin with ${begin}, ${way}${withoutIt(ordinal)}`
   return {
     reason,
     message: {
@@ -103,6 +106,11 @@ function describe(
       KeysClaimMissing: `Claim ${name} ${fateOf(claim)}, and with it the key directory of replica ${ordinal}, which opens with the ${secret}: ${restoreText(resource, replica)}, with the annotation ${records.keyringFingerprint}: "${mark}"; ${renew}. ${othersOf(resource)}`,
     }[reason],
   }
+}
+
+/** Whether nothing but the claim is left of an identity, so that the next one begins once the claim is gone. */
+function isForgotten({ key, known }: ReplicaIdentity): boolean {
+  return key === null && known === null
 }
 
 /**

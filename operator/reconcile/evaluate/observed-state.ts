@@ -123,16 +123,20 @@ export function observedName({
 
 /**
  * What is known of the identities of wanted replicas. One that is scaled away is evaluated when it returns; until
- * then another one may have its key, since it runs nowhere.
+ * then another one may have its key, since it runs nowhere. Claims with these UIDs hold no identity, and count as none.
  */
 export function identitiesOf(
   resource: Resource,
   { allClaims }: Pick<ObservedState, 'allClaims'>,
   { fingerprints }: Pick<Keyring, 'fingerprints'>,
+  unused: ReadonlySet<string> = new Set(),
 ): ReplicaIdentity[] {
   const nodes = new Map((resource.status?.nodes ?? []).map((node) => [node.ordinal, node]))
   return wantedOrdinals(resource).map((ordinal): ReplicaIdentity => {
-    const placed = allClaims.find((one) => one.volume === 'keys' && one.ordinal === ordinal)
+    const placed = allClaims.find(
+      ({ volume, ordinal: of, claim }) =>
+        volume === 'keys' && of === ordinal && !unused.has(claim.uid),
+    )
     const fingerprint = nodes.get(ordinal)?.keyringFingerprint
     const claimUID = nodes.get(ordinal)?.keysClaimUID ?? null
     return {

@@ -14,6 +14,7 @@ import {
   keyringSecret,
 } from '../../resources/secrets/keyring-secret.ts'
 import type { KubernetesApi } from '../../runtime/client/api.ts'
+import { timeOf } from '../../runtime/client/micro-time.ts'
 import { builtinTypes, type ObjectAddress } from '../../runtime/client/resource-type.ts'
 import { isOfFormer, isOwnedBy } from '../statements/ownership.ts'
 import { terminatingError } from './secrets.ts'
@@ -25,6 +26,8 @@ export interface Keyring {
   readonly fingerprints: ReadonlyMap<number, string>
   /** Whether it goes together with the resource. */
   readonly isOwned: boolean
+  /** When the Secret was created, in milliseconds since 1970; null for none. */
+  readonly createdMs: number | null
 }
 
 /** Fingerprints that were computed before, by UID and resourceVersion: stretching takes 50 ms a key. */
@@ -84,10 +87,12 @@ async function toKeyring(
   secret: V1Secret | null,
   cache: FingerprintCache,
 ): Promise<Keyring> {
-  if (secret === null) return { exists: false, fingerprints: new Map(), isOwned: false }
+  if (secret === null)
+    return { exists: false, fingerprints: new Map(), isOwned: false, createdMs: null }
   const fingerprints = await fingerprintsOf(secret, cache)
   const isOwned = isOwnedBy(resource, secret.metadata?.ownerReferences ?? [])
-  return { exists: true, fingerprints, isOwned }
+  const createdMs = timeOf(secret.metadata?.creationTimestamp)
+  return { exists: true, fingerprints, isOwned, createdMs }
 }
 
 function addressOf(resource: Resource): ObjectAddress {

@@ -10,6 +10,8 @@ import { isOfFormer, type Owner, ownersOf } from '../statements/ownership.ts'
 export interface KeptClaim {
   readonly name: string
   readonly uid: string
+  /** When it was created, in milliseconds since 1970; null where nobody says. */
+  readonly createdMs: number | null
   readonly labels: Readonly<Record<string, string>>
   readonly annotations: Readonly<Record<string, string>>
   readonly owners: readonly Owner[]
@@ -59,6 +61,7 @@ export function keepClaim({ metadata, spec, status }: V1PersistentVolumeClaim): 
   return {
     name: metadata?.name ?? '',
     uid: metadata?.uid ?? '',
+    createdMs: timeOf(metadata?.creationTimestamp),
     labels: metadata?.labels ?? {},
     annotations: ownAnnotations(metadata?.annotations ?? {}),
     owners: ownersOf(metadata),

@@ -43,7 +43,7 @@ export const readyCounts: SetCounts = {
 
 /** Fetched inputs with these facts, and nothing wrong. */
 export function foundFacts<F>(facts: F): Findings<F> {
-  const keyring = { exists: true, isOwned: false, fingerprints: new Map() }
+  const keyring = { exists: true, isOwned: false, createdMs: null, fingerprints: new Map() }
   const inputs = { facts, keyring, missing: [], waiting: [], atMs: 0, refetchKey: '', podUIDs: '' }
   return nothingFound({ inputs, refusedGrowth: null })
 }

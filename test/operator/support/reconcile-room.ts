@@ -54,6 +54,8 @@ interface ReconcileRoom {
     name: string,
     change: (object: T) => void,
   ): Promise<void>
+  /** Deletes an object as somebody else, and waits until the operator has seen it. */
+  remove(kind: Kind, name: string): Promise<void>
   /** What is at the API server; fails where there is none. */
   read<T extends KubernetesObject>(kind: Kind, name: string): T
   /** A condition as the status has it; undefined where it has none. */
@@ -149,6 +151,10 @@ export function reconcileRoom(namespace: string): ReconcileRoom {
       const object = read<never>(kind, name)
       change(object)
       await put(object)
+    },
+    async remove(kind, name) {
+      room.server.remove(pathOf(kind, name))
+      await seen(ofTest(), { kind, metadata: { namespace, name } })
     },
     read,
     condition: ({ kind, metadata }, type) =>
