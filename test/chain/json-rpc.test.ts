@@ -55,7 +55,10 @@ for (const [name, text] of [
   ['a bare value', '42'],
 ] as const)
   test(`a response that is ${name} is an error with a code`, () => {
-    assert.throws(() => decodeResponse(text, 1, 7), { code: 'CHAIN_ANSWER_MALFORMED' })
+    assert.throws(() => decodeResponse(text, 1, 7), {
+      code: 'CHAIN_ANSWER_MALFORMED',
+      facts: { starts: text, characters: text.length },
+    })
   })
 
 test('one result for a batch is an error with a code', () => {

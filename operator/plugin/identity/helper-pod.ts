@@ -108,7 +108,7 @@ async function untilItRuns(
   let last = created
   try {
     for await (const { type, object } of changes) {
-      if (type === 'BOOKMARK' || object.metadata?.name !== name) continue
+      if (type === 'BOOKMARK') continue
       last = object
       if (hasStarted(type, object)) return
     }

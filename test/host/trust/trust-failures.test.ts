@@ -27,6 +27,17 @@ const cases: readonly [why: string, facts: Partial<TrustFacts>, said: RegExp][] 
     /: the bootstrap peer a is a Host\. .*behind another Host only the latter works/,
   ],
   [
+    'behind two Hosts',
+    {
+      peers: ['a', 'b'],
+      proven: new Map([
+        ['a', aHost],
+        ['b', aHost],
+      ]),
+    },
+    /: the bootstrap peer a is a Host, like others\./,
+  ],
+  [
     'behind a Host, with a Generator that is away',
     { peers: ['a', 'b'], proven: new Map([['a', aHost]]) },
     /the bootstrap peer a is a Host, and none of the other 1 has proved/,

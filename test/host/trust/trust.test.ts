@@ -108,6 +108,11 @@ test('a Generator with a new key behind the old peer ID is refused, also after a
   for (const named of [first.signer.identity, second.signer.identity, first.room.id])
     assert.ok(failure?.message.includes(named), named)
   assert.deepEqual(sourcesOf(host), [[first.signer.identity, 'bootstrap', first.room.id]])
+  const line = await host.captured.line('bootstrap peer proves another identity')
+  assert.deepEqual(
+    [line['peer'], line['pinned'], line['found']],
+    [first.room.id, first.signer.identity, second.signer.identity],
+  )
   await host.close()
   const again = await openTestHost(t, { peers: [second.room.address], path: host.path })
   await until(() => codes(again).includes('HOST_SIGNER_CHANGED'))
