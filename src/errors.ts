@@ -155,6 +155,7 @@ export const errorCodes = {
   VERIFY_PROOF_MISSING: 'An answer to verify has no document with a `_proof`.',
   VIEWS_ARGUMENTS_INVALID: 'The arguments of a lens are no JSON object.',
   VIEWS_QUERY_INVALID: 'The query of a View is malformed, or asks for what a View may not use.',
+  VIEWS_ROW_MALFORMED: 'Bytes that should be a row of a View are not.',
   VIEWS_SDL_INVALID: 'The SDL of a View is malformed, or uses what rows may not have.',
   VIEWS_SELECTION_TOO_LARGE: 'A View selects more of a block, or of several, than it may.',
   VIEWS_TOO_LARGE: 'A part of a View is larger than the registry chain accepts.',

@@ -14,10 +14,10 @@ import { parseText, wrongNode } from './source-text.ts'
 
 /** What a value of a row is; text of a whole number for `BigInt`, anything for `JSON`. */
 const rowScalars = ['String', 'Int', 'Float', 'Boolean', 'ID', 'BigInt', 'JSON'] as const
-type RowScalar = (typeof rowScalars)[number]
+export type RowScalar = (typeof rowScalars)[number]
 
 /** One field of a row. It may always be null. */
-interface RowField {
+export interface RowField {
   readonly name: string
   readonly scalar: RowScalar
   /** A list of `scalar` instead of one. */

@@ -1,0 +1,168 @@
+/**
+ * Rows as bytes: canonical DAG-CBOR of `[source, [values]]`, the same on every Host. Numbers that are whole and safe are
+ * integers, all others have 64 bits; the keys of objects are sorted by length, then by their bytes.
+ */
+import { ServiceError } from '../errors.ts'
+import {
+  type ByteReader,
+  type ByteWriter,
+  createByteReader,
+  major,
+  readHead,
+  readText,
+  reserve,
+  simple,
+  writeHead,
+  writeSimple,
+  writeText,
+} from '../primitives/cbor.ts'
+import { type JsonValue, maxJsonDepth } from './row-values.ts'
+
+/** A row that was read. */
+export interface StoredRow {
+  /** Position of the last document that the first lens was given before; null where it was given none. */
+  readonly source: number | null
+  /** In the order of the SDL's fields. */
+  readonly values: readonly JsonValue[]
+}
+
+/** Major types that documents of blocks do not have. */
+const negative = 0x20
+const map = 0xa0
+const double = 0xfb
+/** The list of values, a list in it, and what a value of JSON nests. */
+const maxDepth = maxJsonDepth + 2
+
+/** Writes a row. */
+export function writeRow(
+  out: ByteWriter,
+  values: readonly JsonValue[],
+  source: number | null,
+): void {
+  writeHead(out, major.array, 2)
+  writeValue(out, source)
+  writeValue(out, values)
+}
+
+/** Writes any value that JSON can say. */
+export function writeValue(out: ByteWriter, value: JsonValue): void {
+  if (value === null) writeSimple(out, simple.null)
+  else if (typeof value === 'boolean') writeSimple(out, value ? simple.true : simple.false)
+  else if (typeof value === 'string') writeText(out, value)
+  else if (typeof value === 'number') writeNumber(out, value)
+  else if (isList(value)) {
+    writeHead(out, major.array, value.length)
+    for (const item of value) writeValue(out, item)
+  } else writeObject(out, value)
+}
+
+function isList(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value)
+}
+
+function writeNumber(out: ByteWriter, value: number): void {
+  if (Number.isSafeInteger(value)) {
+    if (value >= 0) writeHead(out, major.int, value)
+    else writeHead(out, negative, -1 - value)
+    return
+  }
+  reserve(out, 9)
+  out.bytes[out.at] = double
+  out.at = out.bytes.writeDoubleBE(value, out.at + 1)
+}
+
+function writeObject(out: ByteWriter, object: { readonly [key: string]: JsonValue }): void {
+  const entries = Object.entries(object).map(([key, value]) => ({ key: Buffer.from(key), value }))
+  entries.sort((a, b) => a.key.length - b.key.length || a.key.compare(b.key))
+  writeHead(out, map, entries.length)
+  for (const { key, value } of entries) {
+    writeText(out, key.toString())
+    writeValue(out, value)
+  }
+}
+
+/**
+ * Reads a row.
+ * @throws ServiceError `VIEWS_ROW_MALFORMED`.
+ */
+export function readRow(bytes: Uint8Array): StoredRow {
+  const reader = createByteReader(bytes)
+  if (readHead(reader, major.array) !== 2) throw malformed('it is no pair', reader)
+  const source = readValue(reader, 0)
+  if (source !== null && typeof source !== 'number')
+    throw malformed('its source is no number', reader)
+  const values = readValue(reader, maxDepth)
+  if (!isList(values)) throw malformed('its values are no list', reader)
+  if (reader.at !== reader.end) throw malformed('bytes follow it', reader)
+  return { source, values }
+}
+
+function readValue(reader: ByteReader, depth: number): JsonValue {
+  const head = reader.bytes[reader.at] ?? 0xff
+  switch (head >>> 5) {
+    case 0:
+      return readCount(reader, major.int)
+    case 1:
+      return -1 - readCount(reader, negative)
+    case 3:
+      return readString(reader)
+    case 4:
+      return readList(reader, depth)
+    case 5:
+      return readObject(reader, depth)
+    default:
+      return readSimple(reader, head)
+  }
+}
+
+function readCount(reader: ByteReader, kind: number): number {
+  const count = readHead(reader, kind)
+  if (count < 0) throw malformed('a number is not in its shortest form', reader)
+  return count
+}
+
+function readString(reader: ByteReader): string {
+  const text = readText(reader)
+  if (text === undefined) throw malformed('a text is cut off, or no UTF-8', reader)
+  return text
+}
+
+function readList(reader: ByteReader, depth: number): JsonValue[] {
+  const count = readItems(reader, major.array, depth, 1)
+  const items: JsonValue[] = []
+  for (let index = 0; index < count; index++) items.push(readValue(reader, depth - 1))
+  return items
+}
+
+function readObject(reader: ByteReader, depth: number): { readonly [key: string]: JsonValue } {
+  const count = readItems(reader, map, depth, 2)
+  const entries: [string, JsonValue][] = []
+  for (let index = 0; index < count; index++) {
+    entries.push([readString(reader), readValue(reader, depth - 1)])
+  }
+  return Object.fromEntries(entries)
+}
+
+/** How many items follow; each has at least one byte. */
+function readItems(reader: ByteReader, kind: number, depth: number, bytesEach: number): number {
+  const count = readCount(reader, kind)
+  if (depth <= 0) throw malformed('it nests too deep', reader)
+  if (count > (reader.end - reader.at) / bytesEach) throw malformed('a list is cut off', reader)
+  return count
+}
+
+function readSimple(reader: ByteReader, head: number): JsonValue {
+  reader.at += 1
+  if (head === simple.null) return null
+  if (head === simple.false || head === simple.true) return head === simple.true
+  if (head !== double || reader.at + 8 > reader.end) throw malformed('a value is unknown', reader)
+  reader.at += 8
+  return reader.bytes.readDoubleBE(reader.at - 8)
+}
+
+function malformed(found: string, { at }: ByteReader): ServiceError {
+  return new ServiceError('VIEWS_ROW_MALFORMED', `A row cannot be read at byte ${at}: ${found}.`, {
+    facts: { at, found },
+    remedy: 'The store is damaged: empty its directory, and the blocks are fetched again.',
+  })
+}

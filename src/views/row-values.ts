@@ -1,0 +1,113 @@
+/**
+ * What of a lens' output becomes a row: a value for each field of the View's type, in its order. All limits here are part
+ * of what a lens can see, so they never change without a new version of the runtime.
+ */
+import type { RowField, RowScalar, RowType } from './row-type.ts'
+
+/** Anything that JSON can say. */
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue }
+
+/** A row's values in the order of the SDL's fields. A `BigInt` is decimal text; what is missing is null. */
+export interface Row {
+  readonly values: readonly JsonValue[]
+  /** Values that were not of the SDL's type and became null. */
+  readonly mismatches: number
+}
+
+/** Characters of a `BigInt` as text. */
+export const maxBigIntCharacters: number = 100
+/** Arrays and objects around a value of a `JSON` field, its own included. */
+export const maxJsonDepth: number = 64
+
+const wholeNumber = /^(?:-?[0-9]+|0x[0-9a-f]+)$/i
+
+/** Turns one document of the last lens into a row. Fields that the SDL does not have are left out. */
+export function toRow(
+  { fields }: Pick<RowType, 'fields'>,
+  document: Readonly<Record<string, unknown>>,
+): Row {
+  let mismatches = 0
+  const convert = (scalar: RowScalar, value: unknown): JsonValue => {
+    if (value === undefined || value === null) return null
+    const converted = convertScalar(scalar, value)
+    if (converted === undefined) mismatches += 1
+    return converted ?? null
+  }
+  const fieldValue = ({ name, scalar, list }: RowField): JsonValue => {
+    const value = Object.hasOwn(document, name) ? document[name] : null
+    if (!list || value === null) return convert(scalar, value)
+    if (Array.isArray(value)) return value.map((item) => convert(scalar, item))
+    mismatches += 1
+    return null
+  }
+  const values = fields.map(fieldValue)
+  return { values, mismatches }
+}
+
+/** The value as a row holds it; undefined where it is of another type. */
+function convertScalar(scalar: RowScalar, value: unknown): JsonValue | undefined {
+  switch (scalar) {
+    case 'String':
+      return typeof value === 'string' ? value.toWellFormed() : undefined
+    case 'ID':
+      if (Number.isSafeInteger(value)) return String(value)
+      return typeof value === 'string' ? value.toWellFormed() : undefined
+    case 'Boolean':
+      return typeof value === 'boolean' ? value : undefined
+    case 'Int':
+      return Number.isSafeInteger(value) ? toNumber(value) : undefined
+    case 'Float':
+      return Number.isFinite(value) ? toNumber(value) : undefined
+    case 'BigInt':
+      return toWholeNumber(value)
+    case 'JSON':
+      return toJson(value, maxJsonDepth)
+  }
+}
+
+/** There is one zero. */
+function toNumber(value: unknown): number {
+  return Number(value) + 0
+}
+
+function toWholeNumber(value: unknown): string | undefined {
+  if (Number.isSafeInteger(value)) return String(value)
+  if (typeof value !== 'string' || value.length > maxBigIntCharacters) return undefined
+  return wholeNumber.test(value) ? BigInt(value).toString() : undefined
+}
+
+/** JSON as it is kept: well-formed text, one zero, no property that has no value. */
+function toJson(value: unknown, depth: number): JsonValue | undefined {
+  if (value === null || typeof value === 'boolean') return value
+  if (typeof value === 'string') return value.toWellFormed()
+  if (typeof value === 'number') return Number.isFinite(value) ? toNumber(value) : undefined
+  if (typeof value !== 'object' || depth === 0) return undefined
+  return Array.isArray(value) ? toJsonList(value, depth) : toJsonObject(value, depth)
+}
+
+function toJsonList(list: readonly unknown[], depth: number): JsonValue | undefined {
+  const items: JsonValue[] = []
+  for (const item of list) {
+    const kept = toJson(item, depth - 1)
+    if (kept === undefined) return undefined
+    items.push(kept)
+  }
+  return items
+}
+
+function toJsonObject(object: object, depth: number): JsonValue | undefined {
+  const entries: [string, JsonValue][] = []
+  for (const [key, value] of Object.entries(object)) {
+    const kept = toJson(value, depth - 1)
+    if (kept === undefined) return undefined
+    entries.push([key.toWellFormed(), kept])
+  }
+  // Also keeps a property with the name of the prototype, which an assignment would not.
+  return Object.fromEntries(entries)
+}

@@ -1,0 +1,169 @@
+/**
+ * The rows of one block of a View, packed for the store: chunks of up to 64 rows, compressed as those of blocks are, behind a
+ * directory of them; and what of the rows can be looked up.
+ */
+import {
+  type ChunkEntry,
+  chunkDocuments,
+  chunkValuesBytes,
+} from '../primitives/body/body-header.ts'
+import { type PackedChunk, packChunk } from '../primitives/body/chunk.ts'
+import {
+  type ByteWriter,
+  createByteReader,
+  createByteWriter,
+  major,
+  readHead,
+  writeHead,
+} from '../primitives/cbor.ts'
+import { writeRow, writeValue } from './row-codec.ts'
+import type { RowType } from './row-type.ts'
+import { type JsonValue, toRow } from './row-values.ts'
+
+/** A value of an `@index` field that a chunk holds. */
+export interface RowTerm {
+  /** Position of the field in the SDL. */
+  readonly field: number
+  /** As `rowTermValue` makes it. */
+  readonly value: Uint8Array
+  readonly chunk: number
+}
+
+/** The rows of one block, as the store takes them. */
+export interface PackedRows {
+  readonly count: number
+  /** Directory and chunks; empty for no rows. */
+  readonly bytes: Uint8Array
+  readonly terms: readonly RowTerm[]
+  /** Values that were not of the SDL's type and became null. */
+  readonly mismatches: number
+}
+
+/** Takes rows in their order. */
+export interface RowPacker {
+  /** `source` is the position of the last document that the first lens was given; null before the first. */
+  add(document: Readonly<Record<string, unknown>>, source: number | null): void
+  /** Bytes of the rows so far, before compression. */
+  rawBytes(): number
+  finish(): PackedRows
+}
+
+/** A packer without rows. */
+export function createRowPacker(rowType: Pick<RowType, 'fields'>): RowPacker {
+  const indexed = rowType.fields.flatMap(({ index }, field) => (index ? [field] : []))
+  const terms = createTermCollector()
+  const chunks: PackedChunk[] = []
+  let open = createByteWriter()
+  let lengths: number[] = []
+  let [count, mismatches, rawBytes] = [0, 0, 0]
+
+  const closeChunk = (): void => {
+    if (lengths.length === 0) return
+    chunks.push(packChunk(lengths, open.bytes.subarray(0, open.at), createByteWriter(0)))
+    open = createByteWriter()
+    lengths = []
+    terms.nextChunk()
+  }
+  return {
+    add: (document, source) => {
+      const row = toRow(rowType, document)
+      const start = open.at
+      writeRow(open, row.values, source)
+      lengths.push(open.at - start)
+      for (const field of indexed) terms.add(field, row.values[field] ?? null)
+      count += 1
+      mismatches += row.mismatches
+      rawBytes += open.at - start
+      if (lengths.length === chunkDocuments || open.at >= chunkValuesBytes) closeChunk()
+    },
+    rawBytes: () => rawBytes,
+    finish: () => {
+      closeChunk()
+      return { count, bytes: joined(chunks), terms: terms.all, mismatches }
+    },
+  }
+}
+
+/** Where the chunks of packed rows lie, and how long the directory is. */
+export interface RowDirectory {
+  readonly chunks: readonly ChunkEntry[]
+  /** Bytes of the directory itself. */
+  readonly headBytes: number
+}
+
+/** Reads the directory of rows that `createRowPacker` packed; null where the bytes are no such thing. */
+export function readRowDirectory(bytes: Uint8Array): RowDirectory | null {
+  const reader = createByteReader(bytes)
+  const count = readHead(reader, major.array)
+  const sizes: [length: number, rawBytes: number, storedBytes: number][] = []
+  for (let index = 0; index < count; index++) {
+    const [length, raw, stored] = [0, 0, 0].map(() => readHead(reader, major.int))
+    if (length === undefined || raw === undefined || stored === undefined) return null
+    if (length <= 0 || raw < 0 || stored < 0) return null
+    sizes.push([length, raw, stored])
+  }
+  if (count <= 0) return null
+  let [first, start] = [0, reader.at]
+  const chunks = sizes.map(([length, rawBytes, storedBytes]) => {
+    const chunk = { first, length, rawBytes, start, storedBytes }
+    first += length
+    start += storedBytes
+    return chunk
+  })
+  return { chunks, headBytes: reader.at }
+}
+
+/**
+ * The bytes under which a value of an `@index` field is looked up. Hex in 0x form is looked up without regard to
+ * case, so a filter checks the rows that it finds.
+ */
+export function rowTermValue(value: boolean | number | string): Uint8Array {
+  const out = createByteWriter(64)
+  writeValue(out, typeof value === 'string' && isHex.test(value) ? value.toLowerCase() : value)
+  return out.bytes.subarray(0, out.at)
+}
+
+const isHex = /^0x[0-9a-f]*$/i
+
+interface TermCollector {
+  readonly all: RowTerm[]
+  /** Adds a value, or each item of a list; null has no term. */
+  add(field: number, value: JsonValue): void
+  nextChunk(): void
+}
+
+/** Collects each value of a chunk once. */
+function createTermCollector(): TermCollector {
+  const all: RowTerm[] = []
+  let seen = new Set<string>()
+  let chunk = 0
+  const add = (field: number, value: JsonValue): void => {
+    if (Array.isArray(value)) {
+      for (const item of value) add(field, item)
+      return
+    }
+    if (value === null || typeof value === 'object') return
+    const name = `${field} ${typeof value} ${value}`
+    if (seen.has(name)) return
+    seen.add(name)
+    all.push({ field, value: rowTermValue(value), chunk })
+  }
+  return {
+    all,
+    add,
+    nextChunk: () => {
+      chunk += 1
+      seen = new Set()
+    },
+  }
+}
+
+function joined(chunks: readonly PackedChunk[]): Uint8Array {
+  if (chunks.length === 0) return new Uint8Array()
+  const head: ByteWriter = createByteWriter(16 + chunks.length * 15)
+  writeHead(head, major.array, chunks.length)
+  for (const { length, rawBytes, stored } of chunks) {
+    for (const size of [length, rawBytes, stored.length]) writeHead(head, major.int, size)
+  }
+  return Buffer.concat([head.bytes.subarray(0, head.at), ...chunks.map(({ stored }) => stored)])
+}

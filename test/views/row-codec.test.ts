@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { encode } from '@ipld/dag-cbor'
+import fc from 'fast-check'
+import { ServiceError } from '../../src/errors.ts'
+import { createByteWriter } from '../../src/primitives/cbor.ts'
+import { readRow, writeRow } from '../../src/views/row-codec.ts'
+import { parseRowType } from '../../src/views/row-type.ts'
+import { maxJsonDepth, toRow } from '../../src/views/row-values.ts'
+
+const jsonType = parseRowType('type T { x: JSON }')
+const source = fc.option(fc.nat(), { nil: null })
+
+function written(values: Parameters<typeof writeRow>[1], from: number | null): Buffer {
+  const out = createByteWriter(1)
+  writeRow(out, values, from)
+  return out.bytes.subarray(0, out.at)
+}
+
+/** The values of rows whose only field has this JSON. */
+const valuesOf = (json: unknown): Parameters<typeof writeRow>[1] =>
+  toRow(jsonType, { x: json }).values
+
+test('a row is the canonical DAG-CBOR of its source and values, and is read back', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ stringUnit: 'binary' }), source, (json, from) => {
+      const values = valuesOf(JSON.parse(JSON.stringify(json)))
+      const bytes = written(values, from)
+      assert.deepEqual(bytes, Buffer.from(encode([from, values])))
+      assert.deepEqual(readRow(bytes), { source: from, values })
+    }),
+  )
+})
+
+test('the deepest JSON that a row may hold is read back', () => {
+  const nested = (depth: number): unknown => (depth === 0 ? 1 : { a: nested(depth - 1) })
+  const values = valuesOf(nested(maxJsonDepth))
+  assert.notEqual(values[0], null)
+  assert.deepEqual(readRow(written(values, null)).values, values)
+})
+
+test('bytes that are no row are refused with a reason, and cost no memory', () => {
+  const refused = (bytes: Uint8Array): boolean => {
+    try {
+      readRow(bytes)
+      return false
+    } catch (error) {
+      assert.ok(error instanceof ServiceError && error.code === 'VIEWS_ROW_MALFORMED')
+      return true
+    }
+  }
+  for (const hex of [
+    '',
+    '82',
+    '8200',
+    '820080f6',
+    '82001a',
+    '83f68080',
+    '82009affffffff',
+    '8200bbff',
+  ])
+    assert.ok(refused(Buffer.from(hex, 'hex')), hex)
+  assert.ok(refused(Buffer.from(`8200${'81'.repeat(100_000)}f6`, 'hex')))
+  fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => void refused(bytes)))
+})
+
+test('a row with one byte changed or cut off is read as another row or refused', () => {
+  const base = fc.tuple(fc.jsonValue(), fc.nat(), fc.nat(255), fc.boolean())
+  fc.assert(
+    fc.property(base, ([json, place, byte, cut]) => {
+      const bytes = written(valuesOf(json), 3)
+      const at = place % bytes.length
+      if (!cut) bytes[at] = byte
+      try {
+        readRow(cut ? bytes.subarray(0, at) : bytes)
+        assert.ok(!cut)
+      } catch (error) {
+        assert.ok(error instanceof ServiceError)
+      }
+    }),
+  )
+})

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { chunkDocuments } from '../../src/primitives/body/body-header.ts'
+import { unpackChunk } from '../../src/primitives/body/chunk.ts'
+import { readRow, type StoredRow } from '../../src/views/row-codec.ts'
+import { parseRowType } from '../../src/views/row-type.ts'
+import {
+  createRowPacker,
+  type PackedRows,
+  readRowDirectory,
+  rowTermValue,
+} from '../../src/views/rows.ts'
+
+const rowType = parseRowType('type T { a: String @index b: [Int] @index c: JSON }')
+
+type Document = Record<string, unknown>
+
+function packed(documents: readonly Document[]): PackedRows {
+  const packer = createRowPacker(rowType)
+  for (const [index, document] of documents.entries()) packer.add(document, index)
+  return packer.finish()
+}
+
+function unpacked({ bytes }: PackedRows): StoredRow[] {
+  const { chunks } = readRowDirectory(bytes) ?? { chunks: [] }
+  return chunks.flatMap((entry) => {
+    const chunk = unpackChunk(bytes, entry)
+    return Array.from({ length: entry.length }, (_, index) =>
+      readRow(chunk.values(entry.first + index)),
+    )
+  })
+}
+
+test('packed rows are read back in their order, however many there are', () => {
+  const document = fc.record({ a: fc.string(), b: fc.array(fc.integer()), c: fc.jsonValue() })
+  fc.assert(
+    fc.property(fc.array(document, { maxLength: 3 * chunkDocuments }), (documents) => {
+      const rows = packed(documents)
+      assert.equal(rows.count, documents.length)
+      const sources = unpacked(rows).map(({ source }) => source)
+      assert.deepEqual(sources, [...documents.keys()])
+    }),
+    { numRuns: 30 },
+  )
+})
+
+test('no rows have no bytes, and 65 rows two chunks', () => {
+  assert.deepEqual(packed([]), { count: 0, bytes: new Uint8Array(), terms: [], mismatches: 0 })
+  const rows = packed(Array.from({ length: 65 }, (_, b) => ({ b: [b] })))
+  const { chunks, headBytes } = readRowDirectory(rows.bytes) ?? { chunks: [], headBytes: 0 }
+  assert.deepEqual(
+    chunks.map(({ first, length }) => [first, length]),
+    [
+      [0, 64],
+      [64, 1],
+    ],
+  )
+  assert.equal(chunks[0]?.start, headBytes)
+})
+
+test('the same documents are the same bytes, and mismatches are counted over all of them', () => {
+  const documents = [{ a: 1 }, { a: 'x', b: ['y', 2] }]
+  assert.deepEqual(packed(documents), packed(documents))
+  assert.equal(packed(documents).mismatches, 2)
+})
+
+test('each value of an indexed field is a term of its chunk once, and null is none', () => {
+  const { terms } = packed([{ a: '0xAB', b: [1, 1, null] }, { a: '0xAB' }, { a: null, c: 'z' }])
+  assert.deepEqual(terms, [
+    { field: 0, value: rowTermValue('0xab'), chunk: 0 },
+    { field: 1, value: rowTermValue(1), chunk: 0 },
+  ])
+})
+
+test('terms regard the case of text, but not that of hex', () => {
+  assert.notDeepEqual(rowTermValue('Abc'), rowTermValue('abc'))
+  assert.deepEqual(rowTermValue('0xAbc'), rowTermValue('0xabc'))
+  assert.notDeepEqual(rowTermValue('1'), rowTermValue(1))
+})
+
+test('a directory that is cut off or none at all is not read', () => {
+  const { bytes } = packed([{ a: 'x' }])
+  const { headBytes } = readRowDirectory(bytes) ?? { headBytes: 0 }
+  for (let length = 0; length < headBytes; length++)
+    assert.equal(readRowDirectory(bytes.subarray(0, length)), null)
+  fc.assert(fc.property(fc.uint8Array(), (any) => void readRowDirectory(any)))
+})
