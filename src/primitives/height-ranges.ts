@@ -99,6 +99,20 @@ export function removeHeights(ranges: HeightRanges, from: number, to: number = f
   })
 }
 
+/** The heights of `ranges` that are not in `others`. */
+export function subtractHeights(ranges: HeightRanges, others: HeightRanges): HeightRanges {
+  const left: HeightRange[] = []
+  for (const [from, to] of ranges) {
+    let low = from
+    for (const [without, end] of clipHeights(others, from, to)) {
+      if (without > low) left.push([low, without - 1])
+      low = end + 1
+    }
+    if (low <= to) left.push([low, to])
+  }
+  return left
+}
+
 /** What of the ranges lies within `from` to `to`. */
 export function clipHeights(ranges: HeightRanges, from: number, to: number): HeightRanges {
   const clipped: HeightRange[] = []

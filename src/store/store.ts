@@ -5,8 +5,10 @@
 import type { Body } from '../primitives/body/body.ts'
 import type { Chunk } from '../primitives/body/chunk.ts'
 import type { Section } from '../primitives/collections.ts'
+import type { HeightRanges } from '../primitives/height-ranges.ts'
 import type { Term, TermKind } from '../primitives/index-terms.ts'
 import type { Seal } from '../primitives/seal.ts'
+import type { PackedRows } from '../views/rows.ts'
 
 /** What is known of a stored block without opening its body. */
 export interface BlockHeader {
@@ -37,6 +39,16 @@ export interface SealedBlockToStore extends BlockToStore {
   readonly seals: readonly Seal[]
 }
 
+/** What a View made of one block: its rows, or a record of its own of why there are none. */
+export type ViewBlockToStore = {
+  readonly height: number
+  /** Hash of the block that was read. Where the height holds another one, or none, nothing is stored. */
+  readonly blockHash: string
+} & (
+  | { readonly rows: Pick<PackedRows, 'count' | 'bytes' | 'terms'> }
+  | { readonly failure: Uint8Array }
+)
+
 /**
  * The one writer of a store. Every promise resolves when the write has reached the disk, and writes
  * become visible to readers in the order of the calls; a caller need not wait for one before the
@@ -65,6 +77,19 @@ export interface StoreWriter {
   truncateAbove(height: number): Promise<void>
   /** Removes what lies below the tail from the file, in groups of 16 blocks; returns how many. Cheap where there is none. */
   prune(): Promise<number>
+  /**
+   * Stores what the View of a slot (a number that is given to one View and never again) made of blocks, in the place
+   * of what it made of them before, and marks their heights as done or failed. Returns the heights that were
+   * stored. Whatever removes a block removes this of it in the same transaction.
+   */
+  putViewRows(slot: number, blocks: readonly ViewBlockToStore[]): Promise<readonly number[]>
+  /** Forgets the failures of a slot, so that neither rows nor failures of those heights are stored. */
+  clearViewFailures(slot: number): Promise<void>
+  /**
+   * Removes everything of a slot: at once for readers, from the file in batches. One that was interrupted is
+   * continued when the store is opened. The slot is empty and can be used when the promise resolves.
+   */
+  clearView(slot: number): Promise<void>
   /** Stores a small value beside the blocks, or removes it where it is null. */
   putRecord(name: string, value: Uint8Array | null): Promise<void>
   /** The hash of block 0 of the store's chain; null until a program has set it. */
@@ -77,7 +102,7 @@ export interface StoreWriter {
   close(): Promise<void>
 }
 
-/** Reads a store in any thread of the writer's process. */
+/** Reads a store, in any thread of the writer's process or in another process. */
 export interface StoreReader {
   /** The store as it is now; the caller releases it. */
   snapshot(): Snapshot
@@ -123,6 +148,31 @@ export interface Snapshot {
   ): Iterable<CandidateChunk>
   /** Height of a visible block. */
   heightOf(hash: string): number | undefined
+  /** The rows that a View has of a block; undefined where it has not done that one. */
+  viewRows(slot: number, height: number): StoredViewRows | undefined
+  /** Heights from `from` to `to`, both included, of which a View has at least one row. */
+  viewHeights(slot: number, from: number, to: number, descending: boolean): Iterable<number>
+  /** Visible heights that a View has done, with rows or without. */
+  viewRanges(slot: number): HeightRanges
+  /** Visible heights at which a View failed. */
+  viewFailures(slot: number): HeightRanges
+  /** What was stored of a failure. */
+  viewFailure(slot: number, height: number): Uint8Array | undefined
+  /**
+   * Chunks of rows that may hold this value in the `@index` field at this position of the SDL, in chain order or
+   * against it. Every chunk that holds one is among them; a few may not, so check the rows.
+   */
+  viewCandidates(
+    slot: number,
+    field: number,
+    /** As `rowTermValue` makes it. */
+    value: Uint8Array,
+    from: number,
+    to: number,
+    descending: boolean,
+  ): Iterable<CandidateRows>
+  /** Rows, bytes of rows as they are stored, and blocks with rows of a View; reads a key of each such block. */
+  viewSize(slot: number): { readonly rows: number; readonly bytes: number; readonly blocks: number }
   /** A value that `putRecord` kept. */
   record(name: string): Buffer | undefined
   /** The names of records that begin with a prefix, in the order of their bytes. */
@@ -146,6 +196,26 @@ export interface CandidateChunk {
   readonly height: number
   readonly section: Section
   readonly chunk: number
+}
+
+/** A chunk of rows that may hold a value. */
+interface CandidateRows {
+  readonly height: number
+  readonly chunk: number
+}
+
+/** The rows of one block of a View, whose chunks are opened as they are read. Usable while its snapshot is. */
+export interface StoredViewRows {
+  /** Of the block that they were made of, which is the one stored at that height. */
+  readonly blockHash: string
+  /** Number of rows. */
+  readonly count: number
+  readonly chunkCount: number
+  /**
+   * Unpacks a chunk of at most 64 rows, or returns the cached one; `values(position)` is a row for `readRow`, its
+   * position counted from the first row of the block. Not to be changed.
+   */
+  openChunk(chunk: number): Chunk
 }
 
 /** A block whose chunks are opened as they are read. Usable while its snapshot is. */

@@ -17,7 +17,7 @@ const rowScalars = ['String', 'Int', 'Float', 'Boolean', 'ID', 'BigInt', 'JSON']
 export type RowScalar = (typeof rowScalars)[number]
 
 /** One field of a row. It may always be null. */
-export interface RowField {
+interface RowField {
   readonly name: string
   readonly scalar: RowScalar
   /** A list of `scalar` instead of one. */

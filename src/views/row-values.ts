@@ -2,7 +2,7 @@
  * What of a lens' output becomes a row: a value for each field of the View's type, in its order. All limits here are part
  * of what a lens can see, so they never change without a new version of the runtime.
  */
-import type { RowField, RowScalar, RowType } from './row-type.ts'
+import type { RowScalar, RowType } from './row-type.ts'
 
 /** Anything that JSON can say. */
 export type JsonValue =
@@ -14,7 +14,7 @@ export type JsonValue =
   | { readonly [key: string]: JsonValue }
 
 /** A row's values in the order of the SDL's fields. A `BigInt` is decimal text; what is missing is null. */
-export interface Row {
+interface Row {
   readonly values: readonly JsonValue[]
   /** Values that were not of the SDL's type and became null. */
   readonly mismatches: number
@@ -39,7 +39,7 @@ export function toRow(
     if (converted === undefined) mismatches += 1
     return converted ?? null
   }
-  const fieldValue = ({ name, scalar, list }: RowField): JsonValue => {
+  const fieldValue = ({ name, scalar, list }: RowType['fields'][number]): JsonValue => {
     const value = Object.hasOwn(document, name) ? document[name] : null
     if (!list || value === null) return convert(scalar, value)
     if (Array.isArray(value)) return value.map((item) => convert(scalar, item))

@@ -21,7 +21,7 @@ import type { RowType } from './row-type.ts'
 import { type JsonValue, toRow } from './row-values.ts'
 
 /** A value of an `@index` field that a chunk holds. */
-export interface RowTerm {
+interface RowTerm {
   /** Position of the field in the SDL. */
   readonly field: number
   /** As `rowTermValue` makes it. */
@@ -40,7 +40,7 @@ export interface PackedRows {
 }
 
 /** Takes rows in their order. */
-export interface RowPacker {
+interface RowPacker {
   /** `source` is the position of the last document that the first lens was given; null before the first. */
   add(document: Readonly<Record<string, unknown>>, source: number | null): void
   /** Bytes of the rows so far, before compression. */

@@ -15,6 +15,7 @@ import {
   nearestHeight,
   rangeOfHeights,
   removeHeights,
+  subtractHeights,
   toHeightRanges,
   uniteHeights,
 } from '../../src/primitives/height-ranges.ts'
@@ -83,7 +84,7 @@ describe('height ranges', () => {
     )
   })
 
-  it('unite, intersect and find the nearest height like plain sets', () => {
+  it('unite, intersect, subtract and find the nearest height like plain sets', () => {
     const pairs = fc.array(fc.tuple(height, fc.integer({ min: -1, max: 8 })))
     const toRanges = (list: [number, number][]): HeightRange[] =>
       list.map(([from, length]) => [from, from + length])
@@ -96,6 +97,8 @@ describe('height ranges', () => {
         assert.deepEqual(toHeightRanges(all.toReversed()), uniteHeights([...a, ...b]))
         const both = ascending(inA).filter((height) => inB.has(height))
         assert.deepEqual([...eachHeight(intersectHeights(a, b))], both)
+        const aAlone = ascending(inA).filter((height) => !inB.has(height))
+        assert.deepEqual(subtractHeights(a, b), toHeightRanges(aAlone))
         const above = ascending(inA).find((height) => height >= each) ?? null
         const below = ascending(inA).findLast((height) => height <= each) ?? null
         assert.deepEqual(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { pino } from 'pino'
+import { eachHeight } from '../../src/primitives/height-ranges.ts'
 import type { Snapshot } from '../../src/store/store.ts'
 import { openWriter } from '../../src/store/write/writer.ts'
 import {
@@ -13,7 +14,14 @@ import {
 import { startChild } from '../support/child-program.ts'
 import { createSeededRandom } from '../support/seeded-random.ts'
 import { testDirectory } from '../support/test-store.ts'
-import { writtenBranches, writtenBytes, writtenRetainBlocks } from './support/store-program.ts'
+import { storedRows } from '../support/view-rows.ts'
+import {
+  writtenBranches,
+  writtenBytes,
+  writtenRetainBlocks,
+  writtenRows,
+  writtenSlot,
+} from './support/store-program.ts'
 
 const rounds = 10
 
@@ -46,6 +54,25 @@ function assertWhole(snapshot: Snapshot, height: number, mayLackSeal: boolean): 
   assert.deepEqual(found, [{ height, section: 'Block', chunk: 0 }])
 }
 
+/** Rows are there for each acknowledged block of the main branch, and for no other one. */
+function assertRows(snapshot: Snapshot, heights: readonly number[], acknowledged: number): void {
+  for (const height of heights) {
+    const isMain = snapshot.header(height)?.hash === namedHash(`main:${height}`)
+    const rows = storedRows(snapshot, writtenSlot, height)
+    if (rows === null && (!isMain || height > acknowledged)) continue
+    assert.ok(isMain && rows !== null, `height ${height} has rows of its block`)
+    assert.deepEqual(
+      rows.map(({ values }) => values),
+      writtenRows(height).map(({ name, counts }) => [name, counts, null]),
+    )
+  }
+  const done = [...eachHeight(snapshot.viewRanges(writtenSlot))]
+  assert.deepEqual(
+    done.filter((height) => !heights.includes(height)),
+    [],
+  )
+}
+
 function assertSound(snapshot: Snapshot, acknowledged: number): void {
   const range = snapshot.range()
   assert.ok(range)
@@ -54,6 +81,7 @@ function assertSound(snapshot: Snapshot, acknowledged: number): void {
   const heights = [...snapshot.heights(0, 1e9, false)]
   assert.equal(heights.length, range.head - range.tail + 1)
   for (const height of heights) assertWhole(snapshot, height, height > acknowledged)
+  assertRows(snapshot, heights, acknowledged)
   const found = [...snapshot.candidates('logAddress', everywhere, 0, 1e9, false)]
   assert.deepEqual(
     found.map(({ height }) => height),

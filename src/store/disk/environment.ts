@@ -30,6 +30,8 @@ interface KeyRange {
   readonly start?: Uint8Array
   readonly end?: Uint8Array
   readonly limit?: number
+  /** From `start` down to what lies above `end`. */
+  readonly reverse?: boolean
   readonly transaction?: ReadTransaction
 }
 

@@ -25,6 +25,11 @@ export function fingerprint(seed: FingerprintSeed, kind: TermKind, value: Uint8A
   return halfSipHash(seed[0] ^ kindCodes[kind], seed[1], value)
 }
 
+/** The fingerprint of a value of a View's field: its position in the SDL. Their tables hold nothing else. */
+export function rowFingerprint(seed: FingerprintSeed, field: number, value: Uint8Array): number {
+  return halfSipHash(seed[0] ^ field, seed[1], value)
+}
+
 /** HalfSipHash-1-3 with a 32-bit result. */
 export function halfSipHash(low: number, high: number, message: Uint8Array): number {
   let v0 = low

@@ -15,6 +15,7 @@
  *   seals     height, block hash, root, identity     a seal's other fields (JSON), `encodeSeal`
  *   hashes    block hash                             height, of every block stored or sealed
  *   records   name                                   what a program keeps beside its blocks
+ *   viewSlots viewBlocks viewRows viewIndex          rows of Views, `view-layout.ts`
  *
  * A piece or an index page fills an LMDB page of 4,096 bytes exactly (24 are its header): pages of
  * one size leave no holes behind when blocks go, where values of 80 kB need runs of free pages.
@@ -27,8 +28,10 @@ import type { SignatureType } from '../../primitives/signature.ts'
 import type { BlockHeader } from '../store.ts'
 import type { FingerprintSeed } from './fingerprint.ts'
 
-/** The number of this layout. A store with another one is refused. */
-export const storeFormat = 1
+/** The number of this layout. Those before it are made into it when a store is opened; others are refused. */
+export const storeFormat = 2
+/** The first layout: without Views. It becomes this one by making their databases. */
+export const firstFormat = 1
 
 export const storeDatabases = [
   'meta',
@@ -38,6 +41,10 @@ export const storeDatabases = [
   'seals',
   'hashes',
   'records',
+  'viewSlots',
+  'viewBlocks',
+  'viewRows',
+  'viewIndex',
 ] as const
 
 export type StoreDatabase = (typeof storeDatabases)[number]
@@ -77,11 +84,20 @@ export interface StoreState {
   readonly epoch: number
   /** Given to the next block that is put; never given twice. */
   readonly serial: number
+  /** Given to the next rows of a View's block that are put; never given twice. */
+  readonly rowSerial: number
 }
 
-export const emptyState: StoreState = { tail: 0, blocks: [], unmerged: [], epoch: 0, serial: 1 }
+export const emptyState: StoreState = {
+  tail: 0,
+  blocks: [],
+  unmerged: [],
+  epoch: 0,
+  serial: 1,
+  rowSerial: 1,
+}
 
-/** The state record; format 1 spells `unmerged` as `loose`. */
+/** The state record; it spells `unmerged` as `loose`, and in format 1 has no `rowSerial`. */
 export function encodeState({ unmerged, ...state }: StoreState): Buffer {
   return Buffer.from(JSON.stringify({ ...state, loose: unmerged }))
 }
@@ -89,7 +105,7 @@ export function encodeState({ unmerged, ...state }: StoreState): Buffer {
 /** What `encodeState` wrote. */
 export function decodeState(bytes: Buffer): StoreState {
   const { loose, ...state } = JSON.parse(bytes.toString())
-  return { ...state, unmerged: loose }
+  return { rowSerial: 1, ...state, unmerged: loose }
 }
 
 export const identityKey: Uint8Array = Buffer.from('store')

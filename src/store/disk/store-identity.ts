@@ -10,6 +10,7 @@ import { type Database, dataFile, openExisting, type openRoot } from './environm
 import {
   decodeState,
   emptyState,
+  firstFormat,
   identityKey,
   pageHeaderBytes,
   type StoreIdentity,
@@ -100,10 +101,14 @@ export function newIdentity(expected: Expected): StoreIdentity {
   }
 }
 
-/** An identity with what a program knows of its store and those before it did not. */
+/**
+ * An identity with what a program knows of its store and those before it did not; of this format, whose databases
+ * are made before it is written.
+ */
 export function completeIdentity(identity: StoreIdentity, expected: Expected): StoreIdentity {
   const genesisHash = identity.genesisHash ?? expected.genesisHash ?? null
-  return { ...identity, genesisHash, program: identity.program ?? expected.program ?? null }
+  const program = identity.program ?? expected.program ?? null
+  return { ...identity, format: storeFormat, genesisHash, program }
 }
 
 const printable = (name: Buffer): string => name.toString('latin1').replace(/[^ -~]/g, '')
@@ -117,7 +122,7 @@ export function readState(meta: Database): { state: StoreState; version: number 
 
 function parseIdentity(value: Buffer, path: string): StoreIdentity {
   const identity: Partial<StoreIdentity> = parseJson(value) ?? {}
-  if (identity.format !== storeFormat) {
+  if (identity.format !== storeFormat && identity.format !== firstFormat) {
     throw unknownFormat(path, `format ${JSON.stringify(identity.format)}`)
   }
   return { program: null, ...identity } as StoreIdentity

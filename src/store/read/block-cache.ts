@@ -8,17 +8,15 @@ import { type BodyLayout, layoutOf } from '../../primitives/body/body.ts'
 import { type ChunkEntry, parseHeader } from '../../primitives/body/body-header.ts'
 import { type Chunk, unpackChunk } from '../../primitives/body/chunk.ts'
 import { blockSections, type Section } from '../../primitives/collections.ts'
-import { pieceBytes, type StoredHeader } from '../disk/layout.ts'
+import type { StoredHeader } from '../disk/layout.ts'
 import type { CacheReads } from '../disk/metrics.ts'
+import { copyPieces, type ReadPiece } from './stored-pieces.ts'
 
 /** A body without its chunks. */
 interface OpenedBody {
   readonly layout: BodyLayout
   readonly places: Readonly<Record<Section, readonly ChunkEntry[]>>
 }
-
-/** Returns a piece of a body, perhaps with other bytes behind it; valid until the next call. */
-export type ReadPiece = (piece: number) => Buffer
 
 export interface BlockCache {
   open(stored: StoredHeader, readPiece: ReadPiece): OpenedBody
@@ -51,7 +49,7 @@ export function createBlockCache(maxBytes: number, reads: CacheReads): BlockCach
       return known
     }
     reads.bodies.misses++
-    const head = copyRange(readPiece, 0, stored.headBytes)
+    const head = copyPieces(readPiece, 0, stored.headBytes)
     const header = parseHeader(head, Number.POSITIVE_INFINITY, stored.header.bodyBytes)
     const opened = { layout: layoutOf(header), places: header.chunks }
     bodies.set(stored.serial, opened, { size: overheadBytes + stored.headBytes * parsedFactor })
@@ -82,19 +80,6 @@ function readChunk(
 ): Chunk {
   const place = opened.places[section][index]
   if (place === undefined) throw new RangeError(`the block has no chunk ${index} of ${section}`)
-  const bytes = copyRange(readPiece, place.start, place.storedBytes)
+  const bytes = copyPieces(readPiece, place.start, place.storedBytes)
   return unpackChunk(bytes, { ...place, start: 0 })
-}
-
-/** A copy of `length` bytes of the body from `start` on. */
-function copyRange(readPiece: ReadPiece, start: number, length: number): Buffer {
-  const target = Buffer.allocUnsafe(length)
-  for (let at = 0; at < length; ) {
-    const piece = Math.floor((start + at) / pieceBytes)
-    const from = start + at - piece * pieceBytes
-    const count = Math.min(pieceBytes - from, length - at)
-    readPiece(piece).copy(target, at, from, from + count)
-    at += count
-  }
-  return target
 }

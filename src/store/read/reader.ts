@@ -21,6 +21,7 @@ import { createTableCache } from '../index/index-reader.ts'
 import type { StoreReader } from '../store.ts'
 import { createBlockCache } from './block-cache.ts'
 import { startReadAhead } from './read-ahead.ts'
+import { createRowCache } from './row-cache.ts'
 import { createSealedUpTo } from './seal-reader.ts'
 import { createSnapshot, type HeldSnapshot, type SnapshotParts } from './snapshot.ts'
 
@@ -46,6 +47,9 @@ export interface HoldingReader extends StoreReader {
   snapshot(): HeldSnapshot
   read<T>(use: (snapshot: HeldSnapshot) => T): T
 }
+
+/** Memory for rows of Views, as a share of the cache's, beside it. */
+const rowShare = 0.25
 
 /** Share of the cache that read-ahead may fill. */
 const aheadShare = 0.5
@@ -159,6 +163,7 @@ function sharedParts(
     blocks: createBlockCache(cacheBytes, metrics.cacheReads),
     tables: createTableCache(),
     sealed: createSealedUpTo(),
+    rows: createRowCache(rowShare * cacheBytes),
     shownSigners: null,
   }
 }

@@ -31,8 +31,10 @@ import type { EpochCache } from '../index/epoch-cache.ts'
 import { findCandidates, type IndexView, type TableCache } from '../index/index-reader.ts'
 import type { Snapshot } from '../store.ts'
 import type { BlockCache } from './block-cache.ts'
+import type { RowCache } from './row-cache.ts'
 import { createSealReads, endOfPrefix, type SealedUpTo, type SealReads } from './seal-reader.ts'
 import { openStoredBlock } from './stored-block.ts'
+import { createViewReads, type ViewReads } from './view-reader.ts'
 
 /** What the snapshots of a reader share. */
 export interface SnapshotParts {
@@ -42,12 +44,13 @@ export interface SnapshotParts {
   readonly blocks: BlockCache
   readonly tables: TableCache
   readonly sealed: SealedUpTo
+  readonly rows: RowCache
   /** Identities whose seals are shown; null shows all. */
   shownSigners: ReadonlySet<string> | null
 }
 
 /** A snapshot that its reader can expire. */
-export interface HeldSnapshot extends Snapshot, SealReads {
+export interface HeldSnapshot extends Snapshot, SealReads, ViewReads {
   readonly state: StoreState
   /** Also of blocks below the tail. */
   storedHeader(height: number): StoredHeader | undefined
@@ -80,10 +83,15 @@ export function createSnapshot(
     readValue(databases.index, indexKey(level, first, page), reading())
   const view: IndexView = { state, seed: parts.seed, cache: parts.tables, readPage: readIndexPage }
 
+  const blockReads = createBlockReads(parts, state, visible, reading)
+  const hashAt = (height: number): string | undefined => blockReads.header(height)?.hash
+  const rowParts = { state, seed: parts.seed, cache: parts.rows, hashAt, reading }
+
   return {
     state,
     readIndexPage,
-    ...createBlockReads(parts, state, visible, reading),
+    ...blockReads,
+    ...createViewReads(databases, rowParts),
     ...createSealReads(
       databases,
       { state, visible, sealed: parts.sealed, shownSigners: parts.shownSigners },

@@ -1,7 +1,8 @@
 /** A stored block whose chunks are read, unpacked and cached as they are asked for. */
 import type { StoredHeader } from '../disk/layout.ts'
 import type { StoredBlock } from '../store.ts'
-import type { BlockCache, ReadPiece } from './block-cache.ts'
+import type { BlockCache } from './block-cache.ts'
+import type { ReadPiece } from './stored-pieces.ts'
 
 /** Opens a block's body header; chunks follow when they are needed. */
 export function openStoredBlock(

@@ -1,5 +1,11 @@
 /** The write operations: what each call of the writer writes, given the state it starts from. */
-import { clipHeights, countHeights, hasHeight } from '../../primitives/height-ranges.ts'
+import {
+  clipHeights,
+  countHeights,
+  type HeightRanges,
+  hasHeight,
+  subtractHeights,
+} from '../../primitives/height-ranges.ts'
 import type { Seal } from '../../primitives/seal.ts'
 import type { FingerprintSeed } from '../disk/fingerprint.ts'
 import {
@@ -27,11 +33,14 @@ import {
   removeBlocksChange,
   removeGroupChange,
 } from './span-writes.ts'
+import type { ViewSlots } from './view-slots.ts'
+import { forgetHeightsWrites } from './view-writes.ts'
 
 /** What write operations need. */
 export interface WriteContext {
   readonly reader: HoldingReader
   readonly seed: FingerprintSeed
+  readonly slots: ViewSlots
   /** Heights below the head that stay visible; null keeps all. */
   readonly retainBlocks: number | null
 }
@@ -48,7 +57,7 @@ export function putBlock(
     let freed: StoreChange | null = { writes: [], state }
     if (hasHeight(state.blocks, number)) {
       await flushed()
-      freed = context.reader.read((snapshot) => freeHeight(snapshot, block))
+      freed = context.reader.read((snapshot) => freeHeight(context, snapshot, block))
     }
     const put = freed === null ? { writes: [], state } : putAfter(context, freed, block)
     return withSeals(context, { ...put, state: moveTail(context, put.state) }, number, seals)
@@ -92,7 +101,7 @@ export function replaceBlocks(
 ): WriteOperation {
   return async (_state, flushed) => {
     await flushed()
-    let change = context.reader.read((snapshot) => removeRange(snapshot, from, to))
+    let change = context.reader.read((snapshot) => removeRange(context, snapshot, from, to))
     for (const block of blocks) {
       const { number } = block.header
       if (number < change.state.tail) continue
@@ -129,7 +138,8 @@ export function pruneGroup(
       if (group === undefined) return null
       const change = removeGroupChange(snapshot, group)
       onRemoved(countHeights(snapshot.state.blocks) - countHeights(change.state.blocks))
-      return change
+      const removed = subtractHeights(snapshot.state.blocks, change.state.blocks)
+      return withoutRows(context, snapshot, change, removed)
     })
   }
 }
@@ -140,17 +150,37 @@ export function visibleBlocks(state: StoreState): number {
 }
 
 /** Removes the block at a height; null where it is the same one. */
-function freeHeight(snapshot: HeldSnapshot, block: BlockToStore): StoreChange | null {
+function freeHeight(
+  context: WriteContext,
+  snapshot: HeldSnapshot,
+  block: BlockToStore,
+): StoreChange | null {
   const { number, hash, root } = block.header
   const there = snapshot.storedHeader(number)?.header
   if (there?.hash === hash && there.root === root) return null
-  return removeBlocksChange(snapshot, [[number, number]])
+  const removed: HeightRanges = [[number, number]]
+  return withoutRows(context, snapshot, removeBlocksChange(snapshot, removed), removed)
 }
 
-function removeRange(snapshot: HeldSnapshot, from: number, to: number): StoreChange {
+function removeRange(
+  context: WriteContext,
+  snapshot: HeldSnapshot,
+  from: number,
+  to: number,
+): StoreChange {
   const removed = clipHeights(snapshot.state.blocks, from, to)
   if (removed.length === 0) return { writes: [], state: snapshot.state }
-  return removeBlocksChange(snapshot, removed)
+  return withoutRows(context, snapshot, removeBlocksChange(snapshot, removed), removed)
+}
+
+/** Removes the rows of removed blocks as well. */
+function withoutRows(
+  { slots }: WriteContext,
+  snapshot: HeldSnapshot,
+  { writes, state }: StoreChange,
+  removed: HeightRanges,
+): StoreChange {
+  return { writes: [...writes, ...forgetHeightsWrites(snapshot, slots, removed)], state }
 }
 
 function putAfter(context: WriteContext, before: StoreChange, block: BlockToStore): StoreChange {

@@ -29,6 +29,8 @@ import { createStoreReader, type StoreReaderOptions } from '../read/reader.ts'
 import type { StoreWriter } from '../store.ts'
 import { type CommitQueue, createCommitQueue, type WriteOperation } from './commit-queue.ts'
 import { type Compaction, createCompaction } from './compaction.ts'
+import { createViewWriter } from './view-operations.ts'
+import { loadSlots } from './view-slots.ts'
 import {
   putBlock,
   putIdentity,
@@ -119,13 +121,16 @@ function createStoreWriter(
     failure: (cause) => writeFailure(path, cause),
   })
   const reader = createStoreReader(environment, options, parts, () => undefined)
-  const context: WriteContext = { reader, seed: identity.seed, retainBlocks }
+  const slots = loadSlots(environment.databases.viewSlots)
+  const context: WriteContext = { reader, seed: identity.seed, retainBlocks, slots }
   const compaction = createCompaction(queue, context, parts.log)
+  const views = createViewWriter(queue, context)
   const flushed = async (): Promise<void> => {
     await compaction.finished()
     await queue.flushed()
   }
   const close = async (): Promise<void> => {
+    await views.close()
     const isSound = await flushed().then(
       () => true,
       () => false,
@@ -141,6 +146,7 @@ function createStoreWriter(
   compaction.start()
   return {
     ...createPuts(queue, context, compaction),
+    ...views.puts,
     ...createGenesis(queue, options, identity),
     prune: compaction.prune,
     flushed,

@@ -20,7 +20,8 @@ const height = fc.integer({ min: 0, max: 2 ** 48 - 1 })
 
 describe('the layout of the file', () => {
   it('has these databases and no others', () => {
-    const names = ['meta', 'headers', 'bodies', 'index', 'seals', 'hashes', 'records']
+    const ofBlocks = ['meta', 'headers', 'bodies', 'index', 'seals', 'hashes', 'records']
+    const names = [...ofBlocks, 'viewSlots', 'viewBlocks', 'viewRows', 'viewIndex']
     assert.deepEqual([...storeDatabases], names)
   })
 

@@ -13,6 +13,7 @@ import type { StoreWriter } from '../../../src/store/store.ts'
 import { openWriter } from '../../../src/store/write/writer.ts'
 import { opaqueBlock, opaqueNetwork, opaqueSeal } from '../../support/chain/opaque-blocks.ts'
 import { leaveRoot } from '../../support/other-user/leave-root.ts'
+import { type RowDocument, viewBlock } from '../../support/view-rows.ts'
 
 /** What the `write` program keeps visible. */
 export const writtenRetainBlocks = 100
@@ -29,6 +30,17 @@ export function writtenBytes(height: number): number {
 export function writtenBranches(height: number): string[] {
   const next = Math.ceil(height / reorgEvery) * reorgEvery
   return next - height < reorgDepth ? ['main', `at-${next}`] : ['main']
+}
+
+/** The slot of the View whose rows are written beside the blocks of the main branch. */
+export const writtenSlot = 5
+
+/** The rows of that View at a height. */
+export function writtenRows(height: number): RowDocument[] {
+  return Array.from({ length: height % 150 }, (_, count) => ({
+    name: `${height}`,
+    counts: [count],
+  }))
 }
 
 /** What the `fill` program says at the end. */
@@ -59,7 +71,8 @@ async function write(store: StoreWriter): Promise<void> {
 async function writeHeight(store: StoreWriter, height: number): Promise<void> {
   const block = opaqueBlock(height, writtenBytes(height))
   const documents = store.putBlock(block)
-  await Promise.all([documents, store.putSeals(height, block.seals)])
+  const rows = store.putViewRows(writtenSlot, [viewBlock(block.header, writtenRows(height))])
+  await Promise.all([documents, store.putSeals(height, block.seals), rows])
   if (height % reorgEvery !== 0) return
   const branch = Array.from({ length: reorgDepth }, (_, index) => height - reorgDepth + 1 + index)
   await store.replaceBlocks(

@@ -1,0 +1,98 @@
+/**
+ * Where the rows of Views lie. Each View has a slot, a number that is never given to another one, so that what a
+ * deletion has not reached yet is in nobody's way.
+ *
+ *   name        key                                  value
+ *   viewSlots   slot (4)                             what is done (JSON, `ViewSlot`)
+ *   viewBlocks  slot, height (6)                     of a block with rows or a failure, `encodeViewBlock`
+ *   viewRows    slot, height, piece (2)              its rows as they were packed, or its failure, in pieces
+ *   viewIndex   slot, height, page (2)               sorted index entries of its rows, `index-table.ts`
+ *
+ * A block that is done and has no row costs no key.
+ */
+import type { HeightRanges } from '../../primitives/height-ranges.ts'
+import { hashBytes } from './layout.ts'
+
+/** What a View has done of the stored blocks. */
+export interface ViewSlot {
+  /** Heights with all their rows, if any. */
+  readonly done: HeightRanges
+  /** Heights with a failure in the place of rows. */
+  readonly failed: HeightRanges
+  /** True while everything of the slot is being removed; nothing of it is visible. */
+  readonly isClearing: boolean
+}
+
+export const emptySlot: ViewSlot = { done: [], failed: [], isClearing: false }
+
+export function encodeSlot(slot: ViewSlot): Buffer {
+  return Buffer.from(JSON.stringify(slot))
+}
+
+/** What `encodeSlot` wrote. */
+export function decodeSlot(bytes: Buffer): ViewSlot {
+  return JSON.parse(bytes.toString())
+}
+
+export function slotKey(slot: number): Buffer {
+  const key = Buffer.allocUnsafe(4)
+  key.writeUInt32BE(slot, 0)
+  return key
+}
+
+/** The slot in any key of these databases. */
+export function slotOfKey(key: Buffer): number {
+  return key.readUInt32BE(0)
+}
+
+export function viewBlockKey(slot: number, height: number): Buffer {
+  const key = Buffer.allocUnsafe(10)
+  key.writeUInt32BE(slot, 0)
+  key.writeUIntBE(height, 4, 6)
+  return key
+}
+
+/** The height in any key of these databases but that of the slot. */
+export function heightOfViewKey(key: Buffer): number {
+  return key.readUIntBE(4, 6)
+}
+
+/** The key of a piece of rows, or of a page of their index. */
+export function viewPieceKey(slot: number, height: number, piece: number): Buffer {
+  const key = Buffer.allocUnsafe(12)
+  key.writeUInt32BE(slot, 0)
+  key.writeUIntBE(height, 4, 6)
+  key.writeUInt16BE(piece, 10)
+  return key
+}
+
+/** What is known of a View's block without reading its rows. */
+export interface ViewBlock {
+  readonly serial: number
+  /** 0x-prefixed lower-case hex. */
+  readonly blockHash: string
+  /** Number of rows; 0 for a failure. */
+  readonly count: number
+  /** Bytes of the packed rows, or of the failure. */
+  readonly bytes: number
+}
+
+/** serial (6), count (4), bytes (4), block hash (32). */
+export function encodeViewBlock({ serial, count, bytes, blockHash }: ViewBlock): Buffer {
+  const out = Buffer.allocUnsafe(14 + 32)
+  let at = out.writeUIntBE(serial, 0, 6)
+  at = out.writeUInt32BE(count, at)
+  at = out.writeUInt32BE(bytes, at)
+  hashBytes(blockHash).copy(out, at)
+  return out
+}
+
+/** What `encodeViewBlock` wrote. */
+export function decodeViewBlock(bytes: Buffer): ViewBlock {
+  return {
+    serial: bytes.readUIntBE(0, 6),
+    count: bytes.readUInt32BE(6),
+    bytes: bytes.readUInt32BE(10),
+    blockHash: `0x${bytes.toString('hex', 14, 46)}`,
+  }
+}

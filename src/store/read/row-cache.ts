@@ -1,0 +1,53 @@
+/** What readers keep of rows of Views: slots as they were last parsed, and unpacked chunks of rows. */
+import { LRUCache } from 'lru-cache'
+import type { Chunk } from '../../primitives/body/chunk.ts'
+import type { RowDirectory } from '../../views/rows.ts'
+import { decodeSlot, type ViewSlot } from '../disk/view-layout.ts'
+
+export interface RowCache {
+  /** A slot parsed, or as it was parsed before where its bytes are the same. */
+  slot(slot: number, bytes: Buffer): ViewSlot
+  /** The directory of rows by their serial number. */
+  directory(serial: number, read: () => RowDirectory): RowDirectory
+  /** A chunk of rows by their serial number. */
+  chunk(serial: number, index: number, read: () => Chunk): Chunk
+}
+
+const keptSlots = 256
+/** Memory that a cached chunk takes beside its bytes, roughly. */
+const overheadBytes = 1024
+/** Memory of a chunk's place in a directory, roughly. */
+const placeBytes = 120
+const chunksPerBlock = 2 ** 16
+
+/** A cache of at most `maxBytes`. */
+export function createRowCache(maxBytes: number): RowCache {
+  const slots = new LRUCache<number, { bytes: Buffer; parsed: ViewSlot }>({ max: keptSlots })
+  const directories = new LRUCache<number, RowDirectory>({ maxSize: Math.ceil(maxBytes / 8) })
+  const chunks = new LRUCache<number, Chunk>({ maxSize: maxBytes })
+  return {
+    slot: (slot, bytes) => {
+      const known = slots.get(slot)
+      if (known?.bytes.equals(bytes)) return known.parsed
+      const parsed = decodeSlot(bytes)
+      slots.set(slot, { bytes: Buffer.from(bytes), parsed })
+      return parsed
+    },
+    directory: (serial, read) => {
+      const known = directories.get(serial)
+      if (known !== undefined) return known
+      const directory = read()
+      const size = overheadBytes + directory.chunks.length * placeBytes
+      directories.set(serial, directory, { size })
+      return directory
+    },
+    chunk: (serial, index, read) => {
+      const key = serial * chunksPerBlock + index
+      const known = chunks.get(key)
+      if (known !== undefined) return known
+      const chunk = read()
+      chunks.set(key, chunk, { size: chunk.rawBytes + overheadBytes })
+      return chunk
+    },
+  }
+}

@@ -1,0 +1,48 @@
+/** The rows of a View's block, whose chunks are read, unpacked and cached as they are asked for. */
+import { invariant } from '../../errors.ts'
+import { unpackChunk } from '../../primitives/body/chunk.ts'
+import { type RowDirectory, readRowDirectory } from '../../views/rows.ts'
+import { pieceBytes, pieceCount } from '../disk/layout.ts'
+import type { ViewBlock } from '../disk/view-layout.ts'
+import type { StoredViewRows } from '../store.ts'
+import type { RowCache } from './row-cache.ts'
+
+/** Returns a copy of `length` bytes of the packed rows from `start` on. */
+type CopyRows = (start: number, length: number) => Buffer
+
+/** Opens the directory of rows; chunks follow when they are needed. */
+export function openStoredRows(
+  { serial, blockHash, count, bytes }: ViewBlock,
+  cache: RowCache,
+  copy: CopyRows,
+): StoredViewRows {
+  const { chunks } = cache.directory(serial, () => readDirectory(bytes, copy))
+  return {
+    blockHash,
+    count,
+    chunkCount: chunks.length,
+    openChunk: (index) =>
+      cache.chunk(serial, index, () => {
+        const place = chunks[index] ?? noChunk(index)
+        return unpackChunk(copy(place.start, place.storedBytes), { ...place, start: 0 })
+      }),
+  }
+}
+
+/** A block that is done and has no rows. */
+export function noStoredRows(blockHash: string): StoredViewRows {
+  return { blockHash, count: 0, chunkCount: 0, openChunk: noChunk }
+}
+
+function noChunk(index: number): never {
+  throw new RangeError(`the rows have no chunk ${index}`)
+}
+
+/** Reads as much of the beginning as the directory takes. */
+function readDirectory(bytes: number, copy: CopyRows): RowDirectory {
+  for (let length = Math.min(bytes, pieceBytes); ; length = Math.min(bytes, length * 4)) {
+    const directory = readRowDirectory(copy(0, length))
+    if (directory !== null) return directory
+    invariant(length < bytes, `packed rows of ${pieceCount(bytes)} pieces have a directory`)
+  }
+}

@@ -1,0 +1,44 @@
+/** Which heights a slot has something of, read from its keys alone. */
+import type { Database, ReadTransaction } from '../disk/environment.ts'
+import { heightOfViewKey, slotKey, viewBlockKey } from '../disk/view-layout.ts'
+
+export interface ViewHeights {
+  /** Heights with rows or a failure from `from` to `to`, both included. */
+  each(slot: number, from: number, to: number, descending: boolean): Iterable<number>
+  /** The lowest of them, at most `limit`. */
+  lowest(slot: number, limit: number): number[]
+}
+
+/** Heights that are read at once: a cursor that stays open would keep the transaction open. */
+const heightsAtOnce = 512
+/** Leaves room for the key above it. */
+const maxHeight = 2 ** 48 - 2
+
+export function createViewHeights(blocks: Database, reading: () => ReadTransaction): ViewHeights {
+  const upwards = (slot: number, from: number, to: number, limit: number): number[] => {
+    const [start, end] = [viewBlockKey(slot, from), viewBlockKey(slot, to + 1)]
+    return Array.from(
+      blocks.getKeys({ start, end, limit, transaction: reading() }),
+      heightOfViewKey,
+    )
+  }
+  const downwards = (slot: number, from: number, to: number, limit: number): number[] => {
+    const end = from > 0 ? viewBlockKey(slot, from - 1) : slotKey(slot)
+    const range = { start: viewBlockKey(slot, to), end, reverse: true }
+    return Array.from(blocks.getKeys({ ...range, limit, transaction: reading() }), heightOfViewKey)
+  }
+  return {
+    *each(slot, from, to, descending) {
+      let [low, high] = [Math.max(from, 0), Math.min(to, maxHeight)]
+      while (low <= high) {
+        const heights = (descending ? downwards : upwards)(slot, low, high, heightsAtOnce)
+        yield* heights
+        const last = heights.at(-1)
+        if (last === undefined || heights.length < heightsAtOnce) return
+        if (descending) high = last - 1
+        else low = last + 1
+      }
+    },
+    lowest: (slot, limit) => upwards(slot, 0, maxHeight, limit),
+  }
+}

@@ -1,0 +1,147 @@
+/** The rows of Views in one snapshot. */
+import { clipHeights, type HeightRanges, hasHeight } from '../../primitives/height-ranges.ts'
+import {
+  borrowValue,
+  type Environment,
+  type ReadTransaction,
+  readValue,
+} from '../disk/environment.ts'
+import { type FingerprintSeed, rowFingerprint } from '../disk/fingerprint.ts'
+import type { StoreState } from '../disk/layout.ts'
+import {
+  decodeViewBlock,
+  emptySlot,
+  slotKey,
+  type ViewBlock,
+  type ViewSlot,
+  viewBlockKey,
+  viewPieceKey,
+} from '../disk/view-layout.ts'
+import { chunkAtPosition, findInPages } from '../index/index-table.ts'
+import type { Snapshot } from '../store.ts'
+import type { RowCache } from './row-cache.ts'
+import { copyPieces } from './stored-pieces.ts'
+import { noStoredRows, openStoredRows } from './stored-rows.ts'
+import { createViewHeights, type ViewHeights } from './view-heights.ts'
+
+/** What rows are read by. */
+interface ViewReadParts {
+  readonly state: StoreState
+  readonly seed: FingerprintSeed
+  readonly cache: RowCache
+  /** Hash of a visible block. */
+  readonly hashAt: (height: number) => string | undefined
+  readonly reading: () => ReadTransaction
+}
+
+type SnapshotReads = Pick<
+  Snapshot,
+  | 'viewRows'
+  | 'viewHeights'
+  | 'viewRanges'
+  | 'viewFailures'
+  | 'viewFailure'
+  | 'viewCandidates'
+  | 'viewSize'
+>
+
+export interface ViewReads extends SnapshotReads {
+  /** Also of blocks below the tail. */
+  viewBlock(slot: number, height: number): ViewBlock | undefined
+  /** The lowest heights of which a slot has rows or a failure, whatever it is said to have done. */
+  keptHeights: ViewHeights['lowest']
+  /** Number of pages of a block's index; 0 where it has none. */
+  viewIndexPages(slot: number, height: number): number
+}
+
+/** Reads through the transaction that `reading` returns, or throws. */
+export function createViewReads(
+  databases: Environment['databases'],
+  { state, seed, cache, hashAt, reading }: ViewReadParts,
+): ViewReads {
+  const raw = createRawReads(databases, reading)
+  const heights = createViewHeights(databases.viewBlocks, reading)
+
+  const slotOf = (slot: number): ViewSlot => {
+    const bytes = readValue(databases.viewSlots, slotKey(slot), reading())
+    const known = bytes === undefined ? emptySlot : cache.slot(slot, bytes)
+    return known.isClearing ? emptySlot : known
+  }
+  const shown = (ranges: HeightRanges): HeightRanges =>
+    clipHeights(ranges, state.tail, Number.MAX_SAFE_INTEGER)
+  function* viewHeights(slot: number, from: number, to: number, descending: boolean) {
+    const { done } = slotOf(slot)
+    for (const height of heights.each(slot, Math.max(from, state.tail), to, descending)) {
+      if (hasHeight(done, height)) yield height
+    }
+  }
+
+  return {
+    viewBlock: raw.block,
+    keptHeights: heights.lowest,
+    viewIndexPages: (slot, height) => {
+      const first = raw.indexPage(slot, height, 0)
+      return first === undefined ? 0 : first.readUInt16BE(0) + 1
+    },
+    viewHeights,
+    viewRanges: (slot) => shown(slotOf(slot).done),
+    viewFailures: (slot) => shown(slotOf(slot).failed),
+    viewFailure: (slot, height) => {
+      if (height < state.tail || !hasHeight(slotOf(slot).failed, height)) return undefined
+      const block = raw.block(slot, height)
+      return block && raw.copy(slot, height, 0, block.bytes)
+    },
+    viewRows: (slot, height) => {
+      const hash = hashAt(height)
+      if (hash === undefined || !hasHeight(slotOf(slot).done, height)) return undefined
+      const block = raw.block(slot, height)
+      if (block === undefined) return noStoredRows(hash)
+      return openStoredRows(block, cache, (start, length) => raw.copy(slot, height, start, length))
+    },
+    viewSize: (slot) => {
+      const size = { rows: 0, bytes: 0, blocks: 0 }
+      for (const height of viewHeights(slot, 0, Number.MAX_SAFE_INTEGER, false)) {
+        const block = raw.block(slot, height)
+        size.rows += block?.count ?? 0
+        size.bytes += block?.bytes ?? 0
+        size.blocks += 1
+      }
+      return size
+    },
+    *viewCandidates(slot, field, value, from, to, descending) {
+      const wanted = rowFingerprint(seed, field, value)
+      for (const height of viewHeights(slot, from, to, descending)) {
+        const found = findInPages((page) => raw.indexPage(slot, height, page), wanted)
+        for (const position of descending ? found.toReversed() : found) {
+          yield { height, chunk: chunkAtPosition(position).chunk }
+        }
+      }
+    },
+  }
+}
+
+interface RawReads {
+  block(slot: number, height: number): ViewBlock | undefined
+  /** A copy of a part of the packed rows. */
+  copy(slot: number, height: number, start: number, length: number): Buffer
+  indexPage(slot: number, height: number, page: number): Buffer | undefined
+}
+
+function createRawReads(
+  { viewBlocks, viewRows, viewIndex }: Environment['databases'],
+  reading: () => ReadTransaction,
+): RawReads {
+  return {
+    block: (slot, height) => {
+      const bytes = readValue(viewBlocks, viewBlockKey(slot, height), reading())
+      return bytes && decodeViewBlock(bytes)
+    },
+    copy: (slot, height, start, length) => {
+      const readPiece = (piece: number): Buffer =>
+        borrowValue(viewRows, viewPieceKey(slot, height, piece), reading())
+      return copyPieces(readPiece, start, length)
+    },
+    indexPage: (slot, height, page) =>
+      readValue(viewIndex, viewPieceKey(slot, height, page), reading()),
+  }
+}

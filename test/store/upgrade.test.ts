@@ -1,0 +1,92 @@
+/** `format-1.mdb.zst` is the file of a store that the last program of format 1 made: blocks 1 to 140 of a Host. */
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { zstdDecompressSync } from 'node:zlib'
+import { open } from 'lmdb'
+import { pino } from 'pino'
+import type { StoreWriter } from '../../src/store/store.ts'
+import { openWriter } from '../../src/store/write/writer.ts'
+import { namedHash, opaqueBlock, opaqueNetwork } from '../support/chain/opaque-blocks.ts'
+import { startChild } from '../support/child-program.ts'
+import { repository } from '../support/repository.ts'
+import { createSeededRandom } from '../support/seeded-random.ts'
+import { testDirectory } from '../support/test-store.ts'
+import { storedRows, viewBlock } from '../support/view-rows.ts'
+
+const fixture = readFileSync(join(repository, 'test/fixtures/store/format-1.mdb.zst'))
+const kills = 6
+
+/** A directory with a store of format 1. */
+function formatOne(t: TestContext): string {
+  const path = testDirectory(t)
+  writeFileSync(join(path, 'data.mdb'), zstdDecompressSync(fixture))
+  return path
+}
+
+async function formatOf(path: string): Promise<unknown> {
+  const root = open({ path, noSubdir: false, encoding: 'binary', keyEncoding: 'binary' })
+  const options = { encoding: 'binary', keyEncoding: 'binary', useVersions: true } as const
+  const meta = root.openDB<Buffer, Buffer>('meta', options)
+  const { format } = JSON.parse(String(meta.get(Buffer.from('store'))))
+  await root.close()
+  return format
+}
+
+const openUpgraded = (path: string): Promise<StoreWriter> =>
+  openWriter(
+    { path, network: opaqueNetwork, program: 'host', retainBlocks: null },
+    { log: pino({ enabled: false }) },
+  )
+
+async function assertHoldsAll(store: StoreWriter): Promise<void> {
+  assert.equal(store.genesisHash(), namedHash('genesis'))
+  store.reader.read((snapshot) => {
+    assert.equal(snapshot.record('a record')?.toString(), 'its value')
+    const heights = [...snapshot.heights(0, 1e9, false)]
+    assert.deepEqual(
+      heights,
+      Array.from({ length: 140 }, (_, index) => index + 1),
+    )
+    for (const height of heights) {
+      const { header, body, seals } = opaqueBlock(height, 40)
+      assert.deepEqual(snapshot.header(height), header)
+      assert.deepEqual(Buffer.from(snapshot.body(height) ?? []), body)
+      assert.deepEqual(snapshot.sealsOf(header.hash), seals)
+    }
+  })
+}
+
+describe('a store of format 1', () => {
+  it('is made into one of this format when it is opened, and keeps all it had', async (t) => {
+    const path = formatOne(t)
+    assert.equal(await formatOf(path), 1)
+    const store = await openUpgraded(path)
+    await assertHoldsAll(store)
+    const { header } = opaqueBlock(140, 40)
+    assert.deepEqual(await store.putViewRows(1, [viewBlock(header, [{ name: 'x' }])]), [140])
+    await store.putSealedBlock(opaqueBlock(141, 40))
+    store.reader.read((snapshot) => {
+      assert.deepEqual(storedRows(snapshot, 1, 140)?.[0]?.values, ['x', null, null])
+      assert.equal(storedRows(snapshot, 1, 139), null)
+    })
+    await store.close()
+    assert.equal(await formatOf(path), 2)
+  })
+
+  it(`is whole after kill -9 while it is made into another (${kills} rounds)`, async (t) => {
+    const random = createSeededRandom('upgrade')
+    for (let round = 0; round < kills; round++) {
+      const path = formatOne(t)
+      const child = startChild('test/store/support/store-program.ts', { args: ['hold', path] })
+      await setTimeout(200 + random.int(400))
+      child.process.kill('SIGKILL')
+      await child.ended()
+      const store = await openUpgraded(path)
+      await assertHoldsAll(store)
+      await store.close()
+    }
+  })
+})

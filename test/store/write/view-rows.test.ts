@@ -1,0 +1,309 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { pino } from 'pino'
+import { eachHeight } from '../../../src/primitives/height-ranges.ts'
+import type { SealedBlockToStore, Snapshot, StoreWriter } from '../../../src/store/store.ts'
+import { openWriter } from '../../../src/store/write/writer.ts'
+import { rowTermValue } from '../../../src/views/rows.ts'
+import { opaqueBlock, opaqueNetwork } from '../../support/chain/opaque-blocks.ts'
+import { openTestStore, testDirectory } from '../../support/test-store.ts'
+import { storedRows, viewBlock } from '../../support/view-rows.ts'
+
+const blocks = (from: number, to: number, branch = 'main'): SealedBlockToStore[] =>
+  Array.from({ length: to - from + 1 }, (_, index) => opaqueBlock(from + index, 50, branch))
+
+/** The document of a height that tells it from others. */
+const namedAfter = ({ header }: SealedBlockToStore) => ({
+  name: header.hash,
+  counts: [header.number % 3],
+})
+
+async function putRows(
+  store: StoreWriter,
+  slot: number,
+  of: readonly SealedBlockToStore[],
+): Promise<readonly number[]> {
+  return store.putViewRows(
+    slot,
+    of.map((block) => viewBlock(block.header, [namedAfter(block)])),
+  )
+}
+
+const doneHeights = (snapshot: Snapshot, slot: number): number[] => [
+  ...eachHeight(snapshot.viewRanges(slot)),
+]
+
+async function storeWith(
+  t: Parameters<typeof openTestStore>[0],
+  chain: readonly SealedBlockToStore[],
+  retainBlocks: number | null = null,
+): Promise<StoreWriter> {
+  const store = await openTestStore(t, retainBlocks)
+  await Promise.all(chain.map((block) => store.putSealedBlock(block)))
+  return store
+}
+
+/** What a store should hold: each visible block's branch, and how many rows slot 3 has of it, if it has done it. */
+interface Model {
+  readonly blocks: Map<number, { branch: string; rows: number | null }>
+  tail: number
+}
+
+type Step = (
+  model: Model,
+  store: StoreWriter,
+) => { readonly promise: Promise<unknown>; readonly isAwaited?: boolean }
+
+const anyHeight = fc.nat(25)
+const anyBranch = fc.constantFrom('main', 'b')
+
+const putStep = fc.tuple(anyHeight, anyBranch).map(([height, branch]): Step => {
+  return (model, store) => {
+    const promise = store.putSealedBlock(opaqueBlock(height, 50, branch))
+    if (height < model.tail) return { promise }
+    if (model.blocks.get(height)?.branch !== branch)
+      model.blocks.set(height, { branch, rows: null })
+    model.tail = Math.max(model.tail, ...[...model.blocks.keys()].map((each) => each - 19))
+    for (const each of model.blocks.keys()) if (each < model.tail) model.blocks.delete(each)
+    return { promise }
+  }
+})
+
+const rowsStep = fc
+  .tuple(anyHeight, anyBranch, fc.option(fc.nat(6), { nil: null }))
+  .map(([height, branch, count]): Step => {
+    return (model, store) => {
+      const { header } = opaqueBlock(height, 50, branch)
+      const there = model.blocks.get(height)
+      if (there?.branch === branch) there.rows = count
+      const documents = Array.from({ length: count ?? 0 }, () => ({ name: branch }))
+      const failed = { height, blockHash: header.hash, failure: Buffer.from('failed') }
+      const block = count === null ? failed : viewBlock(header, documents)
+      return { promise: store.putViewRows(3, [block]) }
+    }
+  })
+
+const truncateStep = anyHeight.map((height): Step => {
+  return (model, store) => {
+    for (const each of model.blocks.keys()) if (each > height) model.blocks.delete(each)
+    return { promise: store.truncateAbove(height) }
+  }
+})
+
+const pruneStep: Step = (_model, store) => ({ promise: store.prune() })
+
+const clearStep: Step = (model, store) => {
+  for (const there of model.blocks.values()) there.rows = null
+  return { promise: store.clearView(3), isAwaited: true }
+}
+
+const anyStep = fc.oneof(
+  { weight: 4, arbitrary: putStep },
+  { weight: 4, arbitrary: rowsStep },
+  truncateStep,
+  fc.constantFrom(pruneStep, clearStep),
+)
+
+function assertAsModel(store: StoreWriter, model: Model): void {
+  const expected = [...model.blocks]
+    .flatMap(([height, { rows }]) => (rows === null ? [] : [[height, rows] as const]))
+    .sort(([a], [b]) => a - b)
+  store.reader.read((snapshot) => {
+    const found = doneHeights(snapshot, 3).map((height) => [
+      height,
+      storedRows(snapshot, 3, height)?.length,
+    ])
+    assert.deepEqual(found, expected)
+  })
+}
+
+describe('rows of a View', () => {
+  it('are read as they were put, of any number, each slot for itself', async (t) => {
+    const chain = blocks(1, 3)
+    const store = await storeWith(t, chain)
+    const [one, two, three] = chain
+    assert.ok(one && two && three)
+    const many = Array.from({ length: 5000 }, (_, count) => ({
+      counts: [count],
+      data: { text: `row ${count}`.repeat(9) },
+    }))
+    await store.putViewRows(7, [viewBlock(one.header, many), viewBlock(two.header, [])])
+    await putRows(store, 8, [three])
+    store.reader.read((snapshot) => {
+      const rows = storedRows(snapshot, 7, 1) ?? []
+      assert.deepEqual(
+        rows.map(({ source, values }) => [source, values[1]]),
+        many.map(({ counts }, index) => [index, counts]),
+      )
+      assert.equal(snapshot.viewRows(7, 1)?.count, 5000)
+      assert.equal(snapshot.viewRows(7, 1)?.blockHash, one.header.hash)
+      assert.deepEqual(storedRows(snapshot, 7, 2), [])
+      assert.equal(storedRows(snapshot, 7, 3), null)
+      assert.deepEqual(snapshot.viewRanges(7), [[1, 2]])
+      assert.deepEqual([...snapshot.viewHeights(7, 0, 1e9, false)], [1])
+      assert.deepEqual([...snapshot.viewHeights(8, 0, 1e9, true)], [3])
+      assert.throws(() => snapshot.viewRows(7, 1)?.openChunk(79), RangeError)
+    })
+  })
+
+  it('are found by the values of their indexed fields, in either direction', async (t) => {
+    const chain = blocks(1, 700)
+    const store = await storeWith(t, chain)
+    await putRows(store, 1, chain)
+    store.reader.read((snapshot) => {
+      const hash = chain[41]?.header.hash ?? ''
+      const byName = snapshot.viewCandidates(1, 0, rowTermValue(hash), 0, 1e9, false)
+      assert.deepEqual([...byName], [{ height: 42, chunk: 0 }])
+      const thirds = [...snapshot.viewCandidates(1, 1, rowTermValue(0), 10, 650, false)]
+      const expected = Array.from({ length: 214 }, (_, index) => 12 + index * 3)
+      assert.deepEqual(
+        thirds.map(({ height }) => height),
+        expected.filter((height) => height <= 650),
+      )
+      const down = [...snapshot.viewCandidates(1, 1, rowTermValue(0), 10, 650, true)]
+      assert.deepEqual(down, thirds.toReversed())
+      assert.deepEqual([...snapshot.viewCandidates(1, 0, rowTermValue(0), 0, 1e9, false)], [])
+      assert.deepEqual([...snapshot.viewHeights(1, 5, 600, true)].length, 596)
+    })
+  })
+
+  it('are dropped where the height holds another block, or none', async (t) => {
+    const store = await storeWith(t, blocks(1, 4))
+    const other = blocks(4, 4, 'other')
+    assert.deepEqual(await putRows(store, 1, [...blocks(3, 3), ...other, ...blocks(5, 5)]), [3])
+    store.reader.read((snapshot) => assert.deepEqual(doneHeights(snapshot, 1), [3]))
+  })
+
+  it('of a block that is put while they are on their way are judged by that block', async (t) => {
+    const store = await storeWith(t, blocks(1, 4))
+    const [other] = blocks(4, 4, 'other')
+    assert.ok(other)
+    const replaced = store.replaceBlocks(4, 4, [other])
+    const late = putRows(store, 1, blocks(4, 4))
+    const fresh = putRows(store, 2, [other])
+    await replaced
+    assert.deepEqual([await late, await fresh], [[], [4]])
+  })
+
+  it('take the place of what was put before, failures too, and leave nothing of it', async (t) => {
+    const [block] = blocks(1, 1)
+    assert.ok(block)
+    const { number: height, hash: blockHash } = block.header
+    const store = await storeWith(t, [block])
+    await putRows(store, 1, [block])
+    await store.putViewRows(1, [{ height, blockHash, failure: Buffer.from('why') }])
+    store.reader.read((snapshot) => {
+      assert.equal(snapshot.viewRows(1, 1), undefined)
+      assert.deepEqual(snapshot.viewRanges(1), [])
+      assert.deepEqual(snapshot.viewFailures(1), [[1, 1]])
+      assert.equal(String(snapshot.viewFailure(1, 1)), 'why')
+      assert.deepEqual([...snapshot.viewHeights(1, 0, 9, false)], [])
+      const value = rowTermValue(blockHash)
+      assert.deepEqual([...snapshot.viewCandidates(1, 0, value, 0, 9, false)], [])
+    })
+    await store.clearViewFailures(1)
+    store.reader.read((snapshot) => {
+      assert.deepEqual(snapshot.viewFailures(1), [])
+      assert.equal(snapshot.viewFailure(1, 1), undefined)
+    })
+    await putRows(store, 1, [block])
+    store.reader.read((snapshot) => assert.equal(storedRows(snapshot, 1, 1)?.length, 1))
+  })
+
+  it('go with their block when it is replaced, truncated or pruned', async (t) => {
+    const chain = blocks(1, 100)
+    const store = await storeWith(t, chain, 60)
+    await putRows(store, 1, chain.slice(20))
+    await store.replaceBlocks(90, 95, blocks(90, 95, 'other'))
+    await store.truncateAbove(97)
+    store.reader.read((snapshot) => {
+      const kept = Array.from({ length: 97 - 41 + 1 }, (_, index) => 41 + index)
+      const left = kept.filter((height) => height < 90 || height > 95)
+      assert.deepEqual(doneHeights(snapshot, 1), left)
+      assert.deepEqual([...snapshot.viewHeights(1, 0, 1e9, false)], left)
+    })
+    const gone = chain[91]
+    assert.ok(gone)
+    const before = store.reader.read((snapshot) => snapshot.viewSize(1))
+    assert.equal(before.rows, before.blocks)
+    await store.replaceBlocks(90, 95, blocks(90, 95))
+    store.reader.read((snapshot) => assert.equal(storedRows(snapshot, 1, 92), null))
+    await store.prune()
+    store.reader.read((snapshot) => assert.equal(snapshot.viewSize(1).blocks, before.blocks))
+  })
+
+  it('are gone at once when their slot is cleared, which then is empty', async (t) => {
+    const chain = blocks(1, 300)
+    const store = await storeWith(t, chain)
+    await Promise.all([putRows(store, 1, chain), putRows(store, 2, chain)])
+    const cleared = store.clearView(1)
+    const late = await putRows(store, 1, chain.slice(0, 5))
+    await cleared
+    assert.deepEqual(late, [])
+    store.reader.read((snapshot) => {
+      assert.deepEqual(snapshot.viewRanges(1), [])
+      assert.deepEqual(snapshot.viewSize(1), { rows: 0, bytes: 0, blocks: 0 })
+      assert.equal(snapshot.viewSize(2).rows, 300)
+    })
+    assert.deepEqual(await putRows(store, 1, chain.slice(0, 2)), [1, 2])
+  })
+
+  it('are what they were in a snapshot from before, while all of that goes on', async (t) => {
+    const chain = blocks(1, 80)
+    const store = await storeWith(t, chain)
+    await putRows(store, 1, chain)
+    const snapshot = store.reader.snapshot()
+    await store.truncateAbove(10)
+    await store.clearView(1)
+    assert.deepEqual(snapshot.viewRanges(1), [[1, 80]])
+    assert.equal(storedRows(snapshot, 1, 77)?.[0]?.values[0], chain[76]?.header.hash)
+    snapshot.release()
+  })
+
+  it('are those of their blocks whatever happens to blocks and slots', async (t) => {
+    const path = testDirectory(t)
+    let run = 0
+    const property = fc.asyncProperty(fc.array(anyStep, { maxLength: 25 }), async (steps) => {
+      const options = { path: `${path}/${run++}`, network: opaqueNetwork, retainBlocks: 20 }
+      const store = await openWriter(options, { log: pino({ enabled: false }) })
+      const model: Model = { blocks: new Map(), tail: 0 }
+      const done: Promise<unknown>[] = []
+      for (const step of steps) {
+        const written = step(model, store)
+        done.push(written.promise)
+        if (written.isAwaited) await written.promise
+      }
+      await Promise.all(done)
+      assertAsModel(store, model)
+      await store.close()
+    })
+    await fc.assert(property, { numRuns: 40 })
+  })
+})
+
+describe('a slot that is being cleared when the program ends', () => {
+  it('is invisible after the next start, and cleared to the end', async (t) => {
+    const path = testDirectory(t)
+    const open = () =>
+      openWriter(
+        { path, network: opaqueNetwork, retainBlocks: null },
+        { log: pino({ enabled: false }) },
+      )
+    const chain = blocks(1, 400)
+    let store = await open()
+    await Promise.all(chain.map((block) => store.putSealedBlock(block)))
+    await putRows(store, 1, chain)
+    void store.clearView(1).catch(() => undefined)
+    await store.close()
+    store = await open()
+    t.after(() => store.close())
+    assert.deepEqual(
+      store.reader.read((snapshot) => snapshot.viewRanges(1)),
+      [],
+    )
+    await store.clearView(1)
+    const left = store.reader.read((snapshot) => snapshot.viewSize(1))
+    assert.deepEqual(left, { rows: 0, bytes: 0, blocks: 0 })
+  })
+})
