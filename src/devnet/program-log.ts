@@ -1,6 +1,6 @@
 /** Forwards the warnings of a program, so that problems show without a look into its log. */
 import type { Logger } from 'pino'
-import { fromPlainError, type PlainError } from '../service/plain-error.ts'
+import { fromPlainError, type PlainError } from '../plain-error.ts'
 
 /** Repeats a line of a program's log when it is a warning or an error; `line` is pino's JSON. */
 export function forwardWarnings(program: string, line: string, log: Logger): void {

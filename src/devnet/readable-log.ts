@@ -1,8 +1,8 @@
 /** The log of a program that people watch: one short line an event, on a terminal and in a pipe. */
 import type { Logger } from 'pino'
+import type { PlainError } from '../plain-error.ts'
 import { failureText } from '../service/failure-text.ts'
 import { openLog } from '../service/log.ts'
-import type { PlainError } from '../service/plain-error.ts'
 import { readError } from './program-log.ts'
 
 interface Entry {

@@ -3,10 +3,10 @@
  * starts and stops.
  */
 import { createSigner, type SignerKey } from '../identity/signature.ts'
+import { type PlainError, toPlainError } from '../plain-error.ts'
 import type { Head } from '../primitives/head.ts'
 import { openLog } from '../service/log.ts'
 import { openMetrics } from '../service/metrics.ts'
-import { type PlainError, toPlainError } from '../service/plain-error.ts'
 import { serveThread } from '../service/threads/serve-thread.ts'
 import type { BlockHeader, StoreWriter } from '../store/store.ts'
 import { openWriter, type StoreWriterParts } from '../store/write/writer.ts'

@@ -1,5 +1,5 @@
 /** A failure as readable text: what happened, its facts, its causes and what to do. */
-import { type PlainError, toPlainError } from './plain-error.ts'
+import { type PlainError, toPlainError } from '../plain-error.ts'
 
 /** Several lines; the stack is shown only for unexpected errors. */
 export function failureText(error: unknown): string {

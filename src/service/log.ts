@@ -6,8 +6,8 @@
 import { createRequire } from 'node:module'
 import { isatty } from 'node:tty'
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
+import { type PlainError, toPlainError } from '../plain-error.ts'
 import type { LogLevel } from './log-level.ts'
-import { type PlainError, toPlainError } from './plain-error.ts'
 
 export interface LogOptions {
   /** Program or thread, in every line. */

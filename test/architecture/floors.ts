@@ -9,6 +9,7 @@ export type Floors = readonly (string | readonly string[])[]
 /** The rooms of `src`. On the ground floor each room may also import those named before it. */
 export const sourceFloors: Floors = [
   'errors',
+  'plain-error',
   'bracket-depth',
   'directory-permission',
   'scraped-gauge',
@@ -23,6 +24,7 @@ export const sourceFloors: Floors = [
 /** The rooms without I/O, clock and chance. */
 export const ground: readonly string[] = [
   'errors',
+  'plain-error',
   'bracket-depth',
   'scraped-gauge',
   'primitives',
@@ -46,7 +48,7 @@ export const innerFloors: Readonly<Record<string, Floors>> = {
     '.',
     'http',
   ],
-  'src/lens': ['.', 'program'],
+  'src/lens': ['.', ['program', 'child'], 'process'],
   'src/service': ['.', 'settings', 'threads', 'health', 'preflight', 'failure-log', 'run'],
   'src/generator': ['head', 'read', 'ingest', 'schema', '.'],
   'src/host': [

@@ -42,6 +42,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
     'chain',
     'store',
     'p2p',
+    'lens',
     'graphql',
     'service',
     'generator',
@@ -68,6 +69,7 @@ const programs: readonly string[] = [
   'src/host',
   'src/toolkit',
   'src/devnet',
+  'src/lens/child',
   'operator',
   'operator/plugin',
 ]

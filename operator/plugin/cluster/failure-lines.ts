@@ -1,6 +1,6 @@
 /** A failure of a command as lines for a person. */
 import type { ErrorCode } from '../../../src/errors.ts'
-import { type PlainError, toPlainError } from '../../../src/service/plain-error.ts'
+import { type PlainError, toPlainError } from '../../../src/plain-error.ts'
 
 /** What a person does about an answer of the API server, where the operator does something else. */
 const remedies: Partial<Record<ErrorCode, string>> = {

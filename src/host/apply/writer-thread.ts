@@ -1,9 +1,9 @@
 /** The writer thread: the one place that verifies what peers send and writes the store. */
 import { invariant } from '../../errors.ts'
+import { type PlainError, toPlainError } from '../../plain-error.ts'
 import { openLog } from '../../service/log.ts'
 import type { LogLevel } from '../../service/log-level.ts'
 import { openMetrics } from '../../service/metrics.ts'
-import { type PlainError, toPlainError } from '../../service/plain-error.ts'
 import { serveThread } from '../../service/threads/serve-thread.ts'
 import { openWriter } from '../../store/write/writer.ts'
 import type { Want } from '../fork-choice/wants.ts'

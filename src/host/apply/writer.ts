@@ -1,8 +1,8 @@
 /** The main thread's end of the writer. */
 import { invariant, ServiceError } from '../../errors.ts'
+import { fromPlainError } from '../../plain-error.ts'
 import { networkName } from '../../primitives/names.ts'
 import type { MetricsSnapshot } from '../../service/metrics.ts'
-import { fromPlainError } from '../../service/plain-error.ts'
 import { openThread, type Thread, threadUrl } from '../../service/threads/thread.ts'
 import type { Want } from '../fork-choice/wants.ts'
 import { type ChainNames, splitPrefix } from '../network.ts'

@@ -3,8 +3,8 @@ import process from 'node:process'
 import type { MessagePort, Transferable } from 'node:worker_threads'
 import { parentPort, workerData } from 'node:worker_threads'
 import { invariant } from '../../errors.ts'
+import { type PlainError, toPlainError } from '../../plain-error.ts'
 import type { MetricsSnapshot } from '../metrics.ts'
-import { type PlainError, toPlainError } from '../plain-error.ts'
 import type {
   FromWorker,
   Payload,

@@ -1,5 +1,5 @@
 /** The messages between the two ends of a thread, and the types of a protocol. */
-import type { PlainError } from '../plain-error.ts'
+import type { PlainError } from '../../plain-error.ts'
 
 /** A protocol's requests: name -> function from payload to result. Declare it as a `type`. */
 export type ThreadRequests<R> = { readonly [K in keyof R]: (payload: never) => unknown }

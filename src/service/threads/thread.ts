@@ -7,8 +7,8 @@ import { setFlagsFromString } from 'node:v8'
 import type { ResourceLimits, Transferable } from 'node:worker_threads'
 import { Worker } from 'node:worker_threads'
 import { ServiceError } from '../../errors.ts'
+import { fromPlainError } from '../../plain-error.ts'
 import type { MetricsSnapshot } from '../metrics.ts'
-import { fromPlainError } from '../plain-error.ts'
 import {
   createPendingRequests,
   type PendingRequests,

@@ -1,6 +1,6 @@
 /** A process that opens the Host's identity in the given directory, not as root, and prints its failure as JSON. */
 import { openIdentity } from '../../../src/identity/identity.ts'
-import { toPlainError } from '../../../src/service/plain-error.ts'
+import { toPlainError } from '../../../src/plain-error.ts'
 import { leaveRoot } from '../../support/other-user/leave-root.ts'
 
 const [keyPath = ''] = process.argv.slice(2)

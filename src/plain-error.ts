@@ -1,8 +1,8 @@
 /**
- * An error as plain data and back: what crosses a thread and what a log line shows. A ServiceError
+ * An error as plain data and back: what crosses a thread or a process, and what a log line shows. A ServiceError
  * keeps code, facts, remedy and its chain of causes; everything else keeps name, message and stack.
  */
-import { type ErrorCode, errorCodes, type Fact, ServiceError } from '../errors.ts'
+import { type ErrorCode, errorCodes, type Fact, ServiceError } from './errors.ts'
 
 /** Structured-cloneable form of an error. */
 export interface PlainError {

@@ -1,0 +1,183 @@
+/** One thread of the lens process: started again whenever it ended, and watched while it works. */
+import { Worker } from 'node:worker_threads'
+import { ServiceError } from '../../errors.ts'
+import { toPlainError } from '../../plain-error.ts'
+import type { FromChild, FromThread, JobOutcome, ThreadJob } from './messages.ts'
+
+interface LensThreadOptions {
+  readonly number: number
+  /** Module that calls `serveLensWorker`. */
+  readonly url: URL
+  readonly data: unknown
+}
+
+export interface LensThread {
+  run(job: ThreadJob): void
+  /** Ends the job with this number if it is still under way. */
+  abort(id: number): void
+  /** Whether a job is under way. */
+  isBusy(): boolean
+}
+
+/** Bounds of a thread's heap in MB; documents and rows of one block are far below. */
+const resourceLimits = {
+  maxOldGenerationSizeMb: 512,
+  maxYoungGenerationSizeMb: 16,
+  stackSizeMb: 4,
+}
+
+const checkIntervalMs = 50
+/** A thread that has not ended after this is not going to. */
+const terminateTimeoutMs = 2_000
+
+interface State {
+  readonly options: LensThreadOptions
+  readonly post: (message: FromChild) => void
+  worker: Worker
+  job: ThreadJob | null
+  /** Processor time of the worker when the last job ended. */
+  usedMs: number
+  watch: NodeJS.Timeout | undefined
+}
+
+/** Starts the thread; it says `ready` when it takes its first job. */
+export function openLensThread(
+  options: LensThreadOptions,
+  post: (message: FromChild) => void,
+): LensThread {
+  const state: State = {
+    options,
+    post,
+    worker: createWorker(options),
+    job: null,
+    usedMs: 0,
+    watch: undefined,
+  }
+  listen(state)
+  return {
+    run(job) {
+      state.job = job
+      state.worker.postMessage(job)
+      state.watch = watchJob(state, job)
+    },
+    abort(id) {
+      if (state.job?.id !== id) return
+      finishAndReplace(state, abortError(), 0)
+    },
+    isBusy: () => state.job !== null,
+  }
+}
+
+/** Nobody waits for the outcome any more. */
+function abortError(): Error {
+  return new DOMException('the job was aborted', 'AbortError')
+}
+
+function createWorker({ number, url, data }: LensThreadOptions): Worker {
+  return new Worker(url, {
+    name: `lens ${number}`,
+    workerData: data,
+    env: {},
+    resourceLimits,
+  })
+}
+
+function listen(state: State): void {
+  const { worker, options, post } = state
+  const isCurrent = (): boolean => state.worker === worker
+  worker.on('message', (message: FromThread) => {
+    if (!isCurrent()) return
+    if (message.kind === 'refused') post(message)
+    else if (message.kind === 'ready') {
+      state.usedMs = message.processorMs
+      post({ kind: 'ready', thread: options.number })
+    } else {
+      const usedMs = message.processorMs - state.usedMs
+      state.usedMs = message.processorMs
+      finish(state, message.outcome, usedMs, true)
+    }
+  })
+  const died = (error: unknown): void => {
+    if (!isCurrent()) return
+    if (state.job === null) post({ kind: 'refused', error: toPlainError(error) })
+    else finishAndReplace(state, deathOf(error), 0)
+  }
+  worker.on('error', died)
+  worker.on('messageerror', died)
+  worker.on('exit', (code) => died(new Error(`exit code ${code}`)))
+}
+
+function deathOf(error: unknown): ServiceError {
+  const reason = error instanceof Error ? error.message : String(error)
+  const isMemory =
+    error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+  return new ServiceError(
+    isMemory ? 'LENS_MEMORY_LIMIT' : 'LENS_PROCESS_DIED',
+    `the thread of the lenses ended: ${reason}`,
+    { remedy: 'The block is tried again later; if this stays, remove the View.', cause: error },
+  )
+}
+
+/** A failure that costs the thread its worker. */
+function finishAndReplace(state: State, error: Error, processorMs: number): void {
+  finish(state, { kind: 'failure', error: toPlainError(error) }, processorMs, false)
+  void replace(state)
+}
+
+function finish(state: State, outcome: JobOutcome, processorMs: number, isFree: boolean): void {
+  const { job, options } = state
+  if (job === null) return
+  clearInterval(state.watch)
+  state.job = null
+  state.post({ kind: 'outcome', thread: options.number, id: job.id, outcome, processorMs, isFree })
+}
+
+/** Ends the worker and starts another one. */
+async function replace(state: State): Promise<void> {
+  const { worker, options, post } = state
+  const timer = setTimeout(
+    () => post({ kind: 'stuck', thread: options.number }),
+    terminateTimeoutMs,
+  )
+  state.worker = createWorker(options)
+  listen(state)
+  await worker.terminate()
+  clearTimeout(timer)
+}
+
+/** Ends the worker where the job takes too long by the clock or the processor. */
+function watchJob(state: State, job: ThreadJob): NodeJS.Timeout {
+  const startedAt = performance.now()
+  const end = (what: string, limitMs: number, processorMs: number): void => {
+    if (state.job !== job) return
+    const error = new ServiceError(
+      'LENS_TIME_LIMIT',
+      `the lenses took more than ${limitMs} ms of ${what}`,
+      {
+        facts: { limitMs },
+        remedy:
+          'Select fewer documents in the query, or do less in the lenses; it is tried again later.',
+      },
+    )
+    finishAndReplace(state, error, processorMs)
+  }
+  return setInterval(() => {
+    const wallMs = performance.now() - startedAt
+    if (wallMs > job.wallMs) end('time', job.wallMs, wallMs)
+    else if (wallMs > job.processorMs)
+      void usedBy(state, job).then((usedMs) => {
+        if (usedMs > job.processorMs) end('processor time', job.processorMs, usedMs)
+      })
+  }, checkIntervalMs)
+}
+
+/** Processor time of the job so far; a thread that compiles responds when it has finished that. */
+async function usedBy(state: State, job: ThreadJob): Promise<number> {
+  try {
+    const { user, system } = await state.worker.cpuUsage()
+    return state.job === job ? (user + system) / 1_000 - state.usedMs : 0
+  } catch {
+    // It ended in the meantime.
+    return 0
+  }
+}

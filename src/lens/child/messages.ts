@@ -1,0 +1,63 @@
+/** What a program and its lens process say to each other, and that process and its threads. */
+import type { PlainError } from '../../plain-error.ts'
+
+/** One piece of work for a thread. */
+export interface ThreadJob {
+  readonly id: number
+  /** Key of the View. */
+  readonly view: string
+  /** The View itself, where the thread said that it lacks it. */
+  readonly definition: Uint8Array | null
+  readonly payload: Uint8Array
+  readonly processorMs: number
+  readonly wallMs: number
+}
+
+/** How a job went. */
+export type JobOutcome =
+  | { readonly kind: 'result'; readonly bytes: Uint8Array }
+  | { readonly kind: 'failure'; readonly error: PlainError }
+  /** The View is not loaded in this thread: the job comes again with its definition. */
+  | { readonly kind: 'missing' }
+
+/** Program to lens process. */
+export type ToChild =
+  | {
+      readonly kind: 'start'
+      readonly workerUrl: string
+      readonly data: unknown
+      readonly threads: number
+    }
+  | { readonly kind: 'job'; readonly thread: number; readonly job: ThreadJob }
+  /** Ends the job of a thread, and the thread with it. */
+  | { readonly kind: 'abort'; readonly thread: number; readonly id: number }
+
+/** Lens process to program. */
+export type FromChild =
+  /** A thread takes jobs, for the first time or because its predecessor was ended. */
+  | { readonly kind: 'ready'; readonly thread: number }
+  | {
+      readonly kind: 'outcome'
+      readonly thread: number
+      readonly id: number
+      readonly outcome: JobOutcome
+      readonly processorMs: number
+      /** False where the thread was ended: another one says `ready`. */
+      readonly isFree: boolean
+    }
+  /** A thread that was ended still runs. */
+  | { readonly kind: 'stuck'; readonly thread: number }
+  /** A thread could not start. */
+  | { readonly kind: 'refused'; readonly error: PlainError }
+  | { readonly kind: 'memory'; readonly bytes: number }
+
+/** Thread to the lens process; processor time is that of the thread since it started. */
+export type FromThread =
+  | { readonly kind: 'ready'; readonly processorMs: number }
+  | { readonly kind: 'refused'; readonly error: PlainError }
+  | {
+      readonly kind: 'outcome'
+      readonly id: number
+      readonly outcome: JobOutcome
+      readonly processorMs: number
+    }

@@ -1,0 +1,124 @@
+/** The thread's end of the lens process: loads Views and runs jobs, one after the other. */
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { invariant, ServiceError } from '../../errors.ts'
+import { toPlainError } from '../../plain-error.ts'
+import type { FromThread, JobOutcome, ThreadJob } from './messages.ts'
+
+/** What a thread does with Views. Both may throw: that is the outcome of the job. */
+interface LensWorker<L> {
+  /** Makes a View ready to run; what it returns is kept for later jobs of the View. */
+  load(definition: Uint8Array): L
+  /** Does the job; at most `maxResultBytes` come back. */
+  run(loaded: L, payload: Uint8Array): Uint8Array | Promise<Uint8Array>
+}
+
+const maxResultBytes = 32 * 1024 * 1024
+
+/** Definitions whose Views a thread keeps loaded. */
+const maxLoadedBytes = 64 * 1024 * 1024
+
+/**
+ * Call it once, at the top of the module that `openLensProcess` is given; `open` gets its `data`. What `open`
+ * throws ends the process, which is started again after a pause.
+ */
+export async function serveLensWorker<D, L>(
+  open: (data: D) => LensWorker<L> | Promise<LensWorker<L>>,
+): Promise<void> {
+  const port = parentPort
+  invariant(port !== null, 'serveLensWorker runs in a worker thread')
+  const post = (message: FromThread): void => port.postMessage(message)
+  try {
+    const worker = await open(workerData as D)
+    serveJobs(port, worker)
+    post({ kind: 'ready', processorMs: processorMs() })
+  } catch (error) {
+    post({ kind: 'refused', error: toPlainError(error) })
+  }
+}
+
+function serveJobs<L>(port: MessagePort, worker: LensWorker<L>): void {
+  const loaded = createLoaded<L>()
+  port.on('message', (job: ThreadJob) => {
+    void runJob(worker, loaded, job).then((outcome) => {
+      const message: FromThread = {
+        kind: 'outcome',
+        id: job.id,
+        outcome,
+        processorMs: processorMs(),
+      }
+      port.postMessage(message, outcome.kind === 'result' ? [outcome.bytes.buffer] : [])
+    })
+  })
+}
+
+type MovableOutcome =
+  | Exclude<JobOutcome, { kind: 'result' }>
+  | { readonly kind: 'result'; readonly bytes: Uint8Array<ArrayBuffer> }
+
+async function runJob<L>(
+  worker: LensWorker<L>,
+  loaded: Loaded<L>,
+  { view, definition, payload }: ThreadJob,
+): Promise<MovableOutcome> {
+  try {
+    if (definition !== null) loaded.put(view, definition.length, worker.load(definition))
+    const kept = loaded.get(view)
+    if (kept === undefined) return { kind: 'missing' }
+    const bytes = await worker.run(kept.value, payload)
+    if (bytes.length <= maxResultBytes) return { kind: 'result', bytes: movable(bytes) }
+    throw new ServiceError(
+      'LENS_OUTPUT_LIMIT',
+      `the rows take ${bytes.length} bytes, and ${maxResultBytes} are accepted`,
+      { remedy: 'Let the View return fewer or smaller rows.' },
+    )
+  } catch (error) {
+    return { kind: 'failure', error: toPlainError(error) }
+  }
+}
+
+/** Bytes with a buffer of their own, which is moved to the other thread. */
+function movable(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const { buffer } = bytes
+  return buffer instanceof ArrayBuffer && buffer.byteLength === bytes.length
+    ? new Uint8Array(buffer)
+    : new Uint8Array(bytes)
+}
+
+/** Processor time of this thread since it started. */
+function processorMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}
+
+interface Loaded<L> {
+  get(view: string): { readonly value: L } | undefined
+  put(view: string, bytes: number, value: L): void
+}
+
+/** Keeps what was loaded, and forgets what has not been used for longest where it is too much. */
+function createLoaded<L>(): Loaded<L> {
+  const entries = new Map<string, { readonly bytes: number; readonly value: L }>()
+  let total = 0
+  const remove = (view: string): void => {
+    total -= entries.get(view)?.bytes ?? 0
+    entries.delete(view)
+  }
+  return {
+    get(view) {
+      const entry = entries.get(view)
+      if (entry === undefined) return undefined
+      entries.delete(view)
+      entries.set(view, entry)
+      return entry
+    },
+    put(view, bytes, value) {
+      remove(view)
+      entries.set(view, { bytes, value })
+      total += bytes
+      for (const oldest of entries.keys()) {
+        if (total <= maxLoadedBytes || oldest === view) break
+        remove(oldest)
+      }
+    },
+  }
+}

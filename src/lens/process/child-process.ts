@@ -1,0 +1,82 @@
+/** One life of the lens process: starting it, its messages, what it writes and how it ended. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { FromChild, ToChild } from '../child/messages.ts'
+
+interface ChildOptions {
+  /** Module of its threads. */
+  readonly workerUrl: URL
+  readonly data: unknown
+  readonly threads: number
+  readonly environment: Readonly<Record<string, string | undefined>>
+}
+
+interface ChildListeners {
+  onMessage(message: FromChild): void
+  /** Called once, with what it wrote last. */
+  onExit(reason: string, output: string): void
+}
+
+export interface LensChild {
+  send(message: ToChild): void
+  kill(): void
+}
+
+/**
+ * No optimised code: compiling that takes minutes and gigabytes for some valid modules. Functions are compiled
+ * when they are first called, in the thread that calls them and on its account.
+ */
+const nodeOptions = [
+  '--liftoff-only',
+  '--wasm-lazy-compilation',
+  '--max-semi-space-size=4',
+  '--no-warnings',
+]
+
+/** All that it is given of the program's environment, which holds secrets. */
+const inherited = ['LD_LIBRARY_PATH', 'NODE_COMPILE_CACHE', 'TMPDIR', 'TZ']
+
+const keptOutput = 4_096
+
+/** Starts it. It is in a process group of its own, which no Ctrl-C reaches. */
+export function startChild(options: ChildOptions, listeners: ChildListeners): LensChild {
+  const { workerUrl, data, threads, environment } = options
+  const script = import.meta.url.endsWith('.ts') ? '../child/main.ts' : '../child/main.js'
+  const path = fileURLToPath(new URL(script, import.meta.url))
+  const child = spawn(process.execPath, [...nodeOptions, path], {
+    detached: true,
+    env: Object.fromEntries(
+      Object.entries(environment).filter(([name]) => inherited.includes(name)),
+    ),
+    serialization: 'advanced',
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  const output = keepOutput(child)
+  let isOver = false
+  const over = (reason: string): void => {
+    if (isOver) return
+    isOver = true
+    listeners.onExit(reason, output())
+  }
+  child.on('message', (message: FromChild) => {
+    if (!isOver) listeners.onMessage(message)
+  })
+  child.on('error', (error) => over(error.message))
+  child.on('close', (code, signal) => over(signal ?? `exit code ${code}`))
+  const send = (message: ToChild): void => {
+    // Where it is gone, its end says so.
+    if (child.connected) child.send(message, () => undefined)
+  }
+  send({ kind: 'start', workerUrl: workerUrl.href, data, threads })
+  return { send, kill: () => void child.kill('SIGKILL') }
+}
+
+/** What it wrote last: lenses cannot, but a runtime that dies says why. */
+function keepOutput({ stdout, stderr }: ChildProcess): () => string {
+  let kept = ''
+  for (const stream of [stdout, stderr])
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      kept = `${kept}${text}`.slice(-keptOutput)
+    })
+  return () => kept
+}

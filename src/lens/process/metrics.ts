@@ -1,0 +1,57 @@
+/** What is counted of the lens process. */
+import { Counter, type Registry } from 'prom-client'
+import { declareScrapedGauges } from '../../scraped-gauge.ts'
+import type { Priority } from './turns.ts'
+
+/** How a job ended: with a result, by its own fault, at a limit of time or memory, or given up. */
+export type JobEnd = 'done' | 'failed' | 'limited' | 'died' | 'aborted'
+
+export interface LensMetrics {
+  job(priority: Priority, outcome: JobEnd, processorMs: number): void
+  restarted(): void
+}
+
+interface LensFigures {
+  /** Null while there is no process. */
+  readonly memoryBytes: () => number | null
+  readonly waiting: () => number
+  readonly running: () => number
+}
+
+/** Declares the metrics in `registry`. */
+export function createLensMetrics(registry: Registry, figures: LensFigures): LensMetrics {
+  const registers = [registry]
+  const jobs = new Counter({
+    name: 'viewmesh_lens_jobs_total',
+    help: 'Pieces of work of the lens process, by what they were for and how they ended.',
+    labelNames: ['priority', 'outcome'],
+    registers,
+  })
+  const seconds = new Counter({
+    name: 'viewmesh_lens_processor_seconds_total',
+    help: 'Processor time of all lenses, loading them and reading their documents included.',
+    labelNames: ['priority'],
+    registers,
+  })
+  const restarts = new Counter({
+    name: 'viewmesh_lens_process_restarts_total',
+    help: 'How often the lens process was started again after it had ended.',
+    registers,
+  })
+  declareScrapedGauges(registry, 'viewmesh_lens_', [
+    [
+      'process_resident_bytes',
+      'Memory of the lens process, while there is one.',
+      figures.memoryBytes,
+    ],
+    ['waiting_jobs', 'Pieces of work that wait for a thread of the lens process.', figures.waiting],
+    ['running_jobs', 'Threads of the lens process that work.', figures.running],
+  ])
+  return {
+    job(priority, outcome, processorMs) {
+      jobs.inc({ priority, outcome })
+      seconds.inc({ priority }, processorMs / 1_000)
+    },
+    restarted: () => restarts.inc(),
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * Which job is next: live blocks before queries before back-fill; among Views of one priority, the one that took
+ * the least processor time so far. With several threads, one is kept from what can wait and from any one View.
+ */
+import { ServiceError } from '../../errors.ts'
+
+const priorities = ['live', 'query', 'backfill'] as const
+export type Priority = (typeof priorities)[number]
+
+interface TurnJob {
+  /** Key of the View. */
+  readonly view: string
+  readonly priority: Priority
+}
+
+export interface Turns<J extends TurnJob> {
+  /** @throws ServiceError `LENS_BUSY` where too much of the View waits. */
+  add(job: J): void
+  /** Takes out a job that waits; false where it does not. */
+  remove(job: J): boolean
+  /** Takes the next job, given those under way; undefined where none may start. */
+  next(running: readonly J[]): J | undefined
+  /** Adds processor time that a View took. */
+  charge(view: string, processorMs: number): void
+  /** Takes out all jobs. */
+  clear(): J[]
+  readonly size: number
+}
+
+/** Jobs of one View that wait. */
+const maxWaiting = 1_000
+/** Views whose processor time is remembered. */
+const maxRemembered = 1_000
+
+/** `threads` is how many jobs may be under way. */
+export function createTurns<J extends TurnJob>(threads: number): Turns<J> {
+  const waiting = new Map<Priority, Map<string, J[]>>(priorities.map((each) => [each, new Map()]))
+  const counts = new Map<string, number>()
+  const used = new Map<string, number>()
+  /** What the View that was last chosen had used: one that comes back begins there, with no credit. */
+  let present = 0
+  const most = Math.max(1, threads - 1)
+
+  const count = (view: string, change: number): void => {
+    const left = (counts.get(view) ?? 0) + change
+    if (left > 0) counts.set(view, left)
+    else counts.delete(view)
+  }
+  const take = (job: J): void => {
+    const queues = waiting.get(job.priority)
+    const queue = queues?.get(job.view) ?? []
+    queue.splice(queue.indexOf(job), 1)
+    if (queue.length === 0) queues?.delete(job.view)
+    count(job.view, -1)
+  }
+  const isWaiting = (job: J): boolean =>
+    waiting.get(job.priority)?.get(job.view)?.includes(job) === true
+
+  return {
+    get size() {
+      return [...counts.values()].reduce((sum, each) => sum + each, 0)
+    },
+    add(job) {
+      const { view, priority } = job
+      if ((counts.get(view) ?? 0) >= maxWaiting) throw busyError(view)
+      used.set(view, Math.max(used.get(view) ?? 0, present))
+      const queues = waiting.get(priority)
+      const queue = queues?.get(view)
+      if (queue === undefined) queues?.set(view, [job])
+      else queue.push(job)
+      count(view, 1)
+    },
+    remove(job) {
+      if (!isWaiting(job)) return false
+      take(job)
+      return true
+    },
+    next(running) {
+      for (const priority of priorities) {
+        const late = running.filter((job) => job.priority !== 'live').length
+        if (priority !== 'live' && late >= most) return undefined
+        const views = [...(waiting.get(priority)?.keys() ?? [])].filter(
+          (view) => running.filter((job) => job.view === view).length < most,
+        )
+        const view = views.toSorted((a, b) => (used.get(a) ?? 0) - (used.get(b) ?? 0))[0]
+        const job = view === undefined ? undefined : waiting.get(priority)?.get(view)?.[0]
+        if (job === undefined) continue
+        present = Math.max(present, used.get(job.view) ?? 0)
+        take(job)
+        return job
+      }
+      return undefined
+    },
+    charge(view, processorMs) {
+      const before = used.get(view) ?? present
+      used.delete(view)
+      used.set(view, before + processorMs)
+      const [oldest] = used.keys()
+      if (used.size > maxRemembered && oldest !== undefined) used.delete(oldest)
+    },
+    clear() {
+      const jobs = [...waiting.values()].flatMap((queues) => [...queues.values()].flat())
+      for (const job of jobs) take(job)
+      return jobs
+    },
+  }
+}
+
+function busyError(view: string): ServiceError {
+  return new ServiceError('LENS_BUSY', `${maxWaiting} jobs of one View wait for its lenses`, {
+    facts: { view },
+    remedy: 'Ask for less at once, or raise LENS_THREADS.',
+  })
+}
