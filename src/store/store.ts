@@ -110,6 +110,11 @@ export interface StoreReader {
   read<T>(use: (snapshot: Snapshot) => T): T
   /** From now on snapshots of this reader show the seals of these identities alone; null shows all. */
   showSealsOf(identities: ReadonlySet<string> | null): void
+  /**
+   * Lets the store's file re-use what readers of processes that were killed held; returns how many held
+   * something. To be called when such a process has ended.
+   */
+  clearDeadReaders(): number
   close(): void
 }
 

@@ -39,6 +39,8 @@ interface RootDatabase extends Database {
   openDB(name: string, options: object): Database | undefined
   useReadTransaction(): ReadTransaction
   resetReadTxn(): void
+  /** Frees the places of readers whose process has ended; returns how many. */
+  readerCheck(): number
   transactionSync(action: () => void): void
   /** Locks among the threads of this process. */
   attemptLock(name: string, version: number): boolean
@@ -88,10 +90,17 @@ export function openForWriting(root: RootDatabase): Environment {
   return environment
 }
 
-/** Opens the environment for reading. Undefined unless a writer of this process has it open. */
-export function openForReading(path: string): Environment | undefined {
+/** Which process has the store open for writing: this one, or the one that started it. */
+export type WriterProcess = 'this' | 'parent'
+
+/**
+ * Opens the environment for reading. Undefined unless a writer of this process has it open, where that is to have
+ * it; a parent's word is taken for it, as locks among threads do not reach other processes.
+ */
+export function openForReading(path: string, writer: WriterProcess): Environment | undefined {
   const root = openLmdb({ ...rootOptions, path, readOnly: true })
-  if (root.hasLock(writerMark, 1)) return { root, databases: openDatabases(root) }
+  if (writer === 'parent' || root.hasLock(writerMark, 1))
+    return { root, databases: openDatabases(root) }
   void root.close()
   return undefined
 }

@@ -1,12 +1,17 @@
 /**
- * Reading a store, in any thread of the process whose writer has it open: lmdb gives all threads of
- * a process the same environment, so a reader sees every commit as soon as it is made.
+ * Reading a store, in any thread of the process whose writer has it open or in a child of that process: readers
+ * see every commit as soon as it is made.
  */
 import { resolve } from 'node:path'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { invariant, ServiceError } from '../../errors.ts'
-import { type Environment, openForReading, readValue } from '../disk/environment.ts'
+import {
+  type Environment,
+  openForReading,
+  readValue,
+  type WriterProcess,
+} from '../disk/environment.ts'
 import {
   decodeState,
   emptyState,
@@ -32,6 +37,15 @@ export interface StoreReaderOptions {
   readonly maxSnapshotMs?: number
 }
 
+interface OpenReaderOptions extends StoreReaderOptions {
+  readonly path: string
+  /**
+   * Which process writes the store. Default `this`; a process that was started by the one that has it open says
+   * `parent`, and may go on reading what it sees when that one has closed it.
+   */
+  readonly writer?: WriterProcess
+}
+
 interface StoreReaderParts {
   readonly log?: Logger
   readonly registry?: Registry
@@ -55,16 +69,17 @@ const rowShare = 0.25
 const aheadShare = 0.5
 
 /**
- * Opens a store for reading, while `openWriter` of the same process has it open, and begins to
- * unpack its newest blocks.
+ * Opens a store for reading, while `openWriter` has it open, and begins to unpack its newest blocks where that is in
+ * the same process.
  * @throws ServiceError `STORE_NOT_OPEN` where it has not.
  */
-export function openReader(
-  options: StoreReaderOptions & { readonly path: string },
-  parts: StoreReaderParts = {},
-): StoreReader {
+export function openReader(options: OpenReaderOptions, parts: StoreReaderParts = {}): StoreReader {
   const path = resolve(options.path)
-  const environment = openEnvironment(path)
+  const { writer = 'this' } = options
+  const environment = openEnvironment(path, writer)
+  if (writer === 'parent') {
+    return createStoreReader(environment, options, parts, () => void environment.root.close())
+  }
   const reader = createStoreReader(environment, options, parts, () => {
     stop()
     void environment.root.close()
@@ -121,6 +136,7 @@ export function createStoreReader(
         taken.release()
       }
     },
+    clearDeadReaders: () => environment.root.readerCheck(),
     close: () => {
       clearInterval(watch)
       for (const open of held.keys()) open.release()
@@ -129,23 +145,19 @@ export function createStoreReader(
   }
 }
 
-function openEnvironment(path: string): Environment {
+function openEnvironment(path: string, writer: WriterProcess): Environment {
   let cause: unknown
   try {
-    const environment = openForReading(path)
+    const environment = openForReading(path, writer)
     if (environment !== undefined) return environment
   } catch (error) {
     cause = error
   }
-  throw new ServiceError(
-    'STORE_NOT_OPEN',
-    `No writer of this process has the store at ${path} open.`,
-    {
-      facts: { path },
-      remedy: 'Open the store for writing first; readers follow it.',
-      cause,
-    },
-  )
+  throw new ServiceError('STORE_NOT_OPEN', `No writer has the store at ${path} open.`, {
+    facts: { path },
+    remedy: 'Open the store for writing first; readers follow it.',
+    cause,
+  })
 }
 
 function sharedParts(
