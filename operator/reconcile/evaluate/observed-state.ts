@@ -1,11 +1,8 @@
 /** The observed state of one resource: all that is watched of it, and what its replicas reported. */
 import type { V1ConfigMap, V1StatefulSet } from '@kubernetes/client-node'
-import { records } from '../../api/annotations.ts'
 import type { Resource } from '../../api.ts'
 import {
   childNames,
-  p2pServiceName,
-  podName,
   specOrdinals,
   wantedOrdinals,
   wantedReplicas,
@@ -22,14 +19,14 @@ import {
   maxReplicas,
   podsOf,
 } from '../observe/cluster-view.ts'
-import type { HealthObserver, Target } from '../observe/health-observer.ts'
+import type { HealthObserver } from '../observe/health-observer.ts'
 import type { HealthView } from '../observe/health-view.ts'
-import type { Ingress } from '../observe/ingress.ts'
+import { observedName } from '../observe/observed-name.ts'
 import type { KeptPod } from '../observe/pod.ts'
 import type { SetCounts } from '../observe/set-counts.ts'
 import { isOfFormer } from '../statements/ownership.ts'
-import { discoveredAddresses } from './external-address.ts'
-import { type ExternalFinding, externalFinding, externalTargets } from './external-health.ts'
+import { type ExternalFinding, externalFinding } from './external-health.ts'
+import { addressesOf, healthTargets } from './health-targets.ts'
 
 export interface ObservedState {
   /** The time of day it is of, in milliseconds since 1970. */
@@ -110,17 +107,6 @@ function peerIDsOf(resource: Resource, views: ObservedState['views']): Map<numbe
   return new Map(found)
 }
 
-/** The name under which the observer knows a resource. */
-export function observedName({
-  kind,
-  metadata,
-}: {
-  readonly kind: Resource['kind']
-  readonly metadata: Pick<Resource['metadata'], 'namespace' | 'name'>
-}): string {
-  return `${kind} ${metadata.namespace}/${metadata.name}`
-}
-
 /**
  * What is known of the identities of wanted replicas. One that is scaled away is evaluated when it returns; until
  * then another one may have its key, since it runs nowhere. Claims with these UIDs hold no identity, and count as none.
@@ -148,57 +134,6 @@ export function identitiesOf(
   })
 }
 
-/**
- * Has the observer check the health of exactly the replicas that run now, and of their external addresses. `occasion`
- * changes with what is watched of others and may have replicas say something else.
- */
-export function registerHealthTargets(
-  {
-    view,
-    observer,
-  }: {
-    readonly view: ClusterView
-    readonly observer: Pick<HealthObserver, 'view' | 'watch'>
-  },
-  resource: Resource,
-  occasion: string,
-): void {
-  const pods = podsOf(view, resource)
-  const discovered = addressesOf(view, resource, pods)
-  const { internal, external } = healthTargets(observer, resource, { pods, discovered })
-  const config = liveChild<V1ConfigMap>(view, resource, 'ConfigMap', childNames(resource).config)
-  const read = config?.metadata?.annotations?.[records.applied]
-  const occasionOf = ({ ordinal }: Target): string =>
-    JSON.stringify([resource.metadata.generation, read, pods.get(ordinal)?.isReady, occasion])
-  observer.watch(observedName(resource), [
-    ...internal.map((target) => ({ ...target, occasion: occasionOf(target) })),
-    ...external,
-  ])
-}
-
-interface HealthTargets {
-  readonly internal: readonly Target[]
-  readonly external: readonly Target[]
-  /** By ordinal, of the internal ones. */
-  readonly views: ObservedState['views']
-}
-
-/** An external address is a target once its replica has reported its peer ID inside the cluster. */
-function healthTargets(
-  observer: ObservedStateParts['observer'],
-  resource: Resource,
-  { pods, discovered }: Pick<ObservedState, 'pods' | 'discovered'>,
-): HealthTargets {
-  const name = observedName(resource)
-  const internal = [...pods].flatMap(([ordinal, { ip, uid, isTerminating }]): Target[] =>
-    ip === null || isTerminating || ordinal >= wantedReplicas(resource)
-      ? []
-      : [{ ordinal, uid, ip }],
-  )
-  const views = new Map(internal.map((target) => [target.ordinal, observer.view(name, target)]))
-  return { internal, views, external: externalTargets(resource, { pods, views, discovered }) }
-}
-
 function viewsOf(
   observer: ObservedStateParts['observer'],
   resource: Resource,
@@ -210,25 +145,4 @@ function viewsOf(
     return view === undefined ? [] : [[target.ordinal, externalFinding(target, view)]]
   })
   return { views, external: new Map(findings) }
-}
-
-function addressesOf(
-  view: ClusterView,
-  resource: Resource,
-  pods: ReadonlyMap<number, KeptPod>,
-): string[][] {
-  return discoveredAddresses(resource, {
-    ingress: ingressByName(view, resource),
-    pods: new Map([...pods].map(([ordinal, pod]) => [podName(resource, ordinal), pod])),
-  })
-}
-
-function ingressByName(view: ClusterView, resource: Resource): Map<string, Ingress> {
-  const found = new Map<string, Ingress>()
-  for (const ordinal of specOrdinals(resource)) {
-    const name = p2pServiceName(resource, ordinal)
-    const ingress = keptChild(view, resource, 'Service', name)?.ingress
-    if (ingress !== undefined) found.set(name, ingress)
-  }
-  return found
 }

@@ -1,18 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { records } from '../../../../operator/api/annotations.ts'
-import {
-  observedName,
-  observeState,
-  registerHealthTargets,
-} from '../../../../operator/reconcile/evaluate/observed-state.ts'
-import type {
-  HealthObserver,
-  Target,
-} from '../../../../operator/reconcile/observe/health-observer.ts'
+import { observeState } from '../../../../operator/reconcile/evaluate/observed-state.ts'
 import { parseHealth } from '../../../../operator/reconcile/observe/health-view.ts'
-import { childMetadata, selectorLabels } from '../../../../operator/resources/names/metadata.ts'
-import { childNames, podName } from '../../../../operator/resources/names/names.ts'
+import { selectorLabels } from '../../../../operator/resources/names/metadata.ts'
+import { podName } from '../../../../operator/resources/names/names.ts'
 import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
 import { readHost } from '../../../support/resources/operator-cases.ts'
 import { viewOf } from '../../support/operator-view.ts'
@@ -29,61 +20,10 @@ const running: readonly KubernetesObject[] = [
 ]
 const view = viewOf(running)
 
-/** An observer that has this report of every replica, and keeps what it is to watch. */
-function observerWith(watched: [string, readonly Target[]][]): HealthObserver {
+test('observing reads what replicas reported last', () => {
   const report = parseHealth(JSON.stringify({ program: 'host', p2p: { self: { id: 'me' } } }))
-  return {
-    watch: (owner, targets) => void watched.push([owner, targets]),
-    view: () => report,
-    checkNow: () => undefined,
-    close: async () => undefined,
-  }
-}
-
-test('observing reads what replicas reported and registers no health target', () => {
-  const watched: [string, readonly Target[]][] = []
-  const observer = observerWith(watched)
+  const observer = { view: () => report }
   const { pods, views } = observeState({ view, observer, now: () => new Date(0) }, host)
   assert.equal(pods.get(0)?.ip, '10.0.0.1')
   assert.equal(views.get(0)?.peerID, 'me')
-  assert.deepEqual(watched, [])
-})
-
-/** What the observer is to watch of this Host, in a cluster with these objects. */
-function registered(objects: typeof running, occasion = '', resource = host): readonly Target[] {
-  const watched: [string, readonly Target[]][] = []
-  const observer = observerWith(watched)
-  registerHealthTargets({ view: viewOf(objects), observer }, resource, occasion)
-  const [[owner, targets] = assert.fail()] = watched
-  assert.equal(owner, observedName(host))
-  return targets
-}
-
-test('the replicas that run are registered as health targets', () => {
-  const [{ occasion, ...target } = assert.fail(), ...others] = registered(running)
-  assert.deepEqual(target, { ordinal: 0, uid: 'pod', ip: '10.0.0.1' })
-  assert.deepEqual(others, [])
-})
-
-test('what may have a replica say something else is an occasion to ask it soon', () => {
-  const pod = running[0] ?? assert.fail()
-  const ready = { podIP: '10.0.0.1', conditions: [{ type: 'Ready', status: 'True' }] }
-  const config = {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: childMetadata(host, childNames(host).config, {
-      annotations: { [records.applied]: 'of other peers' },
-    }),
-  } as KubernetesObject
-  const { metadata } = host
-  const newSpec = { ...host, metadata: { ...metadata, generation: (metadata.generation ?? 0) + 1 } }
-  const occasions = [
-    registered(running),
-    registered(running, 'its Generator is Ready'),
-    registered([{ ...pod, status: ready } as KubernetesObject]),
-    registered([pod, config]),
-    registered(running, '', newSpec),
-  ].map(([target]) => target?.occasion)
-  assert.equal(new Set(occasions).size, occasions.length)
-  assert.equal(registered(running)[0]?.occasion, occasions[0])
 })
