@@ -1,4 +1,5 @@
 /** What the steps of a reconcile share: the tools of its kind, and the resource at hand. */
+import type { V1Secret } from '@kubernetes/client-node'
 import type { Resource } from '../api.ts'
 import type { ReconcileRun } from '../runtime/controller.ts'
 import type { ObjectPlan } from './apply/apply-objects.ts'
@@ -33,6 +34,8 @@ export interface ReconcileContext<R extends Resource, F> extends ReconcileTools<
 /** What was found once a resource is evaluated. */
 export interface Evaluated<F> extends Findings<F> {
   readonly inputs: FetchedInputs<F>
+  /** Secrets that follow from inputs which were just fetched, until they are written. */
+  readonly secrets: readonly V1Secret[]
   readonly identity: IdentityPlan
   readonly plan: ObjectPlan
   readonly state: ObservedState

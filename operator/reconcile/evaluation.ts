@@ -1,12 +1,8 @@
-/**
- * Evaluates a resource: reads what is watched, fetches what is not, and says what follows from both. The Secrets
- * that pods start with are the only thing that is written before.
- */
+/** Evaluates a resource: reads what is watched, fetches from the cluster what is not, and says what follows from both. Writes nothing to it. */
 import type { Resource } from '../api.ts'
 import { wantedReplicas } from '../resources/names/names.ts'
 import { keyOf } from '../runtime/client/resource-type.ts'
 import { planObjects } from './apply/apply-objects.ts'
-import { applySecrets } from './apply/apply-secrets.ts'
 import { fetchInputs } from './apply/fetch-inputs.ts'
 import type { FetchedInputs } from './apply/resource-memory.ts'
 import type { Evaluated, ReconcileContext } from './context.ts'
@@ -23,40 +19,30 @@ import { findUnused } from './fetch/unused-claims.ts'
 import { findUnwatchedClaims } from './fetch/unwatched-claims.ts'
 import type { ReplicaIdentity } from './observe/claim.ts'
 
-/** Throws OPERATOR_LEAVING where something of a deleted resource of the same name is still there. */
+/**
+ * `before` are the inputs as they were fetched last, which are fetched again where they no longer hold. Throws
+ * OPERATOR_LEAVING where something of a deleted resource of the same name is still
+ * there.
+ */
 export async function evaluateResource<R extends Resource, F>(
   context: ReconcileContext<R, F>,
+  before: FetchedInputs<F> | null,
 ): Promise<Evaluated<F>> {
-  const { resource, holders } = context
+  const { resource, parts, run, holders } = context
   const { namespace, name } = resource.metadata
-  const watched = observeState(context.parts, resource)
-  const inputs = await currentInputs(context, watched)
+  const watched = observeState(parts, resource)
+  const fetched = await fetchInputs(context, resource, { before, state: watched }, run.signal)
+  const { inputs } = fetched
   const state = await withUnwatchedClaims(context, watched, inputs)
-  const failedCreate = await findFailedCreate(
-    context.parts.api,
-    resource,
-    state,
-    context.run.signal,
-  )
+  const failedCreate = await findFailedCreate(parts.api, resource, state, run.signal)
   context.findings = { ...context.findings, failedCreate }
   expectNoTerminatingClaims(resource, state)
   const candidates = possiblyUnused(resource, state.claims, inputs.keyring)
-  const unused = await findUnused(context.parts.api, resource, candidates, context.run.signal)
+  const unused = await findUnused(parts.api, resource, candidates, run.signal)
   const identities = identitiesOf(resource, state, inputs.keyring, unused)
   const shared = holders.hold(keyOf(namespace, name), keysOf(identities))
-  logHolders(context.memory, shared, context.run.log)
-  return evaluate(context, { state, inputs, identities, shared })
-}
-
-/** The inputs as they were fetched last, or fetched now, with the Secrets written that follow from them. */
-async function currentInputs<R extends Resource, F>(
-  { logic, parts, fingerprints, resource, memory, run }: ReconcileContext<R, F>,
-  state: ObservedState,
-): Promise<FetchedInputs<F>> {
-  const tools = { logic, parts, fingerprints }
-  const fetched = await fetchInputs(tools, resource, { before: memory.inputs, state }, run.signal)
-  if (fetched.secrets === null) return fetched.inputs
-  return await applySecrets(parts, resource, { memory, ...fetched }, run.signal)
+  logHolders(context.memory, shared, run.log)
+  return evaluate(context, { ...fetched, state, identities, shared })
 }
 
 /** The state with the claims that are there and not watched. */
@@ -79,9 +65,7 @@ function keysOf(replicas: readonly ReplicaIdentity[]): string[] {
     .filter((one) => one !== null)
 }
 
-interface Observations<F> {
-  readonly state: ObservedState
-  readonly inputs: FetchedInputs<F>
+interface Observations<F> extends Pick<Evaluated<F>, 'state' | 'inputs' | 'secrets'> {
   readonly identities: readonly ReplicaIdentity[]
   readonly shared: readonly SharedKey[]
 }
@@ -89,7 +73,7 @@ interface Observations<F> {
 /** What follows; reads and writes nothing. */
 function evaluate<R extends Resource, F>(
   { resource, logic, parts, findings }: ReconcileContext<R, F>,
-  { state, inputs, identities, shared }: Observations<F>,
+  { state, inputs, secrets, identities, shared }: Observations<F>,
 ): Evaluated<F> {
   const { keyring, facts, missing } = inputs
   const kept = { keyring, claims: state.allClaims }
@@ -100,6 +84,7 @@ function evaluate<R extends Resource, F>(
     ...findings,
     state,
     inputs,
+    secrets,
     identity: { ...own, problem },
     problem: problem ?? chainProblem(resource, state.claims),
     plan: planObjects(logic, parts, resource, { state, facts }),

@@ -85,8 +85,10 @@ async function reconcileSpec<R extends Resource, F>(
   try {
     registerHealthTargets(parts, resource, logic.occasion?.(resource) ?? '')
     expectRead(context)
-    await runSteps(context, await evaluateResource(context))
+    await runSteps(context, await evaluateResource(context, context.memory.inputs))
   } catch (error) {
+    // What failed may have changed what was fetched.
+    context.memory.inputs = null
     if (run.signal.aborted || hasCode(error, 'OPERATOR_FENCED')) throw error
     const problem = problemOfSpec(resource, error)
     context.findings = {
@@ -108,8 +110,10 @@ async function runSteps<R extends Resource, F>(
     const { next, found } = await step(context, evaluated)
     evaluated = { ...evaluated, ...found }
     context.findings = evaluated
-    if (next === 'stop') return
+    if (next === 'stop') break
   }
+  context.memory.inputs = evaluated.inputs
+  context.memory.refusedGrowth = evaluated.refusedGrowth
 }
 
 /** What may not be listed looks empty; what is in other namespaces than these does not matter here. */

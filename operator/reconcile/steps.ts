@@ -1,15 +1,15 @@
 /** The steps by which an evaluated resource is brought to what its spec says; it is safe to interrupt them anywhere. */
 import type { Resource } from '../api.ts'
-import { childNames } from '../resources/names/names.ts'
 import { applyClaims, type ClaimChange, claimChanges, type MayGrow } from './apply/apply-claims.ts'
 import { applyObjects, parkSet, planObjects, removeSet } from './apply/apply-objects.ts'
+import { applySecrets } from './apply/apply-secrets.ts'
 import { nudgeSet } from './apply/nudge-set.ts'
 import { followKeyringPolicy, followPolicies } from './apply/owner-references.ts'
 import { waitingChanges } from './apply/pause.ts'
 import { applyPodOwners } from './apply/pod-owners.ts'
-import { childKey, type FetchedInputs } from './apply/resource-memory.ts'
 import { restartToResize } from './apply/restart-pod.ts'
 import type { Evaluated, ReconcileContext } from './context.ts'
+import { isKeyringOwned } from './evaluate/deletion-policy.ts'
 import { startMark } from './evaluate/ignored-start.ts'
 import { type ObservedState, observeState } from './evaluate/observed-state.ts'
 import { podOwnerChanges } from './evaluate/pod-owners.ts'
@@ -30,6 +30,7 @@ type Step<R extends Resource, F> = (
 /** In their order; the first that stops is the last one. */
 export function stepsOf<R extends Resource, F>(): readonly Step<R, F>[] {
   return [
+    ensureSecrets,
     reportPaused,
     ownPods,
     stopAtProblem,
@@ -45,6 +46,16 @@ export function stepsOf<R extends Resource, F>(): readonly Step<R, F>[] {
 
 const proceed = { next: 'continue' } as const
 const stop = { next: 'stop' } as const
+
+/** The Secrets that pods start with are written also where something else stops the resource. */
+async function ensureSecrets<R extends Resource, F>(
+  { resource, parts, memory, run }: ReconcileContext<R, F>,
+  { inputs, secrets }: Evaluated<F>,
+): Promise<StepResult<F>> {
+  if (secrets.length === 0) return proceed
+  const waiting = await applySecrets(parts, resource, { secrets, memory }, run.signal)
+  return { ...proceed, found: { inputs: { ...inputs, waiting }, secrets: [] } }
+}
 
 /** While paused it is only reported what would be written. */
 async function reportPaused<R extends Resource, F>(
@@ -92,35 +103,31 @@ async function stopAtProblem<R extends Resource, F>(
   if (problem === null && identity.lack === null) return proceed
   if (problem?.reason === 'KeysClaimMissing') {
     await parkSet(parts, resource, { ...evaluated, known: memory.objects }, run)
-    forgetSet(context)
     await writePodOwners(context, evaluated.state, true)
   }
   if (!owners.keyring && owners.claims.length === 0) return stop
-  memory.inputs = null
   await followPolicies(parts.api, resource, owners, run.signal)
   // The advice in the message depends on the owners.
-  return { ...stop, found: await evaluateResource(context) }
+  const again = await evaluateResource(context, null)
+  const { found } = await ensureSecrets(context, again)
+  return { ...stop, found: { ...again, ...found } }
 }
 
 /** Makes missing keys, or has the keyring Secret follow its deletion policy. */
 async function ensureKeys<R extends Resource, F>(
-  { resource, memory, parts, run, fingerprints }: ReconcileContext<R, F>,
+  { resource, parts, run, fingerprints }: ReconcileContext<R, F>,
   { identity, inputs, owners }: Evaluated<F>,
 ): Promise<StepResult<F>> {
   const { generate: ordinals } = identity
   if (ordinals.length > 0) {
     const wanted = { exists: inputs.keyring.exists, ordinals }
-    memory.inputs = null
     const keyring = await generateKeys(parts.api, resource, wanted, fingerprints, run.signal)
-    const renewed: FetchedInputs<F> = { ...inputs, keyring }
-    memory.inputs = renewed
-    return { ...proceed, found: { inputs: renewed } }
+    return { ...proceed, found: { inputs: { ...inputs, keyring } } }
   }
-  if (owners.keyring) {
-    memory.inputs = null
-    await followKeyringPolicy(parts.api, resource, run.signal)
-  }
-  return proceed
+  if (!owners.keyring) return proceed
+  await followKeyringPolicy(parts.api, resource, run.signal)
+  const keyring = { ...inputs.keyring, isOwned: isKeyringOwned(resource) }
+  return { ...proceed, found: { inputs: { ...inputs, keyring } } }
 }
 
 async function ensureClaims<R extends Resource, F>(
@@ -132,8 +139,8 @@ async function ensureClaims<R extends Resource, F>(
   const changes = (mayGrow: MayGrow): ClaimChange[] =>
     claimChanges(resource, state.allClaims, { marks, answers }, mayGrow)
   const writes = { changes, claims: state.claims, answers }
-  memory.refusedGrowth = await applyClaims(parts, resource, writes, run.signal)
-  return { ...proceed, found: { refusedGrowth: memory.refusedGrowth } }
+  const refusedGrowth = await applyClaims(parts, resource, writes, run.signal)
+  return { ...proceed, found: { refusedGrowth } }
 }
 
 /** Claims may just have been written, and the plan depends on them. */
@@ -163,9 +170,10 @@ async function recreateSet<R extends Resource, F>(
   evaluated: Evaluated<F>,
 ): Promise<StepResult<F>> {
   if (!evaluated.plan.isGrowing) return proceed
-  await writePodOwners(context, evaluated.state, true)
-  await removeSet(context.parts, context.resource, evaluated.state, context.run)
-  forgetSet(context)
+  const { resource, parts, memory, run } = context
+  const { state } = evaluated
+  await writePodOwners(context, state, true)
+  await removeSet(parts, resource, { state, known: memory.objects }, run)
   return stop
 }
 
@@ -194,9 +202,4 @@ function currentState<R extends Resource, F>({
   findings,
 }: ReconcileContext<R, F>): ObservedState {
   return observeState(parts, resource, findings.unwatched)
-}
-
-/** That the StatefulSet is missing is then no drift. */
-function forgetSet<R extends Resource, F>({ resource, memory }: ReconcileContext<R, F>): void {
-  memory.objects.applied.delete(childKey('StatefulSet', childNames(resource).base))
 }

@@ -202,11 +202,13 @@ function recordReplacement<R extends Resource>(
 export async function removeSet<R extends Resource>(
   parts: ReconcileParts<R>,
   resource: R,
-  { set, isSetTerminating }: ObservedState,
+  { state: { set, isSetTerminating }, known }: Pick<ParkInputs, 'state' | 'known'>,
   { signal, log }: ReconcileRun,
 ): Promise<void> {
-  if (set === null || isSetTerminating) return
   const name = childNames(resource).base
+  // That it is missing is then no drift.
+  known.applied.delete(childKey('StatefulSet', name))
+  if (set === null || isSetTerminating) return
   const address = { type: builtinTypes.StatefulSet, namespace: resource.metadata.namespace, name }
   await parts.api.delete(address, { uid: set.metadata?.uid, propagation: 'Orphan', signal })
   log.info({ object: name }, 'StatefulSet removed without its pods')
@@ -224,12 +226,12 @@ export async function parkSet<R extends Resource>(
   { state, plan, known }: ParkInputs,
   run: ReconcileRun,
 ): Promise<void> {
-  if (state.set === null || state.isSetTerminating) return
-  for (const object of plan.objects.filter(({ kind }) => kind === 'ConfigMap')) {
+  const isThere = state.set !== null && !state.isSetTerminating
+  for (const object of isThere ? plan.objects.filter(({ kind }) => kind === 'ConfigMap') : []) {
     const difference = differenceOf(parts, resource, withRecord(object, state), known)
     if (difference !== null) await applyDifference(parts, resource, known, difference, run.signal)
   }
-  await removeSet(parts, resource, state, run)
+  await removeSet(parts, resource, { state, known }, run)
 }
 
 interface ParkInputs {

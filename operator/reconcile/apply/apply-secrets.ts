@@ -9,35 +9,32 @@ import { recordEvent } from '../statements/record-event.ts'
 import { rememberAnswer, unanswered } from './answers.ts'
 import { waitingSecrets } from './pause.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
-import type { FetchedInputs, NewInputs, ResourceMemory } from './resource-memory.ts'
+import type { ResourceMemory } from './resource-memory.ts'
 
-interface SecretWrites<F> {
+type SecretMemory = Pick<ResourceMemory<unknown>, 'objects' | 'secretHashes'>
+
+interface SecretWrites {
   readonly secrets: readonly V1Secret[]
-  readonly inputs: NewInputs<F>
-  readonly memory: ResourceMemory<F>
+  readonly memory: SecretMemory
 }
 
-/** Writes the Secrets, or while paused says which would be written; the inputs are remembered then. */
-export async function applySecrets<R extends Resource, F>(
+/** Writes the Secrets, or while paused returns which would be written, each in a few words. */
+export async function applySecrets<R extends Resource>(
   parts: ReconcileParts<R>,
   resource: R,
-  { secrets, inputs: fetched, memory }: SecretWrites<F>,
+  { secrets, memory }: SecretWrites,
   signal: AbortSignal,
-): Promise<FetchedInputs<F>> {
-  let waiting: string[] = []
+): Promise<string[]> {
   if (resource.spec.paused) {
-    waiting = await waitingSecrets(parts, resource, { secrets, known: memory.objects }, signal)
-  } else {
-    for (const secret of secrets) await ensureSecret(parts, resource, { secret, memory }, signal)
+    return await waitingSecrets(parts, resource, { secrets, known: memory.objects }, signal)
   }
-  const inputs = { ...fetched, waiting, atMs: parts.nowMs() }
-  memory.inputs = inputs
-  return inputs
+  for (const secret of secrets) await ensureSecret(parts, resource, { secret, memory }, signal)
+  return []
 }
 
 interface SecretWrite {
   readonly secret: V1Secret
-  readonly memory: Pick<ResourceMemory<unknown>, 'objects' | 'secretHashes'>
+  readonly memory: SecretMemory
 }
 
 /** Writes a Secret where it is not as wanted, and records what others had changed or deleted. */

@@ -12,7 +12,7 @@ import type { KindLogic } from '../fetch/kind-logic.ts'
 import { findNamedKeys } from '../fetch/named-secrets.ts'
 import { observedName } from '../observe/observed-name.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
-import type { FetchedInputs, NewInputs } from './resource-memory.ts'
+import type { FetchedInputs } from './resource-memory.ts'
 
 /** What a fetch needs to know besides the resource. */
 interface FetchTools<R extends Resource, F> {
@@ -21,12 +21,13 @@ interface FetchTools<R extends Resource, F> {
   readonly fingerprints: FingerprintCache
 }
 
-/** The inputs from before, where they still hold; else new ones, with the Secrets to write, which are not kept. */
-type Fetched<F> =
-  | { readonly secrets: null; readonly inputs: FetchedInputs<F> }
-  | { readonly secrets: readonly V1Secret[]; readonly inputs: NewInputs<F> }
+/** The inputs, and the Secrets to write, which are not kept: none where the inputs from before still hold. */
+interface Fetched<F> {
+  readonly inputs: FetchedInputs<F>
+  readonly secrets: readonly V1Secret[]
+}
 
-/** Reads only; `applySecrets` has to follow where there are Secrets. */
+/** Reads only; `applySecrets` has to follow. */
 export async function fetchInputs<R extends Resource, F>(
   { logic, parts, fingerprints }: FetchTools<R, F>,
   resource: R,
@@ -40,7 +41,7 @@ export async function fetchInputs<R extends Resource, F>(
   const intervalMs = parts.resync.intervalMs(observedName(resource))
   const isFresh = before !== null && parts.nowMs() - before.atMs < intervalMs * 0.9
   if (isFresh && before.refetchKey === refetchKey && before.podUIDs === podUIDs) {
-    return { secrets: null, inputs: before }
+    return { inputs: before, secrets: [] }
   }
   const keyring = await readKeyring(api, resource, fingerprints, signal)
   const { missing, values: named } = await findNamedKeys(api, resource, signal)
@@ -48,7 +49,9 @@ export async function fetchInputs<R extends Resource, F>(
   const hadPods = state.recorded !== null
   const given = { api, options, recorded, named, hadPods, addresses, now, signal }
   const { facts, secrets } = await logic.fetch(resource, given)
-  return { secrets, inputs: { facts, keyring, missing, refetchKey, podUIDs } }
+  const atMs = parts.nowMs()
+  const inputs = { facts, keyring, missing, waiting: [], atMs, refetchKey, podUIDs }
+  return { inputs, secrets }
 }
 
 function refetchKeyOf({ metadata }: Resource, watched: readonly unknown[]): string {

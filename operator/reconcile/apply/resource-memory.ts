@@ -22,9 +22,6 @@ export interface FetchedInputs<F> {
   readonly podUIDs: string
 }
 
-/** Inputs that were just fetched, before the Secrets that follow from them are written. */
-export type NewInputs<F> = Omit<FetchedInputs<F>, 'waiting' | 'atMs'>
-
 export interface ResourceMemory<F> {
   inputs: FetchedInputs<F> | null
   readonly objects: KnownObjects

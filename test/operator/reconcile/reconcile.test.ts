@@ -2,6 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { V1StatefulSet } from '@kubernetes/client-node'
 import type { Host } from '../../../operator/api.ts'
+import { ownerReference } from '../../../operator/resources/names/metadata.ts'
+import { claimName } from '../../../operator/resources/names/names.ts'
+import { claimLabels } from '../../../operator/resources/objects/claims.ts'
+import type { KubernetesObject } from '../../../operator/runtime/client/kubernetes-object.ts'
 import { builtinTypes } from '../../../operator/runtime/client/resource-type.ts'
 import { readHost } from '../../support/resources/operator-cases.ts'
 import { type Fault, send, status } from '../support/kubernetes-server.ts'
@@ -43,6 +47,21 @@ test('a new Host gets its Secrets, then its objects, the StatefulSet last', asyn
     ...objects,
   ])
   assert.equal(ready(), 'False WaitingForStorage 1')
+})
+
+test('while a claim of a deleted namesake goes away, nothing is written, Secrets neither', async () => {
+  const { namespace } = host.metadata
+  const ownerReferences = [{ ...ownerReference(host), uid: 'former' }]
+  const labels = claimLabels(host, 'keys')
+  const metadata = { name: claimName(host, 'keys', 0), namespace, labels, ownerReferences }
+  await room.put(host)
+  await room.put({ kind: 'PersistentVolumeClaim', metadata } as KubernetesObject)
+  await room.reconcile(host)
+  assert.deepEqual(room.writes(), [])
+  assert.match(room.condition(host, 'Reconciling')?.message ?? '', /keys-mainnet-host-0/)
+  await room.remove('PersistentVolumeClaim', metadata.name)
+  await room.reconcile(host)
+  assert.deepEqual(room.writes().slice(0, 1), ['PATCH secrets mainnet-host-connection'])
 })
 
 test('what is as it should be is written no more, also not by the next operator', async () => {

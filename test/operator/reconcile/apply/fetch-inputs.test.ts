@@ -49,8 +49,10 @@ function fetchAndApply<R extends Resource, F>(
 ): FetchAndApply<R, F> {
   const tools = { logic, parts, fingerprints: new Map() }
   return async (of, memory, state) => {
-    const fetched = await fetchInputs(tools, of, { before: memory.inputs, state }, signal)
-    if (fetched.secrets !== null) await applySecrets(parts, of, { memory, ...fetched }, signal)
+    const before = memory.inputs
+    const { inputs, secrets } = await fetchInputs(tools, of, { before, state }, signal)
+    await applySecrets(parts, of, { memory, secrets }, signal)
+    memory.inputs = inputs
   }
 }
 
