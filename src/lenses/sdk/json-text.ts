@@ -9,13 +9,22 @@ export class Text {
 
   /** Holds what the JSON string at these addresses says, its quotes included in them. */
   unescape(from: usize, end: usize): void {
-    const most = end - from
-    if (most > this.capacity) {
-      if (this.at !== 0) heap.free(this.at)
-      this.capacity = most << 1
-      this.at = heap.alloc(this.capacity)
-    }
+    this.reserve(end - from)
     this.length = unescapeTo(this.at, from + 1, end - 1)
+  }
+
+  /** Holds these bytes as they are. */
+  copy(from: usize, end: usize): void {
+    this.reserve(end - from)
+    this.length = end - from
+    memory.copy(this.at, from, this.length)
+  }
+
+  private reserve(most: usize): void {
+    if (most <= this.capacity) return
+    if (this.at !== 0) heap.free(this.at)
+    this.capacity = most << 1
+    this.at = heap.alloc(this.capacity)
   }
 }
 
@@ -25,6 +34,15 @@ export function isKey(from: usize, end: usize, name: string): bool {
   if (end - from !== (length as usize) + 2) return false
   for (let index = 0; index < length; index++)
     if (load<u8>(from + index, 1) !== (name.charCodeAt(index) as u8)) return false
+  return true
+}
+
+/** Whether a text is this one, of ASCII characters. */
+export function isText(text: Text, other: string): bool {
+  const length = other.length
+  if (text.length !== (length as usize)) return false
+  for (let index = 0; index < length; index++)
+    if (load<u8>(text.at + index) !== (other.charCodeAt(index) as u8)) return false
   return true
 }
 

@@ -3,6 +3,7 @@
  * replaced by an error, so that a hostile document cannot fill the memory.
  */
 import { DOCUMENT, END_OF_STREAM, ERROR, HEADER, NIL } from './item'
+import { Span } from './span'
 
 const LEAST: usize = 4096
 const MOST: usize = 16 * 1024 * 1024
@@ -79,6 +80,10 @@ export function putBytes(from: usize, length: usize): void {
   }
 }
 
+export function putSpan(span: Span): void {
+  putBytes(span.at, span.length)
+}
+
 /** Puts a text of ASCII characters. */
 export function putText(text: string): void {
   const length = text.length
@@ -87,6 +92,20 @@ export function putText(text: string): void {
   const to = buffer + used
   for (let index = 0; index < length; index++) store<u8>(to + index, load<u8>(from + (index << 1)))
   used += length
+}
+
+/** Puts a small number. */
+export function putCount(value: u32): void {
+  if (value >= 10) putCount(value / 10)
+  putByte((0x30 + (value % 10)) as u8)
+}
+
+/** A copy, for good, of what was put since the document began. */
+export function keepWritten(): Span {
+  const length = used - HEADER
+  const at = heap.alloc(length)
+  memory.copy(at, buffer + HEADER, length)
+  return new Span(at, length)
 }
 
 /** Makes room for `length` bytes and says where; 0 where the answer would be too large. `advance` then takes them. */

@@ -1,0 +1,7 @@
+/** Bytes somewhere in memory. */
+export class Span {
+  constructor(
+    readonly at: usize,
+    readonly length: usize,
+  ) {}
+}
