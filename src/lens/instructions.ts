@@ -24,15 +24,43 @@ export function readValueType(reader: ModuleReader): number {
   return type
 }
 
+/** The control flow of a function, which costs a compiler memory for every local variable. */
+interface ControlFlow {
+  /** How deep blocks are nested. */
+  depth: number
+  /** Blocks, and places where one is left or another begins. */
+  branches: number
+}
+
 /** @throws ServiceError `LENS_MODULE_REFUSED` at the first instruction that is not accepted. */
-export function checkInstructions(reader: ModuleReader): void {
+export function checkInstructions(reader: ModuleReader): ControlFlow {
+  const flow = { depth: 0, branches: 0 }
+  let open = 0
   while (reader.at < reader.end) {
     const at = reader.at
     const opcode = readByte(reader)
     const immediates = plain[opcode]
     if (immediates === undefined) throw refusedAt(at, hex(opcode), families[opcode])
+    if (blocks.has(opcode)) open += 1
+    if (opcode === end) open -= 1
+    flow.depth = Math.max(flow.depth, open)
+    flow.branches += opcode === branchTable ? countTargets(reader) : Number(isBranch(opcode))
     immediates(reader)
   }
+  return flow
+}
+
+const blocks: ReadonlySet<number> = new Set([0x02, 0x03, 0x04])
+const end = 0x0b
+const branchTable = 0x0e
+
+/** Blocks, `else`, `br`, `br_if` and `return`. */
+function isBranch(opcode: number): boolean {
+  return (opcode >= 0x02 && opcode <= 0x05) || (opcode >= 0x0c && opcode <= 0x0f)
+}
+
+function countTargets(reader: ModuleReader): number {
+  return readU32({ ...reader }) + 1
 }
 
 /** What refused opcodes belong to. */
@@ -84,7 +112,7 @@ const blockType: Immediates = (reader) => {
   index(reader)
 }
 
-const branchTable: Immediates = (reader) => {
+const branchTargets: Immediates = (reader) => {
   for (let left = readU32(reader); left >= 0; left -= 1) index(reader)
 }
 
@@ -155,7 +183,7 @@ const specials: ReadonlyMap<number, Immediates> = new Map([
   ),
   ...[0x11, 0x13].map((opcode) => [opcode, two] as const),
   ...[0x3f, 0x40].map((opcode) => [opcode, memoryIndex] as const),
-  [0x0e, branchTable],
+  [branchTable, branchTargets],
   [0x1c, typedSelect],
   [0x41, (reader) => skipLeb(reader, 32)],
   [0x42, (reader) => skipLeb(reader, 64)],

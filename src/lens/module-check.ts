@@ -20,6 +20,10 @@ interface ModuleLimits {
   readonly tableEntries: number
   /** Bytes of one function: compilers take far more than linear memory for a long one. */
   readonly functionBytes: number
+  /** Local variables of a function times how deep its blocks are nested: what a compiler keeps at the same time. */
+  readonly nestedVariables: number
+  /** Local variables of a function times its blocks and branches: what a compiler may write for it. */
+  readonly branchedVariables: number
 }
 
 /** Those of runtime version 1; lenses can see them, so that another value is another version. */
@@ -27,10 +31,13 @@ export const moduleLimits: ModuleLimits = {
   memoryPages: 1024,
   tableEntries: 65_536,
   functionBytes: 64 * 1024,
+  nestedVariables: 1_000_000,
+  branchedVariables: 16_000_000,
 }
 
 const header = '0061736d01000000'
 const maxTables = 8
+const maxParameters = 100
 
 /** Numbers of sections in their order (core specification, 5.5.2; 12 comes before 10). */
 const order = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11]
@@ -95,8 +102,14 @@ function checkTypes(section: ModuleReader): undefined {
     const form = readByte(section)
     if (form !== 0x60)
       throw refusedModule(`it declares a type of form ${form}, which is no function`)
-    for (let list = 0; list < 2; list += 1)
-      for (let values = readU32(section); values > 0; values -= 1) readValueType(section)
+    for (let list = 0; list < 2; list += 1) {
+      const count = readU32(section)
+      if (count > maxParameters)
+        throw refusedModule(
+          `it has a function of ${count} parameters or results, and ${maxParameters} are accepted`,
+        )
+      for (let left = count; left > 0; left -= 1) readValueType(section)
+    }
   }
 }
 
@@ -148,21 +161,35 @@ function boundLimits(section: ModuleReader, most: number, what: string, unit: st
   return Buffer.concat([Uint8Array.of(1), unsigned(least), unsigned(Math.min(greatest, most))])
 }
 
-function checkCode(section: ModuleReader, { functionBytes }: ModuleLimits): undefined {
-  for (let left = readU32(section); left > 0; left -= 1) {
-    const body = readPart(section, readU32(section))
-    const size = body.end - body.at
-    if (size > functionBytes)
-      throw refusedModule(
-        `the function at byte ${body.at} has ${size} bytes, and ${functionBytes} are accepted`,
-        'Let the compiler inline less, or keep constants in data.',
-      )
-    for (let groups = readU32(body); groups > 0; groups -= 1) {
-      readU32(body)
-      readValueType(body)
-    }
-    checkInstructions(body)
+function checkCode(section: ModuleReader, limits: ModuleLimits): undefined {
+  for (let left = readU32(section); left > 0; left -= 1)
+    checkFunction(readPart(section, readU32(section)), limits)
+}
+
+/** Parameters are variables too, but `checkTypes` accepts few. */
+function checkFunction(body: ModuleReader, limits: ModuleLimits): void {
+  const refuse = (what: string, remedy: string): Error =>
+    refusedModule(`the function at byte ${start} ${what}`, remedy)
+  const start = body.at
+  const size = body.end - start
+  if (size > limits.functionBytes)
+    throw refuse(
+      `has ${size} bytes, and ${limits.functionBytes} are accepted`,
+      'Let the compiler inline less, or keep constants in data.',
+    )
+  let variables = 0
+  for (let groups = readU32(body); groups > 0; groups -= 1) {
+    variables += readU32(body)
+    readValueType(body)
   }
+  const { depth, branches } = checkInstructions(body)
+  const isAccepted =
+    variables * depth <= limits.nestedVariables && variables * branches <= limits.branchedVariables
+  if (isAccepted) return
+  throw refuse(
+    `has ${variables} local variables, in blocks nested ${depth} deep with ${branches} branches, which takes a compiler too much memory`,
+    'Let the compiler optimise the lens, and inline less.',
+  )
 }
 
 /** LEB128, as short as it gets. */

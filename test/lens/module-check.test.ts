@@ -20,6 +20,40 @@ test('a module of a lens is accepted, and runs', () => {
 
 const nops = (count: number): number[] => Array.from({ length: count }, () => 0x01)
 
+/** A type with so many parameters. */
+const many = (count: number): number[] => [
+  0x60,
+  ...list(...Array.from({ length: count }, () => [0x7f])),
+  0,
+]
+
+/** So many blocks within each other, and a result. */
+const nested = (depth: number): number[] => [
+  ...Array.from({ length: depth }, () => [0x02, 0x40]).flat(),
+  ...Array.from({ length: depth }, () => 0x0b),
+  ...[0x41, 0],
+]
+
+/** A block with so many branches out of it. */
+const branches = (count: number): number[] => [
+  ...[0x02, 0x40],
+  ...Array.from({ length: count }, () => [0x41, 0, 0x0d, 0]).flat(),
+  0x0b,
+]
+
+/** Two blocks, and a table of so many branches out of them with one more by default. */
+const targets = (count: number): number[] => [
+  ...[0x02, 0x40, 0x41, 0, 0x0e],
+  ...list(...Array.from({ length: count }, () => [0])),
+  ...[0, 0x0b, 0x41, 0, 0x0f],
+]
+
+/** The function `transform` with so many local variables. */
+function withFunction(variables: number, code: readonly number[]): Uint8Array<ArrayBuffer> {
+  const locals = [[...leb(variables), 0x7f]]
+  return replaced(buildModule(), 10, section(10, list(body(code, locals))))
+}
+
 describe('what a module may grow to is bounded before it is compiled', () => {
   const grown = (memory: readonly number[]): number => {
     const { memory: exported } = started(buildModule({ memories: [memory] }))
@@ -76,18 +110,45 @@ describe('what a module may grow to is bounded before it is compiled', () => {
       buildModule({ code: [...nops(65_536 - 4), 0x41, 0] }),
       buildModule({ code: [...nops(65_536 - 3), 0x41, 0] }),
     ],
+    [
+      'a function of 100 parameters',
+      buildModule({ types: [[0x60, 0, 1, 0x7f], many(100)] }),
+      buildModule({ types: [[0x60, 0, 1, 0x7f], many(101)] }),
+    ],
+    [
+      'a function of 1,000 variables in 1,000 blocks within each other',
+      withFunction(1_000, nested(1_000)),
+      withFunction(1_000, nested(1_001)),
+    ],
+    [
+      'a function of 16,000 variables with 1,000 branches',
+      withFunction(16_000, [...branches(999), 0x41, 0]),
+      withFunction(16_000, [...branches(1_000), 0x41, 0]),
+    ],
+    [
+      'a function of 40,000 variables with 400 targets of a branch',
+      withFunction(40_000, targets(397)),
+      withFunction(40_000, targets(398)),
+    ],
   ]
   for (const [what, accepted, refused] of atEdge) {
     test(`${what} is accepted, and one more refused`, () => {
       assert.ok(WebAssembly.validate(checkModule(accepted)))
       assert.ok(WebAssembly.validate(Uint8Array.from(refused)), 'nothing else is wrong with it')
-      assert.throws(() => checkModule(refused), isRefused(/\d+ (are )?accepted|, and/))
+      assert.throws(
+        () => checkModule(refused),
+        isRefused(/\d+ (are )?accepted|, and|too much memory/),
+      )
     })
   }
 })
 
 /** The module with another section of a number. */
-function replaced(wasm: Uint8Array, number: number, by: readonly number[]): Uint8Array {
+function replaced(
+  wasm: Uint8Array,
+  number: number,
+  by: readonly number[],
+): Uint8Array<ArrayBuffer> {
   const bytes = [...wasm]
   let at = 8
   while (bytes[at] !== number) at += 2 + (bytes[at + 1] ?? 0)

@@ -7,7 +7,7 @@ import { setPriority } from 'node:os'
 import { type LensThread, openLensThread } from './lens-thread.ts'
 import type { FromChild, ToChild } from './messages.ts'
 
-const memoryIntervalMs = 100
+const memoryIntervalMs = 50
 /** Above that of the program, whose blocks come first. */
 const niceness = 5
 

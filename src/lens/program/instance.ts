@@ -66,6 +66,7 @@ export function openInstance(lens: CompiledLens, meter: MemoryMeter): LensInstan
   const alloc = exportedFunction(place, exports, 'alloc')
   const transform = exportedFunction(place, exports, 'transform')
   const parts: Parts = { place, memory, alloc, meter, view: Buffer.alloc(0) }
+  current(parts)
   if (lens.args !== '') setParam(parts, exportedFunction(place, exports, 'set_param'), lens.args)
   return {
     transform(next) {

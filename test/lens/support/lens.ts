@@ -51,10 +51,18 @@ const heapStart = 1_024
 export const globals = { heap: 0, first: 1, second: 2 } as const
 
 /** Bytes of an item with a type and a text. */
-function item(type: number, text: string): number[] {
+export function item(type: number, text: string): number[] {
   const bytes = [...Buffer.from(text)]
   return [type & 0xff, bytes.length & 0xff, bytes.length >> 8, 0, 0, ...bytes]
 }
+
+/** Writes the header of an item with a length of its payload. */
+export const itemOf = (type: number, address: number, length?: number): number[] => [
+  ...op.const(address),
+  ...op.const(type),
+  ...op.store8,
+  ...(length === undefined ? [] : [...op.const(address + 1), ...op.const(length), ...op.store32]),
+]
 
 interface LensParts {
   /** `() -> i32` with three local variables, 0 to 2. */
@@ -139,3 +147,17 @@ export function buildLens(parts: LensParts = {}): Uint8Array<ArrayBuffer> {
     ...section(11, list(segment(at.nil, data), segment(at.text, parts.text ?? []))),
   ])
 }
+
+/** A `transform` that returns the end of the stream for ever once it came, without asking. */
+export const terminal: Code = [
+  ...op.getGlobal(globals.first),
+  ...op.when([...op.const(at.end), ...op.return]),
+  ...op.callNext,
+  ...op.set(0),
+  ...op.get(0),
+  ...op.load8,
+  ...op.const(127),
+  ...op.equal,
+  ...op.setGlobal(globals.first),
+  ...op.get(0),
+]
