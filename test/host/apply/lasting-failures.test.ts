@@ -10,26 +10,17 @@ import {
   at,
   bob,
   carol,
+  codesOf,
   expected,
+  failureOf,
   openApplier,
   seal,
-  type TestApplier,
 } from './open-applier.ts'
 
 const common = createChain({ count: 5, from: 1, shape: shapes.empty })
 const left = forkChain(common, 5, { count: 1, shape: shapes.empty })
 const right = forkChain(common, 5, { seed: 'right', count: 2, shape: shapes.empty })
 const [ours, theirs] = [at(left, -1), at(right, -1)]
-
-const codesOf = ({ applier }: TestApplier): (string | undefined)[] =>
-  applier.state().failures.map(({ code }) => code)
-
-function failureOf({ applier }: TestApplier, code: string): string {
-  const failures = applier.state().failures.filter((failure) => failure.code === code)
-  assert.equal(failures.length, 1, `${code} is said once`)
-  assertExplained(failures[0] ?? assert.fail())
-  return `${failures[0]?.message} ${failures[0]?.remedy}`
-}
 
 test('HOST_SIGNERS_DISAGREE: equal halves are named for an hour, and nothing above is stored', async (t) => {
   const host = await openApplier(t, { accepted: [alice, bob] })

@@ -7,6 +7,7 @@ import type { Outcome, Stored } from '../../../src/host/apply/outcome.ts'
 import type { DigestSigner } from '../../../src/identity/signature.ts'
 import type { StoreWriter } from '../../../src/store/store.ts'
 import { openWriter } from '../../../src/store/write/writer.ts'
+import { assertExplained } from '../../docs/support/explained.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import type { ChainBlock } from '../../support/chain/block-factory.ts'
 import {
@@ -89,6 +90,19 @@ export async function openApplier(t: TestContext, setup: Setup = {}): Promise<Te
       await applier.drain()
     },
   }
+}
+
+/** Codes of what it says at /health, in its order. */
+export const codesOf = ({ applier }: TestApplier): (string | undefined)[] =>
+  applier.state().failures.map(({ code }) => code)
+
+/** The failure of this code, message and remedy, which is said once and explained in the docs. */
+export function failureOf({ applier }: TestApplier, code: string): string {
+  const failures = applier.state().failures.filter((failure) => failure.code === code)
+  assert.equal(failures.length, 1, `${code} is said once`)
+  const failure = at(failures, 0)
+  assertExplained(failure)
+  return `${failure.message} ${failure.remedy}`
 }
 
 /** The blocks as a Generator sends them. */
