@@ -1,6 +1,7 @@
 /**
  * What a failure says of a directory that this process may not use: whose it is, who we are, and the
- * command that changes its owner. The key directory and the store's say it in the same words.
+ * command that changes its owner. The key directory and the store's say it in the same words, and look for what exists
+ * above them in the same way.
  */
 import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -37,10 +38,17 @@ interface Nearest {
   readonly isBarred: boolean
 }
 
+/** The path, or the nearest one above it where something is. Throws what stat throws, as where it may not look. */
+export function nearestExisting(path: string): string {
+  if (statSync(path, { throwIfNoEntry: false }) !== undefined || dirname(path) === path) return path
+  return nearestExisting(dirname(path))
+}
+
 function findNearest(path: string, isBarred: boolean = false): Nearest {
   try {
-    const { uid, gid } = statSync(path)
-    return { path, uid, gid, isBarred }
+    const found = nearestExisting(path)
+    const { uid, gid } = statSync(found)
+    return { path: found, uid, gid, isBarred }
   } catch (cause) {
     return findNearest(dirname(path), isBarred || isPermissionDenied(cause))
   }

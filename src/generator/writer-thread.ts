@@ -20,6 +20,7 @@ import { createSealLog } from './ingest/seal-log.ts'
 import type { StartHeight } from './ingest/start-height.ts'
 import { openReaderThread, type ReaderThread } from './read/reader.ts'
 import type { ReaderData } from './read/reader-thread.ts'
+import { upstreamBackoff } from './read/upstream-backoff.ts'
 import type { UpstreamState } from './read/upstream-state.ts'
 
 /** What the thread is started with. */
@@ -61,7 +62,6 @@ export type SealWriterRequests = {
 const genesisWaitMs = 2_000
 const fetchAhead = 3
 const maxWrites = 6
-const backoff = { minMs: 200, maxMs: 10_000 }
 const recheckMs = 3_000
 
 await serveThread<SealWriterRequests, SealWriterEvents, SealWriterData>(
@@ -92,7 +92,7 @@ await serveThread<SealWriterRequests, SealWriterEvents, SealWriterData>(
           startHeight,
           fetchAhead,
           maxWrites,
-          backoff,
+          backoff: upstreamBackoff,
           recheckMs,
         },
         {

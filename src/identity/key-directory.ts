@@ -4,8 +4,8 @@
  */
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, mkdtemp, open, readFile, rmdir, stat, unlink } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { isPermissionDenied, permissionDetails } from '../directory-permission.ts'
+import { join } from 'node:path'
+import { isPermissionDenied, nearestExisting, permissionDetails } from '../directory-permission.ts'
 import { ServiceError } from '../errors.ts'
 import type { KeyFile, KeyProgram } from './key-file.ts'
 
@@ -31,19 +31,9 @@ export async function readKeyFile(directory: string, program: KeyProgram): Promi
  */
 export async function requireUsable(directory: string): Promise<void> {
   try {
-    await rmdir(await mkdtemp(join(await nearestExisting(directory), '.viewmesh-')))
+    await rmdir(await mkdtemp(join(nearestExisting(directory), '.viewmesh-')))
   } catch (error) {
     throw directoryProblem(directory, error)
-  }
-}
-
-async function nearestExisting(path: string): Promise<string> {
-  try {
-    await stat(path)
-    return path
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error
-    return nearestExisting(dirname(path))
   }
 }
 

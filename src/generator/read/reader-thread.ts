@@ -11,6 +11,7 @@ import { movedResult, serveThread } from '../../service/threads/serve-thread.ts'
 import { createBlockFeed } from './block-feed.ts'
 import type { EncodedBlock } from './encode-block.ts'
 import { createEncodeSeconds } from './encode-seconds.ts'
+import { upstreamBackoff } from './upstream-backoff.ts'
 import { type UpstreamState, watchUpstream } from './upstream-state.ts'
 
 /** What the thread is started with. */
@@ -40,8 +41,6 @@ export type ReaderEvents = {
   readonly upstream: UpstreamState
 }
 
-const backoff = { minMs: 200, maxMs: 10_000 }
-
 await serveThread<ReaderRequests, ReaderEvents, ReaderData>(async ({ data, emit }) => {
   const log = openLog({ name: 'generator-reader', level: data.logLevel, secrets: data.secrets })
   const metrics = openMetrics({ thread: 'reader' })
@@ -50,7 +49,7 @@ await serveThread<ReaderRequests, ReaderEvents, ReaderData>(async ({ data, emit 
   const upstream = watchUpstream(node, (state) => emit('upstream', state))
   const encodeSeconds = createEncodeSeconds(registry)
   const feed = createBlockFeed(
-    { network: data.network, backoff },
+    { network: data.network, backoff: upstreamBackoff },
     { node, log, encodeSeconds, onUnusable: upstream.setFailure },
   )
   const onHead = (head: ChainHead): void => {

@@ -8,8 +8,12 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { isPermissionDenied, permissionDetails } from '../../directory-permission.ts'
+import { join } from 'node:path'
+import {
+  isPermissionDenied,
+  nearestExisting,
+  permissionDetails,
+} from '../../directory-permission.ts'
 import { ServiceError } from '../../errors.ts'
 import { dataFile } from './environment.ts'
 import { makeDirectory } from './make-directory.ts'
@@ -64,11 +68,6 @@ function checkAccess(path: string): void {
 
 function requireDirectory(path: string): void {
   if (!statSync(path).isDirectory()) throw new Error(`${path} is no directory`)
-}
-
-function nearestExisting(path: string): string {
-  if (statSync(path, { throwIfNoEntry: false }) !== undefined || dirname(path) === path) return path
-  return nearestExisting(dirname(path))
 }
 
 /** Whether there is a store, in whatever state. */
