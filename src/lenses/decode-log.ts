@@ -4,10 +4,19 @@ import { entries, takeAbi } from './abi/parse-abi'
 import { putEventArguments } from './abi/put-arguments'
 import { dropsUnmatched, takeUnmatched } from './abi/unmatched'
 import { isObject, notAnObject, notSet } from './sdk/arguments'
-import { Fields } from './sdk/fields'
-import { byteAt, OPEN_OBJECT } from './sdk/json-syntax'
+import { OPEN_OBJECT } from './sdk/json-syntax'
 import { isKey } from './sdk/json-text'
-import { data, fields, openLog, problem, readData, topicCount, topics } from './sdk/log'
+import {
+  data,
+  fields,
+  openLog,
+  openTransaction,
+  problem,
+  readData,
+  topicCount,
+  topics,
+  transaction,
+} from './sdk/log'
 import {
   beginDocument,
   endDocument,
@@ -23,7 +32,6 @@ import { passOn, pull } from './sdk/stream'
 export { alloc } from './sdk/input'
 
 const COMMA: u8 = 0x2c
-const transaction = new Fields()
 /** Events of the ABI, the anonymous ones last: they are what is left. */
 let events: AbiEntry[] = []
 let isSet = false
@@ -95,12 +103,7 @@ function topicsOf(event: AbiEntry): usize {
 
 /** Puts the members of the document, and those that are made of them. */
 function putDocument(): void {
-  const place = fields.find('transaction')
-  const hasTransaction =
-    place >= 0 &&
-    byteAt(fields.value(place), fields.valueEnd(place)) === OPEN_OBJECT &&
-    transaction.open(fields.value(place), fields.valueEnd(place))
-  if (!hasTransaction) transaction.count = 0
+  openTransaction()
   const hash = transaction.find('hash')
   const from = transaction.find('from')
   const to = transaction.find('to')

@@ -1,11 +1,13 @@
-/** Whole numbers of 256 bits, big-endian as in the EVM, as decimal digits. */
+/** Whole numbers as decimal digits: those of the EVM, of 256 bits and big-endian, and wider sums of them. */
 import { putBytes } from './output'
 
 /** Digits from the back, and room for a sign. */
-const text = memory.data(96)
-const textEnd: usize = text + 96
-/** The number as eight parts of 32 bits, the highest first. */
-const parts = memory.data(32)
+const text = memory.data(112)
+const textEnd: usize = text + 112
+/** The number as ten parts of 32 bits, the highest first. */
+const parts = memory.data(40)
+/** Where the last 64 bits begin. */
+const LOW: usize = 32
 const DIVISOR: u64 = 1_000_000_000
 
 /** Puts the number at this address, without quotes. */
@@ -24,12 +26,28 @@ export function putSigned(word: usize): void {
   putBytes(at, textEnd - at)
 }
 
+/** Puts a sum: five parts of 64 bits in two's complement, little-endian, the lowest first. */
+export function putSignedSum(sum: usize): void {
+  const isNegative = load<i64>(sum, 32) < 0
+  const mask: u32 = isNegative ? 0xffffffff : 0
+  let carry: u64 = isNegative ? 1 : 0
+  for (let index: usize = 0; index < 40; index += 4) {
+    const part = ((load<u32>(sum + index) ^ mask) as u64) + carry
+    store<u32>(parts + 36 - index, part as u32)
+    carry = part >> 32
+  }
+  let at = writeDigits()
+  if (isNegative) store<u8>(--at, 0x2d)
+  putBytes(at, textEnd - at)
+}
+
 /** Takes the parts of a word; with -1 those of its negation. */
 function loadParts(word: usize, mask: i32): void {
+  store<u64>(parts, 0)
   let carry: u64 = mask === 0 ? 0 : 1
   for (let index: i32 = 28; index >= 0; index -= 4) {
     const sum = ((bswap<u32>(load<u32>(word + index)) ^ (mask as u32)) as u64) + carry
-    store<u32>(parts + index, sum as u32)
+    store<u32>(parts + index, sum as u32, 8)
     carry = sum >> 32
   }
 }
@@ -38,25 +56,25 @@ function loadParts(word: usize, mask: i32): void {
 function writeDigits(): usize {
   let at = textEnd
   let first: usize = firstPart(0)
-  while (first < 24) {
+  while (first < LOW) {
     at = writeNine(at, divide(first))
     first = firstPart(first)
   }
-  const rest = ((load<u32>(parts, 24) as u64) << 32) | (load<u32>(parts, 28) as u64)
+  const rest = ((load<u32>(parts, 32) as u64) << 32) | (load<u32>(parts, 36) as u64)
   return writeRest(at, rest)
 }
 
 /** The first part, by its place in bytes, that is not 0; at most that of the last 64 bits. */
 function firstPart(from: usize): usize {
   let place = from
-  while (place < 24 && load<u32>(parts + place) === 0) place += 4
+  while (place < LOW && load<u32>(parts + place) === 0) place += 4
   return place
 }
 
 /** Divides the number by 10 to the ninth and answers what is left. */
 function divide(first: usize): u32 {
   let left: u64 = 0
-  for (let place = first; place < 32; place += 4) {
+  for (let place = first; place < 40; place += 4) {
     const value = (left << 32) | (load<u32>(parts + place) as u64)
     store<u32>(parts + place, (value / DIVISOR) as u32)
     left = value % DIVISOR

@@ -28,6 +28,9 @@ export class Text {
   }
 }
 
+const one = new Text()
+const another = new Text()
+
 /** Whether a member's name, at these addresses with its quotes, is this ASCII text without quotes and backslashes. */
 export function isKey(from: usize, end: usize, name: string): bool {
   const length = name.length
@@ -67,9 +70,18 @@ export function sameTextInAnyCase(from: usize, end: usize, text: Text, scratch: 
   return scratch.length === text.length && sameInAnyCase(scratch.at, text.at, text.length)
 }
 
-function sameInAnyCase(one: usize, other: usize, length: usize): bool {
+/** Whether two JSON strings say the same. */
+export function sameStrings(from: usize, end: usize, other: usize, otherEnd: usize): bool {
+  if (isPlain(from, end) && isPlain(other, otherEnd))
+    return end - from === otherEnd - other && memory.compare(from, other, end - from) === 0
+  one.unescape(from, end)
+  another.unescape(other, otherEnd)
+  return one.length === another.length && memory.compare(one.at, another.at, one.length) === 0
+}
+
+function sameInAnyCase(first: usize, other: usize, length: usize): bool {
   for (let index: usize = 0; index < length; index++)
-    if (toLower(load<u8>(one + index)) !== toLower(load<u8>(other + index))) return false
+    if (toLower(load<u8>(first + index)) !== toLower(load<u8>(other + index))) return false
   return true
 }
 

@@ -2,7 +2,7 @@
 import { Fields } from './fields'
 import { bytesOf, HexBytes } from './hex'
 import { Elements } from './json-elements'
-import { QUOTE } from './json-syntax'
+import { OPEN_OBJECT, QUOTE } from './json-syntax'
 import { beginError, endError, errorItem, putText } from './output'
 import { document, documentEnd, malformedDocument } from './stream'
 
@@ -19,6 +19,9 @@ export let topicCount: i32 = 0
 export const data = new HexBytes()
 /** The error to answer where a function here answered false. */
 export let problem: usize = 0
+
+/** Members of the field `transaction`, once `openTransaction` has read them. */
+export const transaction = new Fields()
 
 const elements = new Elements()
 
@@ -55,6 +58,14 @@ export function missingField(name: string): usize {
   putText(name)
   putText("': the query of the View has to select it")
   return endError()
+}
+
+/** Reads the field `transaction`; without an object there it has no members. */
+export function openTransaction(): void {
+  transaction.count = 0
+  const place = fields.find('transaction')
+  if (place < 0 || load<u8>(fields.value(place)) !== OPEN_OBJECT) return
+  transaction.open(fields.value(place), fields.valueEnd(place))
 }
 
 function addTopic(): bool {

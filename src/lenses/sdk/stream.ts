@@ -38,3 +38,8 @@ export function passOn(): usize {
 export function malformedDocument(): usize {
   return errorItem('the document is no JSON object')
 }
+
+/** Whether the item that came last is the end of the stream. */
+export function isEnd(): bool {
+  return typeOf(item) === END_OF_STREAM
+}

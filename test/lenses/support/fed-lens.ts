@@ -19,7 +19,7 @@ interface FedLens {
   /** Gives arguments as they are written and answers what the lens says of them. */
   set(args: string): Item
   /** One call of `transform`, which takes as many of these as it wants; then the stream is over. */
-  transform(source: Item[]): Item
+  transform(source: readonly Item[] | Iterator<Item>): Item
   /** The bytes of its memory. */
   memoryBytes(): number
 }
@@ -34,17 +34,17 @@ export const error = (text: string): Item => ({ type: 'error', text })
 
 /** The lens of this name that is checked in, without arguments. */
 export function openLens(name: string): FedLens {
-  let source: Item[] = []
+  let source: Iterator<Item> = [].values()
   const module = compiled(name)
   const write = (item: Item): number => writeItem(exports, item)
   const instance = new WebAssembly.Instance(module, {
-    lens: { next: () => write(source.shift() ?? end) },
+    lens: { next: () => write(source.next().value ?? end) },
   })
   const exports = instance.exports as unknown as LensExports
   return {
     set: (text) => readItem(exports, exports.set_param(write({ type: 'document', text }))),
     transform: (items) => {
-      source = items
+      source = 'next' in items ? items : items.values()
       return readItem(exports, exports.transform())
     },
     memoryBytes: () => exports.memory.buffer.byteLength,
@@ -61,16 +61,15 @@ export function openSetLens(name: string, args: object): FedLens {
 
 /** Everything that a lens makes of documents fed at once, before the end of the stream. */
 export function streamed(lens: FedLens, documents: readonly unknown[]): Item[] {
-  const source = documents.map(document)
-  return untilEnd(lens, source)
+  return untilEnd(lens, documents.map(document).values())
 }
 
 /** Everything that it makes of documents of which each is followed by the end of a stream. */
 export function fedSingly(lens: FedLens, documents: readonly unknown[]): Item[] {
-  return documents.flatMap((each) => untilEnd(lens, [document(each)]))
+  return documents.flatMap((each) => untilEnd(lens, [document(each)].values()))
 }
 
-function untilEnd(lens: FedLens, source: Item[]): Item[] {
+function untilEnd(lens: FedLens, source: Iterator<Item>): Item[] {
   const answers: Item[] = []
   for (;;) {
     const item = lens.transform(source)
