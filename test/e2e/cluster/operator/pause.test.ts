@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { requests } from '../../../../operator/api/annotations.ts'
+import { type KubernetesProxy, openKubernetesProxy } from '../support/audited/kubernetes-proxy.ts'
 import type { Cluster } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { madeKinds } from '../support/cluster-objects.ts'
 import { chartRules, type OperatorSpace } from '../support/cluster-operator.ts'
 import { eventually, hostOf, type Namespaced, parked } from '../support/cluster-resources.ts'
-import { type KubernetesProxy, openKubernetesProxy } from '../support/kubernetes-proxy.ts'
 import { testLabels } from '../support/leftovers.ts'
 import { openOperatedCluster } from '../support/operated-cluster.ts'
 
