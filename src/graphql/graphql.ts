@@ -17,14 +17,16 @@ import {
   type QueryBudget,
   type QueryScheduler,
 } from './budget/query-budget.ts'
-import { createCatalog } from './catalog/catalog.ts'
 import type { EntityName } from './catalog/entity.ts'
+import type { ServedView } from './catalog/view-entity.ts'
 import { executePlan } from './execute/execute-plan.ts'
 import type { QueryPlan } from './plan/plan.ts'
 import { createPlanCache, type PlanParts, planFor } from './plan/plan-cache.ts'
 import {
   chooseOperation,
+  firstField,
   type QueryDocument,
+  type QueryOperation,
   readDocument,
   readVariables,
   type Variables,
@@ -32,7 +34,7 @@ import {
 import { isRequestErrors, type RequestErrors, readableError } from './plan/request-errors.ts'
 import { createCidCache } from './rows/block-cids.ts'
 import { createOpenedViews } from './rows/opened-views.ts'
-import { createSchema, entitiesByName } from './schema/schema.ts'
+import { createSchemaKeeper, type SchemaKeeper, type ServedSchema } from './served-schema.ts'
 
 /** What to serve, and how much of it at once. */
 interface GraphqlOptions {
@@ -66,7 +68,13 @@ export interface GraphqlResult {
 
 /** The engine. */
 export interface Graphql {
+  /** As it is now. */
   readonly schema: GraphQLSchema
+  /**
+   * Serves these Views as collections beside the others, and no other Views. Within half a second; what runs goes
+   * on with those that it began with.
+   */
+  setViews(views: readonly ServedView[]): void
   /** The memory that all requests hold together. */
   readonly memory: MemoryPool
   /** The queue of requests that wait for the thread. */
@@ -92,41 +100,56 @@ export interface Graphql {
   ): Promise<GraphqlResult>
   /** The kind of the operation a request asks for; null where the request is not valid. */
   operationKind(request: GraphqlRequest): 'query' | 'subscription' | null
+  /** The name of the View that a valid subscription is about; null where it is about another collection. */
+  subscribedView(request: GraphqlRequest): string | null
   /** Notifies the listeners that a block has become visible. */
   notify(height: number): void
-  /** Listens to `notify`; returns the function that stops it. */
-  onHeight(listener: (height: number) => void): () => void
+  /** Notifies them that the rows of a View at a height have become visible. */
+  notifyRows(view: string, height: number): void
+  /** Listens to both; `view` is null for a block. Returns the function that stops it. */
+  onHeight(listener: (height: number, view: string | null) => void): () => void
+  /** Listens to changes of what is served; returns the function that stops it. */
+  onViews(listener: () => void): () => void
   /** Counts a client that was disconnected because it read too slowly. */
   noteSlowReader(): void
 }
 
 /** Opens the engine. It holds nothing that must be closed; the reader belongs to the caller. */
 export function openGraphql(options: GraphqlOptions, parts: GraphqlParts): Graphql {
-  const catalog = createCatalog(options.network, options.collections)
-  const schema = createSchema(catalog)
   const plans = createPlanCache()
+  const { network, collections } = options
+  const viewListeners = new Set<() => void>()
+  const served = createSchemaKeeper({
+    network,
+    collections,
+    onChange: (names) => {
+      plans.dropViews(names)
+      for (const listener of viewListeners) listener()
+    },
+  })
   const metrics = createGraphqlMetrics(parts.registry, {
     heldBytes: () => memory.heldBytes(),
     planBytes: plans.bytes,
   })
   const memory = createMemoryPool(options.limits.maxHeldBytes, metrics.busy)
   const engine: Engine = {
-    network: options.network,
+    network,
     limits: options.limits,
-    schema,
-    catalog,
-    entities: entitiesByName(catalog),
+    served,
     plans,
     memory,
     metrics,
     scheduler: createQueryScheduler(),
     cids: createCidCache(),
-    standardAnswer: null,
+    standardAnswers: new WeakMap(),
     ...parts,
   }
-  const listeners = new Set<(height: number) => void>()
+  const listeners = new Set<(height: number, view: string | null) => void>()
   return {
-    schema,
+    get schema() {
+      return served.now().schema
+    },
+    setViews: served.setViews,
     memory,
     scheduler: engine.scheduler,
     execute: (request, signal, account) =>
@@ -135,27 +158,43 @@ export function openGraphql(options: GraphqlOptions, parts: GraphqlParts): Graph
       const kinds = ['query', 'subscription'] as const
       return answer(engine, request, { kinds, window: [[from, to]], signal, account })
     },
-    operationKind: (request) => kindOf(engine, request),
+    operationKind: (request) => operationOf(engine, request)?.kind ?? null,
+    subscribedView: (request) => viewOf(engine, request),
     notify(height) {
-      for (const listener of listeners) listener(height)
+      for (const listener of listeners) listener(height, null)
+    },
+    notifyRows(view, height) {
+      for (const listener of listeners) listener(height, view)
     },
     onHeight(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
+    onViews(listener) {
+      viewListeners.add(listener)
+      return () => void viewListeners.delete(listener)
+    },
     noteSlowReader: engine.metrics.cutOff,
   }
 }
 
-interface Engine extends PlanParts, GraphqlParts {
+interface Engine extends GraphqlParts {
   readonly network: string
+  readonly limits: QueryLimits
+  readonly served: SchemaKeeper
+  readonly plans: PlanParts['plans']
   readonly memory: MemoryPool
   readonly metrics: ReturnType<typeof createGraphqlMetrics>
   readonly scheduler: QueryScheduler
   readonly cids: ReturnType<typeof createCidCache>
-  /** The answer to the standard introspection query; null before the first. */
-  standardAnswer: readonly string[] | null
+  /** The answer to the standard introspection query, once it was asked for. */
+  readonly standardAnswers: WeakMap<GraphQLSchema, readonly string[]>
 }
+
+/** The engine with what is served while a request runs. */
+type ServingEngine = Engine & ServedSchema
+
+const serving = (engine: Engine): ServingEngine => ({ ...engine, ...engine.served.now() })
 
 interface Demand {
   readonly kinds: readonly ('query' | 'subscription')[]
@@ -182,7 +221,7 @@ async function answer(
   }
   try {
     if (scheduler.isBusy()) await budget.yieldThread()
-    const found = await run(engine, request, demand, budget)
+    const found = await run(serving(engine), request, demand, budget)
     return isRequestErrors(found)
       ? finish('refused', failed(found))
       : finish('ok', { data: found.data })
@@ -202,7 +241,7 @@ const failed = (errors: RequestErrors): GraphqlResult => ({
 type Found = { readonly data: readonly string[] } | RequestErrors
 
 async function run(
-  engine: Engine,
+  engine: ServingEngine,
   request: GraphqlRequest,
   demand: Demand,
   budget: QueryBudget,
@@ -221,14 +260,15 @@ async function run(
   if (!query.isStandardIntrospection) {
     return { data: await execute(engine, plan, variables, demand, budget) }
   }
-  const known = engine.standardAnswer
+  const known = engine.standardAnswers.get(engine.schema)
   for (const { length } of known ?? []) budget.addBytes(length)
-  engine.standardAnswer = known ?? (await execute(engine, plan, variables, demand, budget))
-  return { data: engine.standardAnswer }
+  const data = known ?? (await execute(engine, plan, variables, demand, budget))
+  engine.standardAnswers.set(engine.schema, data)
+  return { data }
 }
 
 async function execute(
-  { network, catalog, schema, cids, reader }: Engine,
+  { network, catalog, schema, cids, reader }: ServingEngine,
   plan: QueryPlan,
   variables: Variables,
   { window }: Demand,
@@ -243,7 +283,7 @@ async function execute(
   }
 }
 
-function findDocument(engine: Engine, text: string): QueryDocument | RequestErrors {
+function findDocument(engine: ServingEngine, text: string): QueryDocument | RequestErrors {
   const known = engine.plans.findDocument(text)
   engine.metrics.planned(known === undefined ? 'text' : 'cache')
   if (known !== undefined) return known
@@ -252,14 +292,21 @@ function findDocument(engine: Engine, text: string): QueryDocument | RequestErro
   return query
 }
 
-function kindOf(engine: Engine, request: GraphqlRequest): 'query' | 'subscription' | null {
+/** The operation of a request; null where it is not valid. */
+function operationOf(engine: Engine, request: GraphqlRequest): QueryOperation | null {
   try {
-    const query = findDocument(engine, request.query)
-    return isRequestErrors(query) ? null : chooseOperation(query, request.operationName).kind
+    const query = findDocument(serving(engine), request.query)
+    return isRequestErrors(query) ? null : chooseOperation(query, request.operationName)
   } catch (error) {
     if (error instanceof GraphQLError) return null
     throw error
   }
+}
+
+function viewOf(engine: Engine, request: GraphqlRequest): string | null {
+  const operation = operationOf(engine, request)
+  if (operation === null) return null
+  return engine.served.now().entities.get(firstField(operation) ?? '')?.view?.name ?? null
 }
 
 function notStreamed(): GraphQLError {

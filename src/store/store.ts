@@ -216,6 +216,8 @@ export interface StoredViewRows {
   /** Number of rows. */
   readonly count: number
   readonly chunkCount: number
+  /** The chunk of the row at a position, counted from the first row of the block. */
+  chunkOf(position: number): number
   /**
    * Unpacks a chunk of at most 64 rows, or returns the cached one; `values(position)` is a row for `readRow`, its
    * position counted from the first row of the block. Not to be changed.

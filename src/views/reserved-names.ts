@@ -5,7 +5,7 @@ import { collections } from '../primitives/collections.ts'
 export const collectionNames: readonly string[] = [...Object.keys(collections), 'AttestationRecord']
 
 /** Types that no View can be named after, besides those with two underscores. */
-export const reservedTypeNames: ReadonlySet<string> = new Set([
+const reservedTypeNames: ReadonlySet<string> = new Set([
   ...collectionNames,
   ...['Query', 'Mutation', 'Subscription'],
   ...['String', 'Int', 'Float', 'Boolean', 'ID', 'BigInt', 'JSON', 'Quantity'],
@@ -18,11 +18,25 @@ export const reservedTypeNames: ReadonlySet<string> = new Set([
     'Ordering',
     'ValueFormat',
   ],
-  ...['ID', 'String', 'StringList', 'Quantity', 'Int', 'Boolean'].map(
-    (name) => `${name}OperatorBlock`,
-  ),
-  'StringFilterArg',
 ])
+
+/** How the names of types end that every View has beside its own. */
+const reservedEndings: readonly string[] = [
+  'FilterArg',
+  'OrderArg',
+  'NumericFieldsArg',
+  'OperatorBlock',
+]
+
+/** Whether no View can be named so: the name of a type, of a field beside the collections, or of what belongs to one. */
+export function isReservedTypeName(name: string): boolean {
+  return (
+    reservedTypeNames.has(name) ||
+    reservedFieldNames.has(name) ||
+    reservedEndings.some((ending) => name.endsWith(ending)) ||
+    collectionNames.some((collection) => name === `${collection}Field`)
+  )
+}
 
 /** Fields that every collection has without declaring them. */
 export const reservedFieldNames: ReadonlySet<string> = new Set([

@@ -9,7 +9,7 @@ import {
   type TypeNode,
 } from 'graphql'
 import { invariant } from '../errors.ts'
-import { reservedFieldNames, reservedTypeNames } from './reserved-names.ts'
+import { isReservedTypeName, reservedFieldNames } from './reserved-names.ts'
 import { parseText, wrongNode } from './source-text.ts'
 
 /** What a value of a row is; text of a whole number for `BigInt`, anything for `JSON`. */
@@ -87,7 +87,7 @@ function onlyType([first, second]: readonly DefinitionNode[]): ObjectTypeDefinit
 
 function checkName({ name }: ObjectTypeDefinitionNode): void {
   const { value } = name
-  if (reservedTypeNames.has(value))
+  if (isReservedTypeName(value))
     throw wrongNode('SDL', name, `the name ${value} is taken`, 'Choose another name for the type.')
   if (value.includes('__') || value.startsWith('_'))
     throw wrongNode(

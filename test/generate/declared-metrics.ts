@@ -35,7 +35,7 @@ export interface DeclaredMetric {
 export type MetricsProgram = 'generator' | 'host' | 'operator'
 
 const never = (): number => 0
-const graphql = { onHeight: () => () => undefined }
+const graphql = { onHeight: () => () => undefined, onViews: () => () => undefined }
 
 const declarations: Readonly<Record<MetricsProgram, (registry: Registry) => void>> = {
   generator(registry) {

@@ -4,16 +4,25 @@
  * document stores (ids, votes, a seal's CIDs) are added here, so that filters, orders, groups and
  * aggregates treat all of them alike.
  */
+import type { FieldNode } from 'graphql'
 import type { ByteWriter } from '../../primitives/cbor.ts'
-import type { CollectionName, FieldKind, Section, Value } from '../../primitives/collections.ts'
+import type { CollectionName, FieldKind, Section } from '../../primitives/collections.ts'
+import type { JsonValue } from '../../views/row-values.ts'
 import type { BlockView } from '../rows/block-view.ts'
 import type { Row } from '../rows/row.ts'
+import type { ViewRows } from '../rows/view-rows.ts'
 
-/** Everything that has a field of its own on Query. */
+/** The entities that do not depend on which Views there are. */
 export type EntityName = CollectionName | 'AttestationRecord'
 
+/**
+ * Kinds that only fields of Views have: text, of which 0x hex is compared without regard to case (`name` is shown
+ * as an ID), numbers of 64 bits, whole numbers of any size as decimal text, and whatever JSON can say.
+ */
+type RowKind = 'string' | 'name' | 'float' | 'bigint' | 'json'
+
 /** A field's kind, or `id` for docIDs. */
-export type AttributeKind = FieldKind | 'id'
+export type AttributeKind = FieldKind | RowKind | 'id'
 
 /**
  * How an attribute runs along the chain: `height` is the block's height; `place` never falls from
@@ -32,7 +41,7 @@ export interface Attribute {
   readonly course?: Course
   /** The same for all rows of a block, and known without reading one. */
   readonly ofBlock?: true
-  read(row: Row): Value
+  read(row: Row): JsonValue
   /** Writes the value as JSON text; set where that is cheaper than to read it. */
   readonly write?: (out: ByteWriter, row: Row) => void
 }
@@ -41,7 +50,7 @@ export interface Attribute {
 export interface RowLink {
   readonly field: string
   readonly description: string
-  readonly target: EntityName
+  readonly target: string
   readonly many: boolean
   /** First and end position among the target's rows; a single link spans one. */
   span(row: Row): readonly [start: number, end: number]
@@ -49,8 +58,8 @@ export interface RowLink {
 
 /** One kind of row. */
 export interface Entity {
-  readonly name: EntityName
-  /** With the network's prefix: the GraphQL type. */
+  readonly name: string
+  /** The GraphQL type: with the network's prefix, but for a View the same as its name. */
   readonly typeName: string
   readonly description: string
   /** Where its documents are stored; null for what is derived from seals. */
@@ -59,16 +68,28 @@ export interface Entity {
   readonly attributes: ReadonlyMap<string, Attribute>
   readonly links: ReadonlyMap<string, RowLink>
   rowsIn(block: BlockView): number
+  /** Where its rows are, for a View. */
+  readonly view?: ViewSource
   /** Set where no store keeps such documents yet: every list of them is empty. */
   readonly isEmpty?: true
 }
 
+/** What a View's rows are read with. */
+export interface ViewSource extends ViewRows {
+  /** 0x and 64 digits. */
+  readonly id: string
+  /** Positions of `@index` fields in the SDL, by name. */
+  readonly indexed: ReadonlyMap<string, number>
+  /** What it reads: a field of Query in plain GraphQL. */
+  readonly selection: FieldNode
+}
+
 /** The entities that a program serves, by name. */
-export type Catalog = ReadonlyMap<EntityName, Entity>
+export type Catalog = ReadonlyMap<string, Entity>
 
 /** The number kinds: what ranges compare as numbers and aggregates add up. */
 export function isNumeric(kind: AttributeKind): boolean {
-  return kind === 'int' || kind === 'quantity'
+  return kind === 'int' || kind === 'quantity' || kind === 'float' || kind === 'bigint'
 }
 
 /** The attribute of a name in either spelling. */

@@ -2,7 +2,7 @@
  * Adds up values one at a time. Nulls are skipped; quantities are added exactly and rounded to a
  * 64-bit float at the end, which is what GraphQL's Float can carry.
  */
-import type { Value } from '../../primitives/collections.ts'
+import type { JsonValue } from '../../views/row-values.ts'
 import type { AttributeKind } from '../catalog/entity.ts'
 import type { Fold } from '../catalog/spelling.ts'
 
@@ -28,13 +28,13 @@ export function addCount(accumulator: Accumulator, rows: number): void {
 }
 
 /** Adds a value, for all others. */
-export function addValue(accumulator: Accumulator, kind: AttributeKind, value: Value): void {
+export function addValue(accumulator: Accumulator, kind: AttributeKind, value: JsonValue): void {
   if (value === null || typeof value === 'object') return
   const isFirst = accumulator.count++ === 0
   if (accumulator.fold === 'MIN' || accumulator.fold === 'MAX') {
     const pick = accumulator.fold === 'MIN' ? Math.min : Math.max
     accumulator.number = isFirst ? Number(value) : pick(accumulator.number, Number(value))
-  } else if (kind === 'quantity') accumulator.exact += BigInt(value)
+  } else if (kind === 'quantity' || kind === 'bigint') accumulator.exact += BigInt(String(value))
   else accumulator.number += Number(value)
 }
 

@@ -9,8 +9,9 @@ import { findCommits } from './find-commits.ts'
 import { groupRequest, rootGroups } from './group.ts'
 import { introspect } from './introspect.ts'
 import { itemPieces } from './json-text.ts'
-import { renderGroups, renderRows, rowRequest } from './render-rows.ts'
+import { renderGroups, renderRows } from './render-rows.ts'
 import { rootAggregate } from './root-aggregate.ts'
+import { rowRequest } from './row-request.ts'
 import { type Run, scanOf } from './run.ts'
 
 /**

@@ -3,7 +3,7 @@
  * at the end where an order, a limit or an inner aggregate asks for it.
  */
 import { invariant } from '../../errors.ts'
-import type { Value } from '../../primitives/collections.ts'
+import type { JsonValue } from '../../views/row-values.ts'
 import type { MemoryReservation } from '../budget/query-budget.ts'
 import type { Entity } from '../catalog/entity.ts'
 import { foldOf } from '../catalog/spelling.ts'
@@ -145,7 +145,7 @@ async function addLate(
 /** Rows with equal keys. */
 export interface Group {
   /** In the order of the selection's keys. */
-  readonly values: readonly Value[]
+  readonly values: readonly JsonValue[]
   /** The first member in chain order. */
   readonly first: Row
   /** All members in chain order, where something needs them. */

@@ -3,7 +3,7 @@
  * aliases (`_alias`) after it; order, offset and limit count groups. Where it can be, a value is
  * added when its row arrives, so that no rows are kept.
  */
-import type { Value } from '../../primitives/collections.ts'
+import type { JsonValue } from '../../views/row-values.ts'
 import type { MemoryReservation } from '../budget/query-budget.ts'
 import { findAttribute } from '../catalog/entity.ts'
 import { type AliasScope, noAliases, toCondition } from '../filter/filter.ts'
@@ -103,7 +103,7 @@ async function makeGroups(
   const { selection } = list
   const folds = foldsOf(run, selection)
   const keepsRows = needsRows(selection, folds)
-  const groups = new Map<Value, Group>()
+  const groups = new Map<JsonValue, Group>()
   let held = 0
   await feed(
     (row) => {
@@ -143,7 +143,7 @@ const isMembers = ({ type }: { readonly type: string }): boolean => type === 'me
 const copyOf = (row: Row): Row => rowAt(row.block, row.position)
 
 function groupOf(
-  groups: Map<Value, Group>,
+  groups: Map<JsonValue, Group>,
   selection: GroupSelection,
   folds: readonly GroupFold[],
   row: Row,

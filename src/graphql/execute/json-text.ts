@@ -2,12 +2,12 @@
  * Answers are written as JSON text while rows are read: neither an object for each row nor a pass
  * over all of them at the end.
  */
-import type { Value } from '../../primitives/collections.ts'
+import type { JsonValue } from '../../views/row-values.ts'
 import type { QueryBudget } from '../budget/query-budget.ts'
 import type { Attribute } from '../catalog/entity.ts'
 
 /** The JSON text of a value. */
-type WriteValue = (value: Value) => string
+type WriteValue = (value: JsonValue) => string
 
 /**
  * Writes the values of an attribute. Those of stored documents are hex and docIDs except for free text,
@@ -19,11 +19,11 @@ export function writerFor({ kind, list }: Attribute, isStored: boolean): WriteVa
   return list ? quotedItems : quoted
 }
 
-function quoted(value: Value): string {
+function quoted(value: JsonValue): string {
   return value === null ? 'null' : `"${String(value)}"`
 }
 
-function quotedItems(value: Value): string {
+function quotedItems(value: JsonValue): string {
   if (!Array.isArray(value)) return 'null'
   return value.length === 0 ? '[]' : `["${value.join('","')}"]`
 }

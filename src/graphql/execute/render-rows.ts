@@ -3,10 +3,10 @@
  * rows linked to them. Only what is selected is read, and limits are checked while the answer grows.
  */
 import type { ByteWriter } from '../../primitives/cbor.ts'
-import type { Section, Value } from '../../primitives/collections.ts'
+import type { Section } from '../../primitives/collections.ts'
+import type { JsonValue } from '../../views/row-values.ts'
 import type { RowLink } from '../catalog/entity.ts'
 import { noAliases, toCondition } from '../filter/filter.ts'
-import { type ListRequest, toListRequest } from '../filter/list-request.ts'
 import { toMatcher } from '../filter/predicate.ts'
 import type {
   ConstantField,
@@ -25,23 +25,17 @@ import { bytesOf } from '../rows/stored-value.ts'
 import { putText } from '../rows/write-value.ts'
 import { type ChildSelector, createChildSelector, rowsOfSpan } from '../scan/child-rows.ts'
 import { selectAmong } from '../scan/select-rows.ts'
-import { aliasScope } from './alias-scope.ts'
 import { versionOf } from './commit-view.ts'
+import { eachOf } from './each-of.ts'
 import { groupRequest, groupsAmong } from './group.ts'
 import { type Group, groupFold } from './group-fold.ts'
 import { listText, writerFor } from './json-text.ts'
 import { proofOf, sealProofOf } from './proof-view.ts'
 import { type ObjectColumn, renderObjects } from './render-objects.ts'
 import { rowAggregate } from './row-aggregate.ts'
+import { rowRequest } from './row-request.ts'
+import { sourcesOf } from './row-source.ts'
 import { coerceArguments, oncePerRun, type Run } from './run.ts'
-
-/** What a list of rows asks for, with the variables of the request. */
-export const rowRequest: (run: Run, list: RowListPlan) => ListRequest = oncePerRun(
-  (run, { entity, source, selection }) => {
-    const args = coerceArguments(run, source)
-    return toListRequest(run.catalog, entity, args, aliasScope(run, selection), source.node)
-  },
-)
 
 // --- Rows -----------------------------------------------------------------------------------
 
@@ -70,6 +64,8 @@ function columnOf(run: Run, field: RowField, { entity }: RowSelection): ObjectCo
       const aggregate = rowAggregate(run, field)
       return slowColumn(run, key, (row) => JSON.stringify(aggregate(row)))
     }
+    case 'source':
+      return { key, texts: (rows) => sourcesOf(run, rows, field, renderRows) }
     case 'version':
       return section === null ? textColumn(key, () => '[]') : versionColumn(run, field, section)
     case 'proof':
@@ -226,21 +222,6 @@ async function renderLists(
   })
 }
 
-/** Like map, one after the other, yielding the thread in between. */
-async function eachOf<T, R>(
-  { session: { budget } }: Run,
-  items: readonly T[],
-  toResult: (item: T) => R | Promise<R>,
-): Promise<readonly R[]> {
-  const results: R[] = []
-  for (const item of items) {
-    const result = toResult(item)
-    results.push(result instanceof Promise ? await result : result)
-    if (budget.shouldYield()) await budget.yieldThread()
-  }
-  return results
-}
-
 /**
  * Reads the arguments of a list and of everything below it, so that what is wrong with them shows before there
  * are rows. Throws GraphQLError as reading the rows would.
@@ -339,6 +320,6 @@ function groupColumn(run: Run, field: GroupField, aggregate: number): ObjectColu
   }
 }
 
-function keyValue(value: Value, render: Render | null): Value {
+function keyValue(value: JsonValue, render: Render | null): JsonValue {
   return render === null ? value : render(value)
 }

@@ -3,7 +3,7 @@
  */
 import type { FieldNode } from 'graphql'
 import { invariant } from '../../errors.ts'
-import type { Value } from '../../primitives/collections.ts'
+import type { JsonValue } from '../../views/row-values.ts'
 import { refusal } from '../budget/limits.ts'
 import { type AttributeKind, type Entity, findAttribute } from '../catalog/entity.ts'
 import { foldOf } from '../catalog/spelling.ts'
@@ -19,7 +19,7 @@ import { coerceArguments, oncePerRun, type Run } from './run.ts'
 /** Reads what an aggregate adds up for one row. */
 export interface ValueReader {
   readonly kind: AttributeKind
-  read(row: Row): Value
+  read(row: Row): JsonValue
 }
 
 /** An aggregate over what belongs to one row. */

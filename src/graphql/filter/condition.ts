@@ -2,7 +2,7 @@
  * A filter in the form that the rest of this room works with: a tree over attributes and links,
  * simplified so that what restricts nothing is gone.
  */
-import type { Value } from '../../primitives/collections.ts'
+import type { JsonValue } from '../../views/row-values.ts'
 import type { Attribute, AttributeKind, Entity, RowLink } from '../catalog/entity.ts'
 import type { Row } from '../rows/row.ts'
 import type { Operand, Operator } from './value-test.ts'
@@ -10,7 +10,7 @@ import type { Operand, Operator } from './value-test.ts'
 /** A value a request computes for a row, such as an aggregate that an alias stands for. */
 export interface Computed {
   readonly kind: AttributeKind
-  read(row: Row): Value
+  read(row: Row): JsonValue
 }
 
 /** One node of a filter. */

@@ -6,8 +6,9 @@ import { maxPatternLength, refusal } from '../budget/limits.ts'
 import type { Attribute, AttributeKind } from '../catalog/entity.ts'
 import { canonicalOperator } from '../catalog/spelling.ts'
 import { parseHexQuantity } from '../rows/quantity.ts'
+import { parseWholeNumber } from '../rows/whole-number.ts'
 import type { ElementCondition } from './condition.ts'
-import { type Operand, type Operator, type ValueTest, valueTest } from './value-test.ts'
+import { hexLowered, type Operand, type Operator, type ValueTest, valueTest } from './value-test.ts'
 
 /** An object of coerced arguments. */
 type Input = Readonly<Record<string, unknown>>
@@ -62,13 +63,46 @@ function patternOf(kind: AttributeKind, pattern: string): string {
 /** One operand, as values of the attribute are written. */
 export function singleOperand(attribute: Attribute, value: unknown): Operand {
   if (value === null || value === undefined) return null
-  if (attribute.kind === 'quantity') return quantityOperand(attribute, value)
-  if (attribute.kind === 'int') return Number(value)
-  if (attribute.kind === 'boolean') return value === true
-  const text = String(value)
-  if (!lowerCased.has(attribute.kind)) return text
-  return attribute.kind === 'id' ? text.toLowerCase() : hexOperand(attribute, text)
+  switch (attribute.kind) {
+    case 'quantity':
+      return quantityOperand(attribute, value)
+    case 'bigint':
+      return wholeNumberOperand(attribute, value)
+    case 'int':
+    case 'float':
+      return Number(value)
+    case 'boolean':
+      return value === true
+    case 'json':
+      throw jsonOperand(attribute)
+    case 'string':
+    case 'name':
+      return hexLowered(String(value))
+    case 'text':
+      return String(value)
+    case 'id':
+      return String(value).toLowerCase()
+    default:
+      return hexOperand(attribute, String(value))
+  }
 }
+
+function wholeNumberOperand(attribute: Attribute, value: unknown): string {
+  const parsed = parseWholeNumber(value)
+  if (parsed !== undefined) return parsed
+  throw refusal(
+    'GRAPHQL_CONDITION_INVALID',
+    `The field ${attribute.name} is a whole number and cannot be compared with ${JSON.stringify(value)}.`,
+    'Write decimal text ("-1000"), 0x hex ("0x3e8") or a whole number.',
+  )
+}
+
+const jsonOperand = ({ name }: Attribute): Error =>
+  refusal(
+    'GRAPHQL_CONDITION_INVALID',
+    `The field ${name} is JSON, of which a filter knows only whether it has a value.`,
+    'Write {_eq: null} or {_neq: null}.',
+  )
 
 /** Hex in any case; empty text is what some applications write for no value. */
 const hexText = /^(?:0x[0-9a-f]*)?$/i

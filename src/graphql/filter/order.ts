@@ -4,7 +4,7 @@
  */
 import type { ASTNode } from 'graphql'
 import { invariant } from '../../errors.ts'
-import type { Value } from '../../primitives/collections.ts'
+import type { JsonValue } from '../../views/row-values.ts'
 import { maxOrderKeys, refusal } from '../budget/limits.ts'
 import {
   type AttributeKind,
@@ -27,7 +27,7 @@ export interface OrderKey {
   readonly course?: Course
   /** The same for all rows of a block. */
   readonly ofBlock: boolean
-  read(row: Row): Value
+  read(row: Row): JsonValue
 }
 
 /** How the rows of an order come about. */
@@ -185,7 +185,7 @@ export function planWithin(keys: readonly OrderKey[]): 'ascending' | 'descending
 /** A row with its keys read once. */
 export interface Ranked {
   readonly row: Row
-  readonly keys: readonly Value[]
+  readonly keys: readonly JsonValue[]
 }
 
 /** Reads a row's keys. */

@@ -3,7 +3,7 @@
  * and computed values last.
  */
 import { documentCid } from '../../primitives/cid.ts'
-import type { Value } from '../../primitives/collections.ts'
+import type { JsonValue } from '../../views/row-values.ts'
 import { rowDocID } from '../catalog/catalog.ts'
 import type { Attribute, Entity, RowLink } from '../catalog/entity.ts'
 import type { BlockView } from '../rows/block-view.ts'
@@ -11,7 +11,7 @@ import { moveTo, type Row, rowAt } from '../rows/row.ts'
 import { bytesOf } from '../rows/stored-value.ts'
 import { comparisonsOf, type FilterCondition } from './condition.ts'
 import { elementTest } from './operand.ts'
-import { type ValueTest, valueTest } from './value-test.ts'
+import { hexLowered, type ValueTest, valueTest } from './value-test.ts'
 
 /** Decides whether a row matches. */
 type Predicate = (row: Row) => boolean
@@ -155,7 +155,8 @@ function elementsPredicate(
 }
 
 /** Calldata and log data, of which some are as long as all other values of their block together. */
-const mayBeLong = ({ kind }: Attribute): boolean => kind === 'data'
+const mayBeLong = ({ kind }: Attribute): boolean =>
+  kind === 'data' || kind === 'string' || kind === 'name'
 
 /** Characters that take as long as a comparison of a short value. */
 const charactersAsComparison = 64
@@ -170,9 +171,11 @@ function longPredicate(read: Attribute['read'], test: ValueTest): Predicate {
   }
 }
 
-function isSameList(value: Value, items: readonly Value[] | null): boolean {
+function isSameList(value: JsonValue, items: readonly JsonValue[] | null): boolean {
   if (items === null || !Array.isArray(value)) return items === value
-  return value.length === items.length && value.every((one, index) => one === items[index])
+  return (
+    value.length === items.length && value.every((one, index) => hexLowered(one) === items[index])
+  )
 }
 
 function manyPredicate(link: RowLink, part: Predicate, comparisons: number): Predicate {
@@ -202,11 +205,11 @@ function onePredicate(link: RowLink, part: Predicate, comparisons: number): Pred
 }
 
 function cidPredicate(entity: Entity, wanted: Uint8Array): Predicate {
-  const { section, name } = entity
-  if (section === null || name === 'AttestationRecord') return () => false
+  const { section } = entity
+  if (section === null) return () => false
   return (row) => {
     const { network } = row.block.session
-    const cid = documentCid(network, name, rowDocID(row, section), bytesOf(row, section))
+    const cid = documentCid(network, section, rowDocID(row, section), bytesOf(row, section))
     return Buffer.compare(cid, wanted) === 0
   }
 }
@@ -228,7 +231,7 @@ function sharedReads(condition: FilterCondition): Reads {
 function readOnce({ read }: Attribute): Attribute['read'] {
   let block: BlockView | undefined
   let position = 0
-  let value: Value = null
+  let value: JsonValue = null
   return (row) => {
     if (row.block !== block || row.position !== position) {
       value = read(row)

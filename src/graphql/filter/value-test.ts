@@ -2,12 +2,13 @@
  * The operators on one value, with the dialect's rules for null: `_neq: x` and `_nin` match rows
  * without a value, ranges and patterns do not, `_gt: null` means "has a value".
  */
-import type { Value } from '../../primitives/collections.ts'
+import type { JsonValue } from '../../views/row-values.ts'
 import type { AttributeKind } from '../catalog/entity.ts'
 import { compareQuantities } from '../rows/quantity.ts'
+import { compareWholeNumbers } from '../rows/whole-number.ts'
 
 /** A predicate over one value. */
-export type ValueTest = (value: Value) => boolean
+export type ValueTest = (value: JsonValue) => boolean
 
 /** An operand as `operandOf` returns it. */
 export type Operand = string | number | boolean | null
@@ -31,11 +32,12 @@ export type Operator =
  * Orders two values of a kind: null is smallest, false before true, quantities as numbers, text by
  * code unit.
  */
-export function compareValues(kind: AttributeKind, a: Value, b: Value): number {
+export function compareValues(kind: AttributeKind, a: JsonValue, b: JsonValue): number {
   if (a === b) return 0
   if (a === null) return -1
   if (b === null) return 1
   if (kind === 'quantity') return compareQuantities(String(a), String(b))
+  if (kind === 'bigint') return compareWholeNumbers(String(a), String(b))
   return a < b ? -1 : 1
 }
 
@@ -46,8 +48,11 @@ export function valueTest(
   operand: Operand | readonly Operand[],
 ): ValueTest {
   if (operator === '_in' || operator === '_nin') {
-    const members = new Set<Value>(Array.isArray(operand) ? operand : [operand as Operand])
-    return operator === '_in' ? (value) => members.has(value) : (value) => !members.has(value)
+    const members = new Set<JsonValue>(Array.isArray(operand) ? operand : [operand as Operand])
+    const isMember = isFreeText(kind)
+      ? (value: JsonValue) => members.has(hexLowered(value))
+      : (value: JsonValue) => members.has(value)
+    return operator === '_in' ? isMember : negated(isMember)
   }
   return singleTest(kind, operator, operand as Operand)
 }
@@ -57,9 +62,9 @@ type SingleOperator = Exclude<Operator, '_in' | '_nin'>
 function singleTest(kind: AttributeKind, operator: SingleOperator, operand: Operand): ValueTest {
   switch (operator) {
     case '_eq':
-      return (value) => value === operand
+      return equalTest(kind, operand)
     case '_neq':
-      return (value) => value !== operand
+      return negated(equalTest(kind, operand))
     case '_gt':
     case '_geq':
     case '_lt':
@@ -74,6 +79,26 @@ function singleTest(kind: AttributeKind, operator: SingleOperator, operand: Oper
     case '_nilike':
       return negated(anyCaseTest(kind, operand))
   }
+}
+
+function equalTest(kind: AttributeKind, operand: Operand): ValueTest {
+  if (isFreeText(kind) && isHexText(operand)) return (value) => hexLowered(value) === operand
+  return (value) => value === operand
+}
+
+/** The text of a View's rows is written by its lenses, in any case. */
+const isFreeText = (kind: AttributeKind): boolean => kind === 'string' || kind === 'name'
+
+const hexText = /^0x[0-9a-f]*$/i
+
+/** Hex of any case, which is compared in lower case. */
+function isHexText(value: JsonValue): value is string {
+  return typeof value === 'string' && hexText.test(value)
+}
+
+/** Hex in lower case; all else as it is. */
+export function hexLowered<T extends JsonValue>(value: T): T | string {
+  return isHexText(value) ? value.toLowerCase() : value
 }
 
 const negated =
@@ -100,10 +125,10 @@ const outcomes = {
 
 /** Null is the smallest value. */
 const nullBound = {
-  _gt: (value: Value) => value !== null,
+  _gt: (value: JsonValue) => value !== null,
   _geq: () => true,
   _lt: () => false,
-  _leq: (value: Value) => value === null,
+  _leq: (value: JsonValue) => value === null,
 } as const
 
 /**
@@ -120,7 +145,7 @@ function likeTest(pattern: Operand, ignoreCase: boolean): ValueTest {
 /** Only free text has upper case. */
 function anyCaseTest(kind: AttributeKind, pattern: Operand): ValueTest {
   const lower = pattern === null ? null : String(pattern).toLowerCase()
-  return likeTest(lower, kind === 'text')
+  return likeTest(lower, kind === 'text' || isFreeText(kind))
 }
 
 type TextMatcher = (text: string) => boolean

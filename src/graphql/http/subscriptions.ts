@@ -35,7 +35,10 @@ export const defaultSubscriptionLimits: SubscriptionLimits = {
 
 /** What subscriptions work with. */
 interface SubscriptionParts {
-  readonly graphql: Pick<Graphql, 'executeAt' | 'onHeight' | 'memory'>
+  readonly graphql: Pick<
+    Graphql,
+    'executeAt' | 'onHeight' | 'onViews' | 'subscribedView' | 'memory'
+  >
   readonly registry: Registry
   readonly log: Logger
 }
@@ -56,6 +59,8 @@ export interface Subscriptions {
 /** One distinct request and its subscribers. */
 interface Feed {
   readonly request: GraphqlRequest
+  /** The View whose rows are sent, which come after their block; null for what comes with it. */
+  readonly view: string | null
   readonly readers: Set<EventStream>
   readonly pending: number[]
   readonly controller: AbortController
@@ -83,7 +88,8 @@ export function openSubscriptions(
   const readers = (): EventStream[] => [...feeds.values()].flatMap((feed) => [...feed.readers])
   const metrics = createSubscriptionMetrics(parts.registry, () => readers().length)
   const hub: Hub = { ...parts, limits, feeds, streams, metrics }
-  const stopListening = parts.graphql.onHeight((height) => noteHeight(hub, height))
+  const stopListening = parts.graphql.onHeight((height, view) => noteHeight(hub, height, view))
+  const stopWatching = parts.graphql.onViews(() => endGone(hub))
   const heart = setInterval(() => {
     for (const reader of readers()) reader.beat()
   }, limits.heartbeatMs)
@@ -95,6 +101,7 @@ export function openSubscriptions(
     close() {
       isClosed = true
       stopListening()
+      stopWatching()
       clearInterval(heart)
       for (const stream of [...streams]) stream.end()
     },
@@ -120,12 +127,13 @@ async function subscribe(hub: Hub, request: GraphqlRequest, stream: EventStream)
 const keyOf = ({ query, operationName, variables }: GraphqlRequest): string =>
   JSON.stringify([query, operationName ?? null, variables ?? null])
 
-function feedOf({ feeds }: Hub, request: GraphqlRequest): Feed {
+function feedOf({ feeds, graphql }: Hub, request: GraphqlRequest): Feed {
   const key = keyOf(request)
   const known = feeds.get(key)
   if (known !== undefined) return known
   const feed: Feed = {
     request,
+    view: graphql.subscribedView(request),
     readers: new Set(),
     pending: [],
     controller: new AbortController(),
@@ -143,8 +151,9 @@ function leave({ feeds }: Hub, feed: Feed, stream: EventStream): void {
   if (feeds.get(key) === feed) feeds.delete(key)
 }
 
-function noteHeight(hub: Hub, height: number): void {
+function noteHeight(hub: Hub, height: number, view: string | null): void {
   for (const feed of [...hub.feeds.values()]) {
+    if (feed.view !== view) continue
     if (feed.pending.length >= hub.limits.maxPendingHeights) {
       for (const reader of [...feed.readers]) endLate(hub, reader)
       continue
@@ -210,6 +219,14 @@ function deliver(
   onTaken()
 }
 
+/** Ends the streams of Views that are no longer served. */
+function endGone({ feeds, graphql }: Hub): void {
+  for (const { view, request, readers } of [...feeds.values()]) {
+    if (view === null || graphql.subscribedView(request) === view) continue
+    for (const reader of [...readers]) reader.end(nextEvent(failureText(gone(view))))
+  }
+}
+
 /** A subscriber that reads too slowly must know that events are missing. */
 function endLate({ log, metrics }: Hub, reader: EventStream): void {
   metrics.late.inc()
@@ -227,6 +244,13 @@ const tooSlow = (): GraphQLError =>
     'GRAPHQL_SUBSCRIBER_SLOW',
     'Events come faster than this subscriber reads them; some are lost.',
     'Subscribe again, and query the blocks in between; select fewer fields or filter if it happens often.',
+  )
+
+const gone = (view: string): GraphQLError =>
+  refusal(
+    'GRAPHQL_VIEW_GONE',
+    `The View ${view} is no longer served.`,
+    'Ask the operator why; GET /api/v0/views lists those that are.',
   )
 
 const tooLarge = (maxBytes: number): GraphQLError =>

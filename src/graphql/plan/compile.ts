@@ -10,7 +10,7 @@ import {
 } from 'graphql'
 import { invariant } from '../../errors.ts'
 import { refusal } from '../budget/limits.ts'
-import { type Entity, findAttribute } from '../catalog/entity.ts'
+import { type Entity, findAttribute, type ViewSource } from '../catalog/entity.ts'
 import { foldOf, isGroupField } from '../catalog/spelling.ts'
 import { type CollectedFields, collectFields, type ShapeVariables } from './collect-fields.ts'
 import {
@@ -131,6 +131,8 @@ function compileField(
     return { type: 'version', key, fields: namedFields(compilation, nodes, depth) }
   if (name === '_proof')
     return { type: 'proof', key, fields: namedFields(compilation, nodes, depth) }
+  if (name === '_source' && entity.view !== undefined)
+    return { type: 'source', key, view: entity.view, list: compileSource(compilation, entity.view) }
   if (isGroupField(name)) throw strayGroup(name, node)
   const source = toSource(compilation, objectOf(compilation, entity), node)
   const attribute = findAttribute(entity, name)
@@ -153,6 +155,15 @@ function compileField(
   }
   const selection = compileRows(compilation, target, nodes, depth + 1)
   return { type: 'one', key, link, target, source, selection }
+}
+
+/** What a View reads, as its author wrote it. */
+function compileSource(compilation: Compilation, { selection }: ViewSource): ListPlan {
+  const root = compilation.schema.getQueryType()
+  const entity = compilation.entities.get(selection.name.value)
+  invariant(isObjectType(root) && entity !== undefined, 'a View reads a collection')
+  const constant = { ...compilation, omitted: new Set<string>() }
+  return compileList(constant, entity, toSource(constant, root, selection), [selection], 2)
 }
 
 function strayGroup(name: string, node: FieldNode): Error {

@@ -27,6 +27,8 @@ const overheadBytes = 512
 interface PlanCache {
   findDocument(text: string): QueryDocument | undefined
   keepDocument(text: string, document: QueryDocument): void
+  /** Forgets the documents that depend on these Views, and those about the schema. */
+  dropViews(names: ReadonlySet<string>): void
   /** A plan of an operation; `shape` is what it depends on, as text. */
   findPlan(operation: QueryOperation, shape: string): QueryPlan | undefined
   keepPlan(operation: QueryOperation, shape: string, plan: QueryPlan): void
@@ -55,6 +57,11 @@ export function createPlanCache(): PlanCache {
   return {
     findDocument: (text) => documents.get(text),
     keepDocument: (text, document) => void documents.set(text, document),
+    dropViews(names) {
+      for (const [text, { views, isIntrospective }] of documents.entries()) {
+        if (isIntrospective || [...views].some((name) => names.has(name))) documents.delete(text)
+      }
+    },
     findPlan: (operation, shape) => plans.get(keyOf(operation, shape)),
     keepPlan(operation, shape, plan) {
       const key = keyOf(operation, shape)

@@ -3,8 +3,8 @@
  * query text and run with other variables each time.
  */
 import type { FieldNode, GraphQLField } from 'graphql'
-import type { Value } from '../../primitives/collections.ts'
-import type { Attribute, Entity, RowLink } from '../catalog/entity.ts'
+import type { JsonValue } from '../../views/row-values.ts'
+import type { Attribute, Entity, RowLink, ViewSource } from '../catalog/entity.ts'
 import type { Fold } from '../catalog/spelling.ts'
 
 /** Arguments to be coerced with the variables of a request. */
@@ -16,13 +16,13 @@ export interface ArgumentSource {
 }
 
 /** A value as the answer shows it. */
-export type Render = (value: Value) => Value
+export type Render = (value: JsonValue) => JsonValue
 
 /** A field whose value is known before anything is read. */
 export interface ConstantField {
   readonly type: 'constant'
   readonly key: string
-  readonly value: Value
+  readonly value: JsonValue
 }
 
 /** One field of a row's answer. */
@@ -49,6 +49,13 @@ export type RowField =
       readonly list: ListPlan
     }
   | AggregateField
+  /** A document that a View's row was made of; it is in the same block. */
+  | {
+      readonly type: 'source'
+      readonly key: string
+      readonly view: ViewSource
+      readonly list: ListPlan
+    }
   | { readonly type: 'version'; readonly key: string; readonly fields: readonly NamedField[] }
   | { readonly type: 'proof'; readonly key: string; readonly fields: readonly NamedField[] }
 

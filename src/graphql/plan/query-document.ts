@@ -14,9 +14,11 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
   typeFromAST,
+  visit,
 } from 'graphql'
 import { maxNesting, maxValues, type QueryLimits, refusal } from '../budget/limits.ts'
 import { tooManyConditions, tooManyValues } from '../budget/query-budget.ts'
+import type { Catalog } from '../catalog/entity.ts'
 import { expandValue, mayHoldShorthand } from '../schema/shorthand.ts'
 import { argumentSizeOf } from './argument-size.ts'
 import { isStandardIntrospection } from './compile-introspection.ts'
@@ -29,6 +31,7 @@ import { shapeVariables } from './variables.ts'
 /** What documents are parsed and validated against. */
 interface DocumentParts {
   readonly schema: GraphQLSchema
+  readonly catalog: Catalog
   readonly network: string
   readonly limits: Pick<QueryLimits, 'maxConditions'>
 }
@@ -39,6 +42,10 @@ export interface QueryDocument {
   readonly bytes: number
   /** True for the query by which tools read the schema. */
   readonly isStandardIntrospection: boolean
+  /** Whether it asks for the schema itself. */
+  readonly isIntrospective: boolean
+  /** Names of Views in it. */
+  readonly views: ReadonlySet<string>
   /** By name; the only one also without. */
   readonly operations: ReadonlyMap<string, QueryOperation>
 }
@@ -58,7 +65,7 @@ export interface QueryOperation {
 
 /** Parses and validates a query text. Returns the request errors where it is not valid. Throws GraphQLError beyond syntax limits. */
 export function readDocument(
-  parts: Pick<DocumentParts, 'schema' | 'network'>,
+  parts: Pick<DocumentParts, 'schema' | 'catalog' | 'network'>,
   text: string,
 ): QueryDocument | RequestErrors {
   const { document: parsed, bytes } = parseQuery(text)
@@ -76,7 +83,27 @@ export function readDocument(
     if (node.kind !== Kind.OPERATION_DEFINITION) continue
     operations.set(node.name?.value ?? '', { ...toOperation(parts.schema, node), ...shared })
   }
-  return { bytes, operations, isStandardIntrospection: isStandardIntrospection(text) }
+  return {
+    bytes,
+    operations,
+    isStandardIntrospection: isStandardIntrospection(text),
+    isIntrospective: introspection.test(text),
+    views: viewsIn(document, parts.catalog),
+  }
+}
+
+const introspection = /__(?:schema|type)\b/
+
+/** The Views that a document names, wherever that is. */
+function viewsIn(document: DocumentNode, catalog: Catalog): ReadonlySet<string> {
+  const views = new Set<string>()
+  if (![...catalog.values()].some(({ view }) => view !== undefined)) return views
+  visit(document, {
+    [Kind.NAME]({ value }) {
+      if (catalog.get(value)?.view !== undefined) views.add(value)
+    },
+  })
+  return views
 }
 
 function fragmentsOf(document: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> {
@@ -135,6 +162,16 @@ export function chooseOperation(
       ? 'Must provide an operation.'
       : `Must provide operation name if query contains multiple operations. ${operationHint([...operations.keys()])}`,
   )
+}
+
+/** The first field of an operation; the only one of a subscription, which may stand in a fragment. */
+export function firstField({ node, fragments }: QueryOperation): string | undefined {
+  let [first] = node.selectionSet.selections
+  while (first !== undefined && first.kind !== Kind.FIELD) {
+    const fragment = first.kind === Kind.INLINE_FRAGMENT ? first : fragments.get(first.name.value)
+    first = fragment?.selectionSet.selections[0]
+  }
+  return first?.name.value
 }
 
 function operationHint(names: readonly string[]): string {

@@ -4,7 +4,7 @@
 import type { ASTNode } from 'graphql'
 import { LRUCache } from 'lru-cache'
 import { checksumAddress } from '../../primitives/checksum-address.ts'
-import type { Value } from '../../primitives/collections.ts'
+import type { JsonValue } from '../../views/row-values.ts'
 import { refusal } from '../budget/limits.ts'
 import type { Attribute } from '../catalog/entity.ts'
 import type { Render } from './plan.ts'
@@ -23,13 +23,13 @@ export function renderFor(attribute: Attribute, format: unknown, node: ASTNode):
   )
 }
 
-function decimal(value: Value): Value {
+function decimal(value: JsonValue): JsonValue {
   return value === null ? null : BigInt(String(value)).toString()
 }
 
 const checksums = new LRUCache<string, string>({ max: 4_096 })
 
-function checksum(value: Value): Value {
+function checksum(value: JsonValue): JsonValue {
   if (value === null) return null
   const address = String(value)
   const known = checksums.get(address)

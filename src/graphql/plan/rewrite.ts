@@ -31,14 +31,18 @@ export function rewriteDocument(
   return expandShorthand(expandNames(document, schema, network), schema)
 }
 
-/** `BlockFilterArg` and `on Block` mean the types with the network's prefix. */
+/**
+ * `BlockFilterArg` and `on Block` mean the types with the network's prefix; `TransferField`, of a View `Transfer`, means
+ * `Transfer__Field`.
+ */
 function expandNames(document: DocumentNode, schema: GraphQLSchema, network: string): DocumentNode {
   return visit(document, {
     [Kind.NAMED_TYPE](node: NamedTypeNode) {
-      const full = typeName(network, node.name.value)
-      if (schema.getType(node.name.value) !== undefined) return undefined
-      if (schema.getType(full) === undefined) return undefined
-      return { ...node, name: { ...node.name, value: full } }
+      const { value } = node.name
+      if (schema.getType(value) !== undefined) return undefined
+      const fulls = [typeName(network, value), value.replace(/Field$/, '__Field')]
+      const full = fulls.find((name) => schema.getType(name) !== undefined)
+      return full === undefined ? undefined : { ...node, name: { ...node.name, value: full } }
     },
     [Kind.ARGUMENT]: () => false,
   })

@@ -4,10 +4,12 @@
  */
 import type { LRUCache } from 'lru-cache'
 import { invariant } from '../../errors.ts'
+import type { Chunk } from '../../primitives/body/chunk.ts'
 import type { Section } from '../../primitives/collections.ts'
 import type { MerkleTree } from '../../primitives/merkle.ts'
 import type { Seal } from '../../primitives/seal.ts'
-import type { BlockHeader, Snapshot, StoredBlock } from '../../store/store.ts'
+import type { BlockHeader, Snapshot, StoredBlock, StoredViewRows } from '../../store/store.ts'
+import type { StoredRow } from '../../views/row-codec.ts'
 import type { QueryBudget } from '../budget/query-budget.ts'
 import { type ChunkWindow, holds, windowOfChunk, windowValues } from './chunk-window.ts'
 
@@ -60,6 +62,15 @@ export interface BlockView {
   readonly memo: BlockMemo
 }
 
+/** What a request has read of a View's rows in one block. */
+export interface OpenedRows {
+  readonly stored: StoredViewRows | undefined
+  /** The chunk and the row that were read last. */
+  chunk: Chunk | null
+  position: number
+  row: StoredRow | null
+}
+
 /** Filled as it is asked for. */
 interface BlockMemo {
   /** Memory of what was read and not released, roughly. */
@@ -69,6 +80,8 @@ interface BlockMemo {
   seals: readonly Seal[] | undefined
   votes: readonly Votes[] | undefined
   cids: BlockCids | undefined
+  /** The rows of Views, by slot. */
+  rows: Map<number, OpenedRows> | undefined
   /** The window of each section that was read last. */
   readonly windows: Record<Section, ChunkWindow | null>
 }
@@ -83,6 +96,7 @@ export function openBlockView(session: Session, height: number): BlockView | und
     seals: undefined,
     votes: undefined,
     cids: undefined,
+    rows: undefined,
     windows: { Block: null, Transaction: null, AccessListEntry: null, Log: null },
   }
   return { session, height, header, memo }

@@ -37,6 +37,7 @@ function letGo({ memo }: BlockView): void {
   memo.seals = undefined
   memo.votes = undefined
   memo.cids = undefined
+  memo.rows = undefined
   memo.windows.Block = null
   memo.windows.Transaction = null
   memo.windows.AccessListEntry = null

@@ -11,21 +11,23 @@ import {
   rangeOfHeights,
   uniteHeights,
 } from '../../primitives/height-ranges.ts'
-import type { TermKind } from '../../primitives/index-terms.ts'
 import { maxHeldRows } from '../budget/limits.ts'
 import type { Entity } from '../catalog/entity.ts'
 import type { FilterCondition } from '../filter/condition.ts'
 import type { Session } from '../rows/block-view.ts'
+import type { ViewRows } from '../rows/view-rows.ts'
 import {
   bothCursor,
+  candidateLocations,
   eitherCursor,
   emptyCursor,
   type HeightCursor,
+  type IndexedValue,
   linkedCursor,
   locationsCursor,
   rangesCursor,
   termCursor,
-  toLocations,
+  viewCursor,
 } from './height-cursor.ts'
 import { type Hint, hintOf, type UniqueHint } from './index-hint.ts'
 import { type Bounds, isScanCheaper, lookupCost } from './lookup-cost.ts'
@@ -53,9 +55,20 @@ export async function openAccessPath(
   const hint = hintOf(entity, condition)
   await access.session.budget.yieldIfDue()
   const cursor = await cursorOf(access, hint)
-  if (cursor !== 'all' && access.window === allHeights) return cursor
-  const inWindow = rangesCursor(access.window, access.descending)
-  return cursor === 'all' ? inWindow : bothCursor([inWindow, cursor])
+  const isNarrow = cursor !== 'all' && access.window === allHeights
+  const parts = isNarrow ? [] : [rangesCursor(access.window, access.descending)]
+  if (entity.view !== undefined) parts.push(await openView(access, entity.view))
+  if (cursor !== 'all') parts.push(cursor)
+  const [only] = parts
+  return only !== undefined && parts.length === 1 ? only : bothCursor(parts)
+}
+
+/** Blocks of which a View has no row are not read. */
+async function openView({ session, window, descending }: Access, view: ViewRows) {
+  const bounds = storedBounds({ session, window })
+  if (bounds === null) return emptyCursor
+  await charge(session, lookupCost(bounds))
+  return viewCursor(session.snapshot, view, bounds, descending)
 }
 
 async function cursorOf(access: Access, hint: Hint): Promise<HeightCursor | 'all'> {
@@ -67,6 +80,7 @@ async function cursorOf(access: Access, hint: Hint): Promise<HeightCursor | 'all
     case 'heights':
       return rangesCursor(hint.heights, access.descending)
     case 'term':
+    case 'rows':
       return await openTerm(access, hint)
     case 'linked': {
       const cursor = await cursorOf(access, hint.part)
@@ -139,16 +153,14 @@ const isIdentity = (hint: Hint): hint is UniqueHint =>
   hint.type === 'block' || hint.type === 'log' || hint.type === 'unique'
 
 /** Hints that the index resolves, rather than the hash of a block. */
-type LookupHint = Extract<Hint, { readonly type: 'unique' | 'term' }>
+type LookupHint = Extract<Hint, { readonly type: 'unique' | 'term' | 'rows' }>
 
-const isLookup = (hint: Hint): hint is LookupHint => hint.type === 'unique' || hint.type === 'term'
+const isLookup = (hint: Hint): hint is LookupHint =>
+  hint.type === 'unique' || hint.type === 'term' || hint.type === 'rows'
 
 // --- Lookups --------------------------------------------------------------------------------
 
-async function openTerm(
-  access: Access,
-  hint: { readonly kind: TermKind; readonly value: Uint8Array },
-): Promise<HeightCursor> {
+async function openTerm(access: Access, hint: IndexedValue): Promise<HeightCursor> {
   const { session, descending } = access
   const bounds = storedBounds(access)
   if (bounds === null) return emptyCursor
@@ -169,8 +181,7 @@ async function findLocations(
     const bounds = storedBounds(access)
     if (bounds === null) return []
     await charge(session, lookupCost(bounds))
-    const found = snapshot.candidates(hint.kind, hint.value, bounds[0], bounds[1], descending)
-    return [...toLocations(found, hint.kind, hint.value)]
+    return [...candidateLocations(snapshot, hint, bounds, descending)]
   }
   await charge(session, hashCost)
   const height = snapshot.heightOf(hint.hash)

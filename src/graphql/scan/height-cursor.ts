@@ -7,8 +7,9 @@
 import type { Section } from '../../primitives/collections.ts'
 import { type HeightRanges, nearestHeight } from '../../primitives/height-ranges.ts'
 import type { TermKind } from '../../primitives/index-terms.ts'
-import type { CandidateChunk, Snapshot } from '../../store/store.ts'
+import type { Snapshot } from '../../store/store.ts'
 import type { BlockView } from '../rows/block-view.ts'
+import type { ViewRows } from '../rows/view-rows.ts'
 import {
   intersectSpans,
   type MatchLocation,
@@ -29,8 +30,8 @@ export interface HeightCursor {
    * go back; the same height again returns the same.
    */
   seek(height: number): number | null
-  /** Where rows of a section may match in the block at the height that `seek` returned. */
-  spans(block: BlockView, section: Section): SpanSet
+  /** Where rows of a section (null for those of a View) may match in the block at the height that `seek` returned. */
+  spans(block: BlockView, section: Section | null): SpanSet
 }
 
 /** A cursor that ends at once. */
@@ -56,27 +57,67 @@ export function locationsCursor(
   return streamCursor(descending, () => sorted)
 }
 
+/** A value that the store has an index of: of documents, or of a View's rows. */
+export type IndexedValue =
+  | { readonly type: 'term' | 'unique'; readonly kind: TermKind; readonly value: Uint8Array }
+  | {
+      readonly type: 'rows'
+      readonly rows: ViewRows
+      readonly field: number
+      readonly value: Uint8Array
+    }
+
 /** The heights whose chunks may hold a value, from the store's index, as far as they are asked for. */
 export function termCursor(
   snapshot: Snapshot,
-  { kind, value }: { readonly kind: TermKind; readonly value: Uint8Array },
-  [low, high]: readonly [from: number, to: number],
+  value: IndexedValue,
+  bounds: readonly [from: number, to: number],
   descending: boolean,
 ): HeightCursor {
-  const locations = (height: number): Iterable<MatchLocation> => {
-    const [from, to] = descending ? [low, Math.min(high, height)] : [Math.max(low, height), high]
-    return toLocations(snapshot.candidates(kind, value, from, to, descending), kind, value)
-  }
+  const open = (from: number, to: number) =>
+    candidateLocations(snapshot, value, [from, to], descending)
+  return seekingCursor(bounds, descending, open)
+}
+
+/** The heights of which a View has rows. */
+export function viewCursor(
+  snapshot: Snapshot,
+  { slot }: ViewRows,
+  bounds: readonly [from: number, to: number],
+  descending: boolean,
+): HeightCursor {
+  return seekingCursor(bounds, descending, function* (from, to) {
+    for (const height of snapshot.viewHeights(slot, from, to, descending)) {
+      yield { type: 'block', height }
+    }
+  })
+}
+
+function seekingCursor(
+  [low, high]: readonly [from: number, to: number],
+  descending: boolean,
+  open: (from: number, to: number) => Iterable<MatchLocation>,
+): HeightCursor {
+  const locations = (height: number): Iterable<MatchLocation> =>
+    descending ? open(low, Math.min(high, height)) : open(Math.max(low, height), high)
   return streamCursor(descending, locations, patience)
 }
 
 /** The chunks that may hold a value as locations. */
-export function* toLocations(
-  candidates: Iterable<CandidateChunk>,
-  kind: TermKind,
-  value: Uint8Array,
+export function* candidateLocations(
+  snapshot: Snapshot,
+  indexed: IndexedValue,
+  [from, to]: readonly [from: number, to: number],
+  descending: boolean,
 ): Generator<MatchLocation> {
-  for (const { height, section, chunk } of candidates) {
+  if (indexed.type === 'rows') {
+    const { rows, field, value } = indexed
+    const found = snapshot.viewCandidates(rows.slot, field, value, from, to, descending)
+    for (const { height, chunk } of found) yield { type: 'rows', height, rows, chunk }
+    return
+  }
+  const { kind, value } = indexed
+  for (const { height, section, chunk } of snapshot.candidates(kind, value, from, to, descending)) {
     yield { type: 'chunk', height, section, chunk, kind, value }
   }
 }
@@ -136,7 +177,7 @@ export function linkedCursor(rows: HeightCursor, from: Section): HeightCursor {
     seek: rows.seek,
     spans(block, section) {
       const spans = rows.spans(block, from)
-      if (spans === 'whole') return spans
+      if (spans === 'whole' || section === null) return 'whole'
       const linked: Span[] = []
       for (const one of spans) {
         const span = spanIn(block, from, one, section)

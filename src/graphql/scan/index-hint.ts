@@ -11,10 +11,13 @@ import {
   toHeightRanges,
 } from '../../primitives/height-ranges.ts'
 import type { TermKind } from '../../primitives/index-terms.ts'
+import { parseRowID } from '../../views/row-id.ts'
+import { rowTermValue } from '../../views/rows.ts'
 import { attestationHeight, attestedHeight } from '../catalog/attestation-record.ts'
-import type { Attribute, Entity } from '../catalog/entity.ts'
+import type { Attribute, Entity, ViewSource } from '../catalog/entity.ts'
 import type { FilterCondition, ValueCondition } from '../filter/condition.ts'
 import type { Operand } from '../filter/value-test.ts'
+import type { ViewRows } from '../rows/view-rows.ts'
 
 /** A value that only one block, transaction or log has; one lookup finds all its locations. */
 export type UniqueHint =
@@ -29,6 +32,13 @@ export type Hint =
   | { readonly type: 'heights'; readonly heights: HeightRanges }
   /** A value that many documents may have. */
   | { readonly type: 'term'; readonly kind: TermKind; readonly value: Uint8Array }
+  /** A value of an `@index` field of a View, by the position of the field. */
+  | {
+      readonly type: 'rows'
+      readonly rows: ViewRows
+      readonly field: number
+      readonly value: Uint8Array
+    }
   | { readonly type: 'and' | 'or'; readonly parts: readonly Hint[] }
   /** Of rows in a section, of which those are wanted that are linked to them. */
   | { readonly type: 'linked'; readonly section: Section; readonly part: Hint }
@@ -89,12 +99,32 @@ function orHints(hints: readonly Hint[]): Hint {
 function valueHint(entity: Entity, condition: ValueCondition): Hint {
   const { attribute, operator, operand } = condition
   if (attribute.course === 'height') return heightHint(condition)
-  const lookup = lookups[`${entity.name}.${attribute.name}`]
+  const lookup = lookupOf(entity, attribute)
   if (lookup === undefined) return all
   const isPattern = operator === '_like' && attribute.name === 'attested_doc'
   if (operator === '_eq' || isPattern) return lookup(operand as Operand)
   if (operator !== '_in') return all
   return orHints((operand as readonly Operand[]).map(lookup))
+}
+
+function lookupOf({ name, view }: Entity, attribute: Attribute): ToHint | undefined {
+  if (view === undefined) return lookups[`${name}.${attribute.name}`]
+  return attribute.name === '_docID' ? rowOf(view) : rowsWith(view, attribute)
+}
+
+/** A row is in the block that its identity names. */
+const rowOf = ({ id }: ViewSource): ToHint =>
+  present((text) => {
+    const row = parseRowID(text)
+    return row === null || row.view !== id ? none : { type: 'block', hash: row.blockHash }
+  })
+
+/** Rows that may hold a value; undefined where the field has no index. */
+function rowsWith(view: ViewSource, { name }: Attribute): ToHint | undefined {
+  const field = view.indexed.get(name)
+  if (field === undefined) return undefined
+  return (operand) =>
+    operand === null ? all : { type: 'rows', rows: view, field, value: rowTermValue(operand) }
 }
 
 const last = Number.MAX_SAFE_INTEGER
@@ -204,7 +234,7 @@ function elementHint(
   attribute: Attribute,
   part: readonly { readonly operator: string; readonly operand: unknown }[],
 ): Hint {
-  const lookup = elementLookups[`${entity.name}.${attribute.name}`]
+  const lookup = elementLookup(entity, attribute)
   if (lookup === undefined) return all
   const hints = part.map(({ operator, operand }) => {
     if (operator === '_eq') return lookup(operand as Operand)
@@ -214,11 +244,17 @@ function elementHint(
 }
 
 function listHint(entity: Entity, attribute: Attribute, items: readonly Operand[] | null): Hint {
-  const lookup = elementLookups[`${entity.name}.${attribute.name}`]
+  const lookup = elementLookup(entity, attribute)
   return lookup === undefined || items === null ? all : andHints(items.map(lookup))
 }
 
-const elementLookups: Readonly<Record<string, (operand: Operand) => Hint>> = {
+function elementLookup({ name, view }: Entity, attribute: Attribute): ToHint | undefined {
+  return view === undefined
+    ? elementLookups[`${name}.${attribute.name}`]
+    : rowsWith(view, attribute)
+}
+
+const elementLookups: Readonly<Record<string, ToHint>> = {
   'Log.topics': (operand) => {
     if (typeof operand !== 'string' || !wholeHash.test(operand)) return none
     return { type: 'term', kind: 'topic', value: Buffer.from(operand.slice(2), 'hex') }

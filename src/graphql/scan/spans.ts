@@ -10,6 +10,7 @@ import { readField, valueCount } from '../../primitives/values.ts'
 import type { StoredBlock } from '../../store/store.ts'
 import { type BlockView, chunkWindow, storedBlock, storedValues } from '../rows/block-view.ts'
 import { knowsFields, positionsWhere, positionsWith } from '../rows/chunk-window.ts'
+import { type ViewRows, viewChunkSpan } from '../rows/view-rows.ts'
 
 /** First and end position. */
 export type Span = readonly [start: number, end: number]
@@ -94,35 +95,57 @@ export type MatchLocation =
       readonly value: Uint8Array
     }
   | { readonly type: 'log'; readonly height: number; readonly logIndex: number }
+  /** Rows of a View, which belong to no section. */
+  | {
+      readonly type: 'rows'
+      readonly height: number
+      readonly rows: ViewRows
+      readonly chunk: number
+    }
 
 /** Locations of one block that are resolved one by one; with more, all documents are checked. */
 const maxLocations = 1024
 /** Values that are searched for in the chunks of a block; for more whole chunks are checked. */
 const maxSearches = 64
 
-/** The positions in a section that locations in one block name. */
+/** The positions in a section, or among the rows of a View, that locations in one block name. */
 export function spansOfLocations(
   block: BlockView,
   locations: readonly MatchLocation[],
-  section: Section,
+  section: Section | null,
 ): SpanSet {
   if (locations.length > maxLocations) return 'whole'
   const isSearched = locations.length <= maxSearches
   const found: Span[] = []
   for (const location of locations) {
-    if (location.type === 'block') return 'whole'
-    const from = location.type === 'log' ? 'Log' : location.section
-    const spans =
-      location.type === 'log'
-        ? [logSpan(block, location.logIndex)]
-        : chunkSpans(block, location, isSearched)
-    for (const one of spans) {
-      const span = spanIn(block, from, one, section)
-      if (span === 'whole') return 'whole'
-      found.push(span)
-    }
+    const spans = spansOfLocation(block, location, section, isSearched)
+    if (spans === 'whole') return 'whole'
+    for (const span of spans) found.push(span)
   }
   return mergeSpans(found)
+}
+
+function spansOfLocation(
+  block: BlockView,
+  location: MatchLocation,
+  section: Section | null,
+  isSearched: boolean,
+): SpanSet {
+  if (location.type === 'block') return 'whole'
+  if (location.type === 'rows') return [viewChunkSpan(block, location.rows, location.chunk)]
+  if (section === null) return 'whole'
+  const spans: Span[] = []
+  const from = location.type === 'log' ? 'Log' : location.section
+  const named =
+    location.type === 'log'
+      ? [logSpan(block, location.logIndex)]
+      : chunkSpans(block, location, isSearched)
+  for (const one of named) {
+    const span = spanIn(block, from, one, section)
+    if (span === 'whole') return 'whole'
+    spans.push(span)
+  }
+  return spans
 }
 
 /** The field that holds a term's value; other terms are found by their bytes, wherever they are. */

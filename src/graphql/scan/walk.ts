@@ -110,7 +110,8 @@ function spansOf(
   entity: Entity,
   rows: number,
 ): readonly Span[] {
-  const spans = entity.section === null ? 'whole' : cursor.spans(block, entity.section)
+  const isOfSeals = entity.section === null && entity.view === undefined
+  const spans = isOfSeals ? 'whole' : cursor.spans(block, entity.section)
   return spans === 'whole' ? [[0, rows]] : spans
 }
 

@@ -10,9 +10,9 @@ import {
   GraphQLList,
   GraphQLNonNull,
 } from 'graphql'
-import { type Attribute, type Entity, type EntityName, isNumeric } from '../catalog/entity.ts'
+import { type Attribute, type Entity, isNumeric } from '../catalog/entity.ts'
 import { foldSpellings, folds, otherSpelling } from '../catalog/spelling.ts'
-import { blockFor, elementFilterInput } from './schema-operators.ts'
+import { blockFor, elementFilterFor } from './schema-operators.ts'
 import { intScalar, jsonScalar, orderingEnum } from './schema-scalars.ts'
 
 /** The input types of one entity. */
@@ -28,7 +28,7 @@ export interface EntityInputs {
 }
 
 /** Finds another entity's inputs once all are made; relations refer to each other. */
-export type InputsOf = (name: EntityName) => EntityInputs
+export type InputsOf = (name: string) => EntityInputs
 
 /** Makes the input types of one entity. */
 export function createInputs(entity: Entity, inputsOf: InputsOf): EntityInputs {
@@ -95,7 +95,7 @@ function orderArg(entity: Entity, inputsOf: InputsOf): GraphQLInputObjectType {
         },
       }
       for (const attribute of entity.attributes.values()) {
-        if (!attribute.list) spelled(fields, attribute, orderingEnum)
+        if (isOrdered(attribute)) spelled(fields, attribute, orderingEnum)
       }
       for (const link of entity.links.values()) {
         if (!link.many) fields[link.field] = { type: inputsOf(link.target).order }
@@ -105,6 +105,9 @@ function orderArg(entity: Entity, inputsOf: InputsOf): GraphQLInputObjectType {
   })
 }
 
+/** What JSON says has no order. */
+const isOrdered = ({ kind, list }: Attribute): boolean => !list && kind !== 'json'
+
 function fieldEnum(entity: Entity): GraphQLEnumType {
   const values: GraphQLEnumValueConfigMap = {}
   for (const { name, alias } of entity.attributes.values()) {
@@ -112,7 +115,12 @@ function fieldEnum(entity: Entity): GraphQLEnumType {
     if (alias !== undefined) values[alias] = { deprecationReason: otherSpelling(name) }
   }
   for (const link of entity.links.values()) values[link.field] = {}
-  return new GraphQLEnumType({ name: `${entity.typeName}Field`, values })
+  return new GraphQLEnumType({ name: fieldEnumName(entity), values })
+}
+
+/** Views may well have names that end with Field, so that the enum of one has a name that none of them can have. */
+function fieldEnumName({ typeName, view }: Entity): string {
+  return view === undefined ? `${typeName}Field` : `${typeName}__Field`
 }
 
 function numericFields(entity: Entity): GraphQLEnumType {
@@ -155,9 +163,9 @@ function numericSelector(
 function listSelectors(entity: Entity): ReadonlyMap<string, GraphQLInputObjectType> {
   const lists = [...entity.attributes.values()].filter((attribute) => attribute.list)
   return new Map(
-    lists.map(({ name }) => [
+    lists.map(({ name, kind }) => [
       name,
-      countSelector(`${entity.typeName}__${name}`, elementFilterInput),
+      countSelector(`${entity.typeName}__${name}`, elementFilterFor(kind)),
     ]),
   )
 }

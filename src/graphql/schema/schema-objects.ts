@@ -11,10 +11,9 @@ import {
   GraphQLList,
   GraphQLNonNull,
   GraphQLObjectType,
-  type GraphQLOutputType,
   GraphQLString,
 } from 'graphql'
-import type { Attribute, AttributeKind, Entity, EntityName } from '../catalog/entity.ts'
+import type { Attribute, Entity } from '../catalog/entity.ts'
 import {
   type Fold,
   foldSpellings,
@@ -24,10 +23,11 @@ import {
   otherSpelling,
 } from '../catalog/spelling.ts'
 import type { EntityInputs, InputsOf } from './schema-inputs.ts'
-import { formatEnum, intScalar } from './schema-scalars.ts'
+import { scalarOf } from './schema-operators.ts'
+import { formatEnum, intScalar, jsonScalar } from './schema-scalars.ts'
 
 /** Finds an entity's object type once all are made. */
-type ObjectOf = (name: EntityName) => GraphQLObjectType
+export type ObjectOf = (name: string) => GraphQLObjectType
 
 type Fields = GraphQLFieldConfigMap<unknown, unknown>
 type Arguments = GraphQLFieldConfigArgumentMap
@@ -137,12 +137,6 @@ const versionSelector = new GraphQLInputObjectType({
   fields: { limit, offset },
 })
 
-function scalarOf(kind: AttributeKind): GraphQLOutputType {
-  if (kind === 'int') return intScalar
-  if (kind === 'boolean') return GraphQLBoolean
-  return kind === 'id' ? GraphQLID : GraphQLString
-}
-
 /** The arguments of a list of an entity, wherever it stands. */
 function listArguments(inputs: EntityInputs): Arguments {
   return {
@@ -162,9 +156,13 @@ function listArguments(inputs: EntityInputs): Arguments {
 }
 
 /** The arguments of a collection field. */
-export function collectionArguments(inputs: EntityInputs): Arguments {
+export function collectionArguments({ view }: Entity, inputs: EntityInputs): Arguments {
+  const cid = {
+    type: GraphQLString,
+    description: 'Only the document with this content identifier.',
+  }
   return {
-    cid: { type: GraphQLString, description: 'Only the document with this content identifier.' },
+    ...(view === undefined ? { cid } : {}),
     ...listArguments(inputs),
     showDeleted: { type: GraphQLBoolean, description: 'Accepted; documents are never deleted.' },
   }
@@ -230,6 +228,12 @@ const singleFilter = ({ filter }: EntityInputs): Arguments[string] => ({
 function systemFields(entity: Entity): Fields {
   const fields: Fields = {
     _deleted: { type: GraphQLBoolean, description: 'Always false.' },
+  }
+  if (entity.view !== undefined) {
+    fields['_source'] = {
+      type: jsonScalar,
+      description: 'The last document that the first lens was given before it made the row.',
+    }
   }
   if (entity.section !== null) {
     fields['_version'] = {

@@ -3,6 +3,7 @@
  */
 import {
   GraphQLBoolean,
+  GraphQLFloat,
   GraphQLID,
   type GraphQLInputFieldConfigMap,
   GraphQLInputObjectType,
@@ -12,16 +13,29 @@ import {
   type GraphQLScalarType,
   GraphQLString,
 } from 'graphql'
-import type { AttributeKind } from '../catalog/entity.ts'
+import { invariant } from '../../errors.ts'
+import { type AttributeKind, isNumeric } from '../catalog/entity.ts'
 import { operatorSpellings, otherSpelling } from '../catalog/spelling.ts'
-import { intScalar, quantityScalar } from './schema-scalars.ts'
+import { bigIntScalar, intScalar, jsonScalar, quantityScalar } from './schema-scalars.ts'
 
 /** A GraphQL scalar that conditions on a kind are written in. */
 function operandScalar(kind: AttributeKind): GraphQLScalarType {
-  if (kind === 'int') return intScalar
-  if (kind === 'boolean') return GraphQLBoolean
-  if (kind === 'quantity') return quantityScalar
-  return kind === 'id' ? GraphQLID : GraphQLString
+  return kind === 'quantity' ? quantityScalar : scalarOf(kind)
+}
+
+/** The scalar that values of a kind are answered as. */
+export function scalarOf(kind: AttributeKind): GraphQLScalarType {
+  return scalars[kind] ?? GraphQLString
+}
+
+const scalars: Readonly<Partial<Record<AttributeKind, GraphQLScalarType>>> = {
+  int: intScalar,
+  boolean: GraphQLBoolean,
+  id: GraphQLID,
+  name: GraphQLID,
+  float: GraphQLFloat,
+  bigint: bigIntScalar,
+  json: jsonScalar,
 }
 
 const equality = ['_eq', '_neq'] as const
@@ -61,11 +75,12 @@ function scalarOperators(kind: AttributeKind): Fields {
   const scalar = operandScalar(kind)
   const fields: Fields = {}
   for (const name of equality) operator(fields, name, scalar)
-  if (kind === 'int' || kind === 'quantity') {
+  if (kind === 'json') return fields
+  if (isNumeric(kind)) {
     for (const name of ranges) operator(fields, name, scalar)
   }
   for (const name of membership) operator(fields, name, new GraphQLList(scalar))
-  if (kind !== 'int' && kind !== 'boolean' && kind !== 'id') {
+  if (kind === 'quantity' || scalar === GraphQLString) {
     for (const name of patterns) operator(fields, name, GraphQLString)
   }
   return fields
@@ -82,16 +97,27 @@ function operatorBlock(kind: AttributeKind): GraphQLInputObjectType {
   })
 }
 
-const blocks: Readonly<Record<string, GraphQLInputObjectType>> = {
-  Int: operatorBlock('int'),
-  Quantity: operatorBlock('quantity'),
-  Boolean: operatorBlock('boolean'),
-  ID: operatorBlock('id'),
-  String: operatorBlock('text'),
-}
+/** A kind of each scalar that conditions are written in. */
+const kinds: readonly AttributeKind[] = [
+  ...(['int', 'quantity', 'boolean', 'id', 'text', 'float', 'bigint', 'json'] as const),
+]
 
-const listBlocks: Readonly<Record<string, GraphQLInputObjectType>> = {
-  String: listOperatorBlock('text'),
+const blocks: ReadonlyMap<string, GraphQLInputObjectType> = new Map(
+  kinds.map((kind) => [operandScalar(kind).name, operatorBlock(kind)]),
+)
+
+/** Lists of JSON are compared with null alone, as JSON is. */
+const listBlocks: ReadonlyMap<string, GraphQLInputObjectType> = new Map(
+  kinds.map((kind) => {
+    const { name } = operandScalar(kind)
+    return [name, kind === 'json' ? operatorBlockOf(name) : listOperatorBlock(kind)]
+  }),
+)
+
+function operatorBlockOf(name: string): GraphQLInputObjectType {
+  const block = blocks.get(name)
+  invariant(block !== undefined, `there are operators for ${name}`)
+  return block
 }
 
 function listOperatorBlock(kind: AttributeKind): GraphQLInputObjectType {
@@ -112,9 +138,7 @@ function listOperatorBlock(kind: AttributeKind): GraphQLInputObjectType {
 /** The operator block for values of a kind. */
 export function blockFor(kind: AttributeKind, list: boolean): GraphQLInputObjectType {
   const { name } = operandScalar(kind)
-  const block = list ? listBlocks[name] : blocks[name]
-  if (block === undefined) throw new Error(`broken invariant: no operators for lists of ${name}`)
-  return block
+  return (list ? listBlocks.get(name) : undefined) ?? operatorBlockOf(name)
 }
 
 /** True for the inputs that a bare value may stand for. */
@@ -122,13 +146,26 @@ export function isOperatorBlock(type: GraphQLInputObjectType): boolean {
   return type.extensions['operatorBlock'] === true
 }
 
-/** The filter on the elements of an inline list, inside an aggregate. */
-export const elementFilterInput: GraphQLInputObjectType = new GraphQLInputObjectType({
-  name: 'StringFilterArg',
-  description: 'Conditions on the elements of a list.',
-  fields: () => ({
-    ...scalarOperators('text'),
-    _and: { type: new GraphQLList(new GraphQLNonNull(elementFilterInput)) },
-    _or: { type: new GraphQLList(new GraphQLNonNull(elementFilterInput)) },
-  }),
-})
+/** The filter on the elements of an inline list of a kind, inside an aggregate. */
+export function elementFilterFor(kind: AttributeKind): GraphQLInputObjectType {
+  const filter = elementFilters.get(operandScalar(kind).name)
+  invariant(filter !== undefined, `there is a filter for elements of kind ${kind}`)
+  return filter
+}
+
+const elementFilters: ReadonlyMap<string, GraphQLInputObjectType> = new Map(
+  kinds.map((kind) => [operandScalar(kind).name, elementFilter(kind)]),
+)
+
+function elementFilter(kind: AttributeKind): GraphQLInputObjectType {
+  const filter: GraphQLInputObjectType = new GraphQLInputObjectType({
+    name: `${operandScalar(kind).name}FilterArg`,
+    description: 'Conditions on the elements of a list.',
+    fields: () => ({
+      ...scalarOperators(kind),
+      _and: { type: new GraphQLList(new GraphQLNonNull(filter)) },
+      _or: { type: new GraphQLList(new GraphQLNonNull(filter)) },
+    }),
+  })
+  return filter
+}

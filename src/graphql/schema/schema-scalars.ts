@@ -12,6 +12,7 @@ import {
   valueFromASTUntyped,
 } from 'graphql'
 import { parseHexQuantity } from '../rows/quantity.ts'
+import { parseWholeNumber } from '../rows/whole-number.ts'
 
 /** `Int`, with the range of a JavaScript integer instead of 32 bits. */
 export const intScalar: GraphQLScalarType<number> = new GraphQLScalarType({
@@ -52,6 +53,28 @@ function checkQuantity(value: unknown, shown: string, node?: ValueNode): string 
 
 function literalError(message: string, node: ValueNode | undefined): GraphQLError {
   return new GraphQLError(message, node === undefined ? {} : { nodes: node })
+}
+
+/** Whole numbers of any size, as decimal text. */
+export const bigIntScalar: GraphQLScalarType<string> = new GraphQLScalarType({
+  name: 'BigInt',
+  description:
+    'A whole number of any size as decimal text; compared with decimal text ("-1000"), 0x hex ("0x3e8"), or a whole number.',
+  serialize: (value) => String(value),
+  parseValue: (value) => checkWholeNumber(value, JSON.stringify(value)),
+  parseLiteral(node) {
+    const isWritten = node.kind === Kind.INT || node.kind === Kind.STRING
+    return checkWholeNumber(isWritten ? node.value : undefined, print(node), node)
+  },
+})
+
+function checkWholeNumber(value: unknown, shown: string, node?: ValueNode): string {
+  const parsed = parseWholeNumber(value)
+  if (parsed !== undefined) return parsed
+  throw literalError(
+    `BigInt cannot represent ${shown}: write decimal text ("1000"), 0x hex ("0x3e8") or a whole number.`,
+    node,
+  )
 }
 
 /** Any value; the conditions under `_alias` are checked against what the alias stands for. */

@@ -10,28 +10,55 @@ import {
   GraphQLSchema,
 } from 'graphql'
 import { invariant } from '../../errors.ts'
-import type { Catalog, Entity, EntityName } from '../catalog/entity.ts'
-import { createInputs, type EntityInputs } from './schema-inputs.ts'
+import type { Catalog, Entity } from '../catalog/entity.ts'
+import { createInputs, type EntityInputs, type InputsOf } from './schema-inputs.ts'
 import {
   collectionArguments,
   commitsArguments,
   commitType,
   createObject,
   foldFields,
+  type ObjectOf,
 } from './schema-objects.ts'
 
 type Fields = GraphQLFieldConfigMap<unknown, unknown>
 
+/** The types of one entity. */
+interface EntityTypes {
+  readonly inputs: EntityInputs
+  readonly object: GraphQLObjectType
+}
+
 /** Builds the schema; every collection is a field under its full and its short name. */
 export function createSchema(catalog: Catalog): GraphQLSchema {
-  const inputs = new Map<EntityName, EntityInputs>()
-  const objects = new Map<EntityName, GraphQLObjectType>()
-  const inputsOf = (name: EntityName) => found(inputs, name)
-  const objectOf = (name: EntityName) => found(objects, name)
-  for (const entity of catalog.values()) {
-    inputs.set(entity.name, createInputs(entity, inputsOf))
-    objects.set(entity.name, createObject(entity, inputsOf, objectOf))
+  return createSchemaBuilder()(catalog)
+}
+
+/**
+ * Builds schemas of catalogs that have entities in common: the types of an entity stay the same objects, so
+ * that plans that know them stay usable.
+ */
+export function createSchemaBuilder(): (catalog: Catalog) => GraphQLSchema {
+  const known = new WeakMap<Entity, EntityTypes>()
+  return (catalog) => {
+    const typesOf = (name: string): EntityTypes => {
+      const entity = catalog.get(name)
+      const types = entity && known.get(entity)
+      invariant(types !== undefined, `the catalog has ${name}`)
+      return types
+    }
+    const inputsOf = (name: string) => typesOf(name).inputs
+    const objectOf = (name: string) => typesOf(name).object
+    for (const entity of catalog.values()) {
+      if (known.has(entity)) continue
+      const inputs = createInputs(entity, inputsOf)
+      known.set(entity, { inputs, object: createObject(entity, inputsOf, objectOf) })
+    }
+    return toSchema(catalog, inputsOf, objectOf)
   }
+}
+
+function toSchema(catalog: Catalog, inputsOf: InputsOf, objectOf: ObjectOf): GraphQLSchema {
   const collections = collectionFields(catalog, inputsOf, objectOf)
   const commits: Fields = {
     _commits: {
@@ -50,23 +77,14 @@ export function createSchema(catalog: Catalog): GraphQLSchema {
   })
 }
 
-function found<T>(map: ReadonlyMap<EntityName, T>, name: EntityName): T {
-  const value = map.get(name)
-  invariant(value !== undefined, `the catalog has ${name}`)
-  return value
-}
-
-function collectionFields(
-  catalog: Catalog,
-  inputsOf: (name: EntityName) => EntityInputs,
-  objectOf: (name: EntityName) => GraphQLObjectType,
-): Fields {
+function collectionFields(catalog: Catalog, inputsOf: InputsOf, objectOf: ObjectOf): Fields {
   const fields: Fields = {}
   for (const entity of catalog.values()) {
     const type = new GraphQLList(objectOf(entity.name))
-    const args = collectionArguments(inputsOf(entity.name))
+    const args = collectionArguments(entity, inputsOf(entity.name))
     const { description } = entity
     fields[entity.typeName] = { type, args, description }
+    if (entity.name === entity.typeName) continue
     fields[entity.name] = {
       type,
       args,
@@ -78,7 +96,7 @@ function collectionFields(
 
 function targets(
   catalog: Catalog,
-  inputsOf: (name: EntityName) => EntityInputs,
+  inputsOf: InputsOf,
   isCount: boolean,
 ): GraphQLFieldConfigArgumentMap {
   const args: GraphQLFieldConfigArgumentMap = {}

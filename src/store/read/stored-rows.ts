@@ -21,6 +21,7 @@ export function openStoredRows(
     blockHash,
     count,
     chunkCount: chunks.length,
+    chunkOf: (position) => chunkOf(chunks, position),
     openChunk: (index) =>
       cache.chunk(serial, index, () => {
         const place = chunks[index] ?? noChunk(index)
@@ -31,7 +32,17 @@ export function openStoredRows(
 
 /** A block that is done and has no rows. */
 export function noStoredRows(blockHash: string): StoredViewRows {
-  return { blockHash, count: 0, chunkCount: 0, openChunk: noChunk }
+  return { blockHash, count: 0, chunkCount: 0, chunkOf: noChunk, openChunk: noChunk }
+}
+
+function chunkOf(chunks: RowDirectory['chunks'], position: number): number {
+  let [low, high] = [0, chunks.length]
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1
+    if ((chunks[middle]?.first ?? 0) <= position) low = middle
+    else high = middle
+  }
+  return low
 }
 
 function noChunk(index: number): never {

@@ -1,0 +1,98 @@
+/** The rows that a View has of a block: what is asked for is unpacked once for each chunk and each row. */
+import { invariant, ServiceError } from '../../errors.ts'
+import type { Chunk } from '../../primitives/body/chunk.ts'
+import { readRow, type StoredRow } from '../../views/row-codec.ts'
+import type { JsonValue } from '../../views/row-values.ts'
+import type { BlockView, OpenedRows } from './block-view.ts'
+import type { Row } from './row.ts'
+
+/** Where the rows of a View are. */
+export interface ViewRows {
+  /** As it is served, for messages. */
+  readonly name: string
+  readonly slot: number
+}
+
+/** How many rows there are. */
+export function viewRowCount(view: BlockView, rows: ViewRows): number {
+  return openedRows(view, rows).stored?.count ?? 0
+}
+
+/** A value of a row, by the position of its field in the SDL. */
+export function viewValue(row: Row, rows: ViewRows, field: number): JsonValue {
+  return storedRow(row, rows).values[field] ?? null
+}
+
+/** Position of the last document that the first lens was given before the row; null before the first. */
+export function viewSource(row: Row, rows: ViewRows): number | null {
+  return storedRow(row, rows).source
+}
+
+/** First and end position of the rows in a chunk. */
+export function viewChunkSpan(
+  view: BlockView,
+  rows: ViewRows,
+  chunk: number,
+): readonly [start: number, end: number] {
+  const { first, length } = openChunk(view, rows, chunk)
+  return [first, first + length]
+}
+
+function openedRows(view: BlockView, { slot }: ViewRows): OpenedRows {
+  const { memo, session, height } = view
+  memo.rows ??= new Map()
+  const known = memo.rows.get(slot)
+  if (known !== undefined) return known
+  const stored = session.snapshot.viewRows(slot, height)
+  const opened = { stored, chunk: null, position: -1, row: null }
+  memo.rows.set(slot, opened)
+  session.opened.note(view, openedBytes)
+  return opened
+}
+
+/** Memory of what is opened beside the chunk, and of a row that was read for each byte of it, roughly. */
+const openedBytes = 512
+
+function openChunk(view: BlockView, rows: ViewRows, index: number): Chunk {
+  const opened = openedRows(view, rows)
+  invariant(opened.stored !== undefined, `the View ${rows.name} has rows of block ${view.height}`)
+  const chunk = opened.stored.openChunk(index)
+  if (opened.chunk === chunk) return chunk
+  view.session.opened.note(view, chunk.rawBytes - (opened.chunk?.rawBytes ?? 0))
+  opened.chunk = chunk
+  return chunk
+}
+
+function storedRow({ block, position }: Row, rows: ViewRows): StoredRow {
+  const opened = openedRows(block, rows)
+  if (opened.row !== null && opened.position === position) return opened.row
+  opened.row = readAt(block, rows, opened, position)
+  opened.position = position
+  return opened.row
+}
+
+function readAt(
+  block: BlockView,
+  rows: ViewRows,
+  { stored, chunk: last }: OpenedRows,
+  position: number,
+): StoredRow {
+  invariant(stored !== undefined, `the View ${rows.name} has rows of block ${block.height}`)
+  try {
+    const isIn = last !== null && position >= last.first && position < last.first + last.length
+    const chunk = isIn ? last : openChunk(block, rows, stored.chunkOf(position))
+    return readRow(chunk.values(position))
+  } catch (cause) {
+    throw cause instanceof ServiceError ? ofView(rows, block.height, cause) : cause
+  }
+}
+
+/** What is wrong with stored rows says whose they are. */
+function ofView({ name }: ViewRows, height: number, cause: ServiceError): ServiceError {
+  const { code, message, facts, remedy } = cause
+  return new ServiceError(code, `The View ${name}, block ${height}: ${message}`, {
+    cause,
+    facts: { ...facts, view: name, height },
+    ...(remedy === undefined ? {} : { remedy }),
+  })
+}
