@@ -6,6 +6,7 @@ import { repository } from '../support/repository.ts'
 import { chartFiles } from './chart-files.ts'
 import { graphqlPages } from './graphql-pages.ts'
 import { docPages } from './sections.ts'
+import { shippedLensFiles } from './shipped-lenses.ts'
 import { tokenFiles } from './token.ts'
 
 type Files = ReadonlyMap<string, string>
@@ -17,6 +18,7 @@ const steps: readonly (() => Files | Promise<Files>)[] = [
   docPages,
   graphqlPages,
   tokenFiles,
+  shippedLensFiles,
 ]
 
 /** Paths of the files whose content is not what the code makes. */

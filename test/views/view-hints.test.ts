@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { toEventSelector } from 'viem'
+import { eventTopics } from '../../src/views/event-topics.ts'
+import { hintsOf, type ViewHints } from '../../src/views/view-hints.ts'
+import { parseViewQuery } from '../../src/views/view-query.ts'
+import { openSetLens, streamed } from '../lenses/support/fed-lens.ts'
+import { recordedLogs, tokenAbi } from '../lenses/support/fixture-logs.ts'
+import { anyEvent } from '../lenses/support/random-event.ts'
+
+/** A lens by its name, or a module of somebody else's. */
+type Step = readonly [name: string, args: object]
+
+function moduleOf(name: string): Uint8Array {
+  if (name === 'foreign') return Uint8Array.of(0, 0x61, 0x73, 0x6d)
+  return readFileSync(new URL(`../../src/lenses/${name}.wasm`, import.meta.url))
+}
+
+function hintsFor(query: string, steps: readonly Step[]): ViewHints | null {
+  const parsed = parseViewQuery(query, 'Ethereum__Mainnet')
+  assert.ok('selection' in parsed)
+  const lenses = steps.map(([name, args]) => ({
+    wasm: moduleOf(name),
+    args: JSON.stringify(args),
+  }))
+  return hintsOf({ lenses }, parsed)
+}
+
+const token = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
+const address = token.toLowerCase()
+const other = `0x${'11'.repeat(20)}`
+const transfer = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+const query = 'Log { address topics data }'
+const abi = [
+  {
+    type: 'event',
+    name: 'Transfer',
+    inputs: [{ type: 'address' }, { type: 'address' }, { type: 'uint' }],
+  },
+]
+const byAddress: Step = ['filter', { src: 'address', value: token }]
+const transfers: Step = ['decode_log', { abi: JSON.stringify(abi, null, 2), unmatched: 'drop' }]
+const kept: Step = ['decode_log', { abi }]
+
+const cases: readonly (readonly [string, string, readonly Step[], ViewHints | null])[] = [
+  ['filter by address', query, [byAddress], { addresses: [address], topics: null }],
+  [
+    'filter_transaction by address',
+    query,
+    [['filter_transaction', { src: 'address', value: token }]],
+    { addresses: [address], topics: null },
+  ],
+  ['filter by another field', query, [['filter', { src: 'data', value: token }]], null],
+  ['filter by no address', query, [['filter', { src: 'address', value: 'x' }]], null],
+  ['decode_log that drops', query, [transfers], { addresses: null, topics: [transfer] }],
+  ['decode_log that keeps', query, [kept], null],
+  [
+    'lenses in a row',
+    query,
+    [byAddress, kept, transfers],
+    { addresses: [address], topics: [transfer] },
+  ],
+  [
+    'filters that exclude each other',
+    query,
+    [byAddress, ['filter', { src: 'address', value: other }]],
+    { addresses: [], topics: null },
+  ],
+  [
+    'erc20_transfers',
+    query,
+    [['erc20_transfers', { tokenAddress: token }]],
+    { addresses: [address], topics: [transfer] },
+  ],
+  [
+    'erc20_balances, whatever filters its rows',
+    query,
+    [
+      ['erc20_balances', { tokenAddress: token }],
+      ['filter', { src: 'address', value: other }],
+    ],
+    { addresses: [address], topics: [transfer] },
+  ],
+  ['a lens of somebody else behind ours', query, [byAddress, ['foreign', {}]], null],
+  ['a lens of somebody else before ours', query, [['foreign', {}], byAddress], null],
+  ['no lens', query, [], null],
+  ['calls', 'Transaction { input }', [['decode_call', { abi: '[]' }]], null],
+  ['another collection', 'Transaction { address: to }', [byAddress], null],
+  ['a field under the name of the address', 'Log { address: data topics }', [byAddress], null],
+  ['an address under another name', 'Log { data other: address }', [byAddress], null],
+  ['a token without the fields of its logs', 'Log { address data }', [transfers], null],
+  ['logs that are counted', 'Log(limit: 10) { address topics data }', [byAddress], null],
+  [
+    'logs that are filtered',
+    'Log(filter: {blockNumber: {_gt: 1}}) { address topics data }',
+    [byAddress],
+    { addresses: [address], topics: null },
+  ],
+  [
+    'an ABI with an anonymous event',
+    query,
+    [
+      [
+        'decode_log',
+        { abi: [...abi, { type: 'event', name: 'A', anonymous: true }], unmatched: 'drop' },
+      ],
+    ],
+    null,
+  ],
+  [
+    'an ABI with escapes',
+    query,
+    [['decode_log', { abi: '[{"type":"\\u0065vent","name":"A"}]', unmatched: 'drop' }]],
+    null,
+  ],
+]
+for (const [what, text, steps, expected] of cases) {
+  test(`the hints of ${what} are right`, () => {
+    assert.deepEqual(hintsFor(text, steps), expected)
+  })
+}
+
+test('a View without arguments, or with such as are no JSON, has no hints', () => {
+  const parsed = parseViewQuery(query, 'Ethereum__Mainnet')
+  assert.ok('selection' in parsed)
+  for (const args of ['', '[', '7', 'null', '{"abi":7,"unmatched":"drop"}'])
+    assert.equal(hintsOf({ lenses: [{ wasm: moduleOf('decode_log'), args }] }, parsed), null)
+})
+
+test('the first topics of events are those that viem computes', () => {
+  fc.assert(
+    fc.property(fc.array(anyEvent, { maxLength: 5 }), fc.boolean(), (filled, asText) => {
+      const events = filled.map(({ event }) => event)
+      const expected = events.some(({ anonymous }) => anonymous)
+        ? null
+        : [...new Set(events.map((event) => toEventSelector(event)))]
+      assert.deepEqual(eventTopics(asText ? JSON.stringify(events) : events), expected)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('no log that a lens makes a row of is excluded by the hints', () => {
+  const logs = recordedLogs()
+  const first = logs[0]?.address ?? assert.fail()
+  const steps: readonly Step[] = [
+    ['filter', { src: 'address', value: first }],
+    ['filter_transaction', { src: 'address', value: first }],
+    ['decode_log', { abi: tokenAbi(), unmatched: 'drop' }],
+    ['erc20_transfers', { tokenAddress: first }],
+    ['erc20_balances', { tokenAddress: first }],
+  ]
+  for (const step of steps) {
+    const { addresses, topics } = hintsFor(query, [step]) ?? assert.fail()
+    const wanted = logs.filter(
+      (log) =>
+        (addresses?.includes(log.address) ?? true) &&
+        (topics === null || log.topics.some((topic) => topics.includes(topic))),
+    )
+    const rows = (documents: readonly unknown[]): unknown =>
+      streamed(openSetLens(...step), documents)
+    assert.ok(wanted.length > 0 && wanted.length < logs.length)
+    assert.deepEqual(rows(wanted), rows(logs))
+  }
+})
