@@ -151,7 +151,7 @@ export const errorCodes = {
     'A snapshot of the store was used after its release, or held for too long.',
   STORE_WRITE_FAILED: 'The store could not be written.',
   VERIFY_ACCEPTANCE_INVALID:
-    'The identities to accept are none, no public keys, or fewer than have to sign.',
+    'The identities to accept are none, no public keys, one twice, or fewer than have to sign.',
   VERIFY_ANSWER_UNREADABLE: 'An answer to verify is not there, too large or not JSON.',
   VERIFY_PROOF_MISSING: 'An answer to verify has no document with a `_proof`.',
   VIEWS_ARGUMENTS_INVALID: 'The arguments of a lens are no JSON object.',

@@ -100,6 +100,11 @@ describe('viewmesh verify exits with 2 and a remedy for', () => {
       { identity: ['0xab'], minimum: 1 },
       'error: "0xab" is no identity.\nWhat to do: Accept the identities that Generators show at /health (.identity): 66 lower-case hex digits, or 64; and at least as many as have to sign.\n',
     ],
+    'an identity twice': [
+      '{}',
+      { identity: [alice.identity, alice.identity], minimum: 1 },
+      `error: The identity ${alice.identity} is given twice.\nWhat to do: Leave one of the two out, or replace it by that of another Generator.\n`,
+    ],
     'what is not JSON': [
       'data: {}',
       byAlice,

@@ -289,7 +289,7 @@ describe('the messages name the facts of the case', () => {
   })
 })
 
-describe('an acceptance that no document can meet throws', () => {
+describe('an acceptance that cannot be meant throws', () => {
   const refusals: Readonly<
     Record<string, readonly [readonly string[], number | undefined, RegExp]>
   > = {
@@ -298,8 +298,8 @@ describe('an acceptance that no document can meet throws', () => {
     'an identity in capital letters': [[alice.identity.toUpperCase()], undefined, /is no identity/],
     'a minimum of 0': [[alice.identity], 0, /^Of 1 accepted identities 0 cannot have signed\.$/],
     'a minimum that is no whole number': [[alice.identity, bob.identity], 1.5, /1\.5 cannot/],
-    'a minimum above the number of identities, each counted once': [
-      [alice.identity, alice.identity],
+    'a minimum above the number of identities': [
+      [alice.identity],
       2,
       /^Of 1 accepted identities 2 cannot have signed\.$/,
     ],
@@ -314,4 +314,13 @@ describe('an acceptance that no document can meet throws', () => {
       })
     })
   }
+
+  test('an identity twice, which counts once', () => {
+    const identities = [alice.identity, bob.identity, alice.identity]
+    assert.throws(() => verifyDocument(documentOf('log-'), { identities, minimum: 2 }), {
+      code: 'VERIFY_ACCEPTANCE_INVALID',
+      message: `The identity ${alice.identity} is given twice.`,
+      remedy: 'Leave one of the two out, or replace it by that of another Generator.',
+    })
+  })
 })
