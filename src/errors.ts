@@ -45,6 +45,7 @@ export const errorCodes = {
     'A query or its variables have more tokens, brackets, fields, conditions, keys or values than one request may.',
   GRAPHQL_TIME_LIMIT: 'A query takes longer than one request may.',
   GRAPHQL_VIEW_GONE: 'A View was removed while a client was subscribed to its rows.',
+  GRAPHQL_VIEW_NOT_STORED: 'A View was queried whose rows are not stored.',
   HOST_BLOCK_REJECTED: 'A peer sent a block that breaks a rule; another peer is tried.',
   HOST_FORK_DEEP:
     'The counted signers abandoned more stored blocks than give way before a minute has passed.',

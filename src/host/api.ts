@@ -16,6 +16,10 @@ interface Api {
   readonly playgroundPort: number
   /** Notifies subscribers of a new block. */
   notify(height: number): void
+  /** Serves these Views beside the collections, and no others, within half a second. */
+  setViews: Graphql['setViews']
+  /** Notifies subscribers of new rows of a View. */
+  notifyRows: Graphql['notifyRows']
   close(): Promise<void>
 }
 
@@ -58,6 +62,8 @@ export async function openHostApi(
     port: api.port,
     playgroundPort: playground.port,
     notify: (height) => graphql.notify(height),
+    setViews: graphql.setViews,
+    notifyRows: graphql.notifyRows,
     close: async () => {
       subscriptions.close()
       await Promise.all([api.close(), playground.close()])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 
 import { createChain } from '../support/chain/block-factory.ts'
-import { type GraphqlRoom, openGraphqlRoom } from './support/graphql-room.ts'
+import { documentsRead, type GraphqlRoom, openGraphqlRoom } from './support/graphql-room.ts'
 import { putRows, servedView } from './support/served-views.ts'
 
 const sdl = `
@@ -157,4 +157,105 @@ describe('rows of a View are queried like documents', () => {
       assert.deepEqual(Transfer, expected)
     })
   }
+})
+
+test('aggregates count and add up rows, also of a View beside a collection', async (t) => {
+  const room = await openRoom(t)
+  const found = await room.query(`{
+    COUNT(Transfer: {filter: {from: {_neq: null}}})
+    SUM(Transfer: {field: amount, filter: {amount: {_gt: 0}}})
+    MAX(Transfer: {field: price})
+    both: COUNT(Transfer: {}, Block: {})
+  }`)
+  assert.deepEqual(found, { COUNT: 3, SUM: 120, MAX: 2, both: 10 })
+})
+
+test('a row is named by View, block hash and place, and found by its name', async (t) => {
+  const room = await openRoom(t)
+  const { Transfer } = await room.query('{ Transfer { _docID _blockNumber } }')
+  const [, second, , fourth] = room.chain
+  const named = (hash: string | undefined, place: number) => `row-${transfer.id}-${hash}-${place}`
+  assert.deepEqual(Transfer, [
+    { _docID: named(second?.hash, 0), _blockNumber: second?.number },
+    { _docID: named(second?.hash, 1), _blockNumber: second?.number },
+    { _docID: named(fourth?.hash, 0), _blockNumber: fourth?.number },
+    { _docID: named(fourth?.hash, 1), _blockNumber: fourth?.number },
+  ])
+  const docID = named(fourth?.hash, 0)
+  const one = await room.query(`{ Transfer(docID: ["${docID}"]) { amount } }`)
+  assert.deepEqual(one.Transfer, [{ amount: '20' }])
+  const none = await room.query(
+    `{ Transfer(docID: ["${docID.replace('row-0x0', 'row-0x1')}"]) { amount } }`,
+  )
+  assert.deepEqual(none.Transfer, [])
+})
+
+test('the source of a row is the document that the View read', async (t) => {
+  const room = await openGraphqlRoom(t)
+  const [first] = room.chain
+  assert.ok(first !== undefined)
+  const query = 'Transaction(order: {transactionIndex: DESC}) { sender: from block { number } }'
+  const view = servedView('type Sent { n: Int }', query, 7)
+  await putRows(room, view, first, [{ n: 0 }, { n: 1 }])
+  room.graphql.setViews([view])
+  const { Sent } = await room.query('{ Sent(order: {n: DESC}) { n _source } }')
+  const { Transaction } = await room.query(
+    `{ Transaction(filter: {blockNumber: ${first.number}}, order: {transactionIndex: DESC}) { sender: from block { number } } }`,
+  )
+  assert.deepEqual(Sent, [
+    { n: 1, _source: Transaction[1] },
+    { n: 0, _source: Transaction[0] },
+  ])
+})
+
+test('blocks without rows are not read, and an index narrows the rows that are', async (t) => {
+  const chain = createChain({ count: 200 })
+  const room = await openGraphqlRoom(t, { chain })
+  const view = servedView('type Rare { name: String @index n: Int }', 'Log { address }', 3)
+  const last = chain.at(-1)
+  assert.ok(last !== undefined)
+  const documents = Array.from({ length: 640 }, (_, n) => ({ name: `name ${n >> 6}`, n }))
+  await putRows(room, view, last, documents)
+  room.graphql.setViews([view])
+  const costOf = async (query: string): Promise<number> => {
+    const before = await documentsRead(room.registry)
+    await room.query(query)
+    return (await documentsRead(room.registry)) - before
+  }
+  assert.ok((await costOf('{ Rare(limit: 1) { n } }')) < 50)
+  const named = '{ Rare(filter: {name: "name 7"}) { n } }'
+  const { Rare } = await room.query(named)
+  assert.deepEqual(
+    Rare.map(({ n }: { n: number }) => n),
+    documents.slice(7 * 64, 8 * 64).map(({ n }) => n),
+  )
+  assert.ok((await costOf(named)) < 150)
+  assert.ok((await costOf('{ Rare(filter: {n: 7}) { n } }')) >= 640)
+})
+
+test('what only some operators can compare is refused with what is possible', async (t) => {
+  const room = await openRoom(t)
+  const refusals: readonly [string, RegExp][] = [
+    [
+      '{ Transfer(filter: {meta: {_eq: 1}}) { place } }',
+      /knows only whether it has a value.*_neq: null/,
+    ],
+    [
+      '{ Transfer(filter: {meta: {_gt: 1}}) { place } }',
+      /"_gt" is not defined by type "JSONOperatorBlock"/,
+    ],
+    ['{ Transfer(order: {meta: ASC}) { place } }', /"meta" is not defined/],
+    ['{ Transfer(filter: {amount: "1.5"}) { place } }', /BigInt cannot represent "1.5"/],
+    ['{ Transfer(cid: "x") { place } }', /Unknown argument "cid"/],
+    ['{ Transfer { _proof { root } } }', /Cannot query field "_proof"/],
+  ]
+  for (const [query, message] of refusals)
+    assert.match((await room.errors(query))[0] ?? '', message)
+})
+
+test('a View whose rows are not stored says so instead of having none', async (t) => {
+  const room = await openGraphqlRoom(t)
+  room.graphql.setViews([servedView('type Computed @materialized(if: false) { n: Int }')])
+  const [error] = await room.errors('{ Computed { n } }')
+  assert.match(error ?? '', /rows of the View Computed are not stored.*materialized\(if: true\)/)
 })

@@ -80,6 +80,8 @@ export interface ViewSource extends ViewRows {
   readonly id: string
   /** Positions of `@index` fields in the SDL, by name. */
   readonly indexed: ReadonlyMap<string, number>
+  /** Whether its rows are stored; those of others can only be computed, which nobody does yet. */
+  readonly materialized: boolean
   /** What it reads: a field of Query in plain GraphQL. */
   readonly selection: FieldNode
 }

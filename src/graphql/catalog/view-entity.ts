@@ -14,7 +14,7 @@ export interface ServedView {
   /** Its name in GraphQL, which no other collection has. */
   readonly name: string
   readonly slot: number
-  readonly rowType: Pick<RowType, 'description' | 'fields'>
+  readonly rowType: Pick<RowType, 'description' | 'fields' | 'materialized'>
   readonly query: ViewQuery
 }
 
@@ -34,7 +34,8 @@ export function viewEntity(view: ServedView, selection: FieldNode): Entity {
   const indexed = rowType.fields.flatMap((field, index): [string, number][] =>
     field.index ? [[field.name, index]] : [],
   )
-  const source = { id, name, slot, indexed: new Map(indexed), selection }
+  const { materialized } = rowType
+  const source = { id, name, slot, indexed: new Map(indexed), selection, materialized }
   const attributes = [
     docID(source),
     ...rowType.fields.map((field, index) => toAttribute(source, field, index)),

@@ -3,7 +3,8 @@
  * that may match, in pieces small enough to let other requests run in between.
  */
 import type { HeightRanges } from '../../primitives/height-ranges.ts'
-import type { Entity } from '../catalog/entity.ts'
+import { refusal } from '../budget/limits.ts'
+import type { Entity, ViewSource } from '../catalog/entity.ts'
 import { type FilterCondition, isOfBlock } from '../filter/condition.ts'
 import { type Matcher, toMatcher } from '../filter/predicate.ts'
 import { type BlockView, openBlockView, type Session } from '../rows/block-view.ts'
@@ -52,6 +53,7 @@ export async function walk(
 ): Promise<Iterable<Piece>> {
   const { entity } = scan
   const descending = direction.blocksDescending
+  if (entity.view?.materialized === false) throw notStored(entity.view)
   if (entity.isEmpty === true || condition.op === 'none') return []
   const cursor = await openAccessPath({ ...scan, descending }, entity, condition)
   const matcher = toMatcher(entity, condition)
@@ -62,6 +64,13 @@ export async function walk(
   const comparisons = cursor.width + (isDecided ? matcher.comparisons : 0)
   return piecesOf(scan, blocksOf(scan, cursor, descending), comparisons, toPieces)
 }
+
+const notStored = ({ name }: ViewSource): Error =>
+  refusal(
+    'GRAPHQL_VIEW_NOT_STORED',
+    `The rows of the View ${name} are not stored, and this version does not compute them for a query.`,
+    'Register it with @materialized(if: true), or without the directive.',
+  )
 
 /** Blocks without pieces are yielded as a piece of no rows, as they take time as well. */
 function* piecesOf(
