@@ -2,10 +2,10 @@
 
 /** Names of the lenses that ship, by the hash that `lensHash` gives their modules. */
 export const shippedLenses: ReadonlyMap<string, string> = new Map([
-  ['0x36771fa0c5ace552ea74333168840e2a', 'decode_call'],
-  ['0x25332dcd879b704b629a80ed53f10cbe', 'decode_log'],
-  ['0xafd4254430453f409c4ae793d46bf57f', 'erc20_balances'],
-  ['0xa3ec5ef3954354446eb136fa830fdce4', 'erc20_transfers'],
-  ['0xab7da3db338f87be4503a2c1a9c56864', 'filter'],
-  ['0xeba79d55aa997cbfe9febb6eb632ca85', 'filter_transaction'],
+  ['0x9fcf59f4bebd3c1bea4ed0e6442797bd', 'decode_call'],
+  ['0x6fb349a3abfe807bd62c7ce7976ee4a6', 'decode_log'],
+  ['0x972f492ceee677783a5dc68b97351257', 'erc20_balances'],
+  ['0xe9bbb326f6e149afb651d6b318c5d33f', 'erc20_transfers'],
+  ['0x06745544b1acebb168334508a7c0dff7', 'filter'],
+  ['0xf02d36280e35b49509320a7b74b6f4b3', 'filter_transaction'],
 ])

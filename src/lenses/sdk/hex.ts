@@ -2,6 +2,9 @@
 import { hexDigit, QUOTE } from './json-syntax'
 import { advance, roomFor } from './output'
 
+/** Bytes that a new buffer has beyond those it needs, at most. */
+const MOST_SPARE: usize = 65536
+
 /** For each byte its two digits, as they stand in memory. */
 const digits = memory.data(512)
 /** For each character what it stands for as a digit, or 255. */
@@ -37,7 +40,7 @@ export class HexBytes {
 
   private grow(): void {
     if (this.at !== 0) heap.free(this.at)
-    this.capacity = this.length + (this.length >> 2) + 256
+    this.capacity = this.length + min<usize>((this.length >> 2) + 256, MOST_SPARE)
     this.at = heap.alloc(this.capacity)
   }
 }

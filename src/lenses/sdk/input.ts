@@ -4,6 +4,8 @@
  */
 
 const LEAST: usize = 4096
+/** Bytes beyond an item that a new buffer has at most, so that slightly larger ones find it large enough. */
+const MOST_SPARE: usize = 65536
 
 let buffer: usize = 0
 let capacity: usize = 0
@@ -12,7 +14,7 @@ let capacity: usize = 0
 export function alloc(size: usize): usize {
   if (size <= capacity) return buffer
   if (buffer !== 0) heap.free(buffer)
-  capacity = size < LEAST ? LEAST : size + (size >> 2)
+  capacity = max(LEAST, size + min(size >> 2, MOST_SPARE))
   buffer = heap.alloc(capacity)
   return buffer
 }
