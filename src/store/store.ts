@@ -176,8 +176,8 @@ export interface Snapshot {
     to: number,
     descending: boolean,
   ): Iterable<CandidateRows>
-  /** Rows, bytes of rows as they are stored, and blocks with rows of a View; reads a key of each such block. */
-  viewSize(slot: number): { readonly rows: number; readonly bytes: number; readonly blocks: number }
+  /** All rows of a View and what they take, packed; those of blocks that wait to be pruned are among them. */
+  viewSize(slot: number): { readonly rows: number; readonly bytes: number }
   /** A value that `putRecord` kept. */
   record(name: string): Buffer | undefined
   /** The names of records that begin with a prefix, in the order of their bytes. */

@@ -6,6 +6,7 @@ import type { LogLevel } from '../../service/log-level.ts'
 import { openMetrics } from '../../service/metrics.ts'
 import { serveThread } from '../../service/threads/serve-thread.ts'
 import { openWriter } from '../../store/write/writer.ts'
+import { decodeBlockRows } from '../../views/block-rows.ts'
 import type { Want } from '../fork-choice/wants.ts'
 import type { Accepted } from './accepted-signers.ts'
 import { createApplier } from './applier.ts'
@@ -44,6 +45,13 @@ export type WriterRequests = {
   readonly setServedFrom: (height: number | null) => void
   /** Keeps a record beside the blocks; null forgets it. */
   readonly putRecord: (record: { readonly name: string; readonly value: Uint8Array | null }) => void
+  /** See `Writer.putViewRows`; the buffer of the bytes is moved here. */
+  readonly putViewRows: (made: {
+    readonly slot: number
+    readonly bytes: Uint8Array
+  }) => readonly number[]
+  readonly clearViewFailures: (slot: number) => void
+  readonly clearView: (slot: number) => void
 }
 
 export type WriterEvents = {
@@ -107,6 +115,9 @@ await serveThread<WriterRequests, WriterEvents, WriterData>(async ({ data, emit 
       setAccepted: (accepted) => reported(applier.setAccepted(accepted)),
       setServedFrom: (height) => reported(applier.setServedFrom(height)),
       putRecord: ({ name, value }) => store.putRecord(name, value),
+      putViewRows: ({ slot, bytes }) => store.putViewRows(slot, decodeBlockRows(bytes)),
+      clearViewFailures: (slot) => store.clearViewFailures(slot),
+      clearView: (slot) => store.clearView(slot),
     },
     metrics: () => metrics.snapshot(),
     close: async () => {

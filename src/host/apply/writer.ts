@@ -22,6 +22,13 @@ export interface Writer {
   setAccepted(accepted: Accepted): Promise<void>
   setServedFrom(height: number | null): Promise<void>
   putRecord(name: string, value: Uint8Array | null): Promise<void>
+  /**
+   * Stores what a View made of blocks, as `encodeBlockRows` writes it, whose buffer is given away; returns the
+   * heights that still held the blocks that it was made of. See `StoreWriter`, also for what follows.
+   */
+  putViewRows(slot: number, bytes: Uint8Array<ArrayBuffer>): Promise<readonly number[]>
+  clearViewFailures(slot: number): Promise<void>
+  clearView(slot: number): Promise<void>
   /** Calls the listener for each write from now on. */
   onStored(listener: (stored: Stored) => void): void
   /** Calls the listener whenever where the Host stands has changed. */
@@ -82,6 +89,10 @@ async function startThread(
     setAccepted: (accepted) => thread.request('setAccepted', accepted),
     setServedFrom: (height) => thread.request('setServedFrom', height),
     putRecord: (name, value) => thread.request('putRecord', { name, value }),
+    putViewRows: (slot, bytes) =>
+      thread.request('putViewRows', { slot, bytes }, { transfer: [bytes.buffer] }),
+    clearViewFailures: (slot) => thread.request('clearViewFailures', slot),
+    clearView: (slot) => thread.request('clearView', slot),
     onStored: (listener) => void thread.on('stored', listener),
     onState: (listener) => void thread.on('state', listener),
     metrics: () => thread.metrics(),

@@ -19,11 +19,21 @@ export interface ViewSlot {
   readonly done: HeightRanges
   /** Heights with a failure in the place of rows. */
   readonly failed: HeightRanges
+  /** Rows of all blocks. */
+  readonly rows: number
+  /** What they take, packed. */
+  readonly bytes: number
   /** True while everything of the slot is being removed; nothing of it is visible. */
   readonly isClearing: boolean
 }
 
-export const emptySlot: ViewSlot = { done: [], failed: [], isClearing: false }
+export const emptySlot: ViewSlot = {
+  done: [],
+  failed: [],
+  rows: 0,
+  bytes: 0,
+  isClearing: false,
+}
 
 export function encodeSlot(slot: ViewSlot): Buffer {
   return Buffer.from(JSON.stringify(slot))

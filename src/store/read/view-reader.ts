@@ -99,14 +99,8 @@ export function createViewReads(
       return openStoredRows(block, cache, (start, length) => raw.copy(slot, height, start, length))
     },
     viewSize: (slot) => {
-      const size = { rows: 0, bytes: 0, blocks: 0 }
-      for (const height of viewHeights(slot, 0, Number.MAX_SAFE_INTEGER, false)) {
-        const block = raw.block(slot, height)
-        size.rows += block?.count ?? 0
-        size.bytes += block?.bytes ?? 0
-        size.blocks += 1
-      }
-      return size
+      const { rows, bytes } = slotOf(slot)
+      return { rows, bytes }
     },
     *viewCandidates(slot, field, value, from, to, descending) {
       const wanted = rowFingerprint(seed, field, value)

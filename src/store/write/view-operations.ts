@@ -1,12 +1,17 @@
 /** The write operations on rows of Views. */
-import { addHeights, eachHeight, hasHeight, removeHeights } from '../../primitives/height-ranges.ts'
+import { hasHeight } from '../../primitives/height-ranges.ts'
 import type { StoreState } from '../disk/layout.ts'
-import type { ViewSlot } from '../disk/view-layout.ts'
+import { emptySlot, type ViewSlot } from '../disk/view-layout.ts'
 import type { HeldSnapshot } from '../read/snapshot.ts'
 import type { StoreWriter, ViewBlockToStore } from '../store.ts'
-import type { StoreChange, Write } from './block-writes.ts'
+import type { StoreChange } from './block-writes.ts'
 import type { CommitQueue, WriteOperation } from './commit-queue.ts'
-import { putViewBlockWrites, removeViewBlockWrites } from './view-writes.ts'
+import {
+  forgetHeights,
+  putViewBlock,
+  removeViewBlockWrites,
+  type SlotChange,
+} from './view-writes.ts'
 import type { WriteContext } from './write-operations.ts'
 
 /** Blocks that are removed from a slot in one transaction, so that others need not wait long. */
@@ -28,7 +33,7 @@ export function createViewWriter(queue: CommitQueue, context: WriteContext): Vie
 
   const clearInBatches = async (slot: number): Promise<void> => {
     await queue.run('upkeep', (state) => {
-      const cleared = { done: [], failed: [], isClearing: true }
+      const cleared = { ...emptySlot, isClearing: true }
       return { writes: [context.slots.set(slot, cleared)], state }
     })
     let isEmpty = false
@@ -96,18 +101,12 @@ function putBlocks(
     current,
   }: { state: StoreState; slot: number; current: readonly ViewBlockToStore[] },
 ): StoreChange {
-  let { done, failed } = slots.of(slot)
+  let change: SlotChange = { slot, has: slots.of(slot), writes: [] }
   let { rowSerial } = state
-  const writes: Write[] = []
   for (const block of current) {
-    const { height } = block
-    if (hasHeight(done, height) || hasHeight(failed, height))
-      writes.push(...removeViewBlockWrites(snapshot, slot, height))
-    writes.push(...putViewBlockWrites(slot, block, rowSerial++, seed))
-    done = 'rows' in block ? addHeights(done, height) : removeHeights(done, height)
-    failed = 'rows' in block ? removeHeights(failed, height) : addHeights(failed, height)
+    change = putViewBlock(snapshot, change, block, { serial: rowSerial++, seed })
   }
-  writes.push(slots.set(slot, { done, failed, isClearing: false }))
+  const writes = [...change.writes, slots.set(slot, change.has)]
   return { writes, state: { ...state, rowSerial } }
 }
 
@@ -131,15 +130,13 @@ function hasSameBlocks(seen: StoreState, state: StoreState): boolean {
 
 function clearFailures({ reader, slots }: WriteContext, slot: number): WriteOperation {
   return async (state, flushed) => {
-    const known = slots.of(slot)
-    if (known.failed.length === 0) return null
+    const { failed } = slots.of(slot)
+    if (failed.length === 0) return null
     await flushed()
-    const writes = reader.read((snapshot) =>
-      [...eachHeight(known.failed)].flatMap((height) =>
-        removeViewBlockWrites(snapshot, slot, height),
-      ),
-    )
-    return { writes: [...writes, slots.set(slot, { ...known, failed: [] })], state }
+    return {
+      writes: reader.read((snapshot) => forgetHeights(snapshot, slots, slot, failed)),
+      state,
+    }
   }
 }
 

@@ -2,11 +2,7 @@
  * The slots of Views as the writer knows them: after every operation so far, in flight or not. It may run ahead of
  * the file because after a failed write every further one fails.
  */
-import {
-  type HeightRanges,
-  intersectHeights,
-  removeHeights,
-} from '../../primitives/height-ranges.ts'
+import { type HeightRanges, intersectHeights } from '../../primitives/height-ranges.ts'
 import type { Database } from '../disk/environment.ts'
 import {
   decodeSlot,
@@ -22,11 +18,8 @@ export interface ViewSlots {
   of(slot: number): ViewSlot
   /** Changes a slot, or removes it where it is null; returns the write. */
   set(slot: number, changed: ViewSlot | null): Write
-  /** Forgets heights in every slot; returns the writes, and what each of them had there. */
-  forget(heights: HeightRanges): {
-    readonly writes: Write[]
-    readonly had: readonly { readonly slot: number; readonly heights: HeightRanges }[]
-  }
+  /** Slots that have done something of these heights, or failed there, and where. */
+  at(heights: HeightRanges): readonly { readonly slot: number; readonly heights: HeightRanges }[]
   /** Slots that are being removed. */
   clearing(): number[]
 }
@@ -45,23 +38,11 @@ export function loadSlots(database: Database): ViewSlots {
   return {
     of: (slot) => slots.get(slot) ?? emptySlot,
     set,
-    forget: (heights) => {
-      const had = [...slots].flatMap(([slot, { done, failed }]) => {
+    at: (heights) =>
+      [...slots].flatMap(([slot, { done, failed }]) => {
         const there = [...intersectHeights(done, heights), ...intersectHeights(failed, heights)]
         return there.length === 0 ? [] : [{ slot, heights: there }]
-      })
-      const writes = had.map(({ slot }) => set(slot, without(slots.get(slot), heights)))
-      return { writes, had }
-    },
+      }),
     clearing: () => [...slots].flatMap(([slot, { isClearing }]) => (isClearing ? [slot] : [])),
   }
-}
-
-function without(slot: ViewSlot = emptySlot, heights: HeightRanges): ViewSlot {
-  let { done, failed } = slot
-  for (const [from, to] of heights) {
-    done = removeHeights(done, from, to)
-    failed = removeHeights(failed, from, to)
-  }
-  return { ...slot, done, failed }
 }

@@ -1,16 +1,52 @@
 /** The writes for rows of Views, as data. Nothing here touches the file. */
-import { eachHeight, type HeightRanges } from '../../primitives/height-ranges.ts'
+import {
+  addHeights,
+  eachHeight,
+  type HeightRanges,
+  hasHeight,
+  removeHeights,
+} from '../../primitives/height-ranges.ts'
 import { type FingerprintSeed, rowFingerprint } from '../disk/fingerprint.ts'
 import { pieceBytes, pieceCount } from '../disk/layout.ts'
-import { encodeViewBlock, viewBlockKey, viewPieceKey } from '../disk/view-layout.ts'
+import { encodeViewBlock, type ViewSlot, viewBlockKey, viewPieceKey } from '../disk/view-layout.ts'
 import { createEntryList, toPages } from '../index/index-table.ts'
 import type { HeldSnapshot } from '../read/snapshot.ts'
 import type { ViewBlockToStore } from '../store.ts'
 import type { Write } from './block-writes.ts'
 import type { ViewSlots } from './view-slots.ts'
 
-/** Stores the rows of a block, or its failure; nothing where there is no row. */
-export function putViewBlockWrites(
+/** A slot and the writes that led to it. */
+export interface SlotChange {
+  readonly slot: number
+  /** What the slot has after the writes. */
+  readonly has: ViewSlot
+  readonly writes: readonly Write[]
+}
+
+/** Puts the rows of a block, or its failure, in the place of what the slot had there. */
+export function putViewBlock(
+  snapshot: HeldSnapshot,
+  before: SlotChange,
+  block: ViewBlockToStore,
+  { serial, seed }: { readonly serial: number; readonly seed: FingerprintSeed },
+): SlotChange {
+  const { slot, has, writes } = removeViewBlock(snapshot, before, block.height)
+  const { height } = block
+  const put = putViewBlockWrites(slot, block, serial, seed)
+  if (!('rows' in block)) {
+    return {
+      slot,
+      has: { ...has, failed: addHeights(has.failed, height) },
+      writes: [...writes, ...put],
+    }
+  }
+  const { count, bytes } = block.rows
+  const done = addHeights(has.done, height)
+  const size = { rows: has.rows + count, bytes: has.bytes + bytes.length }
+  return { slot, has: { ...has, ...size, done }, writes: [...writes, ...put] }
+}
+
+function putViewBlockWrites(
   slot: number,
   block: ViewBlockToStore,
   serial: number,
@@ -45,6 +81,29 @@ function indexWrites(slot: number, block: ViewBlockToStore, seed: FingerprintSee
 }
 
 /** Removes what a slot has of one block. */
+export function removeViewBlock(
+  snapshot: HeldSnapshot,
+  { slot, has, writes }: SlotChange,
+  height: number,
+): SlotChange {
+  const isDone = hasHeight(has.done, height)
+  if (!isDone && !hasHeight(has.failed, height)) return { slot, has, writes }
+  const block = snapshot.viewBlock(slot, height)
+  const { count = 0, bytes = 0 } = block ?? {}
+  return {
+    slot,
+    has: {
+      ...has,
+      done: removeHeights(has.done, height),
+      failed: removeHeights(has.failed, height),
+      rows: has.rows - count,
+      bytes: has.bytes - (isDone ? bytes : 0),
+    },
+    writes: [...writes, ...removeViewBlockWrites(snapshot, slot, height)],
+  }
+}
+
+/** Removes the keys of a slot's block, whatever the slot is said to have done. */
 export function removeViewBlockWrites(
   snapshot: HeldSnapshot,
   slot: number,
@@ -65,17 +124,14 @@ export function removeViewBlockWrites(
   ]
 }
 
-/** Removes what all slots have of these heights. */
-export function forgetHeightsWrites(
+/** Removes what a slot has at these heights, and says what is left of it. */
+export function forgetHeights(
   snapshot: HeldSnapshot,
   slots: ViewSlots,
+  slot: number,
   heights: HeightRanges,
 ): Write[] {
-  const { writes, had } = slots.forget(heights)
-  for (const there of had) {
-    for (const height of eachHeight(there.heights)) {
-      writes.push(...removeViewBlockWrites(snapshot, there.slot, height))
-    }
-  }
-  return writes
+  let change: SlotChange = { slot, has: slots.of(slot), writes: [] }
+  for (const height of eachHeight(heights)) change = removeViewBlock(snapshot, change, height)
+  return [...change.writes, slots.set(slot, change.has)]
 }

@@ -34,7 +34,7 @@ import {
   removeGroupChange,
 } from './span-writes.ts'
 import type { ViewSlots } from './view-slots.ts'
-import { forgetHeightsWrites } from './view-writes.ts'
+import { forgetHeights } from './view-writes.ts'
 
 /** What write operations need. */
 export interface WriteContext {
@@ -180,7 +180,10 @@ function withoutRows(
   { writes, state }: StoreChange,
   removed: HeightRanges,
 ): StoreChange {
-  return { writes: [...writes, ...forgetHeightsWrites(snapshot, slots, removed)], state }
+  const forgotten = slots
+    .at(removed)
+    .flatMap(({ slot, heights }) => forgetHeights(snapshot, slots, slot, heights))
+  return { writes: [...writes, ...forgotten], state }
 }
 
 function putAfter(context: WriteContext, before: StoreChange, block: BlockToStore): StoreChange {

@@ -6,6 +6,7 @@ import { createReporting } from '../../../src/host/apply/reporting.ts'
 import type { Writer } from '../../../src/host/apply/writer.ts'
 import type { StoreReader } from '../../../src/store/store.ts'
 import { openWriter } from '../../../src/store/write/writer.ts'
+import { decodeBlockRows } from '../../../src/views/block-rows.ts'
 
 interface LocalWriter {
   readonly writer: Writer
@@ -65,6 +66,9 @@ export async function openLocalWriter(
       setAccepted: async (accepted) => reported(applier.setAccepted(accepted)),
       setServedFrom: async (height) => reported(applier.setServedFrom(height)),
       putRecord: (name, value) => store.putRecord(name, value),
+      putViewRows: (slot, bytes) => store.putViewRows(slot, decodeBlockRows(bytes)),
+      clearViewFailures: (slot) => store.clearViewFailures(slot),
+      clearView: (slot) => store.clearView(slot),
       onStored: (listener) => void storedListeners.push(listener),
       onState: (listener) => void stateListeners.push(listener),
     },
