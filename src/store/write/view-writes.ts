@@ -81,7 +81,7 @@ function indexWrites(slot: number, block: ViewBlockToStore, seed: FingerprintSee
 }
 
 /** Removes what a slot has of one block. */
-export function removeViewBlock(
+function removeViewBlock(
   snapshot: HeldSnapshot,
   { slot, has, writes }: SlotChange,
   height: number,
