@@ -15,6 +15,7 @@ import {
 } from '../../src/graphql/http/subscriptions.ts'
 import { createHostMetrics } from '../../src/host/metrics.ts'
 import { createSchemaMetrics } from '../../src/host/schema/schema-sync.ts'
+import { createEngineMetrics } from '../../src/host/views/engine-metrics.ts'
 import { createLensMetrics } from '../../src/lens/process/metrics.ts'
 import { createP2pMetrics } from '../../src/p2p/limits/metrics.ts'
 import { openMetrics } from '../../src/service/metrics.ts'
@@ -60,6 +61,7 @@ const declarations: Readonly<Record<MetricsProgram, (registry: Registry) => void
       waitingBytes: never,
     })
     createSchemaMetrics(registry)
+    createEngineMetrics(registry, () => new Map())
     createLensMetrics(registry, { memoryBytes: never, waiting: never, running: never })
   },
   operator(registry) {

@@ -1,0 +1,64 @@
+/** Why a View has no rows of a block: which failures are tried again by themselves, and what is stored of each. */
+import { ServiceError } from '../../errors.ts'
+
+/** A failure as it lies in the store in the place of rows. */
+export interface StoredFailure {
+  readonly code: string
+  readonly message: string
+  readonly remedy: string | null
+  /** How often it was tried; what depends on time and memory is tried again later. */
+  readonly attempts: number
+}
+
+/** What depends on the machine and its load, so that a later attempt may go well. */
+const retriedCodes: ReadonlySet<string> = new Set([
+  'LENS_TIME_LIMIT',
+  'LENS_MEMORY_LIMIT',
+  'LENS_PROCESS_DIED',
+])
+
+const firstRetryMs = 60_000
+const lastRetryMs = 60 * 60_000
+/** A lens writes what it likes into its errors. */
+const maxTextLength = 1_000
+
+export function encodeFailure(failure: StoredFailure): Uint8Array {
+  return Buffer.from(JSON.stringify(failure))
+}
+
+/** What `encodeFailure` wrote. */
+export function decodeFailure(bytes: Uint8Array): StoredFailure {
+  return JSON.parse(Buffer.from(bytes).toString())
+}
+
+export function toFailure(
+  { code, message, remedy }: ServiceError,
+  attempts: number,
+): StoredFailure {
+  const cut = (text: string): string => text.slice(0, maxTextLength).toWellFormed()
+  return {
+    code,
+    message: cut(message),
+    remedy: remedy === undefined ? null : cut(remedy),
+    attempts,
+  }
+}
+
+/** Whether the View, or this block of it, is to blame for an error; everything else passes by itself. */
+export function isOfView(error: unknown): error is ServiceError {
+  if (!(error instanceof ServiceError)) return false
+  if (error.code === 'LENS_BUSY') return false
+  // The process could not start its threads: that has nothing to do with what they were to do.
+  if (error.code === 'LENS_PROCESS_DIED' && error.cause instanceof Error) return false
+  return error.code.startsWith('LENS_') || error.code.startsWith('VIEWS_')
+}
+
+/** Whether the same blocks may succeed later, or in smaller portions. */
+export function isRetried({ code }: { readonly code: string }): boolean {
+  return retriedCodes.has(code)
+}
+
+/** Milliseconds until the next attempt: one minute, then twice as long each time, at most an hour. */
+export function retryDelayMs({ attempts }: StoredFailure): number {
+  return Math.min(lastRetryMs, firstRetryMs * 2 ** Math.max(0, attempts - 1))
+}

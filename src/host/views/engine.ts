@@ -1,0 +1,144 @@
+/**
+ * The engine of Views: lets each of them compute the blocks that it has not done, new blocks first, in the lens
+ * process. It remembers nothing that the store does not have, so that it goes on wherever it was ended.
+ */
+import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
+import { openLensProcess } from '../../lens/process/lens-process.ts'
+import { threadUrl } from '../../service/threads/thread.ts'
+import type { StoreReader } from '../../store/store.ts'
+import type { Writer } from '../apply/writer.ts'
+import type { ViewWorkerData } from './block-job.ts'
+import { createEngineMetrics, type EngineMetrics } from './engine-metrics.ts'
+import type { HostedView } from './hosted-view.ts'
+import type { ViewEngine, ViewState, ViewStateName } from './view-engine.ts'
+import { viewRecordName } from './view-record.ts'
+import { openViewRun, type ViewRun } from './view-run.ts'
+import { visibleHeights } from './view-work.ts'
+
+interface ViewEngineOptions {
+  readonly storePath: string
+  /** As in `Ethereum__Mainnet`. */
+  readonly network: string
+  /** Threads that run lenses. */
+  readonly threads: number
+  /** Memory at which the process of the lenses is ended. */
+  readonly memoryBytes: number
+  readonly environment: Readonly<Record<string, string | undefined>>
+}
+
+interface ViewEngineParts {
+  readonly log: Logger
+  readonly registry: Registry
+  readonly reader: StoreReader
+  readonly writer: Pick<
+    Writer,
+    'putViewRows' | 'clearViewFailures' | 'clearView' | 'putRecord' | 'onStored'
+  >
+}
+
+/** How often failures that are due again are looked for. */
+const tickMs = 1_000
+
+type RowsListener = (name: string, height: number) => void
+
+interface Engine {
+  readonly parts: ViewEngineParts
+  readonly lenses: ReturnType<typeof openLensProcess>
+  readonly metrics: EngineMetrics
+  readonly views: Map<string, { readonly view: HostedView; readonly run: ViewRun }>
+  readonly listeners: RowsListener[]
+  isAwake: boolean
+  isClosing: boolean
+}
+
+/** Opens the engine without any View; the process of the lenses is started with the first job. */
+export function openViewEngine(options: ViewEngineOptions, parts: ViewEngineParts): ViewEngine {
+  const { storePath, network, threads, memoryBytes, environment } = options
+  const { log, registry, reader, writer } = parts
+  const data: ViewWorkerData = { storePath, network }
+  const workerUrl = threadUrl('./view-worker', import.meta.url)
+  const engine: Engine = {
+    parts,
+    lenses: openLensProcess(
+      { workerUrl, data, threads, memoryBytes, environment },
+      { log, registry, onEnded: () => void reader.clearDeadReaders() },
+    ),
+    metrics: createEngineMetrics(registry, () => countStates(engine)),
+    views: new Map(),
+    listeners: [],
+    isAwake: false,
+    isClosing: false,
+  }
+  const ticking = setInterval(() => wake(engine), tickMs).unref()
+  writer.onStored(() => wake(engine))
+  return {
+    serve: (view) => serve(engine, view),
+    remove: (id) => remove(engine, id),
+    retry: (id) => engine.views.get(id)?.run.retry(),
+    states: () => states(engine),
+    onRows: (listener) => void engine.listeners.push(listener),
+    close: async () => {
+      engine.isClosing = true
+      clearInterval(ticking)
+      const closed = [...engine.views.values()].map(({ run }) => run.close())
+      await engine.lenses.close()
+      await Promise.all(closed)
+    },
+  }
+}
+
+function serve(engine: Engine, view: HostedView): void {
+  if (engine.views.has(view.id)) return
+  const { log, reader, writer } = engine.parts
+  const head = reader.read((snapshot) => snapshot.range()?.head ?? -1)
+  const run = openViewRun(view, head, {
+    log,
+    reader,
+    writer,
+    lenses: engine.lenses,
+    metrics: engine.metrics,
+    onRows: (height) => {
+      for (const listener of engine.listeners) listener(view.name, height)
+    },
+    wake: () => wake(engine),
+    nowMs: () => performance.now(),
+  })
+  engine.views.set(view.id, { view, run })
+}
+
+async function remove({ views, parts }: Engine, id: string): Promise<void> {
+  const known = views.get(id)
+  if (known === undefined) return
+  views.delete(id)
+  await known.run.close()
+  await parts.writer.putRecord(viewRecordName(id), null)
+}
+
+/** Lets all Views look for work, once for whatever happens in this turn of the event loop. */
+function wake(engine: Engine): void {
+  if (engine.isAwake || engine.isClosing) return
+  engine.isAwake = true
+  setImmediate(() => {
+    engine.isAwake = false
+    if (engine.isClosing || engine.views.size === 0) return
+    engine.parts.reader.read((snapshot) => {
+      const visible = visibleHeights(snapshot)
+      for (const { run } of engine.views.values()) run.begin(snapshot, visible)
+    })
+  })
+}
+
+function states({ views, parts }: Engine): Map<string, ViewState> {
+  return parts.reader.read((snapshot) => {
+    const visible = visibleHeights(snapshot)
+    return new Map([...views].map(([id, { run }]) => [id, run.state(snapshot, visible)]))
+  })
+}
+
+function countStates(engine: Engine): Map<ViewStateName, number> {
+  const counts = new Map<ViewStateName, number>()
+  if (engine.isClosing) return counts
+  for (const { name } of states(engine).values()) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return counts
+}

@@ -1,0 +1,387 @@
+/**
+ * The work on one View: jobs for the lens process, their results to the store, failures and when they are tried
+ * again. What goes wrong here stays here.
+ */
+import type { Logger } from 'pino'
+import { ServiceError } from '../../errors.ts'
+import type { LensProcess } from '../../lens/process/lens-process.ts'
+import { runtimeVersion } from '../../lens/program/run-limits.ts'
+import { backoffMs } from '../../primitives/backoff.ts'
+import type { HeightRanges } from '../../primitives/height-ranges.ts'
+import {
+  eachHeight,
+  subtractHeights,
+  toHeightRanges,
+  uniteHeights,
+} from '../../primitives/height-ranges.ts'
+import type { Snapshot, StoreReader } from '../../store/store.ts'
+import { encodeBlockRows } from '../../views/block-rows.ts'
+import type { Writer } from '../apply/writer.ts'
+import {
+  decodeFailure,
+  encodeFailure,
+  isOfView,
+  isRetried,
+  retryDelayMs,
+  type StoredFailure,
+  toFailure,
+} from './block-failure.ts'
+import {
+  type BlockOutcome,
+  decodeResult,
+  encodeDefinition,
+  encodeHeights,
+  type JobResult,
+} from './block-job.ts'
+import type { EngineMetrics } from './engine-metrics.ts'
+import type { HostedView } from './hosted-view.ts'
+import { createPace, type Pace } from './pace.ts'
+import type { ViewFailure, ViewState } from './view-engine.ts'
+import { encodeViewRecord, readViewRecord, viewRecordName } from './view-record.ts'
+import { backlogOf, isLagging, nextWork, type Work, type WorkFacts } from './view-work.ts'
+
+interface ViewRunParts {
+  readonly log: Logger
+  readonly reader: StoreReader
+  readonly writer: Pick<Writer, 'putViewRows' | 'clearViewFailures' | 'clearView' | 'putRecord'>
+  readonly lenses: Pick<LensProcess, 'run'>
+  readonly metrics: EngineMetrics
+  /** Rows of a block were stored. */
+  readonly onRows: (height: number) => void
+  /** Asks for `begin` with a new snapshot. */
+  readonly wake: () => void
+  /** A clock in milliseconds. */
+  readonly nowMs: () => number
+}
+
+export interface ViewRun {
+  /** Starts as many jobs as there may be. */
+  begin(snapshot: Snapshot, visible: HeightRanges): void
+  state(snapshot: Snapshot, visible: HeightRanges): ViewState
+  /** Tries all failures again, and ends a quarantine. */
+  retry(): void
+  /** Resolves once nothing of it is computed or written any more. */
+  close(): Promise<void>
+}
+
+/** Jobs of one View at a time: one runs while the results of another are stored. New blocks wait for neither. */
+const maxJobs = 2
+/** Failures in a row after which a View is left alone. */
+const quarantineAfter = 20
+/** Stored failures that are looked at when the Host starts; older ones wait for `retry`. */
+const maxRestored = 1_000
+const trouble = { minMs: 1_000, maxMs: 60_000 }
+
+interface State {
+  readonly view: HostedView
+  readonly parts: ViewRunParts
+  readonly liveAbove: number
+  readonly closing: AbortController
+  /** Heights that a job has. */
+  readonly underWay: Set<number>
+  readonly running: Set<Promise<void>>
+  /** When a failed height is tried again. */
+  readonly dueAt: Map<number, number>
+  readonly pace: Pace
+  isReady: boolean
+  failuresInRow: number
+  quarantine: ViewFailure | null
+  lastFailure: ViewFailure | null
+  /** Ends in a row that were nobody's fault, and until when nothing is tried. */
+  troubles: number
+  pausedUntilMs: number
+}
+
+/** Serves a View; `liveAbove` is the head of the chain now, -1 without one. */
+export function openViewRun(view: HostedView, liveAbove: number, parts: ViewRunParts): ViewRun {
+  const state: State = {
+    view,
+    parts,
+    liveAbove,
+    closing: new AbortController(),
+    underWay: new Set(),
+    running: new Set(),
+    dueAt: new Map(),
+    pace: createPace(parts.nowMs),
+    isReady: false,
+    failuresInRow: 0,
+    quarantine: null,
+    lastFailure: null,
+    troubles: 0,
+    pausedUntilMs: 0,
+  }
+  track(state, prepare(state))
+  return {
+    begin: (snapshot, visible) => begin(state, snapshot, visible),
+    state: (snapshot, visible) => stateOf(state, snapshot, visible),
+    retry: () => track(state, retry(state)),
+    close: async () => {
+      state.closing.abort()
+      await Promise.allSettled(state.running)
+    },
+  }
+}
+
+/** Keeps what runs until it has ended. Only a store that cannot be written gets here, and ends the program. */
+function track(state: State, running: Promise<void>): void {
+  const ended = running
+    .catch((err) => {
+      if (!state.closing.signal.aborted) state.parts.log.debug({ err }, 'rows could not be stored')
+    })
+    .finally(() => {
+      state.running.delete(ended)
+      state.parts.wake()
+    })
+  state.running.add(ended)
+}
+
+/** Finds out how the View stood, and removes what another version of the runtime has made. */
+async function prepare(state: State): Promise<void> {
+  const { view, parts } = state
+  const known = parts.reader.read((snapshot) => readViewRecord(snapshot, view.id))
+  if (known?.runtime === runtimeVersion) {
+    state.quarantine = known.quarantine
+    parts.reader.read((snapshot) => restoreFailures(state, snapshot))
+  } else {
+    await parts.writer.clearView(view.slot)
+    await writeRecord(state)
+  }
+  state.isReady = true
+}
+
+function restoreFailures(state: State, snapshot: Snapshot): void {
+  const { slot } = state.view
+  const nowMs = state.parts.nowMs()
+  let left = maxRestored
+  for (const height of eachHeight(snapshot.viewFailures(slot), true)) {
+    if (left-- === 0) return
+    const failure = failureAt(snapshot, slot, height)
+    if (failure === null) continue
+    state.lastFailure ??= toViewFailure(failure, height)
+    if (isRetried(failure)) state.dueAt.set(height, nowMs + retryDelayMs(failure))
+  }
+}
+
+function failureAt(snapshot: Snapshot, slot: number, height: number): StoredFailure | null {
+  const bytes = snapshot.viewFailure(slot, height)
+  return bytes === undefined ? null : decodeFailure(bytes)
+}
+
+async function writeRecord({ view, quarantine, parts }: State): Promise<void> {
+  const record = { runtime: runtimeVersion, quarantine }
+  await parts.writer.putRecord(viewRecordName(view.id), encodeViewRecord(record))
+}
+
+async function retry(state: State): Promise<void> {
+  await state.parts.writer.clearViewFailures(state.view.slot)
+  state.dueAt.clear()
+  state.failuresInRow = 0
+  state.lastFailure = null
+  state.pausedUntilMs = 0
+  if (state.quarantine === null) return
+  state.quarantine = null
+  await writeRecord(state)
+}
+
+// --- Jobs -----------------------------------------------------------------------------------
+
+function factsOf(state: State, snapshot: Snapshot, visible: HeightRanges): WorkFacts {
+  const { view, dueAt, liveAbove } = state
+  const nowMs = state.parts.nowMs()
+  const due = [...dueAt].flatMap(([height, atMs]) => (atMs <= nowMs ? [height] : []))
+  const failed = subtractHeights(snapshot.viewFailures(view.slot), toHeightRanges(due))
+  return {
+    visible,
+    settled: uniteHeights([...snapshot.viewRanges(view.slot), ...failed]),
+    underWay: toHeightRanges([...state.underWay]),
+    liveAbove,
+  }
+}
+
+function begin(state: State, snapshot: Snapshot, visible: HeightRanges): void {
+  const { parts, closing } = state
+  if (!state.isReady || state.quarantine !== null || closing.signal.aborted) return
+  if (parts.nowMs() < state.pausedUntilMs) return
+  for (;;) {
+    const work = nextWork(factsOf(state, snapshot, visible), state.pace.batch())
+    if (work === null) return
+    const most = work.priority === 'live' ? maxJobs + 1 : maxJobs
+    if (state.running.size >= most) return
+    for (const height of work.heights) state.underWay.add(height)
+    track(state, run(state, work))
+  }
+}
+
+async function run(state: State, work: Work): Promise<void> {
+  const { parts, view, pace } = state
+  const startedAt = parts.nowMs()
+  try {
+    const { bytes, processorMs } = await parts.lenses.run({
+      view: view.id,
+      definition: () => encodeDefinition(view.view),
+      priority: work.priority,
+      payload: encodeHeights(work.heights),
+      signal: state.closing.signal,
+    })
+    const result = decodeResult(bytes)
+    parts.metrics.seconds(work.priority, 'compute', (parts.nowMs() - startedAt) / 1_000)
+    pace.ran({ asked: work.heights.length, seen: result.seen, processorMs })
+    state.troubles = 0
+    await store(state, work, result)
+  } catch (error) {
+    if (state.closing.signal.aborted) return
+    await failed(state, work, error)
+  } finally {
+    for (const height of work.heights) state.underWay.delete(height)
+  }
+}
+
+async function store(state: State, { priority }: Work, result: JobResult): Promise<void> {
+  const { parts, view } = state
+  const startedAt = parts.nowMs()
+  const stored = new Set(await parts.writer.putViewRows(view.slot, result.rows))
+  parts.metrics.seconds(priority, 'store', (parts.nowMs() - startedAt) / 1_000)
+  parts.metrics.blocks(priority, 'dropped', result.seen - stored.size)
+  // Blocks that go while they are read are not asked for again at once.
+  if (stored.size === 0) state.pausedUntilMs = parts.nowMs() + trouble.minMs / 10
+  for (const outcome of result.outcomes.filter(({ height }) => stored.has(height)))
+    await settle(state, priority, outcome)
+}
+
+/** Counts what became of a block that was stored. */
+async function settle(
+  state: State,
+  stage: Work['priority'],
+  { height, rows, mismatches, failure }: BlockOutcome,
+): Promise<void> {
+  const { parts, dueAt, pace } = state
+  dueAt.delete(height)
+  if (failure !== null) return countFailure(state, stage, failure, height)
+  state.failuresInRow = 0
+  if (stage === 'backfill') pace.done(1)
+  parts.metrics.blocks(stage, 'done', 1)
+  parts.metrics.rows(rows, mismatches)
+  if (rows > 0) parts.onRows(height)
+}
+
+// --- Failures -------------------------------------------------------------------------------
+
+/** A job that returned nothing. */
+async function failed(state: State, work: Work, error: unknown): Promise<void> {
+  if (!isOfView(error)) {
+    pause(state, error)
+    return
+  }
+  // What is thrown besides limits is thrown when the View is loaded, so it has no rows at all.
+  if (!isRetried(error)) return quarantine(state, toViewFailure(toFailure(error, 1), null))
+  const [height] = work.heights
+  if (work.heights.length > 1 || height === undefined) {
+    state.pace.alone()
+    return
+  }
+  await storeFailure(state, work.priority, height, error)
+}
+
+/** A limit of time or memory at one block: it is tried again later. */
+async function storeFailure(
+  state: State,
+  stage: Work['priority'],
+  height: number,
+  error: ServiceError,
+): Promise<void> {
+  const { parts, view, dueAt } = state
+  const found = parts.reader.read((snapshot) => ({
+    blockHash: snapshot.header(height)?.hash,
+    before: failureAt(snapshot, view.slot, height),
+  }))
+  if (found.blockHash === undefined) return
+  const failure = toFailure(error, (found.before?.attempts ?? 0) + 1)
+  const block = { height, blockHash: found.blockHash, failure: encodeFailure(failure) }
+  const stored = await parts.writer.putViewRows(view.slot, encodeBlockRows([block]))
+  if (stored.length === 0) return
+  dueAt.set(height, parts.nowMs() + retryDelayMs(failure))
+  await countFailure(state, stage, failure, height)
+}
+
+async function countFailure(
+  state: State,
+  stage: Work['priority'],
+  failure: StoredFailure,
+  height: number,
+): Promise<void> {
+  const { parts, view } = state
+  parts.metrics.blocks(stage, 'failed', 1)
+  const shown = toViewFailure(failure, height)
+  state.lastFailure = shown
+  state.failuresInRow += 1
+  parts.log.debug({ view: view.name, ...shown }, 'a block of a View failed')
+  if (state.failuresInRow >= quarantineAfter) await quarantine(state, shown)
+}
+
+async function quarantine(state: State, failure: ViewFailure): Promise<void> {
+  if (state.quarantine !== null) return
+  state.quarantine = failure
+  state.lastFailure = failure
+  const { name, id } = state.view
+  state.parts.log.warn({ view: name, id, ...failure }, 'a View is quarantined until it is retried')
+  await writeRecord(state)
+}
+
+/** Nobody's fault: the same is tried again soon. */
+function pause(state: State, err: unknown): void {
+  const { parts, view } = state
+  state.troubles += 1
+  const delayMs = backoffMs(trouble, state.troubles, Math.random())
+  state.pausedUntilMs = parts.nowMs() + delayMs
+  const isBusy = err instanceof ServiceError && err.code === 'LENS_BUSY'
+  if (!isBusy) parts.log.warn({ err, view: view.name }, 'blocks of a View are tried again shortly')
+}
+
+function toViewFailure(
+  { code, message, remedy }: StoredFailure,
+  block: number | null,
+): ViewFailure {
+  return { code, message, ...(remedy !== null && { remedy }), block }
+}
+
+// --- State ----------------------------------------------------------------------------------
+
+function stateOf(state: State, snapshot: Snapshot, visible: HeightRanges): ViewState {
+  const { slot } = state.view
+  const facts = factsOf(state, snapshot, visible)
+  const backlog = backlogOf(facts)
+  const done = snapshot.viewRanges(slot)
+  const failures = snapshot.viewFailures(slot)
+  const blocksFailed = failures.reduce((sum, [from, to]) => sum + to - from + 1, 0)
+  const isWaiting = !state.isReady || (done.length === 0 && blocksFailed === 0)
+  const name = nameOf(state, { backlog, isWaiting, blocksFailed })
+  return {
+    name,
+    ...snapshot.viewSize(slot),
+    done,
+    blocksLeft: backlog.live + backlog.backfill,
+    blocksFailed,
+    blocksPerSecond: name === 'backfilling' ? state.pace.perSecond() : null,
+    costMs: state.pace.costMs(),
+    failure: state.quarantine ?? (blocksFailed > 0 ? state.lastFailure : null),
+  }
+}
+
+function nameOf(
+  { quarantine }: State,
+  {
+    backlog,
+    isWaiting,
+    blocksFailed,
+  }: {
+    readonly backlog: ReturnType<typeof backlogOf>
+    readonly isWaiting: boolean
+    readonly blocksFailed: number
+  },
+): ViewState['name'] {
+  if (quarantine !== null) return 'quarantined'
+  if (isWaiting) return 'waiting'
+  if (isLagging(backlog)) return 'lagging'
+  if (backlog.backfill > 0) return 'backfilling'
+  return blocksFailed > 0 ? 'failed' : 'live'
+}

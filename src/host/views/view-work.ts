@@ -1,0 +1,79 @@
+/** Which blocks a View does next. Pure. */
+import {
+  clipHeights,
+  countHeights,
+  eachHeight,
+  type HeightRanges,
+  subtractHeights,
+  uniteHeights,
+} from '../../primitives/height-ranges.ts'
+import type { Snapshot } from '../../store/store.ts'
+
+/** What is known when a View looks for work. */
+export interface WorkFacts {
+  /** Heights of stored blocks. */
+  readonly visible: HeightRanges
+  /** Those that need nothing: done, failed and not yet due again. */
+  readonly settled: HeightRanges
+  /** Those that a job has. */
+  readonly underWay: HeightRanges
+  /** Head of the chain when the View began; what lies above came since. */
+  readonly liveAbove: number
+}
+
+/** Blocks for one job. */
+export interface Work {
+  readonly priority: 'live' | 'backfill'
+  /** Newest first. */
+  readonly heights: readonly number[]
+}
+
+/** What is left to do. */
+interface Backlog {
+  readonly live: number
+  readonly backfill: number
+}
+
+/** New blocks that wait before a View counts as lagging, and no longer comes before the back-fill of others. */
+const laggingBlocks = 16
+/** Heights of gaps that are looked at. */
+const maxGaps = 10_000
+const highest = Number.MAX_SAFE_INTEGER
+
+/** Heights of the blocks that a snapshot shows. */
+export function visibleHeights(snapshot: Snapshot): HeightRanges {
+  const range = snapshot.range()
+  if (range === null) return []
+  const gaps = snapshot.gaps(maxGaps).map(({ from, to }) => [from, to] as const)
+  return subtractHeights([[range.tail, range.head]], gaps)
+}
+
+/** What is not done, under way or not. */
+export function backlogOf({ visible, settled, liveAbove }: WorkFacts): Backlog {
+  const left = subtractHeights(visible, settled)
+  const live = countHeights(clipHeights(left, liveAbove + 1, highest))
+  return { live, backfill: countHeights(left) - live }
+}
+
+export function isLagging({ live }: Backlog): boolean {
+  return live > laggingBlocks
+}
+
+/** The newest blocks that nobody has done yet, at most `limit`; null where there are none. */
+export function nextWork(facts: WorkFacts, limit: number): Work | null {
+  const free = subtractHeights(facts.visible, uniteHeights([...facts.settled, ...facts.underWay]))
+  const live = clipHeights(free, facts.liveAbove + 1, highest)
+  const heights = newest(live.length > 0 ? live : free, limit)
+  if (heights.length === 0) return null
+  const isFirst = live.length > 0 && !isLagging(backlogOf(facts))
+  return { priority: isFirst ? 'live' : 'backfill', heights }
+}
+
+function newest(ranges: HeightRanges, limit: number): number[] {
+  const heights: number[] = []
+  for (const height of eachHeight(ranges, true)) {
+    if (heights.length === limit) break
+    heights.push(height)
+  }
+  return heights
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { buildLens, op } from '../../lens/support/lens.ts'
+import { storedRows } from '../../support/view-rows.ts'
+import { engineChain, hostedView, openEngineRoom, rowBytes } from './support/engine-room.ts'
+
+const identity = buildLens()
+const isLive = ({ name }: { name: string }): boolean => name === 'live'
+
+describe('a View', () => {
+  it('has rows of every stored block, and of each new one', async (t) => {
+    const room = await openEngineRoom(t)
+    const chain = engineChain(30)
+    await room.put(chain.slice(0, 20))
+    const view = hostedView({ lenses: [identity] })
+    room.engine.serve(view)
+    const before = await room.until(view, isLive)
+    assert.deepEqual(before.done, [[100, 119]])
+    assert.equal(before.failure, null)
+    await room.put(chain.slice(20))
+    const state = await room.until(view, ({ done }) => done[0]?.[1] === 129)
+    assert.equal(state.rows, 30 * 3)
+    assert.ok(state.bytes > 0 && (state.costMs ?? 0) > 0)
+    assert.equal(state.blocksLeft, 0)
+    room.store.reader.read((snapshot) => {
+      const rows = storedRows(snapshot, 1, 129) ?? []
+      assert.deepEqual(
+        rows.map(({ source }) => source),
+        [0, 1, 2],
+      )
+      assert.match(String(rows[0]?.values[0]), /^0x[0-9a-f]{40}$/)
+      assert.match(JSON.stringify(rows[0]?.values[2]), /^\{"hash":"0x[0-9a-f]{64}"\}$/)
+    })
+    const heights = room.announced.map(([, height]) => height).toSorted((a, b) => a - b)
+    assert.deepEqual(
+      heights,
+      Array.from({ length: 30 }, (_, index) => 100 + index),
+    )
+  })
+
+  it('without lenses keeps the documents of its query', async (t) => {
+    const room = await openEngineRoom(t)
+    await room.put(engineChain(3))
+    const view = hostedView({
+      query: 'Transaction(filter: {transactionIndex: 0}) { hash blockNumber }',
+      sdl: 'type First { hash: String blockNumber: Int }',
+    })
+    room.engine.serve(view)
+    const { rows } = await room.until(view, isLive)
+    assert.equal(rows, 3)
+  })
+
+  it('back-fills the newest blocks first', async (t) => {
+    const room = await openEngineRoom(t)
+    await room.put(engineChain(40))
+    const view = hostedView({ lenses: [identity] })
+    room.engine.serve(view)
+    await room.until(view, isLive)
+    const heights = room.announced.map(([, height]) => height)
+    assert.equal(heights[0], 139)
+    assert.equal(heights.at(-1), 100)
+  })
+
+  it('computes a block again that another one has replaced, and has none of the old rows', async (t) => {
+    const room = await openEngineRoom(t)
+    await room.put(engineChain(10))
+    const view = hostedView({ lenses: [identity] })
+    room.engine.serve(view)
+    await room.until(view, isLive)
+    const before = rowBytes(room.store, 1)
+    const fork = engineChain(3, 107, 'fork')
+    await room.replace(107, fork)
+    await room.until(view, ({ done, blocksLeft }) => blocksLeft === 0 && done[0]?.[1] === 109)
+    const after = rowBytes(room.store, 1)
+    for (const { header } of fork) {
+      assert.ok(after.get(header.number)?.startsWith(header.hash))
+      assert.notEqual(after.get(header.number), before.get(header.number))
+    }
+    assert.equal(after.get(106), before.get(106))
+  })
+
+  it('that is removed computes nothing more and can be cleared', async (t) => {
+    const room = await openEngineRoom(t)
+    await room.put(engineChain(200))
+    const view = hostedView({ lenses: [identity] })
+    room.engine.serve(view)
+    await room.until(view, ({ done }) => done.length > 0)
+    await room.engine.remove(view.id)
+    assert.equal(room.engine.states().size, 0)
+    await room.store.clearView(view.slot)
+    assert.deepEqual(rowBytes(room.store, 1), new Map())
+  })
+
+  it('shows its state, blocks and rows as metrics', async (t) => {
+    const room = await openEngineRoom(t)
+    await room.put(engineChain(5))
+    const view = hostedView({ lenses: [identity] })
+    room.engine.serve(view)
+    await room.until(view, isLive)
+    const text = await room.registry.metrics()
+    assert.match(text, /^viewmesh_host_views\{state="live"\} 1$/m)
+    const done = /^viewmesh_host_view_blocks_total\{stage="backfill",outcome="done"\} 5$/m
+    assert.match(text, done)
+    assert.match(text, /^viewmesh_host_view_rows_total 15$/m)
+    assert.match(text, /^viewmesh_host_view_job_seconds_count\{stage="backfill",part="store"\}/m)
+  })
+})
+
+describe('a View that fails', () => {
+  const trap = buildLens({ transform: [...op.callNext, ...op.drop, ...op.unreachable] })
+
+  it('is quarantined after 20 blocks in a row, says why, and others go on', async (t) => {
+    const room = await openEngineRoom(t)
+    await room.put(engineChain(60))
+    const [bad, good] = [
+      hostedView({ lenses: [trap] }),
+      hostedView({ lenses: [identity], slot: 2 }),
+    ]
+    room.engine.serve(bad)
+    room.engine.serve(good)
+    const state = await room.until(bad, ({ name }) => name === 'quarantined')
+    assert.equal(state.failure?.code, 'LENS_TRAPPED')
+    assert.ok(state.failure.block !== null)
+    assert.ok(state.blocksFailed >= 20)
+    assert.deepEqual((await room.until(good, isLive)).done, [[100, 159]])
+  })
+})

@@ -1,0 +1,169 @@
+/** The engine of Views over a real store and a real lens process, with Views that are made on the spot. */
+import type { TestContext } from 'node:test'
+import { pino } from 'pino'
+import { Registry } from 'prom-client'
+import type { Stored } from '../../../../src/host/apply/outcome.ts'
+import { openViewEngine } from '../../../../src/host/views/engine.ts'
+import { type HostedView, isHosted, type KeptView } from '../../../../src/host/views/hosted-view.ts'
+import type { ViewEngine, ViewState } from '../../../../src/host/views/view-engine.ts'
+import type { SealedBlockToStore, StoreWriter } from '../../../../src/store/store.ts'
+import { openWriter } from '../../../../src/store/write/writer.ts'
+import { decodeBlockRows } from '../../../../src/views/block-rows.ts'
+import { readRegistration } from '../../../../src/views/registration.ts'
+import { noSender } from '../../../../src/views/view-id.ts'
+import { encodeView } from '../../../../src/views/wire.ts'
+import { createChain, shapes } from '../../../support/chain/block-factory.ts'
+import { testNetwork } from '../../../support/chain/sealed-blocks.ts'
+import { storableBlock } from '../../../support/chain/store-blocks.ts'
+import { testDirectory } from '../../../support/test-store.ts'
+
+/** Blocks with a few logs; the lowest has the number `first`. */
+export function engineChain(count: number, first = 100, seed = 'engine'): SealedBlockToStore[] {
+  return createChain({ seed, count, from: first, shape: shapes.sparse }).map((block) =>
+    storableBlock(block),
+  )
+}
+
+/** What a View is made of. */
+interface ViewParts {
+  readonly lenses?: readonly Uint8Array[]
+  readonly query?: string
+  readonly sdl?: string
+  readonly slot?: number
+}
+
+/** A View of this Host. */
+export function hostedView({
+  lenses = [],
+  query = 'Log { address logIndex transaction { hash } }',
+  sdl = 'type Logs { address: String @index logIndex: Int transaction: JSON }',
+  slot = 1,
+}: ViewParts = {}): HostedView {
+  const wire = encodeView({ query, sdl, lenses: lenses.map((wasm) => ({ wasm, args: '' })) })
+  const registration = { sender: noSender, registeredAt: null, wire }
+  const read = readRegistration(registration, testNetwork)
+  const view = { ...read, slot, name: read.rowType.name } as KeptView
+  if (!isHosted(view)) throw new Error('the View is of another chain')
+  return view
+}
+
+interface EngineRoom {
+  readonly store: StoreWriter
+  readonly engine: ViewEngine
+  readonly registry: Registry
+  /** Names and heights for which rows were announced. */
+  readonly announced: [name: string, height: number][]
+  /** Stores blocks and lets the engine know. */
+  put(blocks: readonly SealedBlockToStore[]): Promise<void>
+  /** Puts blocks in the place of those from a height on. */
+  replace(from: number, blocks: readonly SealedBlockToStore[]): Promise<void>
+  /** Waits until the state of a View is so. */
+  until(view: HostedView, isSo: (state: ViewState) => boolean): Promise<ViewState>
+  /** Ends the engine alone, as a crash would: what is under way is lost. */
+  close(): Promise<void>
+}
+
+interface RoomOptions {
+  readonly path?: string
+  readonly retainBlocks?: number | null
+  readonly threads?: number
+  readonly memoryBytes?: number
+}
+
+const nothing = { blocks: 0, transactions: 0, logs: 0, accessListEntries: 0 }
+
+/** Opens store and engine; both are closed after the test. */
+export async function openEngineRoom(
+  t: TestContext,
+  {
+    path = testDirectory(t),
+    retainBlocks = null,
+    threads = 1,
+    memoryBytes = 1024 ** 3,
+  }: RoomOptions = {},
+): Promise<EngineRoom> {
+  const log = pino({ enabled: false })
+  const registry = new Registry()
+  const store = await openWriter(
+    { path, network: testNetwork, retainBlocks, program: 'host' },
+    { log },
+  )
+  const listeners: ((stored: Stored) => void)[] = []
+  const engine = openViewEngine(
+    { storePath: path, network: testNetwork, threads, memoryBytes, environment: process.env },
+    {
+      log,
+      registry,
+      reader: store.reader,
+      writer: {
+        putViewRows: (slot, bytes) => store.putViewRows(slot, decodeBlockRows(bytes)),
+        clearViewFailures: (slot) => store.clearViewFailures(slot),
+        clearView: (slot) => store.clearView(slot),
+        putRecord: (name, value) => store.putRecord(name, value),
+        onStored: (listener) => void listeners.push(listener),
+      },
+    },
+  )
+  const announced: [string, number][] = []
+  const changed = new Set<() => void>()
+  engine.onRows((name, height) => {
+    announced.push([name, height])
+  })
+  const watching = setInterval(() => {
+    for (const look of changed) look()
+  }, 10)
+  let isClosed = false
+  const close = async (): Promise<void> => {
+    if (isClosed) return
+    isClosed = true
+    clearInterval(watching)
+    await engine.close()
+    await store.close()
+  }
+  t.after(close)
+  const stored = (): void => {
+    for (const listener of listeners) listener({ taken: nothing, removed: 0 } as Stored)
+  }
+  return {
+    store,
+    engine,
+    registry,
+    announced,
+    put: async (blocks) => {
+      await Promise.all(blocks.map((block) => store.putSealedBlock(block)))
+      stored()
+    },
+    replace: async (from, blocks) => {
+      await store.replaceBlocks(from, Number.MAX_SAFE_INTEGER, blocks)
+      stored()
+    },
+    until: (view, isSo) =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          const state = engine.states().get(view.id)
+          if (state === undefined || !isSo(state)) return
+          changed.delete(look)
+          resolve(state)
+        }
+        changed.add(look)
+      }),
+    close,
+  }
+}
+
+/** Bytes of all rows of a View, by height. */
+export function rowBytes(store: StoreWriter, slot: number): Map<number, string> {
+  return store.reader.read((snapshot) => {
+    const found = new Map<number, string>()
+    for (const [from, to] of snapshot.viewRanges(slot)) {
+      for (let height = from; height <= to; height++) {
+        const rows = snapshot.viewRows(slot, height)
+        const chunks = Array.from({ length: rows?.chunkCount ?? 0 }, (_, index) =>
+          rows?.openChunk(index).bytes.toString('hex'),
+        )
+        found.set(height, `${rows?.blockHash} ${chunks.join(' ')}`)
+      }
+    }
+    return found
+  })
+}
