@@ -3,6 +3,7 @@
  * only the store's own figures.
  */
 import { type Figure, figureTable, summary } from './figure.ts'
+import { lensFigure } from './lens-figures.ts'
 import { loadFigures, pipelineFigures } from './pipeline-figures.ts'
 import { queryFigures, reopenFigure } from './query-figures.ts'
 import { startReplay } from './replay.ts'
@@ -37,6 +38,9 @@ async function storeFigures(): Promise<Figure[]> {
 }
 
 const storeOnly = process.argv.includes('--store')
-const figures = [...(storeOnly ? [] : await programFigures()), ...(await storeFigures())]
+const figures = [
+  ...(storeOnly ? [] : [...(await programFigures()), lensFigure()]),
+  ...(await storeFigures()),
+]
 say(figureTable(figures))
 say(summary(figures))
