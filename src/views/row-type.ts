@@ -52,6 +52,7 @@ export function parseRowType(sdl: string): RowType {
   const fields = (node.fields ?? []).map(toField)
   if (fields.length === 0) throw wrongNode('SDL', node, 'the type has no field', 'Give it one.')
   checkDoubled(node)
+  checkCount(node)
   return {
     name: node.name.value,
     description,
@@ -194,6 +195,20 @@ function feedOf(node: ObjectTypeDefinitionNode, description: string): Feed | nul
     node,
     `the description has the line "feed: ${lines.at(-1)}"`,
     'Accepted is one line: feed: stream, or feed: single.',
+  )
+}
+
+/** Types for filters and orders are made of every field of every View, while others wait. */
+const maxFields = 256
+
+function checkCount({ fields = [] }: ObjectTypeDefinitionNode): void {
+  const surplus = fields[maxFields]
+  if (surplus === undefined) return
+  throw wrongNode(
+    'SDL',
+    surplus,
+    `this is field ${maxFields + 1}`,
+    `Accepted are at most ${maxFields}; put what nobody filters by into one field of type JSON.`,
   )
 }
 
