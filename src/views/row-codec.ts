@@ -12,6 +12,7 @@ import {
   readText,
   reserve,
   simple,
+  skipString,
   writeHead,
   writeSimple,
   writeText,
@@ -95,6 +96,63 @@ export function readRow(bytes: Uint8Array): StoredRow {
   if (!isList(values)) throw malformed('its values are no list', reader)
   if (reader.at !== reader.end) throw malformed('bytes follow it', reader)
   return { source, values }
+}
+
+/**
+ * Where the source of a row between two places begins, and then each of its values, so that one is read without
+ * the others.
+ * @throws ServiceError `VIEWS_ROW_MALFORMED`.
+ */
+export function findRowValues(bytes: Buffer, from: number, end: number): number[] {
+  const reader = createByteReader(bytes, from, end)
+  if (readHead(reader, major.array) !== 2) throw malformed('it is no pair', reader)
+  const places = [reader.at]
+  skipValue(reader)
+  const count = readHead(reader, major.array)
+  if (count < 0) throw malformed('its values are no list', reader)
+  for (let index = 0; index < count; index++) {
+    places.push(reader.at)
+    skipValue(reader)
+  }
+  if (reader.at !== end) throw malformed('bytes follow it', reader)
+  return places
+}
+
+/** Reads the value that begins at one of the places of a row, which ends at `end`. */
+export function readRowValue(bytes: Buffer, at: number, end: number): JsonValue {
+  return readValue(createByteReader(bytes, at, end), maxDepth)
+}
+
+/** Skips a value with everything in it, of which each item has at least one byte. */
+function skipValue(reader: ByteReader): void {
+  for (let items = 1; items > 0; items--) {
+    const before = reader.at
+    items += skipItem(reader)
+    if (reader.at <= before || reader.at > reader.end) throw malformed('it is cut off', reader)
+  }
+}
+
+/** Skips an item, or the head of a list or an object; returns how many items are in it. */
+function skipItem(reader: ByteReader): number {
+  const head = reader.bytes[reader.at] ?? 0xff
+  switch (head >>> 5) {
+    case 0:
+      readHead(reader, major.int)
+      return 0
+    case 1:
+      readHead(reader, negative)
+      return 0
+    case 3:
+      if (skipString(reader, major.text) < 0) throw malformed('a text is cut off', reader)
+      return 0
+    case 4:
+      return Math.max(0, readHead(reader, major.array))
+    case 5:
+      return 2 * Math.max(0, readHead(reader, map))
+    default:
+      reader.at += head === double ? 9 : 1
+      return 0
+  }
 }
 
 function readValue(reader: ByteReader, depth: number): JsonValue {

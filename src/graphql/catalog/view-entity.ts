@@ -4,7 +4,7 @@ import { rowID } from '../../views/row-id.ts'
 import type { RowScalar, RowType } from '../../views/row-type.ts'
 import type { ViewQuery } from '../../views/view-query.ts'
 import { attestationsOf } from '../rows/block-seals.ts'
-import { type ViewRows, viewRowCount, viewValue } from '../rows/view-rows.ts'
+import { putViewValue, type ViewRows, viewRowCount, viewValue } from '../rows/view-rows.ts'
 import type { Attribute, AttributeKind, Entity } from './entity.ts'
 
 /** A View that is served. */
@@ -62,6 +62,7 @@ function toAttribute(rows: ViewRows, field: RowType['fields'][number], index: nu
     list,
     description: description.trim() || `The field ${name} of the View.`,
     read: (row) => viewValue(row, rows, index),
+    write: (out, row) => putViewValue(out, row, rows, index),
   }
 }
 

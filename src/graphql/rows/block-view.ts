@@ -9,7 +9,6 @@ import type { Section } from '../../primitives/collections.ts'
 import type { MerkleTree } from '../../primitives/merkle.ts'
 import type { Seal } from '../../primitives/seal.ts'
 import type { BlockHeader, Snapshot, StoredBlock, StoredViewRows } from '../../store/store.ts'
-import type { StoredRow } from '../../views/row-codec.ts'
 import type { QueryBudget } from '../budget/query-budget.ts'
 import { type ChunkWindow, holds, windowOfChunk, windowValues } from './chunk-window.ts'
 
@@ -67,8 +66,17 @@ export interface OpenedRows {
   readonly stored: StoredViewRows | undefined
   /** The chunk and the row that were read last. */
   chunk: Chunk | null
-  position: number
-  row: StoredRow | null
+  row: OpenedRow | null
+}
+
+/** A row of a View in its chunk. */
+export interface OpenedRow {
+  readonly position: number
+  readonly chunk: Chunk
+  /** As `findRowValues` returns them. */
+  readonly places: readonly number[]
+  /** Where the row ends. */
+  readonly end: number
 }
 
 /** Filled as it is asked for. */

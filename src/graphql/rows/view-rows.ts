@@ -1,10 +1,13 @@
 /** The rows that a View has of a block: what is asked for is unpacked once for each chunk and each row. */
 import { invariant, ServiceError } from '../../errors.ts'
 import type { Chunk } from '../../primitives/body/chunk.ts'
-import { readRow, type StoredRow } from '../../views/row-codec.ts'
+import type { ByteWriter } from '../../primitives/cbor.ts'
+import { findRowValues, readRowValue } from '../../views/row-codec.ts'
 import type { JsonValue } from '../../views/row-values.ts'
-import type { BlockView, OpenedRows } from './block-view.ts'
+import type { BlockView, OpenedRow, OpenedRows } from './block-view.ts'
+import { putRowValue } from './put-row-value.ts'
 import type { Row } from './row.ts'
+import { putText } from './write-value.ts'
 
 /** Where the rows of a View are. */
 export interface ViewRows {
@@ -20,12 +23,24 @@ export function viewRowCount(view: BlockView, rows: ViewRows): number {
 
 /** A value of a row, by the position of its field in the SDL. */
 export function viewValue(row: Row, rows: ViewRows, field: number): JsonValue {
-  return storedRow(row, rows).values[field] ?? null
+  const { chunk, places, end } = rowPlaces(row, rows)
+  const at = places[field + 1]
+  return at === undefined ? null : readRowValue(chunk.bytes, at, end)
+}
+
+/** Writes such a value as JSON text. */
+export function putViewValue(out: ByteWriter, row: Row, rows: ViewRows, field: number): void {
+  const { chunk, places, end } = rowPlaces(row, rows)
+  const at = places[field + 1]
+  if (at === undefined) putText(out, 'null')
+  else putRowValue(out, chunk.bytes, at, end)
 }
 
 /** Position of the last document that the first lens was given before the row; null before the first. */
 export function viewSource(row: Row, rows: ViewRows): number | null {
-  return storedRow(row, rows).source
+  const { chunk, places, end } = rowPlaces(row, rows)
+  const source = readRowValue(chunk.bytes, places[0] ?? end, end)
+  return typeof source === 'number' ? source : null
 }
 
 /** First and end position of the rows in a chunk. */
@@ -44,7 +59,7 @@ function openedRows(view: BlockView, { slot }: ViewRows): OpenedRows {
   const known = memo.rows.get(slot)
   if (known !== undefined) return known
   const stored = session.snapshot.viewRows(slot, height)
-  const opened = { stored, chunk: null, position: -1, row: null }
+  const opened = { stored, chunk: null, row: null }
   memo.rows.set(slot, opened)
   session.opened.note(view, openedBytes)
   return opened
@@ -63,28 +78,29 @@ function openChunk(view: BlockView, rows: ViewRows, index: number): Chunk {
   return chunk
 }
 
-function storedRow({ block, position }: Row, rows: ViewRows): StoredRow {
+/** Where the values of a row are; those of the row that was asked for last are kept. */
+function rowPlaces({ block, position }: Row, rows: ViewRows): OpenedRow {
   const opened = openedRows(block, rows)
-  if (opened.row !== null && opened.position === position) return opened.row
-  opened.row = readAt(block, rows, opened, position)
-  opened.position = position
+  if (opened.row !== null && opened.row.position === position) return opened.row
+  try {
+    opened.row = openRow(block, rows, opened, position)
+  } catch (cause) {
+    throw cause instanceof ServiceError ? ofView(rows, block.height, cause) : cause
+  }
   return opened.row
 }
 
-function readAt(
+function openRow(
   block: BlockView,
   rows: ViewRows,
   { stored, chunk: last }: OpenedRows,
   position: number,
-): StoredRow {
+): OpenedRow {
   invariant(stored !== undefined, `the View ${rows.name} has rows of block ${block.height}`)
-  try {
-    const isIn = last !== null && position >= last.first && position < last.first + last.length
-    const chunk = isIn ? last : openChunk(block, rows, stored.chunkOf(position))
-    return readRow(chunk.values(position))
-  } catch (cause) {
-    throw cause instanceof ServiceError ? ofView(rows, block.height, cause) : cause
-  }
+  const isIn = last !== null && position >= last.first && position < last.first + last.length
+  const chunk = isIn ? last : openChunk(block, rows, stored.chunkOf(position))
+  const end = chunk.start(position + 1)
+  return { position, chunk, places: findRowValues(chunk.bytes, chunk.start(position), end), end }
 }
 
 /** What is wrong with stored rows says whose they are. */
