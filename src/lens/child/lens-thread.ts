@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { ServiceError } from '../../errors.ts'
 import { toPlainError } from '../../plain-error.ts'
 import type { FromChild, FromThread, JobOutcome, ThreadJob } from './messages.ts'
+import { processorMsOf } from './thread-time.ts'
 
 interface LensThreadOptions {
   readonly number: number
@@ -37,6 +38,8 @@ interface State {
   job: ThreadJob | null
   /** Processor time of the worker when the last job ended. */
   usedMs: number
+  /** Its name in Linux's list of threads. */
+  task: string | null
   watch: NodeJS.Timeout | undefined
 }
 
@@ -51,6 +54,7 @@ export function openLensThread(
     worker: createWorker(options),
     job: null,
     usedMs: 0,
+    task: null,
     watch: undefined,
   }
   listen(state)
@@ -90,6 +94,7 @@ function listen(state: State): void {
     if (message.kind === 'refused') post(message)
     else if (message.kind === 'ready') {
       state.usedMs = message.processorMs
+      state.task = message.task
       post({ kind: 'ready', thread: options.number })
     } else {
       const usedMs = message.processorMs - state.usedMs
@@ -171,13 +176,8 @@ function watchJob(state: State, job: ThreadJob): NodeJS.Timeout {
   }, checkIntervalMs)
 }
 
-/** Processor time of the job so far; a thread that compiles responds when it has finished that. */
+/** Processor time of the job so far. */
 async function usedBy(state: State, job: ThreadJob): Promise<number> {
-  try {
-    const { user, system } = await state.worker.cpuUsage()
-    return state.job === job ? (user + system) / 1_000 - state.usedMs : 0
-  } catch {
-    // It ended in the meantime.
-    return 0
-  }
+  const usedMs = await processorMsOf(state.worker, state.task)
+  return usedMs !== null && state.job === job ? usedMs - state.usedMs : 0
 }

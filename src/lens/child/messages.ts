@@ -53,7 +53,8 @@ export type FromChild =
 
 /** Thread to the lens process; processor time is that of the thread since it started. */
 export type FromThread =
-  | { readonly kind: 'ready'; readonly processorMs: number }
+  /** With its name in Linux's list of threads, where there is one. */
+  | { readonly kind: 'ready'; readonly processorMs: number; readonly task: string | null }
   | { readonly kind: 'refused'; readonly error: PlainError }
   | {
       readonly kind: 'outcome'

@@ -3,6 +3,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { invariant, ServiceError } from '../../errors.ts'
 import { toPlainError } from '../../plain-error.ts'
 import type { FromThread, JobOutcome, ThreadJob } from './messages.ts'
+import { ownProcessorMs, ownTask } from './thread-time.ts'
 
 /** What a thread does with Views. Both may throw: that is the outcome of the job. */
 interface LensWorker<L> {
@@ -30,7 +31,7 @@ export async function serveLensWorker<D, L>(
   try {
     const worker = await open(workerData as D)
     serveJobs(port, worker)
-    post({ kind: 'ready', processorMs: processorMs() })
+    post({ kind: 'ready', processorMs: ownProcessorMs(), task: ownTask() })
   } catch (error) {
     post({ kind: 'refused', error: toPlainError(error) })
   }
@@ -44,7 +45,7 @@ function serveJobs<L>(port: MessagePort, worker: LensWorker<L>): void {
         kind: 'outcome',
         id: job.id,
         outcome,
-        processorMs: processorMs(),
+        processorMs: ownProcessorMs(),
       }
       port.postMessage(message, outcome.kind === 'result' ? [outcome.bytes.buffer] : [])
     })
@@ -82,12 +83,6 @@ function movable(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return buffer instanceof ArrayBuffer && buffer.byteLength === bytes.length
     ? new Uint8Array(buffer)
     : new Uint8Array(bytes)
-}
-
-/** Processor time of this thread since it started. */
-function processorMs(): number {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1_000
 }
 
 interface Loaded<L> {
