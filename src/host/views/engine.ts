@@ -48,7 +48,8 @@ interface Engine {
   readonly metrics: EngineMetrics
   readonly views: Map<string, { readonly view: HostedView; readonly run: ViewRun }>
   readonly listeners: RowsListener[]
-  isAwake: boolean
+  /** Views that look for work in the next turn of the event loop. */
+  readonly awake: Set<string>
   isClosing: boolean
 }
 
@@ -67,11 +68,11 @@ export function openViewEngine(options: ViewEngineOptions, parts: ViewEnginePart
     metrics: createEngineMetrics(registry, () => countStates(engine)),
     views: new Map(),
     listeners: [],
-    isAwake: false,
+    awake: new Set(),
     isClosing: false,
   }
-  const ticking = setInterval(() => wake(engine), tickMs).unref()
-  writer.onStored(() => wake(engine))
+  const ticking = setInterval(() => wakeAll(engine), tickMs).unref()
+  writer.onStored(() => wakeAll(engine))
   return {
     serve: (view) => serve(engine, view),
     remove: (id) => remove(engine, id),
@@ -101,7 +102,7 @@ function serve(engine: Engine, view: HostedView): void {
     onRows: (height) => {
       for (const listener of engine.listeners) listener(view.name, height)
     },
-    wake: () => wake(engine),
+    wake: () => wake(engine, [view.id]),
     nowMs: () => performance.now(),
   })
   engine.views.set(view.id, { view, run })
@@ -115,16 +116,23 @@ async function remove({ views, parts }: Engine, id: string): Promise<void> {
   await parts.writer.putRecord(viewRecordName(id), null)
 }
 
-/** Lets all Views look for work, once for whatever happens in this turn of the event loop. */
-function wake(engine: Engine): void {
-  if (engine.isAwake || engine.isClosing) return
-  engine.isAwake = true
+function wakeAll(engine: Engine): void {
+  wake(engine, engine.views.keys())
+}
+
+/** Lets Views look for work, once for whatever happens in this turn of the event loop. */
+function wake(engine: Engine, ids: Iterable<string>): void {
+  const { awake, views, parts } = engine
+  const isScheduled = awake.size > 0
+  for (const id of ids) awake.add(id)
+  if (isScheduled || awake.size === 0) return
   setImmediate(() => {
-    engine.isAwake = false
-    if (engine.isClosing || engine.views.size === 0) return
-    engine.parts.reader.read((snapshot) => {
+    const woken = [...awake].flatMap((id) => views.get(id) ?? [])
+    awake.clear()
+    if (engine.isClosing) return
+    parts.reader.read((snapshot) => {
       const visible = visibleHeights(snapshot)
-      for (const { run } of engine.views.values()) run.begin(snapshot, visible)
+      for (const { run } of woken) run.begin(snapshot, visible)
     })
   })
 }

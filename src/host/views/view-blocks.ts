@@ -130,7 +130,17 @@ async function collect(batches: AsyncIterable<readonly string[]>): Promise<strin
   return texts
 }
 
-function runLenses({ program, rowType }: LoadedView, documents: readonly string[]): PackedRows {
+/** What the lenses of a View make of no document: as they see nothing of the block, always the same. */
+const ofNothing = new WeakMap<LoadedView, PackedRows>()
+
+function runLenses(view: LoadedView, documents: readonly string[]): PackedRows {
+  if (documents.length > 0) return runProgram(view, documents)
+  const rows = ofNothing.get(view) ?? runProgram(view, documents)
+  ofNothing.set(view, rows)
+  return rows
+}
+
+function runProgram({ program, rowType }: LoadedView, documents: readonly string[]): PackedRows {
   const packer = createRowPacker(rowType)
   program.run(documents, (bytes, source) => {
     packer.add(parseDocument(bytes), source)
