@@ -16,15 +16,15 @@ export const lensNames: readonly string[] = readdirSync(sources)
   .toSorted()
 
 /**
- * The module of a lens that ships.
+ * The module of a lens that ships, or of another source text in its place.
  * @throws Error with what the compiler says
  */
-export async function compileLens(name: string): Promise<Uint8Array> {
+export async function compileLens(name: string, text?: string): Promise<Uint8Array> {
   const made = new Map<string, string | Uint8Array>()
   const source = `${name.replaceAll('_', '-')}.ts`
   const args = [source, '--config', 'asconfig.json', '--baseDir', sources, '--outFile', 'lens.wasm']
   const { error, stderr } = await asc.main(args, {
-    readFile: (path) => readSource(path),
+    readFile: (path) => (path === source ? (text ?? readSource(path)) : readSource(path)),
     writeFile: (path, content) => {
       made.set(path, content)
     },

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { lensNames } from '../../src/lenses/build.ts'
+import { compileLens, lensNames } from '../../src/lenses/build.ts'
 import { type Block, blocksOf, readPage } from '../docs/support/page.ts'
-import { openSetLens, streamed, values } from './support/fed-lens.ts'
+import { error, openModule, openSetLens, streamed, values } from './support/fed-lens.ts'
 
 const page = 'docs/lenses.md'
 const examples = blocksOf(page).filter(({ language }) => language === 'json')
@@ -23,6 +23,18 @@ for (const [at, { info, text, line }] of examples.entries()) {
     assert.deepEqual(values(streamed(lens, documents)), answers)
   })
 }
+
+test('the lens that docs/lenses.md shows how to write does what the page says', async () => {
+  const [example] = blocksOf(page).filter(({ language }) => language === 'ts')
+  const wasm = await compileLens('shown', example?.text)
+  const lens = openModule(new WebAssembly.Module(Uint8Array.from(wasm)))
+  const topics = [`0x${'ab'.repeat(32)}`]
+  const answers = values(streamed(lens, [{ address: '0x1', topics }, { topics: [] }]))
+  assert.deepEqual(answers, [
+    { address: '0x1', topicCount: 1 },
+    error("the document has no field 'address': the query of the View has to select it"),
+  ])
+})
 
 function parsed(block: Block | undefined, info: string): unknown[] {
   assert.equal(block?.info, info)

@@ -34,8 +34,12 @@ export const error = (text: string): Item => ({ type: 'error', text })
 
 /** The lens of this name that is checked in, without arguments. */
 export function openLens(name: string): FedLens {
+  return openModule(compiled(name))
+}
+
+/** A lens of these bytes. */
+export function openModule(module: WebAssembly.Module): FedLens {
   let source: Iterator<Item> = [].values()
-  const module = compiled(name)
   const write = (item: Item): number => writeItem(exports, item)
   const instance = new WebAssembly.Instance(module, {
     lens: { next: () => write(source.next().value ?? end) },
