@@ -25,11 +25,10 @@ export const errorCodes = {
     'The execution node of the development chain does not respond, or not as an execution node.',
   DEVNET_PROGRAM_ENDED: 'A program of the development chain exited unexpectedly.',
   DEVNET_START_TIMEOUT: 'A program of the development chain did not start in time.',
+  DEVNET_VIEW_REFUSED: 'The Host of the development chain does not take the View of its token.',
   GENERATOR_CHAIN_CHANGED: 'The execution node follows another chain than the stored one.',
   GENERATOR_CHAIN_MISMATCH:
     'The execution node has another chain ID than the chain that is configured.',
-  GENERATOR_IDENTITY_REPLACED:
-    'The store of a Generator was sealed with another identity than the one it signs with.',
   GENERATOR_KEY_RUNS_TWICE: 'Another program signs heads with the same key as this Generator.',
   GRAPHQL_ABORTED: 'The client closed the connection before the response was ready.',
   GRAPHQL_BUSY: 'Concurrent requests use so much memory that there is none left for this one.',

@@ -14,6 +14,8 @@ export interface ProgramFolder {
   readonly keyPath: string
   /** A file with the keyring secret, mode 0600, made on first use. */
   readonly secretPath: string
+  /** A file with the Host's admin token, made the same way. */
+  readonly adminTokenPath: string
   readonly logPath: string
 }
 
@@ -60,21 +62,25 @@ export function programFolder(folder: string, program: ProgramName): ProgramFold
     storePath: join(path, 'store'),
     keyPath: join(path, 'keys'),
     secretPath: join(path, 'keyring-secret'),
+    adminTokenPath: join(path, 'admin-token'),
     logPath: join(path, 'log'),
   }
 }
 
-/** Creates a program's folder and, once, its secret. */
+/** Creates a program's folder and, once, its secrets. */
 export function openProgramFolder(folder: string, program: ProgramName): ProgramFolder {
   const found = programFolder(folder, program)
-  const { secretPath } = found
+  const { secretPath, adminTokenPath } = found
   makeDirectory(dirname(secretPath), 0o700)
-  if (!existsSync(secretPath)) {
-    const unfinished = `${secretPath}.new`
-    writeFileSync(unfinished, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 })
-    renameSync(unfinished, secretPath)
-  }
+  for (const path of program === 'host' ? [secretPath, adminTokenPath] : [secretPath])
+    if (!existsSync(path)) makeSecret(path)
   return found
+}
+
+function makeSecret(path: string): void {
+  const unfinished = `${path}.new`
+  writeFileSync(unfinished, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 })
+  renameSync(unfinished, path)
 }
 
 function foldersOf(root: string): string[] {

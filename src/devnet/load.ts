@@ -41,6 +41,8 @@ interface AccessListItem {
 }
 
 interface Load {
+  /** Address of the token. */
+  readonly token: string
   /** Stops sending; what was sent is still mined. */
   close(): Promise<void>
 }
@@ -127,6 +129,7 @@ export async function openLoad(
     sending = sending.then(sendNext)
   }, everyMs)
   return {
+    token: tokenAddress(accounts),
     async close() {
       clearInterval(timer)
       await sending

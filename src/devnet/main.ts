@@ -2,11 +2,12 @@
  * `viewmesh devnet`, which is what `npm start` runs: an execution node with life on it (or the node
  * of `NODE_RPC_URL`), a Generator beside it, and a Host that knows the Generator as its only peer.
  */
+import { readFileSync } from 'node:fs'
 import type { Logger } from 'pino'
 import type { ProgramName } from '../service/contract.ts'
 import { type Running, runProgram } from '../service/run.ts'
 import { announcement, localAddress, localUrl, queryToPaste } from './announcement.ts'
-import { openProgramFolder } from './chain-folder.ts'
+import { openProgramFolder, type ProgramFolder, programFolder } from './chain-folder.ts'
 import { type ChainSource, openChainSource } from './chain-source.ts'
 import { type Child, type Children, openChildren } from './children.ts'
 import { type DevnetSettings, listeningPorts, loadDevnetSettings } from './config.ts'
@@ -16,6 +17,7 @@ import { openLoad } from './load.ts'
 import { forwardWarnings } from './program-log.ts'
 import {
   devnetGeneratorEnvironment,
+  devnetHostEnvironment,
   generatorPorts,
   hostPorts,
   type ProgramPorts,
@@ -24,6 +26,7 @@ import {
 } from './programs.ts'
 import { openProgress } from './progress.ts'
 import { openReadableLog } from './readable-log.ts'
+import { postTokenView } from './token-view.ts'
 
 /** Generator and Host may take this long to stop, everything together what follows: under five seconds. */
 const programStopMs = 3_000
@@ -47,10 +50,12 @@ async function start(
   await requireFreePorts(settings.listen, listeningPorts(settings))
   const children = running.own('node', openChildren({ onFailure: running.fail }))
   const source = await openChainSource(settings, { children, signal: running.signal, say, log })
-  if (source.isLocal) running.own('load', await openLoad({ node: source.node }, { log }))
+  const load = source.isLocal ? await openLoad({ node: source.node }, { log }) : null
+  if (load !== null) running.own('load', load)
   const setup = { settings, source, env }
   await startPrograms(setup, { children, log, running })
   say(announcement(settings, source))
+  if (load !== null) void showTransfers(setup, load.token, { log, signal: running.signal })
   const watched = {
     node: source.node,
     generatorUrl: localUrl(settings, settings.generatorHealthPort),
@@ -75,18 +80,40 @@ async function startPrograms(
   const { children, log, running } = parts
   const programs: Child[] = []
   running.own('programs', { close: () => stopAll(programs) })
-  const launch = (name: ProgramName, ports: ProgramPorts, extra: NodeJS.ProcessEnv): void => {
+  const launch = (
+    name: ProgramName,
+    ports: ProgramPorts,
+    extraOf: (folder: ProgramFolder) => NodeJS.ProcessEnv,
+  ): void => {
     const folder = openProgramFolder(source.folder, name)
+    const extra = extraOf(folder)
     const common = programEnvironment({ ...setup, folder, ports })
     const onLine = (line: string): void => forwardWarnings(name, line, log)
     const options = { folder, env: { ...common, ...extra } }
     programs.push(startProgram(name, options, { children, onLine }))
   }
   const generator = generatorPorts(settings)
-  launch('generator', generator, devnetGeneratorEnvironment(settings, source, env))
+  launch('generator', generator, () => devnetGeneratorEnvironment(settings, source, env))
   const peerId = await waitForPeerId(localUrl(settings, generator.health), running.signal)
   const address = `/ip4/${localAddress(settings)}/tcp/${generator.p2p}/p2p/${peerId}`
-  launch('host', hostPorts(settings), { BOOTSTRAP_PEERS: address })
+  launch('host', hostPorts(settings), (folder) => devnetHostEnvironment(folder, address))
+}
+
+/** Rows of a View to begin with; without them everything else works. */
+async function showTransfers(
+  { settings, source }: Setup,
+  token: string,
+  { log, signal }: { readonly log: Logger; readonly signal: AbortSignal },
+): Promise<void> {
+  try {
+    await waitForPeerId(localUrl(settings, settings.hostHealthPort), signal)
+    const { adminTokenPath } = programFolder(source.folder, 'host')
+    const adminToken = readFileSync(adminTokenPath, 'utf8').trim()
+    const hostUrl = localUrl(settings, settings.hostApiPort)
+    await postTokenView({ hostUrl, adminToken, token }, signal)
+  } catch (err) {
+    if (!signal.aborted) log.warn({ err }, 'the View of the token could not be posted')
+  }
 }
 
 async function stopAll(programs: readonly Child[]): Promise<void> {

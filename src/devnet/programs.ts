@@ -75,6 +75,15 @@ export function devnetGeneratorEnvironment(
   }
 }
 
+/** What the Host gets in addition: its peer, and a token for the routes that change its Views. */
+export function devnetHostEnvironment(folder: ProgramFolder, generator: string): NodeJS.ProcessEnv {
+  return {
+    BOOTSTRAP_PEERS: generator,
+    HOST_ADMIN_TOKEN: '',
+    HOST_ADMIN_TOKEN_FILE: folder.adminTokenPath,
+  }
+}
+
 /** The schema endpoint is open on a developer's machine, unless the user configures it. */
 function schemaAccess(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const names = ['SCHEMA_AUTH_MODE', 'SCHEMA_API_KEYS', 'SCHEMA_API_KEYS_FILE']
