@@ -1,4 +1,4 @@
-/** The Host's GraphQL endpoint over everything it has stored, and the playground one port above it. */
+/** The Host's API port, with GraphQL over everything it has stored and its Views, and the playground one port above. */
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { type Graphql, openGraphql } from '../graphql/graphql.ts'
@@ -10,48 +10,55 @@ import { openHttpServer } from '../service/health/http-server.ts'
 import { graphqlLimits } from '../service/settings/graphql-limits.ts'
 import type { StoreReader } from '../store/store.ts'
 import { type HostSettings, playgroundListen } from './config.ts'
+import { viewRoutes } from './views/view-routes.ts'
+import type { HostViews } from './views/views.ts'
 
 interface Api {
   readonly port: number
   readonly playgroundPort: number
-  /** Notifies subscribers of a new block. */
-  notify(height: number): void
-  /** Serves these Views beside the collections, and no others, within half a second. */
-  setViews: Graphql['setViews']
-  /** Notifies subscribers of new rows of a View. */
-  notifyRows: Graphql['notifyRows']
   close(): Promise<void>
 }
 
-interface HostApiOptions {
-  readonly settings: HostSettings
-  /** As in `Ethereum__Mainnet`. */
-  readonly network: string
-}
-
-interface HostApiParts {
+interface GraphqlParts {
   readonly log: Logger
   readonly registry: Registry
   readonly reader: StoreReader
 }
 
-/** Listens on the API port and on the playground's, one above. Throws SERVICE_PORT_UNAVAILABLE. */
-export async function openHostApi(
-  { settings, network }: HostApiOptions,
-  parts: HostApiParts,
-): Promise<Api> {
-  const { log, registry } = parts
+interface HostApiParts extends Omit<GraphqlParts, 'reader'> {
+  readonly graphql: Graphql
+  readonly views: HostViews
+}
+
+/** The engine over what the Host stores; `network` is as in `Ethereum__Mainnet`. */
+export function openHostGraphql(
+  { settings, network }: { readonly settings: HostSettings; readonly network: string },
+  parts: GraphqlParts,
+): Graphql {
   const names = Object.values(collections).map(({ name }) => name)
-  const graphql: Graphql = openGraphql(
+  return openGraphql(
     { network, limits: graphqlLimits(settings), collections: [...names, 'AttestationRecord'] },
     parts,
   )
+}
+
+/** Listens on the API port and on the playground's, one above. Throws SERVICE_PORT_UNAVAILABLE. */
+export async function openHostApi(
+  { apiAddress, adminToken }: HostSettings,
+  { log, registry, graphql, views }: HostApiParts,
+): Promise<Api> {
   const subscriptions = openSubscriptions(defaultSubscriptionLimits, { log, registry, graphql })
   const api = await openHttpServer(
-    { address: settings.apiAddress, setting: 'DB_API_ADDR' },
-    { log, routes: (server) => graphqlRoutes(server, graphql, { subscriptions }) },
+    { address: apiAddress, setting: 'DB_API_ADDR' },
+    {
+      log,
+      routes: async (server) => {
+        await graphqlRoutes(server, graphql, { subscriptions })
+        viewRoutes(server, { views, adminToken })
+      },
+    },
   )
-  const playground = await openHttpServer(playgroundListen(settings.apiAddress), {
+  const playground = await openHttpServer(playgroundListen(apiAddress), {
     log,
     routes: (server) => playgroundRoutes(server, graphql, { subscriptions }),
   }).catch(async (error: unknown) => {
@@ -61,9 +68,6 @@ export async function openHostApi(
   return {
     port: api.port,
     playgroundPort: playground.port,
-    notify: (height) => graphql.notify(height),
-    setViews: graphql.setViews,
-    notifyRows: graphql.notifyRows,
     close: async () => {
       subscriptions.close()
       await Promise.all([api.close(), playground.close()])

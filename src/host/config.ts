@@ -39,6 +39,10 @@ export interface HostSettings extends CommonSettings {
   readonly siblingsFile: string | null
   /** Fewest stored blocks with which `/ready` is 200. */
   readonly readyMinBlocks: number
+  /** Views that are served at once. */
+  readonly maxViews: number
+  /** Threads that run lenses; null for one fewer than the machine has cores. */
+  readonly lensThreads: number | null
   /** Most blocks behind its signers with which `/ready` is 200; null for any number. */
   readonly readyMaxLag: number | null
 }
@@ -85,7 +89,21 @@ export const hostSettings: SettingsTable<HostSettings> = {
     env: 'HOST_ADMIN_TOKEN',
     kind: secretText,
     secret: true,
-    doc: 'Opens the administrative routes. Has no effect until Views are served.',
+    doc: 'Opens the routes that post, remove and retry Views, as a bearer token. Without it they return 503.',
+  },
+  maxViews: {
+    key: 'views.max',
+    env: 'MAX_VIEWS',
+    kind: integerBetween(0, 1_000),
+    unit: 'Views',
+    default: 100,
+    doc: 'Views that are served at once. Those that this Host has stay when it is lowered.',
+  },
+  lensThreads: {
+    key: 'lens.threads',
+    env: 'LENS_THREADS',
+    kind: integerBetween(1, 64),
+    doc: 'Threads that run lenses, all in one process of their own. If this is not set, one fewer than there are cores, and at least one.',
   },
   trust: {
     key: 'host.trust',

@@ -20,7 +20,7 @@ import { hasStore, requireUsableStore } from '../store/disk/store-directory.ts'
 import { openVolumeWatch } from '../store/disk/volume-watch.ts'
 import { openReader } from '../store/read/reader.ts'
 import type { StoreReader } from '../store/store.ts'
-import { openHostApi } from './api.ts'
+import { openHostApi, openHostGraphql } from './api.ts'
 import type { FollowState } from './apply/outcome.ts'
 import { openWriterThread, type Writer } from './apply/writer.ts'
 import { type HostSettings, playgroundListen, signerIdentity, trustModeOf } from './config.ts'
@@ -31,6 +31,7 @@ import { type ChainNames, decideNames } from './network.ts'
 import { openSchemaSync, type SchemaSync } from './schema/schema-sync.ts'
 import { createHostStatus, type HostStatusReporter } from './status.ts'
 import { openTrust, type Trust } from './trust/trust.ts'
+import { openHostViews } from './views/host-views.ts'
 
 /** What a running Host can be reached at. */
 export interface HostProgram {
@@ -44,13 +45,14 @@ export interface HostParts {
   readonly log: Logger
   /** Values that must not appear in the log. */
   readonly secrets: readonly string[]
+  readonly environment: NodeJS.ProcessEnv
   readonly running: Pick<Running, 'own' | 'fail' | 'signal'>
 }
 
 /** Opens everything and reports ready. Each part that is open is owned by `running`. */
 export async function openHost(
   loaded: LoadedSettings<HostSettings>,
-  { log, running, secrets }: HostParts,
+  { log, running, secrets, environment }: HostParts,
 ): Promise<HostProgram> {
   const { settings } = loaded
   const metrics = running.own('metrics', openMetrics({ thread: 'main' }))
@@ -93,10 +95,16 @@ export async function openHost(
   const trust = await openTrustOf({ settings, network }, { log, running, writer, reader })
   status.report({ trust })
   const forkAlarm = createForkAlarm(trust)
-  const api = running.own('api', await openHostApi({ settings, network }, shared))
+  const graphql = openHostGraphql({ settings, network }, shared)
+  const views = running.own(
+    'views',
+    openHostViews({ ...settings, network, environment }, { ...shared, graphql }),
+  )
+  status.report({ views })
+  const api = running.own('api', await openHostApi(settings, { ...shared, graphql, views }))
   const reports = {
     metrics: hostMetrics,
-    notify: api.notify,
+    notify: graphql.notify,
     onStored: status.onStored,
     onFollow: (state: FollowState) => {
       status.onFollow(state)

@@ -16,5 +16,5 @@ async function start(argv: readonly string[], running: Running): Promise<void> {
   const log = openLog({ name: 'host', level, secrets })
   running.useLog(log)
   const { openHost } = await import('./host.ts')
-  await openHost(loaded, { log, running, secrets })
+  await openHost(loaded, { log, running, secrets, environment: process.env })
 }

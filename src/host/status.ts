@@ -4,7 +4,12 @@
  */
 import { newestSealMs } from '../mesh/sealed-blocks.ts'
 import type { P2p } from '../p2p/p2p.ts'
-import type { FailureReport, GapReport, SignerReport } from '../service/contract.ts'
+import type {
+  FailureReport,
+  GapReport,
+  SignerReport,
+  ViewHealthReport,
+} from '../service/contract.ts'
 import {
   blocksBehind,
   type HealthState,
@@ -22,6 +27,7 @@ import { type ReadyFacts, type ReadySettings, unreadyReport } from './readiness.
 import type { SchemaSync } from './schema/schema-sync.ts'
 import { type StoredRange, storedHead, storedRange } from './stored-range.ts'
 import type { Trust } from './trust/trust.ts'
+import type { HostViews } from './views/views.ts'
 
 /** Parts that are reported while they are open; null for those that are not. */
 interface ReportedParts {
@@ -32,6 +38,7 @@ interface ReportedParts {
   readonly siblings: HostMesh['siblings'] | null
   readonly volume: Pick<VolumeWatch, 'failure'> | null
   readonly trust: Pick<Trust, 'mode' | 'sources' | 'failures'> | null
+  readonly views: Pick<HostViews, 'list'> | null
 }
 
 export interface HostStatusReporter {
@@ -50,6 +57,16 @@ export interface HostStatusReporter {
   setWaiting(isWaiting: boolean): void
   /** Called before the parts are closed: `/health` is asked until the very end. */
   close(): void
+}
+
+const noParts: ReportedParts = {
+  schema: null,
+  reader: null,
+  p2p: null,
+  siblings: null,
+  volume: null,
+  trust: null,
+  views: null,
 }
 
 /** What was reported so far. */
@@ -73,7 +90,7 @@ export function createHostStatus(
 ): HostStatusReporter {
   const reported: Reported = {
     settings,
-    parts: { schema: null, reader: null, p2p: null, siblings: null, volume: null, trust: null },
+    parts: noParts,
     names: { chain: settings.chainName, network: settings.chainNetwork },
     isReady: false,
     isWaiting: false,
@@ -135,8 +152,15 @@ function healthState(reported: Reported): HealthState {
     trust: trust?.mode ?? null,
     signers: trust === null ? null : signerReports(trust, follow?.signers ?? []),
     schema: schema?.report() ?? { state: 'embedded', differing: [] },
+    views: (parts.views?.list() ?? []).map(toViewHealth),
     p2p: { self: p2p?.self() ?? null, peers: p2p?.peers() ?? [] },
   }
+}
+
+/** The most important facts of a View; its route has all. */
+function toViewHealth(report: ViewHealthReport): ViewHealthReport {
+  const { id, name, state, blocks_left, blocks_per_second, seconds_left } = report
+  return { id, name, state, blocks_left, blocks_per_second, seconds_left }
 }
 
 function noteHighest(reported: Reported): void {

@@ -137,6 +137,36 @@ export interface GapReport {
 }
 
 /**
+ * How a View stands: `waiting` for its modules or its first block, `backfilling` stored blocks while the head goes on,
+ * `live` with all of them done, `lagging` where blocks come faster than it gets done, `failed` where blocks failed,
+ * `quarantined` after 20 failures in a row, `foreign` for a View of another chain.
+ */
+export type ViewStateName =
+  | 'waiting'
+  | 'backfilling'
+  | 'live'
+  | 'lagging'
+  | 'failed'
+  | 'quarantined'
+  | 'foreign'
+
+/** A View as `/health` shows it; the route of Views has more. */
+export interface ViewHealthReport {
+  /** Its long ID. */
+  readonly id: string
+  /** Its name in GraphQL; null for a View of another chain. */
+  readonly name: string | null
+  /** How it stands. */
+  readonly state: ViewStateName
+  /** Stored blocks that are not done and did not fail. */
+  readonly blocks_left: number
+  /** Back-filled blocks in a second, lately; null while nothing is back-filled. */
+  readonly blocks_per_second: number | null
+  /** What is left at that rate; null without one. */
+  readonly seconds_left: number | null
+}
+
+/**
  * It starts or stops, or a Host has too few blocks, is too far behind its signers, or behind another replica of the same
  * Host.
  */
@@ -231,6 +261,8 @@ export interface HealthReport {
     /** The fields that differ, by type. */
     readonly differing: readonly string[]
   } | null
+  /** The Views that the Host has; null on a Generator. */
+  readonly views: readonly ViewHealthReport[] | null
   /** Why `/ready` returns 503; null where it returns 200. */
   readonly unready: UnreadyReport | null
   /** The most important failure; null when there is none. No failure makes a program unhealthy. */

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defaultMaxBodyBytes } from '../../src/graphql/http/route.ts'
+import { maxViewBody } from '../../src/host/views/view-request.ts'
+import { noSender, viewIDs } from '../../src/views/view-id.ts'
+import { encodeView } from '../../src/views/wire.ts'
 import { metricsOf } from '../generate/declared-metrics.ts'
 import { type Endpoint, endpoints } from '../generate/endpoints-table.ts'
 import {
@@ -81,11 +84,43 @@ function trialsOf(method: string, path: string): Trial[] {
       ...(path === example ? [] : [unknown]),
     ]
   }
+  if (path.startsWith('/api/v0/views')) return viewTrials(method, path)
   if (method === 'POST') {
     const bodies = ['', '{"query":"{ __typename }"}', ' '.repeat(defaultMaxBodyBytes + 1)]
     return bodies.map((body) => ({ url: example, init: { method, body } }))
   }
   return [{ url: example, init: { method } }]
+}
+
+const view = { query: 'Log { address }', sdl: 'type Seen { address: String }' }
+const viewID = viewIDs(noSender, encodeView({ ...view, lenses: [] })).id
+
+/** Posts a View before anything is asked of it, and deletes it last: the table has the routes in this order. */
+function viewTrials(method: string, path: string): Trial[] {
+  const url = path.replace(':id', viewID)
+  const admin = { 'x-api-key': 'key' }
+  const unknown = { url: path.replace(':id', '0x12'), init: { method, headers: admin } }
+  if (method === 'GET') return path === url ? [{ url }] : [{ url }, { ...unknown, init: {} }]
+  const refused = [{}, { 'x-api-key': 'another' }].map((headers) => ({
+    url,
+    init: { method, headers },
+  }))
+  if (path !== url) return [...refused, unknown, { url, init: { method, headers: admin } }]
+  const json = { ...admin, 'content-type': 'application/json' }
+  const post = (body: string, headers: Record<string, string> = json): Trial => ({
+    url,
+    init: { method, headers, body },
+  })
+  return [
+    ...refused,
+    ...[post(JSON.stringify(view)), post(JSON.stringify(view))],
+    post(JSON.stringify({ ...view, sdl: 'type Other { address: String }' })),
+    ...[
+      post('{'),
+      post(' '.repeat(maxViewBody + 1)),
+      post('', { ...admin, 'content-type': 'text/x' }),
+    ],
+  ]
 }
 
 /** What is not ready here, and returns 503: the operator has no cluster, and the Host has no blocks. */
@@ -97,14 +132,12 @@ async function tryRoutes(program: string, server: Server): Promise<void> {
   const group = listed(program).find((one) => sorted([routesOf(one)])[0] === own) ?? []
   for (const endpoint of group) {
     const routes = server.routes.filter((one) => routesOf([endpoint]).includes(tabled(one)))
-    const statuses = await Promise.all(
-      routes.flatMap((route) => {
-        const [method = '', path = ''] = route.split(' ')
-        return trialsOf(method, path).map(async ({ url, init }) => {
-          return (await fetch(server.url + url, init)).status
-        })
-      }),
-    )
+    const statuses: number[] = []
+    for (const route of routes) {
+      const [method = '', path = ''] = route.split(' ')
+      for (const { url, init } of trialsOf(method, path))
+        statuses.push((await fetch(server.url + url, init)).status)
+    }
     const isUnready = unready.includes(`${program} ${endpoint.path}`)
     const expected = isUnready ? [503] : endpoint.statuses
     const without503 = expected.filter((status) => status !== 503 || expected.length === 1)

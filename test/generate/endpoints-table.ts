@@ -107,6 +107,45 @@ const graphql: readonly Route[] = [
     what: 'The JSON text `"Healthy"` while the server listens',
   },
 ]
+const admin = '`HOST_ADMIN_TOKEN`, as `Authorization: Bearer` or `X-Api-Key`'
+const viewPath = '/api/v0/views'
+const views: readonly Route[] = [
+  {
+    methods: ['GET'],
+    path: viewPath,
+    access: open,
+    statuses: [200],
+    what: 'The [Views](../views.md) of this Host, and how each stands',
+  },
+  {
+    methods: ['POST'],
+    path: viewPath,
+    access: admin,
+    statuses: [200, 201, 400, 401, 403, 409, 413, 415, 503],
+    what: 'Serves a View from now on: 201, or 200 where it is here already; 409 where there are `MAX_VIEWS`, 503 without a token set',
+  },
+  {
+    methods: ['GET'],
+    path: `${viewPath}/:id`,
+    access: open,
+    statuses: [200, 404],
+    what: 'One View with its definition, by either ID',
+  },
+  {
+    methods: ['POST'],
+    path: `${viewPath}/:id/retry`,
+    access: admin,
+    statuses: [204, 401, 403, 404, 503],
+    what: 'Tries blocks of a View that failed again, and ends its quarantine',
+  },
+  {
+    methods: ['DELETE'],
+    path: `${viewPath}/:id`,
+    access: admin,
+    statuses: [204, 401, 403, 404, 503],
+    what: 'Ends a View and removes its rows',
+  },
+]
 const page: readonly Route[] = [
   {
     methods: ['GET'],
@@ -145,7 +184,7 @@ export const endpoints: readonly Endpoint[] = [
   ...serve('Generator', ports.api, graphql),
   ...serve('Host', ports.health, service),
   ...serve('Host', ports.publicHealth, [health]),
-  ...serve('Host', ports.api, graphql),
+  ...serve('Host', ports.api, [...graphql, ...views]),
   ...serve('Host', ports.playground, [...graphql, ...page]),
   ...serve('operator', operatorPorts.health, [
     probe('/healthz', 'Whether the process lives; text, a line for each check'),

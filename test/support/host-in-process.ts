@@ -46,6 +46,7 @@ export async function openHostInProcess(
   const opened = openHost(loaded, {
     log: captured.log,
     secrets: [],
+    environment: {},
     running: {
       signal: stopping.signal,
       fail: (error) => captured.log.fatal({ err: error }, 'failed'),

@@ -1,6 +1,6 @@
 /** What the engine of Views counts. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type { ViewStateName } from './view-engine.ts'
+import type { ViewStateName } from '../../service/contract.ts'
 import type { Work } from './view-work.ts'
 
 type Stage = Work['priority']

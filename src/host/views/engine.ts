@@ -5,13 +5,14 @@
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { openLensProcess } from '../../lens/process/lens-process.ts'
+import type { ViewStateName } from '../../service/contract.ts'
 import { threadUrl } from '../../service/threads/thread.ts'
 import type { StoreReader } from '../../store/store.ts'
 import type { Writer } from '../apply/writer.ts'
 import type { ViewWorkerData } from './block-job.ts'
 import { createEngineMetrics, type EngineMetrics } from './engine-metrics.ts'
 import type { HostedView } from './hosted-view.ts'
-import type { ViewEngine, ViewState, ViewStateName } from './view-engine.ts'
+import type { ViewEngine, ViewState } from './view-engine.ts'
 import { viewRecordName } from './view-record.ts'
 import { openViewRun, type ViewRun } from './view-run.ts'
 import { visibleHeights } from './view-work.ts'
@@ -27,14 +28,18 @@ interface ViewEngineOptions {
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
+/** What Views ask of the writer. */
+export interface RowsWriter
+  extends Pick<Writer, 'putViewRows' | 'clearViewFailures' | 'clearView' | 'putRecord'> {
+  /** Calls the listener after each block that was stored. */
+  onStored(listener: () => void): void
+}
+
 interface ViewEngineParts {
   readonly log: Logger
   readonly registry: Registry
   readonly reader: StoreReader
-  readonly writer: Pick<
-    Writer,
-    'putViewRows' | 'clearViewFailures' | 'clearView' | 'putRecord' | 'onStored'
-  >
+  readonly writer: RowsWriter
 }
 
 /** How often failures that are due again are looked for. */

@@ -1,20 +1,7 @@
 /** What computes the rows of Views, as the rest of the Host sees it. */
 import type { HeightRanges } from '../../primitives/height-ranges.ts'
+import type { ViewStateName } from '../../service/contract.ts'
 import type { HostedView } from './hosted-view.ts'
-
-/**
- * `waiting` for its modules or its first block, `backfilling` stored blocks while the head goes on, `live` with all
- * of them done, `lagging` where new blocks come faster than it gets done, `failed` where blocks failed,
- * `quarantined` after 20 failures in a row, `foreign` for a View of another chain.
- */
-export type ViewStateName =
-  | 'waiting'
-  | 'backfilling'
-  | 'live'
-  | 'lagging'
-  | 'failed'
-  | 'quarantined'
-  | 'foreign'
 
 /** Why a View, or one block of it, failed last. */
 export interface ViewFailure {

@@ -1,11 +1,12 @@
 /** The Views of a Host: kept, computed and served, from the moment in which they are registered. */
 import type { Logger } from 'pino'
 import type { HeightRanges } from '../../primitives/height-ranges.ts'
+import type { ViewHealthReport } from '../../service/contract.ts'
 import { lensHash } from '../../views/lens-hash.ts'
 import type { Registration } from '../../views/registration.ts'
 import { type HostedView, isHosted, type KeptView } from './hosted-view.ts'
 import type { ViewBook } from './view-book.ts'
-import type { ViewEngine, ViewFailure, ViewState, ViewStateName } from './view-engine.ts'
+import type { ViewEngine, ViewFailure, ViewState } from './view-engine.ts'
 
 interface ViewsParts {
   readonly log: Logger
@@ -20,31 +21,21 @@ interface ViewsParts {
 }
 
 /** A View as `GET /api/v0/views` shows it. */
-interface ViewReport {
-  /** keccak256(sender ‖ wire). */
-  readonly id: string
+interface ViewReport extends ViewHealthReport {
   /** The ID of the registry chain. */
   readonly address: string
-  /** Its name in GraphQL; null for a View of another chain. */
-  readonly name: string | null
   /** The name of the type in its SDL. */
   readonly type: string
   /** Who registered it; the zero address for a View of this Host alone. */
   readonly creator: string
   /** Height of the registry chain; null for a View of this Host alone. */
   readonly registered_at: number | null
-  readonly state: ViewStateName
   readonly rows: number
   /** What the rows take in the store, compressed. */
   readonly bytes: number
   /** Heights that are done, both ends included, lowest first. */
   readonly done: readonly { readonly from: number; readonly to: number }[]
-  readonly blocks_left: number
   readonly blocks_failed: number
-  /** Lately, while it back-fills. */
-  readonly blocks_per_second: number | null
-  /** At that rate. */
-  readonly seconds_left: number | null
   /** Processor time of a block, on average over the last ones. */
   readonly cost_ms: number | null
   readonly error: ViewFailure | null

@@ -11,6 +11,7 @@ import type {
   TrustMode,
   UnreadyReport,
   UpstreamMode,
+  ViewHealthReport,
 } from '../contract.ts'
 
 /** A peer, or the node itself; addresses without `/p2p/<id>`. */
@@ -54,6 +55,8 @@ export interface HealthState {
   readonly signers: readonly SignerReport[] | null
   /** Null on a Generator. */
   readonly schema: { readonly state: SchemaState; readonly differing: readonly string[] } | null
+  /** Null on a Generator. */
+  readonly views: readonly ViewHealthReport[] | null
   /** The current failures, the worst first. */
   readonly errors: readonly FailureReport[]
   readonly p2p: { readonly self: PeerState | null; readonly peers: readonly PeerState[] }
@@ -80,6 +83,7 @@ export function startingState(chain: string, network: string): HealthState {
     trust: null,
     signers: null,
     schema: null,
+    views: null,
     errors: [],
     p2p: { self: null, peers: [] },
   }
@@ -164,6 +168,7 @@ export function toHealthReport(state: HealthState, context: ReportContext): Heal
     trust: state.trust,
     signers: state.signers,
     schema: state.schema,
+    views: state.views,
     unready: toReadyReport(state).unready,
     error: state.errors[0] ?? null,
     errors: state.errors,

@@ -7,14 +7,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
-import { openHostApi } from '../../../src/host/api.ts'
+import { openHostApi, openHostGraphql } from '../../../src/host/api.ts'
 import { hostSettings } from '../../../src/host/config.ts'
+import { openHostViews } from '../../../src/host/views/host-views.ts'
 import { openBody } from '../../../src/primitives/body/body.ts'
 import { indexTerms } from '../../../src/primitives/index-terms.ts'
 import type { RpcBlock, RpcReceipt } from '../../../src/primitives/rpc-block.ts'
 import { loadSettings } from '../../../src/service/settings/settings.ts'
 import type { SealedBlockToStore } from '../../../src/store/store.ts'
 import { openWriter } from '../../../src/store/write/writer.ts'
+import { decodeBlockRows } from '../../../src/views/block-rows.ts'
 import type { ChainBlock } from '../../support/chain/block-factory.ts'
 import { sealBlock, testSigner } from '../../support/chain/sealed-blocks.ts'
 
@@ -63,11 +65,27 @@ export async function openExampleHost(
     env: { DB_KEYRING_SECRET: 'not used here', DB_API_ADDR: '127.0.0.1:0', ...env },
   })
   const parts = { log, registry: new Registry(), reader: store.reader }
-  const api = await openHostApi({ settings, network }, parts)
+  const graphql = openHostGraphql({ settings, network }, parts)
+  const onStored: (() => void)[] = []
+  const writer = {
+    ...store,
+    putViewRows: (slot: number, bytes: Uint8Array) =>
+      store.putViewRows(slot, decodeBlockRows(bytes)),
+    onStored: (listener: () => void) => void onStored.push(listener),
+  }
+  const onFatal = (error: unknown): never => {
+    throw error
+  }
+  const views = openHostViews(
+    { ...settings, storePath: path, network, environment: {} },
+    { ...parts, writer, graphql, onFatal },
+  )
+  const api = await openHostApi(settings, { ...parts, graphql, views })
   const add = async (one: Recorded): Promise<void> => {
     const block = sealedBlock(one)
     await store.putSealedBlock(block)
-    api.notify(block.header.number)
+    graphql.notify(block.header.number)
+    for (const listener of onStored) listener()
   }
   return {
     apiOrigin: `http://127.0.0.1:${api.port}`,
@@ -81,6 +99,7 @@ export async function openExampleHost(
     },
     async close() {
       await api.close()
+      await views.close()
       await store.close()
       rmSync(path, { recursive: true })
     },

@@ -40,7 +40,11 @@ export async function serversOfGenerator(t: TestContext): Promise<Server[]> {
 /** Everything that a Host serves once it runs. */
 export async function serversOfHost(t: TestContext): Promise<Server[]> {
   const seen = watchServers(t)
-  const host = await openHostInProcess(t, testDirectory(t), { HEALTH_PUBLIC_ADDR: anywhere })
+  const host = await openHostInProcess(t, testDirectory(t), {
+    HEALTH_PUBLIC_ADDR: anywhere,
+    HOST_ADMIN_TOKEN: 'key',
+    MAX_VIEWS: '1',
+  })
   await host.opened
   return seen()
 }

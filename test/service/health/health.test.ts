@@ -15,6 +15,16 @@ import { openMetrics } from '../../../src/service/metrics.ts'
 import { captureLog } from '../../support/captured-log.ts'
 
 const peer = { id: '12D3KooWPeer', addresses: ['/ip4/10.0.0.2/tcp/9171'] }
+const views: HealthState['views'] = [
+  {
+    id: `0x${'77'.repeat(32)}`,
+    name: 'Transfers',
+    state: 'backfilling',
+    blocks_left: 240,
+    blocks_per_second: 120,
+    seconds_left: 2,
+  },
+]
 const readyState: HealthState = {
   ready: true,
   unready: null,
@@ -44,6 +54,7 @@ const readyState: HealthState = {
     },
   ],
   schema: { state: 'different', differing: ['Block.uncles'] },
+  views,
   errors: [
     { code: 'CHAIN_UNREACHABLE', message: 'No connection.' },
     { code: 'HOST_SCHEMA_UNAUTHORIZED', message: 'Refused.', remedy: 'Correct the token.' },
@@ -168,6 +179,7 @@ test('/health has the fields that probes read and those that operators need', as
     trust: 'bootstrap',
     signers: readyState.signers,
     schema: { state: 'different', differing: ['Block.uncles'] },
+    views,
     unready: null,
     error: { code: 'CHAIN_UNREACHABLE', message: 'No connection.' },
     errors: [

@@ -1,0 +1,66 @@
+/** The Views of a Host, assembled: which there are, what computes them, and GraphQL, which serves their rows. */
+import { availableParallelism } from 'node:os'
+import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
+import type { Graphql } from '../../graphql/graphql.ts'
+import type { StoreReader } from '../../store/store.ts'
+import { openViewEngine, type RowsWriter } from './engine.ts'
+import { openViewBook } from './view-book.ts'
+import { createViewCheck } from './view-check.ts'
+import { type HostViews, openViews } from './views.ts'
+
+interface HostViewsOptions {
+  readonly storePath: string
+  /** Most Views that are served at once. */
+  readonly maxViews: number
+  /** Threads that run lenses; null for one fewer than the machine has cores. */
+  readonly lensThreads: number | null
+  /** As in `Ethereum__Mainnet`. */
+  readonly network: string
+  /** The program's, of which the lens process gets very little. */
+  readonly environment: NodeJS.ProcessEnv
+}
+
+interface HostViewsParts {
+  readonly log: Logger
+  readonly registry: Registry
+  readonly reader: StoreReader
+  readonly writer: RowsWriter
+  readonly graphql: Pick<Graphql, 'setViews' | 'notifyRows'>
+  /** Called where the store cannot go on. */
+  readonly onFatal: (error: unknown) => void
+}
+
+interface OpenHostViews extends HostViews {
+  /** Resolves once no row is written any more. */
+  close(): Promise<void>
+}
+
+/** Memory of the lens process at which it is ended: two lenses at their largest, with what runs them. */
+const lensMemoryBytes = 512 * 1024 * 1024
+
+/** Serves the Views that were kept, and those that come. */
+export function openHostViews(
+  { network, storePath, maxViews, lensThreads, environment }: HostViewsOptions,
+  { log, registry, reader, writer, graphql, onFatal }: HostViewsParts,
+): OpenHostViews {
+  const book = openViewBook(
+    { network, maxViews },
+    { log, reader, writer, check: createViewCheck(network) },
+  )
+  const threads = lensThreads ?? Math.max(1, availableParallelism() - 1)
+  const engine = openViewEngine(
+    { storePath, network, threads, memoryBytes: lensMemoryBytes, environment },
+    { log, registry, reader, writer },
+  )
+  engine.onRows(graphql.notifyRows)
+  const views = openViews({
+    log,
+    book,
+    engine,
+    setViews: graphql.setViews,
+    clearRows: writer.clearView,
+    onFatal,
+  })
+  return { ...views, close: engine.close }
+}

@@ -1,0 +1,25 @@
+/** What is refused of a View before it is kept: what only the schema of the chain and the modules themselves show. */
+import { ServiceError } from '../../errors.ts'
+import { createViewSelector } from '../../graphql/selection/view-selection.ts'
+import { checkAbi } from '../../lens/abi-check.ts'
+import { checkModule } from '../../lens/module-check.ts'
+import type { KeptView } from './hosted-view.ts'
+
+/**
+ * The check of a Host of `network`, as in `Ethereum__Mainnet`. It compiles and runs nothing of a module: that is for
+ * the lens process.
+ */
+export function createViewCheck(network: string): (view: KeptView) => void {
+  const selector = createViewSelector(network)
+  return ({ query, rowType, view }) => {
+    if (query === null) return
+    if (!rowType.materialized)
+      throw new ServiceError(
+        'HOST_VIEW_REFUSED',
+        'Views that are computed when they are queried are not served yet',
+        { remedy: 'Leave @materialized(if: false) out: its rows are computed once, and kept.' },
+      )
+    selector.compile(query)
+    for (const { wasm } of view.lenses) checkAbi(checkModule(wasm))
+  }
+}
