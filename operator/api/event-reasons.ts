@@ -31,7 +31,7 @@ export const eventReasons = {
   PodRestarted: {
     type: 'Normal',
     meaning:
-      'A pod was deleted, for Kubernetes to recreate it, because the file system of a larger volume grows when the pod is started (storage.restartToResize); the note names the claim.',
+      'A pod was deleted, for Kubernetes to recreate it, because the file system of a larger volume grows when the pod is started (storage.restartToResize), or because the pod is older than its key in the keyring Secret; the note says which.',
   },
   PodsReplaced: {
     type: 'Normal',

@@ -7,7 +7,7 @@ import { nudgeSet } from './apply/nudge-set.ts'
 import { followKeyringPolicy, followPolicies } from './apply/owner-references.ts'
 import { waitingChanges } from './apply/pause.ts'
 import { applyPodOwners } from './apply/pod-owners.ts'
-import { restartToResize } from './apply/restart-pod.ts'
+import { restartKeyless, restartToResize } from './apply/restart-pod.ts'
 import type { Evaluated, ReconcileContext } from './context.ts'
 import { isKeyringOwned } from './evaluate/deletion-policy.ts'
 import { startMark } from './evaluate/ignored-start.ts'
@@ -188,8 +188,10 @@ async function nudge<R extends Resource, F>(
 
 async function restartPod<R extends Resource, F>(
   context: ReconcileContext<R, F>,
+  { inputs: { keyring } }: Evaluated<F>,
 ): Promise<StepResult<F>> {
   const { resource, parts, run } = context
+  await restartKeyless(parts, resource, { state: currentState(context), keyring }, run)
   if (resource.spec.storage.restartToResize) {
     await restartToResize(parts, resource, currentState(context), run)
   }

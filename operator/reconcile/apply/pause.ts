@@ -9,6 +9,7 @@ import type { KubernetesObject } from '../../runtime/client/kubernetes-object.ts
 import { builtinTypes } from '../../runtime/client/resource-type.ts'
 import { type OwnerChanges, ownerTexts } from '../evaluate/deletion-policy.ts'
 import type { IdentityPlan } from '../evaluate/identity.ts'
+import { keylessPod } from '../evaluate/keyless-pod.ts'
 import { podToRestart, type RestartFacts } from '../evaluate/resize-restart.ts'
 import { secretDrift } from '../fetch/secrets.ts'
 import { liveChild } from '../observe/cluster-view.ts'
@@ -28,7 +29,7 @@ export interface PausedPlan {
   readonly identity: Pick<IdentityPlan, 'generate' | 'lack'>
   /** What stops the resource. */
   readonly problem: Problem | null
-  readonly inputs: Pick<FetchedInputs<unknown>, 'waiting'>
+  readonly inputs: Pick<FetchedInputs<unknown>, 'waiting' | 'keyring'>
   readonly state: RestartFacts
   readonly known: KnownObjects
   /** Why the StatefulSet would not be written even then; `Ready` says it. */
@@ -57,7 +58,9 @@ export async function waitingChanges<R extends Resource>(
   }
   const recreated = plan.isGrowing ? ['StatefulSet recreated for larger volumes'] : []
   const restart = hold === null && !plan.isGrowing ? podToRestart(resource, state) : null
-  const pods = restart === null ? [] : [`Pod ${restart.pod.name} recreated, to grow a file system`]
+  const grown = restart === null ? [] : [`Pod ${restart.pod.name} recreated, to grow a file system`]
+  const keyless = hold === null ? keylessPod(resource, state, inputs.keyring) : null
+  const pods = keyless === null ? grown : [`Pod ${keyless.name} recreated, to have its key`]
   return [...inputs.waiting, ...keys, ...owner, ...claims, ...found, ...recreated, ...pods]
 }
 

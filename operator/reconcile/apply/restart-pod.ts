@@ -1,24 +1,55 @@
-/**
- * Deletes the pod that waits for a larger file system, for its StatefulSet to create it again.
- */
+/** Deletes a pod that has to be started again, for its StatefulSet to create it. */
 import type { Resource } from '../../api.ts'
 import { hasCode } from '../../runtime/client/api-error.ts'
 import { builtinTypes } from '../../runtime/client/resource-type.ts'
 import type { ReconcileRun } from '../../runtime/controller.ts'
+import { keylessPod } from '../evaluate/keyless-pod.ts'
+import type { ObservedState } from '../evaluate/observed-state.ts'
 import { podToRestart, type RestartFacts } from '../evaluate/resize-restart.ts'
+import type { Keyring } from '../fetch/keyring.ts'
+import type { KeptPod } from '../observe/pod.ts'
 import { recordEvent } from '../statements/record-event.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
 
-/** Deletes that very pod, for its StatefulSet to recreate it. */
+/** Restarts the pod that waits for a larger file system. */
 export async function restartToResize<R extends Resource>(
   parts: ReconcileParts<R>,
   resource: R,
   facts: RestartFacts,
-  { signal, log }: ReconcileRun,
+  run: ReconcileRun,
 ): Promise<void> {
   const restart = podToRestart(resource, facts)
   if (restart === null) return
-  const { name, uid } = restart.pod
+  const claims = restart.claims.join(' and ')
+  const why = `since the file system of ${claims} grows when it starts`
+  await restartPod(parts, resource, { pod: restart.pod, why }, run)
+}
+
+/** Restarts a pod that began without its key. Without the right to, its own message says what to do. */
+export async function restartKeyless<R extends Resource>(
+  parts: ReconcileParts<R>,
+  resource: R,
+  { state, keyring }: { readonly state: ObservedState; readonly keyring: Keyring },
+  run: ReconcileRun,
+): Promise<void> {
+  const pod = keylessPod(resource, state, keyring)
+  if (pod === null) return
+  const why = 'since it was created before its key was in the keyring Secret'
+  try {
+    await restartPod(parts, resource, { pod, why }, run)
+  } catch (error) {
+    if (!hasCode(error, 'OPERATOR_API_FORBIDDEN')) throw error
+    run.log.warn({ err: error, pod: pod.name }, 'a pod without its key may not be deleted')
+  }
+}
+
+/** Deletes that very pod. */
+async function restartPod<R extends Resource>(
+  parts: ReconcileParts<R>,
+  resource: R,
+  { pod: { name, uid }, why }: { readonly pod: KeptPod; readonly why: string },
+  { signal, log }: ReconcileRun,
+): Promise<void> {
   const { namespace } = resource.metadata
   const address = { type: builtinTypes.Pod, namespace, name }
   const isDeleted = await parts.api.delete(address, { uid, signal }).catch((error: unknown) => {
@@ -27,8 +58,7 @@ export async function restartToResize<R extends Resource>(
     throw error
   })
   if (!isDeleted) return
-  log.info({ pod: name, claims: restart.claims }, 'pod deleted, for a file system to grow')
-  const { claims } = restart
-  const note = `Pod ${name} is recreated, since the file system of ${claims.join(' and ')} grows when it starts.`
+  log.info({ pod: name, why }, 'pod deleted, for its StatefulSet to create it again')
+  const note = `Pod ${name} is recreated, ${why}.`
   recordEvent(parts, resource, { reason: 'PodRestarted', action: 'Delete', note })
 }

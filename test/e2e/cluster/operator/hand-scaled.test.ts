@@ -72,6 +72,24 @@ describe('a StatefulSet that somebody scaled by hand, on a real cluster', () => 
     assert.equal(new Set(ids).size, 3)
     assert.deepEqual(await claims('moment', [1, 2]), left)
   })
+
+  test('has pods that are older than their keys replaced where the spec asks for as many since', async () => {
+    await here.write(hostOf('kept', services))
+    await peerIDs('kept', 1)
+    const left = await scaleByHand('kept')
+    await here.write(hostOf('kept', { ...services, replicas: 3 }))
+    await space.start()
+    await peerIDs('kept', 3)
+    assert.deepEqual(await claims('kept', [1, 2]), left)
+    const restarted = await here.notes('PodRestarted')
+    assert.deepEqual(
+      restarted.toSorted(),
+      [1, 2].map(
+        (ordinal) =>
+          `Pod kept-host-${ordinal} is recreated, since it was created before its key was in the keyring Secret.`,
+      ),
+    )
+  })
 })
 
 function phaseOf(claim: LiveObject | null): unknown {

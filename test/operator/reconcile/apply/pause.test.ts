@@ -22,7 +22,7 @@ import { viewOf } from '../../support/operator-view.ts'
 const host = readHost('host-minimal')
 const signal = new AbortController().signal
 const identity: IdentityPlan = { problem: null, lack: null, generate: [] }
-const keyring = { exists: true, isOwned: false, fingerprints: new Map() }
+const keyring = { exists: true, isOwned: false, createdMs: null, fingerprints: new Map() }
 const secrets = [
   schemaTokenSecret(host, 'schema key'),
   hostConnectionSecret(host, { clusterDomain: 'cluster.local', peers: [] }),
@@ -73,7 +73,7 @@ test('while paused the keyring’s deletion policy waits as well', async () => {
   ): Promise<string> => {
     const spec = { ...host.spec, identity: { ...host.spec.identity, deletionPolicy } }
     const of = { ...host, spec }
-    const inputs = { waiting: ['Secret a created'] }
+    const inputs = { keyring, waiting: ['Secret a created'] }
     const changed = ownerChanges(of, { keyring: { ...keyring, isOwned }, claims: [] })
     const none = { ...plan, objects: [] }
     const paused = { ...quiet, owners: changed, plan: none, identity, inputs, hold: null }
@@ -98,7 +98,7 @@ test('while paused the StatefulSet of a lost keys claim waits to be removed, and
     plan,
     identity,
     problem,
-    inputs: { waiting: [] },
+    inputs: { keyring, waiting: [] },
     hold: null,
   }
   const removed = 'StatefulSet mainnet-host removed without its pods'
@@ -107,7 +107,7 @@ test('while paused the StatefulSet of a lost keys claim waits to be removed, and
 })
 
 test('while paused a StatefulSet that would have to wait anyway is not among what waits', async () => {
-  const inputs = { waiting: [] }
+  const inputs = { keyring, waiting: [] }
   const paused = { ...quiet, plan, identity, inputs }
   const reported = async (hold: { reason: string; message: string } | null): Promise<string[]> =>
     await waitingChanges(partsWith([]), host, { ...paused, hold }, signal)
@@ -122,7 +122,7 @@ test('while paused a changed object is reported with the fields that would chang
     if (object.kind !== 'StatefulSet') return object
     return { ...object, spec: { ...Reflect.get(object, 'spec'), replicas: 7 } }
   })
-  const inputs = { waiting: [] }
+  const inputs = { keyring, waiting: [] }
   const paused = { ...quiet, plan, identity, inputs, hold: null }
   const reported = await waitingChanges(partsWith(live), host, paused, signal)
   assert.ok(
@@ -146,7 +146,7 @@ const waitingForStart = {
 }
 
 test('while paused a pod that would be recreated for a file system to grow waits as well', async () => {
-  const inputs = { waiting: [] }
+  const inputs = { keyring, waiting: [] }
   const none = { ...plan, objects: [] }
   const paused = { ...quiet, state: waitingForStart, plan: none, identity, inputs, hold: null }
   assert.deepEqual(await waitingChanges(partsWith([]), restarting, paused, signal), [
@@ -157,7 +157,7 @@ test('while paused a pod that would be recreated for a file system to grow waits
 })
 
 test('while paused nothing waits that something else would stop, but changes of owners', async () => {
-  const inputs = { waiting: ['Secret a created'] }
+  const inputs = { keyring, waiting: ['Secret a created'] }
   const paused = { ...quiet, state: waitingForStart, plan, identity, inputs, hold: null }
   const reported = async (more: Partial<PausedPlan>): Promise<string[]> =>
     await waitingChanges(partsWith([]), restarting, { ...paused, ...more }, signal)
