@@ -74,12 +74,14 @@ export function createSchemaKeeper({
     toPlain(query.selection, now.schema, network)
   const change = (): void => {
     timer = undefined
-    builtAt = performance.now()
     const entities = wanted.map((view) => [view.name, entityOf(view)] as const)
     const before = now.catalog
-    now = toServed(new Map([...fixed, ...entities]))
-    const names = new Set([...before.keys(), ...now.catalog.keys()])
-    const changed = [...names].filter((name) => before.get(name) !== now.catalog.get(name))
+    const catalog: Catalog = new Map([...fixed, ...entities])
+    const names = new Set([...before.keys(), ...catalog.keys()])
+    const changed = [...names].filter((name) => before.get(name) !== catalog.get(name))
+    if (changed.length === 0) return
+    builtAt = performance.now()
+    now = toServed(catalog)
     onChange(new Set(changed))
   }
   return {

@@ -19,6 +19,7 @@ import { openWriter } from '../../../src/store/write/writer.ts'
 import { decodeBlockRows } from '../../../src/views/block-rows.ts'
 import type { ChainBlock } from '../../support/chain/block-factory.ts'
 import { sealBlock, testSigner } from '../../support/chain/sealed-blocks.ts'
+import { openExampleView } from './example-view.ts'
 
 export interface ExampleHost {
   /** Where the API and the playground listen. */
@@ -60,6 +61,8 @@ export async function openExampleHost(
   const kept = blocks.slice(0, -1)
   for (const one of kept) void store.putSealedBlock(sealedBlock(one))
   await store.flushed()
+  const view = openExampleView(network)
+  for (const { block } of kept) await view.compute(store, Number(block.number))
   const settings = loadSettings(hostSettings, {
     argv: [],
     env: { DB_KEYRING_SECRET: 'not used here', DB_API_ADDR: '127.0.0.1:0', ...env },
@@ -81,11 +84,14 @@ export async function openExampleHost(
     { ...parts, writer, graphql, onFatal },
   )
   const api = await openHostApi(settings, { ...parts, graphql, views })
+  graphql.setViews([view])
   const add = async (one: Recorded): Promise<void> => {
     const block = sealedBlock(one)
     await store.putSealedBlock(block)
     graphql.notify(block.header.number)
     for (const listener of onStored) listener()
+    await view.compute(store, block.header.number)
+    graphql.notifyRows(view.name, block.header.number)
   }
   return {
     apiOrigin: `http://127.0.0.1:${api.port}`,
