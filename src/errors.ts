@@ -29,6 +29,8 @@ export const errorCodes = {
   GENERATOR_CHAIN_CHANGED: 'The execution node follows another chain than the stored one.',
   GENERATOR_CHAIN_MISMATCH:
     'The execution node has another chain ID than the chain that is configured.',
+  GENERATOR_IDENTITY_REPLACED:
+    'The store of a Generator was sealed with another identity than the one it signs with.',
   GENERATOR_KEY_RUNS_TWICE: 'Another program signs heads with the same key as this Generator.',
   GRAPHQL_ABORTED: 'The client closed the connection before the response was ready.',
   GRAPHQL_BUSY: 'Concurrent requests use so much memory that there is none left for this one.',

@@ -22,6 +22,7 @@ import { openReader } from '../store/read/reader.ts'
 import { openGeneratorApi } from './api.ts'
 import { type GeneratorSettings, requiredChainId } from './config.ts'
 import { defaultHeadTiming, type HeadTiming } from './head/timing.ts'
+import { identityReplaced } from './ingest/former-identity.ts'
 import { type GeneratorMesh, openMesh } from './mesh.ts'
 import { openSchemaKeys, type SchemaKeys } from './schema/schema-keys.ts'
 import { schemaRoutes } from './schema/schema-routes.ts'
@@ -86,7 +87,11 @@ export async function openGenerator(
   )
   const { signer, signerKey, peerSeed } = known ?? (await openIdentity(keyOptions))
   status.report({ identity: signer.identity })
-  await writer.request('ingest', signerKey)
+  const former = await writer.request('ingest', signerKey)
+  if (former !== null) {
+    status.report({ former })
+    log.warn({ err: identityReplaced(signer.identity, former) }, 'signs with another identity')
+  }
   let mesh: GeneratorMesh | null = null
   metrics.addSource(writer.metrics)
   writer.on('upstream', status.onUpstream)

@@ -16,6 +16,7 @@ import { createRecentCount } from '../service/recent-count.ts'
 import type { VolumeWatch } from '../store/disk/volume-watch.ts'
 import type { BlockHeader, Snapshot, StoreReader } from '../store/store.ts'
 import type { GeneratorSettings } from './config.ts'
+import { type FormerIdentity, identityReplaced, isAmongNewest } from './ingest/former-identity.ts'
 import type { UpstreamState } from './read/upstream-state.ts'
 
 /** What becomes known while the program starts. */
@@ -25,6 +26,8 @@ interface ReportedParts {
   readonly volume: Pick<VolumeWatch, 'failure'> | null
   /** The public key that seals are signed with. */
   readonly identity: string | null
+  /** Who sealed the newest blocks that were stored at the start, where that is another identity. */
+  readonly former: FormerIdentity | null
   /** What the execution node says it is. */
   readonly chainId: number | null
   /** Hash of block 0. */
@@ -57,6 +60,7 @@ export function createGeneratorStatus(
     p2p: null,
     volume: null,
     identity: null,
+    former: null,
     chainId: null,
     genesis: null,
   }
@@ -73,6 +77,10 @@ export function createGeneratorStatus(
     const filling = parts.volume?.failure() ?? null
     return [
       ...(upstream?.error ? [upstream.error] : []),
+      ...replacedIdentity(
+        parts,
+        readStore((snapshot) => snapshot.range(), null),
+      ),
       ...toPeerFailureReports(parts.p2p?.failures() ?? []),
       ...(filling === null ? [] : [toFailureReport(filling)]),
     ]
@@ -116,6 +124,15 @@ export function createGeneratorStatus(
       parts = { ...parts, reader: null, p2p: null }
     },
   }
+}
+
+/** As long as one of the newest blocks is one that the former identity sealed. */
+function replacedIdentity(
+  { identity, former }: Pick<ReportedParts, 'identity' | 'former'>,
+  range: ReturnType<Snapshot['range']>,
+): FailureReport[] {
+  if (identity === null || former === null || range === null) return []
+  return isAmongNewest(former, range) ? [toFailureReport(identityReplaced(identity, former))] : []
 }
 
 /** Counts what was sealed since the start. */

@@ -14,6 +14,7 @@ import { systemClock } from './head/clock.ts'
 import type { HeadMessage } from './head/stored-head.ts'
 import type { HeadTiming } from './head/timing.ts'
 import type { RequiredChainId } from './ingest/chain-id.ts'
+import { type FormerIdentity, findFormerIdentity } from './ingest/former-identity.ts'
 import { type Ingest, startIngest } from './ingest/ingest.ts'
 import { createIngestMetrics } from './ingest/ingest-metrics.ts'
 import { createSealLog } from './ingest/seal-log.ts'
@@ -52,8 +53,8 @@ export type SealWriterEvents = {
 
 /** Requests of the main thread. */
 export type SealWriterRequests = {
-  /** Starts ingest; called once. */
-  readonly ingest: (signerKey: SignerKey) => void
+  /** Starts ingest; called once. Returns who sealed the newest blocks, where that is another identity. */
+  readonly ingest: (signerKey: SignerKey) => FormerIdentity | null
   /** A peer has this head, which the key signed. */
   readonly foundHead: (head: Head) => void
 }
@@ -83,7 +84,9 @@ await serveThread<SealWriterRequests, SealWriterEvents, SealWriterData>(
     const sealLog = createSealLog(data, log)
     const ingestMetrics = createIngestMetrics(registry)
     let running: Ingest | null = null
-    const ingest = (signerKey: SignerKey): void => {
+    const ingest = (signerKey: SignerKey): FormerIdentity | null => {
+      const signer = createSigner(signerKey)
+      const former = store.reader.read((snapshot) => findFormerIdentity(snapshot, signer.identity))
       running = startIngest(
         {
           network,
@@ -100,7 +103,7 @@ await serveThread<SealWriterRequests, SealWriterEvents, SealWriterData>(
           store,
           log,
           metrics: ingestMetrics,
-          signer: createSigner(signerKey),
+          signer,
           clock: systemClock,
           onChainId: (id) => emit('chainId', id),
           onGenesis: (hash) => emit('genesis', hash),
@@ -113,6 +116,7 @@ await serveThread<SealWriterRequests, SealWriterEvents, SealWriterData>(
         signal,
       )
       running.ended.catch(onFailed)
+      return former
     }
     return {
       requests: { ingest, foundHead: (head) => running?.foundHead(head) },

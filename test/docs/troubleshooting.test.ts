@@ -53,6 +53,7 @@ const explainedElsewhere: Readonly<Record<string, string>> = {
   HOST_GENESIS_MISMATCH: 'test/host/apply/lasting-failures.test.ts',
   GENERATOR_CHAIN_CHANGED: 'test/generator/ingest/ingest.test.ts',
   GENERATOR_CHAIN_MISMATCH: 'test/generator/ingest/chain-id.test.ts',
+  GENERATOR_IDENTITY_REPLACED: 'test/generator/replaced-identity.test.ts',
   GENERATOR_KEY_RUNS_TWICE: 'test/generator/heads.test.ts',
   HOST_NETWORK_UNKNOWN: 'test/host/start-failures.test.ts',
   HOST_SCHEMA_UNAUTHORIZED: 'test/host/start-failures.test.ts',
@@ -352,7 +353,9 @@ test('every row of the service page that today’s programs can say is a heading
 test('every message of the page is said by a program here, or in the test that is named', () => {
   const files = readSourceFiles('test')
   const asserts = (path: string): boolean =>
-    files.some((file) => file.path === path && file.text.includes('assertExplained('))
+    files.some(
+      ({ path: at, text }) => at === path && /assertExplained\(|explainedFailure\(/.test(text),
+    )
   const missing = explanations().filter(({ heading, text }) => {
     const [, code = heading] = /^\n`([A-Z0-9_]+)`$/m.exec(text) ?? []
     const elsewhere = explainedElsewhere[code]

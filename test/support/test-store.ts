@@ -9,7 +9,7 @@ import { openWriter } from '../../src/store/write/writer.ts'
 import { testNetwork } from './chain/sealed-blocks.ts'
 
 /** A directory that is removed after the test. */
-export function testDirectory(t: TestContext): string {
+export function testDirectory(t: Pick<TestContext, 'after'>): string {
   const path = mkdtempSync(join(tmpdir(), 'viewmesh-test-'))
   t.after(() => rmSync(path, { recursive: true, force: true }))
   return path

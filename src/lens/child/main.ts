@@ -31,17 +31,21 @@ function receive(message: ToChild): void {
 function offerToKernel(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '1000')
-    setPriority(niceness)
   } catch {
-    // Other systems than Linux have no such file, and a container may forbid both.
+    // Other systems than Linux have no such file.
   }
 }
 
+function reportMemory(): void {
+  post({ kind: 'memory', bytes: process.memoryUsage.rss() })
+}
+
 offerToKernel()
+setPriority(niceness)
 // Its own threads could hold up an orderly exit.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 process.on('message', receive)
+reportMemory()
 setInterval(() => {
-  if (threads.some((thread) => thread.isBusy()))
-    post({ kind: 'memory', bytes: process.memoryUsage.rss() })
+  if (threads.some((thread) => thread.isBusy())) reportMemory()
 }, memoryIntervalMs)

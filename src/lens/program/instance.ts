@@ -46,8 +46,9 @@ interface Parts {
   readonly memory: WebAssembly.Memory
   readonly alloc: LensFunction
   readonly meter: MemoryMeter
-  /** The memory as it is now: growing replaces the buffer. */
+  /** The memory as it is now: growing replaces the buffer, and what was a view of it is empty. */
   view: Buffer<ArrayBuffer>
+  bytes: number
 }
 
 /**
@@ -65,7 +66,7 @@ export function openInstance(lens: CompiledLens, meter: MemoryMeter): LensInstan
   if (!(memory instanceof WebAssembly.Memory)) throw abiError(place, 'exports no memory')
   const alloc = exportedFunction(place, exports, 'alloc')
   const transform = exportedFunction(place, exports, 'transform')
-  const parts: Parts = { place, memory, alloc, meter, view: Buffer.alloc(0) }
+  const parts: Parts = { place, memory, alloc, meter, view: Buffer.alloc(0), bytes: 0 }
   current(parts)
   if (lens.args !== '') setParam(parts, exportedFunction(place, exports, 'set_param'), lens.args)
   return {
@@ -124,7 +125,8 @@ function call(place: number, name: string, body: LensFunction, ...values: number
 function current(parts: Parts): Buffer<ArrayBuffer> {
   const { buffer } = parts.memory
   if (parts.view.buffer === buffer) return parts.view
-  parts.meter.grew(parts.place, buffer.byteLength - parts.view.length)
+  parts.meter.grew(parts.place, buffer.byteLength - parts.bytes)
+  parts.bytes = buffer.byteLength
   parts.view = Buffer.from(buffer)
   return parts.view
 }

@@ -20,7 +20,7 @@ import {
   carol,
   codesOf,
   expected,
-  failureOf,
+  explainedFailure,
   openApplier,
   seal,
   type TestApplier,
@@ -66,7 +66,7 @@ test('a chain begun again below what is kept is reported until it reaches that, 
     if (height > 32) {
       assert.equal(codesOf(host)[0], 'HOST_SIGNER_BELOW', `at ${height}`)
       assert.match(
-        failureOf(host, 'HOST_SIGNER_BELOW'),
+        explainedFailure(host, 'HOST_SIGNER_BELOW'),
         /below all that is kept here \(71 to 120\)/,
       )
     }
@@ -87,7 +87,7 @@ test('a chain begun again is followed after a minute, though each head comes bef
   for (let height = 51; height < 57; height += 1) {
     await goTo(host, remade, height, alice)
     assert.match(
-      failureOf(host, 'HOST_FORK_DEEP'),
+      explainedFailure(host, 'HOST_FORK_DEEP'),
       new RegExp(`a branch to block ${height} .* leaves the last 120 stored blocks behind`),
     )
     host.stand(at(remade, height), alice)
@@ -122,7 +122,7 @@ test('a fork too deep for those who are heard lasts while they are silent as wel
   }
   for (let turn = 0; turn < 12; turn += 1) {
     await host.pass(10_000)
-    failureOf(host, 'HOST_FORK_TOO_DEEP')
+    explainedFailure(host, 'HOST_FORK_TOO_DEEP')
   }
   host.stand(at(old, -1), alice, bob)
   assert.deepEqual(codesOf(host), [])
@@ -152,7 +152,7 @@ test('a signer of another block 0 stays reported when it is silent, however long
   const head = { number: 7, hash: at(remade, 6).hash, sequence: 99_999, genesisHash }
   host.applier.receiveHead(headMessage(alice, head))
   for (let minutes = 0; minutes < 10; minutes += 1) {
-    failureOf(host, 'HOST_GENESIS_MISMATCH')
+    explainedFailure(host, 'HOST_GENESIS_MISMATCH')
     await host.pass(60_000)
   }
 })
@@ -165,7 +165,10 @@ test('a Host that stores nothing while heads go on says so; a chain that rests i
     assert.equal(codesOf(host).includes('HOST_STANDS_STILL'), turn > 6, `at ${turn}`)
     await host.pass(9_000)
   }
-  assert.match(failureOf(host, 'HOST_STANDS_STILL'), /^No block above 120 has been stored since 20/)
+  assert.match(
+    explainedFailure(host, 'HOST_STANDS_STILL'),
+    /^No block above 120 has been stored since 20/,
+  )
   assert.equal(Math.round(host.applier.state().standsStillMs / 1e3), 99)
   await Promise.all(seal(next).map(host.receive))
   assert.equal(host.applier.state().standsStillMs, 0)

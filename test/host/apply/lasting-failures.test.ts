@@ -12,7 +12,7 @@ import {
   carol,
   codesOf,
   expected,
-  failureOf,
+  explainedFailure,
   openApplier,
   seal,
 } from './open-applier.ts'
@@ -36,7 +36,7 @@ test('HOST_SIGNERS_DISAGREE: equal halves are named for an hour, and nothing abo
     sayAgain()
   }
   for (let minutes = 1; minutes < 60; minutes += 0.5) {
-    const text = failureOf(host, 'HOST_SIGNERS_DISAGREE')
+    const text = explainedFailure(host, 'HOST_SIGNERS_DISAGREE')
     for (const part of [alice, bob].map(({ identity }) => identity.slice(0, 12)))
       assert.ok(text.includes(part), part)
     for (const { number, hash } of [ours, theirs, at(common, -1)])
@@ -85,7 +85,7 @@ test('HOST_SIGNERS_DISAGREE: a head whose block nobody serves is reported with i
   await host.pass(61_000)
   sayAgain()
   assert.match(
-    failureOf(host, 'HOST_SIGNERS_DISAGREE'),
+    explainedFailure(host, 'HOST_SIGNERS_DISAGREE'),
     new RegExp(`${carol.identity.slice(0, 12)}… says block 6 \\(0x7777777777…\\), which no peer`),
   )
   assert.deepEqual(storedChain(host.store.reader), expected(left))
@@ -102,7 +102,7 @@ test('HOST_FORK_TOO_DEEP: one of two signers replaces nothing deep while the oth
     await host.pass(30_000)
     host.stand(at(fork, -1), alice)
   }
-  const text = failureOf(host, 'HOST_FORK_TOO_DEEP')
+  const text = explainedFailure(host, 'HOST_FORK_TOO_DEEP')
   assert.match(text, new RegExp(`${bob.identity.slice(0, 12)}… is silent`))
   assert.match(text, /leaves the last 70 stored blocks behind/)
   assert.deepEqual(storedChain(host.store.reader), expected(chain))
@@ -141,6 +141,6 @@ test('HOST_SIGNER_TWICE: two heads with one sequence are two programs with one k
   say(ours)
   assert.deepEqual(codesOf(host), [])
   say(theirs)
-  const text = failureOf(host, 'HOST_SIGNER_TWICE')
+  const text = explainedFailure(host, 'HOST_SIGNER_TWICE')
   assert.match(text, new RegExp(`${alice.identity.slice(0, 12)}… signed two different heads`))
 })

@@ -97,7 +97,7 @@ export const codesOf = ({ applier }: TestApplier): (string | undefined)[] =>
   applier.state().failures.map(({ code }) => code)
 
 /** The failure of this code, message and remedy, which is said once and explained in the docs. */
-export function failureOf({ applier }: TestApplier, code: string): string {
+export function explainedFailure({ applier }: TestApplier, code: string): string {
   const failures = applier.state().failures.filter((failure) => failure.code === code)
   assert.equal(failures.length, 1, `${code} is said once`)
   const failure = at(failures, 0)

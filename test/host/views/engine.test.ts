@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { buildLens, op } from '../../lens/support/lens.ts'
+import { buildLens } from '../../lens/support/lens.ts'
 import { storedRows } from '../../support/view-rows.ts'
 import { engineChain, hostedView, openEngineRoom, rowBytes } from './support/engine-room.ts'
 
@@ -103,25 +103,5 @@ describe('a View', () => {
     assert.match(text, done)
     assert.match(text, /^viewmesh_host_view_rows_total 15$/m)
     assert.match(text, /^viewmesh_host_view_job_seconds_count\{stage="backfill",part="store"\}/m)
-  })
-})
-
-describe('a View that fails', () => {
-  const trap = buildLens({ transform: [...op.callNext, ...op.drop, ...op.unreachable] })
-
-  it('is quarantined after 20 blocks in a row, says why, and others go on', async (t) => {
-    const room = await openEngineRoom(t)
-    await room.put(engineChain(60))
-    const [bad, good] = [
-      hostedView({ lenses: [trap] }),
-      hostedView({ lenses: [identity], slot: 2 }),
-    ]
-    room.engine.serve(bad)
-    room.engine.serve(good)
-    const state = await room.until(bad, ({ name }) => name === 'quarantined')
-    assert.equal(state.failure?.code, 'LENS_TRAPPED')
-    assert.ok(state.failure.block !== null)
-    assert.ok(state.blocksFailed >= 20)
-    assert.deepEqual((await room.until(good, isLive)).done, [[100, 159]])
   })
 })

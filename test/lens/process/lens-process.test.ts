@@ -1,21 +1,225 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
 import { buildLens, op } from '../support/lens.ts'
 import { openLenses } from './support/open-lenses.ts'
 
-test('a lens runs in a process of its own, and its documents come back', async (context) => {
+const loop = buildLens({ transform: [...op.forever(), ...op.const(0)] })
+const limits = { processorMs: 60_000, wallMs: 60_000 }
+
+/** A path in a folder that is removed after the test. */
+function pathFor(context: TestContext, name: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'viewmesh-lens-'))
+  context.after(() => rmSync(folder, { recursive: true }))
+  return join(folder, name)
+}
+
+test('a View is loaded once, and its jobs get documents to it and back', async (context) => {
   const lenses = openLenses(context)
   const documents = ['{"a":1}', '{"b":"ü"}']
-  assert.deepEqual(await lenses.run('identity', buildLens(), documents), documents)
-  assert.deepEqual(await lenses.run('identity', buildLens(), documents), documents)
-  assert.equal(await lenses.metric('viewmesh_lens_jobs_total', { outcome: 'done' }), 2)
+  let asked = 0
+  const definition = (): Uint8Array => {
+    asked += 1
+    return Buffer.from([2, ...buildLens()])
+  }
+  for (let job = 0; job < 3; job += 1)
+    assert.deepEqual(
+      await lenses.run('identity', buildLens(), { documents, definition }),
+      documents,
+    )
+  assert.equal(asked, 1)
+  assert.equal(lenses.ends(), 0)
 })
 
-test('an endless loop ends its own job, and the next job is done', async (context) => {
+test('what a lens does wrong is the error of its job', async (context) => {
   const lenses = openLenses(context)
-  const loop = buildLens({ transform: [...op.forever(), ...op.const(0)] })
-  await assert.rejects(lenses.run('loop', loop, [], { processorMs: 200 }), {
-    code: 'LENS_TIME_LIMIT',
+  await assert.rejects(lenses.run('trap', buildLens({ transform: op.unreachable })), {
+    code: 'LENS_TRAPPED',
+    message: 'lens 1 trapped in transform: unreachable',
+    facts: { lens: 1 },
   })
+  await assert.rejects(lenses.run('bytes', Buffer.from('no module')), {
+    code: 'LENS_MODULE_REFUSED',
+  })
+  const failing = { definition: () => assert.fail('no definition') }
+  await assert.rejects(lenses.run('gone', loop, failing), { message: 'no definition' })
   assert.deepEqual(await lenses.run('identity', buildLens()), ['{"n":1}'])
+  assert.equal(await lenses.metric('viewmesh_lens_jobs_total', { outcome: 'failed' }), 3)
+  assert.equal(await lenses.metric('viewmesh_lens_jobs_total', { outcome: 'done' }), 1)
+})
+
+describe('a job that takes too long is ended, and nothing else', () => {
+  test('by its processor time', async (context) => {
+    const lenses = openLenses(context)
+    await assert.rejects(lenses.run('loop', loop, { processorMs: 100 }), {
+      code: 'LENS_TIME_LIMIT',
+      message: 'the lenses took more than 100 ms of processor time',
+    })
+    assert.deepEqual(await lenses.run('identity', buildLens()), ['{"n":1}'])
+    assert.equal(lenses.ends(), 0)
+    assert.equal(await lenses.metric('viewmesh_lens_jobs_total', { outcome: 'limited' }), 1)
+    assert.ok((await lenses.metric('viewmesh_lens_processor_seconds_total')) >= 0.1)
+  })
+
+  test('by the clock', async (context) => {
+    const lenses = openLenses(context)
+    const first = pathFor(context, 'first')
+    await assert.rejects(lenses.command({ does: 'wait', first }, { wallMs: 100 }), {
+      code: 'LENS_TIME_LIMIT',
+      message: 'the lenses took more than 100 ms of time',
+    })
+    assert.equal(await lenses.command({ does: 'wait', first }), 'wait')
+    assert.equal(lenses.ends(), 0)
+  })
+
+  test('because nobody wants it any more, whether it waits or runs', async (context) => {
+    const lenses = openLenses(context)
+    const running = new AbortController()
+    const waiting = new AbortController()
+    const first = lenses.run('loop', loop, { ...limits, signal: running.signal })
+    const second = lenses.run('loop', loop, { ...limits, signal: waiting.signal })
+    waiting.abort(new Error('not this one'))
+    await assert.rejects(second, { message: 'not this one' })
+    running.abort(new Error('nor that one'))
+    await assert.rejects(first, { message: 'nor that one' })
+    assert.deepEqual(await lenses.run('identity', buildLens()), ['{"n":1}'])
+    assert.equal(await lenses.metric('viewmesh_lens_jobs_total', { outcome: 'aborted' }), 2)
+    const late = lenses.run('identity', buildLens(), { signal: running.signal })
+    await assert.rejects(late, { message: 'nor that one' })
+  })
+})
+
+describe('where the process dies', () => {
+  test('the one job under way fails, and the next finds another process', async (context) => {
+    const lenses = openLenses(context)
+    const dying = lenses.command({ does: 'die', when: '/' })
+    const waiting = lenses.command({ does: 'wait', first: '/' })
+    await assert.rejects(dying, {
+      code: 'LENS_PROCESS_DIED',
+      message: 'the lens process ended: SIGKILL',
+    })
+    assert.equal(await waiting, 'wait')
+    assert.equal(lenses.ends(), 1)
+    assert.equal(await lenses.metric('viewmesh_lens_process_restarts_total'), 1)
+    assert.equal(await lenses.metric('viewmesh_lens_jobs_total', { outcome: 'died' }), 1)
+    const [warning] = lenses.warnings
+    assert.equal(warning?.['msg'], 'lens process ended; it is started again')
+    assert.equal(warning?.['reason'], 'SIGKILL')
+  })
+
+  test('jobs beside the one at fault are done again, and it alone fails', async (context) => {
+    const lenses = openLenses(context, { threads: 2 })
+    const first = pathFor(context, 'first')
+    const innocent = lenses.command({ does: 'wait', first }, { view: 'innocent', ...limits })
+    const guilty = lenses.command({ does: 'die', when: first }, { view: 'guilty', ...limits })
+    await assert.rejects(guilty, { code: 'LENS_PROCESS_DIED' })
+    assert.equal(await innocent, 'wait')
+    assert.equal(lenses.ends(), 2)
+  })
+
+  test('because its thread does not start, jobs fail with the reason', async (context) => {
+    const lenses = openLenses(context, { refuses: true })
+    await assert.rejects(lenses.run('identity', buildLens()), (error: Error) => {
+      assert.equal(Reflect.get(error, 'code'), 'LENS_PROCESS_DIED')
+      assert.equal(error.message, 'the lens process ended: a thread in it did not start')
+      assert.match(String(error.cause), /the worker does not want to/)
+      return true
+    })
+  })
+})
+
+describe('memory', () => {
+  const megabytes = 1024 * 1024
+
+  /** Writes to every page of 64 MiB for each document. */
+  const greedy = buildLens({
+    pages: [1_024, 1_024],
+    transform: [
+      ...op.const(0),
+      ...op.set(0),
+      ...op.forever([
+        ...op.get(0),
+        ...op.const(65_536),
+        ...op.add,
+        ...op.const(1),
+        ...op.store8,
+        ...op.get(0),
+        ...op.const(4_096),
+        ...op.add,
+        ...op.set(0),
+        ...op.get(0),
+        ...op.const(1_022 * 65_536 - 1),
+        ...op.greater,
+        ...op.when([...op.callNext, ...op.return]),
+      ]),
+      ...op.const(0),
+    ],
+  })
+
+  test('that lenses take above the limit ends the process, and their job fails', async (context) => {
+    const lenses = openLenses(context, { memoryBytes: 300 * megabytes })
+    const documents = Array.from({ length: 10_000 }, () => '{}')
+    const job = { documents, copies: 4, ...limits }
+    await assert.rejects(lenses.run('greedy', greedy, job), {
+      code: 'LENS_MEMORY_LIMIT',
+      message: `the lens process took more than ${300 * megabytes} bytes of memory`,
+    })
+    assert.deepEqual(await lenses.run('identity', buildLens()), ['{"n":1}'])
+    assert.equal(lenses.ends(), 1)
+  })
+
+  test('that earlier jobs left is not held against the next one', async (context) => {
+    const lenses = openLenses(context, { memoryBytes: 600 * megabytes })
+    for (let job = 0; job < 12; job += 1)
+      await lenses.command({ does: 'keep', bytes: 60 * megabytes })
+    assert.ok(lenses.ends() >= 1)
+    assert.equal(await lenses.metric('viewmesh_lens_jobs_total', { outcome: 'done' }), 12)
+    assert.deepEqual(lenses.warnings, [])
+    const resident = await lenses.metric('viewmesh_lens_process_resident_bytes')
+    assert.ok(resident > 60 * megabytes && resident < 600 * megabytes)
+  })
+
+  test('of the heap of a thread that is used up ends that thread alone', async (context) => {
+    const lenses = openLenses(context)
+    await assert.rejects(lenses.command({ does: 'exhaust' }, limits), {
+      code: 'LENS_MEMORY_LIMIT',
+      message: /the thread of the lenses ended: .*memory/,
+    })
+    assert.deepEqual(await lenses.run('identity', buildLens()), ['{"n":1}'])
+    assert.equal(lenses.ends(), 0)
+  })
+
+  test('of a result is bounded', async (context) => {
+    const lenses = openLenses(context)
+    const most = 32 * megabytes
+    await assert.rejects(lenses.command({ does: 'large', bytes: most - 1 }), {
+      code: 'LENS_OUTPUT_LIMIT',
+      message: `the rows take ${most + 1} bytes, and ${most} are accepted`,
+    })
+    const text = await lenses.command({ does: 'large', bytes: most - 2 })
+    assert.equal(String(text).length, most - 2)
+  })
+})
+
+test('of the program’s environment the process has nothing but what holds no secret', async (context) => {
+  const environment = { DB_KEYRING_SECRET: 'secret', TZ: 'UTC', NODE_OPTIONS: '--inspect' }
+  const lenses = openLenses(context, { environment })
+  const { pid } = Object(await lenses.command({ does: 'describe' }))
+  const names = readFileSync(`/proc/${pid}/environ`, 'utf8').split(/=.*?\0/)
+  // Those of the channel are added by Node.
+  assert.deepEqual(names.filter((name) => !name.startsWith('NODE_CHANNEL_')).toSorted(), ['', 'TZ'])
+})
+
+test('closing ends the process and what is under way', async (context) => {
+  const lenses = openLenses(context)
+  const running = lenses.run('loop', loop, limits)
+  const waiting = lenses.run('loop', loop, limits)
+  const rejected = [running, waiting].map((job) => assert.rejects(job, { name: 'AbortError' }))
+  await lenses.process.close()
+  await Promise.all(rejected)
+  await assert.rejects(lenses.run('identity', buildLens()), { name: 'AbortError' })
+  await lenses.process.close()
+  assert.deepEqual(lenses.warnings, [])
 })

@@ -131,6 +131,11 @@ describe('a lens that traps', () => {
   })
 })
 
+test('memory that grows page by page is counted once', () => {
+  const many = Array.from({ length: 2_000 }, () => `"${'x'.repeat(10_000)}"`)
+  assert.equal(collect(single(buildLens()), many).length, 2_000)
+})
+
 describe('what the lenses of a View may take', () => {
   const limited = (message: RegExp) => ({ code: 'LENS_OUTPUT_LIMIT', message })
 

@@ -1,4 +1,5 @@
 /** The engine of Views over a real store and a real lens process, with Views that are made on the spot. */
+import { readFileSync } from 'node:fs'
 import type { TestContext } from 'node:test'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
@@ -27,6 +28,8 @@ export function engineChain(count: number, first = 100, seed = 'engine'): Sealed
 /** What a View is made of. */
 interface ViewParts {
   readonly lenses?: readonly Uint8Array[]
+  /** Of each lens. */
+  readonly args?: string
   readonly query?: string
   readonly sdl?: string
   readonly slot?: number
@@ -35,16 +38,34 @@ interface ViewParts {
 /** A View of this Host. */
 export function hostedView({
   lenses = [],
+  args = '',
   query = 'Log { address logIndex transaction { hash } }',
   sdl = 'type Logs { address: String @index logIndex: Int transaction: JSON }',
   slot = 1,
 }: ViewParts = {}): HostedView {
-  const wire = encodeView({ query, sdl, lenses: lenses.map((wasm) => ({ wasm, args: '' })) })
+  const wire = encodeView({ query, sdl, lenses: lenses.map((wasm) => ({ wasm, args })) })
   const registration = { sender: noSender, registeredAt: null, wire }
   const read = readRegistration(registration, testNetwork)
   const view = { ...read, slot, name: read.rowType.name } as KeptView
   if (!isHosted(view)) throw new Error('the View is of another chain')
   return view
+}
+
+/** A View that decodes the transfers of tokens with the lens that ships, and keeps every other log as it is. */
+export function decodingView(slot = 1): HostedView {
+  const inputs = [
+    { name: 'from', type: 'address', indexed: true },
+    { name: 'to', type: 'address', indexed: true },
+    { name: 'value', type: 'uint256' },
+  ]
+  const abi = [{ type: 'event', name: 'Transfer', inputs }]
+  return hostedView({
+    slot,
+    lenses: [readFileSync(new URL('../../../../src/lenses/decode_log.wasm', import.meta.url))],
+    args: JSON.stringify({ abi, unmatched: 'keep' }),
+    query: 'Log { address topics data blockNumber logIndex transaction { hash from to } }',
+    sdl: 'type Events { address: String @index logIndex: Int event: String hash: String arguments: JSON }',
+  })
 }
 
 interface EngineRoom {
@@ -74,7 +95,7 @@ const nothing = { blocks: 0, transactions: 0, logs: 0, accessListEntries: 0 }
 
 /** Opens store and engine; both are closed after the test. */
 export async function openEngineRoom(
-  t: TestContext,
+  t: Pick<TestContext, 'after'>,
   {
     path = testDirectory(t),
     retainBlocks = null,

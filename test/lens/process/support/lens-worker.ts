@@ -1,20 +1,58 @@
 /**
- * A worker of the lens process: the definition of a View is the module of its one lens, a payload the documents as a
- * JSON list of texts, a result the same with what the lens returned.
+ * A worker of the lens process. The definition of a View is how often its lens is in the chain (one byte) and the
+ * module; a payload is the documents as a JSON list of texts, or a command; a result is JSON.
  */
+import { existsSync, writeFileSync } from 'node:fs'
 import { serveLensWorker } from '../../../../src/lens/child/serve-lens-worker.ts'
-import { prepareProgram } from '../../../../src/lens/program/program.ts'
+import { type Program, prepareProgram } from '../../../../src/lens/program/program.ts'
+import type { Command } from './open-lenses.ts'
 
-await serveLensWorker((data: { readonly refuses?: boolean }) => {
-  if (data.refuses === true) throw new Error('the worker does not want to')
-  return {
-    load: (definition) => prepareProgram([{ wasm: definition, args: '' }], null),
-    run(program, payload) {
-      const found: string[] = []
-      program.run(JSON.parse(Buffer.from(payload).toString()), (document) => {
-        found.push(Buffer.from(document).toString())
-      })
-      return Buffer.from(JSON.stringify(found))
-    },
-  }
+const kept: Buffer[] = []
+
+await serveLensWorker((data: { readonly refuses: boolean }) => {
+  if (data.refuses) throw new Error('the worker does not want to')
+  return { load, run: async (program: Program, payload: Uint8Array) => answer(program, payload) }
 })
+
+function load(definition: Uint8Array): Program {
+  const lens = { wasm: definition.subarray(1), args: '{"a":1}' }
+  return prepareProgram(
+    Array.from({ length: definition[0] ?? 0 }, () => lens),
+    null,
+  )
+}
+
+function answer(program: Program, payload: Uint8Array): Uint8Array {
+  const given: Command | string[] = JSON.parse(Buffer.from(payload).toString())
+  if (!Array.isArray(given)) return Buffer.from(JSON.stringify(obey(given)))
+  const found: string[] = []
+  program.run(given, (document) => {
+    found.push(Buffer.from(document).toString())
+  })
+  return Buffer.from(JSON.stringify(found))
+}
+
+function obey(command: Command): unknown {
+  if (command.does === 'describe') return { pid: process.pid }
+  if (command.does === 'large') return 'x'.repeat(command.bytes)
+  if (command.does === 'keep') {
+    kept.push(Buffer.alloc(command.bytes, 1))
+    waitMs(150)
+  }
+  if (command.does === 'exhaust')
+    for (const lists: object[] = []; ; ) lists.push(new Array(100_000).fill(1.5))
+  if (command.does === 'die') {
+    while (!existsSync(command.when)) waitMs(5)
+    process.kill(process.pid, 'SIGKILL')
+    waitMs(60_000)
+  }
+  if (command.does === 'wait' && !existsSync(command.first)) {
+    writeFileSync(command.first, '')
+    waitMs(60_000)
+  }
+  return command.does
+}
+
+function waitMs(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}

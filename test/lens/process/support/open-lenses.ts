@@ -1,78 +1,98 @@
-/** A real lens process, with jobs that are documents for one lens. */
+/** A real lens process, with jobs that are documents for one lens, or commands for its worker. */
 import type { TestContext } from 'node:test'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import type { LensJob } from '../../../../src/lens/process/lens-jobs.ts'
 import { type LensProcess, openLensProcess } from '../../../../src/lens/process/lens-process.ts'
+import { buildLens } from '../../support/lens.ts'
+
+/** What the worker does instead of running a lens. */
+export type Command =
+  /** Returns its process ID. */
+  | { readonly does: 'describe' }
+  | { readonly does: 'large'; readonly bytes: number }
+  /** Takes memory and keeps it. */
+  | { readonly does: 'keep'; readonly bytes: number }
+  /** Fills the heap of its thread. */
+  | { readonly does: 'exhaust' }
+  /** Kills its process once a file is there. */
+  | { readonly does: 'die'; readonly when: string }
+  /** Makes a file and waits for ever; returns at once where the file is there. */
+  | { readonly does: 'wait'; readonly first: string }
 
 interface Options {
   readonly threads?: number
   readonly memoryBytes?: number
-  readonly data?: { readonly refuses?: boolean }
+  /** Whether the worker throws when it starts. */
+  readonly refuses?: boolean
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 interface Lenses {
   readonly process: LensProcess
-  readonly registry: Registry
   /** How often the process ended. */
   readonly ends: () => number
-  /** What was logged. */
-  readonly lines: readonly Record<string, unknown>[]
-  /** Gives documents to a lens; the View is named after it. */
-  run(
-    view: string,
-    wasm: Uint8Array,
-    documents?: readonly string[],
-    job?: Partial<LensJob>,
-  ): Promise<string[]>
+  /** What was logged as a warning. */
+  readonly warnings: readonly Record<string, unknown>[]
+  /** Gives documents to a lens, the View being named after it. */
+  run(view: string, wasm: Uint8Array, job?: Documents): Promise<string[]>
+  command(command: Command, job?: Partial<LensJob>): Promise<unknown>
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>
+}
+
+interface Documents extends Partial<LensJob> {
+  readonly documents?: readonly string[]
+  /** How often the lens is in the chain. */
+  readonly copies?: number
 }
 
 /** Closed after the test. */
 export function openLenses(context: TestContext, options: Options = {}): Lenses {
+  const { threads = 1, memoryBytes = 1024 ** 3, refuses = false, environment = {} } = options
   const registry = new Registry()
-  const lines: Record<string, unknown>[] = []
+  const warnings: Record<string, unknown>[] = []
   let ended = 0
   const process = openLensProcess(
     {
       workerUrl: new URL('./lens-worker.ts', import.meta.url),
-      data: options.data ?? {},
-      threads: options.threads ?? 1,
-      memoryBytes: options.memoryBytes ?? 1024 ** 3,
-      environment: { SECRET: 'of the program', TZ: 'UTC' },
+      data: { refuses },
+      threads,
+      memoryBytes,
+      environment,
     },
     {
       registry,
-      log: pino({ level: 'trace' }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
+      log: pino({ level: 'warn' }, { write: (line) => void warnings.push(JSON.parse(line)) }),
       onEnded: () => {
         ended += 1
       },
     },
   )
   context.after(() => process.close())
+  const ask = async (payload: unknown, job: Partial<LensJob>): Promise<unknown> => {
+    const { bytes } = await process.run({
+      view: 'identity',
+      definition: () => Buffer.from([1, ...buildLens()]),
+      priority: 'live',
+      payload: Buffer.from(JSON.stringify(payload)),
+      ...job,
+    })
+    return JSON.parse(Buffer.from(bytes).toString())
+  }
   return {
     process,
-    registry,
-    lines,
+    warnings,
     ends: () => ended,
-    async run(view, wasm, documents = ['{"n":1}'], job = {}) {
-      const { bytes } = await process.run({
-        view,
-        definition: () => wasm,
-        priority: 'live',
-        payload: Buffer.from(JSON.stringify(documents)),
-        ...job,
-      })
-      return JSON.parse(Buffer.from(bytes).toString())
+    run: async (view, wasm, { documents = ['{"n":1}'], copies = 1, ...job } = {}) => {
+      const definition = (): Uint8Array => Buffer.concat([Uint8Array.of(copies), wasm])
+      return (await ask(documents, { view, definition, ...job })) as string[]
     },
+    command: (command, job = {}) => ask(command, job),
     async metric(name, labels = {}) {
       const { values = [] } = (await registry.getSingleMetric(name)?.get()) ?? {}
+      const wanted = Object.entries(labels)
       return values
-        .filter((value) =>
-          Object.entries(labels).every(
-            ([label, each]) => Reflect.get(value.labels, label) === each,
-          ),
-        )
+        .filter((value) => wanted.every(([label, each]) => value.labels[label] === each))
         .reduce((sum, { value }) => sum + value, 0)
     },
   }

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { buildLens, op } from '../../lens/support/lens.ts'
+import { metricValue } from '../../support/metric-value.ts'
+import { testDirectory } from '../../support/test-store.ts'
+import { engineChain, hostedView, openEngineRoom, rowBytes } from './support/engine-room.ts'
+
+const identity = buildLens()
+const trap = buildLens({ transform: [...op.callNext, ...op.drop, ...op.unreachable] })
+const endless = buildLens({ transform: [...op.forever(), ...op.const(0)] })
+const isLive = ({ name }: { name: string }): boolean => name === 'live'
+const isQuarantined = ({ name }: { name: string }): boolean => name === 'quarantined'
+
+describe('a View that fails', () => {
+  it('is quarantined after 20 blocks in a row, says why, and others go on', async (t) => {
+    const room = await openEngineRoom(t)
+    await room.put(engineChain(60))
+    const [bad, good] = [
+      hostedView({ lenses: [trap] }),
+      hostedView({ lenses: [identity], slot: 2 }),
+    ]
+    room.engine.serve(bad)
+    room.engine.serve(good)
+    const state = await room.until(bad, isQuarantined)
+    assert.equal(state.failure?.code, 'LENS_TRAPPED')
+    assert.match(state.failure.message, /lens 1 trapped/)
+    assert.ok(state.failure.block !== null)
+    assert.ok(state.blocksFailed >= 20)
+    assert.equal(state.rows, 0)
+    assert.deepEqual((await room.until(good, isLive)).done, [[100, 159]])
+  })
+
+  it('stays quarantined over a restart, tries nothing again, and goes on when it is retried', async (t) => {
+    const path = testDirectory(t)
+    const chain = engineChain(40)
+    const bad = hostedView({ lenses: [trap] })
+    let room = await openEngineRoom(t, { path })
+    await room.put(chain)
+    room.engine.serve(bad)
+    const before = await room.until(bad, isQuarantined)
+    await room.close()
+    room = await openEngineRoom(t, { path })
+    room.engine.serve(bad)
+    const after = await room.until(bad, isQuarantined)
+    assert.deepEqual(after.failure, before.failure)
+    assert.equal(after.blocksFailed, before.blocksFailed)
+    room.engine.retry(bad.id)
+    await room.until(bad, ({ name, failure }) => name !== 'quarantined' || failure === null)
+    const again = await room.until(bad, isQuarantined)
+    assert.ok(again.blocksFailed >= 20)
+  })
+
+  it('at one block has the rows of the others, and says at which one and why', async (t) => {
+    // The last digit of {"number":105}, behind the header of an item.
+    const digit = [...op.get(0), ...op.const(5 + 12), ...op.add, ...op.load8]
+    const fails = [...digit, ...op.const(0x35), ...op.equal, ...op.when(op.unreachable)]
+    const transform = [...op.callNext, ...op.set(0), ...fails, ...op.get(0)]
+    const view = hostedView({
+      lenses: [buildLens({ transform })],
+      query: 'Block { number }',
+      sdl: 'type Numbers { number: Int }',
+    })
+    const path = testDirectory(t)
+    let room = await openEngineRoom(t, { path })
+    await room.put(engineChain(10))
+    room.engine.serve(view)
+    const state = await room.until(view, ({ name }) => name === 'failed')
+    assert.deepEqual([state.rows, state.blocksFailed, state.blocksLeft], [9, 1, 0])
+    assert.equal(state.failure?.block, 105)
+    assert.equal(state.failure.code, 'LENS_TRAPPED')
+    await room.close()
+    room = await openEngineRoom(t, { path })
+    room.engine.serve(view)
+    const again = await room.until(view, ({ name }) => name === 'failed')
+    assert.deepEqual(again.failure, state.failure)
+    await room.put(engineChain(1, 110))
+    await room.until(view, ({ rows }) => rows === 10)
+    assert.equal(await metricValue(room.registry, 'viewmesh_host_view_blocks_total'), 1)
+    await room.replace(105, engineChain(1, 105, 'fork'))
+    const replaced = await room.until(view, ({ blocksLeft }) => blocksLeft === 0)
+    assert.deepEqual([replaced.rows, replaced.blocksFailed], [5, 1])
+  })
+
+  it('in values alone has rows with null in their place, and counts them', async (t) => {
+    const room = await openEngineRoom(t)
+    await room.put(engineChain(4))
+    const view = hostedView({
+      query: 'Block { number hash }',
+      sdl: 'type Numbers { number: Int hash: Boolean }',
+    })
+    room.engine.serve(view)
+    assert.equal((await room.until(view, isLive)).rows, 4)
+    assert.equal(await metricValue(room.registry, 'viewmesh_host_view_mismatches_total'), 4)
+  })
+
+  it('whose module is refused is quarantined at once, without a block to blame', async (t) => {
+    const room = await openEngineRoom(t)
+    await room.put(engineChain(3))
+    const view = hostedView({ lenses: [Buffer.from('no module')] })
+    room.engine.serve(view)
+    const { failure, blocksFailed } = await room.until(view, isQuarantined)
+    assert.equal(failure?.code, 'LENS_MODULE_REFUSED')
+    assert.equal(failure.block, null)
+    assert.equal(blocksFailed, 0)
+  })
+
+  it('by a loop without end fails block by block at the limit of time, and others go on', async (t) => {
+    const room = await openEngineRoom(t, { threads: 2 })
+    await room.put(engineChain(8))
+    const [bad, good] = [
+      hostedView({ lenses: [endless] }),
+      hostedView({ lenses: [identity], slot: 2 }),
+    ]
+    room.engine.serve(bad)
+    room.engine.serve(good)
+    await room.until(good, isLive)
+    const state = await room.until(bad, ({ blocksFailed }) => blocksFailed > 0)
+    assert.equal(state.failure?.code, 'LENS_TIME_LIMIT')
+    await room.put(engineChain(9).slice(8))
+    await room.until(good, ({ done }) => done[0]?.[1] === 108)
+    room.store.reader.read((snapshot) => {
+      const [[height = 0] = []] = snapshot.viewFailures(bad.slot)
+      const stored = JSON.parse(String(Buffer.from(snapshot.viewFailure(bad.slot, height) ?? [])))
+      assert.equal(stored.attempts, 1)
+    })
+    assert.equal(rowBytes(room.store, bad.slot).size, 0)
+  })
+})

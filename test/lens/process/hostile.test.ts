@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { ServiceError } from '../../../src/errors.ts'
+import { at, buildLens, op, terminal } from '../support/lens.ts'
+import { body, list, section } from '../support/module.ts'
+import { openLenses } from './support/open-lenses.ts'
+
+const forever = [...op.forever(), ...op.const(0)]
+const identity = buildLens()
+const documents = ['{"n":1}', '{"n":2}', '{"n":3}']
+
+/** Functions that are valid, and take a compiler hundreds of megabytes each: values on the stack of nested blocks. */
+function bomb(): Uint8Array {
+  const depth = 7_000
+  const values = 8_000
+  const code = [
+    ...Array.from({ length: values }, () => [0x41, 0]).flat(),
+    ...Array.from({ length: depth }, () => [0x41, 1, 0x04, 0x40]).flat(),
+    ...Array.from({ length: depth }, () => 0x0b),
+    ...Array.from({ length: values - 1 }, () => 0x1a),
+  ]
+  const bytes = [...buildLens()]
+  const before = Uint8Array.from(bytes.slice(0, sectionAt(bytes, 10)))
+  const i32 = 0x7f
+  const functions = [
+    body(op.const(1_024), [[2, i32]]),
+    body(code, [[3, i32]]),
+    body(op.const(at.nil), [[2, i32]]),
+    body([]),
+  ]
+  return Buffer.concat([before, Uint8Array.from(section(10, list(...functions)))])
+}
+
+/** Where a section of a module begins. */
+function sectionAt(bytes: readonly number[], number: number): number {
+  let place = 8
+  while (bytes[place] !== number) {
+    let length = 0
+    let next = place + 1
+    for (let shift = 0; ; shift += 7) {
+      const byte = bytes[next] ?? 0
+      next += 1
+      length += (byte & 0x7f) * 2 ** shift
+      if (byte < 0x80) break
+    }
+    place = next + length
+  }
+  return place
+}
+
+interface Attack {
+  readonly wasm: Uint8Array
+  readonly codes: readonly string[]
+  readonly documents?: readonly string[]
+}
+
+const many = Array.from({ length: 20_000 }, () => '{"s":"skipped"}')
+
+const attacks: Readonly<Record<string, Attack>> = {
+  'a loop in its start section': {
+    wasm: buildLens({ start: op.forever() }),
+    codes: ['LENS_TIME_LIMIT'],
+  },
+  'a loop in alloc': { wasm: buildLens({ alloc: forever }), codes: ['LENS_TIME_LIMIT'] },
+  'a loop in set_param': { wasm: buildLens({ setParam: forever }), codes: ['LENS_TIME_LIMIT'] },
+  'a loop in transform': { wasm: buildLens({ transform: forever }), codes: ['LENS_TIME_LIMIT'] },
+  'a loop that lets its memory grow': {
+    wasm: buildLens({
+      transform: [...op.forever([...op.const(1), ...op.memoryGrow, ...op.drop]), ...op.const(0)],
+    }),
+    codes: ['LENS_TIME_LIMIT'],
+  },
+  'nil without end': {
+    wasm: buildLens({ transform: op.const(at.nil) }),
+    codes: ['LENS_OUTPUT_LIMIT'],
+  },
+  'a trap': { wasm: buildLens({ transform: op.unreachable }), codes: ['LENS_TRAPPED'] },
+  'a call of itself for each skipped document': {
+    wasm: buildLens({ transform: [...op.callNext, ...op.drop, ...op.callTransform] }),
+    codes: ['LENS_TRAPPED'],
+    documents: many,
+  },
+  'an address outside of its memory': {
+    wasm: buildLens({ transform: op.const(-1) }),
+    codes: ['LENS_OUTPUT_INVALID'],
+  },
+  'a length outside of its memory': {
+    wasm: buildLens({ transform: op.const(at.text), text: [1, 255, 255, 255, 255] }),
+    codes: ['LENS_OUTPUT_INVALID'],
+  },
+  'an alloc outside of its memory': {
+    wasm: buildLens({ alloc: op.const(-1) }),
+    codes: ['LENS_OUTPUT_INVALID'],
+  },
+  'functions that are hard to compile': {
+    wasm: bomb(),
+    codes: ['LENS_MEMORY_LIMIT', 'LENS_TIME_LIMIT', 'LENS_PROCESS_DIED', 'LENS_TRAPPED'],
+  },
+}
+
+for (const [what, { wasm, codes, documents: given = documents }] of Object.entries(attacks))
+  test(`a lens with ${what} harms its own View's job only`, async (context) => {
+    const lenses = openLenses(context, { memoryBytes: 500 * 1024 * 1024 })
+    const neighbour = watchNeighbour(lenses)
+    await assert.rejects(
+      lenses.run('hostile', wasm, { documents: given, processorMs: 500, wallMs: 10_000 }),
+      (error) => error instanceof ServiceError && codes.includes(error.code),
+    )
+    await neighbour.end()
+  })
+
+test('memory that a lens leaks is gone when its run is over', async (context) => {
+  const lenses = openLenses(context, { memoryBytes: 400 * 1024 * 1024 })
+  const page = 65_536
+  const fill = [...op.const(page), ...op.const(1), ...op.const(1_023 * page), 0xfc, 0x0b, 0]
+  const leaking = buildLens({ pages: [1_024, 1_024], transform: [...fill, ...op.callNext] })
+  for (let run = 0; run < 20; run += 1)
+    assert.deepEqual(await lenses.run('leaking', leaking, { documents }), documents)
+  assert.equal(await lenses.metric('viewmesh_lens_jobs_total', { outcome: 'done' }), 20)
+  assert.deepEqual(lenses.warnings, [])
+})
+
+test('of 1,000 modules with wrong bytes each harms its own job only', async (context) => {
+  const lenses = openLenses(context)
+  const neighbour = watchNeighbour(lenses)
+  const outcomes = new Set<string>()
+  let index = 0
+  const modules = fc.sample(changedModules(), { numRuns: 1_000, seed: 7 })
+  await Promise.all(
+    modules.map(async (wasm) => {
+      index += 1
+      const job = { documents, processorMs: 200, wallMs: 10_000 }
+      try {
+        const found = await lenses.run(`changed ${index}`, wasm, job)
+        outcomes.add(found.length === documents.length ? 'all' : 'some')
+      } catch (error) {
+        assert.ok(error instanceof ServiceError, String(error))
+        outcomes.add(error.code)
+      }
+    }),
+  )
+  await neighbour.end()
+  const expected = ['all', 'LENS_MODULE_REFUSED', 'LENS_OUTPUT_INVALID', 'LENS_TRAPPED']
+  assert.deepEqual(
+    expected.filter((outcome) => !outcomes.has(outcome)),
+    [],
+  )
+  assert.deepEqual(
+    [...outcomes].filter((outcome) => !/^(?:all|some|LENS_.*)$/.test(outcome)),
+    [],
+  )
+  assert.equal(lenses.ends(), 0)
+})
+
+/** Lenses with a few bytes changed behind the header. */
+function changedModules(): fc.Arbitrary<Uint8Array> {
+  const lens = fc.constantFrom(identity, buildLens({ transform: terminal, start: [0x01] }))
+  const change = fc.tuple(fc.nat(10_000), fc.oneof(fc.nat(255), fc.nat(16)))
+  return fc.tuple(lens, fc.array(change, { minLength: 1, maxLength: 3 })).map(([wasm, changes]) => {
+    const bytes = Uint8Array.from(wasm)
+    for (const [place, value] of changes) bytes[8 + (place % (bytes.length - 8))] = value
+    return bytes
+  })
+}
+
+/** Jobs of another View, one after the other, which all have to be done. */
+function watchNeighbour(lenses: ReturnType<typeof openLenses>): { end(): Promise<void> } {
+  let isOver = false
+  const run = async (): Promise<void> => {
+    do assert.deepEqual(await lenses.run('neighbour', identity, { documents }), documents)
+    while (!isOver)
+  }
+  const done = run()
+  return {
+    async end() {
+      isOver = true
+      await done
+    },
+  }
+}
