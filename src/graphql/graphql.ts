@@ -75,6 +75,8 @@ export interface Graphql {
    * on with those that it began with.
    */
   setViews(views: readonly ServedView[]): void
+  /** The Views that are served now, with the fields of their own. */
+  views(): readonly { readonly name: string; readonly fields: readonly string[] }[]
   /** The memory that all requests hold together. */
   readonly memory: MemoryPool
   /** The queue of requests that wait for the thread. */
@@ -150,6 +152,7 @@ export function openGraphql(options: GraphqlOptions, parts: GraphqlParts): Graph
       return served.now().schema
     },
     setViews: served.setViews,
+    views: served.views,
     memory,
     scheduler: engine.scheduler,
     execute: (request, signal, account) =>

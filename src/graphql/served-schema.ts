@@ -32,6 +32,8 @@ export interface SchemaKeeper {
    * that has passed.
    */
   setViews(views: readonly ServedView[]): void
+  /** Those that are served now, with the fields of their own. */
+  views(): readonly { readonly name: string; readonly fields: readonly string[] }[]
 }
 
 interface SchemaOptions {
@@ -60,6 +62,7 @@ export function createSchemaKeeper({
   const known = new WeakMap<ServedView['query'], Entity>()
   let now = toServed(fixed)
   let wanted: readonly ServedView[] = []
+  let views: readonly ServedView[] = []
   let builtAt = -Infinity
   let timer: NodeJS.Timeout | undefined
 
@@ -74,6 +77,7 @@ export function createSchemaKeeper({
     toPlain(query.selection, now.schema, network)
   const change = (): void => {
     timer = undefined
+    views = wanted
     const entities = wanted.map((view) => [view.name, entityOf(view)] as const)
     const before = now.catalog
     const catalog: Catalog = new Map([...fixed, ...entities])
@@ -86,8 +90,10 @@ export function createSchemaKeeper({
   }
   return {
     now: () => now,
-    setViews(views) {
-      wanted = views
+    views: () =>
+      views.map(({ name, rowType }) => ({ name, fields: rowType.fields.map((one) => one.name) })),
+    setViews(next) {
+      wanted = next
       if (timer !== undefined) return
       const waitMs = builtAt + minBuildMs - performance.now()
       if (waitMs <= 0) change()

@@ -2,11 +2,14 @@
  * The script of the playground's page. The functions of `browserFunctions` never run here: their
  * source is what the browser gets, so they use nothing but each other and what a browser has.
  */
+import { defaultTabs, type PlaygroundTab } from './playground-tabs.ts'
 import { graphqlPath } from './route.ts'
 
 /** The parts of the page and of the libraries before the script that it uses. */
 interface Page {
-  readonly document: { getElementById(id: string): object | null }
+  readonly document: {
+    getElementById(id: string): { readonly dataset: { readonly viewTabs?: string } } | null
+  }
   readonly React: {
     createElement(type: unknown, props: object | null, ...children: unknown[]): object
   }
@@ -21,62 +24,10 @@ interface PageRequest {
 
 interface PageSettings {
   readonly url: string
-  readonly defaultTabs: readonly { readonly query: string }[]
+  readonly defaultTabs: readonly PlaygroundTab[]
 }
 
 type Result = Record<string, unknown>
-
-/** What the tabs of a first visit hold; each shows something on any chain. */
-export const defaultTabs: readonly { readonly query: string }[] = [
-  {
-    query: `# The newest blocks and their first transactions.
-# Ctrl-Enter runs it, Ctrl-Space completes words,
-# the book on the left shows all there is.
-query NewestBlocks {
-  Block(limit: 5, order: {number: DESC}) {
-    number
-    hash
-    timestamp(format: DECIMAL)
-    COUNT(transactions: {})
-    transactions(limit: 3) {
-      transactionIndex
-      from
-      to
-      value(format: DECIMAL)
-    }
-  }
-}`,
-  },
-  {
-    query: `# The newest logs, each with its transaction.
-# filter: {address: {_eq: "0x..."}} picks a
-# contract's, {topics: {_any: {_eq: "0x..."}}}
-# those of an event.
-query NewestLogs {
-  Log(limit: 20, order: [{blockNumber: DESC}, {logIndex: DESC}]) {
-    blockNumber
-    logIndex
-    address
-    topics
-    data
-    transaction {
-      hash
-      from
-    }
-  }
-}`,
-  },
-  {
-    query: `# Each new block as it arrives.
-subscription FollowBlocks {
-  Block {
-    number
-    hash
-    COUNT(transactions: {})
-  }
-}`,
-  },
-]
 
 /** The whole script: the functions, then the call that starts the page. */
 export function playgroundScript(): string {
@@ -96,10 +47,11 @@ function startPlayground(page: Page, settings: PageSettings): void {
     return fetchResult(settings.url, sent, options?.headers ?? {})
   }
   const logo = React.createElement(GraphiQL.Logo, null, 'Viewmesh')
-  const props = { fetcher, defaultTabs: settings.defaultTabs, defaultQuery: '' }
-  ReactDOM.createRoot(page.document.getElementById('playground')).render(
-    React.createElement(GraphiQL, props, logo),
-  )
+  const place = page.document.getElementById('playground')
+  const viewTabs = JSON.parse(place?.dataset.viewTabs ?? '[]')
+  const defaultTabs = [...settings.defaultTabs, ...viewTabs]
+  const props = { fetcher, defaultTabs, defaultQuery: '' }
+  ReactDOM.createRoot(place).render(React.createElement(GraphiQL, props, logo))
 }
 
 /** Yields one result, or for a subscription all results as they come. */

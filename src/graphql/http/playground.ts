@@ -5,6 +5,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Graphql } from '../graphql.ts'
 import { type PlaygroundFile, readPlaygroundFiles } from './playground-files.ts'
+import { type PlaygroundTab, viewTabs } from './playground-tabs.ts'
 import { type GraphqlRouteOptions, graphqlRoutes } from './route.ts'
 
 const pagePath = '/'
@@ -29,7 +30,6 @@ export async function playgroundRoutes(
   options: Omit<GraphqlRouteOptions, 'playgroundPath'>,
 ): Promise<void> {
   const files = await readPlaygroundFiles()
-  const page = toPage(files)
   await graphqlRoutes(server, graphql, { ...options, playgroundPath: pagePath })
   server.get(pagePath, (_request, reply) =>
     guarded(reply)
@@ -38,7 +38,7 @@ export async function playgroundRoutes(
         'content-security-policy': contentSecurityPolicy,
         'cache-control': 'no-cache',
       })
-      .send(page),
+      .send(toPage(files, viewTabs(graphql.views()))),
   )
   for (const file of files) {
     server.get(file.path, ({ headers }, reply) => sendFile(file, headers['accept-encoding'], reply))
@@ -71,7 +71,7 @@ const icon = `data:image/svg+xml,${encodeURIComponent(
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path d="M8 24 16 7l8 17z" fill="none" stroke="#3b5bdb" stroke-width="3"/><g fill="#3b5bdb"><circle cx="16" cy="7" r="5"/><circle cx="8" cy="24" r="5"/><circle cx="24" cy="24" r="5"/></g></svg>`,
 )}`
 
-function toPage(files: readonly PlaygroundFile[]): string {
+function toPage(files: readonly PlaygroundFile[], tabs: readonly PlaygroundTab[]): string {
   const paths = files.map(({ path }) => path)
   const styles = paths.filter((path) => path.endsWith('.css'))
   const scripts = paths.filter((path) => path.endsWith('.js'))
@@ -90,9 +90,13 @@ body { margin: 0 }
 </style>
 </head>
 <body>
-<div id="playground"><noscript>The playground needs JavaScript.</noscript></div>
+<div id="playground" data-view-tabs="${inAttribute(JSON.stringify(tabs))}"><noscript>The playground needs JavaScript.</noscript></div>
 ${scripts.map((path) => `<script src="${path}"></script>`).join('\n')}
 </body>
 </html>
 `
+}
+
+function inAttribute(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
 }

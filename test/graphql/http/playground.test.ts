@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { defaultTabs, playgroundScript } from '../../../src/graphql/http/playground-script.ts'
+import { playgroundScript } from '../../../src/graphql/http/playground-script.ts'
+import { defaultTabs } from '../../../src/graphql/http/playground-tabs.ts'
 import { createChain } from '../../support/chain/block-factory.ts'
 import { openEventReader } from '../support/event-reader.ts'
 import { openTestApi, type TestApi } from '../support/graphql-server.ts'
+import { servedView } from '../support/served-views.ts'
 
 const chain = createChain({ count: 3 })
 const open = (t: TestContext): Promise<TestApi> =>
@@ -95,6 +97,27 @@ test('every tab of a first visit shows something', async (t) => {
     event: 'next',
     data: { data: { Block: [{ number: 3, hash: third?.hash, COUNT: 2 }] } },
   })
+})
+
+test('a View has a tab from the first visit after it came, and its query is valid', async (t) => {
+  const api = await open(t)
+  const tabsOf = async (): Promise<{ query: string }[]> => {
+    const page = await (await fetch(api.origin)).text()
+    const [, text = ''] = /data-view-tabs="([^"]*)"/.exec(page) ?? []
+    return JSON.parse(text.replaceAll('&quot;', '"').replaceAll('&amp;', '&'))
+  }
+  assert.deepEqual(await tabsOf(), [])
+  const views = ['A', 'B', 'C', 'D'].map((name) =>
+    servedView(`type ${name} { from: String @index, more: JSON }`),
+  )
+  api.graphql.setViews(views)
+  const tabs = await tabsOf()
+  assert.equal(tabs.length, 3)
+  for (const [index, { query }] of tabs.entries()) {
+    assert.match(query, /_blockNumber\n {4}from\n {4}more\n/)
+    const name = views[index]?.name ?? ''
+    assert.deepEqual(await api.ask(query), { status: 200, body: { data: { [name]: [] } } })
+  }
 })
 
 test('the page’s script is plain JavaScript', () => {
