@@ -25,7 +25,7 @@ export interface ViewState {
   readonly blocksLeft: number
   /** Blocks that failed and are not tried again by themselves. */
   readonly blocksFailed: number
-  /** Back-filled blocks in a second, lately; null while nothing is back-filled. */
+  /** Blocks in a second, lately; null while none is left to do. */
   readonly blocksPerSecond: number | null
   /** Processor time of a block in milliseconds, on average over the last ones; null before the first. */
   readonly costMs: number | null

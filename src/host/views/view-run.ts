@@ -7,9 +7,11 @@ import { ServiceError } from '../../errors.ts'
 import type { LensProcess } from '../../lens/process/lens-process.ts'
 import { runtimeVersion } from '../../lens/program/run-limits.ts'
 import { backoffMs } from '../../primitives/backoff.ts'
-import type { HeightRanges } from '../../primitives/height-ranges.ts'
 import {
+  countHeights,
   eachHeight,
+  type HeightRanges,
+  hasHeight,
   subtractHeights,
   toHeightRanges,
   uniteHeights,
@@ -202,6 +204,8 @@ function begin(state: State, snapshot: Snapshot, visible: HeightRanges): void {
   const { parts, closing } = state
   if (!state.isReady || state.quarantine !== null || closing.signal.aborted) return
   if (parts.nowMs() < state.pausedUntilMs) return
+  for (const height of state.dueAt.keys())
+    if (!hasHeight(visible, height)) state.dueAt.delete(height)
   for (;;) {
     const work = nextWork(factsOf(state, snapshot, visible), state.pace.batch())
     if (work === null) return
@@ -258,7 +262,7 @@ async function settle(
   dueAt.delete(height)
   if (failure !== null) return countFailure(state, stage, failure, height)
   state.failuresInRow = 0
-  if (stage === 'backfill') pace.done(1)
+  pace.done(1)
   parts.metrics.blocks(stage, 'done', 1)
   parts.metrics.rows(rows, mismatches)
   if (rows > 0) parts.onRows(height)
@@ -352,7 +356,7 @@ function stateOf(state: State, snapshot: Snapshot, visible: HeightRanges): ViewS
   const backlog = backlogOf(facts)
   const done = snapshot.viewRanges(slot)
   const failures = snapshot.viewFailures(slot)
-  const blocksFailed = failures.reduce((sum, [from, to]) => sum + to - from + 1, 0)
+  const blocksFailed = countHeights(failures)
   const isWaiting = !state.isReady || (done.length === 0 && blocksFailed === 0)
   const name = nameOf(state, { backlog, isWaiting, blocksFailed })
   return {
@@ -361,7 +365,7 @@ function stateOf(state: State, snapshot: Snapshot, visible: HeightRanges): ViewS
     done,
     blocksLeft: backlog.live + backlog.backfill,
     blocksFailed,
-    blocksPerSecond: name === 'backfilling' ? state.pace.perSecond() : null,
+    blocksPerSecond: backlog.live + backlog.backfill > 0 ? state.pace.perSecond() : null,
     costMs: state.pace.costMs(),
     failure: state.quarantine ?? (blocksFailed > 0 ? state.lastFailure : null),
   }

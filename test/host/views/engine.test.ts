@@ -31,6 +31,7 @@ describe('a View', () => {
       assert.match(String(rows[0]?.values[0]), /^0x[0-9a-f]{40}$/)
       assert.match(JSON.stringify(rows[0]?.values[2]), /^\{"hash":"0x[0-9a-f]{64}"\}$/)
     })
+    await room.untilAnnounced(30)
     const heights = room.announced.map(([, height]) => height).toSorted((a, b) => a - b)
     assert.deepEqual(
       heights,
@@ -56,6 +57,7 @@ describe('a View', () => {
     const view = hostedView({ lenses: [identity] })
     room.engine.serve(view)
     await room.until(view, isLive)
+    await room.untilAnnounced(40)
     const heights = room.announced.map(([, height]) => height)
     assert.equal(heights[0], 139)
     assert.equal(heights.at(-1), 100)
@@ -97,6 +99,7 @@ describe('a View', () => {
     const view = hostedView({ lenses: [identity] })
     room.engine.serve(view)
     await room.until(view, isLive)
+    await room.untilAnnounced(5)
     const text = await room.registry.metrics()
     assert.match(text, /^viewmesh_host_views\{state="live"\} 1$/m)
     const done = /^viewmesh_host_view_blocks_total\{stage="backfill",outcome="done"\} 5$/m

@@ -74,7 +74,7 @@ describe('a View that fails', () => {
     const again = await room.until(view, ({ name }) => name === 'failed')
     assert.deepEqual(again.failure, state.failure)
     await room.put(engineChain(1, 110))
-    await room.until(view, ({ rows }) => rows === 10)
+    await room.untilAnnounced(1)
     assert.equal(await metricValue(room.registry, 'viewmesh_host_view_blocks_total'), 1)
     await room.replace(105, engineChain(1, 105, 'fork'))
     const replaced = await room.until(view, ({ blocksLeft }) => blocksLeft === 0)
@@ -90,6 +90,7 @@ describe('a View that fails', () => {
     })
     room.engine.serve(view)
     assert.equal((await room.until(view, isLive)).rows, 4)
+    await room.untilAnnounced(4)
     assert.equal(await metricValue(room.registry, 'viewmesh_host_view_mismatches_total'), 4)
   })
 

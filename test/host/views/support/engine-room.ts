@@ -80,6 +80,8 @@ interface EngineRoom {
   replace(from: number, blocks: readonly SealedBlockToStore[]): Promise<void>
   /** Waits until the state of a View is so. */
   until(view: HostedView, isSo: (state: ViewState) => boolean): Promise<ViewState>
+  /** Waits until rows of so many blocks were announced; all that is counted of them is counted by then. */
+  untilAnnounced(blocks: number): Promise<void>
   /** Ends the engine alone, as a crash would: what is under way is lost. */
   close(): Promise<void>
 }
@@ -145,6 +147,16 @@ export async function openEngineRoom(
   const stored = (): void => {
     for (const listener of listeners) listener({ taken: nothing, removed: 0 } as Stored)
   }
+  const until = <T>(found: () => T | undefined): Promise<T> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        const value = found()
+        if (value === undefined) return
+        changed.delete(look)
+        resolve(value)
+      }
+      changed.add(look)
+    })
   return {
     store,
     engine,
@@ -159,15 +171,12 @@ export async function openEngineRoom(
       stored()
     },
     until: (view, isSo) =>
-      new Promise((resolve) => {
-        const look = (): void => {
-          const state = engine.states().get(view.id)
-          if (state === undefined || !isSo(state)) return
-          changed.delete(look)
-          resolve(state)
-        }
-        changed.add(look)
+      until(() => {
+        const state = engine.states().get(view.id)
+        return state !== undefined && isSo(state) ? state : undefined
       }),
+    untilAnnounced: (blocks) =>
+      until(() => (announced.length >= blocks ? true : undefined)).then(() => undefined),
     close,
   }
 }
