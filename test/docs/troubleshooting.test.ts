@@ -59,6 +59,13 @@ const explainedElsewhere: Readonly<Record<string, string>> = {
   HOST_SCHEMA_UNAUTHORIZED: 'test/host/start-failures.test.ts',
   STORE_NEARLY_FULL: 'test/store/disk/volume-watch.test.ts',
   STORE_FULL: 'test/store/write/failed-write.test.ts',
+  LENS_TRAPPED: 'test/lens/process/explained.test.ts',
+  LENS_FAILED: 'test/lens/process/explained.test.ts',
+  LENS_ARGUMENTS_REFUSED: 'test/lens/process/explained.test.ts',
+  LENS_MODULE_REFUSED: 'test/lens/process/explained.test.ts',
+  LENS_OUTPUT_INVALID: 'test/lens/process/explained.test.ts',
+  LENS_TIME_LIMIT: 'test/lens/process/explained.test.ts',
+  LENS_MEMORY_LIMIT: 'test/lens/process/explained.test.ts',
   'execution node is behind everything stored, waits until it has caught up':
     'test/generator/ingest/ingest.test.ts',
 }

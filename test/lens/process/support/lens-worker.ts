@@ -5,20 +5,24 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { serveLensWorker } from '../../../../src/lens/child/serve-lens-worker.ts'
 import { type Program, prepareProgram } from '../../../../src/lens/program/program.ts'
-import type { Command } from './open-lenses.ts'
+import type { Feed } from '../../../../src/views/row-type.ts'
+import type { Command, WorkerData } from './open-lenses.ts'
 
 const kept: Buffer[] = []
 
-await serveLensWorker((data: { readonly refuses: boolean }) => {
-  if (data.refuses) throw new Error('the worker does not want to')
-  return { load, run: async (program: Program, payload: Uint8Array) => answer(program, payload) }
+await serveLensWorker(({ refuses, feed }: WorkerData) => {
+  if (refuses) throw new Error('the worker does not want to')
+  return {
+    load: (definition) => load(definition, feed),
+    run: async (program: Program, payload) => answer(program, payload),
+  }
 })
 
-function load(definition: Uint8Array): Program {
+function load(definition: Uint8Array, feed: Feed | null): Program {
   const lens = { wasm: definition.subarray(1), args: '{"a":1}' }
   return prepareProgram(
     Array.from({ length: definition[0] ?? 0 }, () => lens),
-    null,
+    feed,
   )
 }
 

@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import type { LensJob } from '../../../../src/lens/process/lens-jobs.ts'
 import { type LensProcess, openLensProcess } from '../../../../src/lens/process/lens-process.ts'
+import type { Feed } from '../../../../src/views/row-type.ts'
 import { buildLens } from '../../support/lens.ts'
 
 /** What the worker does instead of running a lens. */
@@ -20,11 +21,16 @@ export type Command =
   /** Makes a file and waits for ever; returns at once where the file is there. */
   | { readonly does: 'wait'; readonly first: string }
 
-interface Options {
+/** What each thread is started with. */
+export interface WorkerData {
+  /** Whether it throws at once. */
+  readonly refuses: boolean
+  readonly feed: Feed | null
+}
+
+interface Options extends Partial<WorkerData> {
   readonly threads?: number
   readonly memoryBytes?: number
-  /** Whether the worker throws when it starts. */
-  readonly refuses?: boolean
   readonly environment?: Readonly<Record<string, string>>
 }
 
@@ -48,14 +54,15 @@ interface Documents extends Partial<LensJob> {
 
 /** Closed after the test. */
 export function openLenses(context: TestContext, options: Options = {}): Lenses {
-  const { threads = 1, memoryBytes = 1024 ** 3, refuses = false, environment = {} } = options
+  const { threads = 1, memoryBytes = 1024 ** 3, environment = {} } = options
+  const data: WorkerData = { refuses: options.refuses ?? false, feed: options.feed ?? null }
   const registry = new Registry()
   const warnings: Record<string, unknown>[] = []
   let ended = 0
   const process = openLensProcess(
     {
       workerUrl: new URL('./lens-worker.ts', import.meta.url),
-      data: { refuses },
+      data,
       threads,
       memoryBytes,
       environment,

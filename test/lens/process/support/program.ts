@@ -8,7 +8,7 @@ const loop = buildLens({ transform: [...op.forever(), ...op.const(0)] })
 const lenses = openLensProcess(
   {
     workerUrl: new URL('./lens-worker.ts', import.meta.url),
-    data: { refuses: false },
+    data: { refuses: false, feed: null },
     threads: 1,
     memoryBytes: 1024 ** 3,
     environment: {},
