@@ -47,6 +47,7 @@ export const errorCodes = {
   GRAPHQL_SYNTAX_LIMIT:
     'A query or its variables have more tokens, brackets, fields, conditions, keys or values than one request may.',
   GRAPHQL_TIME_LIMIT: 'A query takes longer than one request may.',
+  GRAPHQL_VIEW_FAILED: 'A View was queried for a block at which it failed.',
   GRAPHQL_VIEW_GONE: 'A View was removed while a client was subscribed to its rows.',
   GRAPHQL_VIEW_NOT_STORED: 'A View was queried whose rows are not stored.',
   HOST_BLOCK_REJECTED: 'A peer sent a block that breaks a rule; another peer is tried.',

@@ -253,6 +253,22 @@ test('what only some operators can compare is refused with what is possible', as
     assert.match((await room.errors(query))[0] ?? '', message)
 })
 
+test('who asks for a block at which a View failed is refused, who asks for more is not', async (t) => {
+  const room = await openRoom(t)
+  const [first] = room.chain
+  assert.ok(first !== undefined)
+  const { number: height, hash: blockHash } = first
+  await room.store.putViewRows(transfer.slot, [{ height, blockHash, failure: new Uint8Array([1]) }])
+  for (const filter of [`{_eq: ${height}}`, `{_in: [${height}, ${height + 1}, ${height + 3}]}`]) {
+    const [error] = await room.errors(`{ Transfer(filter: {_blockNumber: ${filter}}) { place } }`)
+    assert.match(error ?? '', new RegExp(`View Transfer failed at block ${height}.*api/v0/views`))
+  }
+  const { Transfer } = await room.query(
+    `{ Transfer(filter: {_blockNumber: {_geq: ${height}}}) { place } }`,
+  )
+  assert.equal(Transfer.length, 4)
+})
+
 test('a View whose rows are not stored says so instead of having none', async (t) => {
   const room = await openGraphqlRoom(t)
   room.graphql.setViews([servedView('type Computed @materialized(if: false) { n: Int }')])

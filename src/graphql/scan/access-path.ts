@@ -9,9 +9,10 @@ import {
   type HeightRanges,
   intersectHeights,
   rangeOfHeights,
+  toHeightRanges,
   uniteHeights,
 } from '../../primitives/height-ranges.ts'
-import { maxHeldRows } from '../budget/limits.ts'
+import { maxHeldRows, refusal } from '../budget/limits.ts'
 import type { Entity } from '../catalog/entity.ts'
 import type { FilterCondition } from '../filter/condition.ts'
 import type { Session } from '../rows/block-view.ts'
@@ -53,6 +54,7 @@ export async function openAccessPath(
   condition: FilterCondition,
 ): Promise<HeightCursor> {
   const hint = hintOf(entity, condition)
+  if (entity.view !== undefined) refuseFailed(access, entity.view, condition)
   await access.session.budget.yieldIfDue()
   const cursor = await cursorOf(access, hint)
   const isNarrow = cursor !== 'all' && access.window === allHeights
@@ -62,6 +64,29 @@ export async function openAccessPath(
   const [only] = parts
   return only !== undefined && parts.length === 1 ? only : bothCursor(parts)
 }
+
+/** Who names blocks learns that a View failed there; ranges are answered with the rows that there are. */
+function refuseFailed({ session }: Access, { name, slot }: ViewRows, condition: FilterCondition) {
+  const failures = session.snapshot.viewFailures(slot)
+  if (failures.length === 0) return
+  const [failed] = intersectHeights(toHeightRanges(namedHeights(condition)), failures)
+  if (failed !== undefined) throw failedBlock(name, failed[0])
+}
+
+function namedHeights(condition: FilterCondition): number[] {
+  if (condition.op === 'and') return condition.parts.flatMap(namedHeights)
+  if (condition.op !== 'value' || condition.attribute.course !== 'height') return []
+  const { operator, operand } = condition
+  if (operator !== '_eq' && operator !== '_in') return []
+  return [operand].flat().filter((one) => typeof one === 'number')
+}
+
+const failedBlock = (view: string, height: number): Error =>
+  refusal(
+    'GRAPHQL_VIEW_FAILED',
+    `The View ${view} failed at block ${height}, so that it has no rows of it.`,
+    'GET /api/v0/views/{id} says which lens failed and why.',
+  )
 
 /** Blocks of which a View has no row are not read. */
 async function openView({ session, window, descending }: Access, view: ViewRows) {
