@@ -3,12 +3,12 @@ import { type FieldNode, Kind } from 'graphql'
 import { eventTopics } from './event-topics.ts'
 import { lensHash } from './lens-hash.ts'
 import { shippedLenses } from './shipped-lenses.ts'
-import type { View } from './view.ts'
+import { lensArguments, type View } from './view.ts'
 import type { ViewQuery } from './view-query.ts'
 
 /**
- * What a block needs for the View to have rows: a log of one of these addresses, and a log with one of these topics, each
- * 0x and lower-case digits; null where any will do. It says nothing about which logs of such a block are fed.
+ * What a block needs for the View to have rows: a log of one of these addresses that has one of these topics, 0x and
+ * lower-case digits; null where any will do. It says nothing about which logs of such a block are fed.
  */
 export interface ViewHints {
   readonly addresses: readonly string[] | null
@@ -31,7 +31,7 @@ export function hintsOf({ lenses }: Pick<View, 'lenses'>, query: ViewQuery): Vie
   for (const { wasm, args } of lenses) {
     const name = shippedLenses.get(lensHash(wasm)) ?? ''
     const hint = lensHints[name]
-    const values = parsedArguments(args)
+    const values = plainArguments(args)
     if (hint === undefined || values === null) return null
     if (documentsAreLogs) hints = both(hints, hint(values, query.selection))
     documentsAreLogs &&= !name.startsWith('erc20_')
@@ -85,17 +85,9 @@ function selects({ selectionSet }: FieldNode, ...names: readonly string[]): bool
 }
 
 /** Null for what only a lens knows how to read: no object, or escapes other than those of an ABI as a string. */
-function parsedArguments(text: string): Arguments | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' &&
-      value !== null &&
-      !text.replaceAll(/\\["nrt]/g, '').includes('\\')
-      ? (value as Arguments)
-      : null
-  } catch {
-    return null
-  }
+function plainArguments(text: string): Arguments | null {
+  const hasEscapes = text.replaceAll(/\\["nrt]/g, '').includes('\\')
+  return hasEscapes ? null : (lensArguments(text) ?? null)
 }
 
 function both(one: ViewHints, other: ViewHints): ViewHints {
