@@ -40,7 +40,10 @@ export const contents: Readonly<Record<ProgramFolder, Contents>> = {
     ],
   },
   operator: {
-    built: ['operator', 'src/service', 'src/errors.js', 'src/primitives/backoff.js'],
+    built: [
+      ...['operator', 'src/service', 'src/errors.js', 'src/plain-error.js'],
+      'src/primitives/backoff.js',
+    ],
     left: ['operator/plugin'],
     loaded: ['pino-pretty'],
     // It reads kubeconfigs; in a pod the service account is used.
