@@ -27,21 +27,25 @@ function receive(message: ToChild): void {
       )
 }
 
-/** Where memory runs out, the kernel is to end this process before the program. */
-function offerToKernel(): void {
-  try {
-    writeFileSync('/proc/self/oom_score_adj', '1000')
-  } catch {
-    // Other systems than Linux have no such file.
-  }
+/** Where memory runs out, the kernel is to end this process before the program; and that one's threads come first. */
+function stepBack(): void {
+  const steps = [
+    () => writeFileSync('/proc/self/oom_score_adj', '1000'),
+    () => setPriority(niceness),
+  ]
+  for (const step of steps)
+    try {
+      step()
+    } catch {
+      // Other systems than Linux have no such file, and a container may forbid either.
+    }
 }
 
 function reportMemory(): void {
   post({ kind: 'memory', bytes: process.memoryUsage.rss() })
 }
 
-offerToKernel()
-setPriority(niceness)
+stepBack()
 // Its own threads could hold up an orderly exit.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 process.on('message', receive)

@@ -29,6 +29,8 @@ export interface LensChild {
 const nodeOptions = [
   '--liftoff-only',
   '--wasm-lazy-compilation',
+  // Memory of large runs is collected when they are over.
+  '--expose-gc',
   '--max-semi-space-size=4',
   '--no-warnings',
 ]

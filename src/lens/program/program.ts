@@ -46,8 +46,24 @@ export interface Program {
 export function prepareProgram(lenses: readonly LensSource[], feed: Feed | null): Program {
   const compiled = lenses.map(compile)
   const feeds = compiled.map((lens) => feed ?? probeFeed(lens, createMeter()))
-  return { feeds, run: (documents, emit) => run(compiled, feeds, documents, emit) }
+  return {
+    feeds,
+    run(documents, emit) {
+      const meter = createMeter()
+      try {
+        run({ lenses: compiled, feeds, meter }, documents, emit)
+      } finally {
+        if (meter.bytes() > collectedBytes) globalThis.gc?.()
+      }
+    },
+  }
 }
+
+/**
+ * A run that took more memory than this has it collected when it is over, which takes some milliseconds: V8 would keep
+ * that of several runs, up to a gigabyte.
+ */
+const collectedBytes = 64 * 1024 * 1024
 
 function compile({ wasm, args }: LensSource, index: number): CompiledLens {
   const place = index + 1
@@ -92,12 +108,13 @@ function parseJson(text: string): unknown {
   }
 }
 
-function run(
-  lenses: readonly CompiledLens[],
-  feeds: readonly Feed[],
-  documents: Iterable<string>,
-  emit: Emit,
-): void {
+interface Run {
+  readonly lenses: readonly CompiledLens[]
+  readonly feeds: readonly Feed[]
+  readonly meter: MemoryMeter
+}
+
+function run({ lenses, feeds, meter }: Run, documents: Iterable<string>, emit: Emit): void {
   const iterator = documents[Symbol.iterator]()
   let source: number | null = null
   const first: DocumentSource = () => {
@@ -106,7 +123,6 @@ function run(
     source = source === null ? 0 : source + 1
     return step.value
   }
-  const meter = createMeter()
   const last = lenses.reduce<DocumentSource>(
     (upstream, lens, index) =>
       createStage(
@@ -125,12 +141,13 @@ function run(
 }
 
 /** Adds up what the memories of all instances grow to. */
-function createMeter(): MemoryMeter {
-  let left = runLimits.memoryBytes
+function createMeter(): MemoryMeter & { bytes(): number } {
+  let total = 0
   return {
+    bytes: () => total,
     grew(place, bytes) {
-      left -= bytes
-      if (left >= 0) return
+      total += bytes
+      if (total <= runLimits.memoryBytes) return
       throw new ServiceError(
         'LENS_OUTPUT_LIMIT',
         `the lenses grow to more than ${runLimits.memoryBytes} bytes of memory together, at lens ${place}`,
