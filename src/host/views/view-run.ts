@@ -73,6 +73,8 @@ const quarantineAfter = 20
 /** Stored failures that are looked at when the Host starts; older ones wait for `retry`. */
 const maxRestored = 1_000
 const trouble = { minMs: 1_000, maxMs: 60_000 }
+/** After limits in a row: what takes all the time that it is given leaves most of it to others. */
+const limitPause = { minMs: 4_000, maxMs: 120_000 }
 
 interface State {
   readonly view: HostedView
@@ -305,6 +307,8 @@ async function storeFailure(
   if (stored.length === 0) return
   dueAt.set(height, parts.nowMs() + retryDelayMs(failure))
   await countFailure(state, stage, failure, height)
+  const pauseMs = backoffMs(limitPause, state.failuresInRow, Math.random())
+  state.pausedUntilMs = parts.nowMs() + pauseMs
 }
 
 async function countFailure(

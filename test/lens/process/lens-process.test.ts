@@ -80,6 +80,8 @@ describe('a job that takes too long is ended, and nothing else', () => {
     const waiting = new AbortController()
     const first = lenses.run('loop', loop, { ...limits, signal: running.signal })
     const second = lenses.run('loop', loop, { ...limits, signal: waiting.signal })
+    const underWay = await lenses.metric('viewmesh_lens_running_jobs')
+    assert.equal(underWay + (await lenses.metric('viewmesh_lens_waiting_jobs')), 2)
     waiting.abort(new Error('not this one'))
     await assert.rejects(second, { message: 'not this one' })
     running.abort(new Error('nor that one'))
