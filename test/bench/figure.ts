@@ -6,7 +6,7 @@ export interface Figure {
   readonly name: string
   /** The measured value, in `unit`. */
   readonly value: number
-  readonly unit: 'x' | 'kB' | 'MB' | 'ms' | 's' | 'requests' | 'writes'
+  readonly unit: 'x' | 'bytes' | 'kB' | 'MB' | 'ms' | 's' | 'requests' | 'writes'
   /** At most this much is the goal; without one the value is only shown. */
   readonly goal?: number
   readonly stretch?: number

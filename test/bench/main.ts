@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: every figure of the performance table from one run, as ratios. With `--store`
- * only the store's own figures.
+ * `npm run bench`: every figure of the performance table from one run, as ratios. With `--programs`, `--views` or
+ * `--store` only those of these.
  */
 import { type Figure, figureTable, summary } from './figure.ts'
 import { lensFigure } from './lens-figures.ts'
@@ -8,6 +8,7 @@ import { loadFigures, pipelineFigures } from './pipeline-figures.ts'
 import { queryFigures, reopenFigure } from './query-figures.ts'
 import { startReplay } from './replay.ts'
 import { growthFigure, pruningFigures } from './store-figures.ts'
+import { viewFigures } from './view-figures.ts'
 import { openWorkload } from './workload.ts'
 
 /** Blocks of the workload, and of a full retention window. */
@@ -33,14 +34,18 @@ async function programFigures(): Promise<Figure[]> {
   return [...figures, ...idle.figures, ...load, reopened]
 }
 
+async function lensFigures(): Promise<Figure[]> {
+  return [lensFigure(), ...(await viewFigures())]
+}
+
 async function storeFigures(): Promise<Figure[]> {
   return [await growthFigure(), ...(await pruningFigures())]
 }
 
-const storeOnly = process.argv.includes('--store')
-const figures = [
-  ...(storeOnly ? [] : [...(await programFigures()), lensFigure()]),
-  ...(await storeFigures()),
-]
+const parts = { programs: programFigures, views: lensFigures, store: storeFigures }
+const chosen = Object.entries(parts).filter(([name]) => process.argv.includes(`--${name}`))
+const figures: Figure[] = []
+for (const [, measure] of chosen.length > 0 ? chosen : Object.entries(parts))
+  figures.push(...(await measure()))
 say(figureTable(figures))
 say(summary(figures))

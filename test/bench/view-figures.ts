@@ -1,0 +1,257 @@
+/** What Views cost on full blocks: new ones, those stored before, those without anything for them; and their rows in queries. */
+import { readFileSync } from 'node:fs'
+import type { HostedView } from '../../src/host/views/hosted-view.ts'
+import type { SealedBlockToStore } from '../../src/store/store.ts'
+import { openTestGraphql, readData } from '../graphql/support/graphql-room.ts'
+import { decodingView, hostedView } from '../host/views/support/engine-room.ts'
+import { watchedAddresses } from '../support/chain/block-factory.ts'
+import { pause } from '../support/programs.ts'
+import { createSeededRandom } from '../support/seeded-random.ts'
+import { type Figure, show } from './figure.ts'
+import { median, timed } from './statistics.ts'
+import {
+  type Backfill,
+  backfill,
+  fullBlocks,
+  isLive,
+  lensProcessorMs,
+  openViewRoom,
+  ownProcessorMs,
+  type ViewRoom,
+} from './view-room.ts'
+
+/** Blocks that are stored before Views begin, and those that come afterwards. */
+const storedBlocks = 240
+const newBlocks = 120
+const warmUp = 40
+const crowd = 100
+
+const decodeLog = readFileSync(new URL('../../src/lenses/decode_log.wasm', import.meta.url))
+
+/** A Host with the decoding View, beside one that has none. */
+export async function viewFigures(): Promise<Figure[]> {
+  const blocks = fullBlocks(storedBlocks + newBlocks)
+  const [plain, closePlain] = await openViewRoom()
+  const [viewed, closeViewed] = await openViewRoom()
+  const stored = blocks.slice(0, storedBlocks)
+  await plain.put(stored)
+  await viewed.put(stored)
+  const view = decodingView()
+  const all = await backfill(viewed, view, warmUp)
+  const figures = [
+    backfillFigure('each log a row', all, 120),
+    ...(await liveFigures(plain, viewed, blocks.slice(storedBlocks), all)),
+    sizeFigure(viewed, view),
+    await queryFigure(viewed, view),
+  ]
+  await viewed.engine.remove(view.id)
+  figures.push(
+    backfillFigure('a tenth of the logs a row', await backfill(viewed, tenthView(), warmUp), 300),
+    backfillFigure('none a row, known by index or bloom', await excluded(viewed), 2_000),
+  )
+  await Promise.all([closePlain(), closeViewed()])
+  return [...figures, await crowdFigure(blocks)]
+}
+
+// --- Views ----------------------------------------------------------------------------------
+
+function tenthView(): HostedView {
+  const { query, sdl, lenses } = decodingView().view
+  const addresses = JSON.stringify(watchedAddresses.slice(0, 50))
+  return hostedView({
+    slot: 2,
+    lenses: lenses.map(({ wasm }) => wasm),
+    args: lenses[0]?.args ?? '',
+    query: query.replace('Log', `Log(filter: {address: {_in: ${addresses}}})`),
+    sdl,
+  })
+}
+
+/** A View that wants an address, or an event, that no block has. */
+function unmatchedView(number: number): HostedView {
+  const slot = 10 + number
+  const fields = '{ address topics data }'
+  const address = createSeededRandom(`unmatched:${number}`).hex(20)
+  if (number % 2 === 0)
+    return hostedView({
+      slot,
+      query: `Log(filter: {address: {_eq: "${address}"}}) ${fields}`,
+      sdl: unmatchedType,
+    })
+  const abi = [{ type: 'event', name: `Unmatched${number}`, inputs: [] }]
+  const args = JSON.stringify({ abi, unmatched: 'drop' })
+  return hostedView({ slot, query: `Log ${fields}`, sdl: unmatchedType, lenses: [decodeLog], args })
+}
+
+const unmatchedType = 'type Unmatched { address: String }'
+
+// --- Back-fill ------------------------------------------------------------------------------
+
+function backfillFigure(
+  name: string,
+  { blocks, ms, processorMs }: Backfill,
+  perSecond: number,
+): Figure {
+  return {
+    name: `View, time per full block of the back-fill: ${name}`,
+    value: ms / blocks,
+    unit: 'ms',
+    goal: Number(show(1_000 / perSecond)),
+    from: `${show((blocks / ms) * 1_000)} blocks/s, ${show(processorMs / blocks)} ms of processor time each`,
+  }
+}
+
+/** By address and by topic, from the first job on. */
+async function excluded(room: ViewRoom): Promise<Backfill> {
+  const rounds: Backfill[] = []
+  for (let number = 0; number < 8; number++) {
+    const view = unmatchedView(number)
+    rounds.push(await backfill(room, view, warmUp))
+    await room.engine.remove(view.id)
+  }
+  const sum = (key: keyof Backfill): number =>
+    rounds.reduce((total, round) => total + round[key], 0)
+  return { blocks: sum('blocks'), ms: sum('ms'), processorMs: sum('processorMs') }
+}
+
+// --- New blocks -----------------------------------------------------------------------------
+
+/** Blocks come to both Hosts in turn, two at a time: while the second is stored, the View computes the first. */
+async function liveFigures(
+  plain: ViewRoom,
+  viewed: ViewRoom,
+  blocks: readonly SealedBlockToStore[],
+  { blocks: before, processorMs }: Backfill,
+): Promise<Figure[]> {
+  const plainMs: number[] = []
+  const viewedMs: number[] = []
+  const used = { plain: 0, viewed: 0 }
+  const startLensMs = lensProcessorMs()
+  for (let at = 0; at + 1 < blocks.length; at += 2) {
+    const pair = blocks.slice(at, at + 2)
+    const startMs = ownProcessorMs()
+    plainMs.push((await putEach(plain, pair)).at(-1) ?? 0)
+    const middleMs = ownProcessorMs()
+    const rows = viewed.untilAnnounced(viewed.announced.length + pair.length)
+    viewedMs.push((await putEach(viewed, pair)).at(-1) ?? 0)
+    await rows
+    used.plain += middleMs - startMs
+    used.viewed += ownProcessorMs() - middleMs
+  }
+  const lensMs = (lensProcessorMs() - startLensMs) / blocks.length
+  const hostMs = (used.viewed - used.plain) / blocks.length
+  return [
+    {
+      name: 'View, processor time of all threads for a new block: 500 logs decoded to 500 rows',
+      value: hostMs + lensMs,
+      unit: 'ms',
+      goal: 10,
+      from: `${show(lensMs)} ms in the lens process, ${show(hostMs)} ms outside; in the back-fill ${show(processorMs / before)} ms`,
+    },
+    {
+      name: 'View, time until a full block is queryable while the one before is computed, less that without Views',
+      value: Math.max(0, median(viewedMs) - median(plainMs)),
+      unit: 'ms',
+      goal: 1,
+      from: `${show(median(viewedMs))} ms / ${show(median(plainMs))} ms`,
+    },
+  ]
+}
+
+/** Milliseconds until each was stored. */
+async function putEach(room: ViewRoom, blocks: readonly SealedBlockToStore[]): Promise<number[]> {
+  const each: number[] = []
+  for (const block of blocks) each.push(await timed(() => room.put([block])))
+  return each
+}
+
+/** Many Views, none of which a block has anything for: blocks come in time for all of them. */
+async function crowdFigure(blocks: readonly SealedBlockToStore[]): Promise<Figure> {
+  const [room, close] = await openViewRoom()
+  await room.put(blocks.slice(0, warmUp))
+  const plainMs = await paced(room, blocks.slice(warmUp, 2 * warmUp))
+  const views = Array.from({ length: crowd }, (_, number) => unmatchedView(number))
+  for (const view of views) room.engine.serve(view)
+  for (const view of views) await room.until(view, isLive)
+  await paced(room, blocks.slice(2 * warmUp, 3 * warmUp))
+  const viewsMs = await paced(room, blocks.slice(3 * warmUp, 4 * warmUp))
+  for (const view of views) await room.until(view, isLive)
+  await close()
+  const [own, lens] = [viewsMs.own - plainMs.own, viewsMs.lens - plainMs.lens]
+  return {
+    name: `Views, processor time of all threads for a new block: ${crowd} that match nothing, together`,
+    value: own + lens,
+    unit: 'ms',
+    goal: 2,
+    from: `${show(lens)} ms in the lens process, ${show(own)} ms outside`,
+  }
+}
+
+const paceMs = 150
+
+/** Processor time per block, of this process and of the lenses. */
+async function paced(
+  room: ViewRoom,
+  blocks: readonly SealedBlockToStore[],
+): Promise<{ own: number; lens: number }> {
+  const before = [ownProcessorMs(), lensProcessorMs()] as const
+  for (const block of blocks) {
+    await room.put([block])
+    await pause(paceMs)
+  }
+  return {
+    own: (ownProcessorMs() - before[0]) / blocks.length,
+    lens: (lensProcessorMs() - before[1]) / blocks.length,
+  }
+}
+
+// --- Rows -----------------------------------------------------------------------------------
+
+function sizeFigure({ engine }: ViewRoom, view: HostedView): Figure {
+  const state = engine.states().get(view.id)
+  const [rows, bytes] = [state?.rows ?? 0, state?.bytes ?? 0]
+  return {
+    name: 'View, stored bytes of a decoded log, compressed, without its keys',
+    value: bytes / rows,
+    unit: 'bytes',
+    from: `${rows} rows`,
+  }
+}
+
+const rounds = 400
+
+/** In turn, with what each needs from the same logs. */
+async function queryFigure({ store }: ViewRoom, view: HostedView): Promise<Figure> {
+  const graphql = openTestGraphql(store.reader)
+  const served = new Promise<void>((resolve) => void graphql.onViews(resolve))
+  graphql.setViews([view])
+  await served
+  const ask = async (collection: string, height: string, fields: string): Promise<number> => {
+    const address = watchedAddresses[turn++ % watchedAddresses.length]
+    const query = `query ($address: String!) {
+      rows: ${collection}(filter: {address: {_eq: $address}}, order: {${height}: DESC}, limit: 50) { ${fields} }
+    }`
+    let found = 0
+    const ms = await timed(async () => {
+      const result = await graphql.execute({ query, variables: { address } })
+      found = readData(result)?.rows.length
+    })
+    if (found !== 50) throw new Error(`the query of ${collection} has ${found} rows`)
+    return ms
+  }
+  let turn = 0
+  const logs: number[] = []
+  const rows: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    logs.push(await ask('Log', 'blockNumber', 'address topics data logIndex transaction { hash }'))
+    rows.push(await ask(view.name, '_blockNumber', 'address event arguments logIndex hash'))
+  }
+  const [logsMs, rowsMs] = [median(logs.slice(rounds / 2)), median(rows.slice(rounds / 2))]
+  return {
+    name: '50 newest rows of a View by an indexed field / 50 newest logs of an address, without HTTP',
+    value: rowsMs / logsMs,
+    unit: 'x',
+    goal: 1,
+    from: `${show(rowsMs)} ms / ${show(logsMs)} ms`,
+  }
+}
