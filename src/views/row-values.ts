@@ -102,12 +102,23 @@ function toJsonList(list: readonly unknown[], depth: number): JsonValue | undefi
 }
 
 function toJsonObject(object: object, depth: number): JsonValue | undefined {
-  const entries: [string, JsonValue][] = []
+  const result: { [key: string]: JsonValue } = {}
   for (const [key, value] of Object.entries(object)) {
     const kept = toJson(value, depth - 1)
     if (kept === undefined) return undefined
-    entries.push([key.toWellFormed(), kept])
+    setOwn(result, key.toWellFormed(), kept)
   }
-  // Also keeps a property with the name of the prototype, which an assignment would not.
-  return Object.fromEntries(entries)
+  return result
+}
+
+/** Assigning to the name of the prototype would set that. */
+function setOwn(object: { [key: string]: JsonValue }, key: string, value: JsonValue): void {
+  if (key !== '__proto__') object[key] = value
+  else
+    Object.defineProperty(object, key, {
+      value,
+      configurable: true,
+      enumerable: true,
+      writable: true,
+    })
 }
