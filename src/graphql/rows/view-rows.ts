@@ -7,6 +7,7 @@ import type { JsonValue } from '../../views/row-values.ts'
 import type { BlockView, OpenedRow, OpenedRows } from './block-view.ts'
 import { putRowValue } from './put-row-value.ts'
 import type { Row } from './row.ts'
+import { rowsThatMayHave } from './row-search.ts'
 import { putText } from './write-value.ts'
 
 /** Where the rows of a View are. */
@@ -51,6 +52,24 @@ export function viewChunkSpan(
 ): readonly [start: number, end: number] {
   const { first, length } = openChunk(view, rows, chunk)
   return [first, first + length]
+}
+
+/** Positions of the rows of a chunk that may have a value in a field; see `rowsThatMayHave`. */
+export function viewPositions(
+  view: BlockView,
+  rows: ViewRows,
+  {
+    chunk,
+    field,
+    value,
+  }: { readonly chunk: number; readonly field: number; readonly value: Uint8Array },
+): number[] {
+  const opened = openChunk(view, rows, chunk)
+  try {
+    return rowsThatMayHave(opened, field, value)
+  } catch (cause) {
+    throw cause instanceof ServiceError ? ofView(rows, view.height, cause) : cause
+  }
 }
 
 function openedRows(view: BlockView, { slot }: ViewRows): OpenedRows {

@@ -113,7 +113,7 @@ export function* candidateLocations(
   if (indexed.type === 'rows') {
     const { rows, field, value } = indexed
     const found = snapshot.viewCandidates(rows.slot, field, value, from, to, descending)
-    for (const { height, chunk } of found) yield { type: 'rows', height, rows, chunk }
+    for (const { height, chunk } of found) yield { type: 'rows', height, rows, chunk, field, value }
     return
   }
   const { kind, value } = indexed

@@ -10,7 +10,7 @@ import { readField, valueCount } from '../../primitives/values.ts'
 import type { StoredBlock } from '../../store/store.ts'
 import { type BlockView, chunkWindow, storedBlock, storedValues } from '../rows/block-view.ts'
 import { knowsFields, positionsWhere, positionsWith } from '../rows/chunk-window.ts'
-import { type ViewRows, viewChunkSpan } from '../rows/view-rows.ts'
+import { type ViewRows, viewChunkSpan, viewPositions } from '../rows/view-rows.ts'
 
 /** First and end position. */
 export type Span = readonly [start: number, end: number]
@@ -101,6 +101,9 @@ export type MatchLocation =
       readonly height: number
       readonly rows: ViewRows
       readonly chunk: number
+      /** The value that the chunk holds, by the position of its field in the SDL. */
+      readonly field: number
+      readonly value: Uint8Array
     }
 
 /** Locations of one block that are resolved one by one; with more, all documents are checked. */
@@ -132,7 +135,7 @@ function spansOfLocation(
   isSearched: boolean,
 ): SpanSet {
   if (location.type === 'block') return 'whole'
-  if (location.type === 'rows') return [viewChunkSpan(block, location.rows, location.chunk)]
+  if (location.type === 'rows') return rowSpans(block, location, isSearched)
   if (section === null) return 'whole'
   const spans: Span[] = []
   const from = location.type === 'log' ? 'Log' : location.section
@@ -169,8 +172,20 @@ function chunkSpans(
     field === undefined || !knowsFields(window, count)
       ? positionsWith(window, value)
       : positionsWhere(window, count, field, value)
-  return positions.map((position) => [position, position + 1])
+  return positions.map(spanOfOne)
 }
+
+function rowSpans(
+  block: BlockView,
+  location: Extract<MatchLocation, { type: 'rows' }>,
+  isSearched: boolean,
+): readonly Span[] {
+  const { rows, chunk } = location
+  if (!isSearched) return [viewChunkSpan(block, rows, chunk)]
+  return viewPositions(block, rows, location).map(spanOfOne)
+}
+
+const spanOfOne = (position: number): Span => [position, position + 1]
 
 const logIndexField = fieldIndex('Log', 'logIndex')
 /** Log indexes rise with positions but may skip numbers: a log stands at its index or before it. */
