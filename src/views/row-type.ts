@@ -183,10 +183,14 @@ function condition({ arguments: args = [] }: DirectiveNode): boolean | null {
   return isCondition && argument.value.kind === Kind.BOOLEAN ? argument.value.value : null
 }
 
+const feedLabel = 'feed:'
+
+/** Without a regular expression: one that trims goes over long spaces again and again. */
 function feedOf(node: ObjectTypeDefinitionNode, description: string): Feed | null {
   const lines = description
     .split('\n')
-    .flatMap((line) => /^\s*feed:\s*(.*?)\s*$/.exec(line)?.[1] ?? [])
+    .map((line) => line.trim())
+    .flatMap((line) => (line.startsWith(feedLabel) ? line.slice(feedLabel.length).trim() : []))
   const [feed] = lines
   if (feed === undefined) return null
   if (lines.length === 1 && (feed === 'stream' || feed === 'single')) return feed

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { describe, test } from 'node:test'
+import { promisify } from 'node:util'
 import { parseRowType, registryName } from '../../src/views/row-type.ts'
 import { assertParsesOrRefuses, assertRefused } from './refusals.ts'
 
@@ -47,6 +49,30 @@ describe('@materialized', () => {
 
 test('without a line that says so no feeding discipline is asked for', () => {
   assert.equal(parseRowType('"we feed: the cats" type V { x: Int }').feed, null)
+})
+
+test('spaces around a feeding discipline do not count', () => {
+  assert.equal(parseRowType('"  feed:\\t single \\r" type V { x: Int }').feed, 'single')
+})
+
+/** In a child that can be ended: a parser that goes over the spaces again and again takes hours for these. */
+test('long spaces in the line of a feeding discipline are gone through once', async () => {
+  const rowType = new URL('../../src/views/row-type.ts', import.meta.url).href
+  const program = `
+    const { parseRowType } = await import(${JSON.stringify(rowType)})
+    const spaces = ' '.repeat(50_000)
+    for (const description of ['feed:' + spaces + 'x' + '\\\\r' + 'x', spaces + 'x' + spaces + 'feed:'])
+      try {
+        console.log(parseRowType('"' + description + '" type V { x: Int }').feed)
+      } catch (error) {
+        console.log(error.code)
+      }`
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '--eval', program],
+    { timeout: 60_000, killSignal: 'SIGKILL' },
+  )
+  assert.equal(stdout, 'VIEWS_SDL_INVALID\nnull\n')
 })
 
 describe('an SDL is refused with the place, what is wrong and what is accepted', () => {
