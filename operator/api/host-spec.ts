@@ -16,13 +16,13 @@ import type {
   Size,
 } from './scalars.ts'
 
-/** The registry chain, on which Views are registered. Without effect until Views are served. */
+/** The registry chain, on which Views are registered, and who may change the Views of this Host. */
 interface Registry {
-  /** Consensus RPC of the registry chain. */
+  /** Consensus RPC of the registry chain. Without effect so far: no Host follows that chain yet. */
   readonly rpcUrl?: RpcUrl
-  /** LCD (REST) of the registry chain. */
+  /** LCD (REST) of the registry chain. Without effect so far, like rpcUrl. */
   readonly lcdUrl?: HttpUrl
-  /** The key of a Secret that holds the token which opens the administrative routes. */
+  /** The key of a Secret that holds the token with which Views are posted and deleted. */
   readonly adminTokenSecretRef?: SecretKeyReference
 }
 
@@ -186,7 +186,7 @@ export interface HostSpec extends CommonSpec {
    */
   readonly bootstrapPeers?: readonly PeerAddress[]
   /**
-   * The registry chain, on which Views are registered. Without effect until Views are served.
+   * The registry chain, on which Views are registered, and who may change the Views of this Host.
    * @default {}
    */
   readonly registry: Registry

@@ -76,13 +76,13 @@ export const hostSettings: SettingsTable<HostSettings> = {
     key: 'registry.rpc_url',
     env: 'REGISTRY_RPC_URL',
     kind: url('http', 'https', 'ws', 'wss'),
-    doc: 'Consensus RPC of the registry chain. Has no effect until Views are served.',
+    doc: 'Consensus RPC of the registry chain. Has no effect so far: Views are posted to each Host.',
   },
   registryLcdUrl: {
     key: 'registry.lcd_url',
     env: 'REGISTRY_LCD_URL',
     kind: url('http', 'https'),
-    doc: 'LCD of the registry chain. Has no effect until Views are served.',
+    doc: 'LCD of the registry chain. Has no effect so far: Views are posted to each Host.',
   },
   adminToken: {
     key: 'host.admin_token',
