@@ -71,6 +71,8 @@ export const errorCodes = {
   HOST_SIGNERS_FILE_UNUSABLE: 'The file of accepted signers is missing, empty or malformed.',
   HOST_STANDS_STILL: 'A Host stores nothing while heads of its signers go on.',
   HOST_TRUSTS_ANYONE: 'A Host is configured to trust anyone who signs a block.',
+  HOST_VIEW_DELAYED:
+    'Blocks of a View could not be computed, for no fault of its own; they are tried again.',
   HOST_VIEW_REFUSED: 'A request about a View is not in its documented form, or cannot be granted.',
   HOST_VIEW_UNREADABLE: 'A View that was accepted before cannot be read by this version.',
   HOST_VIEWS_FULL: 'A Host serves as many Views as MAX_VIEWS allows.',

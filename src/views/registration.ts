@@ -1,5 +1,6 @@
 /** A View with who registered it and when: what its bytes say, checked as far as no schema and no module is needed. */
 import { ServiceError } from '../errors.ts'
+import { lensHash } from './lens-hash.ts'
 import { parseRowType, type RowType } from './row-type.ts'
 import { lensArguments, type View } from './view.ts'
 import { viewIDs } from './view-id.ts'
@@ -15,28 +16,46 @@ export interface Registration {
   readonly wire: Uint8Array
 }
 
-/** What a registration holds. */
-export interface RegisteredView extends Omit<Registration, 'wire'> {
+/** A lens, without its module. */
+interface LensFacts {
+  /** See `lensHash`. */
+  readonly hash: string
+  /** Length of the module. */
+  readonly bytes: number
+  /** As they were written; empty for none. */
+  readonly args: string
+}
+
+/** What follows from the bytes by hashing all of them, which takes a while: kept beside them. */
+export interface ViewFacts {
   /** keccak256(sender ‖ wire): 0x and 64 digits, lower-case. */
   readonly id: string
   /** The ID of the registry chain, with the checksum of EIP-55. */
   readonly address: string
-  readonly view: View
+  readonly lenses: readonly LensFacts[]
+}
+
+/** What a registration holds; the modules stay in its wire bytes, where they are a hundredth of their size. */
+export interface RegisteredView extends Registration, ViewFacts {
+  readonly sdl: string
+  readonly queryText: string
   readonly rowType: RowType
   /** What it reads; null where that is another chain, named in `foreign`. */
   readonly query: ViewQuery | null
   /** The full name of the collection of another chain; null for a View of this one. */
   readonly foreign: string | null
-  /** Length of the wire bytes. */
-  readonly wireBytes: number
 }
 
 /**
- * Reads a registration for a Host of `network`, as in `Ethereum__Mainnet`.
+ * Reads a registration for a Host of `network`, as in `Ethereum__Mainnet`; `known` is what was kept of it.
  * @throws ServiceError `VIEWS_WIRE_MALFORMED`, `VIEWS_TOO_LARGE`, `VIEWS_SDL_INVALID`, `VIEWS_QUERY_INVALID` or
  *   `VIEWS_ARGUMENTS_INVALID`, with the place and what is accepted there.
  */
-export function readRegistration(registration: Registration, network: string): RegisteredView {
+export function readRegistration(
+  registration: Registration,
+  network: string,
+  known: ViewFacts | null = null,
+): RegisteredView {
   const { sender, registeredAt, wire } = registration
   const view = decodeView(wire)
   const rowType = parseRowType(view.sdl)
@@ -45,14 +64,22 @@ export function readRegistration(registration: Registration, network: string): R
   const isForeign = 'foreign' in query
   if (!isForeign && rowType.materialized) checkMaterializable(query)
   return {
-    ...viewIDs(sender, wire),
+    ...(known ?? factsOf(registration, view)),
     sender: sender.toLowerCase(),
     registeredAt,
-    view,
+    wire,
+    sdl: view.sdl,
+    queryText: view.query,
     rowType,
     query: isForeign ? null : query,
     foreign: isForeign ? query.foreign : null,
-    wireBytes: wire.length,
+  }
+}
+
+function factsOf({ sender, wire }: Registration, { lenses }: View): ViewFacts {
+  return {
+    ...viewIDs(sender, wire),
+    lenses: lenses.map(({ wasm, args }) => ({ hash: lensHash(wasm), bytes: wasm.length, args })),
   }
 }
 

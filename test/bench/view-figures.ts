@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { HostedView } from '../../src/host/views/hosted-view.ts'
 import type { SealedBlockToStore } from '../../src/store/store.ts'
+import { decodeView } from '../../src/views/wire.ts'
 import { openTestGraphql, readData } from '../graphql/support/graphql-room.ts'
 import { decodingView, hostedView } from '../host/views/support/engine-room.ts'
 import { watchedAddresses } from '../support/chain/block-factory.ts'
@@ -56,7 +57,7 @@ export async function viewFigures(): Promise<Figure[]> {
 // --- Views ----------------------------------------------------------------------------------
 
 function tenthView(): HostedView {
-  const { query, sdl, lenses } = decodingView().view
+  const { query, sdl, lenses } = decodeView(decodingView().wire)
   const addresses = JSON.stringify(watchedAddresses.slice(0, 50))
   return hostedView({
     slot: 2,

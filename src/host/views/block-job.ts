@@ -2,9 +2,7 @@
  * What the engine and the threads of the lens process say to each other: which View, which blocks, and what became of
  * them. The rows themselves pass as bytes, so that the main thread does not look into them.
  */
-import { deserialize, serialize } from 'node:v8'
 import { invariant } from '../../errors.ts'
-import type { View } from '../../views/view.ts'
 import type { StoredFailure } from './block-failure.ts'
 
 /** What each thread of the lens process is started with. */
@@ -32,15 +30,6 @@ export interface JobResult {
   readonly seen: number
   /** As `encodeBlockRows` writes it, with a buffer of its own. */
   readonly rows: Uint8Array<ArrayBuffer>
-}
-
-export function encodeDefinition({ query, sdl, lenses }: View): Uint8Array {
-  return serialize({ query, sdl, lenses })
-}
-
-/** What `encodeDefinition` wrote. */
-export function decodeDefinition(bytes: Uint8Array): View {
-  return deserialize(bytes)
 }
 
 export function encodeHeights(heights: readonly number[]): Uint8Array {

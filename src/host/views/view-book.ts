@@ -5,9 +5,11 @@
 import type { Logger } from 'pino'
 import { invariant, ServiceError } from '../../errors.ts'
 import type { StoreReader } from '../../store/store.ts'
-import { type Registration, readRegistration } from '../../views/registration.ts'
+import { type Registration, readRegistration, type ViewFacts } from '../../views/registration.ts'
 import { servedNames } from '../../views/served-names.ts'
+import type { View } from '../../views/view.ts'
 import { parseViewID } from '../../views/view-id.ts'
+import { decodeView } from '../../views/wire.ts'
 import type { Writer } from '../apply/writer.ts'
 import { type HostedView, isHosted, type KeptView } from './hosted-view.ts'
 
@@ -23,7 +25,7 @@ interface ViewBookParts {
   readonly reader: StoreReader
   readonly writer: Pick<Writer, 'putRecord'>
   /** Refuses what only the schema and the modules show; throws a ServiceError. */
-  readonly check: (view: KeptView) => void
+  readonly check: (view: KeptView, source: View) => void
 }
 
 export interface ViewBook {
@@ -58,8 +60,7 @@ interface BookRecord {
   readonly views: readonly BookEntry[]
 }
 
-interface BookEntry extends Omit<Registration, 'wire'> {
-  readonly id: string
+interface BookEntry extends Omit<Registration, 'wire'>, ViewFacts {
   /** Null for a View of another chain. */
   readonly place: Pick<HostedView, 'slot' | 'name'> | null
 }
@@ -118,36 +119,44 @@ async function addView(state: BookState, registration: Registration): ReturnType
   const known = state.views.get(read.id)
   if (known !== undefined) return { view: known, isNew: false }
   const { record } = state
+  checkRoom(state, read)
   const place = read.query === null ? null : placeFor(state, read.id, read)
   const view = { ...read, ...place } as KeptView
-  state.check(view)
-  const { id, sender, registeredAt } = read
+  state.check(view, decodeView(registration.wire))
+  const { id, address, lenses, sender, registeredAt } = read
   await state.writer.putRecord(wireName(id), new Uint8Array(registration.wire))
   await writeBook(state, {
     ...record,
     nextSlot: record.nextSlot + (place === null ? 0 : 1),
-    views: [...record.views, { id, sender, registeredAt, place }],
+    views: [...record.views, { id, address, lenses, sender, registeredAt, place }],
   })
   state.views.set(id, view)
   return { view, isNew: true }
 }
 
+/** Those of other chains are bounded as well: anybody may register them. */
+function checkRoom({ views, options }: BookState, read: Pick<KeptView, 'query'>): void {
+  const kept = [...views.values()].filter(({ query }) => (query === null) === (read.query === null))
+  if (kept.length < options.maxViews) return
+  const which = read.query === null ? 'has' : 'serves'
+  const others = read.query === null ? ' of other chains' : ''
+  throw new ServiceError(
+    'HOST_VIEWS_FULL',
+    `the Host ${which} ${kept.length} Views${others}, of at most ${options.maxViews}`,
+    {
+      facts: { maxViews: options.maxViews },
+      remedy: 'Raise MAX_VIEWS, or delete a View that nobody queries.',
+    },
+  )
+}
+
 /** Names of served Views stay: whoever comes later gets one that is free. */
 function placeFor(
-  { record, views, options }: BookState,
+  { record, views }: BookState,
   id: string,
   { rowType, registeredAt }: Pick<KeptView, 'rowType' | 'registeredAt'>,
 ): Pick<HostedView, 'slot' | 'name'> {
   const hosted = [...views.values()].filter(isHosted)
-  if (hosted.length >= options.maxViews)
-    throw new ServiceError(
-      'HOST_VIEWS_FULL',
-      `the Host serves ${hosted.length} Views, of at most ${options.maxViews}`,
-      {
-        facts: { maxViews: options.maxViews },
-        remedy: 'Raise MAX_VIEWS, or delete a View that nobody queries.',
-      },
-    )
   const pinned = new Map(hosted.map((view) => [view.id, view.name]))
   const all = [...hosted, { id, rowType, registeredAt }]
   const named = all.map((view) => ({ ...view, typeName: view.rowType.name }))
@@ -187,14 +196,13 @@ function readBook(reader: StoreReader): BookRecord {
   return bytes === undefined ? noViews : (JSON.parse(bytes.toString()) as BookRecord)
 }
 
-function readEntry(state: BookState, { id, place, ...entry }: BookEntry): KeptView | null {
+function readEntry(state: BookState, entry: BookEntry): KeptView | null {
+  const { id, address, lenses, place } = entry
   const wire = state.reader.read((snapshot) => snapshot.record(wireName(id)))
   try {
-    const registration = { ...entry, wire: wire ?? new Uint8Array() }
-    const read = readRegistration(registration, state.options.network)
-    const view = { ...read, ...place } as KeptView
-    state.check(view)
-    return view
+    const registration = { ...entry, wire: new Uint8Array(wire ?? []) }
+    const read = readRegistration(registration, state.options.network, { id, address, lenses })
+    return { ...read, ...place } as KeptView
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     const { code, message } = error

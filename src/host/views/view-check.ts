@@ -3,15 +3,16 @@ import { ServiceError } from '../../errors.ts'
 import { createViewSelector } from '../../graphql/selection/view-selection.ts'
 import { checkAbi } from '../../lens/abi-check.ts'
 import { checkModule } from '../../lens/module-check.ts'
+import type { View } from '../../views/view.ts'
 import type { KeptView } from './hosted-view.ts'
 
 /**
  * The check of a Host of `network`, as in `Ethereum__Mainnet`. It compiles and runs nothing of a module: that is for
  * the lens process.
  */
-export function createViewCheck(network: string): (view: KeptView) => void {
+export function createViewCheck(network: string): (view: KeptView, source: View) => void {
   const selector = createViewSelector(network)
-  return ({ query, rowType, view }) => {
+  return ({ query, rowType }, { lenses }) => {
     if (query === null) return
     if (!rowType.materialized)
       throw new ServiceError(
@@ -20,6 +21,6 @@ export function createViewCheck(network: string): (view: KeptView) => void {
         { remedy: 'Leave @materialized(if: false) out: its rows are computed once, and kept.' },
       )
     selector.compile(query)
-    for (const { wasm } of view.lenses) checkAbi(checkModule(wasm))
+    for (const { wasm } of lenses) checkAbi(checkModule(wasm))
   }
 }

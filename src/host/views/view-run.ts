@@ -28,13 +28,7 @@ import {
   type StoredFailure,
   toFailure,
 } from './block-failure.ts'
-import {
-  type BlockOutcome,
-  decodeResult,
-  encodeDefinition,
-  encodeHeights,
-  type JobResult,
-} from './block-job.ts'
+import { type BlockOutcome, decodeResult, encodeHeights, type JobResult } from './block-job.ts'
 import type { EngineMetrics } from './engine-metrics.ts'
 import type { HostedView } from './hosted-view.ts'
 import { createPace, type Pace } from './pace.ts'
@@ -93,6 +87,7 @@ interface State {
   lastFailure: ViewFailure | null
   /** Ends in a row that were nobody's fault, and until when nothing is tried. */
   troubles: number
+  trouble: ViewFailure | null
   pausedUntilMs: number
 }
 
@@ -112,6 +107,7 @@ export function openViewRun(view: HostedView, liveAbove: number, parts: ViewRunP
     quarantine: null,
     lastFailure: null,
     troubles: 0,
+    trouble: null,
     pausedUntilMs: 0,
   }
   track(state, prepare(state))
@@ -224,7 +220,7 @@ async function run(state: State, work: Work): Promise<void> {
   try {
     const { bytes, processorMs } = await parts.lenses.run({
       view: view.id,
-      definition: () => encodeDefinition(view.view),
+      definition: () => view.wire,
       priority: work.priority,
       payload: encodeHeights(work.heights),
       signal: state.closing.signal,
@@ -233,6 +229,7 @@ async function run(state: State, work: Work): Promise<void> {
     parts.metrics.seconds(work.priority, 'compute', (parts.nowMs() - startedAt) / 1_000)
     pace.ran({ asked: work.heights.length, seen: result.seen, processorMs })
     state.troubles = 0
+    state.trouble = null
     await store(state, work, result)
   } catch (error) {
     if (state.closing.signal.aborted) return
@@ -339,16 +336,23 @@ async function quarantine(state: State, failure: ViewFailure): Promise<void> {
 function pause(state: State, err: unknown): void {
   const { parts, view } = state
   state.troubles += 1
+  state.trouble = toViewFailure(shownOf(err), null)
   const delayMs = backoffMs(trouble, state.troubles, Math.random())
   state.pausedUntilMs = parts.nowMs() + delayMs
   const isBusy = err instanceof ServiceError && err.code === 'LENS_BUSY'
   if (!isBusy) parts.log.warn({ err, view: view.name }, 'blocks of a View are tried again shortly')
 }
 
-function toViewFailure(
-  { code, message, remedy }: StoredFailure,
-  block: number | null,
-): ViewFailure {
+/** What `/api/v0/views` shows of it meanwhile. */
+function shownOf(err: unknown): ShownFailure {
+  if (err instanceof ServiceError)
+    return { code: err.code, message: err.message, remedy: err.remedy ?? null }
+  return { code: 'HOST_VIEW_DELAYED', message: String(err), remedy: null }
+}
+
+type ShownFailure = Pick<StoredFailure, 'code' | 'message' | 'remedy'>
+
+function toViewFailure({ code, message, remedy }: ShownFailure, block: number | null): ViewFailure {
   return { code, message, ...(remedy !== null && { remedy }), block }
 }
 
@@ -371,7 +375,7 @@ function stateOf(state: State, snapshot: Snapshot, visible: HeightRanges): ViewS
     blocksFailed,
     blocksPerSecond: backlog.live + backlog.backfill > 0 ? state.pace.perSecond() : null,
     costMs: state.pace.costMs(),
-    failure: state.quarantine ?? (blocksFailed > 0 ? state.lastFailure : null),
+    failure: state.quarantine ?? state.trouble ?? (blocksFailed > 0 ? state.lastFailure : null),
   }
 }
 

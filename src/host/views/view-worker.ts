@@ -8,7 +8,8 @@ import { openReader } from '../../store/read/reader.ts'
 import { parseRowType } from '../../views/row-type.ts'
 import { hintsOf } from '../../views/view-hints.ts'
 import { parseViewQuery } from '../../views/view-query.ts'
-import { decodeDefinition, decodeHeights, encodeResult, type ViewWorkerData } from './block-job.ts'
+import { decodeView } from '../../views/wire.ts'
+import { decodeHeights, encodeResult, type ViewWorkerData } from './block-job.ts'
 import { computeBlocks, type LoadedView } from './view-blocks.ts'
 import { wantedLogs } from './wanted-logs.ts'
 
@@ -20,7 +21,7 @@ await serveLensWorker<ViewWorkerData, LoadedView>(({ storePath, network }) => {
   const selector = createViewSelector(network)
   return {
     load(definition) {
-      const { query: text, sdl, lenses } = decodeDefinition(definition)
+      const { query: text, sdl, lenses } = decodeView(definition)
       const rowType = parseRowType(sdl)
       const query = parseViewQuery(text, network)
       invariant(!('foreign' in query), 'Views of other chains have no rows')

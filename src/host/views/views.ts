@@ -2,7 +2,6 @@
 import type { Logger } from 'pino'
 import type { HeightRanges } from '../../primitives/height-ranges.ts'
 import type { ViewHealthReport } from '../../service/contract.ts'
-import { lensHash } from '../../views/lens-hash.ts'
 import type { Registration } from '../../views/registration.ts'
 import { type HostedView, isHosted, type KeptView } from './hosted-view.ts'
 import type { ViewBook } from './view-book.ts'
@@ -72,6 +71,13 @@ export interface HostViews {
 /** Serves the Views that are kept, and removes the rows that removed ones left behind. */
 export function openViews(parts: ViewsParts): HostViews {
   const { book, engine, log } = parts
+  let last: Promise<unknown> = Promise.resolve()
+  /** One change after the other: a View that is posted again while it ends begins when it has. */
+  const inTurn = <T>(change: () => Promise<T>): Promise<T> => {
+    const done = last.then(change)
+    last = done.catch(() => undefined)
+    return done
+  }
   const publish = (): void => parts.setViews(book.list().filter(isHosted))
   for (const view of book.list().filter(isHosted)) engine.serve(view)
   publish()
@@ -85,26 +91,28 @@ export function openViews(parts: ViewsParts): HostViews {
       const view = book.find(id)
       return view && toDetails(view, engine.states().get(view.id))
     },
-    register: async (registration) => {
-      const { view, isNew } = await book.add(registration)
-      if (isNew) {
-        const { id, address } = view
-        const name = isHosted(view) ? view.name : null
-        log.info({ view: id, address, name, foreign: view.foreign }, 'View registered')
-        if (isHosted(view)) engine.serve(view)
+    register: (registration) =>
+      inTurn(async () => {
+        const { view, isNew } = await book.add(registration)
+        if (isNew) {
+          const { id, address } = view
+          const name = isHosted(view) ? view.name : null
+          log.info({ view: id, address, name, foreign: view.foreign }, 'View registered')
+          if (isHosted(view)) engine.serve(view)
+          publish()
+        }
+        return { report: toDetails(view, engine.states().get(view.id)), isNew }
+      }),
+    remove: (id) =>
+      inTurn(async () => {
+        const removed = await book.remove(id)
+        if (removed === undefined) return false
+        log.info({ view: removed.id }, 'View removed')
         publish()
-      }
-      return { report: toDetails(view, engine.states().get(view.id)), isNew }
-    },
-    remove: async (id) => {
-      const removed = await book.remove(id)
-      if (removed === undefined) return false
-      log.info({ view: removed.id }, 'View removed')
-      publish()
-      await engine.remove(removed.id)
-      if (removed.slot !== null) clearSlot(parts, removed.slot)
-      return true
-    },
+        await engine.remove(removed.id)
+        if (removed.slot !== null) clearSlot(parts, removed.slot)
+        return true
+      }),
     retry: (id) => {
       const view = book.find(id)
       if (view === undefined || !isHosted(view)) return false
@@ -156,18 +164,8 @@ function toReport(view: KeptView, state: ViewState = noRows): ViewReport {
 }
 
 function toDetails(view: KeptView, state: ViewState | undefined): ViewDetails {
-  const { query, sdl, lenses } = view.view
-  return {
-    ...toReport(view, state),
-    query,
-    sdl,
-    wire_bytes: view.wireBytes,
-    lenses: lenses.map(({ wasm, args }) => ({
-      hash: lensHash(wasm),
-      bytes: wasm.length,
-      args,
-    })),
-  }
+  const { queryText: query, sdl, wire, lenses } = view
+  return { ...toReport(view, state), query, sdl, wire_bytes: wire.length, lenses }
 }
 
 function toRanges(ranges: HeightRanges): ViewReport['done'] {

@@ -45,14 +45,11 @@ export function startChild(options: ChildOptions, listeners: ChildListeners): Le
   const { workerUrl, data, threads, environment } = options
   const script = import.meta.url.endsWith('.ts') ? '../child/main.ts' : '../child/main.js'
   const path = fileURLToPath(new URL(script, import.meta.url))
-  const child = spawn(process.execPath, [...nodeOptions, path], {
-    detached: true,
-    env: Object.fromEntries(
-      Object.entries(environment).filter(([name]) => inherited.includes(name)),
-    ),
-    serialization: 'advanced',
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  })
+  const child = trySpawn([...nodeOptions, path], environment)
+  if (child instanceof Error) {
+    setImmediate(() => listeners.onExit(child.message, ''))
+    return { send: () => undefined, kill: () => undefined }
+  }
   const output = keepOutput(child)
   let isOver = false
   const over = (reason: string): void => {
@@ -71,6 +68,25 @@ export function startChild(options: ChildOptions, listeners: ChildListeners): Le
   }
   send({ kind: 'start', workerUrl: workerUrl.href, data, threads })
   return { send, kill: () => void child.kill('SIGKILL') }
+}
+
+/** Most failures come as an event, and some, such as a lack of memory, are thrown. */
+function trySpawn(
+  args: readonly string[],
+  environment: ChildOptions['environment'],
+): ChildProcess | Error {
+  try {
+    return spawn(process.execPath, args, {
+      detached: true,
+      env: Object.fromEntries(
+        Object.entries(environment).filter(([name]) => inherited.includes(name)),
+      ),
+      serialization: 'advanced',
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    })
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
 }
 
 /** What it wrote last: lenses cannot, but a runtime that dies says why. */

@@ -100,6 +100,16 @@ test('a View of another chain is kept without a place, and more than the limit a
   })
 })
 
+test('Views of other chains are bounded as well', async (t) => {
+  const { book } = await openBook(t, { maxViews: 1 })
+  const foreign = { query: 'Arbitrum__One__Log { address }' }
+  await book.add(registration(foreign))
+  await assert.rejects(book.add(registration(foreign, `0x${'1'.repeat(40)}`)), {
+    code: 'HOST_VIEWS_FULL',
+    message: 'the Host has 1 Views of other chains, of at most 1',
+  })
+})
+
 test('what is refused leaves nothing behind', async (t) => {
   const refuse = (): void => {
     throw new ServiceError('LENS_MODULE_REFUSED', 'no')
@@ -114,19 +124,20 @@ test('what is refused leaves nothing behind', async (t) => {
   )
 })
 
-test('a View that a later version refuses is reported, stays kept, and can be removed', async (t) => {
-  const { book, reopen, captured } = await openBook(t)
+test('a View that can no longer be read is reported, stays kept, and can be removed', async (t) => {
+  const { book, reopen, captured, store } = await openBook(t)
   const { view } = await book.add(registration())
-  const later = reopen(() => {
-    throw new ServiceError('LENS_MODULE_REFUSED', 'it has a section 13')
-  })
+  await store.putRecord(`view/${view.id}`, Uint8Array.of(1, 2, 3))
+  const later = reopen()
   assert.deepEqual(later.list(), [])
   const [line] = captured.lines
   assert.deepEqual(
     [line?.['code'], line?.['cause']],
-    ['HOST_VIEW_UNREADABLE', 'LENS_MODULE_REFUSED: it has a section 13'],
+    [
+      'HOST_VIEW_UNREADABLE',
+      'VIEWS_WIRE_MALFORMED: these are no wire bytes of a View: they do not begin with VWL',
+    ],
   )
-  assert.equal(reopen().list().length, 1)
   assert.deepEqual(await later.remove(view.id), { id: view.id, slot: 1 })
   assert.deepEqual(reopen().list(), [])
 })

@@ -152,6 +152,19 @@ test('a removed View is gone at once, and its rows after it', async (t) => {
   assert.equal((await ask('DELETE', path, { headers: admin })).status, 404)
 })
 
+test('a View that is posted again while it ends begins when it has ended', async (t) => {
+  const { ask, calls } = await openRoutes(t)
+  const { json } = await ask('POST', '', { headers: admin, body })
+  const [removed, posted] = await Promise.all([
+    ask('DELETE', `/${String(json['id'])}`, { headers: admin }),
+    ask('POST', '', { headers: admin, body }),
+  ])
+  const order = calls.slice(3)
+  if (posted.status === 200) assert.deepEqual(order, ['views ', 'remove', 'clear 1'])
+  else assert.deepEqual(order, ['views ', 'remove', 'clear 1', 'serve Seen', 'views Seen'])
+  assert.equal(removed.status, 204)
+})
+
 test('what failed is tried again when the administrator says so', async (t) => {
   const { ask, calls } = await openRoutes(t)
   const { json } = await ask('POST', '', { headers: admin, body })

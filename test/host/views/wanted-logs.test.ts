@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { print } from 'graphql'
 import type { HostedView } from '../../../src/host/views/hosted-view.ts'
 import { wantedLogs } from '../../../src/host/views/wanted-logs.ts'
+import { decodeView, encodeView } from '../../../src/views/wire.ts'
 import { buildLens } from '../../lens/support/lens.ts'
 import {
   createChain,
@@ -81,6 +82,7 @@ test('a View has the same rows, whether its Host knows its lens or looks at ever
 
 /** The same View, all of whose lenses have these arguments. */
 function withArguments(hosted: HostedView, args: string): HostedView {
-  const lenses = hosted.view.lenses.map((lens) => ({ ...lens, args }))
-  return { ...hosted, view: { ...hosted.view, lenses } }
+  const view = decodeView(hosted.wire)
+  const lenses = view.lenses.map((lens) => ({ ...lens, args }))
+  return { ...hosted, wire: encodeView({ ...view, lenses }) }
 }

@@ -121,6 +121,15 @@ describe('where the process dies', () => {
     assert.equal(lenses.ends(), 2)
   })
 
+  test('because the system does not start it, jobs fail with the reason', async (context) => {
+    // Longer than one text of an environment may be.
+    const lenses = openLenses(context, { environment: { TZ: 'x'.repeat(1 << 20) } })
+    await assert.rejects(lenses.run('identity', buildLens()), {
+      code: 'LENS_PROCESS_DIED',
+      message: 'the lens process ended: spawn E2BIG',
+    })
+  })
+
   test('because its thread does not start, jobs fail with the reason', async (context) => {
     const lenses = openLenses(context, { refuses: true })
     await assert.rejects(lenses.run('identity', buildLens()), (error: Error) => {
