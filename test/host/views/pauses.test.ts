@@ -1,0 +1,99 @@
+/**
+ * When a View waits before it goes on. The lens process is a fake that ends every job at once, and the clock is the
+ * test's: with real ones this takes minutes.
+ */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { pino } from 'pino'
+import { Registry } from 'prom-client'
+import { ServiceError } from '../../../src/errors.ts'
+import { createEngineMetrics } from '../../../src/host/views/engine-metrics.ts'
+import type { ViewState } from '../../../src/host/views/view-engine.ts'
+import { openViewRun } from '../../../src/host/views/view-run.ts'
+import { visibleHeights } from '../../../src/host/views/view-work.ts'
+import { decodeBlockRows } from '../../../src/views/block-rows.ts'
+import { openTestStore } from '../../support/test-store.ts'
+import { engineChain, hostedView } from './support/engine-room.ts'
+
+interface Waiting {
+  /** Jobs so far. */
+  jobs(): number
+  /** How many jobs begin now; returns once they have ended. */
+  begin(): Promise<number>
+  pass(ms: number): void
+  state(): ViewState
+}
+
+/** A View with 40 blocks to do, each of whose jobs ends with this error. */
+async function openWaiting(t: TestContext, error: Error): Promise<Waiting> {
+  const store = await openTestStore(t, null)
+  for (const block of engineChain(40)) await store.putSealedBlock(block)
+  let nowMs = 0
+  let jobs = 0
+  let woken = Promise.withResolvers<void>()
+  const run = openViewRun(hostedView(), -1, {
+    log: pino({ enabled: false }),
+    reader: store.reader,
+    writer: {
+      ...store,
+      putViewRows: (slot, bytes) => store.putViewRows(slot, decodeBlockRows(bytes)),
+    },
+    lenses: {
+      run: async () => {
+        jobs += 1
+        throw error
+      },
+    },
+    metrics: createEngineMetrics(new Registry(), () => new Map()),
+    onRows: () => undefined,
+    wake: () => woken.resolve(),
+    nowMs: () => nowMs,
+  })
+  t.after(() => run.close())
+  await woken.promise
+  return {
+    jobs: () => jobs,
+    begin: async () => {
+      const before = jobs
+      woken = Promise.withResolvers()
+      store.reader.read((snapshot) => run.begin(snapshot, visibleHeights(snapshot)))
+      if (jobs > before) await woken.promise
+      return jobs - before
+    },
+    pass: (ms) => {
+      nowMs += ms
+    },
+    state: () => store.reader.read((snapshot) => run.state(snapshot, visibleHeights(snapshot))),
+  }
+}
+
+test('a View waits longer and longer after limits in a row, and 20 of them quarantine it', async (t) => {
+  const limit = new ServiceError('LENS_TIME_LIMIT', 'the lenses took more than 2000 ms')
+  const view = await openWaiting(t, limit)
+  const waits: number[] = []
+  for (let waitedMs = 0; view.state().name !== 'quarantined'; view.pass(1_000)) {
+    waitedMs += 1_000
+    if ((await view.begin()) === 0) continue
+    waits.push(waitedMs)
+    waitedMs = 0
+  }
+  assert.ok(view.jobs() < 40, `${view.jobs()} jobs`)
+  assert.ok(Math.max(...waits) >= 60_000, `${waits}`)
+  view.pass(3_600_000)
+  assert.equal(await view.begin(), 0)
+})
+
+test('a View that is held up by something else says by what, and is never quarantined', async (t) => {
+  const view = await openWaiting(t, new Error('no thread can be made'))
+  for (let second = 0; second < 3_600; second += 1) {
+    await view.begin()
+    view.pass(1_000)
+  }
+  const { name, failure, blocksFailed } = view.state()
+  assert.deepEqual([name, blocksFailed], ['waiting', 0])
+  assert.deepEqual(failure, {
+    code: 'HOST_VIEW_DELAYED',
+    message: 'Error: no thread can be made',
+    block: null,
+  })
+})
