@@ -49,6 +49,8 @@ export const errorCodes = {
   GRAPHQL_TIME_LIMIT: 'A query takes longer than one request may.',
   GRAPHQL_VIEW_FAILED: 'A View was queried for a block at which it failed.',
   GRAPHQL_VIEW_GONE: 'A View was removed while a client was subscribed to its rows.',
+  GRAPHQL_VIEW_NOT_COMPUTED:
+    'A View was queried for a block that is stored and of which it has not computed the rows yet.',
   GRAPHQL_VIEW_NOT_STORED: 'A View was queried whose rows are not stored.',
   HOST_BLOCK_REJECTED: 'A peer sent a block that breaks a rule; another peer is tried.',
   HOST_FORK_DEEP:

@@ -33,6 +33,7 @@ import {
 } from './plan/query-document.ts'
 import { isRequestErrors, type RequestErrors, readableError } from './plan/request-errors.ts'
 import { createCidCache } from './rows/block-cids.ts'
+import { createMissingRows } from './rows/missing-rows.ts'
 import { createOpenedViews } from './rows/opened-views.ts'
 import { createSchemaKeeper, type SchemaKeeper, type ServedSchema } from './served-schema.ts'
 
@@ -279,7 +280,14 @@ async function execute(
 ): Promise<readonly string[]> {
   const snapshot = reader.snapshot()
   try {
-    const session = { network, snapshot, budget, cids, opened: createOpenedViews(budget) }
+    const session = {
+      network,
+      snapshot,
+      budget,
+      cids,
+      opened: createOpenedViews(budget),
+      missing: window === allHeights ? createMissingRows(snapshot) : null,
+    }
     return await executePlan({ session, catalog, variables, window, known: [] }, plan, schema)
   } finally {
     snapshot.release()

@@ -269,6 +269,71 @@ test('who asks for a block at which a View failed is refused, who asks for more 
   assert.equal(Transfer.length, 4)
 })
 
+describe('a query that names a stored block', () => {
+  const filters: readonly [
+    string,
+    (height: number, hash: string) => string,
+    'refused' | 'empty',
+  ][] = [
+    ['by its number', (height) => `_blockNumber: {_eq: ${height}}`, 'refused'],
+    [
+      'among other numbers',
+      (height) => `_blockNumber: {_in: [9000, ${height}, ${height + 1}]}`,
+      'refused',
+    ],
+    [
+      'by a range of it alone',
+      (height) => `_blockNumber: {_geq: ${height}, _leq: ${height}}`,
+      'refused',
+    ],
+    [
+      'by the docID of a row',
+      (_, hash) => `_docID: {_eq: "row-${transfer.id}-${hash}-0"}`,
+      'refused',
+    ],
+    [
+      'and by an alternative',
+      (height, hash) =>
+        `_or: [{_blockNumber: {_eq: ${height}}}, {_docID: {_in: ["row-${transfer.id}-${hash}-0"]}}]`,
+      'refused',
+    ],
+    [
+      'and another one that has rows',
+      (height, hash) =>
+        `_blockNumber: {_eq: ${height + 1}}, _docID: {_eq: "row-${transfer.id}-${hash}-0"}`,
+      'empty',
+    ],
+    ['and a height that is not stored', () => '_blockNumber: {_in: [9000, 9001]}', 'empty'],
+  ]
+  for (const [how, filter, outcome] of filters) {
+    test(`${how} is ${outcome} where its rows are not computed or failed`, async (t) => {
+      const room = await openRoom(t)
+      const [first, , third] = room.chain
+      assert.ok(first !== undefined && third !== undefined)
+      const failed = { height: first.number, blockHash: first.hash, failure: new Uint8Array([1]) }
+      await room.store.putViewRows(transfer.slot, [failed])
+      const codes = []
+      for (const { number, hash } of [first, third]) {
+        const query = `{ Transfer(filter: {${filter(number, hash)}}) { place } }`
+        const { data, errors } = await room.graphql.execute({ query })
+        codes.push(errors?.[0]?.extensions['code'] ?? JSON.parse((data ?? []).join('')).Transfer)
+      }
+      const refused = ['GRAPHQL_VIEW_FAILED', 'GRAPHQL_VIEW_NOT_COMPUTED']
+      assert.deepEqual(codes, outcome === 'refused' ? refused : [[], []])
+    })
+  }
+
+  test('is answered once the View has done it, with rows or without', async (t) => {
+    const room = await openRoom(t)
+    const third = room.chain[2]
+    assert.ok(third !== undefined)
+    const query = `{ COUNT(Transfer: {filter: {_blockNumber: {_eq: ${third.number}}}}) }`
+    assert.match((await room.errors(query))[0] ?? '', /not computed yet.*Ask again later/)
+    await putRows(room, transfer, third, [])
+    assert.deepEqual(await room.query(query), { COUNT: 0 })
+  })
+})
+
 test('a View whose rows are not stored says so instead of having none', async (t) => {
   const room = await openGraphqlRoom(t)
   room.graphql.setViews([servedView('type Computed @materialized(if: false) { n: Int }')])

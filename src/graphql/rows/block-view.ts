@@ -11,6 +11,7 @@ import type { Seal } from '../../primitives/seal.ts'
 import type { BlockHeader, Snapshot, StoredBlock, StoredViewRows } from '../../store/store.ts'
 import type { QueryBudget } from '../budget/query-budget.ts'
 import { type ChunkWindow, holds, windowOfChunk, windowValues } from './chunk-window.ts'
+import type { MissingRows } from './missing-rows.ts'
 
 /** What the rows of one request share. */
 export interface Session {
@@ -19,6 +20,8 @@ export interface Session {
   readonly budget: QueryBudget
   readonly cids: CidCache
   readonly opened: OpenedViews
+  /** What Views lack; null where only rows count that are known to be there. */
+  readonly missing: MissingRows | null
 }
 
 /** The blocks of a request that hold something. */

@@ -9,10 +9,9 @@ import {
   type HeightRanges,
   intersectHeights,
   rangeOfHeights,
-  toHeightRanges,
   uniteHeights,
 } from '../../primitives/height-ranges.ts'
-import { maxHeldRows, refusal } from '../budget/limits.ts'
+import { maxHeldRows } from '../budget/limits.ts'
 import type { Entity } from '../catalog/entity.ts'
 import type { FilterCondition } from '../filter/condition.ts'
 import type { Session } from '../rows/block-view.ts'
@@ -31,8 +30,9 @@ import {
   viewCursor,
 } from './height-cursor.ts'
 import { type Hint, hintOf, type UniqueHint } from './index-hint.ts'
-import { type Bounds, isScanCheaper, lookupCost } from './lookup-cost.ts'
+import { type Bounds, charge, hashCost, isScanCheaper, lookupCost } from './lookup-cost.ts'
 import type { MatchLocation } from './spans.ts'
+import { checkCoverage } from './view-coverage.ts'
 
 /** Values looked up one after the other without checking whether a full scan is cheaper. */
 const fewLookups = 256
@@ -54,39 +54,17 @@ export async function openAccessPath(
   condition: FilterCondition,
 ): Promise<HeightCursor> {
   const hint = hintOf(entity, condition)
-  if (entity.view !== undefined) refuseFailed(access, entity.view, condition)
+  const { view } = entity
+  if (view !== undefined) await checkCoverage(access.session, entity, view, condition)
   await access.session.budget.yieldIfDue()
   const cursor = await cursorOf(access, hint)
   const isNarrow = cursor !== 'all' && access.window === allHeights
   const parts = isNarrow ? [] : [rangesCursor(access.window, access.descending)]
-  if (entity.view !== undefined) parts.push(await openView(access, entity.view))
+  if (view !== undefined) parts.push(await openView(access, view))
   if (cursor !== 'all') parts.push(cursor)
   const [only] = parts
   return only !== undefined && parts.length === 1 ? only : bothCursor(parts)
 }
-
-/** Who names blocks learns that a View failed there; ranges are answered with the rows that there are. */
-function refuseFailed({ session }: Access, { name, slot }: ViewRows, condition: FilterCondition) {
-  const failures = session.snapshot.viewFailures(slot)
-  if (failures.length === 0) return
-  const [failed] = intersectHeights(toHeightRanges(namedHeights(condition)), failures)
-  if (failed !== undefined) throw failedBlock(name, failed[0])
-}
-
-function namedHeights(condition: FilterCondition): number[] {
-  if (condition.op === 'and') return condition.parts.flatMap(namedHeights)
-  if (condition.op !== 'value' || condition.attribute.course !== 'height') return []
-  const { operator, operand } = condition
-  if (operator !== '_eq' && operator !== '_in') return []
-  return [operand].flat().filter((one) => typeof one === 'number')
-}
-
-const failedBlock = (view: string, height: number): Error =>
-  refusal(
-    'GRAPHQL_VIEW_FAILED',
-    `The View ${view} failed at block ${height}, so that it has no rows of it.`,
-    'GET /api/v0/views/{id} says which lens failed and why.',
-  )
 
 /** Blocks of which a View has no row are not read. */
 async function openView({ session, window, descending }: Access, view: ViewRows) {
@@ -214,14 +192,6 @@ async function findLocations(
   return hint.type === 'block'
     ? [{ type: 'block', height }]
     : [{ type: 'log', height, logIndex: hint.logIndex }]
-}
-
-/** What finding a block by its hash takes, in documents. */
-const hashCost = 8
-
-async function charge({ budget }: Session, documents: number): Promise<void> {
-  budget.countDocuments(documents)
-  if (budget.shouldYield()) await budget.yieldThread()
 }
 
 /** The lowest and highest height that count and are stored; null where there is none. */

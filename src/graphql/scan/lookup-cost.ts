@@ -12,6 +12,9 @@ const spanDocuments = 2
 /** Spans that are counted at most; where blocks are missing there are fewer than the heights say. */
 const maxSpans = 512
 
+/** What finding a block by its hash takes, in documents. */
+export const hashCost = 8
+
 /** First and last height. */
 export type Bounds = readonly [from: number, to: number]
 
@@ -35,4 +38,10 @@ export async function isScanCheaper(
     if (budget.shouldYield()) await budget.yieldThread()
   }
   return true
+}
+
+/** Counts what a lookup takes, and lets other requests run where it is their turn. */
+export async function charge({ budget }: Session, documents: number): Promise<void> {
+  budget.countDocuments(documents)
+  if (budget.shouldYield()) await budget.yieldThread()
 }

@@ -230,6 +230,7 @@ function runOf(
     budget,
     cids,
     opened,
+    missing: null,
     get snapshot() {
       return snapshot()
     },

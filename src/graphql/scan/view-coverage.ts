@@ -1,0 +1,119 @@
+/**
+ * Whether a View has the rows of all blocks that a condition may be about. Who names blocks that it has not is
+ * refused, as an empty answer would say that those blocks have no rows.
+ */
+import {
+  allHeights,
+  countHeights,
+  type HeightRanges,
+  intersectHeights,
+  uniteHeights,
+} from '../../primitives/height-ranges.ts'
+import { refusal } from '../budget/limits.ts'
+import type { Entity } from '../catalog/entity.ts'
+import type { FilterCondition, ValueCondition } from '../filter/condition.ts'
+import type { Session } from '../rows/block-view.ts'
+import type { ViewRows } from '../rows/view-rows.ts'
+import { type Hint, hintOf } from './index-hint.ts'
+import { charge, hashCost } from './lookup-cost.ts'
+
+/** The blocks that a condition may be about. */
+interface Reach {
+  readonly heights: HeightRanges
+  /** By number or docID, rather than by a range. */
+  readonly isNamed: boolean
+}
+
+/** Throws GraphQLError where the condition names stored blocks of which the View has no rows. */
+export async function checkCoverage(
+  session: Session,
+  entity: Entity,
+  view: ViewRows,
+  condition: FilterCondition,
+): Promise<void> {
+  const missing = session.missing?.of(view.slot)
+  if (missing === undefined) return
+  const ranges = missing.notDone.length + missing.failed.length
+  if (ranges === 0) return
+  await charge(session, Math.ceil(ranges / rangesPerDocument))
+  const { heights, isNamed } = await reachOf(session, entity, condition)
+  const [failed] = intersectHeights(missing.failed, heights)
+  const [notDone] = intersectHeights(missing.notDone, heights)
+  if (!isNamed && countHeights(heights) !== 1) return
+  if (failed !== undefined) throw failedBlock(view.name, failed[0])
+  if (notDone !== undefined) throw notComputed(view.name, notDone[0])
+}
+
+/** Ranges of heights that are compared in the time that a document takes. */
+const rangesPerDocument = 64
+
+const failedBlock = (view: string, height: number): Error =>
+  refusal(
+    'GRAPHQL_VIEW_FAILED',
+    `The View ${view} failed at block ${height}, so that it has no rows of it.`,
+    'GET /api/v0/views/{id} says which lens failed and why.',
+  )
+
+const notComputed = (view: string, height: number): Error =>
+  refusal(
+    'GRAPHQL_VIEW_NOT_COMPUTED',
+    `The rows of the View ${view} at block ${height} are not computed yet.`,
+    'Ask again later; GET /api/v0/views/{id} says which blocks are done and whether the View goes on.',
+  )
+
+// --- Which blocks ---------------------------------------------------------------------------
+
+const everywhere: Reach = { heights: allHeights, isNamed: false }
+
+async function reachOf(
+  session: Session,
+  entity: Entity,
+  condition: FilterCondition,
+): Promise<Reach> {
+  if (condition.op === 'value') return await reachOfValue(session, entity, condition)
+  if (condition.op === 'none') return { heights: [], isNamed: true }
+  if (condition.op !== 'and' && condition.op !== 'or') return everywhere
+  const parts: Reach[] = []
+  for (const part of condition.parts) parts.push(await reachOf(session, entity, part))
+  if (condition.op === 'or') {
+    const isNamed = parts.every((part) => part.isNamed)
+    return { heights: uniteHeights(parts.flatMap(({ heights }) => heights)), isNamed }
+  }
+  let heights = allHeights
+  for (const part of parts) heights = intersectHeights(heights, part.heights)
+  return { heights, isNamed: parts.some((part) => part.isNamed) }
+}
+
+async function reachOfValue(
+  session: Session,
+  entity: Entity,
+  condition: ValueCondition,
+): Promise<Reach> {
+  const { attribute, operator } = condition
+  if (attribute.course !== 'height' && attribute.name !== '_docID') return everywhere
+  const heights = await heightsOf(session, hintOf(entity, condition))
+  if (heights === null) return everywhere
+  return { heights, isNamed: operator === '_eq' || operator === '_in' }
+}
+
+/** The heights of numbers and docIDs; null where they may be any. */
+async function heightsOf(session: Session, hint: Hint): Promise<HeightRanges | null> {
+  switch (hint.type) {
+    case 'none':
+      return []
+    case 'heights':
+      return hint.heights
+    case 'block': {
+      await charge(session, hashCost)
+      const height = session.snapshot.heightOf(hint.hash)
+      return height === undefined ? [] : [[height, height]]
+    }
+    case 'or': {
+      const found: HeightRanges[] = []
+      for (const part of hint.parts) found.push((await heightsOf(session, part)) ?? allHeights)
+      return uniteHeights(found.flat())
+    }
+    default:
+      return null
+  }
+}
