@@ -41,6 +41,19 @@ export function encodeBlockRows(blocks: readonly BlockRows[]): Uint8Array<ArrayB
   return new Uint8Array(out.bytes.subarray(0, out.at))
 }
 
+/**
+ * How much work a block is for whoever stores it, as bytes: never fewer than it takes encoded. Each term counts as
+ * much as its place in the index, which takes far longer to write than it takes room here.
+ */
+export function blockRowsBytes(block: BlockRows): number {
+  if (!('rows' in block)) return blockBytes + block.failure.length
+  const { bytes, terms } = block.rows
+  return terms.reduce((sum, { value }) => sum + termBytes + value.length, blockBytes + bytes.length)
+}
+
+const blockBytes = 100
+const termBytes = 128
+
 function writeRows(out: ByteWriter, { count, mismatches, bytes, terms }: PackedRows): void {
   writeHead(out, major.int, count)
   writeHead(out, major.int, mismatches)

@@ -2,6 +2,7 @@
  * What of a lens' output becomes a row: a value for each field of the View's type, in its order. All limits here are part
  * of what a lens can see, so they never change without a new version of the runtime.
  */
+import { rowLimitError, rowLimits } from './row-limits.ts'
 import type { RowScalar, RowType } from './row-type.ts'
 
 /** Anything that JSON can say. */
@@ -27,22 +28,26 @@ export const maxJsonDepth: number = 64
 
 const wholeNumber = /^(?:-?[0-9]+|0x[0-9a-f]+)$/i
 
-/** Turns one document of the last lens into a row. Fields that the SDL does not have are left out. */
+/**
+ * Turns one document of the last lens into a row. Fields that the SDL does not have are left out.
+ * @throws ServiceError `LENS_OUTPUT_LIMIT` beyond `rowLimits.rowItems`.
+ */
 export function toRow(
   { fields }: Pick<RowType, 'fields'>,
   document: Readonly<Record<string, unknown>>,
 ): Row {
   let mismatches = 0
+  const count = createItemCount()
   const convert = (scalar: RowScalar, value: unknown): JsonValue => {
     if (value === undefined || value === null) return null
-    const converted = convertScalar(scalar, value)
+    const converted = convertScalar(scalar, value, count)
     if (converted === undefined) mismatches += 1
     return converted ?? null
   }
   const fieldValue = ({ name, scalar, list }: RowType['fields'][number]): JsonValue => {
     const value = Object.hasOwn(document, name) ? document[name] : null
     if (!list || value === null) return convert(scalar, value)
-    if (Array.isArray(value)) return value.map((item) => convert(scalar, item))
+    if (Array.isArray(value)) return value.map((item) => convert(scalar, count(item)))
     mismatches += 1
     return null
   }
@@ -50,8 +55,23 @@ export function toRow(
   return { values, mismatches }
 }
 
+/** Counts an item or a property and returns it as it is. */
+type ItemCount = (item: unknown) => unknown
+
+function createItemCount(): ItemCount {
+  let items = 0
+  return (item) => {
+    items += 1
+    if (items <= rowLimits.rowItems) return item
+    throw rowLimitError(
+      `a row has more than ${rowLimits.rowItems} items and properties in its values`,
+      'Let the View return several rows, or shorter lists.',
+    )
+  }
+}
+
 /** The value as a row holds it; undefined where it is of another type. */
-function convertScalar(scalar: RowScalar, value: unknown): JsonValue | undefined {
+function convertScalar(scalar: RowScalar, value: unknown, count: ItemCount): JsonValue | undefined {
   switch (scalar) {
     case 'String':
       return typeof value === 'string' ? value.toWellFormed() : undefined
@@ -67,7 +87,7 @@ function convertScalar(scalar: RowScalar, value: unknown): JsonValue | undefined
     case 'BigInt':
       return toWholeNumber(value)
     case 'JSON':
-      return toJson(value, maxJsonDepth)
+      return toJson(value, maxJsonDepth, count)
   }
 }
 
@@ -83,28 +103,32 @@ function toWholeNumber(value: unknown): string | undefined {
 }
 
 /** JSON as it is kept: well-formed text, one zero, no property that has no value. */
-function toJson(value: unknown, depth: number): JsonValue | undefined {
+function toJson(value: unknown, depth: number, count: ItemCount): JsonValue | undefined {
   if (value === null || typeof value === 'boolean') return value
   if (typeof value === 'string') return value.toWellFormed()
   if (typeof value === 'number') return Number.isFinite(value) ? toNumber(value) : undefined
   if (typeof value !== 'object' || depth === 0) return undefined
-  return Array.isArray(value) ? toJsonList(value, depth) : toJsonObject(value, depth)
+  return Array.isArray(value) ? toJsonList(value, depth, count) : toJsonObject(value, depth, count)
 }
 
-function toJsonList(list: readonly unknown[], depth: number): JsonValue | undefined {
+function toJsonList(
+  list: readonly unknown[],
+  depth: number,
+  count: ItemCount,
+): JsonValue | undefined {
   const items: JsonValue[] = []
   for (const item of list) {
-    const kept = toJson(item, depth - 1)
+    const kept = toJson(count(item), depth - 1, count)
     if (kept === undefined) return undefined
     items.push(kept)
   }
   return items
 }
 
-function toJsonObject(object: object, depth: number): JsonValue | undefined {
+function toJsonObject(object: object, depth: number, count: ItemCount): JsonValue | undefined {
   const result: { [key: string]: JsonValue } = {}
   for (const [key, value] of Object.entries(object)) {
-    const kept = toJson(value, depth - 1)
+    const kept = toJson(count(value), depth - 1, count)
     if (kept === undefined) return undefined
     setOwn(result, key.toWellFormed(), kept)
   }

@@ -17,6 +17,7 @@ import {
   writeHead,
 } from '../primitives/cbor.ts'
 import { writeRow, writeValue } from './row-codec.ts'
+import { rowLimitError, rowLimits } from './row-limits.ts'
 import type { RowType } from './row-type.ts'
 import { type JsonValue, toRow } from './row-values.ts'
 
@@ -41,10 +42,11 @@ export interface PackedRows {
 
 /** Takes rows in their order. */
 interface RowPacker {
-  /** `source` is the position of the last document that the first lens was given; null before the first. */
+  /**
+   * `source` is the position of the last document that the first lens was given; null before the first.
+   * @throws ServiceError `LENS_OUTPUT_LIMIT` beyond `rowLimits`; the packer is of no use afterwards.
+   */
   add(document: Readonly<Record<string, unknown>>, source: number | null): void
-  /** Bytes of the rows so far, before compression. */
-  rawBytes(): number
   finish(): PackedRows
 }
 
@@ -55,7 +57,7 @@ export function createRowPacker(rowType: Pick<RowType, 'fields'>): RowPacker {
   const chunks: PackedChunk[] = []
   let open = createByteWriter()
   let lengths: number[] = []
-  let [count, mismatches, rawBytes] = [0, 0, 0]
+  let [count, mismatches, rowBytes] = [0, 0, 0]
 
   const closeChunk = (): void => {
     if (lengths.length === 0) return
@@ -69,19 +71,37 @@ export function createRowPacker(rowType: Pick<RowType, 'fields'>): RowPacker {
       const row = toRow(rowType, document)
       const start = open.at
       writeRow(open, row.values, source)
-      lengths.push(open.at - start)
+      const bytes = open.at - start
+      checkRow(bytes)
+      lengths.push(bytes)
       for (const field of indexed) terms.add(field, row.values[field] ?? null)
       count += 1
       mismatches += row.mismatches
-      rawBytes += open.at - start
+      rowBytes += bytes
+      checkBlock(rowBytes + terms.bytes())
       if (lengths.length === chunkDocuments || open.at >= chunkValuesBytes) closeChunk()
     },
-    rawBytes: () => rawBytes,
     finish: () => {
       closeChunk()
       return { count, bytes: joined(chunks), terms: terms.all, mismatches }
     },
   }
+}
+
+function checkRow(bytes: number): void {
+  if (bytes > rowLimits.rowBytes)
+    throw rowLimitError(
+      `a row takes more than ${rowLimits.rowBytes} bytes`,
+      'Let the View return several rows, or smaller values.',
+    )
+}
+
+function checkBlock(bytes: number): void {
+  if (bytes > rowLimits.blockBytes)
+    throw rowLimitError(
+      `the rows of one block take more than ${rowLimits.blockBytes} bytes`,
+      'Let the View return fewer or smaller rows.',
+    )
 }
 
 /** Where the chunks of packed rows lie, and how long the directory is. */
@@ -129,14 +149,16 @@ interface TermCollector {
   readonly all: RowTerm[]
   /** Adds a value, or each item of a list; null has no term. */
   add(field: number, value: JsonValue): void
+  /** Bytes of the values of all terms. */
+  bytes(): number
   nextChunk(): void
 }
 
-/** Collects each value of a chunk once. */
+/** Collects each value of a chunk once, up to the limit of a block. */
 function createTermCollector(): TermCollector {
   const all: RowTerm[] = []
   let seen = new Set<string>()
-  let chunk = 0
+  let [chunk, bytes] = [0, 0]
   const add = (field: number, value: JsonValue): void => {
     if (Array.isArray(value)) {
       for (const item of value) add(field, item)
@@ -145,17 +167,28 @@ function createTermCollector(): TermCollector {
     if (value === null || typeof value === 'object') return
     const name = `${field} ${typeof value} ${value}`
     if (seen.has(name)) return
+    if (all.length === rowLimits.blockTerms) throw tooManyTerms()
     seen.add(name)
-    all.push({ field, value: rowTermValue(value), chunk })
+    const term = { field, value: rowTermValue(value), chunk }
+    bytes += term.value.length
+    all.push(term)
   }
   return {
     all,
     add,
+    bytes: () => bytes,
     nextChunk: () => {
       chunk += 1
       seen = new Set()
     },
   }
+}
+
+function tooManyTerms(): Error {
+  return rowLimitError(
+    `the rows of one block have more than ${rowLimits.blockTerms} values in fields with @index`,
+    'Take @index from fields with many values, or let the View return fewer rows.',
+  )
 }
 
 function joined(chunks: readonly PackedChunk[]): Uint8Array {

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ServiceError } from '../../src/errors.ts'
-import { type BlockRows, decodeBlockRows, encodeBlockRows } from '../../src/views/block-rows.ts'
+import {
+  type BlockRows,
+  blockRowsBytes,
+  decodeBlockRows,
+  encodeBlockRows,
+} from '../../src/views/block-rows.ts'
 import { namedHash } from '../support/chain/opaque-blocks.ts'
 
 const bytes = fc.uint8Array({ maxLength: 40 }).map((each) => Buffer.from(each))
@@ -57,4 +62,13 @@ test('any other bytes are refused or read, and claim no memory that they do not 
   fc.assert(fc.property(fc.uint8Array({ maxLength: 100 }), (any) => void readOrRefused(any)))
   for (const hex of ['9bffffffffffffff', '9a7fffffff', '81861b00ffffffffffffff', '81860058'])
     assert.equal(readOrRefused(Buffer.from(hex, 'hex')), null)
+})
+
+test('blocks never take more bytes than they count for', () => {
+  fc.assert(
+    fc.property(blocks, (made) => {
+      const counted = made.reduce((sum, block) => sum + blockRowsBytes(block), 9)
+      assert.ok(encodeBlockRows(made).length <= counted)
+    }),
+  )
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { rowLimits } from '../../src/views/row-limits.ts'
 import { parseRowType } from '../../src/views/row-type.ts'
 import { maxBigIntCharacters, maxJsonDepth, toRow } from '../../src/views/row-values.ts'
 
@@ -93,4 +94,23 @@ test('any JSON makes a row, the same again from what was kept of it', () => {
       assert.deepEqual(toRow(everyType, kept), { values, mismatches: 0 })
     }),
   )
+})
+
+test('a row has items and properties up to a limit, in all its values together', () => {
+  const half = rowLimits.rowItems / 2
+  const list = Array<number>(half).fill(1)
+  const object = Object.fromEntries(list.map((_, index) => [`k${index}`, index]))
+  const full = { l: list, j: object }
+  assert.deepEqual(toRow(everyType, full).values.slice(6), [object, list])
+  const beyond = [
+    { l: [...list, null], j: object },
+    { l: list, j: { ...object, more: null } },
+    { l: list, j: [object] },
+    { l: Array(8_000_000).fill(1) },
+  ]
+  for (const document of beyond)
+    assert.throws(() => toRow(everyType, document), {
+      code: 'LENS_OUTPUT_LIMIT',
+      message: 'a row has more than 10000 items and properties in its values',
+    })
 })

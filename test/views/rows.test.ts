@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { chunkDocuments } from '../../src/primitives/body/body-header.ts'
 import { unpackChunk } from '../../src/primitives/body/chunk.ts'
 import { readRow, type StoredRow } from '../../src/views/row-codec.ts'
+import { rowLimits } from '../../src/views/row-limits.ts'
 import { parseRowType } from '../../src/views/row-type.ts'
 import {
   createRowPacker,
@@ -85,4 +86,43 @@ test('a directory that is cut off or none at all is not read', () => {
   for (let length = 0; length < headBytes; length++)
     assert.equal(readRowDirectory(bytes.subarray(0, length)), null)
   fc.assert(fc.property(fc.uint8Array(), (any) => void readRowDirectory(any)))
+})
+
+const refused = (message: string) => ({ code: 'LENS_OUTPUT_LIMIT', message })
+/** Bytes of a row with a text of more than 64 KiB in `c` beside that text. */
+const besideText = 10
+
+test('a row takes bytes up to a limit', () => {
+  const longest = 'x'.repeat(rowLimits.rowBytes - besideText)
+  const rows = packed([{ c: longest }])
+  const [entry] = readRowDirectory(rows.bytes)?.chunks ?? []
+  assert.ok(entry !== undefined)
+  assert.equal(unpackChunk(rows.bytes, entry).values(0).length, rowLimits.rowBytes)
+  assert.throws(() => packed([{ c: `${longest}x` }]), refused('a row takes more than 262144 bytes'))
+})
+
+test('the rows of a block take bytes up to a limit, and values of indexed fields count twice', () => {
+  const tooMuch = refused('the rows of one block take more than 12582912 bytes')
+  const [a, c] = Array.from({ length: 2 }, (_, field) => (index: number) => {
+    const text = `${index}`.padStart(rowLimits.rowBytes / 2, 'x')
+    return field === 0 ? { a: text } : { c: text }
+  })
+  const many = (count: number, make = c): Document[] =>
+    Array.from({ length: count }, (_, index) => make?.(index) ?? {})
+  assert.equal(packed(many(95)).count, 95)
+  assert.throws(() => packed(many(96)), tooMuch)
+  assert.equal(packed(many(47, a)).count, 47)
+  assert.throws(() => packed(many(48, a)), tooMuch)
+})
+
+test('a block has terms up to a limit, however its rows share them', () => {
+  const half = rowLimits.blockTerms / 2
+  const numbers = (from: number): number[] => Array.from({ length: half }, (_, at) => from + at)
+  const full = [{ b: numbers(0) }, { b: numbers(half) }, { b: numbers(100) }]
+  assert.equal(packed(full).terms.length, rowLimits.blockTerms)
+  const message = 'the rows of one block have more than 20000 values in fields with @index'
+  assert.throws(() => packed([...full, { a: 'x' }]), refused(message))
+  // In the next chunk each value is a term again.
+  const next = Array.from({ length: chunkDocuments }, () => ({}))
+  assert.throws(() => packed([...full, ...next, { b: [0] }]), refused(message))
 })

@@ -13,7 +13,7 @@ import { invariant, ServiceError } from '../../errors.ts'
 import { collections } from '../../primitives/collections.ts'
 import type { Snapshot } from '../../store/store.ts'
 import type { ViewQuery } from '../../views/view-query.ts'
-import { defaultQueryLimits, type QueryLimits } from '../budget/limits.ts'
+import type { QueryLimits } from '../budget/limits.ts'
 import { createMemoryPool, type MemoryAccount } from '../budget/memory-pool.ts'
 import {
   createQueryBudget,
@@ -76,13 +76,16 @@ export interface SelectionOptions {
 
 /**
  * What a View may select of one block. Part of the runtime version: another limit makes other rows, so that it
- * follows from no setting and no clock.
+ * follows from no setting, no clock and none of the limits that requests start from.
  */
-const blockLimits: QueryLimits = {
-  ...defaultQueryLimits,
-  maxRows: 1_000_000,
+export const blockLimits: QueryLimits = {
+  maxDepth: 15,
+  maxConditions: 2_000,
   maxCost: 4_000_000,
+  maxRows: 1_000_000,
+  maxResultBytes: 64 * 1024 * 1024,
   maxMs: Infinity,
+  maxHeldBytes: 256 * 1024 * 1024,
 }
 
 /** The selector of a chain, as in `Ethereum__Mainnet`. Making one takes a few milliseconds: keep it. */

@@ -3,7 +3,7 @@ import { ServiceError } from '../../errors.ts'
 import type { Program } from '../../lens/program/program.ts'
 import type { Snapshot, StoreReader } from '../../store/store.ts'
 import type { BlockRows } from '../../views/block-rows.ts'
-import { encodeBlockRows } from '../../views/block-rows.ts'
+import { blockRowsBytes, encodeBlockRows } from '../../views/block-rows.ts'
 import type { RowType } from '../../views/row-type.ts'
 import { createRowPacker, type PackedRows } from '../../views/rows.ts'
 import { encodeFailure, type StoredFailure, toFailure } from './block-failure.ts'
@@ -17,11 +17,14 @@ export interface LoadedView {
   readonly documents: (snapshot: Snapshot, height: number) => AsyncIterable<readonly string[]>
 }
 
-/** Beyond these a block fails on every Host, so another value is another version of the runtime. */
-const blockLimits = { documentBytes: 64 * 1024 * 1024, rowBytes: 12 * 1024 * 1024 } as const
+/** Bytes of the documents of one block. A block fails beyond on every Host: another value is another version of the runtime. */
+export const maxDocumentBytes: number = 64 * 1024 * 1024
 
-/** After so long, or so many bytes of rows, the rest of the blocks waits for another job. */
-const jobLimits = { ms: 50, rowBytes: 4 * 1024 * 1024 } as const
+/**
+ * After so long, or so many bytes of rows, the rest of the blocks waits for another job. One block more is far below what
+ * the lens process lets a job return, so that this never fails for its size.
+ */
+const jobLimits = { ms: 50, bytes: 4 * 1024 * 1024 } as const
 
 /** Computes blocks in the order of `heights` until there is enough for one job. */
 export async function computeBlocks(
@@ -39,9 +42,9 @@ export async function computeBlocks(
     if (block !== null) {
       made.push(block.made)
       outcomes.push(block.outcome)
-      bytes += 'rows' in block.made ? block.made.rows.bytes.length : 0
+      bytes += blockRowsBytes(block.made)
     }
-    if (bytes > jobLimits.rowBytes || performance.now() - startedAt > jobLimits.ms) break
+    if (bytes > jobLimits.bytes || performance.now() - startedAt > jobLimits.ms) break
   }
   return { outcomes, seen, rows: encodeBlockRows(made) }
 }
@@ -120,10 +123,10 @@ async function collect(batches: AsyncIterable<readonly string[]>): Promise<strin
       bytes += Buffer.byteLength(text)
       texts.push(text)
     }
-    if (bytes > blockLimits.documentBytes)
+    if (bytes > maxDocumentBytes)
       throw new ServiceError(
         'VIEWS_SELECTION_TOO_LARGE',
-        `the documents of one block take more than ${blockLimits.documentBytes} bytes`,
+        `the documents of one block take more than ${maxDocumentBytes} bytes`,
         { remedy: 'Select fewer fields, or narrow the query by a filter.' },
       )
   }
@@ -144,12 +147,6 @@ function runProgram({ program, rowType }: LoadedView, documents: readonly string
   const packer = createRowPacker(rowType)
   program.run(documents, (bytes, source) => {
     packer.add(parseDocument(bytes), source)
-    if (packer.rawBytes() > blockLimits.rowBytes)
-      throw new ServiceError(
-        'LENS_OUTPUT_LIMIT',
-        `the rows of one block take more than ${blockLimits.rowBytes} bytes`,
-        { remedy: 'Let the View return fewer or smaller rows.' },
-      )
   })
   return packer.finish()
 }

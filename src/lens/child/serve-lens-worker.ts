@@ -1,6 +1,6 @@
 /** The thread's end of the lens process: loads Views and runs jobs, one after the other. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { invariant, ServiceError } from '../../errors.ts'
+import { invariant } from '../../errors.ts'
 import { toPlainError } from '../../plain-error.ts'
 import type { FromThread, JobOutcome, ThreadJob } from './messages.ts'
 import { ownProcessorMs, ownTask } from './thread-time.ts'
@@ -9,7 +9,7 @@ import { ownProcessorMs, ownTask } from './thread-time.ts'
 interface LensWorker<L> {
   /** Makes a View ready to run; what it returns is kept for later jobs of the View. */
   load(definition: Uint8Array): L
-  /** Does the job; at most `maxResultBytes` come back. */
+  /** Does the job, and sees to it that at most `maxResultBytes` come back: more is no failure of the View. */
   run(loaded: L, payload: Uint8Array): Uint8Array | Promise<Uint8Array>
 }
 
@@ -66,12 +66,11 @@ async function runJob<L>(
     const kept = loaded.get(view)
     if (kept === undefined) return { kind: 'missing' }
     const bytes = await worker.run(kept.value, payload)
-    if (bytes.length <= maxResultBytes) return { kind: 'result', bytes: movable(bytes) }
-    throw new ServiceError(
-      'LENS_OUTPUT_LIMIT',
-      `the rows take ${bytes.length} bytes, and ${maxResultBytes} are accepted`,
-      { remedy: 'Let the View return fewer or smaller rows.' },
+    invariant(
+      bytes.length <= maxResultBytes,
+      `a job returns ${bytes.length} bytes, and ${maxResultBytes} are accepted`,
     )
+    return { kind: 'result', bytes: movable(bytes) }
   } catch (error) {
     return { kind: 'failure', error: toPlainError(error) }
   }

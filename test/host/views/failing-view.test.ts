@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { buildLens, op } from '../../lens/support/lens.ts'
+import { createChain, shapes } from '../../support/chain/block-factory.ts'
+import { storableBlock } from '../../support/chain/store-blocks.ts'
 import { metricValue } from '../../support/metric-value.ts'
 import { testDirectory } from '../../support/test-store.ts'
 import { engineChain, hostedView, openEngineRoom, rowBytes } from './support/engine-room.ts'
@@ -82,6 +84,23 @@ describe('a View that fails', () => {
     await room.replace(105, engineChain(1, 105, 'fork'))
     const replaced = await room.until(view, ({ blocksLeft }) => blocksLeft === 0)
     assert.deepEqual([replaced.rows, replaced.blocksFailed], [5, 1])
+  })
+
+  it('at a block whose row is too large has the rows of the blocks around it', async (t) => {
+    const room = await openEngineRoom(t)
+    const [large] = createChain({ seed: 'large', count: 1, from: 104, shape: shapes.full })
+    assert.ok(large !== undefined)
+    await room.put([...engineChain(4), storableBlock(large), ...engineChain(4, 105)])
+    const view = hostedView({
+      query: 'Block { number transactions { input logs { topics data } } }',
+      sdl: 'type Blocks { number: Int transactions: JSON }',
+    })
+    room.engine.serve(view)
+    const state = await room.until(view, ({ name }) => name === 'failed')
+    assert.deepEqual([state.rows, state.blocksFailed, state.blocksLeft], [8, 1, 0])
+    const { code, message, block } = state.failure ?? {}
+    assert.deepEqual([code, block], ['LENS_OUTPUT_LIMIT', 104])
+    assert.equal(message, 'a row takes more than 262144 bytes')
   })
 
   it('in values alone has rows with null in their place, and counts them', async (t) => {
