@@ -11,7 +11,7 @@ import {
   refusedModule,
 } from './module-reader.ts'
 
-/** Types of parameters, a slash, types of results: the value types of the binary format. */
+/** The type of the parameter, a slash, the type of the result: value types of the binary format. */
 const i32 = '7f'
 const expected: Readonly<Record<string, string>> = {
   alloc: `${i32}/${i32}`,
@@ -56,12 +56,16 @@ function readSections(bytes: Uint8Array): ReadonlyMap<number, ModuleReader> {
 function readTypes(reader: ModuleReader | undefined): string[] {
   return readList(reader, (type) => {
     readByte(type)
-    const parameters = readList(type, readByte)
-    return `${hex(parameters)}/${hex(readList(type, readByte))}`
+    const parameters = valueType(readPart(type, readU32(type)))
+    return `${parameters}/${valueType(readPart(type, readU32(type)))}`
   })
 }
 
-const hex = (types: readonly number[]): string => Buffer.from(types).toString('hex')
+/** The one value type of a list, or what stands for none, or for several, which the ABI never has. */
+function valueType({ bytes, at, end }: ModuleReader): string {
+  if (at === end) return ''
+  return end - at === 1 ? (bytes[at] ?? 0).toString(16) : 'several'
+}
 
 /** The index of the type of the one import. */
 function readImport(reader: ModuleReader | undefined): number {

@@ -24,6 +24,8 @@ interface ModuleLimits {
   readonly nestedVariables: number
   /** Local variables of a function times its blocks and branches: what a compiler may write for it. */
   readonly branchedVariables: number
+  /** Types, functions, globals, exports, and segments of elements and data, of each; also notes of a compiler. */
+  readonly entries: number
 }
 
 /** Those of runtime version 1; lenses can see them, so that another value is another version. */
@@ -33,6 +35,7 @@ export const moduleLimits: ModuleLimits = {
   functionBytes: 64 * 1024,
   nestedVariables: 1_000_000,
   branchedVariables: 16_000_000,
+  entries: 10_000,
 }
 
 const header = '0061736d01000000'
@@ -42,6 +45,7 @@ const maxParameters = 100
 /** Numbers of sections in their order (core specification, 5.5.2; 12 comes before 10). */
 const order = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11]
 const custom = 0
+const noImport = 'it does not import lens.next'
 
 /**
  * The module with its sizes bounded. What it leaves to the compiler is whether the module is valid otherwise.
@@ -57,11 +61,16 @@ export function checkModule(
     throw refusedModule('it does not begin as WebAssembly of version 1 does')
   const found = new Map<number, Uint8Array>()
   const parts: Uint8Array[] = [wasm.subarray(0, 8)]
+  let notes = 0
   let last = -1
   while (reader.at < reader.end) {
     const number = readByte(reader)
     const section = readPart(reader, readU32(reader))
-    if (number === custom) continue
+    if (number === custom) {
+      notes += 1
+      checkCount(notes, 'custom sections', limits)
+      continue
+    }
     const place = order.indexOf(number)
     if (place < 0)
       throw refusedModule(`it has a section ${number}${number === 13 ? ' (tags)' : ''}`)
@@ -72,15 +81,37 @@ export function checkModule(
     found.set(number, content)
     parts.push(Uint8Array.of(number), unsigned(content.length), content)
   }
-  if (!found.has(2)) throw refusedModule('it does not import lens.next')
+  if (!found.has(2)) throw refusedModule(noImport)
   if (!found.has(5)) throw refusedModule('it has no memory')
   return new Uint8Array(Buffer.concat(parts))
+}
+
+/** What there may be many of, by the number of its section. Tables, memories and imports have limits of their own. */
+const counted: Readonly<Record<number, string>> = {
+  1: 'types',
+  3: 'functions',
+  6: 'globals',
+  7: 'exports',
+  9: 'segments of elements',
+  10: 'bodies of functions',
+  11: 'segments of data',
+}
+
+/** By the number that stands before them, so that no long list is gone through. */
+function checkCount(count: number, what: string, { entries }: ModuleLimits): void {
+  if (count > entries)
+    throw refusedModule(
+      `it has ${count} ${what}, and ${entries} are accepted`,
+      'Let the compiler leave out what the lens does not use.',
+    )
 }
 
 type SectionCheck = (section: ModuleReader, limits: ModuleLimits) => Uint8Array | undefined
 
 function checkSection(number: number, section: ModuleReader, limits: ModuleLimits): Uint8Array {
   const { bytes, at, end } = section
+  const what = counted[number]
+  if (what !== undefined) checkCount(readU32({ bytes, at, end }), what, limits)
   const checks = sections[number]
   if (checks === undefined) return bytes.subarray(at, end)
   const content = checks(section, limits) ?? bytes.subarray(at, end)
@@ -113,9 +144,10 @@ function checkTypes(section: ModuleReader): undefined {
   }
 }
 
+/** There is one at most, so that the second shows what is wrong. */
 function checkImports(section: ModuleReader): undefined {
   const count = readU32(section)
-  for (let left = count; left > 0; left -= 1) {
+  for (let left = Math.min(count, 2); left > 0; left -= 1) {
     const name = `${readName(section)}.${readName(section)}`
     const kind = readByte(section)
     if (name !== 'lens.next' || kind !== 0)
@@ -125,7 +157,8 @@ function checkImports(section: ModuleReader): undefined {
       )
     readU32(section)
   }
-  if (count !== 1) throw refusedModule(`it imports lens.next ${count} times`)
+  if (count === 0) throw refusedModule(noImport)
+  if (count > 1) throw refusedModule('it imports lens.next more than once')
 }
 
 function boundTables(section: ModuleReader, { tableEntries }: ModuleLimits): Uint8Array {

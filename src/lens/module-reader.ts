@@ -60,8 +60,10 @@ export function readPart(reader: ModuleReader, length: number): ModuleReader {
   return { bytes: reader.bytes, at: start, end: reader.at }
 }
 
+const names = new TextDecoder()
+
 /** A name: its length and UTF-8, which is not checked. */
 export function readName(reader: ModuleReader): string {
   const part = readPart(reader, readU32(reader))
-  return new TextDecoder().decode(part.bytes.subarray(part.at, part.end))
+  return names.decode(part.bytes.subarray(part.at, part.end))
 }

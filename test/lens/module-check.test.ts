@@ -54,6 +54,24 @@ function withFunction(variables: number, code: readonly number[]): Uint8Array<Ar
   return replaced(buildModule(), 10, section(10, list(body(code, locals))))
 }
 
+const repeated = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item)
+
+const withTypes = (count: number): Uint8Array =>
+  buildModule({ types: repeated(count, [0x60, 0, 1, 0x7f]) })
+
+function withFunctions(count: number): Uint8Array {
+  const wasm = replaced(buildModule(), 10, section(10, list(...repeated(count, body([0x41, 0])))))
+  return replaced(wasm, 3, section(3, list(...repeated(count, [0]))))
+}
+
+function withExports(count: number): Uint8Array {
+  const names = Array.from({ length: count }, (_, index) => [...sized(`f${index}`), 0, 1])
+  return replaced(buildModule(), 7, section(7, list(...names)))
+}
+
+const withNotes = (count: number): Uint8Array =>
+  buildModule({ after: repeated(count, section(0, sized('n'))).flat() })
+
 describe('what a module may grow to is bounded before it is compiled', () => {
   const grown = (memory: readonly number[]): number => {
     const { memory: exported } = started(buildModule({ memories: [memory] }))
@@ -115,6 +133,10 @@ describe('what a module may grow to is bounded before it is compiled', () => {
       buildModule({ types: [[0x60, 0, 1, 0x7f], many(100)] }),
       buildModule({ types: [[0x60, 0, 1, 0x7f], many(101)] }),
     ],
+    ['10,000 types', withTypes(10_000), withTypes(10_001)],
+    ['10,000 functions', withFunctions(10_000), withFunctions(10_001)],
+    ['10,000 exports', withExports(10_000), withExports(10_001)],
+    ['10,000 custom sections', withNotes(10_000), withNotes(10_001)],
     [
       'a function of 1,000 variables in 1,000 blocks within each other',
       withFunction(1_000, nested(1_000)),
@@ -159,6 +181,28 @@ function replaced(
   ])
 }
 
+describe('more than 10,000 of a kind are refused by their number, before they are listed', () => {
+  const kinds: readonly [number, string][] = [
+    [1, 'types'],
+    [3, 'functions'],
+    [6, 'globals'],
+    [7, 'exports'],
+    [9, 'segments of elements'],
+    [10, 'bodies of functions'],
+    [11, 'segments of data'],
+  ]
+  const header = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00]
+  for (const [number, what] of kinds) {
+    test(`${what}, of which the module has none`, () => {
+      const claimed = Uint8Array.from([...header, ...section(number, leb(10_001))])
+      assert.throws(
+        () => checkModule(claimed),
+        isRefused(new RegExp(`it has 10001 ${what}, and 10000 are accepted`)),
+      )
+    })
+  }
+})
+
 const isRefused = (message: RegExp) => (error: unknown) => {
   assert.ok(error instanceof ServiceError)
   assert.equal(error.code, 'LENS_MODULE_REFUSED')
@@ -188,7 +232,12 @@ describe('a module is refused with the reason', () => {
     ],
     ['an imported memory', buildModule({ imports: [importedMemory] }), /imports "env.memory"/],
     ['no import', buildModule({ imports: null }), /does not import lens.next/],
-    ['its import twice', buildModule({ imports: [next, next] }), /imports lens.next 2 times/],
+    ['an empty list of imports', buildModule({ imports: [] }), /does not import lens.next/],
+    [
+      'its import twice',
+      buildModule({ imports: [next, next] }),
+      /imports lens.next more than once/,
+    ],
     ['no memory', buildModule({ memories: null }), /has no memory/],
     [
       'two memories',

@@ -24,7 +24,7 @@ interface ViewBookParts {
   readonly log: Logger
   readonly reader: StoreReader
   readonly writer: Pick<Writer, 'putRecord'>
-  /** Refuses what only the schema and the modules show; throws a ServiceError. */
+  /** Refuses what only the schema and the modules show, of a View that comes; throws a ServiceError. */
   readonly check: (view: KeptView, source: View) => void
 }
 

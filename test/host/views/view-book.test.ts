@@ -124,6 +124,16 @@ test('what is refused leaves nothing behind', async (t) => {
   )
 })
 
+test('a View that was checked when it came is not checked again at a start', async (t) => {
+  const { book, reopen, captured } = await openBook(t)
+  await book.add(registration())
+  const after = reopen(() => {
+    throw new ServiceError('LENS_MODULE_REFUSED', 'it has a section 13')
+  })
+  assert.deepEqual(after.list(), book.list())
+  assert.deepEqual(captured.lines, [])
+})
+
 test('a View that can no longer be read is reported, stays kept, and can be removed', async (t) => {
   const { book, reopen, captured, store } = await openBook(t)
   const { view } = await book.add(registration())

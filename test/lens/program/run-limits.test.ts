@@ -19,6 +19,7 @@ test('limits that a lens can see change with the version of the runtime only', (
       functionBytes: 65_536,
       nestedVariables: 1_000_000,
       branchedVariables: 16_000_000,
+      entries: 10_000,
       itemBytes: 16_777_216,
       items: 100_000,
       outputBytes: 67_108_864,
