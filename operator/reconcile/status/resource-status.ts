@@ -110,7 +110,8 @@ function factsOf<F>(
   const { generation, annotations } = resource.metadata
   const observed = error === null ? generation : resource.status?.observedGeneration
   const requested = annotations?.[requests.reconcileAt]
-  const handled = waiting === null ? requested : resource.status?.lastHandledReconcileAt
+  const isHandled = error === null && waiting === null
+  const handled = isHandled ? requested : resource.status?.lastHandledReconcileAt
   const image = plan === null ? resource.status?.image : imageOf(resource, plan)
   return {
     observedGeneration: observed ?? neverObserved,
@@ -159,7 +160,7 @@ function readiness<F>(
     const paused = pausedReady(resource, ready, state.counts)
     if (paused !== null) return { Ready: paused }
   }
-  if (error !== null) return retrying(resource, ready, error)
+  if (error !== null) return retrying(resource, ready, { error, isExpanding: facts.isExpanding })
   const reported = isWell(ready) ? withMissingSecret(ready, hold) : ready
   return { Ready: reported, ...(reconciling === null ? {} : { Reconciling: reconciling }) }
 }
@@ -182,20 +183,32 @@ function pausedReady(
   return { reason: 'Paused', message }
 }
 
+interface FailedWrite {
+  readonly error: unknown
+  readonly isExpanding: boolean
+}
+
 /** Pods may be ready and have nothing of a spec that could not be written: then nobody is to go on. */
-function retrying(resource: Resource, ready: Readiness['ready'], error: unknown): Statements {
+function retrying(
+  resource: Resource,
+  ready: Readiness['ready'],
+  { error, isExpanding }: FailedWrite,
+): Statements {
   const message =
     error instanceof ServiceError
       ? sentence(error)
       : 'A bug of the operator: see its log, and report it.'
-  const unwritten = {
-    reason: 'Pending',
-    message: `The pods are ready, but not all of this spec could be written yet: ${message}`,
-  }
-  return {
-    Ready: isWell(ready) && !wasReady(resource) ? unwritten : ready,
-    Reconciling: { reason: 'ProgressingWithRetry', message },
-  }
+  const reconciling = { reason: 'ProgressingWithRetry', message }
+  const isUnwritten = ready.reason === 'Pending' || (isWell(ready) && !wasReady(resource))
+  if (!isUnwritten) return { Ready: ready, Reconciling: reconciling }
+  const unwritten = `${standing(ready, isExpanding)} could be written yet: ${message}`
+  return { Ready: { reason: 'Pending', message: unwritten }, Reconciling: reconciling }
+}
+
+/** Where the pods stand, as the beginning of a sentence; of a StatefulSet that is not there nothing is known. */
+function standing(ready: Readiness['ready'], isExpanding: boolean): string {
+  if (isWell(ready)) return 'The pods are ready, but not all of this spec'
+  return isExpanding ? `${ready.message} Not all of this spec` : 'Not all of this spec'
 }
 
 /** Whether everything was written before, and ready, for the spec as it is now. */

@@ -1,17 +1,24 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { V1StatefulSet } from '@kubernetes/client-node'
-import type { Host } from '../../../operator/api.ts'
+import { requests } from '../../../operator/api/annotations.ts'
+import type { Generator, Host, Resource } from '../../../operator/api.ts'
 import { ownerReference } from '../../../operator/resources/names/metadata.ts'
-import { claimName } from '../../../operator/resources/names/names.ts'
+import { childNames, claimName } from '../../../operator/resources/names/names.ts'
 import { claimLabels } from '../../../operator/resources/objects/claims.ts'
 import type { KubernetesObject } from '../../../operator/runtime/client/kubernetes-object.ts'
 import { builtinTypes } from '../../../operator/runtime/client/resource-type.ts'
-import { readHost } from '../../support/resources/operator-cases.ts'
+import { readGenerator, readHost } from '../../support/resources/operator-cases.ts'
 import { type Fault, send, status } from '../support/kubernetes-server.ts'
 import { reconcileRoom } from '../support/reconcile-room.ts'
 
 const host = readHost('host-minimal')
+/** Its execution node is at a URL, which nothing waits for. */
+const url = readGenerator('generator-url')
+const generator: Generator = {
+  ...url,
+  metadata: { ...url.metadata, namespace: host.metadata.namespace },
+}
 const room = reconcileRoom(host.metadata.namespace)
 
 const objects = [
@@ -30,7 +37,7 @@ const ready = (): string => {
 }
 
 /** A Host of which everything is written and ready. */
-async function started(of: Host = host): Promise<void> {
+async function started(of: Host | Generator = host): Promise<void> {
   await room.put(of)
   await room.reconcile(of)
   await room.start(of)
@@ -129,7 +136,56 @@ test('a new resource of which nothing could be written is not observed', async (
   await room.put(host)
   await assert.rejects(room.reconcile(host))
   assert.equal(room.read<Host>('Host', 'mainnet').status?.observedGeneration, -1)
+  assert.match(
+    room.condition(host, 'Ready')?.message ?? '',
+    /^Not all of this spec could be written yet: apply services apps\/mainnet-host\S*: 500 no/,
+  )
 })
+
+/** The API server fails whoever writes a StatefulSet. */
+const failingSets: Fault = ({ method, path }, response) => {
+  if (method !== 'PATCH' || !path.includes('/statefulsets/')) return false
+  send(response, 500, status(500, 'InternalError', 'no'))
+  return true
+}
+
+for (const resource of [host, generator]) {
+  const { kind } = resource
+  const { base } = childNames(resource)
+
+  test(`Ready of a ${kind} says why a StatefulSet that was removed is not written again`, async () => {
+    await started(resource)
+    await room.remove('StatefulSet', base)
+    room.server.faults.add(failingSets)
+    await assert.rejects(room.reconcile(resource), { code: 'OPERATOR_API_FAILED' })
+    const { status: value, reason, message } = room.condition(resource, 'Ready') ?? {}
+    assert.deepEqual([value, reason], ['False', 'Pending'])
+    assert.ok(
+      message?.startsWith(
+        `Not all of this spec could be written yet: apply statefulsets apps/${base}: 500 no`,
+      ),
+      message,
+    )
+  })
+
+  test(`a request to reconcile a ${kind} is handled only once all of it is written`, async () => {
+    await started(resource)
+    room.server.faults.add(failingSets)
+    await room.edit(kind, resource.metadata.name, ({ metadata }) =>
+      Object.assign(metadata ?? {}, {
+        annotations: { [requests.rollAt]: 'now', [requests.reconcileAt]: 'now' },
+      }),
+    )
+    const handled = (): unknown =>
+      room.read<Resource & KubernetesObject>(kind, resource.metadata.name).status
+        ?.lastHandledReconcileAt
+    await assert.rejects(room.reconcile(resource), { code: 'OPERATOR_API_FAILED' })
+    assert.equal(handled(), undefined)
+    room.server.faults.clear()
+    await room.reconcile(resource)
+    assert.equal(handled(), 'now')
+  })
+}
 
 test('of a Host that is being deleted nothing is written any more', async () => {
   await started()
