@@ -130,7 +130,7 @@ export async function addMutatingPolicies(
   const paths: string[] = []
   const add = async (plural: string, name: string, object: object): Promise<void> => {
     const path = `${group}/${version}/${plural}/${name}`
-    await cluster.apply(path, { apiVersion, metadata: { name }, ...object })
+    await cluster.apply(path, { apiVersion, metadata: { name, labels: testLabels() }, ...object })
     paths.push(path)
   }
   for (const { apiGroup, plural, expression } of admissionChanges) {

@@ -26,13 +26,17 @@ const longestMs = 7_200_000
 /** A registered API that does not answer keeps every namespace from going; one of a test answers within moments. */
 const longestSilenceMs = 60_000
 
-/** An APIService keeps namespaces from going, so these come first. */
+/** An APIService keeps namespaces from going, so these come first. A cluster need not know all of them. */
 const collections = [
   '/apis/apiregistration.k8s.io/v1/apiservices',
   '/api/v1/namespaces',
   '/api/v1/persistentvolumes',
   '/apis/storage.k8s.io/v1/storageclasses',
   '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations',
+  ...['v1', 'v1beta1'].flatMap((version) => [
+    `/apis/admissionregistration.k8s.io/${version}/mutatingadmissionpolicybindings`,
+    `/apis/admissionregistration.k8s.io/${version}/mutatingadmissionpolicies`,
+  ]),
   '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings',
   '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies',
 ]
@@ -52,13 +56,16 @@ type Request = (
   method: string,
   path: string,
   options?: { readonly query?: Readonly<Record<string, string>> },
-) => Promise<{ readonly body: object }>
+) => Promise<{ readonly status: number; readonly body: object }>
 
 /** Has what was left deleted, and does not wait until it is gone; its names. */
 export async function removeLeftovers(request: Request): Promise<string[]> {
   const removed: string[] = []
   for (const collection of collections) {
-    const { body } = await request('GET', collection, { query: { labelSelector: testLabel } })
+    const { status, body } = await request('GET', collection, {
+      query: { labelSelector: testLabel },
+    })
+    if (status === 404) continue
     const { items = [] } = body as { readonly items?: readonly MadeObject[] }
     for (const { metadata } of items.filter((one) => isLeft(one, Date.now()))) {
       await request('DELETE', `${collection}/${metadata?.name}`)
