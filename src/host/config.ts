@@ -41,7 +41,7 @@ export interface HostSettings extends CommonSettings {
   readonly readyMinBlocks: number
   /** Views that are served at once. */
   readonly maxViews: number
-  /** Threads that run lenses; null for one fewer than the machine has cores. */
+  /** Threads that run lenses; null for one fewer than the machine has cores, at most four. */
   readonly lensThreads: number | null
   /** Most blocks behind its signers with which `/ready` is 200; null for any number. */
   readonly readyMaxLag: number | null
@@ -103,7 +103,7 @@ export const hostSettings: SettingsTable<HostSettings> = {
     key: 'lens.threads',
     env: 'LENS_THREADS',
     kind: integerBetween(1, 64),
-    doc: 'Threads that run lenses, all in one process of their own. If this is not set, one fewer than there are cores, and at least one.',
+    doc: 'Threads that run lenses, all in one process of their own. If this is not set, one fewer than there are cores, at least one and at most four. Each takes memory: 64 MiB of what the process may have.',
   },
   trust: {
     key: 'host.trust',

@@ -5,6 +5,7 @@ import type { Registry } from 'prom-client'
 import type { Graphql } from '../../graphql/graphql.ts'
 import type { StoreReader } from '../../store/store.ts'
 import { openViewEngine, type RowsWriter } from './engine.ts'
+import { lensMemoryBytes, lensThreadsOf } from './lens-resources.ts'
 import { openViewBook } from './view-book.ts'
 import { createViewCheck } from './view-check.ts'
 import { type HostViews, openViews } from './views.ts'
@@ -13,7 +14,7 @@ interface HostViewsOptions {
   readonly storePath: string
   /** Most Views that are served at once. */
   readonly maxViews: number
-  /** Threads that run lenses; null for one fewer than the machine has cores. */
+  /** Threads that run lenses; null for one fewer than the machine has cores, at most four. */
   readonly lensThreads: number | null
   /** As in `Ethereum__Mainnet`. */
   readonly network: string
@@ -36,9 +37,6 @@ interface OpenHostViews extends HostViews {
   close(): Promise<void>
 }
 
-/** Memory of the lens process at which it is ended: two lenses at their largest, with what runs them. */
-const lensMemoryBytes = 512 * 1024 * 1024
-
 /** Serves the Views that were kept, and those that come. */
 export function openHostViews(
   { network, storePath, maxViews, lensThreads, environment }: HostViewsOptions,
@@ -48,9 +46,9 @@ export function openHostViews(
     { network, maxViews },
     { log, reader, writer, check: createViewCheck(network) },
   )
-  const threads = lensThreads ?? Math.max(1, availableParallelism() - 1)
+  const threads = lensThreadsOf(lensThreads, availableParallelism())
   const engine = openViewEngine(
-    { storePath, network, threads, memoryBytes: lensMemoryBytes, environment },
+    { storePath, network, threads, memoryBytes: lensMemoryBytes(threads), environment },
     { log, registry, reader, writer },
   )
   engine.onRows(graphql.notifyRows)
