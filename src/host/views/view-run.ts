@@ -34,7 +34,7 @@ import type { HostedView } from './hosted-view.ts'
 import { createPace, type Pace } from './pace.ts'
 import type { ViewFailure, ViewState } from './view-engine.ts'
 import { encodeViewRecord, readViewRecord, viewRecordName } from './view-record.ts'
-import { backlogOf, isLagging, nextWork, type Work, type WorkFacts } from './view-work.ts'
+import { backlogOf, nextWork, stateName, type Work, type WorkFacts } from './view-work.ts'
 
 interface ViewRunParts {
   readonly log: Logger
@@ -68,7 +68,7 @@ const quarantineAfter = 20
 const maxRestored = 1_000
 const trouble = { minMs: 1_000, maxMs: 60_000 }
 /** After limits in a row: what takes all the time that it is given leaves most of it to others. */
-const limitPause = { minMs: 4_000, maxMs: 120_000 }
+const limitPause = { minMs: 15_000, maxMs: 600_000 }
 
 interface State {
   readonly view: HostedView
@@ -207,11 +207,16 @@ function begin(state: State, snapshot: Snapshot, visible: HeightRanges): void {
   for (;;) {
     const work = nextWork(factsOf(state, snapshot, visible), state.pace.batch())
     if (work === null) return
-    const most = work.priority === 'live' ? maxJobs + 1 : maxJobs
-    if (state.running.size >= most) return
+    if (state.running.size >= mostJobs(state, work)) return
     for (const height of work.heights) state.underWay.add(height)
     track(state, run(state, work))
   }
+}
+
+/** What has not computed a block yet may never do so: it shows that first. */
+function mostJobs({ pace }: State, { priority }: Work): number {
+  if (pace.costMs() === null) return 1
+  return priority === 'live' ? maxJobs + 1 : maxJobs
 }
 
 async function run(state: State, work: Work): Promise<void> {
@@ -280,6 +285,7 @@ async function failed(state: State, work: Work, error: unknown): Promise<void> {
   const [height] = work.heights
   if (work.heights.length > 1 || height === undefined) {
     state.pace.alone()
+    if (error.code !== 'LENS_PROCESS_DIED') pauseAtLimit(state, 1)
     return
   }
   await storeFailure(state, work.priority, height, error)
@@ -304,8 +310,12 @@ async function storeFailure(
   if (stored.length === 0) return
   dueAt.set(height, parts.nowMs() + retryDelayMs(failure))
   await countFailure(state, stage, failure, height)
-  const pauseMs = backoffMs(limitPause, state.failuresInRow, Math.random())
-  state.pausedUntilMs = parts.nowMs() + pauseMs
+  pauseAtLimit(state, state.failuresInRow)
+}
+
+function pauseAtLimit(state: State, failures: number): void {
+  const pauseMs = backoffMs(limitPause, failures, Math.random())
+  state.pausedUntilMs = state.parts.nowMs() + pauseMs
 }
 
 async function countFailure(
@@ -366,7 +376,8 @@ function stateOf(state: State, snapshot: Snapshot, visible: HeightRanges): ViewS
   const failures = snapshot.viewFailures(slot)
   const blocksFailed = countHeights(failures)
   const isWaiting = !state.isReady || (done.length === 0 && blocksFailed === 0)
-  const name = nameOf(state, { backlog, isWaiting, blocksFailed })
+  const isQuarantined = state.quarantine !== null
+  const name = stateName({ isQuarantined, isWaiting, backlog, blocksFailed })
   return {
     name,
     ...snapshot.viewSize(slot),
@@ -377,23 +388,4 @@ function stateOf(state: State, snapshot: Snapshot, visible: HeightRanges): ViewS
     costMs: state.pace.costMs(),
     failure: state.quarantine ?? state.trouble ?? (blocksFailed > 0 ? state.lastFailure : null),
   }
-}
-
-function nameOf(
-  { quarantine }: State,
-  {
-    backlog,
-    isWaiting,
-    blocksFailed,
-  }: {
-    readonly backlog: ReturnType<typeof backlogOf>
-    readonly isWaiting: boolean
-    readonly blocksFailed: number
-  },
-): ViewState['name'] {
-  if (quarantine !== null) return 'quarantined'
-  if (isWaiting) return 'waiting'
-  if (isLagging(backlog)) return 'lagging'
-  if (backlog.backfill > 0) return 'backfilling'
-  return blocksFailed > 0 ? 'failed' : 'live'
 }

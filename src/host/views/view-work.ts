@@ -1,4 +1,4 @@
-/** Which blocks a View does next. Pure. */
+/** Which blocks a View does next, and how it stands by what is left. Pure. */
 import {
   clipHeights,
   countHeights,
@@ -7,6 +7,7 @@ import {
   subtractHeights,
   uniteHeights,
 } from '../../primitives/height-ranges.ts'
+import type { ViewStateName } from '../../service/contract.ts'
 import type { Snapshot } from '../../store/store.ts'
 
 /** What is known when a View looks for work. */
@@ -76,4 +77,23 @@ function newest(ranges: HeightRanges, limit: number): number[] {
     heights.push(height)
   }
   return heights
+}
+
+/** What a View is called by how it stands. */
+export function stateName({
+  isQuarantined,
+  isWaiting,
+  backlog,
+  blocksFailed,
+}: {
+  readonly isQuarantined: boolean
+  readonly isWaiting: boolean
+  readonly backlog: Backlog
+  readonly blocksFailed: number
+}): ViewStateName {
+  if (isQuarantined) return 'quarantined'
+  if (isWaiting) return 'waiting'
+  if (isLagging(backlog)) return 'lagging'
+  if (backlog.backfill > 0) return 'backfilling'
+  return blocksFailed > 0 ? 'failed' : 'live'
 }
