@@ -33,7 +33,7 @@ import {
 } from './plan/query-document.ts'
 import { isRequestErrors, type RequestErrors, readableError } from './plan/request-errors.ts'
 import { createCidCache } from './rows/block-cids.ts'
-import { createMissingRows } from './rows/missing-rows.ts'
+import { createMissingRows, type IncompleteView } from './rows/missing-rows.ts'
 import { createOpenedViews } from './rows/opened-views.ts'
 import { createSchemaKeeper, type SchemaKeeper, type ServedSchema } from './served-schema.ts'
 
@@ -64,6 +64,8 @@ export interface GraphqlRequest {
 export interface GraphqlResult {
   /** JSON text in pieces; joined, they are the object. */
   readonly data: readonly string[] | null
+  /** Where the data lacks rows of Views. */
+  readonly extensions?: { readonly views: readonly IncompleteView[] }
   readonly errors?: readonly GraphQLError[]
 }
 
@@ -226,9 +228,7 @@ async function answer(
   try {
     if (scheduler.isBusy()) await budget.yieldThread()
     const found = await run(serving(engine), request, demand, budget)
-    return isRequestErrors(found)
-      ? finish('refused', failed(found))
-      : finish('ok', { data: found.data })
+    return isRequestErrors(found) ? finish('refused', failed(found)) : finish('ok', found)
   } catch (error) {
     return error instanceof GraphQLError
       ? finish('refused', failed([error]))
@@ -241,8 +241,10 @@ const failed = (errors: RequestErrors): GraphqlResult => ({
   errors: errors.map(readableError),
 })
 
-/** The data of an answer, or the errors of the request. */
-type Found = { readonly data: readonly string[] } | RequestErrors
+/** An answer, or the errors of the request. */
+type Found = Answer | RequestErrors
+
+type Answer = GraphqlResult & { readonly data: readonly string[] }
 
 async function run(
   engine: ServingEngine,
@@ -262,11 +264,11 @@ async function run(
   const plan = planFor(engine, operation, variables)
   await budget.yieldIfDue()
   if (!query.isStandardIntrospection) {
-    return { data: await execute(engine, plan, variables, demand, budget) }
+    return await execute(engine, plan, variables, demand, budget)
   }
   const known = engine.standardAnswers.get(engine.schema)
   for (const { length } of known ?? []) budget.addBytes(length)
-  const data = known ?? (await execute(engine, plan, variables, demand, budget))
+  const data = known ?? (await execute(engine, plan, variables, demand, budget)).data
   engine.standardAnswers.set(engine.schema, data)
   return { data }
 }
@@ -277,7 +279,7 @@ async function execute(
   variables: Variables,
   { window }: Demand,
   budget: QueryBudget,
-): Promise<readonly string[]> {
+): Promise<Answer> {
   const snapshot = reader.snapshot()
   try {
     const session = {
@@ -288,7 +290,12 @@ async function execute(
       opened: createOpenedViews(budget),
       missing: window === allHeights ? createMissingRows(snapshot) : null,
     }
-    return await executePlan({ session, catalog, variables, window, known: [] }, plan, schema)
+    const run = { session, catalog, variables, window, known: [] }
+    const data = await executePlan(run, plan, schema)
+    const views = session.missing?.incomplete() ?? []
+    if (views.length === 0) return { data }
+    budget.addBytes(JSON.stringify(views).length)
+    return { data, extensions: { views } }
   } finally {
     snapshot.release()
   }

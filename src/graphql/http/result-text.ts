@@ -12,12 +12,15 @@ const pieceLength = 64 * 1024
  * with the length of each.
  */
 export function resultPieces(
-  { data, errors }: GraphqlResult,
+  { data, extensions, errors }: GraphqlResult,
   onTaken: (length: number) => void = () => undefined,
 ): Generator<string> {
-  const end = errors === undefined ? '}' : `,"errors":${JSON.stringify(errors)}}`
-  return piecesOf(['{"data":', ...(data ?? ['null']), end].reverse(), onTaken)
+  const rest = `${member('extensions', extensions)}${member('errors', errors)}}`
+  return piecesOf(['{"data":', ...(data ?? ['null']), rest].reverse(), onTaken)
 }
+
+const member = (name: string, value: unknown): string =>
+  value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`
 
 /** The pieces of texts, the last of them first. */
 function* piecesOf(texts: string[], onTaken: (length: number) => void): Generator<string> {

@@ -1,8 +1,12 @@
 /** Which stored blocks the Views of a request have no rows of, because they were not computed yet or failed. */
 import {
+  allHeights,
+  countHeights,
+  type HeightRange,
   type HeightRanges,
   intersectHeights,
   subtractHeights,
+  uniteHeights,
 } from '../../primitives/height-ranges.ts'
 import type { Snapshot } from '../../store/store.ts'
 
@@ -12,23 +16,72 @@ interface MissingBlocks {
   readonly failed: HeightRanges
 }
 
+/** What an answer lacks of a View. Heights are ranges with both ends included, lowest first, at most 100. */
+export interface IncompleteView {
+  /** As it is served. */
+  readonly name: string
+  /** Stored blocks that are not computed and did not fail. */
+  readonly blocksLeft: number
+  readonly blocksFailed: number
+  readonly left: readonly Range[]
+  readonly failed: readonly Range[]
+}
+
+interface Range {
+  readonly from: number
+  readonly to: number
+}
+
+/** Ranges that an answer names of each kind. */
+const maxRanges = 100
+
 /** What the Views of one request lack; worked out once for each View. */
 export interface MissingRows {
   /** Of all stored blocks, by the slot of the View. */
   of(slot: number): MissingBlocks
+  /** Notes that the answer may be about these heights of a View. */
+  note(view: { readonly name: string; readonly slot: number }, heights: HeightRanges): void
+  /** The Views that lack blocks among the heights noted, in the order in which they were. */
+  incomplete(): readonly IncompleteView[]
 }
 
 /** Nothing is read before a View is asked about. */
 export function createMissingRows(snapshot: Snapshot): MissingRows {
   const known = new Map<number, MissingBlocks>()
+  const noted = new Map<number, { readonly name: string; readonly heights: HeightRanges }>()
+  const of = (slot: number): MissingBlocks => {
+    const blocks = known.get(slot) ?? missingOf(snapshot, slot)
+    known.set(slot, blocks)
+    return blocks
+  }
   return {
-    of(slot) {
-      const blocks = known.get(slot) ?? missingOf(snapshot, slot)
-      known.set(slot, blocks)
-      return blocks
+    of,
+    note({ name, slot }, more) {
+      const before = noted.get(slot)?.heights ?? []
+      if (before === allHeights) return
+      const heights = more === allHeights ? more : uniteHeights([...before, ...more])
+      noted.set(slot, { name, heights })
+    },
+    incomplete() {
+      const views = [...noted].map(([slot, { name, heights }]) => within(name, of(slot), heights))
+      return views.filter(({ blocksLeft, blocksFailed }) => blocksLeft + blocksFailed > 0)
     },
   }
 }
+
+function within(name: string, blocks: MissingBlocks, heights: HeightRanges): IncompleteView {
+  const left = intersectHeights(blocks.notDone, heights)
+  const failed = intersectHeights(blocks.failed, heights)
+  return {
+    name,
+    blocksLeft: countHeights(left),
+    blocksFailed: countHeights(failed),
+    left: left.slice(0, maxRanges).map(toRange),
+    failed: failed.slice(0, maxRanges).map(toRange),
+  }
+}
+
+const toRange = ([from, to]: HeightRange): Range => ({ from, to })
 
 function missingOf(snapshot: Snapshot, slot: number): MissingBlocks {
   const range = snapshot.range()

@@ -1,6 +1,6 @@
 /**
  * Whether a View has the rows of all blocks that a condition may be about. Who names blocks that it has not is
- * refused, as an empty answer would say that those blocks have no rows.
+ * refused, as an empty answer would say that those blocks have no rows. Answers about ranges say what they lack.
  */
 import {
   allHeights,
@@ -24,7 +24,10 @@ interface Reach {
   readonly isNamed: boolean
 }
 
-/** Throws GraphQLError where the condition names stored blocks of which the View has no rows. */
+/**
+ * Throws GraphQLError where the condition names stored blocks of which the View has no rows; notes in the session
+ * which blocks it may be about where it names none.
+ */
 export async function checkCoverage(
   session: Session,
   entity: Entity,
@@ -37,9 +40,12 @@ export async function checkCoverage(
   if (ranges === 0) return
   await charge(session, Math.ceil(ranges / rangesPerDocument))
   const { heights, isNamed } = await reachOf(session, entity, condition)
+  if (!isNamed && countHeights(heights) !== 1) {
+    session.missing?.note(view, heights)
+    return
+  }
   const [failed] = intersectHeights(missing.failed, heights)
   const [notDone] = intersectHeights(missing.notDone, heights)
-  if (!isNamed && countHeights(heights) !== 1) return
   if (failed !== undefined) throw failedBlock(view.name, failed[0])
   if (notDone !== undefined) throw notComputed(view.name, notDone[0])
 }

@@ -116,7 +116,8 @@ test('a View has a tab from the first visit after it came, and its query is vali
   for (const [index, { query }] of tabs.entries()) {
     assert.match(query, /_blockNumber\n {4}from\n {4}more\n/)
     const name = views[index]?.name ?? ''
-    assert.deepEqual(await api.ask(query), { status: 200, body: { data: { [name]: [] } } })
+    const answer = { status: 200, body: { data: { [name]: [] } } }
+    assert.partialDeepStrictEqual(await api.ask(query), answer)
   }
 })
 
