@@ -20,7 +20,7 @@ import { observedName } from './observe/observed-name.ts'
 import { previousMessage } from './statements/conditions.ts'
 import { isPassing, problemOfSpec } from './statements/problem.ts'
 import { nothingFound } from './status/findings.ts'
-import { stepsOf } from './steps.ts'
+import { ownStrayPods, stepsOf } from './steps.ts'
 import { patchStatus } from './summary.ts'
 
 /** The reconcile of one kind. */
@@ -85,6 +85,7 @@ async function reconcileSpec<R extends Resource, F>(
   try {
     registerHealthTargets(parts, resource, logic.occasion?.(resource) ?? '')
     expectRead(context)
+    context.findings = { ...context.findings, refusal: await ownStrayPods(context) }
     await runSteps(context, await evaluateResource(context, context.memory.inputs))
   } catch (error) {
     // What failed may have changed what was fetched.
@@ -114,6 +115,8 @@ async function runSteps<R extends Resource, F>(
   }
   context.memory.inputs = evaluated.inputs
   context.memory.refusedGrowth = evaluated.refusedGrowth
+  const { refusal, problem } = evaluated
+  if (refusal !== null && problem === null) throw refusal
 }
 
 /** What may not be listed looks empty; what is in other namespaces than these does not matter here. */

@@ -73,24 +73,43 @@ async function reportPaused<R extends Resource, F>(
 }
 
 /**
- * Pods without a StatefulSet, or about to be, are deleted with the resource also while something else stops it. With a
+ * Pods about to be without a StatefulSet are deleted with the resource also while something else stops it. With a
  * lost claim that comes after the StatefulSet is gone: it would make an empty claim as soon as a pod changes.
  */
 async function ownPods<R extends Resource, F>(
   context: ReconcileContext<R, F>,
   evaluated: Evaluated<F>,
 ): Promise<StepResult<F>> {
-  if (evaluated.problem?.reason === 'KeysClaimMissing') return proceed
-  await writePodOwners(context, evaluated.state, evaluated.plan.isGrowing)
-  return proceed
+  const { problem, state, plan } = evaluated
+  if (problem?.reason === 'KeysClaimMissing' || isSetGone(state)) return proceed
+  const refusal = await writePodOwners(context, state, plan.isGrowing)
+  return { ...proceed, found: { refusal } }
+}
+
+/**
+ * The same for pods whose StatefulSet is gone already, or goes: also where the resource cannot be evaluated. Returns
+ * how that was forbidden; null where it was not.
+ */
+export async function ownStrayPods<R extends Resource, F>(
+  context: ReconcileContext<R, F>,
+): Promise<unknown> {
+  const { parts, resource } = context
+  const state = observeState(parts, resource)
+  if (resource.spec.paused || !isSetGone(state)) return null
+  return await writePodOwners(context, state, false)
+}
+
+function isSetGone({ set, isSetTerminating }: ObservedState): boolean {
+  return set === null || isSetTerminating
 }
 
 async function writePodOwners<R extends Resource, F>(
   { resource, parts, run }: ReconcileContext<R, F>,
   state: ObservedState,
   isSetBeingRemoved: boolean,
-): Promise<void> {
-  await applyPodOwners(parts, resource, podOwnerChanges(resource, state, isSetBeingRemoved), run)
+): Promise<unknown> {
+  const changes = podOwnerChanges(resource, state, isSetBeingRemoved)
+  return await applyPodOwners(parts, resource, changes, run)
 }
 
 /** What is stopped is left as it is; it is still deleted with the resource or kept, as the spec says. */
@@ -191,11 +210,12 @@ async function restartPod<R extends Resource, F>(
   { inputs: { keyring } }: Evaluated<F>,
 ): Promise<StepResult<F>> {
   const { resource, parts, run } = context
-  await restartKeyless(parts, resource, { state: currentState(context), keyring }, run)
+  const keyless = { state: currentState(context), keyring }
+  const forbidden = await restartKeyless(parts, resource, keyless, run)
   if (resource.spec.storage.restartToResize) {
     await restartToResize(parts, resource, currentState(context), run)
   }
-  return stop
+  return { ...stop, found: forbidden === null ? {} : { refusal: forbidden } }
 }
 
 function currentState<R extends Resource, F>({

@@ -11,20 +11,23 @@ import type { ReconcileParts } from './reconcile-parts.ts'
 
 /**
  * Writes what differs. A pod may be gone or another one by now, and what refuses this must not hide what else is to be
- * said of the resource: where it fails it is logged, and tried again by the next reconcile.
+ * said of the resource: where it fails it is logged, and tried again by the next reconcile. Returns how it was
+ * forbidden; null where it was not.
  */
 export async function applyPodOwners<R extends Resource>(
   parts: Pick<ReconcileParts<R>, 'api'>,
   resource: R,
   { own, release }: PodOwnerChanges,
   run: ReconcileRun,
-): Promise<void> {
-  for (const pod of own) {
-    await applyOwners(parts, resource, { pod, ownerReferences: [ownerReference(resource)] }, run)
-  }
-  for (const pod of release) {
-    await applyOwners(parts, resource, { pod, ownerReferences: [] }, run)
-  }
+): Promise<unknown> {
+  const changes = [
+    ...own.map((pod) => ({ pod, ownerReferences: [ownerReference(resource)] })),
+    ...release.map((pod) => ({ pod, ownerReferences: [] })),
+  ]
+  let refusal: unknown = null
+  for (const change of changes)
+    refusal = (await applyOwners(parts, resource, change, run)) ?? refusal
+  return refusal
 }
 
 interface PodOwners {
@@ -38,15 +41,17 @@ async function applyOwners<R extends Resource>(
   { metadata: { namespace } }: R,
   { pod: { name, uid }, ownerReferences }: PodOwners,
   { signal, log }: ReconcileRun,
-): Promise<void> {
+): Promise<unknown> {
   const metadata = { name, namespace, uid, ownerReferences }
   const object = { apiVersion: 'v1', kind: 'Pod', metadata } as KubernetesObject
   try {
     await api.apply(builtinTypes.Pod, object, { signal })
     log.info({ pod: name, isOwned: ownerReferences.length > 0 }, 'owner of a pod written')
+    return null
   } catch (error) {
     if (signal.aborted || hasCode(error, 'OPERATOR_FENCED')) throw error
     const isGone = hasCode(error, 'OPERATOR_API_CONFLICT', 'OPERATOR_API_INVALID')
     log[isGone ? 'debug' : 'warn']({ err: error, pod: name }, 'owner of a pod not written')
+    return hasCode(error, 'OPERATOR_API_FORBIDDEN') ? error : null
   }
 }

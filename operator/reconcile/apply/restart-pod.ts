@@ -25,21 +25,22 @@ export async function restartToResize<R extends Resource>(
   await restartPod(parts, resource, { pod: restart.pod, why }, run)
 }
 
-/** Restarts a pod that began without its key. Without the right to, its own message says what to do. */
+/** Restarts a pod that began without its key. Returns how that was forbidden; null where it was not. */
 export async function restartKeyless<R extends Resource>(
   parts: ReconcileParts<R>,
   resource: R,
   { state, keyring }: { readonly state: ObservedState; readonly keyring: Keyring },
   run: ReconcileRun,
-): Promise<void> {
+): Promise<unknown> {
   const pod = keylessPod(resource, state, keyring)
-  if (pod === null) return
+  if (pod === null) return null
   const why = 'since it was created before its key was in the keyring Secret'
   try {
     await restartPod(parts, resource, { pod, why }, run)
+    return null
   } catch (error) {
     if (!hasCode(error, 'OPERATOR_API_FORBIDDEN')) throw error
-    run.log.warn({ err: error, pod: pod.name }, 'a pod without its key may not be deleted')
+    return error
   }
 }
 

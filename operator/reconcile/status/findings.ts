@@ -18,6 +18,8 @@ export interface Findings<F> {
   readonly problem: Problem | null
   /** What a step failed with that is tried again. */
   readonly error: unknown
+  /** How a change of a pod was forbidden that nothing else waits for; reported where nothing else stops the resource. */
+  readonly refusal: unknown
   /** While paused: changes that wait. */
   readonly waiting: readonly string[] | null
   readonly hold: Statement<ReasonOf<'Ready'>> | null
@@ -41,6 +43,7 @@ export function nothingFound<F>({
     failedCreate: null,
     problem: null,
     error: null,
+    refusal: null,
     waiting: null,
     hold: null,
     isHeld: false,

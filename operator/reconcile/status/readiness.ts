@@ -21,6 +21,7 @@ import {
   outdatedReplicas,
   type SetCounts,
 } from '../observe/set-counts.ts'
+import { isOwnedBy } from '../statements/ownership.ts'
 import type { Statement } from '../statements/problem.ts'
 import { withoutStop } from '../statements/sentences.ts'
 import { restingStatement } from './suspended.ts'
@@ -55,8 +56,9 @@ export interface Readiness {
 export function readinessOf(resource: Resource, facts: ReadinessFacts): Readiness {
   const { set, storage, isExpanding } = facts
   if (set === null && resource.spec.paused) {
-    const message =
-      'There is no StatefulSet, and none is made while spec.paused is true; see Paused.'
+    const none = 'There is no StatefulSet, and none is made while spec.paused is true; see Paused.'
+    const hasStray = facts.pods.some(({ owners }) => !isOwnedBy(resource, owners))
+    const message = hasStray ? `${none} Its pods run on, and stay if it is deleted.` : none
     return { ready: { reason: 'Paused', message }, reconciling: null }
   }
   if (set === null || !isObserved(set)) {

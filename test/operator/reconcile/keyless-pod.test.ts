@@ -53,7 +53,7 @@ test('it is not created again within half a minute, nor for another failure', as
   assert.deepEqual(room.writes(), [])
 })
 
-test('of a paused Host, and without the right to, no pod is deleted, and nothing stalls', async () => {
+test('of a paused Host no pod is deleted, and without the right to it says Forbidden', async () => {
   await failing(isDirectory)
   await room.put({ ...room.read('Host', 'mainnet'), ...{ spec: { ...host.spec, paused: true } } })
   await room.reconcile(host)
@@ -69,5 +69,5 @@ test('of a paused Host, and without the right to, no pod is deleted, and nothing
     return true
   })
   await room.reconcile(host)
-  assert.equal(room.condition(host, 'Stalled'), undefined)
+  assert.equal(room.condition(host, 'Stalled')?.reason, 'Forbidden')
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { V1StatefulSet } from '@kubernetes/client-node'
+import type { V1Pod, V1StatefulSet } from '@kubernetes/client-node'
 import { requests } from '../../../operator/api/annotations.ts'
 import type { Generator, Host, Resource } from '../../../operator/api.ts'
 import { ownerReference } from '../../../operator/resources/names/metadata.ts'
@@ -166,6 +166,54 @@ for (const resource of [host, generator]) {
       ),
       message,
     )
+  })
+
+  const ownersOfPod = (): unknown[] =>
+    (room.read<V1Pod & KubernetesObject>('Pod', `${base}-0`).metadata?.ownerReferences ?? []).map(
+      ({ uid }) => uid,
+    )
+
+  test(`pods without a StatefulSet get the ${kind} as owner also where it cannot be evaluated`, async () => {
+    await started(resource)
+    await room.remove('StatefulSet', base)
+    room.restart()
+    room.server.faults.add(({ method, path }, response) => {
+      if (method !== 'GET' || !path.includes('/secrets/')) return false
+      send(response, 500, status(500, 'InternalError', 'no'))
+      return true
+    })
+    await assert.rejects(room.reconcile(resource))
+    assert.deepEqual(ownersOfPod(), [resource.metadata.uid])
+  })
+
+  test(`a ${kind} whose pods may not be given an owner is written, and says Forbidden`, async () => {
+    await started(resource)
+    await room.remove('StatefulSet', base)
+    const refusing: Fault = ({ method, path }, response) => {
+      if (method !== 'PATCH' || !path.includes('/pods/')) return false
+      send(response, 403, status(403, 'Forbidden', 'no'))
+      return true
+    }
+    room.server.faults.add(refusing)
+    assert.equal((await room.reconcile(resource)).isTerminal, true)
+    assert.equal(room.condition(resource, 'Stalled')?.reason, 'Forbidden')
+    assert.ok(room.writes().includes(`PATCH statefulsets ${base}`))
+    room.server.faults.clear()
+    await room.remove('StatefulSet', base)
+    await room.reconcile(resource)
+    assert.equal(room.condition(resource, 'Stalled'), undefined)
+    assert.deepEqual(ownersOfPod(), [resource.metadata.uid])
+  })
+
+  test(`a paused ${kind} without a StatefulSet says that its pods stay`, async () => {
+    await started(resource)
+    await room.remove('StatefulSet', base)
+    await room.edit<Resource & KubernetesObject>(kind, resource.metadata.name, ({ spec }) =>
+      Object.assign(spec, { paused: true }),
+    )
+    await room.reconcile(resource)
+    assert.match(room.condition(resource, 'Ready')?.message ?? '', /stay if it is deleted\.$/)
+    assert.deepEqual(ownersOfPod(), [])
   })
 
   test(`a request to reconcile a ${kind} is handled only once all of it is written`, async () => {
