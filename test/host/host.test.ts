@@ -74,7 +74,7 @@ test('the life of a Host', async (t) => {
       await t.test('answers queries on the API port and on the playground’s', async () => {
         const { apiPort, playgroundPort } = await host.opened
         const page = await fetch(`http://127.0.0.1:${playgroundPort}/`)
-        assert.match(await page.text(), /<div id="playground">/)
+        assert.match(await page.text(), /<div id="playground"/)
         const asked = { method: 'POST', body: '{"query":"{ Block(limit: 1) { number } }"}' }
         for (const port of [apiPort, playgroundPort]) {
           const answer = await fetch(`http://127.0.0.1:${port}/api/v0/graphql`, asked)
