@@ -12,6 +12,7 @@ import { parseViewID } from '../../views/view-id.ts'
 import { decodeView } from '../../views/wire.ts'
 import type { Writer } from '../apply/writer.ts'
 import { type HostedView, isHosted, type KeptView } from './hosted-view.ts'
+import { createInTurn } from './in-turn.ts'
 
 interface ViewBookOptions {
   /** As in `Ethereum__Mainnet`. */
@@ -69,8 +70,6 @@ interface BookState extends ViewBookParts {
   readonly options: ViewBookOptions
   record: BookRecord
   readonly views: Map<string, KeptView>
-  /** The change before the next one. */
-  last: Promise<unknown>
 }
 
 const bookName = 'views'
@@ -84,27 +83,21 @@ export function openViewBook(options: ViewBookOptions, parts: ViewBookParts): Vi
     options,
     record: readBook(parts.reader),
     views: new Map(),
-    last: Promise.resolve(),
   }
   for (const entry of state.record.views) {
     const view = readEntry(state, entry)
     if (view !== null) state.views.set(entry.id, view)
   }
+  // Each change begins with what the one before has written.
+  const inTurn = createInTurn()
   return {
     list: () => [...state.views.values()],
     find: (id) => findView(state, id),
-    add: (registration) => inTurn(state, () => addView(state, registration)),
-    remove: (id) => inTurn(state, () => removeView(state, id)),
+    add: (registration) => inTurn(() => addView(state, registration)),
+    remove: (id) => inTurn(() => removeView(state, id)),
     removedSlots: () => state.record.removedSlots,
-    cleared: (slot) => inTurn(state, () => forgetSlot(state, slot)),
+    cleared: (slot) => inTurn(() => forgetSlot(state, slot)),
   }
-}
-
-/** One change after the other: each begins with what the one before has written. */
-function inTurn<T>(state: BookState, change: () => Promise<T>): Promise<T> {
-  const done = state.last.then(change)
-  state.last = done.catch(() => undefined)
-  return done
 }
 
 function findView({ views }: BookState, text: string): KeptView | undefined {

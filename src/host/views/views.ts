@@ -4,6 +4,7 @@ import type { HeightRanges } from '../../primitives/height-ranges.ts'
 import type { ViewHealthReport } from '../../service/contract.ts'
 import type { Registration } from '../../views/registration.ts'
 import { type HostedView, isHosted, type KeptView } from './hosted-view.ts'
+import { createInTurn } from './in-turn.ts'
 import type { ViewBook } from './view-book.ts'
 import type { ViewEngine, ViewFailure, ViewState } from './view-engine.ts'
 
@@ -71,13 +72,8 @@ export interface HostViews {
 /** Serves the Views that are kept, and removes the rows that removed ones left behind. */
 export function openViews(parts: ViewsParts): HostViews {
   const { book, engine, log } = parts
-  let last: Promise<unknown> = Promise.resolve()
-  /** One change after the other: a View that is posted again while it ends begins when it has. */
-  const inTurn = <T>(change: () => Promise<T>): Promise<T> => {
-    const done = last.then(change)
-    last = done.catch(() => undefined)
-    return done
-  }
+  // A View that is posted again while it ends begins when it has.
+  const inTurn = createInTurn()
   const publish = (): void => parts.setViews(book.list().filter(isHosted))
   for (const view of book.list().filter(isHosted)) engine.serve(view)
   publish()
