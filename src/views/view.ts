@@ -42,7 +42,7 @@ export const viewLimits: {
 
 /** The arguments of a lens as an object, null where there are none, undefined where they are no object. */
 export function lensArguments(args: string): Readonly<Record<string, unknown>> | null | undefined {
-  if (args.trim() === '') return null
+  if (args === '') return null
   try {
     const value: unknown = JSON.parse(args)
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)

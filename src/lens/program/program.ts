@@ -4,6 +4,7 @@
  */
 import { ServiceError } from '../../errors.ts'
 import type { Feed } from '../../views/row-type.ts'
+import { lensArguments } from '../../views/view.ts'
 import { checkAbi } from '../abi-check.ts'
 import { checkModule } from '../module-check.ts'
 import { probeFeed } from './feed-probe.ts'
@@ -88,24 +89,14 @@ function compileModule(place: number, wasm: Uint8Array<ArrayBuffer>): WebAssembl
 
 /** The text as it is, or nothing where the object is empty: lenses are not asked to take that. */
 function checkArguments(place: number, args: string): string {
-  if (args === '') return ''
-  const value = parseJson(args)
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return Object.keys(value).length === 0 ? '' : args
+  const value = lensArguments(args)
+  if (value !== undefined) return Object.keys(value ?? {}).length === 0 ? '' : args
   throw lensError(
     'LENS_ARGUMENTS_REFUSED',
     place,
     'has arguments that are no JSON object',
     'Write them as {"name": value}, or leave them empty.',
   )
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 interface Run {
