@@ -5,7 +5,6 @@ import { parseRowType, type RowType } from './row-type.ts'
 import { lensArguments, type View } from './view.ts'
 import { viewIDs } from './view-id.ts'
 import { checkMaterializable, parseViewQuery, type ViewQuery } from './view-query.ts'
-import { decodeView } from './wire.ts'
 
 /** Wire bytes as somebody registered them. */
 export interface Registration {
@@ -47,17 +46,18 @@ export interface RegisteredView extends Registration, ViewFacts {
 }
 
 /**
- * Reads a registration for a Host of `network`, as in `Ethereum__Mainnet`; `known` is what was kept of it.
- * @throws ServiceError `VIEWS_WIRE_MALFORMED`, `VIEWS_TOO_LARGE`, `VIEWS_SDL_INVALID`, `VIEWS_QUERY_INVALID` or
- *   `VIEWS_ARGUMENTS_INVALID`, with the place and what is accepted there.
+ * Reads a registration for a Host of `network`, as in `Ethereum__Mainnet`. `view` is what `decodeView` made of its
+ * wire bytes, `known` what was kept of it.
+ * @throws ServiceError `VIEWS_SDL_INVALID`, `VIEWS_QUERY_INVALID` or `VIEWS_ARGUMENTS_INVALID`, with the place and what
+ *   is accepted there.
  */
 export function readRegistration(
   registration: Registration,
+  view: View,
   network: string,
   known: ViewFacts | null = null,
 ): RegisteredView {
   const { sender, registeredAt, wire } = registration
-  const view = decodeView(wire)
   const rowType = parseRowType(view.sdl)
   const query = parseViewQuery(view.query, network)
   for (const [index, { args }] of view.lenses.entries()) checkArguments(args, index + 1)

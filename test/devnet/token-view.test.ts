@@ -6,6 +6,7 @@ import { createViewSelector } from '../../src/graphql/selection/view-selection.t
 import { readViewRequest } from '../../src/host/views/view-request.ts'
 import { openHttpServer } from '../../src/service/health/http-server.ts'
 import { readRegistration } from '../../src/views/registration.ts'
+import { decodeView } from '../../src/views/wire.ts'
 import { captureLog } from '../support/captured-log.ts'
 
 const token = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
@@ -37,7 +38,8 @@ test('the View that npm start posts is one that a Host accepts', async (t) => {
   const { url, posted } = await openPosted(t, 201)
   await postTokenView({ hostUrl: url, adminToken: 'admin', token }, t.signal)
   assert.equal(posted[0]?.token, 'Bearer admin')
-  const view = readRegistration(readViewRequest(posted[0]?.body), 'Local__Devnet')
+  const registration = readViewRequest(posted[0]?.body)
+  const view = readRegistration(registration, decodeView(registration.wire), 'Local__Devnet')
   assert.deepEqual([view.rowType.name, view.rowType.materialized], ['TokenTransfer', true])
   assert.ok(view.query !== null)
   createViewSelector('Local__Devnet').compile(view.query)

@@ -36,7 +36,7 @@ export interface ViewBook {
   find(id: string): KeptView | undefined
   /**
    * Keeps a View; one that is here already stays as it is.
-   * @throws ServiceError what `readRegistration` and `check` throw, or `HOST_VIEWS_FULL`.
+   * @throws ServiceError what `decodeView`, `readRegistration` and `check` throw, or `HOST_VIEWS_FULL`.
    */
   add(registration: Registration): Promise<{ readonly view: KeptView; readonly isNew: boolean }>
   /** Forgets a View, also one that cannot be read; undefined where there is none. */
@@ -108,14 +108,15 @@ function findView({ views }: BookState, text: string): KeptView | undefined {
 }
 
 async function addView(state: BookState, registration: Registration): ReturnType<ViewBook['add']> {
-  const read = readRegistration(registration, state.options.network)
+  const source = decodeView(registration.wire)
+  const read = readRegistration(registration, source, state.options.network)
   const known = state.views.get(read.id)
   if (known !== undefined) return { view: known, isNew: false }
   const { record } = state
   checkRoom(state, read)
   const place = read.query === null ? null : placeFor(state, read.id, read)
   const view = { ...read, ...place } as KeptView
-  state.check(view, decodeView(registration.wire))
+  state.check(view, source)
   const { id, address, lenses, sender, registeredAt } = read
   await state.writer.putRecord(wireName(id), new Uint8Array(registration.wire))
   await writeBook(state, {
@@ -194,7 +195,9 @@ function readEntry(state: BookState, entry: BookEntry): KeptView | null {
   const wire = state.reader.read((snapshot) => snapshot.record(wireName(id)))
   try {
     const registration = { ...entry, wire: new Uint8Array(wire ?? []) }
-    const read = readRegistration(registration, state.options.network, { id, address, lenses })
+    const facts = { id, address, lenses }
+    const source = decodeView(registration.wire)
+    const read = readRegistration(registration, source, state.options.network, facts)
     return { ...read, ...place } as KeptView
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error

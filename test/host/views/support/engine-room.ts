@@ -12,7 +12,7 @@ import { openWriter } from '../../../../src/store/write/writer.ts'
 import { decodeBlockRows } from '../../../../src/views/block-rows.ts'
 import { readRegistration } from '../../../../src/views/registration.ts'
 import { noSender } from '../../../../src/views/view-id.ts'
-import { encodeView } from '../../../../src/views/wire.ts'
+import { decodeView, encodeView } from '../../../../src/views/wire.ts'
 import { createChain, shapes } from '../../../support/chain/block-factory.ts'
 import { testNetwork } from '../../../support/chain/sealed-blocks.ts'
 import { storableBlock } from '../../../support/chain/store-blocks.ts'
@@ -45,7 +45,7 @@ export function hostedView({
 }: ViewParts = {}): HostedView {
   const wire = encodeView({ query, sdl, lenses: lenses.map((wasm) => ({ wasm, args })) })
   const registration = { sender: noSender, registeredAt: null, wire }
-  const read = readRegistration(registration, testNetwork)
+  const read = readRegistration(registration, decodeView(wire), testNetwork)
   const view = { ...read, slot, name: read.rowType.name } as KeptView
   if (!isHosted(view)) throw new Error('the View is of another chain')
   return view
