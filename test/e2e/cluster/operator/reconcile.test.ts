@@ -278,8 +278,10 @@ describe('the samples of the quickstart run on a real cluster', () => {
     await here.reason('Generator', 'devnet', 'Ready', 'Suspended')
     await here.reason('Generator', 'devnet', 'Suspended', 'PodsGone')
     assert.equal(await here.find('Pod', 'devnet-generator-0'), null)
-    const alone = await askedReason(here, 'Host', 'devnet', ['PeersConnected', 'NotConnected'])
-    assert.match(alone.message, /, and suspended: Generator \S+\/devnet \(Suspended\)/)
+    await eventually(async () => {
+      const alone = await askedReason(here, 'Host', 'devnet', ['PeersConnected', 'NotConnected'])
+      assert.match(alone.message, /, and suspended: Generator \S+\/devnet \(Suspended\)/)
+    })
     await here.patch('Generator', 'devnet', { spec: { suspend: false } })
     await here.reason('Generator', 'devnet', 'Ready', 'AllReady')
     await askedReason(here, 'Host', 'devnet', ['PeersConnected', 'Connected'])
