@@ -17,6 +17,7 @@ export const sourceFloors: Floors = [
   ['verify', 'views'],
   ['chain', 'store', 'identity', 'p2p', 'lens'],
   ['graphql', 'mesh', 'service'],
+  'compute',
   ['generator', 'host', 'toolkit', 'devnet'],
   'main',
 ]

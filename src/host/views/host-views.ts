@@ -2,12 +2,12 @@
 import { availableParallelism } from 'node:os'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
+import { createViewCheck } from '../../compute/view-check.ts'
 import type { Graphql } from '../../graphql/graphql.ts'
 import type { StoreReader } from '../../store/store.ts'
 import { openViewEngine, type RowsWriter } from './engine.ts'
 import { lensMemoryBytes, lensThreadsOf } from './lens-resources.ts'
 import { openViewBook } from './view-book.ts'
-import { createViewCheck } from './view-check.ts'
 import { type HostViews, openViews } from './views.ts'
 
 interface HostViewsOptions {

@@ -1,24 +1,12 @@
 /** What a View makes of stored blocks: selects, runs the lenses, packs the rows. Runs in the lens process alone. */
+import { type LoadedView, readDocuments, runLenses } from '../../compute/loaded-view.ts'
 import { ServiceError } from '../../errors.ts'
-import type { Program } from '../../lens/program/program.ts'
-import type { Snapshot, StoreReader } from '../../store/store.ts'
+import type { StoreReader } from '../../store/store.ts'
 import type { BlockRows } from '../../views/block-rows.ts'
 import { blockRowsBytes, encodeBlockRows } from '../../views/block-rows.ts'
-import type { RowType } from '../../views/row-type.ts'
 import { createRowPacker, type PackedRows } from '../../views/rows.ts'
 import { encodeFailure, type StoredFailure, toFailure } from './block-failure.ts'
 import type { BlockOutcome, JobResult } from './block-job.ts'
-
-/** A View ready to run. */
-export interface LoadedView {
-  readonly rowType: RowType
-  readonly program: Program
-  /** The documents of one block as compact JSON, in the order of the query. */
-  readonly documents: (snapshot: Snapshot, height: number) => AsyncIterable<readonly string[]>
-}
-
-/** Bytes of the documents of one block. A block fails beyond on every Host: another value is another version of the runtime. */
-export const maxDocumentBytes: number = 64 * 1024 * 1024
 
 /**
  * After so long, or so many bytes of rows, the rest of the blocks waits for another job. One block more is far below what
@@ -64,7 +52,7 @@ async function computeBlock(
   if (read === null) return null
   const block = { height, blockHash: read.blockHash }
   try {
-    const rows = runLenses(view, read.documents())
+    const rows = packRows(view, read.documents())
     const { count, mismatches } = rows
     return {
       made: { ...block, rows },
@@ -99,7 +87,7 @@ async function readBlock(
     const blockHash = snapshot.header(height)?.hash
     if (blockHash === undefined) return null
     try {
-      const texts = await collect(view.documents(snapshot, height))
+      const texts = await readDocuments(view, snapshot, height)
       return { blockHash, documents: () => texts }
     } catch (error) {
       if (!isLasting(error)) throw error
@@ -115,58 +103,18 @@ async function readBlock(
   }
 }
 
-async function collect(batches: AsyncIterable<readonly string[]>): Promise<string[]> {
-  const texts: string[] = []
-  let bytes = 0
-  for await (const batch of batches) {
-    for (const text of batch) {
-      bytes += Buffer.byteLength(text)
-      texts.push(text)
-    }
-    if (bytes > maxDocumentBytes)
-      throw new ServiceError(
-        'VIEWS_SELECTION_TOO_LARGE',
-        `the documents of one block take more than ${maxDocumentBytes} bytes`,
-        { remedy: 'Select fewer fields, or narrow the query by a filter.' },
-      )
-  }
-  return texts
-}
-
 /** What the lenses of a View make of no document: as they see nothing of the block, always the same. */
 const ofNothing = new WeakMap<LoadedView, PackedRows>()
 
-function runLenses(view: LoadedView, documents: readonly string[]): PackedRows {
-  if (documents.length > 0) return runProgram(view, documents)
-  const rows = ofNothing.get(view) ?? runProgram(view, documents)
+function packRows(view: LoadedView, documents: readonly string[]): PackedRows {
+  if (documents.length > 0) return computeRows(view, documents)
+  const rows = ofNothing.get(view) ?? computeRows(view, documents)
   ofNothing.set(view, rows)
   return rows
 }
 
-function runProgram({ program, rowType }: LoadedView, documents: readonly string[]): PackedRows {
-  const packer = createRowPacker(rowType)
-  program.run(documents, (bytes, source) => {
-    packer.add(parseDocument(bytes), source)
-  })
+function computeRows(view: LoadedView, documents: readonly string[]): PackedRows {
+  const packer = createRowPacker(view.rowType)
+  runLenses(view, documents, packer.add)
   return packer.finish()
-}
-
-function parseDocument(bytes: Uint8Array): Readonly<Record<string, unknown>> {
-  const value = parseJson(bytes)
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return value as Readonly<Record<string, unknown>>
-  const shown = Buffer.from(bytes.subarray(0, 80)).toString()
-  throw new ServiceError(
-    'LENS_OUTPUT_INVALID',
-    `the last lens returned what is no JSON object: ${JSON.stringify(shown)}`,
-    { remedy: 'Let each output be an object with the fields of the SDL.' },
-  )
-}
-
-function parseJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString())
-  } catch {
-    return undefined
-  }
 }

@@ -1,7 +1,7 @@
 /** Which logs a block has to have for a View to make a row of any: asked before the block is read for its lenses. */
-import { invariant } from '../../errors.ts'
-import type { ViewHints } from '../../views/view-hints.ts'
-import { parseViewQuery, type ViewQuery } from '../../views/view-query.ts'
+import { invariant } from '../errors.ts'
+import type { ViewHints } from '../views/view-hints.ts'
+import { parseViewQuery, type ViewQuery } from '../views/view-query.ts'
 
 /** So many lookups cost about as much as reading the block. */
 const mostValues = 64

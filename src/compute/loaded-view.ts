@@ -1,0 +1,115 @@
+/** A View ready to run over stored blocks. Runs strangers' code, so that it is used in the lens process alone. */
+import { invariant, ServiceError } from '../errors.ts'
+import { createViewSelector } from '../graphql/selection/view-selection.ts'
+import { type Program, prepareProgram } from '../lens/program/program.ts'
+import type { Snapshot } from '../store/store.ts'
+import { parseRowType, type RowType } from '../views/row-type.ts'
+import { hintsOf } from '../views/view-hints.ts'
+import { parseViewQuery } from '../views/view-query.ts'
+import { decodeView } from '../views/wire.ts'
+import { wantedLogs } from './wanted-logs.ts'
+
+/** A View ready to run. */
+export interface LoadedView {
+  readonly rowType: RowType
+  readonly program: Program
+  /** The documents of one block as compact JSON, in the order of the query. */
+  readonly documents: (snapshot: Snapshot, height: number) => AsyncIterable<readonly string[]>
+}
+
+/** Bytes of the documents of one block. A block fails beyond on every Host: another value is another version of the runtime. */
+export const maxDocumentBytes: number = 64 * 1024 * 1024
+
+/**
+ * Makes Views of the chain `network` ready, by their wire bytes: checks, compiles and tries their lenses.
+ * @throws ServiceError what is wrong with the query, the SDL, the arguments or a lens.
+ */
+export function createViewLoader(network: string): (wire: Uint8Array) => LoadedView {
+  const selector = createViewSelector(network)
+  return (wire) => {
+    const { query: text, sdl, lenses } = decodeView(wire)
+    const rowType = parseRowType(sdl)
+    const query = parseViewQuery(text, network)
+    invariant(!('foreign' in query), 'Views of other chains have no rows')
+    const selection = selector.compile(query)
+    const wanted = wantedLogs(hintsOf({ lenses }, query), network)
+    const wantedSelection = wanted === null ? null : selector.compile(wanted)
+    return {
+      rowType,
+      program: prepareProgram(lenses, rowType.feed),
+      async *documents(snapshot, height) {
+        const heights = { from: height, to: height }
+        const logs = wantedSelection?.documents(snapshot, heights)
+        if (logs !== undefined && !(await hasAny(logs))) return
+        for await (const batch of selection.documents(snapshot, heights))
+          yield batch.map((document) => document.text)
+      },
+    }
+  }
+}
+
+async function hasAny(batches: AsyncIterable<readonly unknown[]>): Promise<boolean> {
+  for await (const batch of batches) if (batch.length > 0) return true
+  return false
+}
+
+/**
+ * The documents of one block, read before any lens runs: that may take long, and a snapshot must not.
+ * @throws ServiceError `VIEWS_SELECTION_TOO_LARGE`
+ */
+export async function readDocuments(
+  view: LoadedView,
+  snapshot: Snapshot,
+  height: number,
+): Promise<string[]> {
+  const texts: string[] = []
+  let bytes = 0
+  for await (const batch of view.documents(snapshot, height)) {
+    for (const text of batch) {
+      bytes += Buffer.byteLength(text)
+      texts.push(text)
+    }
+    if (bytes > maxDocumentBytes)
+      throw new ServiceError(
+        'VIEWS_SELECTION_TOO_LARGE',
+        `the documents of one block take more than ${maxDocumentBytes} bytes`,
+        { remedy: 'Select fewer fields, or narrow the query by a filter.' },
+      )
+  }
+  return texts
+}
+
+/** An object that the last lens returned, and the index of the document that it was made of, as in `Emit`. */
+type OutputListener = (document: Readonly<Record<string, unknown>>, source: number | null) => void
+
+/**
+ * Runs the lenses of a View over the documents of one block.
+ * @throws ServiceError what a run throws, and `LENS_OUTPUT_INVALID` for what is no JSON object.
+ */
+export function runLenses(
+  { program }: Pick<LoadedView, 'program'>,
+  documents: readonly string[],
+  onOutput: OutputListener,
+): void {
+  program.run(documents, (bytes, source) => onOutput(parseDocument(bytes), source))
+}
+
+function parseDocument(bytes: Uint8Array): Readonly<Record<string, unknown>> {
+  const value = parseJson(bytes)
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Readonly<Record<string, unknown>>
+  const shown = Buffer.from(bytes.subarray(0, 80)).toString()
+  throw new ServiceError(
+    'LENS_OUTPUT_INVALID',
+    `the last lens returned what is no JSON object: ${JSON.stringify(shown)}`,
+    { remedy: 'Let each output be an object with the fields of the SDL.' },
+  )
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString())
+  } catch {
+    return undefined
+  }
+}
