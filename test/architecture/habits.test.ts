@@ -53,7 +53,8 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'react-dom': ['host'],
   typescript: ['operator'],
   undici: ['chain', 'operator'],
-  viem: ['devnet'],
+  viem: ['devnet', 'registry', 'toolkit'],
+  ws: ['devnet'],
   yaml: ['service', 'operator'],
   zod: ['service'],
 }

@@ -1,0 +1,165 @@
+/** The LCD and CometBFT faces of the development registry, asked as clients of the real chain ask. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type TestContext, test } from 'node:test'
+import {
+  type DevelopmentRegistry,
+  openDevelopmentRegistry,
+} from '../../../src/devnet/registry/development-registry.ts'
+import { encodeView } from '../../../src/views/wire.ts'
+
+const sender = `0x${'11'.repeat(20)}`
+const path = '/shinzonetwork/view/v1/views'
+
+test('a pending View is on no page, a registered one is, by its address with checksum', async (t) => {
+  const registry = await open(t)
+  const address = await registry.register(sender, wireOf('Pending'))
+  assert.deepEqual(await pageOf(registry), [])
+  await registry.settle({ registered: [address] })
+  assert.deepEqual(await pageOf(registry), [address])
+  const one = await fetch(`${registry.lcdUrl}${path}/${address}?include_data=true`)
+  const { view } = (await one.json()) as { view: { data: string; name: string } }
+  assert.equal(view.data, Buffer.from(wireOf('Pending')).toString('base64'))
+  const lower = await fetch(`${registry.lcdUrl}${path}/${address.toLowerCase()}`)
+  assert.equal(lower.status, 404)
+  assert.deepEqual(await lower.json(), { code: 5, message: 'view not found', details: [] })
+})
+
+test('pages follow each other by their key, and one above 10 MiB is refused with 429', async (t) => {
+  const registry = await open(t)
+  const wire = new Uint8Array(384 * 1024)
+  const addresses = Array.from({ length: 30 }, (_, n) => `0x${String(n).padStart(40, '0')}`)
+  for (const address of addresses)
+    registry.plant({ address, creator: sender, name: 'V', height: 1, wire })
+  const refused = await fetch(`${registry.lcdUrl}${path}?include_data=true&pagination.limit=100`)
+  assert.equal(refused.status, 429)
+  assert.match(await refused.text(), /"code":8,"message":"grpc: received message larger than max/)
+  const found: string[] = []
+  for (let key: string | null = ''; key !== null; ) {
+    const query = `include_data=true&pagination.limit=20&pagination.key=${encodeURIComponent(key)}`
+    const page = await fetch(`${registry.lcdUrl}${path}?${query}`)
+    const { views, pagination } = (await page.json()) as Page
+    found.push(...views.map((view) => view.address))
+    key = pagination.next_key
+  }
+  assert.deepEqual(found, addresses)
+})
+
+test('a key is refused beside an offset with 500, and where it is no base64 with 400', async (t) => {
+  const registry = await open(t)
+  const status = async (query: string): Promise<number> =>
+    (await fetch(`${registry.lcdUrl}${path}?${query}`)).status
+  assert.equal(await status('pagination.key=AAAA&pagination.offset=1'), 500)
+  assert.equal(await status('pagination.key=%21%21'), 400)
+})
+
+test('a transaction with success and refusal arrives on both subscriptions, whole', async (t) => {
+  const registry = await open(t)
+  const client = await connect(t, registry)
+  for (const [id, type] of ['view_registered', 'view_registration_failed'].entries())
+    assert.deepEqual(await client.call(id, 'subscribe', { query: queryOf(type) }), {
+      jsonrpc: '2.0',
+      id,
+      result: {},
+    })
+  const first = await registry.register(sender, wireOf('First'))
+  const second = await registry.register(sender, wireOf('Second'))
+  await registry.settle({ registered: [first], failed: [second] })
+  const messages = [await client.next(), await client.next()]
+  assert.deepEqual(
+    messages.map(({ id }) => id),
+    [0, 1],
+  )
+  for (const { result } of messages) {
+    assert.deepEqual(
+      result.data.value.TxResult.result.events.map(({ type }) => type),
+      ['view.view_registered', 'view.view_registration_failed'],
+    )
+    assert.deepEqual(result.events['view.view_registered.address'], [first])
+  }
+})
+
+test('a sixth subscription of a client is refused as CometBFT refuses it', async (t) => {
+  const registry = await open(t)
+  const client = await connect(t, registry)
+  for (let id = 0; id < 5; id++)
+    await client.call(id, 'subscribe', { query: queryOf(`view_${id}`) })
+  assert.deepEqual(await client.call(6, 'subscribe', { query: queryOf('view_6') }), {
+    jsonrpc: '2.0',
+    id: 6,
+    error: {
+      code: -32603,
+      message: 'Internal error',
+      data: 'max_subscriptions_per_client 5 reached',
+    },
+  })
+})
+
+interface Page {
+  readonly views: readonly { readonly address: string }[]
+  readonly pagination: { readonly next_key: string | null }
+}
+
+interface Message {
+  readonly id: number
+  readonly result: {
+    readonly data: {
+      readonly value: {
+        readonly TxResult: { readonly result: { readonly events: readonly { type: string }[] } }
+      }
+    }
+    readonly events: Readonly<Record<string, readonly string[]>>
+  }
+}
+
+interface Client {
+  call(id: number, method: string, params: unknown): Promise<unknown>
+  next(): Promise<Message>
+}
+
+async function open(t: TestContext): Promise<DevelopmentRegistry> {
+  const registry = await openDevelopmentRegistry()
+  t.after(() => registry.close())
+  return registry
+}
+
+async function pageOf(registry: DevelopmentRegistry): Promise<string[]> {
+  const response = await fetch(`${registry.lcdUrl}${path}`)
+  const { views } = (await response.json()) as Page
+  return views.map(({ address }) => address)
+}
+
+async function connect(t: TestContext, registry: DevelopmentRegistry): Promise<Client> {
+  const socket = new WebSocket(`${registry.cometUrl.replace('http', 'ws')}/websocket`)
+  t.after(() => socket.close())
+  const messages: Message[] = []
+  const arrived = new EventTarget()
+  socket.addEventListener('message', ({ data }) => {
+    messages.push(JSON.parse(String(data)))
+    arrived.dispatchEvent(new Event('message'))
+  })
+  await once(socket, 'open')
+  const next = async (): Promise<Message> => {
+    while (messages.length === 0) await once(arrived, 'message')
+    return messages.shift() as Message
+  }
+  return {
+    next,
+    async call(id, method, params) {
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+      return await next()
+    },
+  }
+}
+
+function queryOf(type: string): string {
+  return `tm.event='Tx' AND view.${type}.address EXISTS`
+}
+
+function wireOf(name: string): Uint8Array {
+  return encodeView({
+    query: 'Log { address }',
+    sdl: `type ${name} {\n  address: String\n}`,
+    lenses: [],
+  })
+}
