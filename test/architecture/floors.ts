@@ -63,6 +63,7 @@ export const innerFloors: Readonly<Record<string, Floors>> = {
     'views',
     '.',
   ],
+  'src/devnet': [['anvil-state', 'program-log', 'rpc'], 'children', 'anvil', 'registry', '.'],
   'src/p2p': ['limits', 'peers', 'streams', 'gossip', 'range', 'connections', '.'],
   operator: [
     'api',

@@ -14,7 +14,7 @@ interface RegistryOptions {
 }
 
 /** Views of one transaction with what becomes of them. */
-export interface Settlement {
+interface Settlement {
   readonly registered?: readonly string[]
   readonly failed?: readonly string[]
   readonly timedOut?: readonly string[]
