@@ -62,7 +62,7 @@ const declarations: Readonly<Record<MetricsProgram, (registry: Registry) => void
     })
     createSchemaMetrics(registry)
     createEngineMetrics(registry, () => new Map())
-    createLensMetrics(registry, { memoryBytes: never, waiting: never, running: never })
+    createLensMetrics(registry)
   },
   operator(registry) {
     openRuntimeMetrics(registry)

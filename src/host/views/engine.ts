@@ -5,6 +5,7 @@
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { openLensProcess } from '../../lens/process/lens-process.ts'
+import { createLensMetrics } from '../../lens/process/metrics.ts'
 import type { ViewStateName } from '../../service/contract.ts'
 import { threadUrl } from '../../service/threads/thread.ts'
 import type { StoreReader } from '../../store/store.ts'
@@ -68,7 +69,7 @@ export function openViewEngine(options: ViewEngineOptions, parts: ViewEnginePart
     parts,
     lenses: openLensProcess(
       { workerUrl, data, threads, memoryBytes, environment },
-      { log, registry, onEnded: () => void reader.clearDeadReaders() },
+      { log, metrics: createLensMetrics(registry), onEnded: () => void reader.clearDeadReaders() },
     ),
     metrics: createEngineMetrics(registry, () => countStates(engine)),
     views: new Map(),

@@ -2,7 +2,8 @@
 import { Worker } from 'node:worker_threads'
 import { ServiceError } from '../../errors.ts'
 import { toPlainError } from '../../plain-error.ts'
-import type { FromChild, FromThread, JobOutcome, ThreadJob } from './messages.ts'
+import type { FromChild, FromThread, GatedJob, JobOutcome, ThreadJob } from './messages.ts'
+import { createPieceGate, notePieceTaken, stopPieces } from './piece-gate.ts'
 import { processorMsOf } from './thread-time.ts'
 
 interface LensThreadOptions {
@@ -14,6 +15,8 @@ interface LensThreadOptions {
 
 export interface LensThread {
   run(job: ThreadJob): void
+  /** A piece of the result of the job with this number was taken. */
+  taken(id: number): void
   /** Ends the job with this number if it is still under way. */
   abort(id: number): void
   /** Whether a job is under way. */
@@ -30,12 +33,14 @@ const resourceLimits = {
 const checkIntervalMs = 50
 /** A thread that has not ended after this is not going to. */
 const terminateTimeoutMs = 2_000
+/** How long a job whose result comes in pieces may take to stop by itself, which spares its thread. */
+const stopTimeoutMs = 250
 
 interface State {
   readonly options: LensThreadOptions
   readonly post: (message: FromChild) => void
   worker: Worker
-  job: ThreadJob | null
+  job: GatedJob | null
   /** Processor time of the worker when the last job ended. */
   usedMs: number
   /** Its name in Linux's list of threads. */
@@ -59,16 +64,31 @@ export function openLensThread(
   }
   listen(state)
   return {
-    run(job) {
+    run(wanted) {
+      const job = { ...wanted, gate: wanted.isPieced ? createPieceGate() : null }
       state.job = job
       state.worker.postMessage(job)
       state.watch = watchJob(state, job)
     },
-    abort(id) {
-      if (state.job?.id !== id) return
-      finishAndReplace(state, abortError(), 0)
+    taken(id) {
+      const gate = state.job?.id === id ? state.job.gate : null
+      if (gate !== null) notePieceTaken(gate)
     },
+    abort: (id) => abort(state, id),
     isBusy: () => state.job !== null,
+  }
+}
+
+function abort(state: State, id: number): void {
+  const { job } = state
+  if (job?.id !== id) return
+  const end = (): void => {
+    if (state.job === job) finishAndReplace(state, abortError(), 0)
+  }
+  if (job.gate === null) end()
+  else {
+    stopPieces(job.gate)
+    setTimeout(end, stopTimeoutMs)
   }
 }
 
@@ -92,6 +112,7 @@ function listen(state: State): void {
   worker.on('message', (message: FromThread) => {
     if (!isCurrent()) return
     if (message.kind === 'refused') post(message)
+    else if (message.kind === 'piece') post({ ...message, thread: options.number })
     else if (message.kind === 'ready') {
       state.usedMs = message.processorMs
       state.task = message.task

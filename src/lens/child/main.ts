@@ -19,6 +19,7 @@ function post(message: FromChild): void {
 
 function receive(message: ToChild): void {
   if (message.kind === 'job') threads[message.thread]?.run(message.job)
+  else if (message.kind === 'taken') threads[message.thread]?.taken(message.id)
   else if (message.kind === 'abort') threads[message.thread]?.abort(message.id)
   else
     for (let number = 0; number < message.threads; number += 1)

@@ -1,5 +1,6 @@
 /** What a program and its lens process say to each other, and that process and its threads. */
 import type { PlainError } from '../../plain-error.ts'
+import type { PieceGate } from './piece-gate.ts'
 
 /** One piece of work for a thread. */
 export interface ThreadJob {
@@ -11,6 +12,14 @@ export interface ThreadJob {
   readonly payload: Uint8Array
   readonly processorMs: number
   readonly wallMs: number
+  /** Whether its result comes in pieces. */
+  readonly isPieced: boolean
+}
+
+/** The job as the thread gets it. */
+export interface GatedJob extends ThreadJob {
+  /** Null where its result comes whole. */
+  readonly gate: PieceGate | null
 }
 
 /** How a job went. */
@@ -29,7 +38,9 @@ export type ToChild =
       readonly threads: number
     }
   | { readonly kind: 'job'; readonly thread: number; readonly job: ThreadJob }
-  /** Ends the job of a thread, and the thread with it. */
+  /** A piece of the job's result was taken. */
+  | { readonly kind: 'taken'; readonly thread: number; readonly id: number }
+  /** Ends the job of a thread, and the thread with it where the job does not stop at once. */
   | { readonly kind: 'abort'; readonly thread: number; readonly id: number }
 
 /** Lens process to program. */
@@ -45,6 +56,13 @@ export type FromChild =
       /** False where the thread was ended: another one says `ready`. */
       readonly isFree: boolean
     }
+  /** A part of the result, before the outcome. */
+  | {
+      readonly kind: 'piece'
+      readonly thread: number
+      readonly id: number
+      readonly bytes: Uint8Array
+    }
   /** A thread that was ended still runs. */
   | { readonly kind: 'stuck'; readonly thread: number }
   /** A thread could not start. */
@@ -56,6 +74,7 @@ export type FromThread =
   /** With its name in Linux's list of threads, where there is one. */
   | { readonly kind: 'ready'; readonly processorMs: number; readonly task: string | null }
   | { readonly kind: 'refused'; readonly error: PlainError }
+  | { readonly kind: 'piece'; readonly id: number; readonly bytes: Uint8Array }
   | {
       readonly kind: 'outcome'
       readonly id: number

@@ -2,15 +2,19 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { invariant } from '../../errors.ts'
 import { toPlainError } from '../../plain-error.ts'
-import type { FromThread, JobOutcome, ThreadJob } from './messages.ts'
+import type { FromThread, GatedJob, JobOutcome } from './messages.ts'
+import { createPieceSink, type PieceSink } from './piece-gate.ts'
 import { ownProcessorMs, ownTask } from './thread-time.ts'
 
 /** What a thread does with Views. Both may throw: that is the outcome of the job. */
 interface LensWorker<L> {
   /** Makes a View ready to run; what it returns is kept for later jobs of the View. */
   load(definition: Uint8Array): L
-  /** Does the job, and sees to it that at most `maxResultBytes` come back: more is no failure of the View. */
-  run(loaded: L, payload: Uint8Array): Uint8Array | Promise<Uint8Array>
+  /**
+   * Does the job, and sees to it that at most `maxResultBytes` come back: more is no failure of the View. Before that
+   * it hands over pieces, where the job was asked for with `onPiece`.
+   */
+  run(loaded: L, payload: Uint8Array, pieces: PieceSink): Uint8Array | Promise<Uint8Array>
 }
 
 const maxResultBytes = 32 * 1024 * 1024
@@ -39,8 +43,12 @@ export async function serveLensWorker<D, L>(
 
 function serveJobs<L>(port: MessagePort, worker: LensWorker<L>): void {
   const loaded = createLoaded<L>()
-  port.on('message', (job: ThreadJob) => {
-    void runJob(worker, loaded, job).then((outcome) => {
+  port.on('message', (job: GatedJob) => {
+    const pieces = createPieceSink(job.gate, (bytes) => {
+      const message: FromThread = { kind: 'piece', id: job.id, bytes }
+      port.postMessage(message, [bytes.buffer])
+    })
+    void runJob(worker, loaded, job, pieces).then((outcome) => {
       const message: FromThread = {
         kind: 'outcome',
         id: job.id,
@@ -59,13 +67,14 @@ type MovableOutcome =
 async function runJob<L>(
   worker: LensWorker<L>,
   loaded: Loaded<L>,
-  { view, definition, payload }: ThreadJob,
+  { view, definition, payload }: GatedJob,
+  pieces: PieceSink,
 ): Promise<MovableOutcome> {
   try {
     if (definition !== null) loaded.put(view, definition.length, worker.load(definition))
     const kept = loaded.get(view)
     if (kept === undefined) return { kind: 'missing' }
-    const bytes = await worker.run(kept.value, payload)
+    const bytes = await worker.run(kept.value, payload, pieces)
     invariant(
       bytes.length <= maxResultBytes,
       `a job returns ${bytes.length} bytes, and ${maxResultBytes} are accepted`,

@@ -20,6 +20,11 @@ export interface LensJob {
   /** By the clock, while it is under way; default 10,000. */
   readonly wallMs?: number
   readonly signal?: AbortSignal
+  /**
+   * Called with each piece that the worker's `run` hands over; after some that are not taken it waits. Such a job is
+   * never repeated, also where it was not the one that ended the process.
+   */
+  readonly onPiece?: (piece: Uint8Array, taken: () => void) => void
 }
 
 export interface LensResult {
@@ -54,6 +59,8 @@ export interface LensJobs {
   begin(): void
   /** A thread reports the end of a job, or that it needs the View's definition. */
   finish(message: Extract<FromChild, { kind: 'outcome' }>): void
+  /** A thread hands over a piece of its result. */
+  piece(message: Extract<FromChild, { kind: 'piece' }>): void
   /**
    * The process ended: `blame` is whether that was because of a job that is under way. It fails where it is the only one;
    * of several each waits to be done again, alone.
@@ -105,6 +112,11 @@ export function createLensJobs(threads: number, parts: Parts): LensJobs {
     free: (thread) => void state.free.add(thread),
     begin: () => beginAll(state),
     finish: (message) => finish(state, message),
+    piece: ({ thread, id, bytes }) => {
+      const pending = state.running.get(thread)
+      if (pending?.id !== id || pending.isSettled) return
+      pending.job.onPiece?.(bytes, () => state.parts.send({ kind: 'taken', thread, id }))
+    },
     died: (error, blame) => died(state, error, blame),
     failAll(error, outcome) {
       const jobs = [...state.running.values(), ...state.suspects.splice(0), ...state.turns.clear()]
@@ -178,7 +190,15 @@ function send(
   state.parts.send({
     kind: 'job',
     thread,
-    job: { id, view, definition, payload, processorMs, wallMs },
+    job: {
+      id,
+      view,
+      definition,
+      payload,
+      processorMs,
+      wallMs,
+      isPieced: job.onPiece !== undefined,
+    },
   })
 }
 
@@ -214,7 +234,8 @@ function died(state: State, error: Error, blame: boolean): void {
     clearTimeout(pending.silence)
     // A job that ends the process has taken its turn as well.
     state.turns.charge(pending.view, performance.now() - pending.beganAt)
-    if (blame && victims.length === 1) fail(state, pending, error)
+    const isRepeatable = pending.job.onPiece === undefined
+    if (!isRepeatable || (blame && victims.length === 1)) fail(state, pending, error)
     else if (!pending.isSettled) {
       pending.isSuspect = true
       state.suspects.push(pending)

@@ -3,14 +3,13 @@
  * what a lens can break is its own job, never the program and never another View's work.
  */
 import type { Logger } from 'pino'
-import type { Registry } from 'prom-client'
 import { invariant, ServiceError } from '../../errors.ts'
 import { fromPlainError, type PlainError } from '../../plain-error.ts'
 import { backoffMs } from '../../primitives/backoff.ts'
 import type { FromChild } from '../child/messages.ts'
 import { type LensChild, startChild } from './child-process.ts'
 import { createLensJobs, type LensJob, type LensJobs, type LensResult } from './lens-jobs.ts'
-import { createLensMetrics, type LensMetrics } from './metrics.ts'
+import type { LensMetrics } from './metrics.ts'
 
 export interface LensProcess {
   /**
@@ -33,13 +32,16 @@ interface LensProcessOptions {
   readonly threads: number
   /** Resident memory at which the process is ended; from three quarters on it is started again when it is idle. */
   readonly memoryBytes: number
+  /** How long it is kept without a job; without this it stays. */
+  readonly idleMs?: number
   /** The program's; a few names that hold no secret are handed on. */
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
 interface LensProcessParts {
   readonly log: Logger
-  readonly registry: Registry
+  /** Those of all lens processes of the program. */
+  readonly metrics: LensMetrics
   /** Called when the process has ended, in whatever way: what it held elsewhere can be cleared. */
   readonly onEnded: () => void
 }
@@ -49,7 +51,7 @@ const restartBackoff = { minMs: 100, maxMs: 10_000 }
 const roomyShare = 0.75
 
 /** Why the process is ended from here. */
-type KillCause = 'memory' | 'stuck' | 'silent' | 'refused' | 'roomy' | 'start' | 'close'
+type KillCause = 'memory' | 'stuck' | 'silent' | 'refused' | 'roomy' | 'idle' | 'start' | 'close'
 
 /** The process while it lives. */
 interface Life {
@@ -72,16 +74,13 @@ interface State {
   failures: number
   starts: number
   restart: NodeJS.Timeout | null
+  idle: NodeJS.Timeout | undefined
   closing: PromiseWithResolvers<void> | null
 }
 
 /** Nothing is started before the first job. */
 export function openLensProcess(options: LensProcessOptions, parts: LensProcessParts): LensProcess {
-  const metrics = createLensMetrics(parts.registry, {
-    memoryBytes: () => state.life?.memoryBytes ?? null,
-    waiting: () => state.jobs.waiting,
-    running: () => state.jobs.running,
-  })
+  const { metrics } = parts
   const jobs = createLensJobs(options.threads, {
     metrics,
     send: (message) => state.life?.child.send(message),
@@ -96,8 +95,14 @@ export function openLensProcess(options: LensProcessOptions, parts: LensProcessP
     failures: 0,
     starts: 0,
     restart: null,
+    idle: undefined,
     closing: null,
   }
+  metrics.watch({
+    memoryBytes: () => state.life?.memoryBytes ?? null,
+    waiting: () => state.jobs.waiting,
+    running: () => state.jobs.running,
+  })
   return {
     async run(job) {
       if (state.closing !== null) throw closingError()
@@ -125,6 +130,15 @@ function goOn(state: State): void {
   }
   if (!isRoomy(state)) jobs.begin()
   else if (jobs.running === 0) kill(state, 'roomy')
+  watchIdle(state)
+}
+
+/** Ends the process when it has had nothing to do for long enough. */
+function watchIdle(state: State): void {
+  const { options, jobs } = state
+  clearTimeout(state.idle)
+  if (options.idleMs === undefined || jobs.waiting + jobs.running > 0) return
+  state.idle = setTimeout(() => kill(state, 'idle'), options.idleMs).unref()
 }
 
 /** Whether what earlier jobs left in memory should not be held against the next one. */
@@ -168,6 +182,9 @@ function receive(state: State, message: FromChild): void {
   } else if (message.kind === 'outcome') {
     if (message.isFree) state.failures = 0
     jobs.finish(message)
+  } else if (message.kind === 'piece') {
+    jobs.piece(message)
+    return
   } else if (message.kind === 'memory') {
     life.memoryBytes = message.bytes
     if (message.bytes > options.memoryBytes) kill(state, 'memory')
@@ -188,13 +205,14 @@ function ended(state: State, reason: string, output: string): void {
   state.closing?.resolve()
   if (state.closing !== null) return
   const death = deathOf(state, life, reason)
-  if (cause === 'roomy') parts.log.debug('lens process started again to free its memory')
+  const isOrderly = cause === 'roomy' || cause === 'idle'
+  if (isOrderly) parts.log.debug({ cause }, 'lens process ended to free its memory')
   else
     parts.log.warn(
       { reason, cause, jobs: jobs.running, output, err: death },
       'lens process ended; it is started again',
     )
-  if (cause !== 'roomy') state.failures += 1
+  if (!isOrderly) state.failures += 1
   // What stopped a thread was settled before; the others had nothing to do with it.
   jobs.died(death, cause !== 'stuck' && cause !== 'refused')
   // Where it cannot start at all, waiting for it is no use.
@@ -243,6 +261,7 @@ async function close(state: State): Promise<void> {
   if (state.closing === null) {
     state.closing = Promise.withResolvers()
     if (state.restart !== null) clearTimeout(state.restart)
+    clearTimeout(state.idle)
     state.jobs.failAll(closingError(), 'aborted')
     if (state.life === null) state.closing.resolve()
     else kill(state, 'close')

@@ -1,4 +1,4 @@
-/** What is counted of the lens process. */
+/** What is counted of the lens processes of a program. */
 import { Counter, type Registry } from 'prom-client'
 import { declareScrapedGauges } from '../../scraped-gauge.ts'
 import type { Priority } from './turns.ts'
@@ -9,6 +9,8 @@ export type JobEnd = 'done' | 'failed' | 'limited' | 'died' | 'aborted'
 export interface LensMetrics {
   job(priority: Priority, outcome: JobEnd, processorMs: number): void
   restarted(): void
+  /** Adds a process to those that are shown, for good. */
+  watch(figures: LensFigures): void
 }
 
 interface LensFigures {
@@ -19,11 +21,16 @@ interface LensFigures {
 }
 
 /** Declares the metrics in `registry`. */
-export function createLensMetrics(registry: Registry, figures: LensFigures): LensMetrics {
+export function createLensMetrics(registry: Registry): LensMetrics {
   const registers = [registry]
+  const watched: LensFigures[] = []
+  const total = (read: (figures: LensFigures) => number | null): number | null => {
+    const known = watched.map(read).filter((value) => value !== null)
+    return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
+  }
   const jobs = new Counter({
     name: 'viewmesh_lens_jobs_total',
-    help: 'Pieces of work of the lens process, by what they were for and how they ended.',
+    help: 'Pieces of work of lens processes, by what they were for and how they ended.',
     labelNames: ['priority', 'outcome'],
     registers,
   })
@@ -35,17 +42,25 @@ export function createLensMetrics(registry: Registry, figures: LensFigures): Len
   })
   const restarts = new Counter({
     name: 'viewmesh_lens_process_restarts_total',
-    help: 'How often the lens process was started again after it had ended.',
+    help: 'How often a lens process was started again after it had ended.',
     registers,
   })
   declareScrapedGauges(registry, 'viewmesh_lens_', [
     [
       'process_resident_bytes',
-      'Memory of the lens process, while there is one.',
-      figures.memoryBytes,
+      'Memory of the lens processes, while there are any.',
+      () => total(({ memoryBytes }) => memoryBytes()),
     ],
-    ['waiting_jobs', 'Pieces of work that wait for a thread of the lens process.', figures.waiting],
-    ['running_jobs', 'Threads of the lens process that work.', figures.running],
+    [
+      'waiting_jobs',
+      'Pieces of work that wait for a thread of a lens process.',
+      () => total(({ waiting }) => waiting()),
+    ],
+    [
+      'running_jobs',
+      'Threads of lens processes that work.',
+      () => total(({ running }) => running()),
+    ],
   ])
   return {
     job(priority, outcome, processorMs) {
@@ -53,5 +68,6 @@ export function createLensMetrics(registry: Registry, figures: LensFigures): Len
       seconds.inc({ priority }, processorMs / 1_000)
     },
     restarted: () => restarts.inc(),
+    watch: (figures) => void watched.push(figures),
   }
 }

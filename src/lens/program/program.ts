@@ -10,7 +10,7 @@ import { checkModule } from '../module-check.ts'
 import { probeFeed } from './feed-probe.ts'
 import { type CompiledLens, type MemoryMeter, openInstance } from './instance.ts'
 import { lensError } from './lens-error.ts'
-import { runLimits } from './run-limits.ts'
+import { type RunLimits, runLimits } from './run-limits.ts'
 import { createStage, type DocumentSource } from './stage.ts'
 
 /** One step of a View. */
@@ -33,11 +33,12 @@ export interface Program {
   /**
    * Gives compact JSON texts to the first lens and what the last returns to `emit`, all on instances made for this
    * run. Documents are pulled as lenses ask for them; what pulling or `emit` throws comes out as it is.
-   * Nothing that was emitted counts where it throws.
+   * Nothing that was emitted counts where it throws. Other `limits` than those of the runtime version are for runs
+   * whose rows nobody keeps.
    * @throws ServiceError `LENS_TRAPPED`, `LENS_FAILED`, `LENS_OUTPUT_INVALID`, `LENS_OUTPUT_LIMIT`,
    *   `LENS_ARGUMENTS_REFUSED`: the same for the same documents, so trying again is no use.
    */
-  run(documents: Iterable<string>, emit: Emit): void
+  run(documents: Iterable<string>, emit: Emit, limits?: RunLimits): void
 }
 
 /**
@@ -46,13 +47,13 @@ export interface Program {
  */
 export function prepareProgram(lenses: readonly LensSource[], feed: Feed | null): Program {
   const compiled = lenses.map(compile)
-  const feeds = compiled.map((lens) => feed ?? probeFeed(lens, createMeter()))
+  const feeds = compiled.map((lens) => feed ?? probeFeed(lens, createMeter(runLimits)))
   return {
     feeds,
-    run(documents, emit) {
-      const meter = createMeter()
+    run(documents, emit, limits = runLimits) {
+      const meter = createMeter(limits)
       try {
-        run({ lenses: compiled, feeds, meter }, documents, emit)
+        run({ lenses: compiled, feeds, meter, limits }, documents, emit)
       } finally {
         if (meter.bytes() > collectedBytes) globalThis.gc?.()
       }
@@ -103,9 +104,10 @@ interface Run {
   readonly lenses: readonly CompiledLens[]
   readonly feeds: readonly Feed[]
   readonly meter: MemoryMeter
+  readonly limits: RunLimits
 }
 
-function run({ lenses, feeds, meter }: Run, documents: Iterable<string>, emit: Emit): void {
+function run({ lenses, feeds, meter, limits }: Run, documents: Iterable<string>, emit: Emit): void {
   const iterator = documents[Symbol.iterator]()
   let source: number | null = null
   const first: DocumentSource = () => {
@@ -117,7 +119,7 @@ function run({ lenses, feeds, meter }: Run, documents: Iterable<string>, emit: E
   const last = lenses.reduce<DocumentSource>(
     (upstream, lens, index) =>
       createStage(
-        { place: lens.place, feed: feeds[index] ?? 'stream' },
+        { place: lens.place, feed: feeds[index] ?? 'stream', limits },
         openInstance(lens, meter),
         upstream,
       ),
@@ -132,16 +134,16 @@ function run({ lenses, feeds, meter }: Run, documents: Iterable<string>, emit: E
 }
 
 /** Adds up what the memories of all instances grow to. */
-function createMeter(): MemoryMeter & { bytes(): number } {
+function createMeter({ memoryBytes }: RunLimits): MemoryMeter & { bytes(): number } {
   let total = 0
   return {
     bytes: () => total,
     grew(place, bytes) {
       total += bytes
-      if (total <= runLimits.memoryBytes) return
+      if (total <= memoryBytes) return
       throw new ServiceError(
         'LENS_OUTPUT_LIMIT',
-        `the lenses grow to more than ${runLimits.memoryBytes} bytes of memory together, at lens ${place}`,
+        `the lenses grow to more than ${memoryBytes} bytes of memory together, at lens ${place}`,
         { facts: { lens: place }, remedy: 'Let the lenses keep less, or use fewer of them.' },
       )
     },

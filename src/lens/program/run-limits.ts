@@ -6,7 +6,7 @@
 /** Named with rows and failures; lenses run again where it changes. */
 export const runtimeVersion = 1
 
-interface RunLimits {
+export interface RunLimits {
   /** Bytes of one document or error that a lens returns. */
   readonly itemBytes: number
   /** What one lens returns, nil included, beside one for each document it was given. */

@@ -3,7 +3,7 @@
 import type { Feed } from '../../views/row-type.ts'
 import type { LensInstance, LensOutput, SourceDocument } from './instance.ts'
 import { abiError, lensError } from './lens-error.ts'
-import { runLimits } from './run-limits.ts'
+import type { RunLimits } from './run-limits.ts'
 
 /** Returns the next document, null at the end; bytes hold until it is called again. */
 export type DocumentSource = () => SourceDocument | null
@@ -12,6 +12,7 @@ interface StageOptions {
   /** Its place in the View, 1 being the first. */
   readonly place: number
   readonly feed: Feed
+  readonly limits: RunLimits
 }
 
 /** The documents that a lens makes of those of its source; nil is left out. */
@@ -20,7 +21,7 @@ export function createStage(
   instance: LensInstance,
   source: DocumentSource,
 ): DocumentSource {
-  const count = createOutputCount(options.place)
+  const count = createOutputCount(options)
   const counted: DocumentSource = () => {
     const document = source()
     if (document !== null) count.given()
@@ -101,9 +102,9 @@ interface OutputCount {
 }
 
 /** Counts what a lens returns in a run. */
-function createOutputCount(place: number): OutputCount {
-  let left = runLimits.items
-  let bytesLeft = runLimits.outputBytes
+function createOutputCount({ place, limits }: StageOptions): OutputCount {
+  let left = limits.items
+  let bytesLeft = limits.outputBytes
   const tooMuch = (what: string): Error =>
     lensError(
       'LENS_OUTPUT_LIMIT',
@@ -118,8 +119,8 @@ function createOutputCount(place: number): OutputCount {
     returned(bytes) {
       left -= 1
       bytesLeft -= bytes
-      if (left < 0) throw tooMuch(`${runLimits.items} items beside one for each document`)
-      if (bytesLeft < 0) throw tooMuch(`${runLimits.outputBytes} bytes`)
+      if (left < 0) throw tooMuch(`${limits.items} items beside one for each document`)
+      if (bytesLeft < 0) throw tooMuch(`${limits.outputBytes} bytes`)
     },
   }
 }

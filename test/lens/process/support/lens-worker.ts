@@ -3,6 +3,7 @@
  * module; a payload is the documents as a JSON list of texts, or a command; a result is JSON.
  */
 import { existsSync, writeFileSync } from 'node:fs'
+import type { PieceSink } from '../../../../src/lens/child/piece-gate.ts'
 import { serveLensWorker } from '../../../../src/lens/child/serve-lens-worker.ts'
 import { type Program, prepareProgram } from '../../../../src/lens/program/program.ts'
 import type { Feed } from '../../../../src/views/row-type.ts'
@@ -14,7 +15,7 @@ await serveLensWorker(({ refuses, feed }: WorkerData) => {
   if (refuses) throw new Error('the worker does not want to')
   return {
     load: (definition) => load(definition, feed),
-    run: async (program: Program, payload) => answer(program, payload),
+    run: async (program: Program, payload, pieces) => answer(program, payload, pieces),
   }
 })
 
@@ -26,9 +27,9 @@ function load(definition: Uint8Array, feed: Feed | null): Program {
   )
 }
 
-function answer(program: Program, payload: Uint8Array): Uint8Array {
+function answer(program: Program, payload: Uint8Array, pieces: PieceSink): Uint8Array {
   const given: Command | string[] = JSON.parse(Buffer.from(payload).toString())
-  if (!Array.isArray(given)) return Buffer.from(JSON.stringify(obey(given)))
+  if (!Array.isArray(given)) return Buffer.from(JSON.stringify(obey(given, pieces)))
   const found: string[] = []
   program.run(given, (document) => {
     found.push(Buffer.from(document).toString())
@@ -36,7 +37,8 @@ function answer(program: Program, payload: Uint8Array): Uint8Array {
   return Buffer.from(JSON.stringify(found))
 }
 
-function obey(command: Command): unknown {
+function obey(command: Command, pieces: PieceSink): unknown {
+  if (command.does === 'pieces') handOver(command, pieces)
   if (command.does === 'describe') return { pid: process.pid }
   if (command.does === 'large') return 'x'.repeat(command.bytes)
   if (command.does === 'keep') {
@@ -55,6 +57,15 @@ function obey(command: Command): unknown {
     waitMs(60_000)
   }
   return command.does
+}
+
+function handOver({ count, stays }: Extract<Command, { does: 'pieces' }>, pieces: PieceSink): void {
+  for (let number = 0; number < count; number++) pieces.put(Uint8Array.of(number))
+  while (stays === 'asking') {
+    pieces.throwIfStopped()
+    waitMs(5)
+  }
+  if (stays === 'deaf') waitMs(60_000)
 }
 
 function waitMs(ms: number): void {

@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import type { LensJob } from '../../../../src/lens/process/lens-jobs.ts'
 import { type LensProcess, openLensProcess } from '../../../../src/lens/process/lens-process.ts'
+import { createLensMetrics } from '../../../../src/lens/process/metrics.ts'
 import type { Feed } from '../../../../src/views/row-type.ts'
 import { buildLens } from '../../support/lens.ts'
 
@@ -14,6 +15,8 @@ export type Command =
   | { readonly does: 'large'; readonly bytes: number }
   /** Takes memory and keeps it. */
   | { readonly does: 'keep'; readonly bytes: number }
+  /** Hands over numbered pieces, and then stays for as long as it is not to stop. */
+  | { readonly does: 'pieces'; readonly count: number; readonly stays?: 'asking' | 'deaf' }
   /** Fills the heap of its thread. */
   | { readonly does: 'exhaust' }
   /** Kills its process once a file is there. */
@@ -31,6 +34,7 @@ export interface WorkerData {
 interface Options extends Partial<WorkerData> {
   readonly threads?: number
   readonly memoryBytes?: number
+  readonly idleMs?: number
   readonly environment?: Readonly<Record<string, string>>
 }
 
@@ -54,7 +58,7 @@ interface Documents extends Partial<LensJob> {
 
 /** Closed after the test. */
 export function openLenses(context: TestContext, options: Options = {}): Lenses {
-  const { threads = 1, memoryBytes = 1024 ** 3, environment = {} } = options
+  const { threads = 1, memoryBytes = 1024 ** 3, idleMs, environment = {} } = options
   const data: WorkerData = { refuses: options.refuses ?? false, feed: options.feed ?? null }
   const registry = new Registry()
   const warnings: Record<string, unknown>[] = []
@@ -65,10 +69,11 @@ export function openLenses(context: TestContext, options: Options = {}): Lenses 
       data,
       threads,
       memoryBytes,
+      ...(idleMs !== undefined && { idleMs }),
       environment,
     },
     {
-      registry,
+      metrics: createLensMetrics(registry),
       log: pino({ level: 'warn' }, { write: (line) => void warnings.push(JSON.parse(line)) }),
       onEnded: () => {
         ended += 1

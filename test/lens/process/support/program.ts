@@ -2,6 +2,7 @@
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { openLensProcess } from '../../../../src/lens/process/lens-process.ts'
+import { createLensMetrics } from '../../../../src/lens/process/metrics.ts'
 import { buildLens, op } from '../../support/lens.ts'
 
 const loop = buildLens({ transform: [...op.forever(), ...op.const(0)] })
@@ -13,7 +14,11 @@ const lenses = openLensProcess(
     memoryBytes: 1024 ** 3,
     environment: {},
   },
-  { registry: new Registry(), log: pino({ level: 'silent' }), onEnded: () => undefined },
+  {
+    metrics: createLensMetrics(new Registry()),
+    log: pino({ level: 'silent' }),
+    onEnded: () => undefined,
+  },
 )
 const limits = { priority: 'live', processorMs: 600_000, wallMs: 600_000 } as const
 const { bytes } = await lenses.run({
