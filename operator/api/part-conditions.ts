@@ -192,7 +192,7 @@ export const partConditions = {
       ConnectedInPart: {
         status: 'True',
         meaning:
-          'Every ready replica has a peer, but another one cannot be reached, is another than expected, or is of another chain, or a replica has no peer but other replicas: correct it.',
+          'Every ready replica has a peer, but another one cannot be reached, is another than expected, or is of another chain, a replica has no peer but other replicas, or generators names one Generator twice: correct it.',
       },
       NoPeersConfigured: {
         status: 'False',

@@ -15,18 +15,34 @@ export interface Referred {
 
 /** The Generators of a Host in its order, each once: a spec may name its own namespace or leave it out. */
 export function referredGenerators(
-  { spec, metadata }: Host,
+  host: Host,
   find: (namespace: string, name: string) => Generator | null,
   watches: (namespace: string) => boolean = () => true,
 ): Referred[] {
-  const all = (spec.generators ?? []).map(
-    ({ name, namespace = metadata.namespace }): Referred => ({
-      reference: { name, namespace },
-      generator: find(namespace, name),
-      isWatched: watches(namespace),
+  const all = references(host).map(
+    (reference): Referred => ({
+      reference,
+      generator: find(reference.namespace, reference.name),
+      isWatched: watches(reference.namespace),
     }),
   )
   return [...new Map(all.map((one) => [nameOf(one), one])).values()]
+}
+
+/**
+ * `namespace/name` of those that a Host names more than once, with its own namespace and without: no rule of the API
+ * server can compare the two.
+ */
+export function repeatedGenerators(host: Host): string[] {
+  const names = references(host).map((reference) => nameOf({ reference }))
+  return [...new Set(names.filter((name, index) => names.indexOf(name) < index))]
+}
+
+function references({ spec, metadata }: Host): Required<GeneratorReference>[] {
+  return (spec.generators ?? []).map(({ name, namespace = metadata.namespace }) => ({
+    name,
+    namespace,
+  }))
 }
 
 /**
@@ -49,7 +65,7 @@ export function chainIDOf({ spec, status }: Generator): number | null {
 }
 
 /** `namespace/name`. */
-export function nameOf({ reference: { namespace, name } }: Referred): string {
+export function nameOf({ reference: { namespace, name } }: Pick<Referred, 'reference'>): string {
   return `${namespace}/${name}`
 }
 

@@ -12,6 +12,7 @@ import {
   nameOf,
   peerIDOf,
   type Referred,
+  repeatedGenerators,
   unreadyReason,
 } from '../fetch/generator-peers.ts'
 import type { SchemaFacts } from '../fetch/schema-source.ts'
@@ -104,7 +105,8 @@ export function peersStatement(
   const other = foreignText(host, foreign) ?? reportedText('PrefixMismatch', concerned)
   const unreached = reportedText('NotConnected', concerned)
   if (isolated.length === 0) {
-    return connectedStatement([indirectText(indirect), mismatch, other, unreached])
+    const repeated = repeatedText(host)
+    return connectedStatement([indirectText(indirect), mismatch, other, unreached, repeated])
   }
   if (mismatch !== null) return { reason: 'PeerIDMismatch', message: mismatch }
   if (other !== null) {
@@ -145,6 +147,13 @@ function reportedText(
     return `${what} ${row.remedy ?? failure.remedy ?? ''}`
   }
   return null
+}
+
+/** Which Generators are named twice, which does no harm; null for none. */
+function repeatedText(host: Host): string | null {
+  const names = repeatedGenerators(host)
+  if (names.length === 0) return null
+  return `Generator ${listed(names)} is named more than once in spec.generators, with its namespace and without, and counts once: leave one of the two out.`
 }
 
 /** Which Generators are of another chain, and what to do; null for none. */

@@ -103,6 +103,22 @@ test('an ID of the spec is corrected in the spec, also where a Generator answers
   assert.match(message, /write its ID into spec\.bootstrapPeers/)
 })
 
+test('a Generator that is named with its namespace and without counts once, and is reported', () => {
+  const own = { name, namespace: minimal.metadata.namespace }
+  const generators = [{ name }, { ...own, name: 'other' }, own]
+  const host: Host = { ...minimal, spec: { ...minimal.spec, generators } }
+  const views = new Map([[0, viewOf([peerID], {})]])
+  const referred = referredOf(host)
+  assert.deepEqual(
+    referred.map(({ reference }) => reference.name),
+    [name, 'other'],
+  )
+  assert.deepEqual(peersStatement(host, { referred, changed: [], views }), {
+    reason: 'ConnectedInPart',
+    message: `Every replica that answers has a peer. Generator ${own.namespace}/${name} is named more than once in spec.generators, with its namespace and without, and counts once: leave one of the two out.`,
+  })
+})
+
 test('a wrong ID among several peers leaves the condition True, and is reported in an Event', () => {
   const connected = viewOf([peerID], {})
   const facts = { referred: [], changed: [], views: new Map([[0, connected]]) }
