@@ -11,6 +11,7 @@ import type { ObservedState } from './evaluate/observed-state.ts'
 import type { KeyHolders } from './fetch/key-holders.ts'
 import type { FingerprintCache } from './fetch/keyring.ts'
 import type { KindLogic } from './fetch/kind-logic.ts'
+import type { ReplicaIdentity } from './observe/claim.ts'
 import type { Findings } from './status/findings.ts'
 
 /** What all resources of a kind are reconciled with. */
@@ -36,6 +37,8 @@ export interface Evaluated<F> extends Findings<F> {
   readonly inputs: FetchedInputs<F>
   /** Secrets that follow from inputs which were just fetched, until they are written. */
   readonly secrets: readonly V1Secret[]
+  /** Of wanted replicas. */
+  readonly identities: readonly ReplicaIdentity[]
   readonly identity: IdentityPlan
   readonly plan: ObjectPlan
   readonly state: ObservedState

@@ -1,35 +1,34 @@
-/** Evaluates a resource: reads what is watched, fetches from the cluster what is not, and says what follows from both. Writes nothing to it. */
+/** Evaluates a resource: reads what is watched, fetches from the cluster what is not, and says what follows from both. Writes nothing. */
 import type { Resource } from '../api.ts'
 import { wantedReplicas } from '../resources/names/names.ts'
-import { keyOf } from '../runtime/client/resource-type.ts'
 import { planObjects } from './apply/apply-objects.ts'
 import { fetchInputs } from './apply/fetch-inputs.ts'
 import type { FetchedInputs } from './apply/resource-memory.ts'
 import type { Evaluated, ReconcileContext } from './context.ts'
 import { areKeysBound, ownerChanges } from './evaluate/deletion-policy.ts'
-import { planIdentity, sharedKeyProblem } from './evaluate/identity.ts'
+import { planIdentity } from './evaluate/identity.ts'
 import { identitiesOf, type ObservedState, observeState } from './evaluate/observed-state.ts'
 import { chainProblem } from './evaluate/storage.ts'
 import { expectNoTerminatingClaims } from './evaluate/terminating-claims.ts'
 import { possiblyUnused } from './evaluate/unused-claims.ts'
 import { findFailedCreate } from './fetch/failed-create.ts'
-import { logHolders, type SharedKey } from './fetch/key-holders.ts'
 import { missingSecretStatement } from './fetch/named-secrets.ts'
 import { findUnused } from './fetch/unused-claims.ts'
 import { findUnwatchedClaims } from './fetch/unwatched-claims.ts'
 import type { ReplicaIdentity } from './observe/claim.ts'
 
+/** Which resource has which key is registered by a step. */
+type EvaluatedContext<R extends Resource, F> = Omit<ReconcileContext<R, F>, 'holders'>
+
 /**
  * `before` are the inputs as they were fetched last, which are fetched again where they no longer hold. Throws
- * OPERATOR_LEAVING where something of a deleted resource of the same name is still
- * there.
+ * OPERATOR_LEAVING where something of a deleted resource of the same name is still there.
  */
 export async function evaluateResource<R extends Resource, F>(
-  context: ReconcileContext<R, F>,
+  context: EvaluatedContext<R, F>,
   before: FetchedInputs<F> | null,
 ): Promise<Evaluated<F>> {
-  const { resource, parts, run, holders } = context
-  const { namespace, name } = resource.metadata
+  const { resource, parts, run } = context
   const watched = observeState(parts, resource)
   const fetched = await fetchInputs(context, resource, { before, state: watched }, run.signal)
   const { inputs } = fetched
@@ -40,14 +39,12 @@ export async function evaluateResource<R extends Resource, F>(
   const candidates = possiblyUnused(resource, state.claims, inputs.keyring)
   const unused = await findUnused(parts.api, resource, candidates, run.signal)
   const identities = identitiesOf(resource, state, inputs.keyring, unused)
-  const shared = holders.hold(keyOf(namespace, name), keysOf(identities))
-  logHolders(context.memory, shared, run.log)
-  return evaluate(context, { ...fetched, state, identities, shared })
+  return evaluate(context, { ...fetched, state, identities })
 }
 
 /** The state with the claims that are there and not watched. */
 async function withUnwatchedClaims<R extends Resource, F>(
-  context: ReconcileContext<R, F>,
+  context: EvaluatedContext<R, F>,
   seen: ObservedState,
   { keyring }: FetchedInputs<F>,
 ): Promise<ObservedState> {
@@ -58,35 +55,27 @@ async function withUnwatchedClaims<R extends Resource, F>(
   return unwatched.length === 0 ? seen : observeState(parts, resource, unwatched)
 }
 
-/** Fingerprints of the keys that replicas have, or had when they were last seen. */
-function keysOf(replicas: readonly ReplicaIdentity[]): string[] {
-  return replicas
-    .flatMap(({ key, known }) => [key, known?.fingerprint ?? null])
-    .filter((one) => one !== null)
-}
-
 interface Observations<F> extends Pick<Evaluated<F>, 'state' | 'inputs' | 'secrets'> {
   readonly identities: readonly ReplicaIdentity[]
-  readonly shared: readonly SharedKey[]
 }
 
 /** What follows; reads and writes nothing. */
 function evaluate<R extends Resource, F>(
-  { resource, logic, parts, findings }: ReconcileContext<R, F>,
-  { state, inputs, secrets, identities, shared }: Observations<F>,
+  { resource, logic, parts, findings }: EvaluatedContext<R, F>,
+  { state, inputs, secrets, identities }: Observations<F>,
 ): Evaluated<F> {
   const { keyring, facts, missing } = inputs
   const kept = { keyring, claims: state.allClaims }
   const isBound = areKeysBound(resource, kept)
-  const own = planIdentity(resource, identities, keyring.exists, isBound)
-  const problem = own.problem ?? sharedKeyProblem(resource, identities, shared, isBound)
+  const identity = planIdentity(resource, identities, keyring.exists, isBound)
   return {
     ...findings,
     state,
     inputs,
     secrets,
-    identity: { ...own, problem },
-    problem: problem ?? chainProblem(resource, state.claims),
+    identities,
+    identity,
+    problem: identity.problem ?? chainProblem(resource, state.claims),
     plan: planObjects(logic, parts, resource, { state, facts }),
     owners: ownerChanges(resource, kept),
     hold: holdOf(

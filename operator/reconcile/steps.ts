@@ -3,13 +3,15 @@ import type { Resource } from '../api.ts'
 import { applyClaims, type ClaimChange, claimChanges, type MayGrow } from './apply/apply-claims.ts'
 import { applyObjects, parkSet, planObjects, removeSet } from './apply/apply-objects.ts'
 import { applySecrets } from './apply/apply-secrets.ts'
+import { holdKeys } from './apply/hold-keys.ts'
 import { nudgeSet } from './apply/nudge-set.ts'
 import { followKeyringPolicy, followPolicies } from './apply/owner-references.ts'
 import { waitingChanges } from './apply/pause.ts'
 import { applyPodOwners } from './apply/pod-owners.ts'
 import { restartKeyless, restartToResize } from './apply/restart-pod.ts'
 import type { Evaluated, ReconcileContext } from './context.ts'
-import { isKeyringOwned } from './evaluate/deletion-policy.ts'
+import { areKeysBound, isKeyringOwned } from './evaluate/deletion-policy.ts'
+import { sharedKeyProblem } from './evaluate/identity.ts'
 import { startMark } from './evaluate/ignored-start.ts'
 import { type ObservedState, observeState } from './evaluate/observed-state.ts'
 import { podOwnerChanges } from './evaluate/pod-owners.ts'
@@ -30,6 +32,7 @@ type Step<R extends Resource, F> = (
 /** In their order; the first that stops is the last one. */
 export function stepsOf<R extends Resource, F>(): readonly Step<R, F>[] {
   return [
+    registerKeys,
     ensureSecrets,
     reportPaused,
     ownPods,
@@ -46,6 +49,21 @@ export function stepsOf<R extends Resource, F>(): readonly Step<R, F>[] {
 
 const proceed = { next: 'continue' } as const
 const stop = { next: 'stop' } as const
+
+/** A key that another resource has stops this one. */
+async function registerKeys<R extends Resource, F>(
+  context: ReconcileContext<R, F>,
+  { identities, identity, inputs, state }: Evaluated<F>,
+): Promise<StepResult<F>> {
+  const { resource } = context
+  const shared = holdKeys(context, resource, identities)
+  if (identity.problem !== null) return proceed
+  const isBound = areKeysBound(resource, { keyring: inputs.keyring, claims: state.allClaims })
+  const problem = sharedKeyProblem(resource, identities, shared, isBound)
+  return problem === null
+    ? proceed
+    : { ...proceed, found: { identity: { ...identity, problem }, problem } }
+}
 
 /** The Secrets that pods start with are written also where something else stops the resource. */
 async function ensureSecrets<R extends Resource, F>(
@@ -128,8 +146,9 @@ async function stopAtProblem<R extends Resource, F>(
   await followPolicies(parts.api, resource, owners, run.signal)
   // The advice in the message depends on the owners.
   const again = await evaluateResource(context, null)
+  const { found: shared } = await registerKeys(context, again)
   const { found } = await ensureSecrets(context, again)
-  return { ...stop, found: { ...again, ...found } }
+  return { ...stop, found: { ...again, ...shared, ...found } }
 }
 
 /** Makes missing keys, or has the keyring Secret follow its deletion policy. */

@@ -1,0 +1,31 @@
+/** Registers the keys of a resource with the operator, and finds those that another resource has. */
+import type { Resource } from '../../api.ts'
+import { keyOf } from '../../runtime/client/resource-type.ts'
+import type { ReconcileRun } from '../../runtime/controller.ts'
+import { type KeyHolders, logHolders, type SharedKey } from '../fetch/key-holders.ts'
+import type { ReplicaIdentity } from '../observe/claim.ts'
+import type { ResourceMemory } from './resource-memory.ts'
+
+interface HoldParts {
+  readonly holders: KeyHolders
+  readonly memory: Pick<ResourceMemory<unknown>, 'keyHolders'>
+  readonly run: Pick<ReconcileRun, 'log'>
+}
+
+/** In one go, so that of two resources with one key that are reconciled at once one is the second. */
+export function holdKeys(
+  { holders, memory, run }: HoldParts,
+  { metadata: { namespace, name } }: Resource,
+  identities: readonly ReplicaIdentity[],
+): SharedKey[] {
+  const shared = holders.hold(keyOf(namespace, name), keysOf(identities))
+  logHolders(memory, shared, run.log)
+  return shared
+}
+
+/** Fingerprints of the keys that replicas have, or had when they were last seen. */
+function keysOf(replicas: readonly ReplicaIdentity[]): string[] {
+  return replicas
+    .flatMap(({ key, known }) => [key, known?.fingerprint ?? null])
+    .filter((one) => one !== null)
+}
