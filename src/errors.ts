@@ -50,7 +50,7 @@ export const errorCodes = {
   GRAPHQL_VIEW_FAILED: 'A View was queried for a block at which it failed.',
   GRAPHQL_VIEW_GONE: 'A View was removed while a client was subscribed to its rows.',
   GRAPHQL_VIEW_NOT_COMPUTED:
-    'A View was queried for a block that is stored and of which it has not computed the rows yet.',
+    'A View was queried for a block of which it has not computed the rows, or had not before the block was pruned.',
   GRAPHQL_VIEW_NOT_STORED: 'A View was queried whose rows are not stored.',
   HOST_BLOCK_REJECTED: 'A peer sent a block that breaks a rule; another peer is tried.',
   HOST_FORK_DEEP:

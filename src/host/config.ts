@@ -41,6 +41,8 @@ export interface HostSettings extends CommonSettings {
   readonly readyMinBlocks: number
   /** Views that are served at once. */
   readonly maxViews: number
+  /** Newest blocks of which rows of Views are kept; null for those whose documents are. */
+  readonly viewMaxBlocks: number | null
   /** Threads that run lenses; null for one fewer than the machine has cores, at most four. */
   readonly lensThreads: number | null
   /** Most blocks behind its signers with which `/ready` is 200; null for any number. */
@@ -99,6 +101,13 @@ export const hostSettings: SettingsTable<HostSettings> = {
     default: 100,
     doc: 'Views that are served at once. Those that this Host has stay when it is lowered.',
   },
+  viewMaxBlocks: {
+    key: 'views.max_blocks',
+    env: 'VIEW_MAX_BLOCKS',
+    kind: integerBetween(1, 1_000_000_000),
+    unit: 'blocks',
+    doc: 'Of how many of the newest blocks rows of Views are kept, where pruning removes documents sooner. If this is not set, rows go with the documents of their block. Has no effect where PRUNER_ENABLED is false.',
+  },
   lensThreads: {
     key: 'lens.threads',
     env: 'LENS_THREADS',
@@ -153,7 +162,11 @@ export function loadHostSettings(sources: SettingSources): LoadedSettings<HostSe
 }
 
 function checkSettings(settings: HostSettings): readonly string[] {
-  const contradictions = [...trustContradictions(settings), ...readyContradictions(settings)]
+  const contradictions = [
+    ...trustContradictions(settings),
+    ...readyContradictions(settings),
+    ...viewContradictions(settings),
+  ]
   if (contradictions.length > 0) return contradictions
   const { port } = settings.apiAddress
   if (port === maxPort)
@@ -173,6 +186,17 @@ function readyContradictions({
   if (!prunerEnabled || readyMinBlocks <= prunerMaxBlocks) return []
   return [
     `host.ready.min_blocks (HOST_READY_MIN_BLOCKS): found ${readyMinBlocks}, accepted is no more than are kept: ${prunerMaxBlocks} (PRUNER_MAX_BLOCKS)`,
+  ]
+}
+
+function viewContradictions({
+  viewMaxBlocks,
+  prunerEnabled,
+  prunerMaxBlocks,
+}: HostSettings): readonly string[] {
+  if (!prunerEnabled || viewMaxBlocks === null || viewMaxBlocks >= prunerMaxBlocks) return []
+  return [
+    `views.max_blocks (VIEW_MAX_BLOCKS): found ${viewMaxBlocks}, accepted is at least as many as are kept: ${prunerMaxBlocks} (PRUNER_MAX_BLOCKS)`,
   ]
 }
 
@@ -196,6 +220,14 @@ function trustContradictions({
 /** Who is trusted with these settings. */
 export function trustModeOf({ trust, trustedSigners }: HostSettings): TrustMode {
   return trust ?? (trustedSigners.length > 0 ? 'signers' : 'bootstrap')
+}
+
+/** How many of the newest heights keep documents, and rows of Views; see `WriterData`. */
+export function retainedOf({ prunerEnabled, prunerMaxBlocks, viewMaxBlocks }: HostSettings): {
+  readonly retainBlocks: number | null
+  readonly retainRows: number | null
+} {
+  return { retainBlocks: prunerEnabled ? prunerMaxBlocks : null, retainRows: viewMaxBlocks }
 }
 
 const maxPort = 65_535

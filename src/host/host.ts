@@ -23,7 +23,13 @@ import type { StoreReader } from '../store/store.ts'
 import { openHostApi, openHostGraphql } from './api.ts'
 import type { FollowState } from './apply/outcome.ts'
 import { openWriterThread, type Writer } from './apply/writer.ts'
-import { type HostSettings, playgroundListen, signerIdentity, trustModeOf } from './config.ts'
+import {
+  type HostSettings,
+  playgroundListen,
+  retainedOf,
+  signerIdentity,
+  trustModeOf,
+} from './config.ts'
 import { createForkAlarm } from './fork-alarm.ts'
 import { openHostMesh } from './mesh.ts'
 import { createHostMetrics } from './metrics.ts'
@@ -74,9 +80,9 @@ export async function openHost(
   const known = await loadIdentity(keyOptions)
   requireUsableStore(storePath)
   const { names: wanted, schema } = await discoverNames(loaded, { log, running, status, registry })
-  const retainBlocks = settings.prunerEnabled ? settings.prunerMaxBlocks : null
+  const retained = retainedOf(settings)
   const { writer, names } = await openWriterThread(
-    { storePath, logLevel: settings.logLevel, secrets, retainBlocks },
+    { storePath, logLevel: settings.logLevel, secrets, ...retained },
     wanted,
     { onFatal: running.fail },
   )

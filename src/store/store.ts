@@ -75,7 +75,10 @@ export interface StoreWriter {
   replaceBlocks(from: number, to: number, blocks: readonly SealedBlockToStore[]): Promise<void>
   /** Removes the blocks above `height`; their seals are kept until they are pruned. */
   truncateAbove(height: number): Promise<void>
-  /** Removes what lies below the tail from the file, in groups of 16 blocks; returns how many. Cheap where there is none. */
+  /**
+   * Removes what lies below the tail from the file, in groups of 16 blocks, and rows that are kept for longer where they
+   * lie below theirs; returns of how many blocks documents were removed. Cheap where there is none.
+   */
   prune(): Promise<number>
   /**
    * Stores what the View of a slot (a number that is given to one View and never again) made of blocks, in the place
@@ -83,7 +86,7 @@ export interface StoreWriter {
    * stored. Whatever removes a block removes this of it in the same transaction.
    */
   putViewRows(slot: number, blocks: readonly ViewBlockToStore[]): Promise<readonly number[]>
-  /** Forgets the failures of a slot, so that neither rows nor failures of those heights are stored. */
+  /** Forgets the failures of a slot at stored blocks, so that neither rows nor failures of those heights are stored. */
   clearViewFailures(slot: number): Promise<void>
   /**
    * Removes everything of a slot: at once for readers, from the file in batches. One that was interrupted is
@@ -118,12 +121,8 @@ export interface StoreReader {
   close(): void
 }
 
-/**
- * The store at one moment. It stays the same across awaits while writes go on, and keeps the file
- * from re-using what it sees: release it. One that is held for too long is released by the reader,
- * and then throws `STORE_SNAPSHOT_EXPIRED`.
- */
-export interface Snapshot {
+/** Which blocks a snapshot shows. */
+export interface SeenBlocks {
   /** Lowest and highest visible height; heights between them may be missing. Null when empty. */
   range(): { readonly tail: number; readonly head: number } | null
   /** Visible heights that are missing between tail and head, lowest first, at most `limit` ranges. */
@@ -131,6 +130,21 @@ export interface Snapshot {
   /** Visible heights from `from` to `to`, both included. */
   heights(from: number, to: number, descending: boolean): Iterable<number>
   header(height: number): BlockHeader | undefined
+  /** Height of a visible block. */
+  heightOf(hash: string): number | undefined
+}
+
+/**
+ * The store at one moment. It stays the same across awaits while writes go on, and keeps the file
+ * from re-using what it sees: release it. One that is held for too long is released by the reader,
+ * and then throws `STORE_SNAPSHOT_EXPIRED`.
+ */
+export interface Snapshot extends SeenBlocks {
+  /**
+   * The blocks of which Views may have rows: those whose documents are stored, and those whose documents were
+   * pruned while their rows, header and seals were kept.
+   */
+  readonly rowBlocks: SeenBlocks
   block(height: number): StoredBlock | undefined
   /** The body as it was put; a copy of the caller's own. */
   body(height: number): Uint8Array | undefined
@@ -151,15 +165,13 @@ export interface Snapshot {
     to: number,
     descending: boolean,
   ): Iterable<CandidateChunk>
-  /** Height of a visible block. */
-  heightOf(hash: string): number | undefined
   /** The rows that a View has of a block; undefined where it has not done that one. */
   viewRows(slot: number, height: number): StoredViewRows | undefined
   /** Heights from `from` to `to`, both included, of which a View has at least one row. */
   viewHeights(slot: number, from: number, to: number, descending: boolean): Iterable<number>
-  /** Visible heights that a View has done, with rows or without. */
+  /** Heights of `rowBlocks` that a View has done, with rows or without. */
   viewRanges(slot: number): HeightRanges
-  /** Visible heights at which a View failed. */
+  /** Heights of `rowBlocks` at which a View failed. */
   viewFailures(slot: number): HeightRanges
   /** What was stored of a failure. */
   viewFailure(slot: number, height: number): Uint8Array | undefined

@@ -33,7 +33,15 @@ const viewsOf = ({ extensions, errors }: GraphqlResult) => {
 
 const two = { from: 2, to: 2 }
 const five = { from: 5, to: 5 }
-const all = { name: 'Counted', blocksLeft: 1, blocksFailed: 1, left: [two], failed: [five] }
+const all = {
+  name: 'Counted',
+  blocksLeft: 1,
+  blocksFailed: 1,
+  blocksLost: 0,
+  left: [two],
+  failed: [five],
+  lost: [],
+}
 
 describe('an answer that lacks blocks of a View says which', () => {
   const cases: readonly [string, string, unknown][] = [

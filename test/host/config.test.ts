@@ -70,6 +70,19 @@ describe('settings', () => {
     assert.equal(load(all).readyMinBlocks, 50)
   })
 
+  test('VIEW_MAX_BLOCKS: no fewer than the blocks that are kept, where any are pruned', () => {
+    assert.equal(load({}).viewMaxBlocks, null)
+    const kept = { VIEW_MAX_BLOCKS: '50', PRUNER_MAX_BLOCKS: '50' }
+    assert.equal(load(kept).viewMaxBlocks, 50)
+    assert.throws(() => load({ ...kept, PRUNER_MAX_BLOCKS: '51' }), {
+      code: 'CONFIG_INVALID',
+      message:
+        /VIEW_MAX_BLOCKS\): found 50, accepted is at least as many as are kept: 51 \(PRUNER_MAX_BLOCKS\)/,
+    })
+    const all = { ...kept, PRUNER_MAX_BLOCKS: '51', PRUNER_ENABLED: 'false' }
+    assert.equal(load(all).viewMaxBlocks, 50)
+  })
+
   test('mistakes name the key, what was found and what is accepted', () => {
     const mistakes: readonly [env: Record<string, string>, text: RegExp][] = [
       [{ HOST_TRUSTED_SIGNERS: 'alice' }, /HOST_TRUSTED_SIGNERS: found "alice".*public key in hex/],

@@ -19,6 +19,7 @@ import {
   writtenBranches,
   writtenBytes,
   writtenRetainBlocks,
+  writtenRetainRows,
   writtenRows,
   writtenSlot,
 } from './support/store-program.ts'
@@ -54,10 +55,16 @@ function assertWhole(snapshot: Snapshot, height: number, mayLackSeal: boolean): 
   assert.deepEqual(found, [{ height, section: 'Block', chunk: 0 }])
 }
 
-/** Rows are there for each acknowledged block of the main branch, and for no other one. */
-function assertRows(snapshot: Snapshot, heights: readonly number[], acknowledged: number): void {
+/** Rows are there for each acknowledged block of the main branch, also where it was pruned, and for no other one. */
+function assertRows(snapshot: Snapshot, head: number, acknowledged: number): void {
+  const { rowBlocks } = snapshot
+  const heights = [...rowBlocks.heights(0, 1e9, false)]
+  assert.equal(heights.length, Math.min(head, writtenRetainRows))
   for (const height of heights) {
-    const isMain = snapshot.header(height)?.hash === namedHash(`main:${height}`)
+    const hash = rowBlocks.header(height)?.hash ?? ''
+    const isMain = hash === namedHash(`main:${height}`)
+    assert.ok(height > acknowledged || snapshot.sealsOf(hash).length === 1)
+    assert.equal(rowBlocks.heightOf(hash), height)
     const rows = storedRows(snapshot, writtenSlot, height)
     if (rows === null && (!isMain || height > acknowledged)) continue
     assert.ok(isMain && rows !== null, `height ${height} has rows of its block`)
@@ -81,7 +88,7 @@ function assertSound(snapshot: Snapshot, acknowledged: number): void {
   const heights = [...snapshot.heights(0, 1e9, false)]
   assert.equal(heights.length, range.head - range.tail + 1)
   for (const height of heights) assertWhole(snapshot, height, height > acknowledged)
-  assertRows(snapshot, heights, acknowledged)
+  assertRows(snapshot, range.head, acknowledged)
   const found = [...snapshot.candidates('logAddress', everywhere, 0, 1e9, false)]
   assert.deepEqual(
     found.map(({ height }) => height),
@@ -95,7 +102,8 @@ describe('kill -9 at any moment', () => {
     const random = createSeededRandom('kill')
     for (let round = 0; round < rounds; round++) {
       const acknowledged = await writeAndKill(path, random.int(120))
-      const options = { path, network: opaqueNetwork, retainBlocks: writtenRetainBlocks }
+      const retain = { retainBlocks: writtenRetainBlocks, retainRows: writtenRetainRows }
+      const options = { path, network: opaqueNetwork, ...retain }
       const store = await openWriter(options, { log: pino({ enabled: false }) })
       const snapshot = store.reader.snapshot()
       assertSound(snapshot, acknowledged)

@@ -19,9 +19,10 @@ export function testDirectory(t: Pick<TestContext, 'after'>): string {
 export async function openTestStore(
   t: TestContext,
   retainBlocks: number | null = 1000,
+  retainRows: number | null = null,
 ): Promise<StoreWriter> {
   const path = testDirectory(t)
-  const options = { path, network: testNetwork, retainBlocks }
+  const options = { path, network: testNetwork, retainBlocks, retainRows }
   const store = await openWriter(options, { log: pino({ enabled: false }) })
   t.after(() => store.close())
   return store

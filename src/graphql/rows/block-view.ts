@@ -8,7 +8,13 @@ import type { Chunk } from '../../primitives/body/chunk.ts'
 import type { Section } from '../../primitives/collections.ts'
 import type { MerkleTree } from '../../primitives/merkle.ts'
 import type { Seal } from '../../primitives/seal.ts'
-import type { BlockHeader, Snapshot, StoredBlock, StoredViewRows } from '../../store/store.ts'
+import type {
+  BlockHeader,
+  SeenBlocks,
+  Snapshot,
+  StoredBlock,
+  StoredViewRows,
+} from '../../store/store.ts'
 import type { QueryBudget } from '../budget/query-budget.ts'
 import { type ChunkWindow, holds, windowOfChunk, windowValues } from './chunk-window.ts'
 import type { MissingRows } from './missing-rows.ts'
@@ -97,9 +103,13 @@ interface BlockMemo {
   readonly windows: Record<Section, ChunkWindow | null>
 }
 
-/** The view of a height, or undefined where nothing is stored. */
-export function openBlockView(session: Session, height: number): BlockView | undefined {
-  const header = session.snapshot.header(height)
+/** The view of a height, or undefined where `seen` has no block. */
+export function openBlockView(
+  session: Session,
+  seen: SeenBlocks,
+  height: number,
+): BlockView | undefined {
+  const header = seen.header(height)
   if (header === undefined) return undefined
   const memo = {
     bytes: 0,

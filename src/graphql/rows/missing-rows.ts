@@ -1,6 +1,7 @@
-/** Which stored blocks the Views of a request have no rows of, because they were not computed yet or failed. */
+/** Which blocks the Views of a request have no rows of, because they were not computed or failed. */
 import {
   allHeights,
+  clipHeights,
   countHeights,
   type HeightRange,
   type HeightRanges,
@@ -10,11 +11,16 @@ import {
 } from '../../primitives/height-ranges.ts'
 import type { Snapshot } from '../../store/store.ts'
 
-/** Stored blocks without the rows of a View. */
+/** Blocks without the rows of a View. */
 interface MissingBlocks {
+  /** Of stored blocks, that may come. */
   readonly notDone: HeightRanges
   readonly failed: HeightRanges
+  /** Of blocks that were pruned before they were done, after the first one of which the View has something. */
+  readonly lost: HeightRanges
 }
+
+const nothingMissing: MissingBlocks = { notDone: [], failed: [], lost: [] }
 
 /** What an answer lacks of a View. Heights are ranges with both ends included, lowest first, at most 100. */
 export interface IncompleteView {
@@ -23,8 +29,11 @@ export interface IncompleteView {
   /** Stored blocks that are not computed and did not fail. */
   readonly blocksLeft: number
   readonly blocksFailed: number
+  /** Blocks that were pruned before they were computed, while rows of blocks below them are kept. */
+  readonly blocksLost: number
   readonly left: readonly Range[]
   readonly failed: readonly Range[]
+  readonly lost: readonly Range[]
 }
 
 interface Range {
@@ -64,7 +73,7 @@ export function createMissingRows(snapshot: Snapshot): MissingRows {
     },
     incomplete() {
       const views = [...noted].map(([slot, { name, heights }]) => within(name, of(slot), heights))
-      return views.filter(({ blocksLeft, blocksFailed }) => blocksLeft + blocksFailed > 0)
+      return views.filter((view) => view.blocksLeft + view.blocksFailed + view.blocksLost > 0)
     },
   }
 }
@@ -72,28 +81,36 @@ export function createMissingRows(snapshot: Snapshot): MissingRows {
 function within(name: string, blocks: MissingBlocks, heights: HeightRanges): IncompleteView {
   const left = intersectHeights(blocks.notDone, heights)
   const failed = intersectHeights(blocks.failed, heights)
+  const lost = intersectHeights(blocks.lost, heights)
   return {
     name,
     blocksLeft: countHeights(left),
     blocksFailed: countHeights(failed),
+    blocksLost: countHeights(lost),
     left: left.slice(0, maxRanges).map(toRange),
     failed: failed.slice(0, maxRanges).map(toRange),
+    lost: lost.slice(0, maxRanges).map(toRange),
   }
 }
 
 const toRange = ([from, to]: HeightRange): Range => ({ from, to })
 
 function missingOf(snapshot: Snapshot, slot: number): MissingBlocks {
-  const range = snapshot.range()
-  if (range === null) return { notDone: [], failed: [] }
+  const { rowBlocks } = snapshot
+  const range = rowBlocks.range()
+  if (range === null) return nothingMissing
   const done = snapshot.viewRanges(slot)
   const undone = subtractHeights([[range.tail, range.head]], done)
-  if (undone.length === 0) return { notDone: [], failed: [] }
-  const gaps = snapshot.gaps(Infinity).map(({ from, to }) => [from, to] as const)
-  const missing = subtractHeights(undone, gaps)
+  if (undone.length === 0) return nothingMissing
+  const gaps = rowBlocks.gaps(Infinity).map(({ from, to }) => [from, to] as const)
   const failures = snapshot.viewFailures(slot)
+  const missing = subtractHeights(undone, gaps)
+  const without = subtractHeights(missing, failures)
+  const tail = snapshot.range()?.tail ?? range.head + 1
+  const first = Math.min(done[0]?.[0] ?? Infinity, failures[0]?.[0] ?? Infinity)
   return {
-    notDone: subtractHeights(missing, failures),
+    notDone: clipHeights(without, tail, range.head),
     failed: intersectHeights(missing, failures),
+    lost: clipHeights(without, first, tail - 1),
   }
 }

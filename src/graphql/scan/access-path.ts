@@ -11,6 +11,7 @@ import {
   rangeOfHeights,
   uniteHeights,
 } from '../../primitives/height-ranges.ts'
+import type { SeenBlocks } from '../../store/store.ts'
 import { maxHeldRows } from '../budget/limits.ts'
 import type { Entity } from '../catalog/entity.ts'
 import type { FilterCondition } from '../filter/condition.ts'
@@ -42,6 +43,8 @@ const fewTerms = 64
 /** What an access path is made with. */
 interface Access {
   readonly session: Session
+  /** The blocks that rows of the entity can be in. */
+  readonly blocks: SeenBlocks
   /** The heights that count; all others are left out. */
   readonly window: HeightRanges
   readonly descending: boolean
@@ -49,10 +52,11 @@ interface Access {
 
 /** A cursor over the heights where rows may match. */
 export async function openAccessPath(
-  access: Access,
+  asked: Omit<Access, 'blocks'>,
   entity: Entity,
   condition: FilterCondition,
 ): Promise<HeightCursor> {
+  const access = { ...asked, blocks: seenBlocks(asked.session, entity) }
   const hint = hintOf(entity, condition)
   const { view } = entity
   if (view !== undefined) await checkCoverage(access.session, entity, view, condition)
@@ -67,8 +71,9 @@ export async function openAccessPath(
 }
 
 /** Blocks of which a View has no row are not read. */
-async function openView({ session, window, descending }: Access, view: ViewRows) {
-  const bounds = storedBounds({ session, window })
+async function openView(access: Access, view: ViewRows) {
+  const { session, descending } = access
+  const bounds = storedBounds(access)
   if (bounds === null) return emptyCursor
   await charge(session, lookupCost(bounds))
   return viewCursor(session.snapshot, view, bounds, descending)
@@ -116,11 +121,11 @@ async function openAnd(access: Access, parts: readonly Hint[]): Promise<HeightCu
 
 /** All heights make one cursor, and so do all unique values, and values beyond `fewTerms`. */
 async function openOr(access: Access, parts: readonly Hint[]): Promise<HeightCursor | 'all'> {
-  const { session, descending } = access
+  const { descending } = access
   const bounds = storedBounds(access)
   if (bounds === null) return emptyCursor
   const lookups = parts.filter(isLookup).length
-  if (lookups > fewLookups && (await isScanCheaper(session, bounds, lookups))) return 'all'
+  if (lookups > fewLookups && (await isScanCheaper(access, bounds, lookups))) return 'all'
   const isLocated = (hint: Hint): hint is UniqueHint | LookupHint =>
     isIdentity(hint) || (lookups > fewTerms && isLookup(hint))
   const heights = parts.flatMap((part) => (part.type === 'heights' ? part.heights : []))
@@ -178,28 +183,29 @@ async function findLocations(
   access: Access,
   hint: UniqueHint | LookupHint,
 ): Promise<readonly MatchLocation[]> {
-  const { session, descending } = access
-  const { snapshot } = session
+  const { session, blocks, descending } = access
   if (isLookup(hint)) {
     const bounds = storedBounds(access)
     if (bounds === null) return []
     await charge(session, lookupCost(bounds))
-    return [...candidateLocations(snapshot, hint, bounds, descending)]
+    return [...candidateLocations(session.snapshot, hint, bounds, descending)]
   }
   await charge(session, hashCost)
-  const height = snapshot.heightOf(hint.hash)
+  const height = blocks.heightOf(hint.hash)
   if (height === undefined) return []
   return hint.type === 'block'
     ? [{ type: 'block', height }]
     : [{ type: 'log', height, logIndex: hint.logIndex }]
 }
 
-/** The lowest and highest height that count and are stored; null where there is none. */
-export function storedBounds({
-  session,
-  window,
-}: Pick<Access, 'session' | 'window'>): Bounds | null {
-  const range = session.snapshot.range()
+/** The blocks that rows of an entity can be in: those of Views may outlive the documents of their block. */
+export function seenBlocks({ snapshot }: Session, { view }: Entity): SeenBlocks {
+  return view === undefined ? snapshot : snapshot.rowBlocks
+}
+
+/** The lowest and highest height that count and are there; null where there is none. */
+export function storedBounds({ blocks, window }: Pick<Access, 'blocks' | 'window'>): Bounds | null {
+  const range = blocks.range()
   if (range === null) return null
   const stored = rangeOfHeights(clipHeights(window, range.tail, range.head))
   return stored === null ? null : [stored.tail, stored.head]

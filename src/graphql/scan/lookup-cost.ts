@@ -2,6 +2,7 @@
  * The cost of lookups in the store's index, in documents read, and when a scan of all documents costs
  * less.
  */
+import type { SeenBlocks } from '../../store/store.ts'
 import type { Session } from '../rows/block-view.ts'
 
 /** Blocks whose values lie together in the index. */
@@ -26,14 +27,14 @@ export function lookupCost([from, to]: Bounds): number {
 
 /** Whether there are fewer documents than so many lookups cost. */
 export async function isScanCheaper(
-  { snapshot, budget }: Session,
+  { session: { budget }, blocks }: { readonly session: Session; readonly blocks: SeenBlocks },
   bounds: Bounds,
   lookups: number,
 ): Promise<boolean> {
   const limit = lookups * lookupCost(bounds)
   let documents = 0
-  for (const height of snapshot.heights(bounds[0], bounds[1], false)) {
-    documents += snapshot.header(height)?.count ?? 0
+  for (const height of blocks.heights(bounds[0], bounds[1], false)) {
+    documents += blocks.header(height)?.count ?? 0
     if (documents >= limit) return false
     if (budget.shouldYield()) await budget.yieldThread()
   }

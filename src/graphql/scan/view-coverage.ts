@@ -36,7 +36,7 @@ export async function checkCoverage(
 ): Promise<void> {
   const missing = session.missing?.of(view.slot)
   if (missing === undefined) return
-  const ranges = missing.notDone.length + missing.failed.length
+  const ranges = missing.notDone.length + missing.failed.length + missing.lost.length
   if (ranges === 0) return
   await charge(session, Math.ceil(ranges / rangesPerDocument))
   const { heights, isNamed } = await reachOf(session, entity, condition)
@@ -47,7 +47,9 @@ export async function checkCoverage(
   const [failed] = intersectHeights(missing.failed, heights)
   const [notDone] = intersectHeights(missing.notDone, heights)
   if (failed !== undefined) throw failedBlock(view.name, failed[0])
+  const [lost] = intersectHeights(missing.lost, heights)
   if (notDone !== undefined) throw notComputed(view.name, notDone[0])
+  if (lost !== undefined) throw neverComputed(view.name, lost[0])
 }
 
 /** Ranges of heights that are compared in the time that a document takes. */
@@ -65,6 +67,13 @@ const notComputed = (view: string, height: number): Error =>
     'GRAPHQL_VIEW_NOT_COMPUTED',
     `The rows of the View ${view} at block ${height} are not computed yet.`,
     'Ask again later; GET /api/v0/views/{id} says which blocks are done and whether the View goes on.',
+  )
+
+const neverComputed = (view: string, height: number): Error =>
+  refusal(
+    'GRAPHQL_VIEW_NOT_COMPUTED',
+    `The rows of the View ${view} at block ${height} were not computed before the documents of the block were pruned.`,
+    'Ask a Host that had computed them, or one that keeps more blocks.',
   )
 
 // --- Which blocks ---------------------------------------------------------------------------
@@ -111,7 +120,7 @@ async function heightsOf(session: Session, hint: Hint): Promise<HeightRanges | n
       return hint.heights
     case 'block': {
       await charge(session, hashCost)
-      const height = session.snapshot.heightOf(hint.hash)
+      const height = session.snapshot.rowBlocks.heightOf(hint.hash)
       return height === undefined ? [] : [[height, height]]
     }
     case 'or': {

@@ -3,13 +3,14 @@
  * that may match, in pieces small enough to let other requests run in between.
  */
 import type { HeightRanges } from '../../primitives/height-ranges.ts'
+import type { SeenBlocks } from '../../store/store.ts'
 import { refusal } from '../budget/limits.ts'
 import type { Entity, ViewSource } from '../catalog/entity.ts'
 import { type FilterCondition, isOfBlock } from '../filter/condition.ts'
 import { type Matcher, toMatcher } from '../filter/predicate.ts'
 import { type BlockView, openBlockView, type Session } from '../rows/block-view.ts'
 import { rowAt } from '../rows/row.ts'
-import { openAccessPath, storedBounds } from './access-path.ts'
+import { openAccessPath, seenBlocks, storedBounds } from './access-path.ts'
 import type { HeightCursor } from './height-cursor.ts'
 import type { Span } from './spans.ts'
 
@@ -144,23 +145,24 @@ const isShort = (span: Span | undefined): boolean =>
 
 /** The stored blocks at the cursor's heights. */
 function* blocksOf(scan: Scan, cursor: HeightCursor, descending: boolean): Generator<BlockView> {
-  const { session } = scan
-  const bounds = storedBounds(scan)
+  const { session, window } = scan
+  const seen = seenBlocks(session, scan.entity)
+  const bounds = storedBounds({ blocks: seen, window })
   if (bounds === null) return
   const [low, high] = bounds
   const step = descending ? -1 : 1
   let height = cursor.seek(descending ? high : low)
   while (height !== null && height >= low && height <= high) {
-    const block = openBlockView(session, height)
+    const block = openBlockView(session, seen, height)
     if (block !== undefined) yield block
     const next =
-      block === undefined ? nextStored(session, height, descending ? low : high) : height + step
+      block === undefined ? nextStored(seen, height, descending ? low : high) : height + step
     height = next === undefined ? null : cursor.seek(next)
   }
 }
 
-function nextStored({ snapshot }: Session, from: number, to: number): number | undefined {
-  const heights = snapshot.heights(Math.min(from, to), Math.max(from, to), from > to)
+function nextStored(seen: SeenBlocks, from: number, to: number): number | undefined {
+  const heights = seen.heights(Math.min(from, to), Math.max(from, to), from > to)
   for (const height of heights) return height
   return undefined
 }

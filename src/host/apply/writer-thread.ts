@@ -21,6 +21,8 @@ export interface WriterData {
   readonly network: string
   /** Newest heights that are kept; null keeps all. */
   readonly retainBlocks: number | null
+  /** Newest heights of which rows of Views are kept, if more than `retainBlocks`; null for those. */
+  readonly retainRows: number | null
   readonly logLevel: LogLevel
   /** Values that must not appear in the log. */
   readonly secrets: readonly string[]
@@ -70,11 +72,11 @@ const tickMs = 500
 const maxRawBytes = 64 * 1024 * 1024
 
 await serveThread<WriterRequests, WriterEvents, WriterData>(async ({ data, emit }) => {
-  const { network, retainBlocks, storePath: path, secrets } = data
+  const { network, retainBlocks, retainRows, storePath: path, secrets } = data
   const log = openLog({ name: 'host-writer', level: data.logLevel, secrets })
   const metrics = openMetrics({ thread: 'writer' })
   const store = await openWriter(
-    { path, network, retainBlocks, program: 'host' },
+    { path, network, retainBlocks, retainRows, program: 'host' },
     { log, registry: metrics.registry },
   )
   const onFailure = (error: unknown): void => emit('failed', toPlainError(error))

@@ -12,6 +12,7 @@ import {
   eachHeight,
   type HeightRanges,
   hasHeight,
+  intersectHeights,
   subtractHeights,
   toHeightRanges,
   uniteHeights,
@@ -373,7 +374,7 @@ function stateOf(state: State, snapshot: Snapshot, visible: HeightRanges): ViewS
   const facts = factsOf(state, snapshot, visible)
   const backlog = backlogOf(facts)
   const done = snapshot.viewRanges(slot)
-  const failures = snapshot.viewFailures(slot)
+  const failures = intersectHeights(snapshot.viewFailures(slot), visible)
   const blocksFailed = countHeights(failures)
   const isWaiting = !state.isReady || (done.length === 0 && blocksFailed === 0)
   const isQuarantined = state.quarantine !== null

@@ -78,7 +78,11 @@ export interface StoreState {
   readonly tail: number
   /** Heights with a block, visible or not. */
   readonly blocks: HeightRanges
-  /** Those whose index entries are not yet merged into the table of their span. */
+  /** Lowest height whose rows of Views are visible; never above the tail. */
+  readonly rowTail: number
+  /** Heights of blocks whose documents are gone, and whose header and seals are kept for rows of Views. */
+  readonly pruned: HeightRanges
+  /** Those of `blocks` whose index entries are not yet merged into the table of their span. */
   readonly unmerged: HeightRanges
   /** Counts removals of blocks: what was read from the index before the last one may be stale. */
   readonly epoch: number
@@ -91,13 +95,15 @@ export interface StoreState {
 export const emptyState: StoreState = {
   tail: 0,
   blocks: [],
+  rowTail: 0,
+  pruned: [],
   unmerged: [],
   epoch: 0,
   serial: 1,
   rowSerial: 1,
 }
 
-/** The state record; it spells `unmerged` as `loose`, and in format 1 has no `rowSerial`. */
+/** The state record; it spells `unmerged` as `loose`, and in format 1 has nothing of rows. */
 export function encodeState({ unmerged, ...state }: StoreState): Buffer {
   return Buffer.from(JSON.stringify({ ...state, loose: unmerged }))
 }
@@ -105,7 +111,7 @@ export function encodeState({ unmerged, ...state }: StoreState): Buffer {
 /** What `encodeState` wrote. */
 export function decodeState(bytes: Buffer): StoreState {
   const { loose, ...state } = JSON.parse(bytes.toString())
-  return { rowSerial: 1, ...state, unmerged: loose }
+  return { rowSerial: 1, rowTail: state.tail, pruned: [], ...state, unmerged: loose }
 }
 
 export const identityKey: Uint8Array = Buffer.from('store')

@@ -7,6 +7,7 @@ import {
   hasHeight,
   heightGaps,
   rangeOfHeights,
+  uniteHeights,
 } from '../../primitives/height-ranges.ts'
 import {
   borrowValue,
@@ -29,7 +30,7 @@ import {
 } from '../disk/layout.ts'
 import type { EpochCache } from '../index/epoch-cache.ts'
 import { findCandidates, type IndexView, type TableCache } from '../index/index-reader.ts'
-import type { Snapshot } from '../store.ts'
+import type { SeenBlocks, Snapshot } from '../store.ts'
 import type { BlockCache } from './block-cache.ts'
 import type { RowCache } from './row-cache.ts'
 import { createSealReads, endOfPrefix, type SealedUpTo, type SealReads } from './seal-reader.ts'
@@ -83,14 +84,19 @@ export function createSnapshot(
     readValue(databases.index, indexKey(level, first, page), reading())
   const view: IndexView = { state, seed: parts.seed, cache: parts.tables, readPage: readIndexPage }
 
-  const blockReads = createBlockReads(parts, state, visible, reading)
-  const hashAt = (height: number): string | undefined => blockReads.header(height)?.hash
+  const storedHeader = createHeaderRead(parts, state, reading)
+  const { hashes } = databases
+  const rowBlocks = createSeenBlocks(heightsWithRows(state), storedHeader, hashes, reading)
+  const hashAt = (height: number): string | undefined => rowBlocks.header(height)?.hash
   const rowParts = { state, seed: parts.seed, cache: parts.rows, hashAt, reading }
 
   return {
     state,
     readIndexPage,
-    ...blockReads,
+    storedHeader,
+    rowBlocks,
+    ...createSeenBlocks(visible, storedHeader, hashes, reading),
+    ...createBlockReads(parts, visible, storedHeader, reading),
     ...createViewReads(databases, rowParts),
     ...createSealReads(
       databases,
@@ -98,9 +104,6 @@ export function createSnapshot(
       reading,
     ),
     ...createRecordReads(databases, reading),
-    range: () => rangeOfHeights(visible),
-    gaps: (limit) => heightGaps(visible, limit).map(([from, to]) => ({ from, to })),
-    heights: (from, to, descending) => eachHeight(clipHeights(visible, from, to), descending),
     candidates: (kind, value, from, to, descending) => {
       const low = Math.max(from, state.tail)
       return findCandidates(view, { kind, value, from: low, to, descending })
@@ -110,44 +113,68 @@ export function createSnapshot(
   }
 }
 
-type BlockReads = Pick<HeldSnapshot, 'storedHeader' | 'header' | 'block' | 'body' | 'heightOf'>
+type ReadHeader = HeldSnapshot['storedHeader']
 
-function createBlockReads(
-  parts: SnapshotParts,
-  state: StoreState,
-  visible: HeightRanges,
+function createHeaderRead(
+  { environment, headers }: SnapshotParts,
+  { epoch }: StoreState,
   reading: () => ReadTransaction,
-): BlockReads {
-  const { headers, bodies, hashes } = parts.environment.databases
-
-  const storedHeader = (height: number): StoredHeader | undefined => {
+): ReadHeader {
+  return (height) => {
     const transaction = reading()
-    return parts.headers.read(state.epoch, height, () => {
-      const bytes = readValue(headers, heightKey(height), transaction)
+    return headers.read(epoch, height, () => {
+      const bytes = readValue(environment.databases.headers, heightKey(height), transaction)
       return bytes === undefined ? undefined : decodeHeader(height, bytes)
     })
   }
-  const visibleHeader = (height: number): StoredHeader | undefined =>
-    hasHeight(visible, height) ? storedHeader(height) : undefined
+}
 
+/** Heights of the blocks that rows can belong to. */
+function heightsWithRows({ blocks, pruned, rowTail }: StoreState): HeightRanges {
+  return clipHeights(uniteHeights([...pruned, ...blocks]), rowTail, Number.MAX_SAFE_INTEGER)
+}
+
+function createSeenBlocks(
+  seen: HeightRanges,
+  storedHeader: ReadHeader,
+  hashes: Database,
+  reading: () => ReadTransaction,
+): SeenBlocks {
+  const header: SeenBlocks['header'] = (height) =>
+    hasHeight(seen, height) ? storedHeader(height)?.header : undefined
   return {
-    storedHeader,
-    header: (height) => visibleHeader(height)?.header,
+    range: () => rangeOfHeights(seen),
+    gaps: (limit) => heightGaps(seen, limit).map(([from, to]) => ({ from, to })),
+    heights: (from, to, descending) => eachHeight(clipHeights(seen, from, to), descending),
+    header,
+    heightOf: (hash) => {
+      const height = readValue(hashes, hashBytes(hash), reading())?.readUIntBE(0, 6)
+      if (height === undefined) return undefined
+      return header(height)?.hash === hash ? height : undefined
+    },
+  }
+}
+
+function createBlockReads(
+  { environment, blocks }: SnapshotParts,
+  visible: HeightRanges,
+  storedHeader: ReadHeader,
+  reading: () => ReadTransaction,
+): Pick<Snapshot, 'block' | 'body'> {
+  const { bodies } = environment.databases
+  const visibleHeader: ReadHeader = (height) =>
+    hasHeight(visible, height) ? storedHeader(height) : undefined
+  return {
     block: (height) => {
       const stored = visibleHeader(height)
       if (stored === undefined) return undefined
-      return openStoredBlock(stored, parts.blocks, (piece) =>
+      return openStoredBlock(stored, blocks, (piece) =>
         borrowValue(bodies, pieceKey(height, piece), reading()),
       )
     },
     body: (height) => {
       const stored = visibleHeader(height)
       return stored && readBody(bodies, stored, reading())
-    },
-    heightOf: (hash) => {
-      const height = readValue(hashes, hashBytes(hash), reading())?.readUIntBE(0, 6)
-      if (height === undefined) return undefined
-      return visibleHeader(height)?.header.hash === hash ? height : undefined
     },
   }
 }

@@ -29,7 +29,7 @@ interface ViewReadParts {
   readonly state: StoreState
   readonly seed: FingerprintSeed
   readonly cache: RowCache
-  /** Hash of a visible block. */
+  /** Hash of a block that rows can belong to. */
   readonly hashAt: (height: number) => string | undefined
   readonly reading: () => ReadTransaction
 }
@@ -46,7 +46,7 @@ type SnapshotReads = Pick<
 >
 
 export interface ViewReads extends SnapshotReads {
-  /** Also of blocks below the tail. */
+  /** Also where they are not visible. */
   viewBlock(slot: number, height: number): ViewBlock | undefined
   /** The lowest heights of which a slot has rows or a failure, whatever it is said to have done. */
   keptHeights: ViewHeights['lowest']
@@ -68,10 +68,10 @@ export function createViewReads(
     return known.isClearing ? emptySlot : known
   }
   const shown = (ranges: HeightRanges): HeightRanges =>
-    clipHeights(ranges, state.tail, Number.MAX_SAFE_INTEGER)
+    clipHeights(ranges, state.rowTail, Number.MAX_SAFE_INTEGER)
   function* viewHeights(slot: number, from: number, to: number, descending: boolean) {
     const { done } = slotOf(slot)
-    for (const height of heights.each(slot, Math.max(from, state.tail), to, descending)) {
+    for (const height of heights.each(slot, Math.max(from, state.rowTail), to, descending)) {
       if (hasHeight(done, height)) yield height
     }
   }
@@ -87,7 +87,7 @@ export function createViewReads(
     viewRanges: (slot) => shown(slotOf(slot).done),
     viewFailures: (slot) => shown(slotOf(slot).failed),
     viewFailure: (slot, height) => {
-      if (height < state.tail || !hasHeight(slotOf(slot).failed, height)) return undefined
+      if (height < state.rowTail || !hasHeight(slotOf(slot).failed, height)) return undefined
       const block = raw.block(slot, height)
       return block && raw.copy(slot, height, 0, block.bytes)
     },

@@ -71,14 +71,21 @@ export function putBlockChange(
 export function removeBlockWrites(snapshot: HeldSnapshot, height: number): Write[] {
   const stored = snapshot.storedHeader(height)
   if (stored === undefined) return []
-  const { hash, bodyBytes } = stored.header
+  const { hash } = stored.header
   const writes: Write[] = [{ database: 'headers', key: heightKey(height), value: null }]
-  for (let piece = 0; piece < pieceCount(bodyBytes); piece++) {
-    writes.push({ database: 'bodies', key: pieceKey(height, piece), value: null })
-  }
   if (snapshot.sealsOf(hash).length === 0) {
     writes.push({ database: 'hashes', key: hashBytes(hash), value: null })
   }
+  return [...writes, ...removeDocumentWrites(snapshot, height)]
+}
+
+/** Removes the body of a block and, where it has one, the index table of its own; its header stays. */
+export function removeDocumentWrites(snapshot: HeldSnapshot, height: number): Write[] {
+  const stored = snapshot.storedHeader(height)
+  const pieces = stored === undefined ? 0 : pieceCount(stored.header.bodyBytes)
+  const writes = Array.from({ length: pieces }, (_, piece): Write => {
+    return { database: 'bodies', key: pieceKey(height, piece), value: null }
+  })
   return [...writes, ...removeTableWrites(snapshot, indexLevel.block, height)]
 }
 

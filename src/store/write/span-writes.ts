@@ -11,7 +11,10 @@ import {
   eachSpan,
   type HeightRanges,
   hasHeight,
+  intersectHeights,
   removeHeights,
+  subtractHeights,
+  uniteHeights,
 } from '../../primitives/height-ranges.ts'
 import {
   hashBytes,
@@ -26,6 +29,7 @@ import { mergeEntries, readEntries, splitEntries } from '../index/index-table.ts
 import type { HeldSnapshot } from '../read/snapshot.ts'
 import {
   removeBlockWrites,
+  removeDocumentWrites,
   removeTableWrites,
   type StoreChange,
   tableWrites,
@@ -73,13 +77,14 @@ export function mergeSpanChange(snapshot: HeldSnapshot, span: number): StoreChan
   return { writes, state: { ...state, unmerged: removeHeights(state.unmerged, first, last) } }
 }
 
-/** Removes blocks wherever they are; their seals stay. */
+/** Removes blocks wherever they are, and what is kept of pruned ones; their seals stay. */
 export function removeBlocksChange(snapshot: HeldSnapshot, heights: HeightRanges): StoreChange {
-  let { unmerged, blocks } = snapshot.state
+  let { unmerged, blocks, pruned } = snapshot.state
   const writes: Write[] = []
-  for (const span of eachSpan(heights, spanBlocks)) {
+  const indexed = intersectHeights(heights, blocks)
+  for (const span of eachSpan(indexed, spanBlocks)) {
     const first = span * spanBlocks
-    const removed = clipHeights(heights, first, first + spanBlocks - 1)
+    const removed = clipHeights(indexed, first, first + spanBlocks - 1)
     if ([...eachHeight(removed)].every((each) => hasHeight(snapshot.state.unmerged, each))) continue
     const opened = openSpanWrites(snapshot, first, removed)
     writes.push(...opened.writes)
@@ -89,9 +94,10 @@ export function removeBlocksChange(snapshot: HeldSnapshot, heights: HeightRanges
   for (const [from, to] of heights) {
     unmerged = removeHeights(unmerged, from, to)
     blocks = removeHeights(blocks, from, to)
+    pruned = removeHeights(pruned, from, to)
   }
   const epoch = snapshot.state.epoch + 1
-  return { writes, state: { ...snapshot.state, unmerged, blocks, epoch } }
+  return { writes, state: { ...snapshot.state, unmerged, blocks, pruned, epoch } }
 }
 
 /** Gives the blocks of a merged span tables of their own again, but for `removed`. */
@@ -116,40 +122,74 @@ function readSpan(snapshot: HeldSnapshot, first: number): Buffer | undefined {
   return readEntries((page) => snapshot.readIndexPage(indexLevel.span, first, page))
 }
 
-/** The lowest group that holds a block, or a seal, and lies below the tail as a whole. */
+/**
+ * The lowest group that holds a block and lies below the tail as a whole, or what was kept for rows, or a seal, and lies
+ * below the tail of rows.
+ */
 export function pruneableGroup(
   state: StoreState,
   lowestSeal: number = Number.POSITIVE_INFINITY,
 ): number | undefined {
-  const lowest = Math.min(state.blocks[0]?.[0] ?? Number.POSITIVE_INFINITY, lowestSeal)
-  const group = Math.floor(lowest / pruneBlocks)
-  return (group + 1) * pruneBlocks <= state.tail ? group : undefined
+  const lowestBlock = state.blocks[0]?.[0] ?? Number.POSITIVE_INFINITY
+  const lowestKept = Math.min(state.pruned[0]?.[0] ?? Number.POSITIVE_INFINITY, lowestSeal)
+  const groups = [
+    groupBelow(state.tail, lowestBlock),
+    groupBelow(state.rowTail, lowestKept),
+  ].flatMap((group) => group ?? [])
+  return groups.length === 0 ? undefined : Math.min(...groups)
 }
 
-/** Removes the blocks and seals of a group, and the index table of a span that is left empty. */
+function groupBelow(tail: number, height: number): number | undefined {
+  const group = Math.floor(height / pruneBlocks)
+  return (group + 1) * pruneBlocks <= tail ? group : undefined
+}
+
+/**
+ * Removes the documents of a group, and the index table of a span that is left empty; below the tail of rows headers
+ * and seals as well.
+ */
 export function removeGroupChange(snapshot: HeldSnapshot, group: number): StoreChange {
   const { state } = snapshot
   const first = group * pruneBlocks
   const last = first + pruneBlocks - 1
-  const writes: Write[] = []
-  for (const height of eachHeight(clipHeights(state.blocks, first, last))) {
-    writes.push(...removeBlockWrites(snapshot, height))
-    const stored = snapshot.storedHeader(height)
-    if (stored !== undefined) writes.push(removeHash(stored.header.hash))
-  }
-  for (const key of snapshot.sealKeys(heightKey(first), heightKey(last + 1))) {
-    writes.push({ database: 'seals', key, value: null })
-    writes.push({ database: 'hashes', key: splitSealEntryKey(key).hash, value: null })
-  }
+  const removed = clipHeights(state.blocks, first, last)
   const blocks = removeHeights(state.blocks, first, last)
-  const unmerged = removeHeights(state.unmerged, first, last)
+  const pruned = uniteHeights([
+    ...removeHeights(state.pruned, first, last),
+    ...clipHeights(
+      uniteHeights([...state.pruned, ...removed]),
+      Math.max(first, state.rowTail),
+      last,
+    ),
+  ])
+  const writes: Write[] = []
+  for (const height of eachHeight(removed)) writes.push(...removeDocumentWrites(snapshot, height))
+  const known = clipHeights(uniteHeights([...state.pruned, ...removed]), first, last)
+  for (const height of eachHeight(subtractHeights(known, pruned))) {
+    writes.push(...removeHeaderWrites(snapshot, height))
+  }
+  writes.push(...removeSealsBelow(snapshot, first, Math.min(last + 1, state.rowTail)))
   const spanFirst = spanOf(first) * spanBlocks
   if (clipHeights(blocks, spanFirst, spanFirst + spanBlocks - 1).length === 0) {
     writes.push(...removeTableWrites(snapshot, indexLevel.span, spanFirst))
   }
-  return { writes, state: { ...state, blocks, unmerged } }
+  const unmerged = removeHeights(state.unmerged, first, last)
+  return { writes, state: { ...state, blocks, pruned, unmerged } }
 }
 
-function removeHash(hash: string): Write {
-  return { database: 'hashes', key: hashBytes(hash), value: null }
+function removeHeaderWrites(snapshot: HeldSnapshot, height: number): Write[] {
+  const stored = snapshot.storedHeader(height)
+  if (stored === undefined) return []
+  return [
+    { database: 'headers', key: heightKey(height), value: null },
+    { database: 'hashes', key: hashBytes(stored.header.hash), value: null },
+  ]
+}
+
+function removeSealsBelow(snapshot: HeldSnapshot, from: number, end: number): Write[] {
+  if (from >= end) return []
+  return [...snapshot.sealKeys(heightKey(from), heightKey(end))].flatMap((key): Write[] => [
+    { database: 'seals', key, value: null },
+    { database: 'hashes', key: splitSealEntryKey(key).hash, value: null },
+  ])
 }

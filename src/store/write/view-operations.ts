@@ -1,5 +1,5 @@
 /** The write operations on rows of Views. */
-import { hasHeight } from '../../primitives/height-ranges.ts'
+import { clipHeights, hasHeight } from '../../primitives/height-ranges.ts'
 import type { StoreState } from '../disk/layout.ts'
 import { emptySlot, type ViewSlot } from '../disk/view-layout.ts'
 import type { HeldSnapshot } from '../read/snapshot.ts'
@@ -114,13 +114,13 @@ function isKept({ done, failed }: ViewSlot, height: number): boolean {
   return hasHeight(done, height) || hasHeight(failed, height)
 }
 
-/** Whether the block is stored, and visible in the state that the operation starts from. */
+/** Whether rows of the block are kept, in the state that the operation starts from. */
 function isCurrent(
   snapshot: HeldSnapshot,
-  { tail }: StoreState,
+  { rowTail }: StoreState,
   { height, blockHash }: ViewBlockToStore,
 ): boolean {
-  return height >= tail && snapshot.header(height)?.hash === blockHash
+  return height >= rowTail && snapshot.rowBlocks.header(height)?.hash === blockHash
 }
 
 /** Each block that is put takes a serial number, and each one that is removed above the tail an epoch. */
@@ -130,7 +130,7 @@ function hasSameBlocks(seen: StoreState, state: StoreState): boolean {
 
 function clearFailures({ reader, slots }: WriteContext, slot: number): WriteOperation {
   return async (state, flushed) => {
-    const { failed } = slots.of(slot)
+    const failed = clipHeights(slots.of(slot).failed, state.tail, Number.MAX_SAFE_INTEGER)
     if (failed.length === 0) return null
     await flushed()
     return {

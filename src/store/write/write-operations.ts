@@ -5,6 +5,7 @@ import {
   type HeightRanges,
   hasHeight,
   subtractHeights,
+  uniteHeights,
 } from '../../primitives/height-ranges.ts'
 import type { Seal } from '../../primitives/seal.ts'
 import type { FingerprintSeed } from '../disk/fingerprint.ts'
@@ -43,6 +44,8 @@ export interface WriteContext {
   readonly slots: ViewSlots
   /** Heights below the head that stay visible; null keeps all. */
   readonly retainBlocks: number | null
+  /** The same for rows of Views, where documents below the tail were pruned; null lets rows go with them. */
+  readonly retainRows: number | null
 }
 
 /** Stores a block, and seals with it. */
@@ -133,12 +136,12 @@ export function pruneGroup(
   return async (_state, flushed) => {
     await flushed()
     return context.reader.read((snapshot) => {
-      const [lowestSeal] = snapshot.sealKeys(heightKey(0), heightKey(snapshot.state.tail))
+      const [lowestSeal] = snapshot.sealKeys(heightKey(0), heightKey(snapshot.state.rowTail))
       const group = pruneableGroup(snapshot.state, lowestSeal?.readUIntBE(0, 6))
       if (group === undefined) return null
       const change = removeGroupChange(snapshot, group)
       onRemoved(countHeights(snapshot.state.blocks) - countHeights(change.state.blocks))
-      const removed = subtractHeights(snapshot.state.blocks, change.state.blocks)
+      const removed = subtractHeights(knownHeights(snapshot.state), knownHeights(change.state))
       return withoutRows(context, snapshot, change, removed)
     })
   }
@@ -168,9 +171,14 @@ function removeRange(
   from: number,
   to: number,
 ): StoreChange {
-  const removed = clipHeights(snapshot.state.blocks, from, to)
+  const removed = clipHeights(knownHeights(snapshot.state), from, to)
   if (removed.length === 0) return { writes: [], state: snapshot.state }
   return withoutRows(context, snapshot, removeBlocksChange(snapshot, removed), removed)
+}
+
+/** Heights with a block, or with what is kept of one. */
+function knownHeights({ blocks, pruned }: StoreState): HeightRanges {
+  return uniteHeights([...pruned, ...blocks])
 }
 
 /** Removes the rows of removed blocks as well. */
@@ -206,9 +214,12 @@ function withSeals(
   return { writes: [...change.writes, ...sealWrites(height, fresh)], state: change.state }
 }
 
-/** The tail never moves down: blocks below it may have been removed already. */
-function moveTail(context: WriteContext, state: StoreState): StoreState {
+/** No tail ever moves down: what lies below it may have been removed already. */
+function moveTail({ retainBlocks, retainRows }: WriteContext, state: StoreState): StoreState {
   const head = state.blocks.at(-1)?.[1] ?? 0
-  const tail = context.retainBlocks === null ? 0 : head - context.retainBlocks + 1
-  return tail > state.tail ? { ...state, tail } : state
+  const lowestOf = (retained: number): number => Math.max(0, head - retained + 1)
+  const tail = Math.max(state.tail, retainBlocks === null ? 0 : lowestOf(retainBlocks))
+  const lowestRow = retainRows === null ? tail : Math.min(tail, lowestOf(retainRows))
+  const rowTail = Math.max(state.rowTail, lowestRow)
+  return tail > state.tail || rowTail > state.rowTail ? { ...state, tail, rowTail } : state
 }

@@ -44,6 +44,11 @@ import {
 export interface StoreWriterOptions extends StoreReaderOptions, Expected {
   /** This many heights, the head's included, stay visible; what lies below can be pruned. Null keeps all. */
   readonly retainBlocks: number | null
+  /**
+   * Rows of Views in this many heights, the head's included, stay visible when documents are pruned; with fewer than
+   * `retainBlocks`, and with null, rows go with their documents. Default null.
+   */
+  readonly retainRows?: number | null
 }
 
 export interface StoreWriterParts {
@@ -109,7 +114,7 @@ function createStoreWriter(
   identity: StoreIdentity,
   onClose: () => void,
 ): StoreWriter {
-  const { path, retainBlocks } = options
+  const { path, retainBlocks, retainRows = null } = options
   const start = readState(environment.databases.meta)
   const figures: WriterFigures = {
     bytes: () => statSync(join(path, dataFile), { throwIfNoEntry: false })?.size ?? 0,
@@ -122,7 +127,7 @@ function createStoreWriter(
   })
   const reader = createStoreReader(environment, options, parts, () => undefined)
   const slots = loadSlots(environment.databases.viewSlots)
-  const context: WriteContext = { reader, seed: identity.seed, retainBlocks, slots }
+  const context: WriteContext = { reader, seed: identity.seed, retainBlocks, retainRows, slots }
   const compaction = createCompaction(queue, context, parts.log)
   const views = createViewWriter(queue, context)
   const flushed = async (): Promise<void> => {

@@ -68,7 +68,7 @@ test('a value read at the offset of its window is the one that the codec reads',
     calldataBytes: 40,
   })
   const opened = createOpenedViews(createTestBudget())
-  const block = openBlockView({ snapshot, opened } as never, 1) as BlockView
+  const block = openBlockView({ snapshot, opened } as never, snapshot, 1) as BlockView
   for (const section of blockSections) {
     for (let round = 0; round < 2; round++) {
       for (let index = 0; index < valueCount(section); index++) {

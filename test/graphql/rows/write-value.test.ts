@@ -22,7 +22,7 @@ test('every stored field is written as the JSON of the value that is read', asyn
   const snapshot = store.reader.snapshot()
   t.after(() => snapshot.release())
   const opened = createOpenedViews(createTestBudget())
-  const block = openBlockView({ snapshot, opened } as never, 1)
+  const block = openBlockView({ snapshot, opened } as never, snapshot, 1)
   assert.ok(block)
   const out = createByteWriter(16)
   for (const entity of createCatalog(testNetwork, blockSections).values()) {

@@ -51,6 +51,7 @@ interface GraphqlRoomOptions {
   /** Signers of each block; default one Generator. */
   readonly signers?: (block: ChainBlock) => readonly string[]
   readonly retainBlocks?: number | null
+  readonly retainRows?: number
 }
 
 /** Opens the engine over a chain, by default of six small blocks. */
@@ -59,7 +60,7 @@ export async function openGraphqlRoom(
   options: GraphqlRoomOptions = {},
 ): Promise<GraphqlRoom> {
   const { chain = createChain({ count: 6 }), signers = () => ['generator'] } = options
-  const store = await openTestStore(t, options.retainBlocks ?? null)
+  const store = await openTestStore(t, options.retainBlocks ?? null, options.retainRows ?? null)
   for (const block of chain) void store.putSealedBlock(signedBlock(block, signers(block)))
   await store.flushed()
   const registry = new Registry()

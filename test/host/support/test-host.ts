@@ -5,7 +5,7 @@
 import type { TestContext } from 'node:test'
 import { Registry } from 'prom-client'
 import type { Writer } from '../../../src/host/apply/writer.ts'
-import { hostSettings, trustModeOf } from '../../../src/host/config.ts'
+import { hostSettings, retainedOf, trustModeOf } from '../../../src/host/config.ts'
 import { type HostMesh, openHostMesh } from '../../../src/host/mesh.ts'
 import { createHostMetrics, type HostMetrics } from '../../../src/host/metrics.ts'
 import { createHostStatus, type HostStatusReporter } from '../../../src/host/status.ts'
@@ -75,7 +75,7 @@ export async function openTestHost(t: TestContext, setup: TestHostSetup = {}): P
     },
   })
   const { name = 'host', compareVotesMs = 60_000, uselessMs } = setup
-  const retainBlocks = settings.prunerEnabled ? settings.prunerMaxBlocks : null
+  const { retainBlocks } = retainedOf(settings)
   const path = setup.path ?? testDirectory(t)
   const captured = captureLog()
   const { log } = captured

@@ -17,6 +17,8 @@ import { type RowDocument, viewBlock } from '../../support/view-rows.ts'
 
 /** What the `write` program keeps visible. */
 export const writtenRetainBlocks = 100
+/** And how far rows of Views reach. */
+export const writtenRetainRows = 150
 /** Every so many heights the last few are replaced by those of another branch. */
 const reorgEvery = 40
 const reorgDepth = 6
@@ -108,7 +110,8 @@ async function main(mode: string | undefined, path: string): Promise<void> {
   const retainBlocks = mode === 'write' ? writtenRetainBlocks : null
   const log = pino({ enabled: false })
   if (mode === 'hold-as-user') leaveRoot()
-  const store = await openWriter({ path, network: opaqueNetwork, retainBlocks }, { log })
+  const retain = { retainBlocks, ...(mode === 'write' && { retainRows: writtenRetainRows }) }
+  const store = await openWriter({ path, network: opaqueNetwork, ...retain }, { log })
   if (mode === 'write') return write(store)
   if (mode === 'fill') return fill(store)
   say('open')
