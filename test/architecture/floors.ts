@@ -15,7 +15,7 @@ export const sourceFloors: Floors = [
   'scraped-gauge',
   'primitives',
   ['verify', 'views'],
-  ['chain', 'store', 'identity', 'p2p', 'lens'],
+  ['chain', 'store', 'identity', 'p2p', 'lens', 'registry'],
   ['graphql', 'mesh', 'service'],
   'compute',
   ['generator', 'host', 'toolkit', 'devnet'],

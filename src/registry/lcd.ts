@@ -1,0 +1,164 @@
+/**
+ * The LCD of the registry chain, its REST interface: pages of the list of Views without their bytes, and one View with
+ * them. Nothing is decompressed and no redirect is followed; size and time of each answer are bounded.
+ */
+import { Agent, type Dispatcher, request } from 'undici'
+import { ServiceError } from '../errors.ts'
+import { viewLimits } from '../views/view.ts'
+import {
+  fieldsOf,
+  type ListedView,
+  type RefusedView,
+  readListedView,
+  type SentView,
+  wireOf,
+} from './listed-view.ts'
+import { malformed, placeOf, refused, tooLarge, unreachable } from './registry-failure.ts'
+
+interface LcdOptions {
+  /** May have a path, and user:password, sent as basic authorization. */
+  readonly url: string
+  /** From a request to the last byte of its answer. */
+  readonly timeoutMs: number
+}
+
+/** One page of the list. */
+export interface ListPage {
+  readonly views: readonly (ListedView | RefusedView)[]
+  /** Where the next page begins; null after the last. */
+  readonly nextKey: string | null
+}
+
+/** Each throws REGISTRY_UNREACHABLE, REGISTRY_REFUSED, REGISTRY_ANSWER_MALFORMED or REGISTRY_ANSWER_TOO_LARGE. */
+export interface Lcd {
+  /** At most `limit` Views from `key` on, or from the beginning where it is null. */
+  page(key: string | null, limit: number, signal: AbortSignal): Promise<ListPage>
+  /** The View of this ID; null where the chain has none. */
+  view(id: string, signal: AbortSignal): Promise<SentView | RefusedView | null>
+  close(): Promise<void>
+}
+
+const viewsPath = '/shinzonetwork/view/v1/views'
+/** The chain itself passes no more than 10 MiB on; a third more as base64, and the texts around. */
+const maxPageBytes = 16 * 1024 * 1024
+/** The bytes as base64, and what stands beside them. */
+const maxViewBytes = Math.ceil((4 / 3) * viewLimits.wire) + 256 * 1024
+/** Longer keys are none of a store whose keys are addresses. */
+const maxKeyLength = 1024
+const connections = 4
+
+interface LcdState {
+  readonly agent: Agent
+  readonly base: string
+  readonly place: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly timeoutMs: number
+}
+
+/** Opens no connection before the first request. */
+export function openLcd({ url, timeoutMs }: LcdOptions): Lcd {
+  const { origin, pathname, username, password } = new URL(url)
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  const basic = `Basic ${Buffer.from(credentials).toString('base64')}`
+  const state: LcdState = {
+    agent: new Agent({ connections, connect: { timeout: timeoutMs } }),
+    base: `${origin}${pathname.replace(/\/+$/, '')}${viewsPath}`,
+    place: placeOf(url),
+    headers: {
+      accept: 'application/json',
+      ...(credentials === ':' ? {} : { authorization: basic }),
+    },
+    timeoutMs,
+  }
+  return {
+    page: (key, limit, signal) => readPage(state, key, limit, signal),
+    view: (id, signal) => readView(state, id, signal),
+    close: () => state.agent.destroy(),
+  }
+}
+
+async function readPage(
+  state: LcdState,
+  key: string | null,
+  limit: number,
+  signal: AbortSignal,
+): Promise<ListPage> {
+  const query = new URLSearchParams({ 'pagination.limit': String(limit) })
+  if (key !== null) query.set('pagination.key', key)
+  const answer = fieldsOf(await ask(state, `?${query}`, maxPageBytes, signal))
+  const { views } = answer
+  if (!Array.isArray(views)) throw malformed(state.place, 'there are no views in it')
+  if (views.length > limit)
+    throw malformed(state.place, `a page of ${limit} has ${views.length} Views`)
+  return { views: views.map(readListedView), nextKey: nextKeyOf(state, answer['pagination']) }
+}
+
+function nextKeyOf({ place }: LcdState, pagination: unknown): string | null {
+  const { next_key: next = null } = fieldsOf(pagination)
+  if (next === null || next === '') return null
+  if (typeof next !== 'string' || next.length > maxKeyLength)
+    throw malformed(place, 'the key of the next page is none')
+  return next
+}
+
+async function readView(
+  state: LcdState,
+  id: string,
+  signal: AbortSignal,
+): Promise<SentView | RefusedView | null> {
+  const path = `/${encodeURIComponent(id)}?include_data=true`
+  const answer = await ask(state, path, maxViewBytes, signal)
+  if (answer === null) return null
+  const { view } = fieldsOf(answer)
+  const listed = readListedView(view)
+  if ('reason' in listed) return listed
+  if (listed.id !== id) throw malformed(state.place, `asked for ${id} it answers another View`)
+  const wire = wireOf(view)
+  return wire === null ? { id, reason: 'its bytes are none' } : { ...listed, wire }
+}
+
+/** The parsed body; null for 404. */
+async function ask(
+  state: LcdState,
+  path: string,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<unknown> {
+  signal.throwIfAborted()
+  const { agent, base, headers, place } = state
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(state.timeoutMs)])
+  try {
+    const options = { dispatcher: agent, headers, signal: deadline }
+    const response = await request(`${base}${path}`, options)
+    const body = await readBody(response.body, maxBytes)
+    const status = response.statusCode
+    if (status === 404 && /"code"\s*:\s*5\b/.test(body ?? '')) return null
+    // What the chain cannot pass on as one message; the caller asks for less.
+    if (body === null || status === 429) throw tooLarge(place, maxBytes)
+    if (status !== 200) throw refused(place, `HTTP status ${status}`, { status })
+    return JSON.parse(body)
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof ServiceError) throw error
+    if (error instanceof SyntaxError) throw malformed(place, 'it is no JSON', error)
+    throw unreachable(place, 'REGISTRY_LCD_URL', error)
+  }
+}
+
+/** Null for a body beyond the bound, of which the rest is not read. */
+async function readBody(
+  body: Dispatcher.ResponseData['body'],
+  maxBytes: number,
+): Promise<string | null> {
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  for await (const part of body as AsyncIterable<Uint8Array>) {
+    bytes += part.length
+    if (bytes > maxBytes) {
+      body.destroy()
+      return null
+    }
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString('utf8')
+}

@@ -1,0 +1,111 @@
+/**
+ * A View as the registry chain tells of it, before anything of that is verified. Each generation of the chain has other
+ * names for the same facts, in the JSON of its LCD and in the attributes of its events; all are read.
+ */
+import { noSender, parseViewID } from '../views/view-id.ts'
+import { fromBech32 } from './bech32.ts'
+
+/** What a list of Views says of one. */
+export interface ListedView {
+  /** The ID that the chain gives it: an address with its checksum, or the long ID in lower case. */
+  readonly id: string
+  /** Who registered it: 0x and 40 lower-case digits. */
+  readonly sender: string
+  /** The name of its type. */
+  readonly name: string
+  /** Height of the registry chain at which it was registered. */
+  readonly registeredAt: number
+}
+
+/** A View with its wire bytes. */
+export interface SentView extends ListedView {
+  readonly wire: Uint8Array
+}
+
+/** A View that cannot be what it says; `id` as far as it can be read. */
+export interface RefusedView {
+  readonly id: string
+  readonly reason: string
+}
+
+/** Whether a View of a list could be read. */
+export function isListed(view: ListedView | RefusedView): view is ListedView {
+  return !('reason' in view)
+}
+
+/** What an event says: the bytes, and what else a list has, only where its generation sends them. */
+export interface AnnouncedView extends Pick<ListedView, 'id' | 'sender' | 'name'> {
+  readonly wire: Uint8Array | null
+}
+
+/** Longest name that is passed on; GraphQL has no longer ones. */
+const namePattern = /^[A-Za-z0-9_]{1,256}$/
+const prefixedAddress = /^[A-Za-z0-9_]+_(0x[0-9a-f]{40})$/i
+/** What is shown of an ID that is none. */
+const shownCharacters = 80
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Reads one View of a list. */
+export function readListedView(value: unknown): ListedView | RefusedView {
+  const fields = fieldsOf(value)
+  const announced = readAnnouncedView(fields)
+  if ('reason' in announced) return announced
+  const { id, sender, name } = announced
+  const registeredAt = heightOf(fields['height'])
+  if (registeredAt === null) return { id, reason: 'its height is none' }
+  return { id, sender, name, registeredAt }
+}
+
+/** Reads the attributes of one event. */
+export function readAnnouncedView(fields: Fields): AnnouncedView | RefusedView {
+  const claimed = first(fields, ['address', 'contract_address', 'view_id', 'key'])
+  const id = canonicalID(claimed)
+  if (id === null) return { id: claimed.slice(0, shownCharacters), reason: 'its ID is none' }
+  const sender = accountOf(first(fields, ['creator']))
+  if (sender === null) return { id, reason: 'its creator is no account' }
+  const name = first(fields, ['name'])
+  // Old generations do not send it.
+  if (name !== '' && !namePattern.test(name)) return { id, reason: 'its name is none of a type' }
+  return { id, sender, name, wire: bytesOf(first(fields, ['data', 'view'])) }
+}
+
+/** The wire bytes of what a list or a view request returned; null without any. */
+export function wireOf(value: unknown): Uint8Array | null {
+  return bytesOf(first(fieldsOf(value), ['data', 'view']))
+}
+
+/** The members of an object; none of anything else. */
+export function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
+}
+
+/** An ID in the one form in which IDs are compared; null for none. */
+export function canonicalID(text: string): string | null {
+  const parsed = parseViewID(prefixedAddress.exec(text)?.[1] ?? text)
+  return parsed?.address ?? parsed?.id ?? null
+}
+
+/** The first of these that is there, as text; empty without any. */
+function first(fields: Fields, names: readonly string[]): string {
+  const found = names.map((name) => fields[name]).find((value) => value !== undefined)
+  return typeof found === 'string' ? found : ''
+}
+
+/** Old generations write their creators in Bech32. */
+function accountOf(text: string): string | null {
+  const account = /^0x[0-9a-f]{40}$/i.test(text) ? text.toLowerCase() : fromBech32(text)
+  return account === noSender ? null : account
+}
+
+function heightOf(value: unknown): number | null {
+  const text = typeof value === 'number' ? String(value) : value
+  return typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : null
+}
+
+/** Buffer skips what is no base64, so what it makes of it is compared. */
+function bytesOf(text: string): Uint8Array | null {
+  if (text === '') return null
+  const bytes = Buffer.from(text, 'base64')
+  return bytes.toString('base64') === text ? new Uint8Array(bytes) : null
+}

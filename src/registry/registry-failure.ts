@@ -1,0 +1,65 @@
+/** How the registry chain fails, with a remedy for each way. */
+import { type Fact, ServiceError } from '../errors.ts'
+
+/** A URL as texts show it: name, password and query may be secrets. */
+export function placeOf(url: string): string {
+  return new URL(url).host
+}
+
+/** REGISTRY_UNREACHABLE: there was no answer, or it broke off. */
+export function unreachable(place: string, setting: string, cause: unknown): ServiceError {
+  return new ServiceError(
+    'REGISTRY_UNREACHABLE',
+    `no answer from the registry chain at ${place}: ${reasonOf(cause)}`,
+    {
+      facts: { endpoint: place },
+      remedy: `Check ${setting} and that the registry chain can be reached from here.`,
+      cause,
+    },
+  )
+}
+
+/** REGISTRY_REFUSED: it answered with an error. */
+export function refused(
+  place: string,
+  what: string,
+  facts: Readonly<Record<string, Fact>> = {},
+): ServiceError {
+  return new ServiceError('REGISTRY_REFUSED', `the registry chain at ${place} refuses: ${what}`, {
+    facts: { endpoint: place, ...facts },
+  })
+}
+
+/** REGISTRY_ANSWER_MALFORMED: what it answered is not what was asked for. */
+export function malformed(place: string, what: string, cause?: unknown): ServiceError {
+  return new ServiceError(
+    'REGISTRY_ANSWER_MALFORMED',
+    `the registry chain at ${place} answers what is no list of Views: ${what}`,
+    {
+      facts: { endpoint: place },
+      remedy:
+        'Check that REGISTRY_LCD_URL is the LCD (REST) of the registry chain and REGISTRY_RPC_URL its consensus RPC.',
+      cause,
+    },
+  )
+}
+
+/** REGISTRY_ANSWER_TOO_LARGE: more than may be read, or than the chain itself can pass on. */
+export function tooLarge(place: string, maxBytes: number): ServiceError {
+  return new ServiceError(
+    'REGISTRY_ANSWER_TOO_LARGE',
+    `the registry chain at ${place} answers more than ${maxBytes} bytes to one request`,
+    { facts: { endpoint: place, maxBytes } },
+  )
+}
+
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause)
+  const code = 'code' in cause ? ` (${String(cause.code)})` : ''
+  return `${cause.message === '' ? 'failed' : cause.message}${code}`
+}
+
+/** Any failure as one that can be shown; what is none of the chain's is a mistake of ours, and shows as its cause. */
+export function asFailure(error: unknown, place: string): ServiceError {
+  return error instanceof ServiceError ? error : malformed(place, reasonOf(error), error)
+}
