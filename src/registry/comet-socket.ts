@@ -5,10 +5,10 @@
  * survives one that is no JSON.
  */
 import { Agent, WebSocket } from 'undici'
-import { fieldsOf } from './listed-view.ts'
+import { membersOf } from './listed-view.ts'
 import { placeOf, refused, unreachable } from './registry-failure.ts'
 
-export interface CometSocketOptions {
+interface CometSocketOptions {
   /** http, https, ws or wss; `/websocket` is added where it is not there. */
   readonly url: string
   /** What to subscribe to. */
@@ -135,7 +135,7 @@ function receive(state: SocketState, data: unknown): void {
     const seconds = (state.heardMs - state.openedMs) / 1e3
     if (state.bytes > allowance.bytes + allowance.bytesPerSecond * seconds)
       throw new Error('it sends more than any chain registers')
-    readMessage(state, fieldsOf(JSON.parse(data)))
+    readMessage(state, membersOf(JSON.parse(data)))
   } catch (error) {
     endSocket(state, error instanceof Error ? error.message : String(error))
   }
@@ -146,7 +146,7 @@ function readMessage(state: SocketState, message: Readonly<Record<string, unknow
   const { id, error, result } = message
   if (typeof id !== 'number' || id < 1 || id > state.options.queries.length) return
   if (error !== undefined) {
-    const { code } = fieldsOf(error)
+    const { code } = membersOf(error)
     const facts = { rpcCode: typeof code === 'number' ? code : null }
     state.subscribed.reject(refused(placeOf(state.options.url), 'a subscription', facts))
     throw new Error('it refuses a subscription')

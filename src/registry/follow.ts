@@ -16,7 +16,7 @@ import { asFailure, placeOf } from './registry-failure.ts'
 import { readTxEvents, registrationQueries } from './tx-events.ts'
 import { createWakeUp, type WakeUp } from './wake-up.ts'
 
-export interface FollowOptions {
+interface FollowOptions {
   readonly lcdUrl: string
   /** Consensus RPC, http, https, ws or wss; null to list on the timer alone. */
   readonly rpcUrl: string | null
@@ -34,7 +34,7 @@ interface FollowTimings {
   readonly retry: Backoff
 }
 
-export interface FollowParts {
+interface FollowParts {
   readonly log: Logger
   readonly metrics: RegistryMetrics
   /** Views of a list; returns how many of them are new. */
@@ -44,7 +44,7 @@ export interface FollowParts {
   readonly onRefused: (view: RefusedView) => void
 }
 
-export interface RegistryState {
+interface RegistryState {
   /** Of the subscription; `off` without REGISTRY_RPC_URL. */
   readonly stream: 'off' | 'connecting' | 'live'
   /** When a list was read to its end last; null before the first. */

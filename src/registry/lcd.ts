@@ -6,14 +6,14 @@ import { Agent, type Dispatcher, request } from 'undici'
 import { ServiceError } from '../errors.ts'
 import { viewLimits } from '../views/view.ts'
 import {
-  fieldsOf,
   type ListedView,
+  membersOf,
   type RefusedView,
   readListedView,
   type SentView,
   wireOf,
 } from './listed-view.ts'
-import { malformed, placeOf, refused, tooLarge, unreachable } from './registry-failure.ts'
+import { answerMalformed, placeOf, refused, tooLarge, unreachable } from './registry-failure.ts'
 
 interface LcdOptions {
   /** May have a path, and user:password, sent as basic authorization. */
@@ -85,19 +85,19 @@ async function readPage(
 ): Promise<ListPage> {
   const query = new URLSearchParams({ 'pagination.limit': String(limit) })
   if (key !== null) query.set('pagination.key', key)
-  const answer = fieldsOf(await ask(state, `?${query}`, maxPageBytes, signal))
+  const answer = membersOf(await ask(state, `?${query}`, maxPageBytes, signal))
   const { views } = answer
-  if (!Array.isArray(views)) throw malformed(state.place, 'there are no views in it')
+  if (!Array.isArray(views)) throw answerMalformed(state.place, 'there are no views in it')
   if (views.length > limit)
-    throw malformed(state.place, `a page of ${limit} has ${views.length} Views`)
+    throw answerMalformed(state.place, `a page of ${limit} has ${views.length} Views`)
   return { views: views.map(readListedView), nextKey: nextKeyOf(state, answer['pagination']) }
 }
 
 function nextKeyOf({ place }: LcdState, pagination: unknown): string | null {
-  const { next_key: next = null } = fieldsOf(pagination)
+  const { next_key: next = null } = membersOf(pagination)
   if (next === null || next === '') return null
   if (typeof next !== 'string' || next.length > maxKeyLength)
-    throw malformed(place, 'the key of the next page is none')
+    throw answerMalformed(place, 'the key of the next page is none')
   return next
 }
 
@@ -109,10 +109,11 @@ async function readView(
   const path = `/${encodeURIComponent(id)}?include_data=true`
   const answer = await ask(state, path, maxViewBytes, signal)
   if (answer === null) return null
-  const { view } = fieldsOf(answer)
+  const { view } = membersOf(answer)
   const listed = readListedView(view)
   if ('reason' in listed) return listed
-  if (listed.id !== id) throw malformed(state.place, `asked for ${id} it answers another View`)
+  if (listed.id !== id)
+    throw answerMalformed(state.place, `asked for ${id} it answers another View`)
   const wire = wireOf(view)
   return wire === null ? { id, reason: 'its bytes are none' } : { ...listed, wire }
 }
@@ -140,7 +141,7 @@ async function ask(
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof ServiceError) throw error
-    if (error instanceof SyntaxError) throw malformed(place, 'it is no JSON', error)
+    if (error instanceof SyntaxError) throw answerMalformed(place, 'it is no JSON', error)
     throw unreachable(place, 'REGISTRY_LCD_URL', error)
   }
 }

@@ -48,7 +48,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** Reads one View of a list. */
 export function readListedView(value: unknown): ListedView | RefusedView {
-  const fields = fieldsOf(value)
+  const fields = membersOf(value)
   const announced = readAnnouncedView(fields)
   if ('reason' in announced) return announced
   const { id, sender, name } = announced
@@ -72,16 +72,16 @@ export function readAnnouncedView(fields: Fields): AnnouncedView | RefusedView {
 
 /** The wire bytes of what a list or a view request returned; null without any. */
 export function wireOf(value: unknown): Uint8Array | null {
-  return bytesOf(first(fieldsOf(value), ['data', 'view']))
+  return bytesOf(first(membersOf(value), ['data', 'view']))
 }
 
 /** The members of an object; none of anything else. */
-export function fieldsOf(value: unknown): Fields {
+export function membersOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
 }
 
 /** An ID in the one form in which IDs are compared; null for none. */
-export function canonicalID(text: string): string | null {
+function canonicalID(text: string): string | null {
   const parsed = parseViewID(prefixedAddress.exec(text)?.[1] ?? text)
   return parsed?.address ?? parsed?.id ?? null
 }

@@ -31,7 +31,7 @@ export function refused(
 }
 
 /** REGISTRY_ANSWER_MALFORMED: what it answered is not what was asked for. */
-export function malformed(place: string, what: string, cause?: unknown): ServiceError {
+export function answerMalformed(place: string, what: string, cause?: unknown): ServiceError {
   return new ServiceError(
     'REGISTRY_ANSWER_MALFORMED',
     `the registry chain at ${place} answers what is no list of Views: ${what}`,
@@ -61,5 +61,5 @@ function reasonOf(cause: unknown): string {
 
 /** Any failure as one that can be shown; what is none of the chain's is a mistake of ours, and shows as its cause. */
 export function asFailure(error: unknown, place: string): ServiceError {
-  return error instanceof ServiceError ? error : malformed(place, reasonOf(error), error)
+  return error instanceof ServiceError ? error : answerMalformed(place, reasonOf(error), error)
 }

@@ -1,5 +1,10 @@
 /** What a transaction of the registry chain says of Views: the events of all generations of that chain. */
-import { type AnnouncedView, fieldsOf, type RefusedView, readAnnouncedView } from './listed-view.ts'
+import {
+  type AnnouncedView,
+  membersOf,
+  type RefusedView,
+  readAnnouncedView,
+} from './listed-view.ts'
 
 /**
  * One query for each generation; CometBFT knows no OR, and gives a client five. A transaction that has the events of
@@ -27,10 +32,10 @@ const maxAttributes = 32
 
 /** Reads what arrives for a subscription; nothing of what is no transaction. */
 export function readTxEvents(message: unknown): TxEvents {
-  const tx = fieldsOf(fieldsOf(fieldsOf(fieldsOf(message)['data'])['value'])['TxResult'])
-  const { events } = fieldsOf(tx['result'])
+  const tx = membersOf(membersOf(membersOf(membersOf(message)['data'])['value'])['TxResult'])
+  const { events } = membersOf(tx['result'])
   const found = (Array.isArray(events) ? events : [])
-    .map(fieldsOf)
+    .map(membersOf)
     .filter(({ type }) => registered.has(type))
   const height = typeof tx['height'] === 'string' ? tx['height'] : ''
   return {
@@ -41,7 +46,7 @@ export function readTxEvents(message: unknown): TxEvents {
 }
 
 function attributesOf({ attributes }: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const list = (Array.isArray(attributes) ? attributes : []).slice(0, maxAttributes).map(fieldsOf)
+  const list = (Array.isArray(attributes) ? attributes : []).slice(0, maxAttributes).map(membersOf)
   return Object.fromEntries(
     list.flatMap(({ key, value }) => (typeof key === 'string' ? [[key, value]] : [])),
   )

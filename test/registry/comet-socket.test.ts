@@ -1,0 +1,128 @@
+/** The subscription to the registry chain, with a node that refuses, lies, sends too much or nothing any more. */
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { openCometSocket } from '../../src/registry/comet-socket.ts'
+
+/** RFC 6455 1.3. */
+const websocketGuid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
+
+/** One unmasked frame (RFC 6455 5.2), by default a whole text. */
+function frame(text: string, first = 0x81): Buffer {
+  const body = Buffer.from(text)
+  const head = Buffer.alloc(10)
+  head[0] = first
+  head[1] = 127
+  head.writeBigUInt64BE(BigInt(body.length), 2)
+  return Buffer.concat([head, body])
+}
+
+const reply = (id: unknown, rest: object): Buffer =>
+  frame(JSON.stringify({ jsonrpc: '2.0', id, ...rest }))
+const confirmed = [reply(1, { result: {} }), reply(2, { result: {} })]
+
+/** A connection to a node that sends `frames` as soon as it was asked something. */
+async function connect(
+  t: TestContext,
+  frames: readonly Buffer[],
+  then: (socket: Socket) => void = () => undefined,
+) {
+  const sockets: Socket[] = []
+  const server = createServer().on('upgrade', (request, socket: Socket) => {
+    sockets.push(socket)
+    const key = `${request.headers['sec-websocket-key']}${websocketGuid}`
+    const accept = createHash('sha1').update(key).digest('base64')
+    const lines = ['Upgrade: websocket', 'Connection: Upgrade', `Sec-WebSocket-Accept: ${accept}`]
+    socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('\r\n')}\r\n\r\n`)
+    socket.on('error', () => undefined)
+    socket.once('data', () => {
+      for (const data of frames) socket.write(data)
+      then(socket)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const stop = new AbortController()
+  t.after(() => {
+    stop.abort()
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const results: unknown[] = []
+  const opening = openCometSocket(
+    { url: `http://127.0.0.1:${port}`, queries: ['a', 'b'], timeoutMs: 2_000, silentMs: 300 },
+    (result) => results.push(result),
+    stop.signal,
+  )
+  opening.catch(() => undefined)
+  return { opening, results, stop }
+}
+
+test('what arrives for a subscription is passed on, in order, and nothing else', async (t) => {
+  const { opening, results } = await connect(t, [
+    ...confirmed,
+    reply(1, { result: { n: 1 } }),
+    reply(999, { result: { n: 2 } }),
+    reply('1', { result: { n: 3 } }),
+    reply(2, { result: { n: 4 } }),
+    frame('[]'),
+    frame('null'),
+    reply(1, { error: { code: -32603 } }),
+  ])
+  assert.equal(await (await opening).closed, 'it refuses a subscription')
+  assert.deepEqual(results, [{ n: 1 }, { n: 4 }])
+})
+
+test('a refused subscription is a failure with its code, never taken for an accepted one', async (t) => {
+  const error = { code: -32603, message: 'max_subscriptions_per_client 5 reached' }
+  const { opening } = await connect(t, [reply(1, { result: {} }), reply(2, { error })])
+  await assert.rejects(opening, { code: 'REGISTRY_REFUSED', message: /a subscription/ })
+})
+
+test('rubbish ends the connection with its reason', async (t) => {
+  const rubbish: readonly (readonly [Buffer, RegExp])[] = [
+    [frame('{"jsonrpc":'), /JSON/],
+    [frame('abc', 0x82), /no text/],
+    [Buffer.from([0xff, 0xff, 0xff, 0xff]), /./],
+  ]
+  for (const [data, reason] of rubbish) {
+    const { opening } = await connect(t, [...confirmed, data])
+    assert.match(await (await opening).closed, reason)
+  }
+})
+
+test('a frame that is too long, or never ends, ends the connection', async (t) => {
+  const declared = Buffer.from([0x81, 127, 0, 0, 0, 0, 0x40, 0, 0, 0])
+  const long = await connect(t, [...confirmed, declared])
+  assert.match(await (await long.opening).closed, /./)
+  const piece = frame('x'.repeat(1024 * 1024), 0x01)
+  const next = frame('x'.repeat(1024 * 1024), 0x00)
+  const endless = await connect(t, [...confirmed, piece, ...Array.from({ length: 20 }, () => next)])
+  assert.match(await (await endless.opening).closed, /./)
+  assert.deepEqual(endless.results, [])
+})
+
+test('a node that sends more than any chain registers is left', async (t) => {
+  const flood = reply(1, { result: 'x'.repeat(8 * 1024 * 1024) })
+  const { opening } = await connect(t, [...confirmed, ...Array.from({ length: 20 }, () => flood)])
+  assert.equal(await (await opening).closed, 'it sends more than any chain registers')
+})
+
+test('a connection on which nothing arrives any more is given up', async (t) => {
+  const { opening } = await connect(t, confirmed)
+  assert.equal(await (await opening).closed, 'it is silent')
+})
+
+test('a node that closes, or is not there, is a failure with the setting to check', async (t) => {
+  const { opening } = await connect(t, [], (socket) => socket.destroy())
+  await assert.rejects(opening, { code: 'REGISTRY_UNREACHABLE', remedy: /REGISTRY_RPC_URL/ })
+})
+
+test('stopping ends a connection that is being opened, with the reason of the signal', async (t) => {
+  const { opening, stop } = await connect(t, [], () => stop.abort(new Error('stopped')))
+  await assert.rejects(opening, { message: 'stopped' })
+})

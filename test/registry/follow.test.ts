@@ -1,0 +1,160 @@
+/** Following the registry chain, with the development registry in its place: nothing that is registered is missed. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { Registry } from 'prom-client'
+import { openDevelopmentRegistry } from '../../src/devnet/registry/development-registry.ts'
+import { followRegistry, type RegistryFollower } from '../../src/registry/follow.ts'
+import { isListed, type ListedView, type RefusedView } from '../../src/registry/listed-view.ts'
+import { createRegistryMetrics } from '../../src/registry/metrics.ts'
+import { verifyView } from '../../src/registry/verify-view.ts'
+import { encodeView } from '../../src/views/wire.ts'
+import { captureLog } from '../support/captured-log.ts'
+import { metricValue } from '../support/metric-value.ts'
+import { until } from '../support/p2p-room.ts'
+
+const sender = `0x${'11'.repeat(20)}`
+const wireOf = (name: string): Uint8Array =>
+  encodeView({ query: 'Log { address }', sdl: `type ${name} { address: String }`, lenses: [] })
+
+interface Followed {
+  readonly follower: RegistryFollower
+  readonly metrics: Registry
+  readonly lines: ReturnType<typeof captureLog>
+  readonly sent: string[]
+  readonly refused: RefusedView[]
+  /** Resolves once Views of these IDs were passed on, by a list or an event. */
+  arrived(...ids: readonly string[]): Promise<void>
+}
+
+function follow(
+  t: TestContext,
+  urls: { lcdUrl: string; cometUrl: string | null },
+  listIntervalMs = 60_000,
+): Followed {
+  const known = new Map<string, ListedView>()
+  const waiting = new Set<() => void>()
+  const sent: string[] = []
+  const refused: RefusedView[] = []
+  const lines = captureLog()
+  const metrics = new Registry()
+  const note = (views: readonly ListedView[]): number => {
+    const fresh = views.filter(({ id }) => !known.has(id))
+    for (const view of fresh) known.set(view.id, view)
+    for (const check of waiting) check()
+    return fresh.length
+  }
+  const retry = { minMs: 10, maxMs: 100 }
+  const follower = followRegistry(
+    {
+      lcdUrl: urls.lcdUrl,
+      rpcUrl: urls.cometUrl,
+      timings: { listIntervalMs, timeoutMs: 5_000, retry },
+    },
+    {
+      log: lines.log,
+      metrics: createRegistryMetrics(metrics),
+      onListed: note,
+      onSent: (view) => {
+        sent.push(view.id)
+        verifyView(view)
+        note([view])
+      },
+      onRefused: (view) => refused.push(view),
+    },
+  )
+  t.after(() => follower.close())
+  const arrived = (...ids: readonly string[]): Promise<void> =>
+    new Promise((resolve) => {
+      const check = (): void => {
+        if (ids.every((id) => known.has(id))) resolve()
+      }
+      waiting.add(check)
+      check()
+    })
+  return { follower, metrics, lines, sent, refused, arrived }
+}
+
+test('Views that were registered before are listed, later ones arrive live', async (t) => {
+  const registry = await openDevelopmentRegistry()
+  t.after(() => registry.close())
+  const before = await registry.register(sender, wireOf('Before'))
+  await registry.settle({ registered: [before] })
+  const { follower, arrived, sent, lines } = follow(t, registry)
+  await arrived(before)
+  await lines.line('registry chain followed')
+  const later = await registry.register(sender, wireOf('Later'))
+  const pending = await registry.register(sender, wireOf('Pending'))
+  await registry.settle({ registered: [later], failed: [pending] })
+  await arrived(later)
+  await until(() => sent.includes(later))
+  assert.deepEqual(sent, [later])
+  assert.equal(follower.state().stream, 'live')
+  assert.equal(follower.state().failure, null)
+  const found = await follower.fetch(later)
+  assert.ok(found !== null && isListed(found))
+  // The height of its registration, not of the acknowledgement that told of it.
+  assert.equal(found.registeredAt, 4)
+  assert.equal(await follower.fetch(pending), null)
+})
+
+test('what is registered while the chain is away is found when it is back', async (t) => {
+  let registry = await openDevelopmentRegistry()
+  const ports = {
+    lcdPort: Number(new URL(registry.lcdUrl).port),
+    cometPort: Number(new URL(registry.cometUrl).port),
+  }
+  const { follower, arrived, lines } = follow(t, registry)
+  await lines.line('registry chain followed')
+  await registry.close()
+  await lines.line('connection to the registry chain lost')
+  registry = await openDevelopmentRegistry(ports)
+  t.after(() => registry.close())
+  const missed = await Promise.all(
+    ['A', 'B', 'C'].map((name) => registry.register(sender, wireOf(name))),
+  )
+  await registry.settle({ registered: missed })
+  await arrived(...missed)
+  await lines.line('registry chain followed', 2)
+  assert.equal(follower.state().stream, 'live')
+})
+
+test('without a consensus RPC new Views are found by the timer', async (t) => {
+  const registry = await openDevelopmentRegistry()
+  t.after(() => registry.close())
+  const { follower, arrived } = follow(t, { ...registry, cometUrl: null }, 20)
+  const view = await registry.register(sender, wireOf('Timed'))
+  await registry.settle({ registered: [view] })
+  await arrived(view)
+  assert.equal(follower.state().stream, 'off')
+})
+
+test('a subscription that misses a View is noticed by a list, and opened again', async (t) => {
+  const registry = await openDevelopmentRegistry()
+  t.after(() => registry.close())
+  const silent = await openDevelopmentRegistry()
+  t.after(() => silent.close())
+  const urls = { lcdUrl: registry.lcdUrl, cometUrl: silent.cometUrl }
+  const { arrived, lines, metrics } = follow(t, urls, 20)
+  await lines.line('registry chain followed')
+  // Lists of the subscription have to be there before.
+  await until(async () => (await metricValue(metrics, 'viewmesh_registry_lists_total')) >= 3)
+  const view = await registry.register(sender, wireOf('Missed'))
+  await registry.settle({ registered: [view] })
+  await arrived(view)
+  await lines.line('the subscription to the registry chain missed Views')
+  await lines.line('registry chain followed', 2)
+  assert.equal(await metricValue(metrics, 'viewmesh_registry_missed_views_total'), 1)
+})
+
+test('a chain that is nowhere is a failure that the state says, and closing ends all attempts', async (t) => {
+  const registry = await openDevelopmentRegistry()
+  await registry.close()
+  const { follower, metrics } = follow(t, registry)
+  await until(async () => (await metricValue(metrics, 'viewmesh_registry_lists_total')) >= 2)
+  const { failure, stream, listedAtMs } = follower.state()
+  assert.deepEqual(
+    [failure?.code, stream, listedAtMs],
+    ['REGISTRY_UNREACHABLE', 'connecting', null],
+  )
+  await follower.close()
+})

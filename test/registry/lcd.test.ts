@@ -1,0 +1,166 @@
+/** The LCD of the registry chain: an honest one with more than it can send at once, and ones that lie. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { openLcd } from '../../src/registry/lcd.ts'
+import { listViews } from '../../src/registry/list-views.ts'
+import { first } from '../views/vectors.ts'
+
+const never = new AbortController().signal
+const bounds = { pageLimit: 8, maxPages: 20 }
+
+type Answer = (request: URL, response: ServerResponse, raw: IncomingMessage) => void
+
+/** An LCD that answers so. */
+async function serve(t: TestContext, answer: Answer) {
+  const server = createServer((request, response) =>
+    answer(new URL(request.url ?? '', 'http://lcd'), response, request),
+  )
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const lcd = openLcd({ url: `http://user:pass@127.0.0.1:${port}/base/`, timeoutMs: 1_000 })
+  t.after(async () => {
+    await lcd.close()
+    server.closeAllConnections()
+    server.close()
+  })
+  return lcd
+}
+
+const addressOf = (index: number): string => `0x${String(index).padStart(40, '0')}`
+
+function rowOf(index: number): unknown {
+  return { address: addressOf(index), creator: first.sender, name: 'V', height: String(index) }
+}
+
+/** Pages over `count` Views, of at most `most` each; what is asked for is noted. */
+function pagesOf(count: number, most: number, asked: number[] = []): Answer {
+  return ({ searchParams }, response) => {
+    const limit = Number(searchParams.get('pagination.limit'))
+    asked.push(limit)
+    if (limit > most) {
+      response.statusCode = 429
+      response.end('{"code":8,"message":"grpc: received message larger than max"}')
+      return
+    }
+    const start = Number(atob(searchParams.get('pagination.key') ?? '') || 0)
+    const end = Math.min(count, start + limit)
+    const views = Array.from({ length: end - start }, (_, index) => rowOf(start + index))
+    const next_key = end < count ? btoa(String(end)) : null
+    response.end(JSON.stringify({ views, pagination: { next_key, total: '0' } }))
+  }
+}
+
+async function idsOf(pages: ReturnType<typeof listViews>): Promise<string[]> {
+  const ids: string[] = []
+  for await (const { views } of pages) ids.push(...views.map(({ id }) => id))
+  return ids
+}
+
+test('a list is read page by page, with the path and the password of its URL', async (t) => {
+  const requests: IncomingMessage[] = []
+  const pages = pagesOf(20, 8)
+  const lcd = await serve(t, (url, response, raw) => {
+    requests.push(raw)
+    pages(url, response, raw)
+  })
+  const expected = Array.from({ length: 20 }, (_, index) => addressOf(index))
+  assert.deepEqual(await idsOf(listViews(lcd, bounds, never)), expected)
+  assert.equal(requests.length, 3)
+  for (const { url, headers } of requests) {
+    assert.match(url ?? '', /^\/base\/shinzonetwork\/view\/v1\/views\?/)
+    assert.equal(headers.authorization, `Basic ${btoa('user:pass')}`)
+  }
+})
+
+test('a page that is too large for the chain is halved, at last to single Views', async (t) => {
+  const asked: number[] = []
+  const lcd = await serve(t, pagesOf(3, 1, asked))
+  assert.deepEqual(await idsOf(listViews(lcd, bounds, never)), [0, 1, 2].map(addressOf))
+  assert.deepEqual(asked, [8, 4, 2, 1, 2, 1, 2, 1])
+})
+
+test('an LCD that refuses single Views as well is given up', async (t) => {
+  const lcd = await serve(t, pagesOf(3, 0))
+  await assert.rejects(idsOf(listViews(lcd, bounds, never)), { code: 'REGISTRY_ANSWER_TOO_LARGE' })
+})
+
+test('a list that does not get further, or does not end, is given up', async (t) => {
+  const next = (key: unknown, views: unknown[]): string =>
+    JSON.stringify({ views, pagination: { next_key: key } })
+  let count = 0
+  const lists: Answer[] = [
+    (_, response) => response.end(next('AAAA', [rowOf(1)])),
+    (_, response) => response.end(next(btoa(String(count++)), [])),
+    (_, response) => response.end(next(btoa(String(count++)), [rowOf(1)])),
+  ]
+  for (const answer of lists) {
+    const lcd = await serve(t, answer)
+    await assert.rejects(idsOf(listViews(lcd, bounds, never)), { code: 'REGISTRY_LIST_ENDLESS' })
+  }
+})
+
+test('what is no list of Views is refused, whatever it is', async (t) => {
+  const bodies = ['', '[]', '{"views":{}}', '<html>', `{"views":[],"pagination":{"next_key":7}}`]
+  for (const body of bodies) {
+    const lcd = await serve(t, (_, response) => response.end(body))
+    await assert.rejects(lcd.page(null, 8, never), { code: 'REGISTRY_ANSWER_MALFORMED' })
+  }
+  const lcd = await serve(t, (_, response) =>
+    response.end(JSON.stringify({ views: [rowOf(1), rowOf(2)] })),
+  )
+  await assert.rejects(lcd.page(null, 1, never), { message: /a page of 1 has 2 Views/ })
+})
+
+test('an answer without end is cut off, and one that stands still times out', async (t) => {
+  let sent = 0
+  const endless = await serve(t, (_, response) => {
+    const piece = Buffer.alloc(1024 * 1024, ' ')
+    const more = (): void => {
+      sent += piece.length
+      if (!response.destroyed && response.write(piece)) setImmediate(more)
+    }
+    response.on('drain', more)
+    more()
+  })
+  await assert.rejects(endless.page(null, 1, never), { code: 'REGISTRY_ANSWER_TOO_LARGE' })
+  assert.ok(sent < 64 * 1024 * 1024)
+  const silent = await serve(t, (_, response) => response.write('{'))
+  await assert.rejects(silent.page(null, 1, never), { code: 'REGISTRY_UNREACHABLE' })
+})
+
+test('errors and redirects are failures that say the status', async (t) => {
+  for (const status of [301, 400, 404, 500]) {
+    const lcd = await serve(t, (_, response) =>
+      response.writeHead(status, { location: 'http://elsewhere.invalid' }).end('{"code":2}'),
+    )
+    await assert.rejects(lcd.page(null, 1, never), {
+      code: 'REGISTRY_REFUSED',
+      message: new RegExp(`HTTP status ${status}`),
+    })
+  }
+})
+
+test('a View is fetched with its bytes; another one in its place is refused', async (t) => {
+  const view = { ...(rowOf(1) as object), data: Buffer.from(first.wire, 'hex').toString('base64') }
+  const lcd = await serve(t, ({ pathname }, response) => {
+    const id = pathname.split('/').at(-1)
+    if (id === addressOf(3)) response.writeHead(404).end('{"code":5,"message":"view not found"}')
+    else response.end(JSON.stringify({ view: id === addressOf(4) ? { ...view, data: '!' } : view }))
+  })
+  const found = await lcd.view(addressOf(1), never)
+  assert.ok(found !== null && 'wire' in found)
+  assert.equal(Buffer.from(found.wire).toString('hex'), first.wire)
+  assert.equal(await lcd.view(addressOf(3), never), null)
+  await assert.rejects(lcd.view(addressOf(2), never), { code: 'REGISTRY_ANSWER_MALFORMED' })
+})
+
+test('a closed client asks nothing more', async (t) => {
+  const lcd = await serve(t, pagesOf(1, 8))
+  const stop = new AbortController()
+  stop.abort(new Error('stopped'))
+  await assert.rejects(lcd.page(null, 8, stop.signal), { message: 'stopped' })
+})

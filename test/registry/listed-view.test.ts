@@ -1,0 +1,119 @@
+/** What the generations of the registry chain say of a View, each in its own words. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { readAnnouncedView, readListedView } from '../../src/registry/listed-view.ts'
+import { readTxEvents } from '../../src/registry/tx-events.ts'
+import { verifyView } from '../../src/registry/verify-view.ts'
+import { first } from '../views/vectors.ts'
+
+const data = Buffer.from(first.wire, 'hex').toString('base64')
+const bech32 = 'shinzo1zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg32xgktr'
+const listed = { id: first.address, sender: first.sender, name: 'V', registeredAt: 7 }
+
+test('a View of a list is read in the words of each generation', () => {
+  const { address, sender: creator } = first
+  const generations = [
+    { address, creator, name: 'V', height: '7', data: null, metadata: null },
+    { contract_address: address.toLowerCase(), creator: bech32, name: 'V', height: 7 },
+    { view_id: `V_${address}`, creator, name: 'V', height: '7' },
+  ]
+  for (const fields of generations) assert.deepEqual(readListedView(fields), listed)
+  const older = { key: first.id, creator: bech32, name: 'V', height: '7' }
+  assert.deepEqual(readListedView(older), { ...listed, id: first.id })
+})
+
+test('an event is read in the words of each generation', () => {
+  const { address, sender: creator, id } = first
+  const wire = new Uint8Array(Buffer.from(first.wire, 'hex'))
+  const { registeredAt: _, ...announced } = listed
+  assert.deepEqual(
+    [
+      readAnnouncedView({ address, creator, name: 'V', data, msg_index: '0' }),
+      readAnnouncedView({ view_id: `V_${address}`, contract_address: address, creator: bech32 }),
+      readAnnouncedView({ key: id, creator: bech32, view: data }),
+    ],
+    [
+      { ...announced, wire },
+      { ...announced, name: '', wire: null },
+      { ...announced, id, name: '', wire },
+    ],
+  )
+})
+
+test('what cannot be a View is refused with the reason', () => {
+  const whole = { address: first.address, creator: first.sender, name: 'V', height: '7' }
+  const reasons = [
+    [{ ...whole, address: 'x'.repeat(200) }, 'its ID is none'],
+    [{ ...whole, creator: 'shinzo1abc' }, 'its creator is no account'],
+    [{ ...whole, creator: `0x${'0'.repeat(40)}` }, 'its creator is no account'],
+    [{ ...whole, name: 'a b' }, 'its name is none of a type'],
+    [{ ...whole, name: 'a'.repeat(257) }, 'its name is none of a type'],
+    [{ ...whole, height: '-1' }, 'its height is none'],
+    [{ ...whole, height: '9'.repeat(16) }, 'its height is none'],
+  ] as const
+  for (const [fields, reason] of reasons) {
+    const read = readListedView(fields)
+    assert.ok('reason' in read)
+    assert.equal(read.reason, reason)
+    assert.ok(read.id.length <= 80)
+  }
+})
+
+test('a View is verified by either of its IDs, and refused by any other', () => {
+  const wire = new Uint8Array(Buffer.from(first.wire, 'hex'))
+  const { id, address, sender } = first
+  const verified = { id, address, sender, registeredAt: 7, wire }
+  assert.deepEqual(verifyView({ ...listed, wire }), verified)
+  assert.deepEqual(verifyView({ ...listed, id, wire }), verified)
+  const wrong = [
+    { ...listed, id: `0x${'1'.repeat(64)}`, wire },
+    { ...listed, sender: `0x${'2'.repeat(40)}`, wire },
+    { ...listed, wire: wire.subarray(1) },
+    { ...listed, wire: new Uint8Array(384 * 1024 + 1) },
+  ]
+  for (const view of wrong)
+    assert.throws(() => verifyView(view), { code: 'REGISTRY_VIEW_MISMATCH' })
+})
+
+test('all registrations of a transaction are read, and nothing else of it', () => {
+  const attributes = (address: string): unknown[] => [
+    { key: 'address', value: address, index: true },
+    { key: 'creator', value: first.sender, index: true },
+    { key: 'name', value: 'V', index: true },
+  ]
+  const other = `0x${'2'.repeat(40)}`
+  const events = [
+    { type: 'tx', attributes: [{ key: 'address', value: other }] },
+    { type: 'view.view_registered', attributes: attributes(first.address) },
+    { type: 'view.view_registration_failed', attributes: attributes(other) },
+    { type: 'view.view_registered', attributes: attributes(other) },
+  ]
+  const message = (list: unknown) => ({
+    query: '',
+    data: {
+      type: 'tendermint/event/Tx',
+      value: { TxResult: { height: '9', result: { events: list } } },
+    },
+  })
+  const read = readTxEvents(message(events))
+  assert.deepEqual([read.height, read.isCut], [9, false])
+  assert.deepEqual(
+    read.views.map(({ id }) => id),
+    [first.address, other],
+  )
+  const many = readTxEvents(message(Array.from({ length: 257 }, () => events[1])))
+  assert.deepEqual([many.views.length, many.isCut], [256, true])
+})
+
+test('whatever JSON a chain sends is read without a failure', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      assert.ok('id' in readListedView(value))
+      assert.deepEqual(readTxEvents(value).views, [])
+      const result = { events: [{ type: 'Registered', attributes: value }] }
+      const data = { value: { TxResult: { height: value, result } } }
+      assert.equal(readTxEvents({ data }).views.length, 1)
+    }),
+  )
+})
