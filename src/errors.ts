@@ -165,6 +165,19 @@ export const errorCodes = {
   STORE_SNAPSHOT_EXPIRED:
     'A snapshot of the store was used after its release, or held for too long.',
   STORE_WRITE_FAILED: 'The store could not be written.',
+  TOOLKIT_DEPLOYMENTS_UNREADABLE: 'The file with the deployments of a project cannot be read.',
+  TOOLKIT_FILE_REFUSED: 'A file of a project is too large, unreadable, or outside of the project.',
+  TOOLKIT_HISTORY_DAMAGED: 'What a project keeps of former versions of a View is damaged.',
+  TOOLKIT_LENS_MISSING: 'The module of a lens is not where its View says.',
+  TOOLKIT_PROJECT_BUSY: 'Another process changes the project and does not finish.',
+  TOOLKIT_PROJECT_UNREADABLE:
+    'The settings of a project cannot be read, or are of another version.',
+  TOOLKIT_REVISION_MISSING: 'A View has no version of this number.',
+  TOOLKIT_USAGE_INVALID: 'A command of the toolkit does not take what it was given.',
+  TOOLKIT_VIEW_EXISTS: 'A project has a View of this name already.',
+  TOOLKIT_VIEW_INCOMPLETE: 'A View lacks its query or its SDL.',
+  TOOLKIT_VIEW_MISSING: 'A project has no View of this name.',
+  TOOLKIT_VIEW_UNREADABLE: 'The file that lists the lenses of a View is malformed.',
   VERIFY_ACCEPTANCE_INVALID:
     'The identities to accept are none, no public keys, one twice, or fewer than have to sign.',
   VERIFY_ANSWER_UNREADABLE: 'An answer to verify is not there, too large or not JSON.',

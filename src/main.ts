@@ -6,6 +6,7 @@ import process from 'node:process'
 import { Command, InvalidArgumentError } from 'commander'
 import type { AnyTable } from './service/settings/setting.ts'
 import { readVersion } from './service/version.ts'
+import { toolkitCommands } from './toolkit/toolkit-commands.ts'
 import type { VerifyFlags } from './toolkit/verify-command.ts'
 
 interface CommandEntry {
@@ -58,6 +59,8 @@ function createProgram(): Command {
       .argument('[flags...]')
       .action((flags: string[]) => runOrHelp(command, flags))
   }
+  for (const [name, summary] of Object.entries(toolkitCommands))
+    program.command(name).description(summary).usage('<command>')
   addVerify(program)
   return program
 }
@@ -107,4 +110,11 @@ async function runOrHelp(command: CommandEntry, flags: string[]): Promise<void> 
   process.stdout.write(helpText(options, await command.settings()))
 }
 
-await createProgram().parseAsync(process.argv)
+/** Flags of the toolkit are its own: what is `--version` here is the version of a View there. */
+async function run(argv: readonly string[]): Promise<void> {
+  if (!Object.hasOwn(toolkitCommands, argv[0] ?? ''))
+    return void (await createProgram().parseAsync(argv, { from: 'user' }))
+  await (await import('./toolkit/main.ts')).runToolkitProgram(argv)
+}
+
+await run(process.argv.slice(2))

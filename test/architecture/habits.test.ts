@@ -56,8 +56,8 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   undici: ['chain', 'registry', 'operator'],
   viem: ['devnet', 'registry', 'toolkit'],
   ws: ['devnet'],
-  yaml: ['service', 'operator'],
-  zod: ['service'],
+  yaml: ['service', 'toolkit', 'operator'],
+  zod: ['service', 'toolkit'],
 }
 const typesEverywhere: readonly string[] = ['pino', 'prom-client', 'fastify']
 

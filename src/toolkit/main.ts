@@ -1,0 +1,21 @@
+/** Start here: the toolkit in a process of its own. */
+import { homedir } from 'node:os'
+import process from 'node:process'
+import type { Terminal } from './cli/terminal.ts'
+import { runToolkit } from './toolkit.ts'
+
+/** Runs `viewmesh <argv>` and sets the exit code. The first signal interrupts the command, a second one ends it. */
+export async function runToolkitProgram(argv: readonly string[]): Promise<void> {
+  const interrupted = new AbortController()
+  const interrupt = (): void => interrupted.abort()
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
+  // A reader that has seen enough, as `head`, is no failure.
+  process.stdout.on('error', () => process.exit(0))
+  process.exitCode = await runToolkit(argv, processTerminal(interrupted.signal))
+  process.off('SIGINT', interrupt).off('SIGTERM', interrupt)
+}
+
+function processTerminal(signal: AbortSignal): Terminal {
+  const { stdin, stdout, stderr, env } = process
+  return { stdin, stdout, stderr, env, cwd: process.cwd(), homeFolder: homedir(), signal }
+}

@@ -1,0 +1,72 @@
+/** `deployments.json` of a project: which View was deployed where, in the order of time. */
+import { join } from 'node:path'
+import { z } from 'zod'
+import { ServiceError } from '../../errors.ts'
+import { type ProjectPlaces, readProjectFile, writeProjectFile } from './project-files.ts'
+
+/** One deployment. */
+export interface Deployment {
+  /** Its name in the project. */
+  readonly view: string
+  readonly revision: number
+  readonly target: 'local' | 'devnet'
+  /** When, ISO 8601. */
+  readonly at: string
+  /** Both IDs of the View. */
+  readonly id: string
+  readonly address: string
+  /** The address that deployed it. */
+  readonly creator: string
+  /** Base URL of the Host, or of the JSON-RPC of the chain. */
+  readonly endpoint: string
+  /** Hash of the transaction and chain ID; null at a Host. */
+  readonly transaction: string | null
+  readonly chainId: number | null
+  /** What was said of it last. */
+  readonly state: 'pending' | 'registered' | 'refused'
+}
+
+const deploymentSchema: z.ZodType<Deployment> = z.strictObject({
+  view: z.string(),
+  revision: z.int().min(1),
+  target: z.enum(['local', 'devnet']),
+  at: z.string(),
+  id: z.string(),
+  address: z.string(),
+  creator: z.string(),
+  endpoint: z.string(),
+  transaction: z.string().nullable(),
+  chainId: z.int().nullable(),
+  state: z.enum(['pending', 'registered', 'refused']),
+})
+const fileSchema = z.strictObject({ deployments: z.array(deploymentSchema) })
+
+/** Some 20,000 deployments. */
+const maxBytes = 16 * 1024 * 1024
+
+/** @throws ServiceError `TOOLKIT_DEPLOYMENTS_UNREADABLE` */
+export async function readDeployments(places: ProjectPlaces): Promise<readonly Deployment[]> {
+  const path = pathOf(places)
+  const bytes = await readProjectFile(places, path, maxBytes)
+  if (bytes === null) return []
+  try {
+    return fileSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8'))).deployments
+  } catch (cause) {
+    throw new ServiceError('TOOLKIT_DEPLOYMENTS_UNREADABLE', `${path} cannot be read`, {
+      remedy: 'Restore it from a copy, or move it away: deployments so far are then not listed.',
+      cause,
+    })
+  }
+}
+
+/** Writes all deployments; the caller holds the lock. */
+export function writeDeployments(
+  places: ProjectPlaces,
+  deployments: readonly Deployment[],
+): Promise<void> {
+  return writeProjectFile(places, pathOf(places), `${JSON.stringify({ deployments }, null, 2)}\n`)
+}
+
+function pathOf({ folder }: ProjectPlaces): string {
+  return join(folder, 'deployments.json')
+}

@@ -1,0 +1,54 @@
+/** Where a project is: the nearest folder upwards with a `viewmesh.yaml`, else `.viewmesh` in the home folder. */
+import { existsSync, statSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { parse } from 'yaml'
+import { ServiceError } from '../../errors.ts'
+import type { Terminal } from '../cli/terminal.ts'
+import type { ProjectPlaces } from './project-files.ts'
+
+/** The file that makes a folder a project. */
+export const settingsName = 'viewmesh.yaml'
+
+/** What `view init` writes into it. */
+export const newSettings = `# A Viewmesh project: Views are in views/, modules of lenses in lenses/, their history in .viewmesh/.
+version: 1
+`
+
+/** @throws ServiceError `TOOLKIT_PROJECT_UNREADABLE` where the file is of another version. */
+export async function findProject({ cwd, homeFolder }: Terminal): Promise<ProjectPlaces> {
+  const folder = findUpwards(cwd)
+  if (folder === null) {
+    const home = join(homeFolder, '.viewmesh')
+    return { folder: home, history: join(home, 'history'), settingsFile: null }
+  }
+  const settingsFile = join(folder, settingsName)
+  await checkSettings(settingsFile)
+  return { folder, history: join(folder, '.viewmesh'), settingsFile }
+}
+
+function findUpwards(folder: string): string | null {
+  if (existsSync(join(folder, settingsName))) return folder
+  return dirname(folder) === folder ? null : findUpwards(dirname(folder))
+}
+
+const maxSettingsBytes = 65_536
+
+async function checkSettings(path: string): Promise<void> {
+  let settings: unknown
+  try {
+    if (statSync(path).size > maxSettingsBytes) throw new Error('it is too large')
+    settings = parse(await readFile(path, 'utf8'))
+  } catch (cause) {
+    throw unreadable(path, 'cannot be read', cause)
+  }
+  const version = (settings as { version?: unknown } | null)?.version
+  if (version !== 1) throw unreadable(path, `has the version ${String(version)}, only 1 is known`)
+}
+
+function unreadable(path: string, what: string, cause?: unknown): ServiceError {
+  return new ServiceError('TOOLKIT_PROJECT_UNREADABLE', `${path} ${what}`, {
+    remedy: 'The line "version: 1" is all that it needs.',
+    ...(cause !== undefined && { cause }),
+  })
+}

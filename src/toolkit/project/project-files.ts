@@ -1,0 +1,123 @@
+/**
+ * Files of a project: read within bounds and never from outside of it, written beside and then renamed. A project may
+ * come from a stranger, whose links must not bring other files of this machine into a View.
+ */
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join, relative, sep } from 'node:path'
+import { ServiceError } from '../../errors.ts'
+
+/** Where files of a project are, by absolute paths. */
+export interface ProjectPlaces {
+  /** Of the project: what people edit. */
+  readonly folder: string
+  /** Of revisions, kept modules and wire bytes: what only the toolkit writes. */
+  readonly history: string
+  /** Null in the home folder, which needs none. */
+  readonly settingsFile: string | null
+}
+
+/**
+ * The bytes of a file in the project; null where there is none.
+ * @throws ServiceError `TOOLKIT_FILE_REFUSED` where it is larger than `maxBytes`, or a link leads out of the project.
+ */
+export async function readProjectFile(
+  places: ProjectPlaces,
+  path: string,
+  maxBytes: number,
+): Promise<Uint8Array | null> {
+  const real = await realPathOf(path)
+  if (real === null) return null
+  await checkInside(places, path, real)
+  const { size } = await stat(real)
+  if (size > maxBytes) throw refused(places, path, `has ${size} bytes, and may have ${maxBytes}`)
+  try {
+    return new Uint8Array(await readFile(real))
+  } catch (cause) {
+    throw refused(places, path, 'cannot be read', cause)
+  }
+}
+
+/**
+ * Writes a file whole or not at all, over what is there. Folders on the way are made. The caller holds the project's lock.
+ * @throws ServiceError `TOOLKIT_FILE_REFUSED` where its folder is a link that leads out of the project.
+ */
+export async function writeProjectFile(
+  places: ProjectPlaces,
+  path: string,
+  content: string | Uint8Array,
+): Promise<void> {
+  await makeFolder(places, dirname(path))
+  const draft = await draftPath(places)
+  const file = await open(draft, 'wx')
+  try {
+    await file.writeFile(content)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(draft, path)
+}
+
+/** Makes a folder of the project where there is none. */
+export async function makeFolder(places: ProjectPlaces, folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true })
+  } catch (cause) {
+    throw refused(places, folder, 'cannot be made', cause)
+  }
+  await checkInside(places, folder, await realpath(folder))
+}
+
+/** A path for what is to be renamed into its place; what a killed process left of such is removed by `clearDrafts`. */
+export async function draftPath(places: ProjectPlaces): Promise<string> {
+  const folder = draftFolder(places)
+  await mkdir(folder, { recursive: true })
+  return join(folder, randomBytes(8).toString('hex'))
+}
+
+/** Removes what killed processes were writing; nobody else writes while the lock is held. */
+export async function clearDrafts(places: ProjectPlaces): Promise<void> {
+  await rm(draftFolder(places), { recursive: true, force: true })
+}
+
+/** A path as the project's files name it, with slashes; null where it lies outside. */
+export function pathInProject({ folder }: ProjectPlaces, path: string): string | null {
+  const found = relative(folder, path)
+  if (found === '' || found === '..' || found.startsWith(`..${sep}`)) return null
+  return found.split(sep).join('/')
+}
+
+function draftFolder({ history }: ProjectPlaces): string {
+  return join(history, 'drafts')
+}
+
+async function realPathOf(path: string): Promise<string | null> {
+  try {
+    return await realpath(path)
+  } catch (error) {
+    if (isMissing(error)) return null
+    throw error
+  }
+}
+
+/** Whether a call failed because there is no such file. */
+export function isMissing(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code
+  return code === 'ENOENT' || code === 'ENOTDIR'
+}
+
+async function checkInside(places: ProjectPlaces, path: string, real: string): Promise<void> {
+  const folder = await realpath(places.folder)
+  if (real === folder || real.startsWith(`${folder}${sep}`)) return
+  throw refused(places, path, 'leads out of the project')
+}
+
+function refused(places: ProjectPlaces, path: string, what: string, cause?: unknown): ServiceError {
+  const shown = pathInProject(places, path) ?? path
+  return new ServiceError('TOOLKIT_FILE_REFUSED', `${shown} ${what}`, {
+    facts: { path },
+    remedy: 'Put a readable file of the right size there, inside the project.',
+    ...(cause !== undefined && { cause }),
+  })
+}

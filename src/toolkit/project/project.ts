@@ -1,0 +1,162 @@
+/**
+ * A project: Views as files that people edit, and their history. Each method takes the lock of the project for as long as it
+ * changes something, so that several processes may work on one.
+ */
+import { join } from 'node:path'
+import { ServiceError } from '../../errors.ts'
+import { didYouMean, nearestName } from '../../service/settings/did-you-mean.ts'
+import type { Terminal } from '../cli/terminal.ts'
+import { type Deployment, readDeployments, writeDeployments } from './deployments.ts'
+import { findProject, newSettings, settingsName } from './find-project.ts'
+import { createHistory, discard, type History, listFolder } from './history.ts'
+import { checkViewName, isViewName } from './names.ts'
+import { clearDrafts, type ProjectPlaces, writeProjectFile } from './project-files.ts'
+import { withProjectLock } from './project-lock.ts'
+import type { ProjectView, ProjectWire, ViewDraft } from './project-view.ts'
+import type { Revision } from './revision.ts'
+import {
+  absorb,
+  append,
+  createFirst,
+  loadSettled,
+  restore,
+  type ViewKeeper,
+} from './view-changes.ts'
+import { keptWireOf } from './view-wire.ts'
+import { hasWorkingFiles, removeUnlisted, viewFolder } from './working-files.ts'
+
+/** The Views of a folder. Every method throws `TOOLKIT_VIEW_MISSING` for a name that there is none of. */
+export interface Project {
+  /** Absolute: what paths in `view.yaml` start from. */
+  readonly folder: string
+  /** False in the home folder, which is used where there is no project. */
+  readonly isProject: boolean
+  /** Sorted. */
+  names(): Promise<readonly string[]>
+  /** What the files say; where they were edited, that is the next revision. */
+  load(name: string): Promise<ProjectView>
+  /**
+   * The wire bytes, made once for each content and kept, since another Zstandard would change the IDs.
+   * @throws ServiceError `TOOLKIT_VIEW_INCOMPLETE` without query or SDL; `VIEWS_TOO_LARGE`
+   */
+  wire(name: string): Promise<ProjectWire>
+  /** @throws ServiceError `TOOLKIT_VIEW_EXISTS` */
+  create(name: string, draft: ViewDraft, cause: string): Promise<ProjectView>
+  /** Makes the next revision; `change` gets the View as it is and may refuse by throwing. */
+  change(
+    name: string,
+    cause: string,
+    change: (view: ProjectView) => ViewDraft,
+  ): Promise<ProjectView>
+  /**
+   * Makes a revision with the content of another: the given one, or the one before the present.
+   * @throws ServiceError `TOOLKIT_REVISION_MISSING`
+   */
+  rollback(name: string, revision: number | null): Promise<{ view: ProjectView; restored: number }>
+  /** Oldest first. */
+  revisions(name: string): Promise<readonly Revision[]>
+  /** Removes the View, its history and the modules that only it had. */
+  delete(name: string): Promise<void>
+  /** Oldest first. */
+  deployments(): Promise<readonly Deployment[]>
+  addDeployment(deployment: Deployment): Promise<void>
+}
+
+/** The project that the terminal stands in, else the home folder. @throws ServiceError `TOOLKIT_PROJECT_UNREADABLE` */
+export async function openProject(terminal: Terminal): Promise<Project> {
+  return projectAt(await findProject(terminal), terminal.signal)
+}
+
+/** Makes the folder a project; harmless where it is one. Answers whether it was none. */
+export async function initProject({ cwd, signal }: Terminal): Promise<boolean> {
+  const settingsFile = join(cwd, settingsName)
+  const places = { folder: cwd, history: join(cwd, '.viewmesh'), settingsFile }
+  return withProjectLock(places, signal, async () => {
+    if ((await listFolder(cwd)).includes(settingsName)) return false
+    await writeProjectFile(places, settingsFile, newSettings)
+    return true
+  })
+}
+
+function projectAt(places: ProjectPlaces, signal: AbortSignal): Project {
+  const history = createHistory(places)
+  const keeper: ViewKeeper = { places, history }
+  const locked = <T>(action: () => Promise<T>): Promise<T> =>
+    withProjectLock(places, signal, async () => {
+      await clearDrafts(places)
+      return action()
+    })
+  const names = async (): Promise<readonly string[]> =>
+    (await listFolder(join(places.folder, 'views')))
+      .filter((name) => isViewName(name) && hasWorkingFiles(places, name))
+      .sort()
+  const require = async (name: string): Promise<void> => {
+    checkViewName(name)
+    if (!hasWorkingFiles(places, name)) throw missing(name, await names())
+  }
+  const ofView =
+    <A extends readonly unknown[], T>(action: (name: string, ...rest: A) => Promise<T>) =>
+    async (name: string, ...rest: A): Promise<T> => {
+      await require(name)
+      return action(name, ...rest)
+    }
+  const load = async (name: string): Promise<ProjectView> =>
+    (await loadSettled(keeper, name)) ?? (await locked(() => absorb(keeper, name)))
+  return {
+    folder: places.folder,
+    isProject: places.settingsFile !== null,
+    names,
+    load: ofView(load),
+    wire: ofView(async (name) => keptWireOf(history, await load(name), locked)),
+    async create(name, draft, cause) {
+      checkViewName(name)
+      return locked(async () => {
+        const taken = (await names()).find((each) => each.toLowerCase() === name.toLowerCase())
+        if (taken !== undefined) throw exists(taken)
+        return createFirst(keeper, name, draft, cause)
+      })
+    },
+    change: ofView((name, cause: string, change: (view: ProjectView) => ViewDraft) =>
+      locked(async () => append(keeper, name, change(await absorb(keeper, name)), cause)),
+    ),
+    rollback: ofView((name, revision: number | null) =>
+      locked(() => restore(keeper, name, revision)),
+    ),
+    revisions: ofView(async (name) => {
+      await load(name)
+      return allRevisions(history, name)
+    }),
+    delete: ofView((name) => locked(() => deleteView(keeper, name))),
+    deployments: () => readDeployments(places),
+    addDeployment: (deployment) =>
+      locked(async () =>
+        writeDeployments(places, [...(await readDeployments(places)), deployment]),
+      ),
+  }
+}
+
+async function allRevisions(history: History, name: string): Promise<Revision[]> {
+  const numbers = await history.revisions(name)
+  return Promise.all(numbers.map((revision) => history.readRevision(name, revision)))
+}
+
+/** The folder goes first: what a kill leaves of the rest belongs to no View, and goes with the next one of that name. */
+async function deleteView({ places, history }: ViewKeeper, name: string): Promise<void> {
+  await discard(places, viewFolder(places, name))
+  await removeUnlisted(places, name, { listed: [], history })
+  await history.remove(name)
+  await history.dropModules()
+}
+
+function missing(name: string, names: readonly string[]): ServiceError {
+  const meant = didYouMean(nearestName(name, names))
+  return new ServiceError('TOOLKIT_VIEW_MISSING', `view '${name}' does not exist${meant}`, {
+    remedy: 'viewmesh view list shows the Views of this project.',
+  })
+}
+
+function exists(name: string): ServiceError {
+  return new ServiceError('TOOLKIT_VIEW_EXISTS', `view '${name}' already exists`, {
+    remedy: 'Choose another name, or change that one; names differ by more than case.',
+  })
+}

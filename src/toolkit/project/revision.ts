@@ -1,0 +1,58 @@
+/** Revisions of a View: each is a whole state, kept as one file of JSON. */
+import { z } from 'zod'
+import { ServiceError } from '../../errors.ts'
+import type { ViewContent } from './view-content.ts'
+
+/** One version of a View. */
+export interface Revision extends ViewContent {
+  /** 1 for the first. */
+  readonly revision: number
+  /** When it was made, ISO 8601. */
+  readonly at: string
+  /** What made it, as in `add lens decode`. */
+  readonly cause: string
+  /** The revision that it brought back, null for one with content of its own. */
+  readonly restores: number | null
+}
+
+const schema = z.strictObject({
+  format: z.literal(1),
+  revision: z.int().min(1),
+  at: z.string(),
+  cause: z.string(),
+  restores: z.int().min(1).nullable(),
+  query: z.string().nullable(),
+  sdl: z.string().nullable(),
+  lenses: z.array(
+    z.strictObject({
+      label: z.string(),
+      args: z.record(z.string(), z.string()).nullable(),
+      sha256: z.string().regex(/^[0-9a-f]{64}$/),
+      bytes: z.int().min(0),
+    }),
+  ),
+})
+
+/** The text of a revision's file. */
+export function revisionText(revision: Revision): string {
+  return `${JSON.stringify({ format: 1, ...revision }, null, 2)}\n`
+}
+
+/** @throws ServiceError `TOOLKIT_HISTORY_DAMAGED` */
+export function parseRevision(text: string, path: string): Revision {
+  try {
+    const { format: _, ...revision } = schema.parse(JSON.parse(text))
+    return revision
+  } catch (cause) {
+    throw damaged(path, cause)
+  }
+}
+
+/** What is kept cannot be used; working files are not touched by that. */
+export function damaged(path: string, cause?: unknown): ServiceError {
+  return new ServiceError('TOOLKIT_HISTORY_DAMAGED', `${path} is damaged or missing`, {
+    remedy:
+      'Restore it from a copy, or remove the history of this View beside it: its files stay, as revision 1.',
+    ...(cause !== undefined && { cause }),
+  })
+}

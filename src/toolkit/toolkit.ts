@@ -1,0 +1,72 @@
+/** The toolkit: `viewmesh view`, `lens`, `wallet` and `doctor`. Each command loads what it needs when it is run. */
+import { Command, CommanderError } from 'commander'
+import { failureText } from '../service/failure-text.ts'
+import { type ExitCode, exitCodeOf } from './cli/exit-code.ts'
+import type { Terminal } from './cli/terminal.ts'
+import { toolkitCommands } from './toolkit-commands.ts'
+import { addViewCommands } from './views/commands.ts'
+
+/** Runs one command, as in `['view', 'list']`, and answers how it ended. What it has to say is printed. */
+export async function runToolkit(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  const program = createToolkit(terminal)
+  let running = program
+  program.hook('preAction', (_program, command) => {
+    running = command
+  })
+  for (const command of everyCommand(program))
+    command.exitOverride((error) => {
+      running = command
+      throw error
+    })
+  try {
+    await program.parseAsync(argv, { from: 'user' })
+    return terminal.signal.aborted ? 130 : 0
+  } catch (error) {
+    return failed(error, running, terminal)
+  }
+}
+
+/** The whole tree of commands, for running and for completion. */
+function createToolkit(terminal: Terminal): Command {
+  const program = new Command('viewmesh')
+    .helpCommand(false)
+    .enablePositionalOptions()
+    .configureOutput({
+      writeOut: (text) => terminal.stdout.write(text),
+      writeErr: (text) => terminal.stderr.write(text),
+      // Printed by `failed`, with the usage line.
+      outputError: () => undefined,
+      getOutHelpWidth: () => terminal.stdout.columns ?? 100,
+      getErrHelpWidth: () => terminal.stderr.columns ?? 100,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+  const group = (name: keyof typeof toolkitCommands): Command =>
+    program.command(name).description(toolkitCommands[name]).helpCommand(false)
+  addViewCommands(group('view'), terminal)
+  return program
+}
+
+function* everyCommand(command: Command): Generator<Command> {
+  yield command
+  for (const child of command.commands) yield* everyCommand(child)
+}
+
+function failed(error: unknown, running: Command, terminal: Terminal): ExitCode {
+  if (terminal.signal.aborted) return 130
+  if (!(error instanceof CommanderError)) {
+    const exitCode = exitCodeOf(error)
+    terminal.stderr.write(`${failureText(error)}\n`)
+    if (exitCode === 2) terminal.stderr.write(usageLine(running))
+    return exitCode
+  }
+  if (error.exitCode === 0) return 0
+  // Where a command is missing the whole help was printed.
+  if (error.code !== 'commander.help')
+    terminal.stderr.write(`${error.message}\n${usageLine(running)}`)
+  return 2
+}
+
+function usageLine(command: Command): string {
+  return `Usage: ${command.createHelp().commandUsage(command)}\n`
+}

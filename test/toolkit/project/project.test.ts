@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict'
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import type { Terminal } from '../../../src/toolkit/cli/terminal.ts'
+import type { Deployment } from '../../../src/toolkit/project/deployments.ts'
+import { initProject, openProject, type Project } from '../../../src/toolkit/project/project.ts'
+import type { ProjectView, ViewDraft } from '../../../src/toolkit/project/project-view.ts'
+import { viewIDs } from '../../../src/views/view-id.ts'
+import { openTestTerminal } from '../support/test-terminal.ts'
+
+const wasm = (byte: number): Uint8Array => Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, byte)
+const draft = (content: Partial<ViewDraft> = {}): ViewDraft => ({
+  query: 'Log { address }',
+  sdl: 'type Thing { address: String }',
+  lenses: [{ label: 'first', args: { src: 'address' }, wasm: wasm(1) }],
+  ...content,
+})
+
+/** Content alone: a module may come back under another file name, as none is written over. */
+function withoutPaths(view: ProjectView): object {
+  return { ...view, lenses: view.lenses.map((lens) => ({ ...lens, path: '' })) }
+}
+
+async function openTestProject(context: TestContext): Promise<Project> {
+  const { cwd, homeFolder } = await openTestTerminal(context)
+  const terminal = { cwd, homeFolder, signal: new AbortController().signal } as Terminal
+  await initProject(terminal)
+  return openProject(terminal)
+}
+
+test('a View is the files that people edit, and its module lies among the lenses', async (context) => {
+  const project = await openTestProject(context)
+  await project.create('Things', draft(), 'create')
+  const folder = join(project.folder, 'views/Things')
+  assert.deepEqual((await readdir(folder)).sort(), ['query.graphql', 'schema.graphql', 'view.yaml'])
+  assert.equal(await readFile(join(folder, 'query.graphql'), 'utf8'), 'Log { address }\n')
+  assert.deepEqual(await readdir(join(project.folder, 'lenses')), ['Things.first.wasm'])
+  assert.deepEqual(await project.load('Things'), {
+    ...{ name: 'Things', revision: 1, query: 'Log { address }' },
+    sdl: 'type Thing { address: String }',
+    lenses: [
+      {
+        ...{ label: 'first', args: { src: 'address' }, wasm: wasm(1) },
+        path: join(project.folder, 'lenses/Things.first.wasm'),
+      },
+    ],
+  })
+})
+
+test('an edited file is the next revision, once', async (context) => {
+  const project = await openTestProject(context)
+  await project.create('Things', draft(), 'create')
+  await writeFile(join(project.folder, 'views/Things/query.graphql'), 'Log { data }\n')
+  assert.equal((await project.load('Things')).revision, 2)
+  assert.equal((await project.load('Things')).revision, 2)
+  await writeFile(join(project.folder, 'lenses/Things.first.wasm'), wasm(9))
+  assert.equal((await project.load('Things')).revision, 3)
+  const revisions = await project.revisions('Things')
+  assert.deepEqual(
+    revisions.map(({ revision, cause }) => [revision, cause]),
+    [
+      [1, 'create'],
+      [2, 'edited'],
+      [3, 'edited'],
+    ],
+  )
+})
+
+test('a View that was copied into the project has revision 1 when it is first read', async (context) => {
+  const project = await openTestProject(context)
+  const folder = join(project.folder, 'views/Copied')
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'view.yaml'), '')
+  await writeFile(join(folder, 'query.graphql'), 'Log { data }')
+  const { revision, query, sdl } = await project.load('Copied')
+  assert.deepEqual([revision, query, sdl], [1, 'Log { data }', null])
+})
+
+test('rollback restores whole states, removed lenses included, twice in a row', async (context) => {
+  const project = await openTestProject(context)
+  const first = await project.create('Things', draft(), 'create')
+  const other = draft({ query: 'Log { data }', lenses: [] })
+  const second = await project.change('Things', 'remove lens first', () => other)
+  const third = await project.change('Things', 'add lens first', () =>
+    draft({ lenses: [{ label: 'first', args: null, wasm: wasm(2) }] }),
+  )
+  assert.deepEqual([first.revision, second.revision, third.revision], [1, 2, 3])
+  const back = await project.rollback('Things', null)
+  assert.deepEqual(back, { view: { ...second, revision: 4 }, restored: 2 })
+  const further = await project.rollback('Things', null)
+  assert.deepEqual(further, { view: { ...first, revision: 5 }, restored: 1 })
+  await assert.rejects(project.rollback('Things', null), {
+    code: 'TOOLKIT_REVISION_MISSING',
+    message: "view 'Things' has no version before this one",
+  })
+  const forward = await project.rollback('Things', 3)
+  assert.deepEqual(withoutPaths(forward.view), withoutPaths({ ...third, revision: 6 }))
+  await assert.rejects(project.rollback('Things', 99), {
+    message: 'rollback failed: version 99 not found',
+  })
+})
+
+test('wire bytes are made once, and are those of the same content after a rollback', async (context) => {
+  const project = await openTestProject(context)
+  await project.create('Things', draft(), 'create')
+  const { wire } = await project.wire('Things')
+  await project.change('Things', 'add sdl', () => draft({ sdl: 'type Other { a: Int }' }))
+  const other = await project.wire('Things')
+  assert.notDeepEqual(other.wire, wire)
+  await project.rollback('Things', null)
+  const again = await project.wire('Things')
+  assert.deepEqual([again.revision, again.wire], [3, wire])
+  const [file = ''] = (await readdir(join(project.folder, '.viewmesh/wires'))).filter(Boolean)
+  const sender = `0x${'1'.repeat(40)}`
+  await writeFile(join(project.folder, '.viewmesh/wires', file), 'other bytes')
+  await project.wire('Things')
+  assert.equal(viewIDs(sender, (await project.wire('Things')).wire).id, viewIDs(sender, wire).id)
+})
+
+test('a View without a query has no wire bytes, and says how to add one', async (context) => {
+  const project = await openTestProject(context)
+  await project.create('Things', draft({ query: null }), 'init')
+  await assert.rejects(project.wire('Things'), {
+    code: 'TOOLKIT_VIEW_INCOMPLETE',
+    message: "view 'Things' has no query yet",
+  })
+})
+
+for (const name of ['..', '.', '', 'a/b', '../x', 'a.b', '-x', '~', 'a\0b', 'x'.repeat(65)])
+  test(`the name ${JSON.stringify(name).slice(0, 20)} is refused before any file is touched`, async (context) => {
+    const project = await openTestProject(context)
+    const wanted = { code: 'TOOLKIT_USAGE_INVALID', message: /cannot be the name of a View$/ }
+    await assert.rejects(project.create(name, draft(), 'create'), wanted)
+    await assert.rejects(project.delete(name), wanted)
+    await assert.rejects(project.load(name), wanted)
+    assert.deepEqual(await project.names(), [])
+  })
+
+test('links out of the project bring no file of the machine into a View', async (context) => {
+  const project = await openTestProject(context)
+  await project.create('Things', draft({ lenses: [] }), 'create')
+  const secret = join(project.folder, '..', 'secret')
+  await writeFile(secret, 'Log { address }')
+  await symlink(secret, join(project.folder, 'link'))
+  const yaml = join(project.folder, 'views/Things/view.yaml')
+  for (const file of ['link', '../secret', secret]) {
+    await writeFile(yaml, `lenses: [{ label: x, file: ${JSON.stringify(file)} }]`)
+    await assert.rejects(project.load('Things'), {
+      code: 'TOOLKIT_FILE_REFUSED',
+      message: / leads out of the project$/,
+    })
+  }
+})
+
+test('deleting a View removes its folder, its history and the modules that only it had', async (context) => {
+  const project = await openTestProject(context)
+  await project.create('Things', draft(), 'create')
+  await project.create('Others', draft({ lenses: [{ label: 'b', args: null, wasm: wasm(2) }] }), '')
+  await project.delete('Things')
+  assert.deepEqual(await project.names(), ['Others'])
+  assert.deepEqual(await readdir(join(project.folder, 'lenses')), ['Others.b.wasm'])
+  assert.equal((await readdir(join(project.folder, '.viewmesh/lenses'))).length, 1)
+  await assert.rejects(project.load('Otters'), {
+    message: "view 'Otters' does not exist; did you mean Others?",
+  })
+})
+
+test('deployments are kept in the order in which they were made', async (context) => {
+  const project = await openTestProject(context)
+  const deployment: Deployment = {
+    ...{ view: 'Things', revision: 1, at: '2026-01-01T00:00:00.000Z' },
+    target: 'local',
+    ...{ id: '0x1', address: '0x2', creator: '0x3', endpoint: 'http://127.0.0.1:9181' },
+    ...{ transaction: null, chainId: null },
+    state: 'registered',
+  }
+  await Promise.all([1, 2, 3].map((revision) => project.addDeployment({ ...deployment, revision })))
+  const revisions = (await project.deployments()).map(({ revision }) => revision)
+  assert.deepEqual(revisions.toSorted(), [1, 2, 3])
+})
