@@ -11,6 +11,8 @@ interface AnvilOptions {
   readonly port: number
   /** The chain is kept in `state.json` here, beside the log; both are made when missing. */
   readonly directory: string
+  /** How it mines and what it keeps; default: what the development chain needs. */
+  readonly args?: readonly string[]
 }
 
 export interface Anvil {
@@ -33,6 +35,12 @@ const stepMs = 50
  * this bounds the writing (7 MB a second); the Generator is never this far behind.
  */
 const keptBlocks = 256
+
+/** A block each second; the state on disk each second. */
+const chainArgs: readonly string[] = [
+  ...['--block-time', '1', '--state-interval', '1'],
+  ...['--transaction-block-keeper', String(keptBlocks), '--prune-history', '64'],
+]
 
 /** Path of the program. Throws DEVNET_ANVIL_MISSING where npm has none for this machine. */
 export function anvilPath(platform: string, arch: string): string {
@@ -61,7 +69,7 @@ export function anvilPath(platform: string, arch: string): string {
 }
 
 /**
- * Starts anvil on its saved chain or on a new one, with a block each second, and waits until it responds.
+ * Starts anvil on its saved chain or on a new one, and waits until it responds.
  * An earlier exit is reported by `children`.
  */
 export async function startAnvil(
@@ -74,8 +82,8 @@ export async function startAnvil(
     command: anvilPath(process.platform, process.arch),
     args: [
       ...['--host', '127.0.0.1', '--port', String(port)],
-      ...['--block-time', '1', '--state', anvilState(directory), '--state-interval', '1'],
-      ...['--transaction-block-keeper', String(keptBlocks), '--prune-history', '64', '--quiet'],
+      ...['--state', anvilState(directory), '--quiet'],
+      ...(options.args ?? chainArgs),
     ],
     env: {},
     logPath: join(directory, 'log'),

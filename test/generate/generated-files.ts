@@ -4,10 +4,10 @@ import { dirname } from 'node:path'
 import { crdFiles } from '../../operator/crd/files.ts'
 import { repository } from '../support/repository.ts'
 import { chartFiles } from './chart-files.ts'
+import { contractFiles } from './contracts.ts'
 import { graphqlPages } from './graphql-pages.ts'
 import { docPages } from './sections.ts'
 import { shippedLensFiles } from './shipped-lenses.ts'
-import { tokenFiles } from './token.ts'
 
 type Files = ReadonlyMap<string, string>
 
@@ -17,7 +17,7 @@ const steps: readonly (() => Files | Promise<Files>)[] = [
   chartFiles,
   docPages,
   graphqlPages,
-  tokenFiles,
+  contractFiles,
   shippedLensFiles,
 ]
 

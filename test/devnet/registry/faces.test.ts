@@ -30,7 +30,7 @@ test('pages follow each other by their key, and one above 10 MiB is refused with
   const wire = new Uint8Array(384 * 1024)
   const addresses = Array.from({ length: 30 }, (_, n) => `0x${String(n).padStart(40, '0')}`)
   for (const address of addresses)
-    registry.plant({ address, creator: sender, name: 'V', height: 1, wire })
+    await registry.plant({ address, creator: sender, name: 'V', height: 1, wire })
   const refused = await fetch(`${registry.lcdUrl}${path}?include_data=true&pagination.limit=100`)
   assert.equal(refused.status, 429)
   assert.match(await refused.text(), /"code":8,"message":"grpc: received message larger than max/)
@@ -118,7 +118,7 @@ interface Client {
 }
 
 async function open(t: TestContext): Promise<DevelopmentRegistry> {
-  const registry = await openDevelopmentRegistry()
+  const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
   t.after(() => registry.close())
   return registry
 }

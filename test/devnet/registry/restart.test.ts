@@ -1,0 +1,93 @@
+/** What the development registry keeps when it is started again, also after it was killed. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { encodeFunctionData, type Hex } from 'viem'
+import {
+  type DevelopmentRegistry,
+  openDevelopmentRegistry,
+} from '../../../src/devnet/registry/development-registry.ts'
+import { registryAbi, registryAddress } from '../../../src/registry/precompile/abi.ts'
+import { encodeView } from '../../../src/views/wire.ts'
+import { callNode } from '../../support/chain/anvil.ts'
+
+const sender = `0x${'22'.repeat(20)}`
+
+test('Views, their heights and their states stand after a restart', async (t) => {
+  const folder = folderFor(t)
+  const first = await openDevelopmentRegistry({ folder, acknowledgeMs: null })
+  const kept = await first.register(sender, wireOf('Kept'))
+  await first.settle({ registered: [kept] })
+  const waiting = await first.register(sender, wireOf('Waiting'))
+  const before = await shown(first)
+  await first.close()
+  const second = await openDevelopmentRegistry({ folder, acknowledgeMs: null })
+  t.after(() => second.close())
+  assert.deepEqual(await shown(second), before)
+  assert.deepEqual([await statusOf(second, kept), await statusOf(second, waiting)], [2, 1])
+  await second.settle({ registered: [waiting] })
+  assert.equal((await shown(second)).length, 2)
+})
+
+test('nothing that was confirmed is lost when the registry is killed', async (t) => {
+  const folder = folderFor(t)
+  const child = spawn(
+    process.execPath,
+    [fileURLToPath(new URL('./registry-child.ts', import.meta.url)), folder],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  t.after(() => child.kill('SIGKILL'))
+  const confirmed: string[] = []
+  for await (const line of createInterface({ input: child.stdout })) {
+    confirmed.push(line)
+    if (confirmed.length === 7) child.kill('SIGKILL')
+  }
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  // As if it had been killed while it wrote.
+  appendFileSync(join(folder, 'registry.jsonl'), '{"kind":"views","transac')
+  const again = await openDevelopmentRegistry({ folder, acknowledgeMs: null })
+  t.after(() => again.close())
+  const states = await Promise.all(confirmed.map((address) => statusOf(again, address)))
+  assert.deepEqual(
+    states,
+    confirmed.map((_, n) => (n % 2 === 0 ? 2 : 1)),
+  )
+  const next = await again.register(sender, wireOf('Next'))
+  assert.equal(await statusOf(again, next), 1)
+})
+
+function folderFor(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'viewmesh-test-registry-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+async function shown(registry: DevelopmentRegistry): Promise<readonly unknown[]> {
+  const response = await fetch(`${registry.lcdUrl}/shinzonetwork/view/v1/views?include_data=true`)
+  return ((await response.json()) as { views: unknown[] }).views
+}
+
+async function statusOf(registry: DevelopmentRegistry, address: string): Promise<number> {
+  const data = encodeFunctionData({
+    abi: registryAbi,
+    functionName: 'getView',
+    args: [address as Hex],
+  })
+  const request = { to: registryAddress, data }
+  const result = await callNode<Hex>(registry.rpcUrl, 'eth_call', [request, 'latest'])
+  return Number(`0x${result.slice(2 + 5 * 64, 2 + 6 * 64)}`)
+}
+
+function wireOf(name: string): Uint8Array {
+  return encodeView({
+    query: 'Log { address }',
+    sdl: `type ${name} { address: String }`,
+    lenses: [],
+  })
+}
