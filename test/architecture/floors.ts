@@ -50,6 +50,7 @@ export const innerFloors: Readonly<Record<string, Floors>> = {
     'http',
   ],
   'src/lens': ['.', ['program', 'child'], 'process'],
+  'src/registry': ['precompile', '.'],
   'src/service': ['.', 'settings', 'threads', 'health', 'preflight', 'failure-log', 'run'],
   'src/generator': ['head', 'read', 'ingest', 'schema', '.'],
   'src/host': [

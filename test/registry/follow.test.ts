@@ -75,7 +75,7 @@ function follow(
 }
 
 test('Views that were registered before are listed, later ones arrive live', async (t) => {
-  const registry = await openDevelopmentRegistry()
+  const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
   t.after(() => registry.close())
   const before = await registry.register(sender, wireOf('Before'))
   await registry.settle({ registered: [before] })
@@ -93,12 +93,12 @@ test('Views that were registered before are listed, later ones arrive live', asy
   const found = await follower.fetch(later)
   assert.ok(found !== null && isListed(found))
   // The height of its registration, not of the acknowledgement that told of it.
-  assert.equal(found.registeredAt, 4)
+  assert.equal(found.registeredAt, 3)
   assert.equal(await follower.fetch(pending), null)
 })
 
 test('what is registered while the chain is away is found when it is back', async (t) => {
-  let registry = await openDevelopmentRegistry()
+  let registry = await openDevelopmentRegistry({ acknowledgeMs: null })
   const ports = {
     lcdPort: Number(new URL(registry.lcdUrl).port),
     cometPort: Number(new URL(registry.cometUrl).port),
@@ -107,7 +107,7 @@ test('what is registered while the chain is away is found when it is back', asyn
   await lines.line('registry chain followed')
   await registry.close()
   await lines.line('connection to the registry chain lost')
-  registry = await openDevelopmentRegistry(ports)
+  registry = await openDevelopmentRegistry({ ...ports, acknowledgeMs: null })
   t.after(() => registry.close())
   const missed = await Promise.all(
     ['A', 'B', 'C'].map((name) => registry.register(sender, wireOf(name))),
@@ -119,7 +119,7 @@ test('what is registered while the chain is away is found when it is back', asyn
 })
 
 test('without a consensus RPC new Views are found by the timer', async (t) => {
-  const registry = await openDevelopmentRegistry()
+  const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
   t.after(() => registry.close())
   const { follower, arrived } = follow(t, { ...registry, cometUrl: null }, 20)
   const view = await registry.register(sender, wireOf('Timed'))
@@ -129,9 +129,9 @@ test('without a consensus RPC new Views are found by the timer', async (t) => {
 })
 
 test('a subscription that misses a View is noticed by a list, and opened again', async (t) => {
-  const registry = await openDevelopmentRegistry()
+  const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
   t.after(() => registry.close())
-  const silent = await openDevelopmentRegistry()
+  const silent = await openDevelopmentRegistry({ acknowledgeMs: null })
   t.after(() => silent.close())
   const urls = { lcdUrl: registry.lcdUrl, cometUrl: silent.cometUrl }
   const { arrived, lines, metrics } = follow(t, urls, 20)
@@ -147,7 +147,7 @@ test('a subscription that misses a View is noticed by a list, and opened again',
 })
 
 test('a chain that is nowhere is a failure that the state says, and closing ends all attempts', async (t) => {
-  const registry = await openDevelopmentRegistry()
+  const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
   await registry.close()
   const { follower, metrics } = follow(t, registry)
   await until(async () => (await metricValue(metrics, 'viewmesh_registry_lists_total')) >= 2)

@@ -8,7 +8,7 @@ import type { ChainView, LedgerTransaction, ViewStep } from './ledger.ts'
 import type { SentTransaction } from './signed-transaction.ts'
 
 /** One line. */
-export type JournalEntry =
+type JournalEntry =
   | { readonly kind: 'views'; readonly transaction: LedgerTransaction }
   | { readonly kind: 'sent'; readonly sent: SentTransaction }
 

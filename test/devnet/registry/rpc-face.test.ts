@@ -40,7 +40,7 @@ test('a registered View is pending, then registered, and its address follows fro
   assert.equal(await statusOf(registry, noSender), 0)
 })
 
-test('gas is half the limit or the intrinsic gas, whichever is more, and a failure costs the limit', async (t) => {
+test('gas is intrinsic or half the limit, whichever is more; a failure costs the limit', async (t) => {
   const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
   t.after(() => registry.close())
   const wire = wireOf('Gas')
