@@ -3,6 +3,7 @@ import { invariant, ServiceError } from '../errors.ts'
 import { createViewSelector } from '../graphql/selection/view-selection.ts'
 import { type Program, prepareProgram } from '../lens/program/program.ts'
 import type { Snapshot } from '../store/store.ts'
+import { lensHash } from '../views/lens-hash.ts'
 import { parseRowType, type RowType } from '../views/row-type.ts'
 import { hintsOf } from '../views/view-hints.ts'
 import { parseViewQuery } from '../views/view-query.ts'
@@ -32,7 +33,8 @@ export function createViewLoader(network: string): (wire: Uint8Array) => LoadedV
     const query = parseViewQuery(text, network)
     invariant(!('foreign' in query), 'Views of other chains have no rows')
     const selection = selector.compile(query)
-    const wanted = wantedLogs(hintsOf({ lenses }, query), network)
+    const known = lenses.map(({ wasm, args }) => ({ hash: lensHash(wasm), args }))
+    const wanted = wantedLogs(hintsOf(known, query), network)
     const wantedSelection = wanted === null ? null : selector.compile(wanted)
     return {
       rowType,

@@ -49,6 +49,14 @@ export type ViewBlockToStore = {
   | { readonly failure: Uint8Array }
 )
 
+/** A block of which some Views have no row. */
+export interface EmptyViewBlock {
+  readonly height: number
+  /** As in `ViewBlockToStore`. */
+  readonly blockHash: string
+  readonly slots: readonly number[]
+}
+
 /**
  * The one writer of a store. Every promise resolves when the write has reached the disk, and writes
  * become visible to readers in the order of the calls; a caller need not wait for one before the
@@ -86,6 +94,11 @@ export interface StoreWriter {
    * stored. Whatever removes a block removes this of it in the same transaction.
    */
   putViewRows(slot: number, blocks: readonly ViewBlockToStore[]): Promise<readonly number[]>
+  /**
+   * Marks heights as done without a row for many slots at once, as `putViewRows` does for one. Returns the heights that
+   * still held these blocks.
+   */
+  putEmptyViewBlocks(blocks: readonly EmptyViewBlock[]): Promise<readonly number[]>
   /** Forgets the failures of a slot at stored blocks, so that neither rows nor failures of those heights are stored. */
   clearViewFailures(slot: number): Promise<void>
   /**

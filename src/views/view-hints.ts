@@ -1,9 +1,9 @@
 /** Which blocks can have rows of a View, as far as its lenses are known: their arguments say what they keep. */
 import { type FieldNode, Kind } from 'graphql'
 import { eventTopics } from './event-topics.ts'
-import { lensHash } from './lens-hash.ts'
+import type { RegisteredView } from './registration.ts'
 import { shippedLenses } from './shipped-lenses.ts'
-import { lensArguments, type View } from './view.ts'
+import { lensArguments } from './view.ts'
 import type { ViewQuery } from './view-query.ts'
 
 /**
@@ -20,16 +20,24 @@ const anything: ViewHints = { addresses: null, topics: null }
 /** keccak256 of `Transfer(address,address,uint256)`. */
 const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
+/** A lens by its hash, as `lensHash` makes it, and its arguments. */
+type KnownLens = Pick<RegisteredView['lenses'][number], 'hash' | 'args'>
+
+/** Whether no lens makes rows out of no documents: ours do not, others may. */
+export function hasNothingOfNothing(lenses: readonly KnownLens[]): boolean {
+  return lenses.every(({ hash }) => shippedLenses.has(hash))
+}
+
 /**
  * The hints of a View; null where it has none. All its lenses have to be ours: another one may make rows out of
  * nothing.
  */
-export function hintsOf({ lenses }: Pick<View, 'lenses'>, query: ViewQuery): ViewHints | null {
+export function hintsOf(lenses: readonly KnownLens[], query: ViewQuery): ViewHints | null {
   if (query.collection !== 'Log' || !keepsAll(query.selection)) return null
   let hints = anything
   let documentsAreLogs = true
-  for (const { wasm, args } of lenses) {
-    const name = shippedLenses.get(lensHash(wasm)) ?? ''
+  for (const { hash, args } of lenses) {
+    const name = shippedLenses.get(hash) ?? ''
     const hint = lensHints[name]
     const values = plainArguments(args)
     if (hint === undefined || values === null) return null

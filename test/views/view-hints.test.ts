@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { toEventSelector } from 'viem'
 import { eventTopics } from '../../src/views/event-topics.ts'
+import { lensHash } from '../../src/views/lens-hash.ts'
 import { hintsOf, type ViewHints } from '../../src/views/view-hints.ts'
 import { parseViewQuery } from '../../src/views/view-query.ts'
 import { openSetLens, streamed } from '../lenses/support/fed-lens.ts'
@@ -22,10 +23,10 @@ function hintsFor(query: string, steps: readonly Step[]): ViewHints | null {
   const parsed = parseViewQuery(query, 'Ethereum__Mainnet')
   assert.ok('selection' in parsed)
   const lenses = steps.map(([name, args]) => ({
-    wasm: moduleOf(name),
+    hash: lensHash(moduleOf(name)),
     args: JSON.stringify(args),
   }))
-  return hintsOf({ lenses }, parsed)
+  return hintsOf(lenses, parsed)
 }
 
 const token = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
@@ -126,7 +127,7 @@ test('a View without arguments, or with such as are no JSON, has no hints', () =
   const parsed = parseViewQuery(query, 'Ethereum__Mainnet')
   assert.ok('selection' in parsed)
   for (const args of ['', '[', '7', 'null', '{"abi":7,"unmatched":"drop"}'])
-    assert.equal(hintsOf({ lenses: [{ wasm: moduleOf('decode_log'), args }] }, parsed), null)
+    assert.equal(hintsOf([{ hash: lensHash(moduleOf('decode_log')), args }], parsed), null)
 })
 
 test('the first topics of events are those that viem computes', () => {

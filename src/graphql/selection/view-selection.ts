@@ -34,18 +34,21 @@ import { checkFields } from '../plan/syntax.ts'
 import { validateDocument } from '../plan/validation.ts'
 import { createCidCache } from '../rows/block-cids.ts'
 import { createOpenedViews } from '../rows/opened-views.ts'
+import { type Hint, hintOf } from '../scan/index-hint.ts'
 import { selectRows } from '../scan/select-rows.ts'
 import { createSchema, entitiesByName } from '../schema/schema.ts'
 import { asQueryMistake, queryMistake } from './query-mistake.ts'
 
 /** Compiles the queries of Views for one chain. */
-interface ViewSelector {
+export interface ViewSelector {
   /** @throws ServiceError `VIEWS_QUERY_INVALID` with the place and what is accepted there. */
   compile(query: ViewQuery): ViewSelection
 }
 
 /** A compiled query. */
-interface ViewSelection {
+export interface ViewSelection {
+  /** What the index of a block has to hold for the query to select any document of it. */
+  readonly hint: Hint
   /**
    * The documents that the query selects of the stored blocks from `from` to `to`, both included, in its
    * order, in batches. Filters, orders, limits and groups of the query apply to all these blocks together.
@@ -120,12 +123,8 @@ interface Chain {
 function compile(chain: Chain, query: ViewQuery): ViewSelection {
   const written = documentOf(query)
   const list = compileList(chain, written)
-  try {
-    checkArguments(chain, list)
-  } catch (error) {
-    throw asQueryMistake(chain.schema, written, error)
-  }
   return {
+    hint: readHint(chain, written, list),
     documents: (snapshot, { from, to }, options) =>
       documentsOf({ chain, list, snapshot, window: [[from, to]] }, options ?? {}),
   }
@@ -159,10 +158,17 @@ function compileList(chain: Chain, written: DocumentNode): ListPlan {
 }
 
 /** Reads all arguments once, over no block: what only shows then is a mistake of the query as well. */
-function checkArguments(chain: Chain, list: ListPlan): void {
+function readHint(chain: Chain, written: DocumentNode, list: ListPlan): Hint {
   const account = poolOf(blockLimits).openAccount()
   const budget = createQueryBudget(blockLimits, { ...chain, account, signal: undefined })
-  readArguments(runOf(chain, budget, unread, []), list)
+  const run = runOf(chain, budget, unread, [])
+  try {
+    readArguments(run, list)
+    const isList = list.type === 'rows'
+    return isList ? hintOf(list.entity, rowRequest(run, list).condition) : { type: 'all' }
+  } catch (error) {
+    throw asQueryMistake(chain.schema, written, error)
+  }
 }
 
 function unread(): never {

@@ -5,6 +5,7 @@ import { openLog } from '../../service/log.ts'
 import type { LogLevel } from '../../service/log-level.ts'
 import { openMetrics } from '../../service/metrics.ts'
 import { serveThread } from '../../service/threads/serve-thread.ts'
+import type { EmptyViewBlock } from '../../store/store.ts'
 import { openWriter } from '../../store/write/writer.ts'
 import { decodeBlockRows } from '../../views/block-rows.ts'
 import type { Want } from '../fork-choice/wants.ts'
@@ -52,6 +53,7 @@ export type WriterRequests = {
     readonly slot: number
     readonly bytes: Uint8Array
   }) => readonly number[]
+  readonly putEmptyViewBlocks: (blocks: readonly EmptyViewBlock[]) => readonly number[]
   readonly clearViewFailures: (slot: number) => void
   readonly clearView: (slot: number) => void
 }
@@ -118,6 +120,7 @@ await serveThread<WriterRequests, WriterEvents, WriterData>(async ({ data, emit 
       setServedFrom: (height) => reported(applier.setServedFrom(height)),
       putRecord: ({ name, value }) => store.putRecord(name, value),
       putViewRows: ({ slot, bytes }) => store.putViewRows(slot, decodeBlockRows(bytes)),
+      putEmptyViewBlocks: store.putEmptyViewBlocks,
       clearViewFailures: (slot) => store.clearViewFailures(slot),
       clearView: (slot) => store.clearView(slot),
     },

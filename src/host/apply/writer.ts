@@ -4,6 +4,7 @@ import { fromPlainError } from '../../plain-error.ts'
 import { networkName } from '../../primitives/names.ts'
 import type { MetricsSnapshot } from '../../service/metrics.ts'
 import { openThread, type Thread, threadUrl } from '../../service/threads/thread.ts'
+import type { EmptyViewBlock } from '../../store/store.ts'
 import type { Want } from '../fork-choice/wants.ts'
 import { type ChainNames, splitPrefix } from '../network.ts'
 import type { Accepted } from './accepted-signers.ts'
@@ -27,6 +28,7 @@ export interface Writer {
    * heights that still held the blocks that it was made of. See `StoreWriter`, also for what follows.
    */
   putViewRows(slot: number, bytes: Uint8Array<ArrayBuffer>): Promise<readonly number[]>
+  putEmptyViewBlocks(blocks: readonly EmptyViewBlock[]): Promise<readonly number[]>
   clearViewFailures(slot: number): Promise<void>
   clearView(slot: number): Promise<void>
   /** Calls the listener for each write from now on. */
@@ -91,6 +93,7 @@ async function startThread(
     putRecord: (name, value) => thread.request('putRecord', { name, value }),
     putViewRows: (slot, bytes) =>
       thread.request('putViewRows', { slot, bytes }, { transfer: [bytes.buffer] }),
+    putEmptyViewBlocks: (blocks) => thread.request('putEmptyViewBlocks', blocks),
     clearViewFailures: (slot) => thread.request('clearViewFailures', slot),
     clearView: (slot) => thread.request('clearView', slot),
     onStored: (listener) => void thread.on('stored', listener),

@@ -1,5 +1,6 @@
 /** Why a View has no rows of a block: which failures are tried again by themselves, and what is stored of each. */
 import { ServiceError } from '../../errors.ts'
+import type { ViewFailure } from './view-engine.ts'
 
 /** A failure as it lies in the store in the place of rows. */
 export interface StoredFailure {
@@ -61,4 +62,24 @@ export function isRetried({ code }: { readonly code: string }): boolean {
 /** Milliseconds until the next attempt: one minute, then twice as long each time, at most an hour. */
 export function retryDelayMs({ attempts }: StoredFailure): number {
   return Math.min(lastRetryMs, firstRetryMs * 2 ** Math.max(0, attempts - 1))
+}
+
+// --- As `/api/v0/views` shows them ---
+
+type ShownFailure = Pick<StoredFailure, 'code' | 'message' | 'remedy'>
+
+/** What kept a job from being done, when neither the View nor the block is to blame. */
+export function toDelay(error: unknown): ViewFailure {
+  if (!(error instanceof ServiceError))
+    return { code: 'HOST_VIEW_DELAYED', message: String(error), block: null }
+  const { code, message, remedy = null } = error
+  return toViewFailure({ code, message, remedy }, null)
+}
+
+/** A failure of a View, and the block that it is about, if there is one. */
+export function toViewFailure(
+  { code, message, remedy }: ShownFailure,
+  block: number | null,
+): ViewFailure {
+  return { code, message, ...(remedy !== null && { remedy }), block }
 }

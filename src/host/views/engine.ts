@@ -4,15 +4,18 @@
  */
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
+import { createViewSelector, type ViewSelector } from '../../graphql/selection/view-selection.ts'
 import { openLensProcess } from '../../lens/process/lens-process.ts'
 import { createLensMetrics } from '../../lens/process/metrics.ts'
 import type { ViewStateName } from '../../service/contract.ts'
 import { threadUrl } from '../../service/threads/thread.ts'
-import type { StoreReader } from '../../store/store.ts'
+import type { EmptyViewBlock, Snapshot, StoreReader } from '../../store/store.ts'
 import type { Writer } from '../apply/writer.ts'
 import type { ViewWorkerData } from './block-job.ts'
+import { createBlockIndexes, toEmptyBlocks } from './empty-blocks.ts'
 import { createEngineMetrics, type EngineMetrics } from './engine-metrics.ts'
 import type { HostedView } from './hosted-view.ts'
+import { type IndexNeeds, indexNeeds } from './index-needs.ts'
 import type { ViewEngine, ViewState } from './view-engine.ts'
 import { viewRecordName } from './view-record.ts'
 import { openViewRun, type ViewRun } from './view-run.ts'
@@ -31,7 +34,10 @@ interface ViewEngineOptions {
 
 /** What Views ask of the writer. */
 export interface RowsWriter
-  extends Pick<Writer, 'putViewRows' | 'clearViewFailures' | 'clearView' | 'putRecord'> {
+  extends Pick<
+    Writer,
+    'putViewRows' | 'putEmptyViewBlocks' | 'clearViewFailures' | 'clearView' | 'putRecord'
+  > {
   /** Calls the listener after each block that was stored. */
   onStored(listener: () => void): void
 }
@@ -48,14 +54,23 @@ const tickMs = 1_000
 
 type RowsListener = (name: string, height: number) => void
 
+interface ServedView {
+  readonly view: HostedView
+  readonly run: ViewRun
+  readonly needs: IndexNeeds | null
+}
+
 interface Engine {
   readonly parts: ViewEngineParts
   readonly lenses: ReturnType<typeof openLensProcess>
   readonly metrics: EngineMetrics
-  readonly views: Map<string, { readonly view: HostedView; readonly run: ViewRun }>
+  readonly selector: ViewSelector
+  readonly views: Map<string, ServedView>
   readonly listeners: RowsListener[]
   /** Views that look for work in the next turn of the event loop. */
   readonly awake: Set<string>
+  /** Writes of blocks without rows. */
+  readonly marking: Set<Promise<void>>
   isClosing: boolean
 }
 
@@ -72,9 +87,11 @@ export function openViewEngine(options: ViewEngineOptions, parts: ViewEnginePart
       { log, metrics: createLensMetrics(registry), onEnded: () => void reader.clearDeadReaders() },
     ),
     metrics: createEngineMetrics(registry, () => countStates(engine)),
+    selector: createViewSelector(network),
     views: new Map(),
     listeners: [],
     awake: new Set(),
+    marking: new Set(),
     isClosing: false,
   }
   const ticking = setInterval(() => wakeAll(engine), tickMs).unref()
@@ -90,7 +107,7 @@ export function openViewEngine(options: ViewEngineOptions, parts: ViewEnginePart
       clearInterval(ticking)
       const closed = [...engine.views.values()].map(({ run }) => run.close())
       await engine.lenses.close()
-      await Promise.all(closed)
+      await Promise.all([...closed, ...engine.marking])
     },
   }
 }
@@ -111,14 +128,15 @@ function serve(engine: Engine, view: HostedView): void {
     wake: () => wake(engine, [view.id]),
     nowMs: () => performance.now(),
   })
-  engine.views.set(view.id, { view, run })
+  const needs = indexNeeds(view, engine.selector.compile(view.query))
+  engine.views.set(view.id, { view, run, needs })
 }
 
-async function remove({ views, parts }: Engine, id: string): Promise<void> {
+async function remove({ views, marking, parts }: Engine, id: string): Promise<void> {
   const known = views.get(id)
   if (known === undefined) return
   views.delete(id)
-  await known.run.close()
+  await Promise.all([known.run.close(), ...marking])
   await parts.writer.putRecord(viewRecordName(id), null)
 }
 
@@ -136,11 +154,46 @@ function wake(engine: Engine, ids: Iterable<string>): void {
     const woken = [...awake].flatMap((id) => views.get(id) ?? [])
     awake.clear()
     if (engine.isClosing) return
-    parts.reader.read((snapshot) => {
-      const visible = visibleHeights(snapshot)
-      for (const { run } of woken) run.begin(snapshot, visible)
-    })
+    parts.reader.read((snapshot) => begin(engine, snapshot, woken))
   })
+}
+
+function begin(engine: Engine, snapshot: Snapshot, woken: readonly ServedView[]): void {
+  const visible = visibleHeights(snapshot)
+  const indexes = createBlockIndexes(snapshot)
+  const found = woken.flatMap(({ view, run, needs }): Found[] => {
+    const isEmpty = (height: number): boolean => needs !== null && !needs(indexes.at(height))
+    const heights = run.begin(snapshot, visible, isEmpty)
+    return heights.length === 0 ? [] : [{ view, run, heights }]
+  })
+  if (found.length === 0) return
+  const slots = found.map(({ view, heights }) => ({ slot: view.slot, heights }))
+  const marked = mark(engine, found, toEmptyBlocks(snapshot, slots))
+    .catch((err) => {
+      if (!engine.isClosing) engine.parts.log.debug({ err }, 'rows could not be stored')
+    })
+    .finally(() => engine.marking.delete(marked))
+  engine.marking.add(marked)
+}
+
+/** New blocks of which a View has no rows. */
+interface Found extends Pick<ServedView, 'view' | 'run'> {
+  readonly heights: readonly number[]
+}
+
+/** Stores for all Views at once that they are done with blocks. */
+async function mark(
+  engine: Engine,
+  found: readonly Found[],
+  blocks: readonly EmptyViewBlock[],
+): Promise<void> {
+  const stored = new Set(await engine.parts.writer.putEmptyViewBlocks(blocks))
+  let done = 0
+  for (const { run, heights } of found) {
+    run.settleEmpty(heights, stored)
+    done += heights.filter((height) => stored.has(height)).length
+  }
+  engine.metrics.blocks('live', 'done', done)
 }
 
 function states({ views, parts }: Engine): Map<string, ViewState> {

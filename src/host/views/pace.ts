@@ -33,7 +33,7 @@ const newestShare = 0.2
 export function createPace(nowMs: () => number): Pace {
   let batch = 4
   let cost: number | null = null
-  let recent: { readonly atMs: number; readonly blocks: number }[] = []
+  const recent: { readonly atMs: number; readonly blocks: number }[] = []
   return {
     batch: () => batch,
     ran: ({ asked, seen, processorMs }) => {
@@ -47,14 +47,17 @@ export function createPace(nowMs: () => number): Pace {
       batch = 1
     },
     done: (blocks) => {
-      recent.push({ atMs: nowMs(), blocks })
+      const now = nowMs()
+      // Nobody may ask for the rate of a View that only gets new blocks.
+      while ((recent[0]?.atMs ?? now) < now - windowMs) recent.shift()
+      recent.push({ atMs: now, blocks })
     },
     perSecond: () => {
       const now = nowMs()
-      recent = recent.filter(({ atMs }) => atMs > now - windowMs)
-      const [first] = recent
+      const counted = recent.filter(({ atMs }) => atMs > now - windowMs)
+      const [first] = counted
       if (first === undefined) return null
-      const blocks = recent.reduce((sum, each) => sum + each.blocks, 0)
+      const blocks = counted.reduce((sum, each) => sum + each.blocks, 0)
       return blocks / Math.max(1, (now - first.atMs) / 1_000)
     },
     costMs: () => cost,

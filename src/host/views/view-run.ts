@@ -8,11 +8,9 @@ import type { LensProcess } from '../../lens/process/lens-process.ts'
 import { runtimeVersion } from '../../lens/program/run-limits.ts'
 import { backoffMs } from '../../primitives/backoff.ts'
 import {
-  countHeights,
   eachHeight,
   type HeightRanges,
   hasHeight,
-  intersectHeights,
   subtractHeights,
   toHeightRanges,
   uniteHeights,
@@ -27,7 +25,9 @@ import {
   isRetried,
   retryDelayMs,
   type StoredFailure,
+  toDelay,
   toFailure,
+  toViewFailure,
 } from './block-failure.ts'
 import { type BlockOutcome, decodeResult, encodeHeights, type JobResult } from './block-job.ts'
 import type { EngineMetrics } from './engine-metrics.ts'
@@ -35,7 +35,8 @@ import type { HostedView } from './hosted-view.ts'
 import { createPace, type Pace } from './pace.ts'
 import type { ViewFailure, ViewState } from './view-engine.ts'
 import { encodeViewRecord, readViewRecord, viewRecordName } from './view-record.ts'
-import { backlogOf, nextWork, stateName, type Work, type WorkFacts } from './view-work.ts'
+import { readState } from './view-state.ts'
+import { newHeights, nextWork, type Work, type WorkFacts } from './view-work.ts'
 
 interface ViewRunParts {
   readonly log: Logger
@@ -52,8 +53,17 @@ interface ViewRunParts {
 }
 
 export interface ViewRun {
-  /** Starts as many jobs as there may be. */
-  begin(snapshot: Snapshot, visible: HeightRanges): void
+  /**
+   * Starts as many jobs as there may be. Returns new blocks that need none, as `isEmpty` says that they have no rows: the
+   * caller stores that and then calls `settleEmpty`.
+   */
+  begin(
+    snapshot: Snapshot,
+    visible: HeightRanges,
+    isEmpty: (height: number) => boolean,
+  ): readonly number[]
+  /** The heights that `begin` returned, and which of them were stored. */
+  settleEmpty(heights: readonly number[], stored: ReadonlySet<number>): void
   state(snapshot: Snapshot, visible: HeightRanges): ViewState
   /** Tries all failures again, and ends a quarantine. */
   retry(): void
@@ -83,6 +93,8 @@ interface State {
   readonly dueAt: Map<number, number>
   readonly pace: Pace
   isReady: boolean
+  /** Whether the lenses have done a block since the Host was started: before, they may be of no use at all. */
+  isProven: boolean
   failuresInRow: number
   quarantine: ViewFailure | null
   lastFailure: ViewFailure | null
@@ -104,6 +116,7 @@ export function openViewRun(view: HostedView, liveAbove: number, parts: ViewRunP
     dueAt: new Map(),
     pace: createPace(parts.nowMs),
     isReady: false,
+    isProven: false,
     failuresInRow: 0,
     quarantine: null,
     lastFailure: null,
@@ -113,8 +126,9 @@ export function openViewRun(view: HostedView, liveAbove: number, parts: ViewRunP
   }
   track(state, prepare(state))
   return {
-    begin: (snapshot, visible) => begin(state, snapshot, visible),
-    state: (snapshot, visible) => stateOf(state, snapshot, visible),
+    begin: (snapshot, visible, isEmpty) => begin(state, snapshot, visible, isEmpty),
+    settleEmpty: (heights, stored) => settleEmpty(state, heights, stored),
+    state: (snapshot, visible) => readState(state, snapshot, factsOf(state, snapshot, visible)),
     retry: () => track(state, retry(state)),
     close: async () => {
       state.closing.abort()
@@ -199,18 +213,35 @@ function factsOf(state: State, snapshot: Snapshot, visible: HeightRanges): WorkF
   }
 }
 
-function begin(state: State, snapshot: Snapshot, visible: HeightRanges): void {
-  const { parts, closing } = state
-  if (!state.isReady || state.quarantine !== null || closing.signal.aborted) return
-  if (parts.nowMs() < state.pausedUntilMs) return
+function begin(
+  state: State,
+  snapshot: Snapshot,
+  visible: HeightRanges,
+  isEmpty: (height: number) => boolean,
+): readonly number[] {
+  const { parts, closing, underWay } = state
+  if (!state.isReady || state.quarantine !== null || closing.signal.aborted) return []
+  if (parts.nowMs() < state.pausedUntilMs) return []
   for (const height of state.dueAt.keys())
     if (!hasHeight(visible, height)) state.dueAt.delete(height)
+  let facts = factsOf(state, snapshot, visible)
+  const empty = state.isProven ? newHeights(facts).filter(isEmpty) : []
+  for (const height of empty) underWay.add(height)
   for (;;) {
-    const work = nextWork(factsOf(state, snapshot, visible), state.pace.batch())
-    if (work === null) return
-    if (state.running.size >= mostJobs(state, work)) return
-    for (const height of work.heights) state.underWay.add(height)
+    facts = { ...facts, underWay: toHeightRanges([...underWay]) }
+    const work = nextWork(facts, state.pace.batch())
+    if (work === null || state.running.size >= mostJobs(state, work)) return empty
+    for (const height of work.heights) underWay.add(height)
     track(state, run(state, work))
+  }
+}
+
+function settleEmpty(state: State, heights: readonly number[], stored: ReadonlySet<number>): void {
+  for (const height of heights) {
+    state.underWay.delete(height)
+    if (!stored.has(height)) continue
+    state.failuresInRow = 0
+    state.pace.done(1)
   }
 }
 
@@ -267,6 +298,7 @@ async function settle(
   dueAt.delete(height)
   if (failure !== null) return countFailure(state, stage, failure, height)
   state.failuresInRow = 0
+  state.isProven = true
   pace.done(1)
   parts.metrics.blocks(stage, 'done', 1)
   parts.metrics.rows(rows, mismatches)
@@ -347,46 +379,9 @@ async function quarantine(state: State, failure: ViewFailure): Promise<void> {
 function pause(state: State, err: unknown): void {
   const { parts, view } = state
   state.troubles += 1
-  state.trouble = toViewFailure(shownOf(err), null)
+  state.trouble = toDelay(err)
   const delayMs = backoffMs(trouble, state.troubles, Math.random())
   state.pausedUntilMs = parts.nowMs() + delayMs
   const isBusy = err instanceof ServiceError && err.code === 'LENS_BUSY'
   if (!isBusy) parts.log.warn({ err, view: view.name }, 'blocks of a View are tried again shortly')
-}
-
-/** What `/api/v0/views` shows of it meanwhile. */
-function shownOf(err: unknown): ShownFailure {
-  if (err instanceof ServiceError)
-    return { code: err.code, message: err.message, remedy: err.remedy ?? null }
-  return { code: 'HOST_VIEW_DELAYED', message: String(err), remedy: null }
-}
-
-type ShownFailure = Pick<StoredFailure, 'code' | 'message' | 'remedy'>
-
-function toViewFailure({ code, message, remedy }: ShownFailure, block: number | null): ViewFailure {
-  return { code, message, ...(remedy !== null && { remedy }), block }
-}
-
-// --- State ----------------------------------------------------------------------------------
-
-function stateOf(state: State, snapshot: Snapshot, visible: HeightRanges): ViewState {
-  const { slot } = state.view
-  const facts = factsOf(state, snapshot, visible)
-  const backlog = backlogOf(facts)
-  const done = snapshot.viewRanges(slot)
-  const failures = intersectHeights(snapshot.viewFailures(slot), visible)
-  const blocksFailed = countHeights(failures)
-  const isWaiting = !state.isReady || (done.length === 0 && blocksFailed === 0)
-  const isQuarantined = state.quarantine !== null
-  const name = stateName({ isQuarantined, isWaiting, backlog, blocksFailed })
-  return {
-    name,
-    ...snapshot.viewSize(slot),
-    done,
-    blocksLeft: backlog.live + backlog.backfill,
-    blocksFailed,
-    blocksPerSecond: backlog.live + backlog.backfill > 0 ? state.pace.perSecond() : null,
-    costMs: state.pace.costMs(),
-    failure: state.quarantine ?? state.trouble ?? (blocksFailed > 0 ? state.lastFailure : null),
-  }
 }

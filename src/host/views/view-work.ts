@@ -60,14 +60,23 @@ export function isLagging({ live }: Backlog): boolean {
   return live > laggingBlocks
 }
 
+/** New blocks that nobody has done yet, newest first, as many as a View may have without lagging. */
+export function newHeights(facts: WorkFacts): number[] {
+  return newest(clipHeights(freeHeights(facts), facts.liveAbove + 1, highest), laggingBlocks)
+}
+
 /** The newest blocks that nobody has done yet, at most `limit`; null where there are none. */
 export function nextWork(facts: WorkFacts, limit: number): Work | null {
-  const free = subtractHeights(facts.visible, uniteHeights([...facts.settled, ...facts.underWay]))
+  const free = freeHeights(facts)
   const live = clipHeights(free, facts.liveAbove + 1, highest)
   const heights = newest(live.length > 0 ? live : free, limit)
   if (heights.length === 0) return null
   const isFirst = live.length > 0 && !isLagging(backlogOf(facts))
   return { priority: isFirst ? 'live' : 'backfill', heights }
+}
+
+function freeHeights({ visible, settled, underWay }: WorkFacts): HeightRanges {
+  return subtractHeights(visible, uniteHeights([...settled, ...underWay]))
 }
 
 function newest(ranges: HeightRanges, limit: number): number[] {

@@ -1,10 +1,11 @@
 /** The write operations on rows of Views. */
 import { clipHeights, hasHeight } from '../../primitives/height-ranges.ts'
+import type { PackedRows } from '../../views/rows.ts'
 import type { StoreState } from '../disk/layout.ts'
 import { emptySlot, type ViewSlot } from '../disk/view-layout.ts'
 import type { HeldSnapshot } from '../read/snapshot.ts'
-import type { StoreWriter, ViewBlockToStore } from '../store.ts'
-import type { StoreChange } from './block-writes.ts'
+import type { EmptyViewBlock, StoreWriter, ViewBlockToStore } from '../store.ts'
+import type { Write } from './block-writes.ts'
 import type { CommitQueue, WriteOperation } from './commit-queue.ts'
 import {
   forgetHeights,
@@ -17,7 +18,10 @@ import type { WriteContext } from './write-operations.ts'
 /** Blocks that are removed from a slot in one transaction, so that others need not wait long. */
 const clearedAtOnce = 64
 
-type ViewPuts = Pick<StoreWriter, 'putViewRows' | 'clearViewFailures' | 'clearView'>
+type ViewPuts = Pick<
+  StoreWriter,
+  'putViewRows' | 'putEmptyViewBlocks' | 'clearViewFailures' | 'clearView'
+>
 
 /** The writer's calls for Views, and the clearing of slots in the background. */
 interface ViewWriter {
@@ -55,9 +59,14 @@ export function createViewWriter(queue: CommitQueue, context: WriteContext): Vie
 
   const puts: ViewPuts = {
     putViewRows: async (slot, blocks) => {
-      const stored: number[] = []
-      await queue.run('rows', putViewRows(context, slot, blocks, stored))
-      return stored
+      const stored = new Set<number>()
+      await queue.run('rows', putSlots(context, new Map([[slot, blocks]]), stored))
+      return [...stored]
+    },
+    putEmptyViewBlocks: async (blocks) => {
+      const stored = new Set<number>()
+      await queue.run('rows', putSlots(context, emptyBySlot(blocks), stored))
+      return [...stored]
     },
     clearViewFailures: (slot) => queue.run('rows', clearFailures(context, slot)),
     clearView,
@@ -71,56 +80,91 @@ export function createViewWriter(queue: CommitQueue, context: WriteContext): Vie
   }
 }
 
-/** Stores what a View made of blocks; `stored` gets the heights. */
-function putViewRows(
+const noRows: Pick<PackedRows, 'count' | 'bytes' | 'terms'> = {
+  count: 0,
+  bytes: new Uint8Array(),
+  terms: [],
+}
+
+function emptyBySlot(blocks: readonly EmptyViewBlock[]): Map<number, ViewBlockToStore[]> {
+  const bySlot = new Map<number, ViewBlockToStore[]>()
+  for (const { height, blockHash, slots } of blocks) {
+    const block = { height, blockHash, rows: noRows }
+    for (const slot of slots) {
+      const known = bySlot.get(slot)
+      if (known === undefined) bySlot.set(slot, [block])
+      else known.push(block)
+    }
+  }
+  return bySlot
+}
+
+/** Stores what Views made of blocks; `stored` gets the heights. */
+function putSlots(
   context: WriteContext,
-  slot: number,
-  blocks: readonly ViewBlockToStore[],
-  stored: number[],
+  bySlot: ReadonlyMap<number, readonly ViewBlockToStore[]>,
+  stored: Set<number>,
 ): WriteOperation {
   return async (state, flushed) => {
-    const known = context.slots.of(slot)
-    if (known.isClearing) return null
-    const isAgain = blocks.some(({ height }) => isKept(known, height))
-    const isSeen = context.reader.read((snapshot) => hasSameBlocks(snapshot.state, state))
+    const { reader, slots } = context
+    const puts = [...bySlot].filter(([slot]) => !slots.of(slot).isClearing)
+    if (puts.length === 0) return null
+    const isAgain = puts.some(([slot, blocks]) => {
+      const known = slots.of(slot)
+      return blocks.some(({ height }) => isKept(known, height))
+    })
+    const isSeen = reader.read((snapshot) => hasSameBlocks(snapshot.state, state))
     if (isAgain || !isSeen) await flushed()
-    return context.reader.read((snapshot) => {
-      const current = blocks.filter((block) => isCurrent(snapshot, state, block))
-      for (const { height } of current) stored.push(height)
-      return current.length === 0 ? null : putBlocks(context, snapshot, { state, slot, current })
+    return reader.read((snapshot) => {
+      const isCurrent = createCurrentCheck(snapshot, state)
+      const writes: Write[] = []
+      let { rowSerial } = state
+      for (const [slot, blocks] of puts) {
+        const current = blocks.filter(isCurrent)
+        if (current.length === 0) continue
+        for (const { height } of current) stored.add(height)
+        writes.push(...putBlocks(context, snapshot, { slot, current, rowSerial }))
+        rowSerial += current.length
+      }
+      return writes.length === 0 ? null : { writes, state: { ...state, rowSerial } }
     })
   }
+}
+
+interface SlotBlocks {
+  readonly slot: number
+  readonly current: readonly ViewBlockToStore[]
+  /** The number of the first of them. */
+  readonly rowSerial: number
 }
 
 function putBlocks(
   { slots, seed }: WriteContext,
   snapshot: HeldSnapshot,
-  {
-    state,
-    slot,
-    current,
-  }: { state: StoreState; slot: number; current: readonly ViewBlockToStore[] },
-): StoreChange {
+  { slot, current, rowSerial }: SlotBlocks,
+): Write[] {
   let change: SlotChange = { slot, has: slots.of(slot), writes: [] }
-  let { rowSerial } = state
-  for (const block of current) {
-    change = putViewBlock(snapshot, change, block, { serial: rowSerial++, seed })
+  for (const [index, block] of current.entries()) {
+    change = putViewBlock(snapshot, change, block, { serial: rowSerial + index, seed })
   }
-  const writes = [...change.writes, slots.set(slot, change.has)]
-  return { writes, state: { ...state, rowSerial } }
+  return [...change.writes, slots.set(slot, change.has)]
 }
 
 function isKept({ done, failed }: ViewSlot, height: number): boolean {
   return hasHeight(done, height) || hasHeight(failed, height)
 }
 
-/** Whether rows of the block are kept, in the state that the operation starts from. */
-function isCurrent(
+/** Whether rows of blocks are kept, in the state that the operation starts from. Looks at each height once. */
+function createCurrentCheck(
   snapshot: HeldSnapshot,
   { rowTail }: StoreState,
-  { height, blockHash }: ViewBlockToStore,
-): boolean {
-  return height >= rowTail && snapshot.rowBlocks.header(height)?.hash === blockHash
+): (block: ViewBlockToStore) => boolean {
+  const hashes = new Map<number, string | undefined>()
+  return ({ height, blockHash }) => {
+    if (height < rowTail) return false
+    if (!hashes.has(height)) hashes.set(height, snapshot.rowBlocks.header(height)?.hash)
+    return hashes.get(height) === blockHash
+  }
 }
 
 /** Each block that is put takes a serial number, and each one that is removed above the tail an epoch. */

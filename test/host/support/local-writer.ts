@@ -67,6 +67,7 @@ export async function openLocalWriter(
       setServedFrom: async (height) => reported(applier.setServedFrom(height)),
       putRecord: (name, value) => store.putRecord(name, value),
       putViewRows: (slot, bytes) => store.putViewRows(slot, decodeBlockRows(bytes)),
+      putEmptyViewBlocks: store.putEmptyViewBlocks,
       clearViewFailures: (slot) => store.clearViewFailures(slot),
       clearView: (slot) => store.clearView(slot),
       onStored: (listener) => void storedListeners.push(listener),

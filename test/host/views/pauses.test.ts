@@ -56,7 +56,7 @@ async function openWaiting(t: TestContext, error: Error): Promise<Waiting> {
     begin: async () => {
       const before = jobs
       woken = Promise.withResolvers()
-      store.reader.read((snapshot) => run.begin(snapshot, visibleHeights(snapshot)))
+      store.reader.read((snapshot) => run.begin(snapshot, visibleHeights(snapshot), () => false))
       if (jobs > before) await woken.promise
       return jobs - before
     },

@@ -84,6 +84,21 @@ const rowsStep = fc
     }
   })
 
+/** Blocks without rows of slot 3 and others, one of which may not be stored. */
+const emptyStep = fc.array(fc.tuple(anyHeight, anyBranch), { maxLength: 3 }).map((places): Step => {
+  return (model, store) => {
+    for (const [height, branch] of places) {
+      const there = model.blocks.get(height)
+      if (there?.branch === branch) there.rows = 0
+    }
+    const empty = places.map(([height, branch]) => {
+      const { hash } = opaqueBlock(height, 50, branch).header
+      return { height, blockHash: hash, slots: [2, 3] }
+    })
+    return { promise: store.putEmptyViewBlocks(empty) }
+  }
+})
+
 const truncateStep = anyHeight.map((height): Step => {
   return (model, store) => {
     for (const each of model.blocks.keys()) if (each > height) model.blocks.delete(each)
@@ -101,6 +116,7 @@ const clearStep: Step = (model, store) => {
 const anyStep = fc.oneof(
   { weight: 4, arbitrary: putStep },
   { weight: 4, arbitrary: rowsStep },
+  { weight: 2, arbitrary: emptyStep },
   truncateStep,
   fc.constantFrom(pruneStep, clearStep),
 )
@@ -149,6 +165,35 @@ describe('rows of a View', () => {
       assert.deepEqual([...snapshot.viewHeights(8, 0, 1e9, true)], [3])
       assert.throws(() => snapshot.viewRows(7, 1)?.openChunk(79), RangeError)
     })
+  })
+
+  it('of many slots are marked as none at once, in the place of what was there', async (t) => {
+    const chain = blocks(1, 3)
+    const store = await storeWith(t, chain)
+    const [one, two, three] = chain.map(({ header: { number, hash } }) => ({
+      height: number,
+      blockHash: hash,
+    }))
+    assert.ok(one && two && three)
+    await putRows(store, 5, chain.slice(0, 1))
+    await store.putViewRows(6, [{ ...two, failure: Buffer.from('why') }])
+    const gone = { height: 3, blockHash: opaqueBlock(3, 50, 'b').header.hash }
+    const stored = await store.putEmptyViewBlocks([
+      { ...one, slots: [5, 6, 7] },
+      { ...two, slots: [6] },
+      { ...gone, slots: [5, 6, 7] },
+    ])
+    assert.deepEqual(stored, [1, 2])
+    store.reader.read((snapshot) => {
+      assert.deepEqual(
+        [5, 6, 7].map((slot) => doneHeights(snapshot, slot)),
+        [[1], [1, 2], [1]],
+      )
+      assert.deepEqual(storedRows(snapshot, 5, 1), [])
+      assert.equal(snapshot.viewSize(5).rows, 0)
+      assert.deepEqual(snapshot.viewFailures(6), [])
+    })
+    assert.deepEqual(await store.putEmptyViewBlocks([]), [])
   })
 
   it('are found by the values of their indexed fields, in either direction', async (t) => {

@@ -120,6 +120,7 @@ export async function openEngineRoom(
       reader: store.reader,
       writer: {
         putViewRows: (slot, bytes) => store.putViewRows(slot, decodeBlockRows(bytes)),
+        putEmptyViewBlocks: store.putEmptyViewBlocks,
         clearViewFailures: (slot) => store.clearViewFailures(slot),
         clearView: (slot) => store.clearView(slot),
         putRecord: (name, value) => store.putRecord(name, value),

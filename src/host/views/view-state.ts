@@ -1,0 +1,39 @@
+/** How a View stands, from what its run knows and what is stored. */
+import { countHeights, intersectHeights } from '../../primitives/height-ranges.ts'
+import type { Snapshot } from '../../store/store.ts'
+import type { HostedView } from './hosted-view.ts'
+import type { Pace } from './pace.ts'
+import type { ViewFailure, ViewState } from './view-engine.ts'
+import { backlogOf, stateName, type WorkFacts } from './view-work.ts'
+
+/** What only the run knows. */
+interface Standing {
+  readonly view: Pick<HostedView, 'slot'>
+  readonly pace: Pick<Pace, 'perSecond' | 'costMs'>
+  readonly isReady: boolean
+  readonly quarantine: ViewFailure | null
+  readonly trouble: ViewFailure | null
+  readonly lastFailure: ViewFailure | null
+}
+
+export function readState(standing: Standing, snapshot: Snapshot, facts: WorkFacts): ViewState {
+  const { view, pace, isReady, quarantine, trouble, lastFailure } = standing
+  const backlog = backlogOf(facts)
+  const blocksLeft = backlog.live + backlog.backfill
+  const done = snapshot.viewRanges(view.slot)
+  const blocksFailed = countHeights(
+    intersectHeights(snapshot.viewFailures(view.slot), facts.visible),
+  )
+  const isWaiting = !isReady || (done.length === 0 && blocksFailed === 0)
+  const isQuarantined = quarantine !== null
+  return {
+    name: stateName({ isQuarantined, isWaiting, backlog, blocksFailed }),
+    ...snapshot.viewSize(view.slot),
+    done,
+    blocksLeft,
+    blocksFailed,
+    blocksPerSecond: blocksLeft > 0 ? pace.perSecond() : null,
+    costMs: pace.costMs(),
+    failure: quarantine ?? trouble ?? (blocksFailed > 0 ? lastFailure : null),
+  }
+}
