@@ -1,14 +1,14 @@
 /** New blocks of which Views have no rows: found by the index of each block, for all Views together. */
 import type { EmptyViewBlock, Snapshot } from '../../store/store.ts'
-import type { IndexedValue } from './index-needs.ts'
+import type { NeededValue } from './index-needs.ts'
 
 /** What the blocks of one snapshot may hold. Each value of a block is looked up once, however many Views ask for it. */
-export interface BlockIndexes {
-  at(height: number): (value: IndexedValue) => boolean
+interface BlockIndexes {
+  at(height: number): (value: NeededValue) => boolean
 }
 
 export function createBlockIndexes(snapshot: Snapshot): BlockIndexes {
-  const blocks = new Map<number, (value: IndexedValue) => boolean>()
+  const blocks = new Map<number, (value: NeededValue) => boolean>()
   return {
     at: (height) => {
       const known = blocks.get(height)
@@ -20,7 +20,7 @@ export function createBlockIndexes(snapshot: Snapshot): BlockIndexes {
   }
 }
 
-function createLookup(snapshot: Snapshot, height: number): (value: IndexedValue) => boolean {
+function createLookup(snapshot: Snapshot, height: number): (value: NeededValue) => boolean {
   const found = new Map<string, boolean>()
   return ({ kind, value, key }) => {
     const known = found.get(key)

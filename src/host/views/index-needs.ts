@@ -8,7 +8,7 @@ import { hasNothingOfNothing, hintsOf } from '../../views/view-hints.ts'
 import type { HostedView } from './hosted-view.ts'
 
 /** A value that documents of a block may have. */
-export interface IndexedValue {
+export interface NeededValue {
   readonly kind: TermKind
   readonly value: Uint8Array
   /** The same for the same kind and value. */
@@ -16,7 +16,7 @@ export interface IndexedValue {
 }
 
 /** Whether a block may have rows, given which values it may hold. */
-export type IndexNeeds = (holds: (value: IndexedValue) => boolean) => boolean
+export type IndexNeeds = (holds: (value: NeededValue) => boolean) => boolean
 
 /** Values beyond are as much work as a job. */
 const mostValues = 64

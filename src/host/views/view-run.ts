@@ -35,7 +35,7 @@ import type { HostedView } from './hosted-view.ts'
 import { createPace, type Pace } from './pace.ts'
 import type { ViewFailure, ViewState } from './view-engine.ts'
 import { encodeViewRecord, readViewRecord, viewRecordName } from './view-record.ts'
-import { readState } from './view-state.ts'
+import { describeState } from './view-state.ts'
 import { newHeights, nextWork, type Work, type WorkFacts } from './view-work.ts'
 
 interface ViewRunParts {
@@ -128,7 +128,7 @@ export function openViewRun(view: HostedView, liveAbove: number, parts: ViewRunP
   return {
     begin: (snapshot, visible, isEmpty) => begin(state, snapshot, visible, isEmpty),
     settleEmpty: (heights, stored) => settleEmpty(state, heights, stored),
-    state: (snapshot, visible) => readState(state, snapshot, factsOf(state, snapshot, visible)),
+    state: (snapshot, visible) => describeState(state, snapshot, factsOf(state, snapshot, visible)),
     retry: () => track(state, retry(state)),
     close: async () => {
       state.closing.abort()
@@ -284,19 +284,21 @@ async function store(state: State, { priority }: Work, result: JobResult): Promi
   parts.metrics.blocks(priority, 'dropped', result.seen - stored.size)
   // Blocks that go while they are read are not asked for again at once.
   if (stored.size === 0) state.pausedUntilMs = parts.nowMs() + trouble.minMs / 10
-  for (const outcome of result.outcomes.filter(({ height }) => stored.has(height)))
-    await settle(state, priority, outcome)
+  for (const outcome of result.outcomes.filter(({ height }) => stored.has(height))) {
+    const { height, failure } = outcome
+    state.dueAt.delete(height)
+    if (failure === null) settle(state, priority, outcome)
+    else await countFailure(state, priority, failure, height)
+  }
 }
 
-/** Counts what became of a block that was stored. */
-async function settle(
+/** Counts a block that is done and stored. */
+function settle(
   state: State,
   stage: Work['priority'],
-  { height, rows, mismatches, failure }: BlockOutcome,
-): Promise<void> {
-  const { parts, dueAt, pace } = state
-  dueAt.delete(height)
-  if (failure !== null) return countFailure(state, stage, failure, height)
+  { height, rows, mismatches }: BlockOutcome,
+): void {
+  const { parts, pace } = state
   state.failuresInRow = 0
   state.isProven = true
   pace.done(1)

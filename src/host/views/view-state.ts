@@ -16,7 +16,7 @@ interface Standing {
   readonly lastFailure: ViewFailure | null
 }
 
-export function readState(standing: Standing, snapshot: Snapshot, facts: WorkFacts): ViewState {
+export function describeState(standing: Standing, snapshot: Snapshot, facts: WorkFacts): ViewState {
   const { view, pace, isReady, quarantine, trouble, lastFailure } = standing
   const backlog = backlogOf(facts)
   const blocksLeft = backlog.live + backlog.backfill
