@@ -71,6 +71,12 @@ export const mainConditions = {
           'The pods are ready but not as the spec wants, or not made at all, since changes wait; see Paused.',
         event: 'none',
       },
+      Unread: {
+        status: 'Unknown',
+        meaning:
+          'The API server has not shown for a minute what is there, so nothing is known of the pods since; everything else in the status is as it was seen last. Reconciling says why. It passes once the API server answers.',
+        event: 'none',
+      },
       IdentityNotReady: { status: 'False', meaning: 'See IdentityReady.', event: 'none' },
       Stalled: {
         status: 'False',

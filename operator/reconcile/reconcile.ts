@@ -120,17 +120,16 @@ async function runSteps<R extends Resource, F>(
 }
 
 /** What may not be listed looks empty; what is in other namespaces than these does not matter here. */
-function expectRead<R extends Resource, F>({
-  resource,
-  logic,
-  parts,
-}: ReconcileContext<R, F>): void {
+function expectRead<R extends Resource, F>(context: ReconcileContext<R, F>): void {
+  const { resource, logic, parts } = context
   const { namespace } = resource.metadata
   const failure = unreadFailure([
     ...parts.view.reflectorsOf(namespace),
     ...(logic.alsoRead?.(resource) ?? []),
   ])
-  if (failure !== null) throw failure
+  if (failure === null) return
+  context.findings = { ...context.findings, isUnread: true }
+  throw failure
 }
 
 /** What only a person can fix is logged once; what is thrown on is logged by the controller. */

@@ -13,6 +13,8 @@ import type { ResourceType } from './client/resource-type.ts'
 
 /** A condition as it is wanted, without the times that this file keeps. */
 export interface WantedCondition {
+  /** Of one that is kept as it was: the generation that it is about. Left out, that of the resource. */
+  readonly observedGeneration?: number
   readonly type: string
   readonly status: 'True' | 'False' | 'Unknown'
   readonly reason: string
@@ -139,9 +141,9 @@ function toStatus(
     const known = before.find(({ type }) => type === condition.type)
     const isKept = known?.status === condition.status
     return {
+      ...(observedGeneration === undefined ? {} : { observedGeneration }),
       ...condition,
       message: condition.message.slice(0, maxMessageLength),
-      ...(observedGeneration === undefined ? {} : { observedGeneration }),
       lastTransitionTime: isKept ? known.lastTransitionTime : now,
     }
   })

@@ -16,6 +16,8 @@ export interface Findings<F> {
   /** What the StatefulSet failed to create, in the words of its Event. */
   readonly failedCreate: string | null
   readonly problem: Problem | null
+  /** Whether something that is watched cannot be read, so that nothing follows from what is cached. */
+  readonly isUnread: boolean
   /** What a step failed with that is tried again. */
   readonly error: unknown
   /** How a change of a pod was forbidden that nothing else waits for; reported where nothing else stops the resource. */
@@ -42,6 +44,7 @@ export function nothingFound<F>({
     unwatched: [],
     failedCreate: null,
     problem: null,
+    isUnread: false,
     error: null,
     refusal: null,
     waiting: null,

@@ -1,6 +1,5 @@
 /** The status of a resource, from what a reconcile found and did. */
 import { ServiceError } from '../../../src/errors.ts'
-import { requests } from '../../api/annotations.ts'
 import type { ReasonOf } from '../../api/conditions.ts'
 import type { NodeStatus } from '../../api/status.ts'
 import type { Resource } from '../../api.ts'
@@ -25,7 +24,7 @@ import type { TerminationMessage } from '../observe/termination-message.ts'
 import { conditionsOf } from '../statements/conditions.ts'
 import type { Statement, Statements } from '../statements/problem.ts'
 import type { EventText } from '../statements/record-event.ts'
-import { listed, withoutStop } from '../statements/sentences.ts'
+import { listed, remedied } from '../statements/sentences.ts'
 import type { Findings } from './findings.ts'
 import {
   changedPeerID,
@@ -35,8 +34,10 @@ import {
   totals,
 } from './node-status.ts'
 import { advisedPods } from './pod-advice.ts'
+import { progressOf } from './progress.ts'
 import { isOtherwiseReady, isWell, type Readiness, readinessOf } from './readiness.ts'
 import { suspendedStatement } from './suspended.ts'
+import { unreadStatus } from './unread-status.ts'
 
 /** A status, and the Events besides its conditions that are recorded once it is written. */
 export interface ReportedStatus extends WantedStatus {
@@ -54,6 +55,7 @@ export function wantedStatus<R extends Resource, F>(
   resource: R,
   { findings, state }: StatusInput<F>,
 ): ReportedStatus {
+  if (findings.isUnread) return unreadStatus(resource, findings)
   const { allClaims, views, discovered, external } = state
   const { clusterDomain } = options
   const keyring = findings.identity === null ? null : (findings.inputs?.keyring ?? null)
@@ -99,24 +101,16 @@ export function wantedStatus<R extends Resource, F>(
   }
 }
 
-/** What a resource begins with, as its definition has it. */
-const neverObserved = -1
-
 function factsOf<F>(
   resource: Resource,
-  { plan, waiting, error }: Findings<F>,
+  findings: Findings<F>,
   { counts, allClaims }: ObservedState,
 ): Readonly<Record<string, unknown>> {
-  const { generation, annotations } = resource.metadata
-  const observed = error === null ? generation : resource.status?.observedGeneration
-  const requested = annotations?.[requests.reconcileAt]
-  const isHandled = error === null && waiting === null
-  const handled = isHandled ? requested : resource.status?.lastHandledReconcileAt
+  const { plan } = findings
   const image = plan === null ? resource.status?.image : imageOf(resource, plan)
   return {
-    observedGeneration: observed ?? neverObserved,
+    ...progressOf(resource, findings),
     storage: keptSizes(resource, allClaims),
-    ...(handled === undefined ? {} : { lastHandledReconcileAt: handled }),
     ...(image === undefined ? {} : { image }),
     pods: `${counts?.readyReplicas ?? 0}/${wantedReplicas(resource)}`,
     ...(resource.kind === 'Host'
@@ -196,7 +190,7 @@ function retrying(
 ): Statements {
   const message =
     error instanceof ServiceError
-      ? sentence(error)
+      ? remedied(error)
       : 'A bug of the operator: see its log, and report it.'
   const reconciling = { reason: 'ProgressingWithRetry', message }
   const isUnwritten = ready.reason === 'Pending' || (isWell(ready) && !wasReady(resource))
@@ -215,10 +209,6 @@ function standing(ready: Readiness['ready'], isExpanding: boolean): string {
 function wasReady({ metadata, status }: Resource): boolean {
   const before = status?.conditions?.find(({ type }) => type === 'Ready')
   return before?.status === 'True' && before.observedGeneration === metadata.generation
-}
-
-function sentence({ message, remedy }: ServiceError): string {
-  return remedy === undefined ? message : `${withoutStop(message)}. ${remedy}`
 }
 
 function identityStatement<F>(

@@ -230,6 +230,11 @@ export const situations: Readonly<Record<string, () => Conditions>> = {
   },
   'a step fails': () =>
     ofHost({}, { error: new ServiceError('OPERATOR_API_FAILED', 'no', { remedy: advice }) }),
+  'what is there cannot be read': () => {
+    const remedy = 'See the log of the API server.'
+    const error = new ServiceError('OPERATOR_API_FAILED', 'no', { remedy })
+    return ofHost({}, { error, isUnread: true })
+  },
   'managed by two operators': () => ofHost({}, { overlap: ['a/one', 'b/two'] }),
   'paused, and nothing waits': () => ofHost({}, { waiting: [] }),
   'paused, and nothing would be written, since an identity is not there': () =>

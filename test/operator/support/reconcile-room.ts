@@ -19,7 +19,11 @@ import {
 import type { HealthView } from '../../../operator/reconcile/observe/health-view.ts'
 import { createReconcile } from '../../../operator/reconcile/reconcile.ts'
 import { childNames } from '../../../operator/resources/names/names.ts'
-import { openReflector, type Reflector } from '../../../operator/runtime/cache/reflector.ts'
+import {
+  openReflector,
+  type Reflector,
+  type ReflectorOptions,
+} from '../../../operator/runtime/cache/reflector.ts'
 import { writeThrough } from '../../../operator/runtime/cache/write-through.ts'
 import type { KubernetesObject } from '../../../operator/runtime/client/kubernetes-object.ts'
 import { isSelectedBy } from '../../../operator/runtime/client/label-selector.ts'
@@ -94,6 +98,11 @@ interface Follow {
   readonly labelSelector?: string | undefined
 }
 
+/** How soon what cannot be followed counts as unread, and how long is waited between attempts. */
+type RoomTiming = Partial<
+  Pick<ReflectorOptions<never, never>, 'unreadAfterMs' | 'minPauseMs' | 'maxPauseMs'>
+>
+
 type Reconciles = Readonly<Record<Resource['kind'], Reconcile>>
 
 const types: Readonly<Record<Kind, ResourceType>> = {
@@ -104,7 +113,7 @@ const types: Readonly<Record<Kind, ResourceType>> = {
 const startMs = Date.parse('2026-01-01T12:00:00Z')
 
 /** Gives each test of a file its own; everything is in this namespace. */
-export function reconcileRoom(namespace: string): ReconcileRoom {
+export function reconcileRoom(namespace: string, timing: RoomTiming = {}): ReconcileRoom {
   const follows: Follow[] = []
   let state: State | undefined
   let reconciles: Reconciles | undefined
@@ -116,7 +125,7 @@ export function reconcileRoom(namespace: string): ReconcileRoom {
     guards: [writeThrough(() => follows.map(({ reflector }) => reflector))],
   })
   beforeEach(async () => {
-    state = await openState(room.client, follows)
+    state = await openState(room.client, follows, timing)
     reconciles = reconcilesOf(state)
   })
   const pathOf = (kind: Kind, name: string): string =>
@@ -200,9 +209,9 @@ function writeText({ method, path, body }: SeenRequest): string {
   return [method, ...place.split('/').slice(-2)].join(' ')
 }
 
-async function openState(client: Client, follows: Follow[]): Promise<State> {
+async function openState(client: Client, follows: Follow[], timing: RoomTiming): Promise<State> {
   const view = openClusterView((options) => {
-    const reflector = openReflector(options, { ...client, log: client.log.log })
+    const reflector = openReflector({ ...options, ...timing }, { ...client, log: client.log.log })
     follows.push({ reflector, labelSelector: options.labelSelector })
     return reflector
   }, null)
