@@ -85,6 +85,21 @@ export interface StorageStatus {
   readonly data?: string
 }
 
+/** An object of which admission or a default of Kubernetes changed what the operator applied. */
+export interface AdmissionChange {
+  /**
+   * Its kind and name, such as Service mainnet-host.
+   * @maxLength 317
+   */
+  readonly object: string
+  /**
+   * Paths of the fields that have other values.
+   * @maxItems 32
+   * @listType atomic
+   */
+  readonly fields: readonly string[]
+}
+
 /** What Generators and Hosts report alike. */
 interface CommonStatus {
   /**
@@ -112,6 +127,13 @@ interface CommonStatus {
   readonly conditions?: readonly Condition[]
   /** What the volumes have; a spec may ask for as little again where more was refused. */
   readonly storage?: StorageStatus
+  /**
+   * Objects of which admission (a webhook, a policy) or a default of Kubernetes changed what the operator applied last.
+   * The values are left so; an Event, ChangedByAdmission, said so once.
+   * @listMapKey object
+   * @maxItems 128
+   */
+  readonly changedByAdmission?: readonly AdmissionChange[]
   /** Image that the pods are meant to run. */
   readonly image?: string
   /** Ready pods of the wanted ones, such as 1/2. */

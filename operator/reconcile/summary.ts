@@ -2,6 +2,7 @@
 import { requests } from '../api/annotations.ts'
 import type { Resource } from '../api.ts'
 import type { ReconcileResult } from '../runtime/controller.ts'
+import { admissionFacts } from './apply/answers.ts'
 import type { ReconcileContext } from './context.ts'
 import { observeState } from './evaluate/observed-state.ts'
 import { newlyMissingNote } from './fetch/named-secrets.ts'
@@ -20,7 +21,7 @@ const passingMs = 1_000
 export async function patchStatus<R extends Resource, F>(
   context: ReconcileContext<R, F>,
 ): Promise<ReconcileResult> {
-  const { resource, findings, logic, parts, run } = context
+  const { resource, memory, findings, logic, parts, run } = context
   const { namespace, name, uid } = resource.metadata
   const latest = parts.informer.get(namespace, name)
   if (latest?.uid !== uid) return {}
@@ -28,7 +29,8 @@ export async function patchStatus<R extends Resource, F>(
   if (isWaiting(findings)) parts.resync.beginWaiting(owner)
   else parts.resync.endWaiting(owner)
   const state = observeState(parts, resource, findings.unwatched)
-  const wanted = wantedStatus(logic, parts, resource, { findings, state })
+  const found = wantedStatus(logic, parts, resource, { findings, state })
+  const wanted = { ...found, facts: { ...found.facts, ...admissionFacts(memory.objects.answers) } }
   const { resourceVersion, value } = latest
   const metadata = { ...resource.metadata, resourceVersion }
   // Who manages it is applied by itself, see `manage.ts`.

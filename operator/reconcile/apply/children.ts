@@ -30,7 +30,7 @@ import {
 } from '../observe/cluster-view.ts'
 import { ownership } from '../statements/ownership.ts'
 import { type EventParts, recordEvent } from '../statements/record-event.ts'
-import { rememberAnswer, unanswered } from './answers.ts'
+import { forgetAnswer, rememberAnswer, unanswered } from './answers.ts'
 import { childKey, type KnownObjects } from './resource-memory.ts'
 
 interface ChildParts extends EventParts {
@@ -126,6 +126,7 @@ export async function applyDifference(
   const address = { type: builtinTypes[kind], namespace: resource.metadata.namespace, name }
   if (object === null) {
     await ignoreConflict(api.delete(address, { uid, signal }))
+    forgetAnswer(answers, childKey(kind, name))
     return []
   }
   const applied = await applyWithoutItems(parts, resource, { ...difference, object }, signal)

@@ -5,7 +5,7 @@ import type { StorageStatement } from '../evaluate/storage.ts'
 import type { Keyring } from '../fetch/keyring.ts'
 import type { MissingKey } from '../fetch/named-secrets.ts'
 import type { ChildKind } from '../observe/cluster-view.ts'
-import type { Answers } from './answers.ts'
+import { type Answers, noAnswers } from './answers.ts'
 
 /** What was fetched, and what it was fetched for. */
 export interface FetchedInputs<F> {
@@ -44,9 +44,9 @@ export interface KnownObjects {
   readonly answers: Answers
 }
 
-/** What is known before anything was written. */
-export function nothingKnown(): KnownObjects {
-  return { applied: new Set(), answers: new Map() }
+/** What is known before anything was written, but for what the status says of it. */
+export function nothingKnown(status: Resource['status'] = {}): KnownObjects {
+  return { applied: new Set(), answers: noAnswers(status.changedByAdmission) }
 }
 
 export interface Memories<F> {
@@ -58,13 +58,13 @@ export interface Memories<F> {
 export function createMemories<F>(): Memories<F> {
   const memories = new Map<string, { readonly uid: string; readonly memory: ResourceMemory<F> }>()
   return {
-    of({ metadata: { namespace, name, uid } }) {
+    of({ metadata: { namespace, name, uid }, status }) {
       const key = `${namespace}/${name}`
       const known = memories.get(key)
       if (known?.uid === uid) return known.memory
       const memory = {
         inputs: null,
-        objects: nothingKnown(),
+        objects: nothingKnown(status),
         secretHashes: new Map<string, string>(),
         keyHolders: '',
         refusedGrowth: null,

@@ -108,17 +108,50 @@ test('a new spec is written, and what admission makes of it is not reported agai
   assert.deepEqual(written(), [])
 })
 
-test('the next operator writes it once more, and takes nothing of it for drift', async () => {
+const inStatus = (): unknown => room.read<Host>('Host', 'mainnet').status?.changedByAdmission
+
+test('the next operator writes it once more, reports it not again, and takes it for no drift', async () => {
   written()
   room.restart()
   await again()
   room.writes()
-  assert.deepEqual(
-    written().filter((text) => !text.startsWith('ChangedByAdmission ')),
-    [],
-  )
+  assert.deepEqual(written(), [])
   await again(2)
   assert.deepEqual([room.writes(), written()], [[], []])
+})
+
+test('the next operator reports what admission changes besides since then', async () => {
+  written()
+  room.server.admission.add((object) => {
+    if (object.kind === 'ServiceAccount')
+      Object.assign(object.metadata?.labels ?? {}, { 'app.kubernetes.io/managed-by': 'theirs' })
+    return object
+  })
+  room.restart()
+  await again()
+  const more = 'metadata.labels.app.kubernetes.io/managed-by'
+  assert.deepEqual(written(), [reported('ServiceAccount mainnet-host', more)])
+})
+
+test('status names what admission changed, and no longer once that is written as applied', async () => {
+  const fields = [label]
+  assert.deepEqual(inStatus(), [
+    { object: 'ConfigMap mainnet-host-config', fields },
+    { object: 'NetworkPolicy mainnet-host', fields },
+    {
+      object: 'PersistentVolumeClaim keys-mainnet-host-0',
+      fields: ['metadata.labels.app.kubernetes.io/name'],
+    },
+    { object: 'Secret mainnet-host-connection', fields },
+    { object: 'Service mainnet-host', fields },
+    { object: 'Service mainnet-host-nodes', fields },
+    { object: 'ServiceAccount mainnet-host', fields },
+    { object: 'StatefulSet mainnet-host', fields: [label, pullPolicy] },
+  ])
+  room.server.admission.clear()
+  room.restart()
+  await again()
+  assert.equal(inStatus(), undefined)
 })
 
 test('what Kubernetes writes in place of an empty value is no drift either', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import type { Host } from '../../../../operator/api.ts'
+import { noAnswers } from '../../../../operator/reconcile/apply/answers.ts'
 import {
   applyClaims,
   type ClaimChange,
@@ -43,7 +44,7 @@ const placed = (volume: Volume, requested: string, storageClassName: string): Pl
 const room = kubernetesRoom()
 
 const marks = { fingerprints: new Map<number, string>(), start: null }
-const facts = { marks, answers: new Map() }
+const facts = { marks, answers: noAnswers() }
 
 /** Applies these changes, by default all that the larger Host wants of these claims. */
 async function apply(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Start } from '../../../../operator/api/generator-spec.ts'
 import type { Generator } from '../../../../operator/api.ts'
+import { noAnswers } from '../../../../operator/reconcile/apply/answers.ts'
 import { claimChanges } from '../../../../operator/reconcile/apply/apply-claims.ts'
 import {
   ignoredStartStatement,
@@ -49,7 +50,7 @@ test('a data claim is marked with its start once the store has blocks', () => {
 
 test('the mark stays on the data claim, whatever the start is later', () => {
   const marks = { fingerprints: new Map(), start: '50' }
-  const facts = { marks, answers: new Map() }
+  const facts = { marks, answers: noAnswers() }
   const marked = (claims: readonly PlacedClaim[]) =>
     claimChanges(minimal, claims, facts, () => true).flatMap(({ placed, object }) => {
       const mark = object.metadata?.annotations?.['viewmesh.io/start']

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Host } from '../../../../operator/api.ts'
+import { noAnswers } from '../../../../operator/reconcile/apply/answers.ts'
 import { applyClaims, claimChanges } from '../../../../operator/reconcile/apply/apply-claims.ts'
 import type { ReconcileParts } from '../../../../operator/reconcile/apply/reconcile-parts.ts'
 import { planIdentity } from '../../../../operator/reconcile/evaluate/identity.ts'
@@ -64,7 +65,7 @@ test('a keys claim that lost its labels is found by its name and gets them back'
   const replicas = identitiesOf(remembered, { allClaims: found }, keyring)
   assert.equal(planIdentity(host, replicas, true).problem, null)
 
-  const answers = new Map()
+  const answers = noAnswers()
   const marks = { ...keyring, start: null }
   const changes = () => claimChanges(host, found, { marks, answers }, () => true)
   const parts = { api: room.client.api } as ReconcileParts<Host>
