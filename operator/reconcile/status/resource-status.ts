@@ -55,7 +55,7 @@ export function wantedStatus<R extends Resource, F>(
   resource: R,
   { findings, state }: StatusInput<F>,
 ): ReportedStatus {
-  if (findings.isUnread) return unreadStatus(resource, findings)
+  if (findings.isUnread) return { ...unreadStatus(resource, findings), notes: [] }
   const { allClaims, views, discovered, external } = state
   const { clusterDomain } = options
   const keyring = findings.identity === null ? null : (findings.inputs?.keyring ?? null)

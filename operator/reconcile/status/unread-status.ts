@@ -5,19 +5,18 @@
  */
 import { ServiceError } from '../../../src/errors.ts'
 import type { Resource } from '../../api.ts'
-import type { WantedCondition } from '../../runtime/status-writer.ts'
+import type { WantedCondition, WantedStatus } from '../../runtime/status-writer.ts'
 import { conditionsOf } from '../statements/conditions.ts'
 import type { Statements } from '../statements/problem.ts'
 import { remedied } from '../statements/sentences.ts'
 import type { Findings } from './findings.ts'
 import { progressOf } from './progress.ts'
-import type { ReportedStatus } from './resource-status.ts'
 
 /** Types of conditions that say how it goes on, and are written anew; the others are kept. */
 const ownTypes: readonly string[] = ['Ready', 'Reconciling', 'Stalled']
 
 /** Where a right is missing, a person has to act; everything else is tried again. */
-export function unreadStatus<F>(resource: Resource, findings: Findings<F>): ReportedStatus {
+export function unreadStatus<F>(resource: Resource, findings: Findings<F>): WantedStatus {
   const { managedBy: _, conditions = [], ...facts } = resource.status ?? {}
   const kept = conditions.filter(({ type }) => !ownTypes.includes(type))
   const own: readonly WantedCondition[] = conditionsOf(unreadStatements(findings))
@@ -25,7 +24,6 @@ export function unreadStatus<F>(resource: Resource, findings: Findings<F>): Repo
     conditions: [...own, ...kept],
     facts: { ...facts, ...progressOf(resource, findings) },
     figures: {},
-    notes: [],
   }
 }
 
