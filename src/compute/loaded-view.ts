@@ -85,15 +85,15 @@ export async function readDocuments(
 type OutputListener = (document: Readonly<Record<string, unknown>>, source: number | null) => void
 
 /**
- * Runs the lenses of a View over the documents of one block.
+ * Runs the lenses of a View over the documents of one block, and returns what `Program.run` does.
  * @throws ServiceError what a run throws, and `LENS_OUTPUT_INVALID` for what is no JSON object.
  */
 export function runLenses(
   { program }: Pick<LoadedView, 'program'>,
   documents: readonly string[],
   onOutput: OutputListener,
-): void {
-  program.run(documents, (bytes, source) => onOutput(parseDocument(bytes), source))
+): ReturnType<Program['run']> {
+  return program.run(documents, (bytes, source) => onOutput(parseDocument(bytes), source))
 }
 
 function parseDocument(bytes: Uint8Array): Readonly<Record<string, unknown>> {

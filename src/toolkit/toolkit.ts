@@ -4,6 +4,7 @@ import { failureText } from '../service/failure-text.ts'
 import { type ExitCode, exitCodeOf } from './cli/exit-code.ts'
 import type { Terminal } from './cli/terminal.ts'
 import { toolkitCommands } from './toolkit-commands.ts'
+import { addTrialCommands } from './trial/commands.ts'
 import { addViewCommands } from './views/commands.ts'
 
 /** Runs one command, as in `['view', 'list']`, and answers how it ended. What it has to say is printed. */
@@ -43,7 +44,9 @@ function createToolkit(terminal: Terminal): Command {
     })
   const group = (name: keyof typeof toolkitCommands): Command =>
     program.command(name).description(toolkitCommands[name]).helpCommand(false)
-  addViewCommands(group('view'), terminal)
+  const view = group('view')
+  addViewCommands(view, terminal)
+  addTrialCommands(view, terminal)
   return program
 }
 

@@ -66,7 +66,7 @@ export const innerFloors: Readonly<Record<string, Floors>> = {
   ],
   'src/devnet': [['anvil-state', 'program-log', 'rpc'], 'children', 'anvil', 'registry', '.'],
   'src/p2p': ['limits', 'peers', 'streams', 'gossip', 'range', 'connections', '.'],
-  'src/toolkit': ['cli', 'project', 'views', '.'],
+  'src/toolkit': ['cli', 'host-api', 'project', ['views', 'trial'], '.'],
   operator: [
     'api',
     ['crd', 'resources', 'runtime'],

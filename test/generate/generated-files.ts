@@ -6,6 +6,7 @@ import { repository } from '../support/repository.ts'
 import { chartFiles } from './chart-files.ts'
 import { contractFiles } from './contracts.ts'
 import { graphqlPages } from './graphql-pages.ts'
+import { sampleBlockFiles } from './sample-blocks.ts'
 import { docPages } from './sections.ts'
 import { shippedLensFiles } from './shipped-lenses.ts'
 
@@ -18,6 +19,7 @@ const steps: readonly (() => Files | Promise<Files>)[] = [
   docPages,
   graphqlPages,
   contractFiles,
+  sampleBlockFiles,
   shippedLensFiles,
 ]
 

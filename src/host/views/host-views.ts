@@ -2,11 +2,11 @@
 import { availableParallelism } from 'node:os'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
+import { lensMemoryBytes, lensThreadsOf } from '../../compute/lens-resources.ts'
 import { createViewCheck } from '../../compute/view-check.ts'
 import type { Graphql } from '../../graphql/graphql.ts'
 import type { StoreReader } from '../../store/store.ts'
 import { openViewEngine, type RowsWriter } from './engine.ts'
-import { lensMemoryBytes, lensThreadsOf } from './lens-resources.ts'
 import { openViewBook } from './view-book.ts'
 import { type HostViews, openViews } from './views.ts'
 

@@ -27,6 +27,12 @@ interface LensSource {
  */
 type Emit = (document: Uint8Array, source: number | null) => void
 
+/** What a run took. */
+interface RunFigures {
+  /** Memory of all lenses together when it was over; memory never shrinks. */
+  readonly memoryBytes: number
+}
+
 export interface Program {
   /** How each lens is fed. */
   readonly feeds: readonly Feed[]
@@ -38,7 +44,7 @@ export interface Program {
    * @throws ServiceError `LENS_TRAPPED`, `LENS_FAILED`, `LENS_OUTPUT_INVALID`, `LENS_OUTPUT_LIMIT`,
    *   `LENS_ARGUMENTS_REFUSED`: the same for the same documents, so trying again is no use.
    */
-  run(documents: Iterable<string>, emit: Emit, limits?: RunLimits): void
+  run(documents: Iterable<string>, emit: Emit, limits?: RunLimits): RunFigures
 }
 
 /**
@@ -54,6 +60,7 @@ export function prepareProgram(lenses: readonly LensSource[], feed: Feed | null)
       const meter = createMeter(limits)
       try {
         run({ lenses: compiled, feeds, meter, limits }, documents, emit)
+        return { memoryBytes: meter.bytes() }
       } finally {
         if (meter.bytes() > collectedBytes) globalThis.gc?.()
       }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { lensMemoryBytes, lensThreadsOf } from '../../../src/host/views/lens-resources.ts'
+import { lensMemoryBytes, lensThreadsOf } from '../../../src/compute/lens-resources.ts'
 import { runLimits } from '../../../src/lens/program/run-limits.ts'
 
 const mebibyte = 1024 * 1024

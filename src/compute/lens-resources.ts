@@ -1,5 +1,5 @@
 /** What the process of the lenses may take of the machine. */
-import { runLimits } from '../../lens/program/run-limits.ts'
+import { runLimits } from '../lens/program/run-limits.ts'
 
 const mebibyte = 1024 * 1024
 /** More threads than that take memory that few Hosts have to spare; `LENS_THREADS` asks for them. */

@@ -1,0 +1,83 @@
+/** The blocks that a View is tested on: those that ship, or a file. */
+import { open } from 'node:fs/promises'
+import { type ErrorCode, ServiceError } from '../../errors.ts'
+import { networkName } from '../../primitives/names.ts'
+import { readBlocks, type TrialBlock } from './block-form.ts'
+import samples from './sample-blocks.json' with { type: 'json' }
+
+/** What a file of blocks holds. */
+interface Fixture {
+  /** As in `Ethereum__Mainnet`; null where the file names none. */
+  readonly network: string | null
+  readonly blocks: readonly TrialBlock[]
+}
+
+const maxFileBytes = 64 * 1024 * 1024
+/** Most blocks of one test. */
+const maxTrialBlocks = 1_000
+
+/** What contracts of every common kind log on mainnet: three blocks, all made up but for the contracts. */
+export function sampleBlocks(): TrialBlock[] {
+  return readBlocks(samples.blocks, 'blocks')
+}
+
+/**
+ * Reads a file of blocks: `{"network": "Ethereum__Mainnet", "blocks": [...]}`, of which the first may be left out.
+ * @throws ServiceError `TOOLKIT_FIXTURE_INVALID` with the place and what is accepted there.
+ */
+export async function readFixture(path: string): Promise<Fixture> {
+  const value = await readJsonFile(path, 'TOOLKIT_FIXTURE_INVALID')
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  const { network, blocks, ...others }: Readonly<Record<string, unknown>> = isObject
+    ? { ...value }
+    : {}
+  const [other] = Object.keys(others)
+  if (other !== undefined || !Array.isArray(blocks) || blocks.length === 0)
+    throw fixtureError(`${path} is no object with a list of blocks`)
+  if (blocks.length > maxTrialBlocks)
+    throw fixtureError(`${path} has ${blocks.length} blocks, and ${maxTrialBlocks} are accepted`)
+  const read = readBlocks(blocks, 'blocks')
+  if (new Set(read.map(({ number }) => number)).size < read.length)
+    throw fixtureError(`${path} has two blocks with one number`)
+  return { network: network === undefined ? null : checkNetwork(network, path), blocks: read }
+}
+
+function checkNetwork(network: unknown, path: string): string {
+  const [chain = '', name = '', more] = typeof network === 'string' ? network.split('__') : []
+  if (more !== undefined) throw fixtureError(`${path} has a network of three parts`)
+  return networkName(chain, name)
+}
+
+function fixtureError(message: string): ServiceError {
+  return new ServiceError('TOOLKIT_FIXTURE_INVALID', message, {
+    remedy: 'Write {"blocks": [{"logs": [{"address": "0x…", "topics": ["0x…"], "data": "0x…"}]}]}.',
+  })
+}
+
+/** Reads a file of JSON, of at most 64 MiB; everything that is wrong with it has `code`. */
+export async function readJsonFile(path: string, code: ErrorCode): Promise<unknown> {
+  const text = await readText(path, code)
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new ServiceError(code, `${path} is no JSON`, {
+      remedy: 'Write one JSON value, and nothing else.',
+      cause,
+    })
+  }
+}
+
+async function readText(path: string, code: ErrorCode): Promise<string> {
+  try {
+    await using file = await open(path)
+    const stat = await file.stat()
+    if (!stat.isFile() || stat.size > maxFileBytes)
+      throw new Error(`it is no file of at most ${maxFileBytes} bytes`)
+    return await file.readFile('utf8')
+  } catch (cause) {
+    throw new ServiceError(code, `${path} cannot be read`, {
+      remedy: 'Name a file that is there and readable.',
+      cause,
+    })
+  }
+}

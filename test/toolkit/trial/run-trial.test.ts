@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import process from 'node:process'
+import { describe, it } from 'node:test'
+import { at, buildLens, itemOf, op } from '../../lens/support/lens.ts'
+import { testDirectory } from '../../support/test-store.ts'
+import { blocksOf, found, shipped, trial, usdc } from './support/trial-room.ts'
+
+const log = 'address topics data blockNumber logIndex transaction { hash }'
+const transfers = {
+  query: `Log { ${log} }`,
+  sdl: 'type Transfers { hash: String from: String to: String amount: BigInt blockNumber: Int tokenAddress: String }',
+  lenses: [{ wasm: shipped('erc20_transfers'), args: { tokenAddress: usdc } }],
+}
+
+describe('the test of a View', () => {
+  it('shows the rows that a Host would have of the samples', async () => {
+    const report = await trial(transfers)
+    assert.deepEqual(found(report), [])
+    assert.equal(report.passed, true)
+    assert.deepEqual(
+      report.rows.map(({ _blockNumber, _source, amount }) => [_blockNumber, _source, amount]),
+      [
+        [21_000_000, 0, '2500000000'],
+        [21_000_000, 3, '3350120000'],
+        [21_000_001, 4, '14211080000'],
+        [21_000_002, 4, '780000000'],
+        [21_000_002, 8, '15000000'],
+      ],
+    )
+    assert.deepEqual(report.measured?.documents, 1_000)
+    assert.ok((report.measured?.memoryBytes ?? 0) > 0)
+  })
+
+  it('decodes the events of every kind of contract among the samples', async () => {
+    const abi = [
+      ['Swap', ['address', 'uint256', 'uint256', 'uint256', 'uint256', 'address'], [0, 5]],
+      ['TransferBatch', ['address', 'address', 'address', 'uint256[]', 'uint256[]'], [0, 1, 2]],
+      ['Transfer', ['address', 'address', 'uint256'], [0, 1, 2]],
+    ].map(([name, types, indexed]) => ({
+      type: 'event',
+      name,
+      inputs: (types as string[]).map((type, place) => ({
+        name: `a${place}`,
+        type,
+        indexed: (indexed as number[]).includes(place),
+      })),
+    }))
+    const report = await trial({
+      query: 'Log { address topics data }',
+      sdl: 'type Events { event: String arguments: JSON address: String topics: [String] data: String logAddress: String signature: String }',
+      lenses: [{ wasm: shipped('decode_log'), args: { abi, unmatched: 'drop' } }],
+    })
+    assert.deepEqual(found(report), [])
+    assert.deepEqual(
+      report.rows.map(({ event }) => event),
+      ['Swap', 'Transfer', 'TransferBatch', 'Swap'],
+    )
+  })
+
+  it('counts fields that are missing, unknown, of another type and always null', async () => {
+    const report = await trial({
+      query: 'Log { address logIndex topics block { number nonce } }',
+      sdl: 'type Logs { Address: String logIndex: String topics: [String] block: JSON nonce: String }',
+    })
+    assert.deepEqual(found(report), [
+      'error (row) SDL_FIELD_NOT_EMITTED: Address is in the SDL, and no row has it',
+      'error (row) OUTPUT_TYPE_MISMATCH: logIndex is String in the SDL, and 22 of 22 rows have something else, as in 0',
+      'error (row) SDL_FIELD_NOT_EMITTED: nonce is in the SDL, and no row has it',
+      'warning (row) OUTPUT_FIELD_NOT_IN_SDL: 22 of 22 rows have address, which is not in the SDL and is left out',
+    ])
+    assert.equal(
+      report.findings[0]?.remedy,
+      'The lens writes address: names have to be the same in every letter.',
+    )
+    const always = await trial({
+      query: 'Transaction { hash v }',
+      sdl: 'type T { hash: String v: String }',
+    })
+    assert.deepEqual(found(always), ['warning (row) FIELD_ALWAYS_NULL: v is null in all 14 rows'])
+    assert.equal(always.passed, true)
+  })
+
+  it('fails where nothing was tested', async () => {
+    const report = await trial({
+      query: 'Log(filter: {address: {_eq: "0x01"}}) { address logIndex }',
+    })
+    assert.deepEqual(found(report), [
+      'error (row) CHAIN_NO_TEST_DATA: neither the query nor the lenses want a document of these blocks, so that nothing was tested',
+    ])
+  })
+
+  it('compares the rows with those that are expected', async () => {
+    const rows = (await trial(transfers)).rows
+    assert.equal((await trial({ ...transfers, expected: rows })).passed, true)
+    const [first = {}] = rows
+    const report = await trial({ ...transfers, expected: [{ ...first, amount: '1' }] })
+    assert.deepEqual(found(report), [
+      'error (row) ROWS_NOT_AS_EXPECTED: 1 rows are expected, and there are 5',
+      'error (row) ROWS_NOT_AS_EXPECTED: row 0: amount is "2500000000", and "1" is expected',
+    ])
+  })
+
+  it('warns of lenses that add up, since what they add up is of one block', async () => {
+    const report = await trial({
+      query: `Log { ${log} }`,
+      sdl: 'type Balances { account: String balance: BigInt txCount: Int tokenAddress: String }',
+      lenses: [{ wasm: shipped('erc20_balances'), args: { tokenAddress: usdc } }],
+    })
+    assert.deepEqual(
+      report.findings.map(({ code }) => code),
+      ['AGGREGATES_PER_BLOCK'],
+    )
+    assert.equal(report.passed, true)
+  })
+})
+
+describe('the test of a View names', () => {
+  it('schema errors', async () => {
+    assert.deepEqual(found(await trial({ sdl: 'type Logs { address: Strin }' })), [
+      'error (schema error) SDL_PARSE_FAILED: the SDL, line 1, column 22: the field address has the type Strin',
+    ])
+    const [query] = found(await trial({ query: 'Log { adress }' }))
+    assert.match(query ?? '', /^error \(schema error\) VIEWS_QUERY_INVALID: .*adress/)
+    assert.deepEqual(found(await trial({ query: 'Arbitrum__One__Log { address }' })), [
+      'error (schema error) CHAIN_INCOMPATIBLE: the query reads Arbitrum__One__Log, and these blocks are of Ethereum__Mainnet',
+    ])
+  })
+
+  it('invalid lens configuration', async () => {
+    const lenses = (args: object | string) => ({
+      ...transfers,
+      lenses: [{ wasm: shipped('erc20_transfers'), args }],
+    })
+    assert.deepEqual(found(await trial(lenses('[1]'))), [
+      'error (invalid lens configuration) VIEWS_ARGUMENTS_INVALID: the arguments of lens 1 are no JSON object',
+    ])
+    assert.deepEqual(found(await trial(lenses({ tokenAddress: 'usdc' }))), [
+      "error (invalid lens configuration) LENS_ARGUMENTS_REFUSED: lens 1 refuses its arguments: the argument 'tokenAddress' is no address",
+    ])
+  })
+
+  it('compile failures', async () => {
+    const broken = async (wasm: Uint8Array) => found(await trial({ lenses: [{ wasm }] }))
+    const [none] = await broken(Buffer.from('no module'))
+    assert.match(none ?? '', /^error \(compile failure\) WASM_INSTANTIATION_FAILED: /)
+    const invalid = buildLens({ transform: op.drop })
+    assert.match(
+      (await broken(invalid))[0] ?? '',
+      /^error \(compile failure\) WASM_INSTANTIATION_FAILED: .*no valid WebAssembly/,
+    )
+    const [missing] = await broken(buildLens({ names: ['alloc', null, 'set_param'] }))
+    assert.equal(
+      missing,
+      'error (compile failure) WASM_MISSING_EXPORT: lens 1 exports no function transform',
+    )
+  })
+
+  it('what the lens misses of the query, with the blocks', async () => {
+    const report = await trial({ ...transfers, query: 'Log { address topics }' })
+    assert.deepEqual(found(report), [
+      "error (run failure) QUERY_MISSING_EVM_FIELD: lens 1 failed: the document has no field 'data': the query of the View has to select it",
+    ])
+    assert.deepEqual(report.findings[0]?.blocks, [21_000_000, 21_000_001, 21_000_002])
+  })
+})
+
+describe('a hostile lens', () => {
+  it('that never ends is ended, and after three blocks no further one is tried', async () => {
+    const wasm = buildLens({ transform: [...op.callNext, ...op.forever(), ...op.unreachable] })
+    const logs = [{ address: usdc }]
+    const report = await trial({
+      lenses: [{ wasm }],
+      blocks: blocksOf(logs, logs, logs, logs, logs),
+    })
+    assert.equal(report.passed, false)
+    assert.deepEqual(
+      report.findings.map(({ code, blocks }) => [code, blocks]),
+      [['LENS_TIME_LIMIT', [1, 2, 3]]],
+    )
+  })
+
+  it('that takes all memory fails, and the program lives on', async () => {
+    const wasm = buildLens({
+      transform: [...op.const(1_000), ...op.memoryGrow, ...op.drop, ...op.callNext],
+      pages: [1, 65_536],
+    })
+    const lenses = Array.from({ length: 6 }, () => ({ wasm }))
+    assert.deepEqual(
+      (await trial({ lenses })).findings.map(({ code }) => code),
+      ['WASM_INSUFFICIENT_MEMORY'],
+    )
+  })
+
+  it('cannot write into the terminal of who tests it, or make a message endless', async () => {
+    const text = [...Buffer.from('x'.repeat(5_000))]
+    const wasm = buildLens({
+      transform: [...itemOf(-1, at.text, text.length), ...op.const(at.text)],
+      text,
+    })
+    const [only] = (await trial({ lenses: [{ wasm }] })).findings
+    assert.equal(only?.code, 'LENS_FAILED')
+    assert.ok((only?.message.length ?? Infinity) < 600)
+  })
+})
+
+describe('a test that is aborted', () => {
+  it('ends with the reason, and leaves no folder behind', async (t) => {
+    const folder = testDirectory(t)
+    const { TMPDIR: before = '' } = process.env
+    process.env['TMPDIR'] = folder
+    t.after(() => {
+      process.env['TMPDIR'] = before
+    })
+    const controller = new AbortController()
+    controller.abort(new Error('enough'))
+    await assert.rejects(trial({ ...transfers, signal: controller.signal }), /enough/)
+    assert.deepEqual(readdirSync(folder), [])
+  })
+})
