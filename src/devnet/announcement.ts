@@ -4,6 +4,7 @@ import { paths } from '../service/contract.ts'
 import type { ChainSource } from './chain-source.ts'
 import type { DevnetSettings } from './config.ts'
 import { generatorPorts, hostPorts, playgroundPort } from './programs.ts'
+import type { DevelopmentRegistry } from './registry/development-registry.ts'
 
 /** The query to paste: the newest block with everything that hangs on it. */
 const firstQuery =
@@ -19,8 +20,17 @@ export function localUrl(settings: DevnetSettings, port: number): string {
   return `http://${localAddress(settings)}:${port}`
 }
 
+interface Started {
+  readonly settings: DevnetSettings
+  readonly source: ChainSource
+  /** Null where the user gave a registry chain. */
+  readonly registry: DevelopmentRegistry | null
+  /** The Host's admin token: of this machine's own Host, so that it can be shown. */
+  readonly token: string
+}
+
 /** What is running and where; printed once everything has started. */
-export function announcement(settings: DevnetSettings, source: ChainSource): string {
+export function announcement({ settings, source, registry, token }: Started): string {
   const generator = generatorPorts(settings)
   const host = hostPorts(settings)
   const url = (port: number, path = ''): string => `${localUrl(settings, port)}${path}`
@@ -30,7 +40,9 @@ export function announcement(settings: DevnetSettings, source: ChainSource): str
     ['', `P2P port ${generator.p2p}`],
     ['Host', url(host.api, paths.graphql), url(host.health, paths.health)],
     ['', `P2P port ${host.p2p}`],
+    ['', `admin token ${token}`],
     ['Playground', url(playgroundPort(host))],
+    ...registryRows(registry),
     ['Data and logs', source.folder.replace(homedir(), '~')],
   ]
   const lines = rows.map(([name = '', ...values]) => `  ${name.padEnd(16)}${values.join('   ')}`)
@@ -42,6 +54,15 @@ export function announcement(settings: DevnetSettings, source: ChainSource): str
     'Ctrl-C stops everything; started again it goes on where it was.',
     '',
   ].join('\n')
+}
+
+function registryRows(registry: DevelopmentRegistry | null): string[][] {
+  if (registry === null) return []
+  const { rpcUrl, chainId, cometUrl, lcdUrl } = registry
+  return [
+    ['Registry chain', rpcUrl, `chain ID ${chainId}`],
+    ['', `CometBFT ${cometUrl}`, `LCD ${lcdUrl}`],
+  ]
 }
 
 /** A command that asks the Host for its newest block. */

@@ -23,6 +23,11 @@ export interface DevnetSettings {
   readonly hostApiPort: number
   readonly hostP2pPort: number
   readonly hostHealthPort: number
+  readonly registryEvmPort: number
+  readonly registryCometPort: number
+  readonly registryLcdPort: number
+  readonly registryRpcUrl: string | null
+  readonly registryLcdUrl: string | null
   readonly rpcUrls: readonly string[]
   readonly wsUrl: string | null
   readonly apiKey: string | null
@@ -99,6 +104,39 @@ export const devnetSettings: SettingsTable<DevnetSettings> = {
     default: 8080,
     doc: 'Health and metrics of the Host.',
   },
+  registryEvmPort: {
+    key: 'devnet.registry_evm_port',
+    env: 'DEVNET_REGISTRY_EVM_PORT',
+    kind: port,
+    default: 8645,
+    doc: 'JSON-RPC of the registry chain that comes with the development chain, on 127.0.0.1 as its other ports are.',
+  },
+  registryCometPort: {
+    key: 'devnet.registry_comet_port',
+    env: 'DEVNET_REGISTRY_COMET_PORT',
+    kind: port,
+    default: 26_657,
+    doc: 'Consensus RPC of that registry chain.',
+  },
+  registryLcdPort: {
+    key: 'devnet.registry_lcd_port',
+    env: 'DEVNET_REGISTRY_LCD_PORT',
+    kind: port,
+    default: 1317,
+    doc: 'LCD of that registry chain.',
+  },
+  registryRpcUrl: {
+    key: 'registry.rpc_url',
+    env: 'REGISTRY_RPC_URL',
+    kind: url('http', 'https', 'ws', 'wss'),
+    doc: 'Consensus RPC of a registry chain to use instead of the one that comes with the development chain.',
+  },
+  registryLcdUrl: {
+    key: 'registry.lcd_url',
+    env: 'REGISTRY_LCD_URL',
+    kind: url('http', 'https'),
+    doc: 'LCD of that chain.',
+  },
   rpcUrls: {
     key: 'node.rpc_url',
     env: 'NODE_RPC_URL',
@@ -163,7 +201,19 @@ export function listeningPorts(settings: DevnetSettings): readonly (readonly [st
     ['DEVNET_HOST_API_PORT', settings.hostApiPort + 1],
     ['DEVNET_HOST_P2P_PORT', settings.hostP2pPort],
     ['DEVNET_HOST_HEALTH_PORT', settings.hostHealthPort],
+    ...(hasOwnRegistry(settings)
+      ? ([
+          ['DEVNET_REGISTRY_EVM_PORT', settings.registryEvmPort],
+          ['DEVNET_REGISTRY_COMET_PORT', settings.registryCometPort],
+          ['DEVNET_REGISTRY_LCD_PORT', settings.registryLcdPort],
+        ] as const)
+      : []),
   ]
+}
+
+/** False where the user gave a registry chain. */
+export function hasOwnRegistry({ registryRpcUrl, registryLcdUrl }: DevnetSettings): boolean {
+  return registryRpcUrl === null && registryLcdUrl === null
 }
 
 function portsDiffer(settings: DevnetSettings): readonly string[] {

@@ -3,6 +3,7 @@
  * of `NODE_RPC_URL`), a Generator beside it, and a Host that knows the Generator as its only peer.
  */
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { ProgramName } from '../service/contract.ts'
 import { type Running, runProgram } from '../service/run.ts'
@@ -10,7 +11,12 @@ import { announcement, localAddress, localUrl, queryToPaste } from './announceme
 import { openProgramFolder, type ProgramFolder, programFolder } from './chain-folder.ts'
 import { type ChainSource, openChainSource } from './chain-source.ts'
 import { type Child, type Children, openChildren } from './children.ts'
-import { type DevnetSettings, listeningPorts, loadDevnetSettings } from './config.ts'
+import {
+  type DevnetSettings,
+  hasOwnRegistry,
+  listeningPorts,
+  loadDevnetSettings,
+} from './config.ts'
 import { requireFreePorts } from './free-ports.ts'
 import { waitForPeerId } from './health.ts'
 import { openLoad } from './load.ts'
@@ -26,6 +32,10 @@ import {
 } from './programs.ts'
 import { openProgress } from './progress.ts'
 import { openReadableLog } from './readable-log.ts'
+import {
+  type DevelopmentRegistry,
+  openDevelopmentRegistry,
+} from './registry/development-registry.ts'
 import { postTokenView } from './token-view.ts'
 
 /** Generator and Host may take this long to stop, everything together what follows: under five seconds. */
@@ -53,8 +63,9 @@ async function start(
   const load = source.isLocal ? await openLoad({ node: source.node }, { log }) : null
   if (load !== null) running.own('load', load)
   const setup = { settings, source, env }
-  await startPrograms(setup, { children, log, running })
-  say(announcement(settings, source))
+  const registry = await startPrograms(setup, { children, log, running })
+  const token = readAdminToken(source)
+  say(announcement({ settings, source, registry, token }))
   if (load !== null) void showTransfers(setup, load.token, { log, signal: running.signal })
   const watched = {
     node: source.node,
@@ -71,11 +82,11 @@ interface Setup {
   readonly env: NodeJS.ProcessEnv
 }
 
-/** First the Generator, then, when its peer ID is known, the Host. Both stop together. */
+/** First the Generator and the registry chain, then, when its peer ID is known, the Host. Both programs stop together. */
 async function startPrograms(
   setup: Setup,
   parts: { readonly children: Children; readonly log: Logger; readonly running: Running },
-): Promise<void> {
+): Promise<DevelopmentRegistry | null> {
   const { settings, source, env } = setup
   const { children, log, running } = parts
   const programs: Child[] = []
@@ -94,9 +105,30 @@ async function startPrograms(
   }
   const generator = generatorPorts(settings)
   launch('generator', generator, () => devnetGeneratorEnvironment(settings, source, env))
-  const peerId = await waitForPeerId(localUrl(settings, generator.health), running.signal)
+  const [peerId, registry] = await Promise.all([
+    waitForPeerId(localUrl(settings, generator.health), running.signal),
+    startRegistry(setup, parts),
+  ])
   const address = `/ip4/${localAddress(settings)}/tcp/${generator.p2p}/p2p/${peerId}`
-  launch('host', hostPorts(settings), (folder) => devnetHostEnvironment(folder, address))
+  launch('host', hostPorts(settings), (folder) => devnetHostEnvironment(folder, address, registry))
+  return registry
+}
+
+/** Null where the user gave a registry chain. */
+async function startRegistry(
+  { settings, source }: Setup,
+  { children, running }: { readonly children: Children; readonly running: Running },
+): Promise<DevelopmentRegistry | null> {
+  if (!hasOwnRegistry(settings)) return null
+  const options = {
+    folder: join(source.folder, 'registry'),
+    rpcPort: settings.registryEvmPort,
+    cometPort: settings.registryCometPort,
+    lcdPort: settings.registryLcdPort,
+  }
+  const registry = await openDevelopmentRegistry(options, { children, signal: running.signal })
+  running.own('registry', registry)
+  return registry
 }
 
 /** Rows of a View to begin with; without them everything else works. */
@@ -107,13 +139,17 @@ async function showTransfers(
 ): Promise<void> {
   try {
     await waitForPeerId(localUrl(settings, settings.hostHealthPort), signal)
-    const { adminTokenPath } = programFolder(source.folder, 'host')
-    const adminToken = readFileSync(adminTokenPath, 'utf8').trim()
+    const adminToken = readAdminToken(source)
     const hostUrl = localUrl(settings, settings.hostApiPort)
     await postTokenView({ hostUrl, adminToken, token }, signal)
   } catch (err) {
     if (!signal.aborted) log.warn({ err }, 'the View of the token could not be posted')
   }
+}
+
+/** Opens the routes of the Host that change its Views. */
+function readAdminToken({ folder }: ChainSource): string {
+  return readFileSync(programFolder(folder, 'host').adminTokenPath, 'utf8').trim()
 }
 
 async function stopAll(programs: readonly Child[]): Promise<void> {

@@ -75,9 +75,26 @@ export function devnetGeneratorEnvironment(
   }
 }
 
-/** What the Host gets in addition: its peer, and a token for the routes that change its Views. */
-export function devnetHostEnvironment(folder: ProgramFolder, generator: string): NodeJS.ProcessEnv {
+/** Where the registry chain of the development chain is. */
+export interface RegistryUrls {
+  readonly cometUrl: string
+  readonly lcdUrl: string
+}
+
+/**
+ * What the Host gets in addition: its peer, the registry chain unless the user gave one, and a token for the routes that
+ * change its Views.
+ */
+export function devnetHostEnvironment(
+  folder: ProgramFolder,
+  generator: string,
+  registry: RegistryUrls | null,
+): NodeJS.ProcessEnv {
   return {
+    ...(registry !== null && {
+      REGISTRY_RPC_URL: registry.cometUrl,
+      REGISTRY_LCD_URL: registry.lcdUrl,
+    }),
     BOOTSTRAP_PEERS: generator,
     HOST_ADMIN_TOKEN: '',
     HOST_ADMIN_TOKEN_FILE: folder.adminTokenPath,

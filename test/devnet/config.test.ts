@@ -12,7 +12,7 @@ test('without any setting the Host has the documented ports and the Generator th
   const settings = loadDevnetSettings({ argv: [], env: {} })
   assert.deepEqual(
     listeningPorts(settings).map(([, port]) => port),
-    [8545, 9191, 9172, 8090, 9181, 9182, 9171, 8080],
+    [8545, 9191, 9172, 8090, 9181, 9182, 9171, 8080, 8645, 26_657, 1317],
   )
   assert.equal(settings.path, join(homedir(), '.viewmesh', 'dev'))
   assert.equal(settings.listen, '127.0.0.1')
@@ -21,7 +21,12 @@ test('without any setting the Host has the documented ports and the Generator th
 test('with a node of your own no port is needed for one', () => {
   const env = { NODE_RPC_URL: 'http://127.0.0.1:8545', DEVNET_NODE_PORT: '9181' }
   const settings = loadDevnetSettings({ argv: [], env })
-  assert.equal(listeningPorts(settings).length, 7)
+  assert.equal(listeningPorts(settings).length, 10)
+})
+
+test('with a registry chain of your own no port is needed for one', () => {
+  const env = { REGISTRY_LCD_URL: 'http://127.0.0.1:1317' }
+  assert.equal(listeningPorts(loadDevnetSettings({ argv: [], env })).length, 8)
 })
 
 test('two settings with the same port are reported by name', () => {

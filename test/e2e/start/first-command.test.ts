@@ -154,6 +154,7 @@ function withoutValues(text: string): string {
     .replaceAll(/0x[0-9a-f]{64}/g, '<hash>')
     .replaceAll(/(?<=:|port )\d{2,5}\b/g, '<port>')
     .replaceAll(/(?<=Data and logs +)\S+/g, '<folder>')
+    .replaceAll(/(?<=admin token )\S+/g, '<token>')
     .replaceAll(/[ \t]+$/gm, '')
 }
 
