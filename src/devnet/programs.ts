@@ -76,7 +76,7 @@ export function devnetGeneratorEnvironment(
 }
 
 /** Where the registry chain of the development chain is. */
-export interface RegistryUrls {
+interface RegistryUrls {
   readonly cometUrl: string
   readonly lcdUrl: string
 }
