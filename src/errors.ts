@@ -165,8 +165,13 @@ export const errorCodes = {
   STORE_SNAPSHOT_EXPIRED:
     'A snapshot of the store was used after its release, or held for too long.',
   STORE_WRITE_FAILED: 'The store could not be written.',
+  TOOLKIT_ABI_UNUSABLE:
+    'A file holds no ABI of a contract, or none with the event that is asked for.',
   TOOLKIT_CHAIN_INCOMPATIBLE: 'A View reads another chain than the blocks it is tested on.',
   TOOLKIT_DEPLOYMENTS_UNREADABLE: 'The file with the deployments of a project cannot be read.',
+  TOOLKIT_DOWNLOAD_REFUSED:
+    'A lens on the Web is too large, is not the one that was named, or is not there.',
+  TOOLKIT_DOWNLOAD_UNREACHABLE: 'A lens could not be downloaded.',
   TOOLKIT_EXPECTED_INVALID: 'A file of expected rows is missing, too large or malformed.',
   TOOLKIT_FILE_REFUSED: 'A file of a project is too large, unreadable, or outside of the project.',
   TOOLKIT_FIXTURE_INVALID: 'A file of blocks to test a View on is missing, too large or malformed.',
@@ -177,7 +182,10 @@ export const errorCodes = {
   TOOLKIT_HOST_UNREACHABLE:
     'No connection to a Host, or one that broke before the response was complete.',
   TOOLKIT_HOST_URL_INVALID: 'The URL of a Host is malformed.',
+  TOOLKIT_INPUT_UNREADABLE: 'A file that a command was given cannot be read.',
+  TOOLKIT_LENS_EXISTS: 'A View has a lens with this label already.',
   TOOLKIT_LENS_MISSING: 'The module of a lens is not where its View says.',
+  TOOLKIT_LENS_UNKNOWN: 'A View has no lens with this label.',
   TOOLKIT_PROJECT_BUSY: 'Another process changes the project and does not finish.',
   TOOLKIT_PROJECT_UNREADABLE:
     'The settings of a project cannot be read, or are of another version.',

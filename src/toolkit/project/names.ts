@@ -23,3 +23,12 @@ export function checkViewName(name: string): void {
 export function isLensLabel(label: string): boolean {
   return labelPattern.test(label) && !label.includes('..') && !label.endsWith('.')
 }
+
+/** @throws ServiceError `TOOLKIT_USAGE_INVALID` where it is no label of a lens. */
+export function checkLensLabel(label: string): void {
+  if (!isLensLabel(label))
+    throw usageError(
+      `${JSON.stringify(label)} cannot be the label of a lens`,
+      'A label begins with a letter or digit and has at most 64 letters, digits, -, _ and single dots.',
+    )
+}

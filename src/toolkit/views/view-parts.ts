@@ -1,0 +1,49 @@
+/** Query, SDL and modules as they are typed in, checked as a Host checks them. */
+import { createViewSelector } from '../../graphql/selection/view-selection.ts'
+import { checkAbi } from '../../lens/abi-check.ts'
+import { checkModule } from '../../lens/module-check.ts'
+import { parseRowType } from '../../views/row-type.ts'
+import { viewLimits } from '../../views/view.ts'
+import { checkMaterializable, parseViewQuery } from '../../views/view-query.ts'
+import { checkSize } from '../../views/wire-reader.ts'
+
+/** Any chain will do for short names: all have the same collections. */
+const anyNetwork = 'Ethereum__Mainnet'
+
+/** @throws ServiceError `VIEWS_QUERY_INVALID` with the place and what is accepted there; `VIEWS_TOO_LARGE` */
+export function checkQuery(text: string): void {
+  checkSize('the query', Buffer.byteLength(text), viewLimits.query)
+  compile(text)
+}
+
+/** @throws ServiceError `VIEWS_SDL_INVALID` with the place and what is accepted there; `VIEWS_TOO_LARGE` */
+export function checkSdl(text: string): void {
+  checkSize('the SDL', Buffer.byteLength(text), viewLimits.sdl)
+  parseRowType(text)
+}
+
+/** What only shows where both are there. @throws ServiceError `VIEWS_QUERY_INVALID` */
+export function checkTogether(query: string | null, sdl: string | null): void {
+  if (query === null || sdl === null || !parseRowType(sdl).materialized) return
+  checkMaterializable(compile(query))
+}
+
+/** @throws ServiceError `LENS_MODULE_REFUSED`, `VIEWS_TOO_LARGE` */
+export function checkLensModule(wasm: Uint8Array): void {
+  checkSize('the module', wasm.length, viewLimits.blob)
+  checkAbi(checkModule(wasm))
+}
+
+function compile(text: string) {
+  const network = networkOf(text)
+  const query = parseViewQuery(text, network)
+  // Its own chain's prefix makes no query foreign.
+  if ('foreign' in query) throw new Error(`broken invariant: ${query.foreign} is of ${network}`)
+  createViewSelector(network).compile(query)
+  return query
+}
+
+function networkOf(text: string): string {
+  const query = parseViewQuery(text, anyNetwork)
+  return 'foreign' in query ? query.foreign.split('__').slice(0, 2).join('__') : anyNetwork
+}

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { viewLimits } from '../../../src/views/view.ts'
+import { openTestTerminal } from '../support/test-terminal.ts'
+
+const wasm = await readFile(new URL('../../../src/lenses/filter.wasm', import.meta.url))
+const hash = createHash('sha256').update(wasm).digest('hex')
+
+/** A server and a project with a View; `add` adds the lens at a path of the server. */
+async function openServed(context: TestContext, listener: RequestListener) {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  context.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const terminal = await openTestTerminal(context)
+  await terminal.json('view', 'init', 'Things')
+  const flags = ['--name', 'Things', '--label', 'a', '--json']
+  const add = (url: string, ...more: string[]) =>
+    terminal.run(['view', 'add', 'lens', ...flags, '--url', url, ...more])
+  return { base, add }
+}
+
+test('a lens is downloaded, its redirects and its hash are shown on standard error', async (context) => {
+  const { base, add } = await openServed(context, ({ url }, response) => {
+    if (url === '/lens.wasm') response.end(wasm)
+    else response.writeHead(302, { location: '/lens.wasm' }).end()
+  })
+  const { exitCode, stdout, stderr } = await add(`${base}/latest`)
+  assert.equal(exitCode, 0)
+  assert.equal(JSON.parse(stdout).lenses[0].bytes, wasm.length)
+  assert.equal(stderr, `redirected to ${base}/lens.wasm\nsha256 ${hash} (give it with --sha256)\n`)
+})
+
+test('a lens with another hash than --sha256 is refused, one with that hash is taken', async (context) => {
+  const { base, add } = await openServed(context, (_request, response) => response.end(wasm))
+  const other = await add(`${base}/a`, '--sha256', '0'.repeat(64))
+  assert.equal(other.exitCode, 1)
+  assert.match(other.stderr, new RegExp(`has the SHA-256 ${hash}, not 0{64}\n`))
+  assert.equal((await add(`${base}/a`, '--sha256', 'abc')).exitCode, 2)
+  const same = await add(`${base}/a`, '--sha256', hash.toUpperCase())
+  assert.deepEqual([same.exitCode, same.stderr], [0, ''])
+})
+
+test('a download ends at the size that no lens may have', async (context) => {
+  const chunk = Buffer.alloc(1024 * 1024)
+  const { base, add } = await openServed(context, (_request, response) => {
+    const more = (): void => {
+      if (!response.destroyed) response.write(chunk, () => setImmediate(more))
+    }
+    more()
+  })
+  const { exitCode, stderr } = await add(`${base}/endless`)
+  assert.equal(exitCode, 1)
+  assert.match(stderr, new RegExp(`is larger than ${viewLimits.blob} bytes, which no lens may be`))
+})
+
+for (const url of ['file:///etc/passwd', 'ftp://a/b', 'data:,x', 'lens.wasm', '//a', ''])
+  test(`--url ${JSON.stringify(url)} is refused as wrong usage`, async (context) => {
+    const { add } = await openServed(context, (_request, response) => response.end())
+    const { exitCode, stderr } = await add(url)
+    assert.equal(exitCode, 2)
+    assert.match(stderr, /^error: --url takes no /)
+  })
+
+for (const location of ['file:///etc/passwd', 'gopher://a', 'http://user:word@127.0.0.1/'])
+  test(`a redirect to ${location} is refused`, async (context) => {
+    const { base, add } = await openServed(context, (_request, response) =>
+      response.writeHead(302, { location }).end(),
+    )
+    const { exitCode, stderr } = await add(`${base}/a`)
+    assert.equal(exitCode, 1)
+    assert.match(stderr, /^error: .* redirects to /)
+  })
+
+test('redirects in a circle end after five', async (context) => {
+  const { base, add } = await openServed(context, (_request, response) =>
+    response.writeHead(302, { location: '/a' }).end(),
+  )
+  const { exitCode, stderr } = await add(`${base}/a`)
+  assert.equal(exitCode, 1)
+  assert.match(stderr, /redirects more than 5 times/)
+})
+
+test('a server that is not there ends with 3, one without the file with 1', async (context) => {
+  const { base, add } = await openServed(context, (_request, response) =>
+    response.writeHead(404).end(),
+  )
+  const missing = await add(`${base}/a`)
+  assert.deepEqual([missing.exitCode, /returned the status 404/.test(missing.stderr)], [1, true])
+  assert.equal((await add('http://127.0.0.1:1/a')).exitCode, 3)
+})

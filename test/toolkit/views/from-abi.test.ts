@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openTestTerminal } from '../support/test-terminal.ts'
+
+const transfer = {
+  ...{ type: 'event', name: 'Transfer' },
+  inputs: [
+    { name: 'from', type: 'address', indexed: true },
+    { name: 'to', type: 'address', indexed: true },
+    { name: 'value', type: 'uint256' },
+  ],
+}
+const abi = [{ type: 'function', name: 'transfer', inputs: [] }, transfer]
+const address = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
+
+test('create --from-abi writes query, SDL and arguments for one event of one contract', async (context) => {
+  const { json, cwd } = await openTestTerminal(context)
+  await writeFile(join(cwd, 'Token.json'), JSON.stringify({ contractName: 'Token', abi }))
+  const flags = ['--from-abi', 'Token.json', '--event', 'Transfer', '--address', address]
+  const view = await json('view', 'create', 'Payments', ...flags)
+  const { lenses, ...parts } = view as { lenses: { args: unknown }[] }
+  assert.deepEqual(parts, {
+    ...{ name: 'Payments', revision: 1 },
+    query: `Log(filter: {address: {_eq: "${address.toLowerCase()}"}}) { address topics data blockNumber logIndex transactionHash }`,
+    sdl: `"Events Transfer of ${address.toLowerCase()}."
+type Payments @materialized(if: true) {
+  logAddress: String @index
+  event: String
+  arguments: JSON
+  hash: String
+  blockNumber: Int
+  logIndex: Int
+}`,
+  })
+  assert.deepEqual(
+    lenses.map(({ args }) => args),
+    [{ abi: JSON.stringify([transfer]), unmatched: 'drop' }],
+  )
+})
+
+test('a View whose name no type can have gets one of the event', async (context) => {
+  const { run } = await openTestTerminal(context)
+  const argv = ['view', 'create', 'my-view', '--from-abi', '-', '--event', 'Transfer', '--json']
+  const { stdout } = await run(argv, { stdin: JSON.stringify(abi) })
+  assert.match(JSON.parse(stdout).sdl, /^type TransferEvent @materialized/m)
+})
+
+test('an event that the ABI lacks is refused with the nearest one and all there are', async (context) => {
+  const { run } = await openTestTerminal(context)
+  const argv = ['view', 'create', 'P', '--from-abi', '-', '--event', 'Transfr']
+  assert.deepEqual(await run(argv, { stdin: JSON.stringify(abi) }), {
+    ...{ exitCode: 1, stdout: '' },
+    stderr:
+      'error: the ABI has no event "Transfr"; did you mean Transfer?\nWhat to do: Its events are: Transfer.\n',
+  })
+})
+
+for (const text of ['', '{}', '3', 'null', '{"abi": {}}', '[null, 1, "x", {"type": "event"}]'])
+  test(`the file ${JSON.stringify(text)} is refused as an ABI`, async (context) => {
+    const { run } = await openTestTerminal(context)
+    const argv = ['view', 'create', 'P', '--from-abi', '-', '--event', 'Transfer']
+    const { exitCode, stderr } = await run(argv, { stdin: text })
+    assert.equal(exitCode, 1)
+    assert.match(stderr, /^error: the (?:file|ABI) /)
+  })

@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict'
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { repository } from '../../support/repository.ts'
+import { openTestTerminal } from '../support/test-terminal.ts'
+
+const filter = fileURLToPath(new URL('../../../src/lenses/filter.wasm', import.meta.url))
+const query = 'Log { address topics data blockNumber }'
+const sdl = 'type Things { address: String }'
+
+/** A project with the View `Things`. */
+async function openProjectTerminal(context: TestContext) {
+  const terminal = await openTestTerminal(context)
+  await terminal.json('view', 'init')
+  await terminal.json('view', 'create', 'Things', '--query', query, '--sdl', sdl)
+  return terminal
+}
+
+/** Arguments of the command in the tests below. */
+const addLens = ['view', 'add', 'lens', '--name', 'Things'] as const
+
+test('service page: "either --path or --url must be provided"; --label always required', async (context) => {
+  const { run } = await openProjectTerminal(context)
+  const page = `error: either --path or --url must be provided`
+  for (const flags of [[], ['--label', 'x']]) {
+    const { exitCode, stderr } = await run([...addLens, ...flags])
+    assert.equal(exitCode, 2)
+    assert.equal(stderr.split('\n')[0], page)
+  }
+  const both = await run([...addLens, '--label', 'x', '--path', 'a', '--url', 'http://b'])
+  assert.match(both.stderr, /^error: either --path or --url must be provided, not both\n/)
+  const unlabelled = await run([...addLens, '--path', filter])
+  assert.match(
+    unlabelled.stderr,
+    /^error: --label is required\n[\s\S]*\nUsage: viewmesh view add lens /,
+  )
+})
+
+for (const [args, what] of [
+  ['{"a": 1}', 'the value of a is no string'],
+  ['{"abi": ["x"]}', 'the value of abi is no string'],
+  ['["a"]', 'it is no object'],
+  ['null', 'it is no object'],
+  ['{', "Expected property name or '}' in JSON at position 1 (line 1 column 2)"],
+] as const)
+  test(`service page: "invalid --args JSON" for ${args}; make every value a string`, async (context) => {
+    const { run } = await openProjectTerminal(context)
+    const result = await run([...addLens, '--label', 'x', '--path', filter, '--args', args])
+    assert.equal(result.exitCode, 2)
+    const [message, remedy] = result.stderr.split('\n')
+    assert.equal(message, `error: invalid --args JSON: ${what}`)
+    assert.match(`${remedy}`, /^What to do: Make every value a string;/)
+  })
+
+test('service page: each lens or SDL add or remove is the next revision', async (context) => {
+  const { json } = await openProjectTerminal(context)
+  const revisionAfter = async (...argv: string[]): Promise<unknown> => {
+    const { revision } = (await json('view', ...argv, '--name', 'Things')) as { revision: number }
+    return revision
+  }
+  const args = '{"src": "address", "value": "0x1"}'
+  assert.equal(
+    await revisionAfter('add', 'lens', '--label', 'a', '--path', filter, '--args', args),
+    2,
+  )
+  assert.equal(await revisionAfter('add', 'sdl', 'type Things { address: String @index }'), 3)
+  assert.equal(await revisionAfter('remove', 'sdl'), 4)
+  assert.equal(await revisionAfter('remove', 'lens', '--label', 'a'), 5)
+  assert.equal(await revisionAfter('add', 'query', 'Log { data }'), 6)
+  assert.equal(await revisionAfter('remove', 'query'), 7)
+})
+
+test('service page: add sdl replaces the whole SDL', async (context) => {
+  const { json } = await openProjectTerminal(context)
+  const other = 'type Things { data: String }'
+  const changed = await json('view', 'add', 'sdl', other, '--name', 'Things')
+  assert.equal((changed as { sdl: string }).sdl, other)
+})
+
+test('service page: inspect --verbose shows the full revision history, with what changed', async (context) => {
+  const { run, json } = await openProjectTerminal(context)
+  const added = 'type Things {\n  address: String\n  data: String\n}'
+  await json('view', 'add', 'sdl', 'type Things {\n  address: String\n}', '--name', 'Things')
+  await json('view', 'add', 'sdl', added, '--name', 'Things')
+  const { stdout } = await run(['view', 'inspect', 'Things', '--verbose'])
+  const history = stdout.slice(stdout.indexOf('\n\n') + 2).replaceAll(/, \d{4}-.*Z:/g, ':')
+  assert.equal(
+    history,
+    `Version 3: add sdl
+  SDL:
+    +   data: String
+
+Version 2: add sdl
+  SDL:
+    - type Things { address: String }
+    + type Things {
+    +   address: String
+    + }
+
+Version 1: create
+  query:
+    + Log { address topics data blockNumber }
+  SDL:
+    + type Things { address: String }
+`,
+  )
+})
+
+test('service page: rollback reverts a local View to a previous version', async (context) => {
+  const { run, json } = await openProjectTerminal(context)
+  const before = await json('view', 'inspect', 'Things')
+  await json(...addLens, '--label', 'a', '--path', filter)
+  const { exitCode, stdout, stderr } = await run(['view', 'rollback', 'Things', '--json'])
+  assert.deepEqual([exitCode, stderr], [0, 'version 3 of Things is version 1 again\n'])
+  assert.deepEqual(JSON.parse(stdout), { ...(before as object), revision: 3 })
+  const none = await run(['view', 'rollback', 'Things', '--version', '0'])
+  assert.equal(none.exitCode, 2)
+})
+
+test('a second lens of one label, and one that is not there, are refused with exit code 1', async (context) => {
+  const { run, json } = await openProjectTerminal(context)
+  await json(...addLens, '--label', 'decode', '--path', filter)
+  const twice = await run([...addLens, '--label', 'decode', '--path', filter])
+  assert.equal(twice.exitCode, 1)
+  assert.match(twice.stderr, /^error: lens with label "decode" already exists\n/)
+  const unknown = await run(['view', 'remove', 'lens', '--name', 'Things', '--label', 'decoed'])
+  assert.equal(unknown.exitCode, 1)
+  assert.match(
+    unknown.stderr,
+    /^error: view 'Things' has no lens with the label "decoed"; did you mean decode\?\n/,
+  )
+})
+
+for (const label of ['..', '../x', 'a/b', '.hidden', 'a..b', 'x.', ''])
+  test(`the label ${JSON.stringify(label)} is refused, and no file is written`, async (context) => {
+    const { run, cwd } = await openProjectTerminal(context)
+    const result = await run([...addLens, '--label', label, '--path', filter])
+    assert.equal(result.exitCode, 2)
+    assert.match(result.stderr, /cannot be the label of a lens\n/)
+    assert.ok(!(await readdir(cwd)).includes('lenses'))
+  })
+
+test('what is wrong with a part is said with its place before anything is kept', async (context) => {
+  const { run, json } = await openProjectTerminal(context)
+  const before = await json('view', 'inspect', 'Things')
+  const inQuery = await run(['view', 'add', 'query', 'Log { adress }', '--name', 'Things'])
+  assert.match(inQuery.stderr, /^error: the query, line 1, column 7: .*adress.*\n/)
+  const inSdl = await run(['view', 'add', 'sdl', 'type A { b: Money }', '--name', 'Things'])
+  assert.match(inSdl.stderr, /^error: the SDL, line 1, column 13: the field b has the type Money\n/)
+  const limit = await run(['view', 'add', 'query', 'Log(limit: 1) { data }', '--name', 'Things'])
+  assert.match(limit.stderr, /limit says nothing about a block alone/)
+  const module = await run([...addLens, '--label', 'a', '--path', join(repository, 'package.json')])
+  assert.equal(module.exitCode, 1)
+  assert.match(module.stderr, /WebAssembly|module/)
+  const missing = await run([...addLens, '--label', 'a', '--path', 'nowhere.wasm'])
+  assert.match(missing.stderr, /^error: the lens nowhere.wasm cannot be read\n/)
+  assert.deepEqual(await json('view', 'inspect', 'Things'), before)
+})
+
+test('queries and SDLs come from files and standard input as well', async (context) => {
+  const { run, json, cwd } = await openProjectTerminal(context)
+  await writeFile(join(cwd, 'q'), 'Log { data }\n')
+  const flags = ['--name', 'Things', '--json']
+  await json('view', 'add', 'query', '--file', 'q', '--name', 'Things')
+  const piped = await run(['view', 'add', 'sdl', '--file', '-', ...flags], {
+    stdin: 'type Things { data: String }\n',
+  })
+  assert.deepEqual(
+    [JSON.parse(piped.stdout).query, JSON.parse(piped.stdout).sdl],
+    ['Log { data }', 'type Things { data: String }'],
+  )
+  const both = await run(['view', 'add', 'query', 'x', '--file', 'q', ...flags])
+  assert.equal(both.exitCode, 2)
+})
+
+test('without --name the View to change is asked for', async (context) => {
+  const { run } = await openProjectTerminal(context)
+  const { exitCode, stderr } = await run(['view', 'add', 'query', 'Log { data }'])
+  assert.equal(exitCode, 2)
+  assert.match(stderr, /^error: view name is required \(use --name\)\n/)
+})
+
+test('create makes a whole View with its lenses, or nothing', async (context) => {
+  const { run, json } = await openTestTerminal(context)
+  const lens = `keep:${filter}:{"src": "address", "value": "0x1"}`
+  const parts = ['--query', query, '--sdl', sdl]
+  const refused = await run(['view', 'create', 'New', ...parts, '--lens', lens, '--lens', lens])
+  assert.match(refused.stderr, /^error: two lenses have the label keep\n/)
+  assert.deepEqual(((await json('view', 'list')) as { views: unknown[] }).views, [])
+  const made = await json('view', 'create', 'New', ...parts, '--lens', lens)
+  const { lenses, revision } = made as { lenses: { label: string; args: unknown }[]; revision: 1 }
+  assert.deepEqual(
+    [revision, lenses.map(({ label, args }) => [label, args])],
+    [1, [['keep', { src: 'address', value: '0x1' }]]],
+  )
+})
+
+test('a lens that a project within this one builds is read in place, others are copied', async (context) => {
+  const { json, cwd } = await openProjectTerminal(context)
+  await mkdir(join(cwd, 'lenses/mine/build'), { recursive: true })
+  const built = join(cwd, 'lenses/mine/build/mine.wasm')
+  await copyFile(filter, built)
+  await json(...addLens, '--label', 'mine', '--path', built)
+  await json(...addLens, '--label', 'copied', '--path', filter)
+  const { lenses } = (await json('view', 'inspect', 'Things')) as { lenses: { file: string }[] }
+  assert.deepEqual(
+    lenses.map(({ file }) => file),
+    ['lenses/mine/build/mine.wasm', 'lenses/Things.copied.wasm'],
+  )
+  await copyFile(join(filter, '../decode_log.wasm'), built)
+  const { revision } = (await json('view', 'inspect', 'Things')) as { revision: number }
+  assert.equal(revision, 4)
+  await json('view', 'rollback', 'Things')
+  assert.notDeepEqual(await readFile(built), await readFile(filter))
+})
+
+test('size shows each part beside its limit, and what is incomplete has none', async (context) => {
+  const { run, json } = await openProjectTerminal(context)
+  const { parts } = (await json('view', 'size', 'Things')) as { parts: { part: string }[] }
+  assert.deepEqual(parts.slice(1), [
+    { part: 'query', bytes: 39, limit: 8192 },
+    { part: 'SDL', bytes: 31, limit: 8192 },
+    { part: 'lenses, not compressed', bytes: 0, limit: 10_485_760 },
+  ])
+  await json('view', 'remove', 'sdl', '--name', 'Things')
+  const { exitCode, stderr } = await run(['view', 'size', 'Things'])
+  assert.equal(exitCode, 1)
+  assert.match(stderr, /^error: view 'Things' has no SDL yet\n/)
+})
+
+test('a deleted View is gone, and what is mistyped is not deleted', async (context) => {
+  const { run, json } = await openProjectTerminal(context)
+  const mistyped = await run(['view', 'delete', 'Thing'])
+  assert.match(mistyped.stderr, /^error: view 'Thing' does not exist; did you mean Things\?\n/)
+  assert.deepEqual(await json('view', 'delete', 'Things'), { deleted: 'Things' })
+  assert.equal((await run(['view', 'inspect', 'Things'])).exitCode, 1)
+})
