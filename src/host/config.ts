@@ -43,11 +43,15 @@ export interface HostSettings extends CommonSettings {
   readonly maxViews: number
   /** Newest blocks of which rows of Views are kept; null for those whose documents are. */
   readonly viewMaxBlocks: number | null
+  /** What the rows of one View may take in the store. */
+  readonly viewMaxBytes: number
   /** Threads that run lenses; null for one fewer than the machine has cores, at most four. */
   readonly lensThreads: number | null
   /** Most blocks behind its signers with which `/ready` is 200; null for any number. */
   readonly readyMaxLag: number | null
 }
+
+const mebibyte = 1024 * 1024
 
 /** A public key as `signatureIdentity` shows it. */
 export const signerIdentity: SettingKind<string> = kind(
@@ -107,6 +111,14 @@ export const hostSettings: SettingsTable<HostSettings> = {
     kind: integerBetween(1, 1_000_000_000),
     unit: 'blocks',
     doc: 'Of how many of the newest blocks rows of Views are kept, where pruning removes documents sooner. If this is not set, rows go with the documents of their block. Has no effect where PRUNER_ENABLED is false.',
+  },
+  viewMaxBytes: {
+    key: 'views.max_bytes',
+    env: 'VIEW_MAX_BYTES',
+    kind: integerBetween(mebibyte, 2 ** 50),
+    unit: 'bytes',
+    default: 1024 * mebibyte,
+    doc: 'What the rows of one View may take in the store, with their index. Of a View that takes more the rows of the oldest blocks go, and are not computed again until this is raised.',
   },
   lensThreads: {
     key: 'lens.threads',
@@ -222,12 +234,20 @@ export function trustModeOf({ trust, trustedSigners }: HostSettings): TrustMode 
   return trust ?? (trustedSigners.length > 0 ? 'signers' : 'bootstrap')
 }
 
-/** How many of the newest heights keep documents, and rows of Views; see `WriterData`. */
-export function retainedOf({ prunerEnabled, prunerMaxBlocks, viewMaxBlocks }: HostSettings): {
+/** What the store keeps; see `StoreWriterOptions`. */
+interface Retained {
   readonly retainBlocks: number | null
   readonly retainRows: number | null
-} {
-  return { retainBlocks: prunerEnabled ? prunerMaxBlocks : null, retainRows: viewMaxBlocks }
+  readonly maxViewBytes: number
+}
+
+/** How many of the newest heights keep documents, and rows of Views. */
+export function retainedOf(settings: HostSettings): Retained {
+  return {
+    retainBlocks: settings.prunerEnabled ? settings.prunerMaxBlocks : null,
+    retainRows: settings.viewMaxBlocks,
+    maxViewBytes: settings.viewMaxBytes,
+  }
 }
 
 const maxPort = 65_535

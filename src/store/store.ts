@@ -201,8 +201,10 @@ export interface Snapshot extends SeenBlocks {
     to: number,
     descending: boolean,
   ): Iterable<CandidateRows>
-  /** All rows of a View and what they take, packed; those of blocks that wait to be pruned are among them. */
+  /** All rows of a View and what they take, packed, with their index; those of blocks that wait to be pruned are among them. */
   viewSize(slot: number): { readonly rows: number; readonly bytes: number }
+  /** Lowest height of which rows of a View are kept, since all took more than they may; 0 where they never did. */
+  viewFrom(slot: number): number
   /** A value that `putRecord` kept. */
   record(name: string): Buffer | undefined
   /** The names of records that begin with a prefix, in the order of their bytes. */

@@ -96,7 +96,7 @@ describe('rows of blocks whose documents were pruned', () => {
       },
     ])
     assert.deepEqual(await errors('{ Kept(filter: {_blockNumber: 14}) { n } }'), [
-      'The rows of the View Kept at block 14 were not computed before the documents of the block were pruned. Ask a Host that had computed them, or one that keeps more blocks.',
+      'The Host has no rows of the View Kept at block 14: they went because the View took too much of the store, or were not computed before the block was pruned. Ask a Host that keeps more; GET /api/v0/views/{id} says which blocks are done.',
     ])
     assert.match(String(await errors('{ Kept(filter: {_blockNumber: 18}) { n } }')), /failed/)
   })
@@ -107,4 +107,17 @@ describe('rows of blocks whose documents were pruned', () => {
     const { data, extensions } = await graphql.execute({ query })
     assert.deepEqual([data?.join(''), extensions], ['{"Kept":[]}', undefined])
   })
+})
+
+test('rows that went since their View took too much are lost as well', async (t) => {
+  const room = await openGraphqlRoom(t, { chain: createChain({ count: 40 }), maxViewBytes: 1_000 })
+  for (const block of room.chain) await putRows(room, view, block, [{ n: block.number }])
+  room.graphql.setViews([view])
+  const { data, extensions } = await room.graphql.execute({ query: '{ Kept(limit: 1) { n } }' })
+  const [{ n }] = JSON.parse(data?.join('') ?? '').Kept
+  assert.ok(n > 10)
+  const lost = [{ from: 1, to: n - 1 }]
+  const [found] = extensions?.views ?? []
+  assert.deepEqual([found?.blocksLost, found?.lost, found?.left], [n - 1, lost, []])
+  assert.match(String(await room.errors('{ Kept(filter: {_blockNumber: 2}) { n } }')), /too much/)
 })

@@ -83,6 +83,15 @@ describe('settings', () => {
     assert.equal(load(all).viewMaxBlocks, 50)
   })
 
+  test('VIEW_MAX_BYTES: a gibibyte for each View, never less than a mebibyte', () => {
+    assert.equal(load({}).viewMaxBytes, 2 ** 30)
+    assert.equal(load({ VIEW_MAX_BYTES: '1048576' }).viewMaxBytes, 2 ** 20)
+    assert.throws(() => load({ VIEW_MAX_BYTES: '1048575' }), {
+      code: 'CONFIG_INVALID',
+      message: /VIEW_MAX_BYTES.*found "1048575".*from 1048576 to/,
+    })
+  })
+
   test('mistakes name the key, what was found and what is accepted', () => {
     const mistakes: readonly [env: Record<string, string>, text: RegExp][] = [
       [{ HOST_TRUSTED_SIGNERS: 'alice' }, /HOST_TRUSTED_SIGNERS: found "alice".*public key in hex/],

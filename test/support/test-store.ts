@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { pino } from 'pino'
 import type { StoreReader, StoreWriter } from '../../src/store/store.ts'
-import { openWriter } from '../../src/store/write/writer.ts'
+import { openWriter, type StoreWriterOptions } from '../../src/store/write/writer.ts'
 import { testNetwork } from './chain/sealed-blocks.ts'
 
 /** A directory that is removed after the test. */
@@ -19,10 +19,10 @@ export function testDirectory(t: Pick<TestContext, 'after'>): string {
 export async function openTestStore(
   t: TestContext,
   retainBlocks: number | null = 1000,
-  retainRows: number | null = null,
+  kept: Pick<StoreWriterOptions, 'retainRows' | 'maxViewBytes'> = {},
 ): Promise<StoreWriter> {
   const path = testDirectory(t)
-  const options = { path, network: testNetwork, retainBlocks, retainRows }
+  const options = { path, network: testNetwork, retainBlocks, ...kept }
   const store = await openWriter(options, { log: pino({ enabled: false }) })
   t.after(() => store.close())
   return store

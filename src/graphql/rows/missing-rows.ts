@@ -16,7 +16,10 @@ interface MissingBlocks {
   /** Of stored blocks, that may come. */
   readonly notDone: HeightRanges
   readonly failed: HeightRanges
-  /** Of blocks that were pruned before they were done, after the first one of which the View has something. */
+  /**
+   * Of blocks that were pruned before they were done, after the first one of which the View has something; and of those
+   * below the lowest one of which it keeps rows, since they took more than they may.
+   */
   readonly lost: HeightRanges
 }
 
@@ -29,7 +32,7 @@ export interface IncompleteView {
   /** Stored blocks that are not computed and did not fail. */
   readonly blocksLeft: number
   readonly blocksFailed: number
-  /** Blocks that were pruned before they were computed, while rows of blocks below them are kept. */
+  /** Blocks of which the Host has no rows and will not have any, while it has or had some of older blocks. */
   readonly blocksLost: number
   readonly left: readonly Range[]
   readonly failed: readonly Range[]
@@ -108,9 +111,13 @@ function missingOf(snapshot: Snapshot, slot: number): MissingBlocks {
   const without = subtractHeights(missing, failures)
   const tail = snapshot.range()?.tail ?? range.head + 1
   const first = Math.min(done[0]?.[0] ?? Infinity, failures[0]?.[0] ?? Infinity)
+  const from = snapshot.viewFrom(slot)
   return {
-    notDone: clipHeights(without, tail, range.head),
+    notDone: clipHeights(without, Math.max(tail, from), range.head),
     failed: intersectHeights(missing, failures),
-    lost: clipHeights(without, first, tail - 1),
+    lost: uniteHeights([
+      ...clipHeights(without, 0, from - 1),
+      ...clipHeights(without, first, tail - 1),
+    ]),
   }
 }

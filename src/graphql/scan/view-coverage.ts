@@ -72,8 +72,8 @@ const notComputed = (view: string, height: number): Error =>
 const neverComputed = (view: string, height: number): Error =>
   refusal(
     'GRAPHQL_VIEW_NOT_COMPUTED',
-    `The rows of the View ${view} at block ${height} were not computed before the documents of the block were pruned.`,
-    'Ask a Host that had computed them, or one that keeps more blocks.',
+    `The Host has no rows of the View ${view} at block ${height}: they went because the View took too much of the store, or were not computed before the block was pruned.`,
+    'Ask a Host that keeps more; GET /api/v0/views/{id} says which blocks are done.',
   )
 
 // --- Which blocks ---------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import type { LogLevel } from '../../service/log-level.ts'
 import { openMetrics } from '../../service/metrics.ts'
 import { serveThread } from '../../service/threads/serve-thread.ts'
 import type { EmptyViewBlock } from '../../store/store.ts'
-import { openWriter } from '../../store/write/writer.ts'
+import { openWriter, type StoreWriterOptions } from '../../store/write/writer.ts'
 import { decodeBlockRows } from '../../views/block-rows.ts'
 import type { Want } from '../fork-choice/wants.ts'
 import type { Accepted } from './accepted-signers.ts'
@@ -15,15 +15,14 @@ import type { FollowState, Received, SealsTaken, Stored } from './outcome.ts'
 import { createReporting } from './reporting.ts'
 import type { HeadOutcome } from './signer-heads.ts'
 
+/** What is kept as in `StoreWriterOptions`. */
+type Kept = Required<Pick<StoreWriterOptions, 'retainBlocks' | 'retainRows' | 'maxViewBytes'>>
+
 /** What the thread is started with. */
-export interface WriterData {
+export interface WriterData extends Kept {
   readonly storePath: string
   /** As in `Ethereum__Mainnet`. */
   readonly network: string
-  /** Newest heights that are kept; null keeps all. */
-  readonly retainBlocks: number | null
-  /** Newest heights of which rows of Views are kept, if more than `retainBlocks`; null for those. */
-  readonly retainRows: number | null
   readonly logLevel: LogLevel
   /** Values that must not appear in the log. */
   readonly secrets: readonly string[]
@@ -74,11 +73,11 @@ const tickMs = 500
 const maxRawBytes = 64 * 1024 * 1024
 
 await serveThread<WriterRequests, WriterEvents, WriterData>(async ({ data, emit }) => {
-  const { network, retainBlocks, retainRows, storePath: path, secrets } = data
+  const { network, retainBlocks, retainRows, maxViewBytes, storePath: path, secrets } = data
   const log = openLog({ name: 'host-writer', level: data.logLevel, secrets })
   const metrics = openMetrics({ thread: 'writer' })
   const store = await openWriter(
-    { path, network, retainBlocks, retainRows, program: 'host' },
+    { path, network, retainBlocks, retainRows, maxViewBytes, program: 'host' },
     { log, registry: metrics.registry },
   )
   const onFailure = (error: unknown): void => emit('failed', toPlainError(error))

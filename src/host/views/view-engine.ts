@@ -17,10 +17,12 @@ export interface ViewState {
   readonly name: ViewStateName
   /** Rows that are stored. */
   readonly rows: number
-  /** What they take in the store, compressed. */
+  /** What they take in the store, compressed, with their index. */
   readonly bytes: number
   /** Heights that are done, with rows or without. */
   readonly done: HeightRanges
+  /** Lowest height whose rows are kept, where those below took more than VIEW_MAX_BYTES; null where none did. */
+  readonly rowsFrom: number | null
   /** Stored heights that are not done and did not fail. */
   readonly blocksLeft: number
   /** Blocks that failed and are not tried again by themselves. */

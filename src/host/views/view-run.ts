@@ -33,6 +33,7 @@ import { type BlockOutcome, decodeResult, encodeHeights, type JobResult } from '
 import type { EngineMetrics } from './engine-metrics.ts'
 import type { HostedView } from './hosted-view.ts'
 import { createPace, type Pace } from './pace.ts'
+import { noteLimit } from './row-limit.ts'
 import type { ViewFailure, ViewState } from './view-engine.ts'
 import { encodeViewRecord, readViewRecord, viewRecordName } from './view-record.ts'
 import { describeState } from './view-state.ts'
@@ -205,9 +206,10 @@ function factsOf(state: State, snapshot: Snapshot, visible: HeightRanges): WorkF
   const nowMs = state.parts.nowMs()
   const due = [...dueAt].flatMap(([height, atMs]) => (atMs <= nowMs ? [height] : []))
   const failed = subtractHeights(snapshot.viewFailures(view.slot), toHeightRanges(due))
+  const tooMany = [0, snapshot.viewFrom(view.slot) - 1] as const
   return {
     visible,
-    settled: uniteHeights([...snapshot.viewRanges(view.slot), ...failed]),
+    settled: uniteHeights([tooMany, ...snapshot.viewRanges(view.slot), ...failed]),
     underWay: toHeightRanges([...state.underWay]),
     liveAbove,
   }
@@ -280,6 +282,7 @@ async function store(state: State, { priority }: Work, result: JobResult): Promi
   const { parts, view } = state
   const startedAt = parts.nowMs()
   const stored = new Set(await parts.writer.putViewRows(view.slot, result.rows))
+  noteLimit(parts, view)
   parts.metrics.seconds(priority, 'store', (parts.nowMs() - startedAt) / 1_000)
   parts.metrics.blocks(priority, 'dropped', result.seen - stored.size)
   // Blocks that go while they are read are not asked for again at once.

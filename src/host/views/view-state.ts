@@ -30,6 +30,7 @@ export function describeState(standing: Standing, snapshot: Snapshot, facts: Wor
     name: stateName({ isQuarantined, isWaiting, backlog, blocksFailed }),
     ...snapshot.viewSize(view.slot),
     done,
+    rowsFrom: snapshot.viewFrom(view.slot) || null,
     blocksLeft,
     blocksFailed,
     blocksPerSecond: blocksLeft > 0 ? pace.perSecond() : null,

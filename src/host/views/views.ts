@@ -31,10 +31,12 @@ interface ViewReport extends ViewHealthReport {
   /** Height of the registry chain; null for a View of this Host alone. */
   readonly registered_at: number | null
   readonly rows: number
-  /** What the rows take in the store, compressed. */
+  /** What the rows take in the store, compressed, with their index. */
   readonly bytes: number
   /** Heights that are done, both ends included, lowest first. */
   readonly done: readonly { readonly from: number; readonly to: number }[]
+  /** Rows of lower heights went, since all took more than VIEW_MAX_BYTES; null where they did not. */
+  readonly rows_from: number | null
   readonly blocks_failed: number
   /** Processor time of a block, on average over the last ones. */
   readonly cost_ms: number | null
@@ -130,6 +132,7 @@ const noRows: ViewState = {
   rows: 0,
   bytes: 0,
   done: [],
+  rowsFrom: null,
   blocksLeft: 0,
   blocksFailed: 0,
   blocksPerSecond: null,
@@ -150,6 +153,7 @@ function toReport(view: KeptView, state: ViewState = noRows): ViewReport {
     rows: state.rows,
     bytes: state.bytes,
     done: toRanges(state.done),
+    rows_from: state.rowsFrom,
     blocks_left: state.blocksLeft,
     blocks_failed: state.blocksFailed,
     blocks_per_second: rate,

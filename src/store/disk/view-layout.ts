@@ -23,6 +23,10 @@ export interface ViewSlot {
   readonly rows: number
   /** What they take, packed. */
   readonly bytes: number
+  /** What their index takes. */
+  readonly indexBytes: number
+  /** Set where rows of low blocks went because all took more than `maxBytes`: none below `from` are kept. */
+  readonly limited: { readonly from: number; readonly maxBytes: number } | null
   /** True while everything of the slot is being removed; nothing of it is visible. */
   readonly isClearing: boolean
 }
@@ -32,6 +36,8 @@ export const emptySlot: ViewSlot = {
   failed: [],
   rows: 0,
   bytes: 0,
+  indexBytes: 0,
+  limited: null,
   isClearing: false,
 }
 
@@ -39,9 +45,14 @@ export function encodeSlot(slot: ViewSlot): Buffer {
   return Buffer.from(JSON.stringify(slot))
 }
 
-/** What `encodeSlot` wrote. */
+/** What `encodeSlot` wrote, in this version or in one that knew less of a slot. */
 export function decodeSlot(bytes: Buffer): ViewSlot {
-  return JSON.parse(bytes.toString())
+  return { ...emptySlot, ...JSON.parse(bytes.toString()) }
+}
+
+/** Lowest height of which a slot keeps rows; a reorganisation that leaves none of them begins again. */
+export function lowestKept({ limited, done }: ViewSlot): number {
+  return limited === null || done.length === 0 ? 0 : limited.from
 }
 
 export function slotKey(slot: number): Buffer {

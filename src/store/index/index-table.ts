@@ -173,6 +173,20 @@ export function furtherPages(readPage: ReadPage): number | undefined {
   return readPage(0)?.readUInt16BE(0)
 }
 
+/** The length of each page of a table; none where there is no table. */
+export function pageLengths(readPage: ReadPage): number[] {
+  const first = readPage(0)
+  const further = first?.readUInt16BE(0)
+  if (first === undefined || further === undefined) return []
+  const full = new Array<number>(Math.max(0, further - 1)).fill(pageEntries * entryBytes)
+  return [first.length, ...full, ...(further === 0 ? [] : [wholePage(readPage, further).length])]
+}
+
+/** Most bytes that the pages of a table of so many entries take. */
+export function maxTableBytes(entries: number): number {
+  return 2 + entries * entryBytes + 4 * Math.ceil(entries / pageEntries)
+}
+
 /** All entries of a table, or undefined where there is none. */
 export function readEntries(readPage: ReadPage): Buffer | undefined {
   const first = readPage(0)

@@ -11,13 +11,14 @@ import type { StoreState } from '../disk/layout.ts'
 import {
   decodeViewBlock,
   emptySlot,
+  lowestKept,
   slotKey,
   type ViewBlock,
   type ViewSlot,
   viewBlockKey,
   viewPieceKey,
 } from '../disk/view-layout.ts'
-import { chunkAtPosition, findInPages } from '../index/index-table.ts'
+import { chunkAtPosition, findInPages, pageLengths } from '../index/index-table.ts'
 import type { Snapshot } from '../store.ts'
 import type { RowCache } from './row-cache.ts'
 import { copyPieces } from './stored-pieces.ts'
@@ -43,6 +44,7 @@ type SnapshotReads = Pick<
   | 'viewFailure'
   | 'viewCandidates'
   | 'viewSize'
+  | 'viewFrom'
 >
 
 export interface ViewReads extends SnapshotReads {
@@ -50,8 +52,10 @@ export interface ViewReads extends SnapshotReads {
   viewBlock(slot: number, height: number): ViewBlock | undefined
   /** The lowest heights of which a slot has rows or a failure, whatever it is said to have done. */
   keptHeights: ViewHeights['lowest']
-  /** Number of pages of a block's index; 0 where it has none. */
-  viewIndexPages(slot: number, height: number): number
+  /** All of them, lowest first. */
+  eachKept(slot: number): Iterable<number>
+  /** Number of pages of a block's index, and their bytes; 0 where it has none. */
+  viewIndexSize(slot: number, height: number): { readonly pages: number; readonly bytes: number }
 }
 
 /** Reads through the transaction that `reading` returns, or throws. */
@@ -79,9 +83,10 @@ export function createViewReads(
   return {
     viewBlock: raw.block,
     keptHeights: heights.lowest,
-    viewIndexPages: (slot, height) => {
-      const first = raw.indexPage(slot, height, 0)
-      return first === undefined ? 0 : first.readUInt16BE(0) + 1
+    eachKept: (slot) => heights.each(slot, 0, Number.MAX_SAFE_INTEGER, false),
+    viewIndexSize: (slot, height) => {
+      const lengths = pageLengths((page) => raw.indexPage(slot, height, page))
+      return { pages: lengths.length, bytes: lengths.reduce((sum, each) => sum + each, 0) }
     },
     viewHeights,
     viewRanges: (slot) => shown(slotOf(slot).done),
@@ -99,9 +104,10 @@ export function createViewReads(
       return openStoredRows(block, cache, (start, length) => raw.copy(slot, height, start, length))
     },
     viewSize: (slot) => {
-      const { rows, bytes } = slotOf(slot)
-      return { rows, bytes }
+      const { rows, bytes, indexBytes } = slotOf(slot)
+      return { rows, bytes: bytes + indexBytes }
     },
+    viewFrom: (slot) => lowestKept(slotOf(slot)),
     *viewCandidates(slot, field, value, from, to, descending) {
       const wanted = rowFingerprint(seed, field, value)
       for (const height of viewHeights(slot, from, to, descending)) {

@@ -7,12 +7,8 @@ import type { HeldSnapshot } from '../read/snapshot.ts'
 import type { EmptyViewBlock, StoreWriter, ViewBlockToStore } from '../store.ts'
 import type { Write } from './block-writes.ts'
 import type { CommitQueue, WriteOperation } from './commit-queue.ts'
-import {
-  forgetHeights,
-  putViewBlock,
-  removeViewBlockWrites,
-  type SlotChange,
-} from './view-writes.ts'
+import { liftLimits, mayOverflow, putWithinLimit } from './view-limit.ts'
+import { forgetHeights, removeViewBlockWrites } from './view-writes.ts'
 import type { WriteContext } from './write-operations.ts'
 
 /** Blocks that are removed from a slot in one transaction, so that others need not wait long. */
@@ -56,6 +52,11 @@ export function createViewWriter(queue: CommitQueue, context: WriteContext): Vie
     return cleared
   }
   for (const slot of context.slots.clearing()) void clearView(slot)
+  const lifted = queue.run('upkeep', (state) => {
+    return { writes: liftLimits(context.slots, context.maxViewBytes), state }
+  })
+  // The next write throws the failure.
+  lifted.catch(() => undefined)
 
   const puts: ViewPuts = {
     putViewRows: async (slot, blocks) => {
@@ -109,12 +110,13 @@ function putSlots(
     const { reader, slots } = context
     const puts = [...bySlot].filter(([slot]) => !slots.of(slot).isClearing)
     if (puts.length === 0) return null
-    const isAgain = puts.some(([slot, blocks]) => {
+    const mustSeeOwn = puts.some(([slot, blocks]) => {
       const known = slots.of(slot)
-      return blocks.some(({ height }) => isKept(known, height))
+      const isAgain = blocks.some(({ height }) => isKept(known, height))
+      return isAgain || mayOverflow(known, blocks, context.maxViewBytes)
     })
     const isSeen = reader.read((snapshot) => hasSameBlocks(snapshot.state, state))
-    if (isAgain || !isSeen) await flushed()
+    if (mustSeeOwn || !isSeen) await flushed()
     return reader.read((snapshot) => {
       const isCurrent = createCurrentCheck(snapshot, state)
       const writes: Write[] = []
@@ -139,14 +141,12 @@ interface SlotBlocks {
 }
 
 function putBlocks(
-  { slots, seed }: WriteContext,
+  { slots, seed, maxViewBytes }: WriteContext,
   snapshot: HeldSnapshot,
-  { slot, current, rowSerial }: SlotBlocks,
+  { slot, current, rowSerial: serial }: SlotBlocks,
 ): Write[] {
-  let change: SlotChange = { slot, has: slots.of(slot), writes: [] }
-  for (const [index, block] of current.entries()) {
-    change = putViewBlock(snapshot, change, block, { serial: rowSerial + index, seed })
-  }
+  const options = { serial, seed, maxBytes: maxViewBytes }
+  const change = putWithinLimit(snapshot, slots.of(slot), { slot, blocks: current }, options)
   return [...change.writes, slots.set(slot, change.has)]
 }
 

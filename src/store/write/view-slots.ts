@@ -20,6 +20,7 @@ export interface ViewSlots {
   set(slot: number, changed: ViewSlot | null): Write
   /** Slots that have done something of these heights, or failed there, and where. */
   at(heights: HeightRanges): readonly { readonly slot: number; readonly heights: HeightRanges }[]
+  all(): readonly (readonly [slot: number, has: ViewSlot])[]
   /** Slots that are being removed. */
   clearing(): number[]
 }
@@ -43,6 +44,7 @@ export function loadSlots(database: Database): ViewSlots {
         const there = [...intersectHeights(done, heights), ...intersectHeights(failed, heights)]
         return there.length === 0 ? [] : [{ slot, heights: there }]
       }),
+    all: () => [...slots],
     clearing: () => [...slots].flatMap(([slot, { isClearing }]) => (isClearing ? [slot] : [])),
   }
 }

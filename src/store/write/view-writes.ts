@@ -42,8 +42,20 @@ export function putViewBlock(
   }
   const { count, bytes } = block.rows
   const done = addHeights(has.done, height)
-  const size = { rows: has.rows + count, bytes: has.bytes + bytes.length }
+  const size = {
+    rows: has.rows + count,
+    bytes: has.bytes + bytes.length,
+    indexBytes: has.indexBytes + indexBytesOf(put),
+  }
   return { slot, has: { ...has, ...size, done }, writes: [...writes, ...put] }
+}
+
+/** What the index takes among the writes that put a block. */
+export function indexBytesOf(writes: readonly Write[]): number {
+  return writes.reduce(
+    (sum, { database, value }) => sum + (database === 'viewIndex' ? (value?.length ?? 0) : 0),
+    0,
+  )
 }
 
 function putViewBlockWrites(
@@ -90,6 +102,7 @@ function removeViewBlock(
   if (!isDone && !hasHeight(has.failed, height)) return { slot, has, writes }
   const block = snapshot.viewBlock(slot, height)
   const { count = 0, bytes = 0 } = block ?? {}
+  const index = snapshot.viewIndexSize(slot, height)
   return {
     slot,
     has: {
@@ -98,6 +111,7 @@ function removeViewBlock(
       failed: removeHeights(has.failed, height),
       rows: has.rows - count,
       bytes: has.bytes - (isDone ? bytes : 0),
+      indexBytes: Math.max(0, has.indexBytes - index.bytes),
     },
     writes: [...writes, ...removeViewBlockWrites(snapshot, slot, height)],
   }
@@ -114,7 +128,8 @@ export function removeViewBlockWrites(
   const pieces = Array.from({ length: pieceCount(block.bytes) }, (_, piece): Write => {
     return { database: 'viewRows', key: viewPieceKey(slot, height, piece), value: null }
   })
-  const pages = Array.from({ length: snapshot.viewIndexPages(slot, height) }, (_, page): Write => {
+  const { pages: length } = snapshot.viewIndexSize(slot, height)
+  const pages = Array.from({ length }, (_, page): Write => {
     return { database: 'viewIndex', key: viewPieceKey(slot, height, page), value: null }
   })
   return [

@@ -46,6 +46,8 @@ export interface WriteContext {
   readonly retainBlocks: number | null
   /** The same for rows of Views, where documents below the tail were pruned; null lets rows go with them. */
   readonly retainRows: number | null
+  /** What the rows of one View may take in the file. */
+  readonly maxViewBytes: number
 }
 
 /** Stores a block, and seals with it. */

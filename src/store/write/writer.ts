@@ -49,6 +49,8 @@ export interface StoreWriterOptions extends StoreReaderOptions, Expected {
    * `retainBlocks`, and with null, rows go with their documents. Default null.
    */
   readonly retainRows?: number | null
+  /** What the rows of one View may take, with their index: of those beyond the lowest go. Default no bound. */
+  readonly maxViewBytes?: number
 }
 
 export interface StoreWriterParts {
@@ -114,7 +116,7 @@ function createStoreWriter(
   identity: StoreIdentity,
   onClose: () => void,
 ): StoreWriter {
-  const { path, retainBlocks, retainRows = null } = options
+  const { path, retainBlocks, retainRows = null, maxViewBytes = Infinity } = options
   const start = readState(environment.databases.meta)
   const figures: WriterFigures = {
     bytes: () => statSync(join(path, dataFile), { throwIfNoEntry: false })?.size ?? 0,
@@ -127,7 +129,8 @@ function createStoreWriter(
   })
   const reader = createStoreReader(environment, options, parts, () => undefined)
   const slots = loadSlots(environment.databases.viewSlots)
-  const context: WriteContext = { reader, seed: identity.seed, retainBlocks, retainRows, slots }
+  const { seed } = identity
+  const context: WriteContext = { reader, seed, retainBlocks, retainRows, maxViewBytes, slots }
   const compaction = createCompaction(queue, context, parts.log)
   const views = createViewWriter(queue, context)
   const flushed = async (): Promise<void> => {

@@ -52,6 +52,7 @@ interface GraphqlRoomOptions {
   readonly signers?: (block: ChainBlock) => readonly string[]
   readonly retainBlocks?: number | null
   readonly retainRows?: number
+  readonly maxViewBytes?: number
 }
 
 /** Opens the engine over a chain, by default of six small blocks. */
@@ -60,7 +61,8 @@ export async function openGraphqlRoom(
   options: GraphqlRoomOptions = {},
 ): Promise<GraphqlRoom> {
   const { chain = createChain({ count: 6 }), signers = () => ['generator'] } = options
-  const store = await openTestStore(t, options.retainBlocks ?? null, options.retainRows ?? null)
+  const { retainBlocks = null, retainRows = null, maxViewBytes = Infinity } = options
+  const store = await openTestStore(t, retainBlocks, { retainRows, maxViewBytes })
   for (const block of chain) void store.putSealedBlock(signedBlock(block, signers(block)))
   await store.flushed()
   const registry = new Registry()

@@ -89,6 +89,8 @@ interface EngineRoom {
 interface RoomOptions {
   readonly path?: string
   readonly retainBlocks?: number | null
+  readonly retainRows?: number
+  readonly maxViewBytes?: number
   readonly threads?: number
   readonly memoryBytes?: number
 }
@@ -103,12 +105,13 @@ export async function openEngineRoom(
     retainBlocks = null,
     threads = 1,
     memoryBytes = 1024 ** 3,
+    ...kept
   }: RoomOptions = {},
 ): Promise<EngineRoom> {
   const log = pino({ enabled: false })
   const registry = new Registry()
   const store = await openWriter(
-    { path, network: testNetwork, retainBlocks, program: 'host' },
+    { path, network: testNetwork, retainBlocks, program: 'host', ...kept },
     { log },
   )
   const listeners: ((stored: Stored) => void)[] = []
