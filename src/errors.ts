@@ -76,6 +76,8 @@ export const errorCodes = {
   HOST_VIEW_DELAYED:
     'Blocks of a View could not be computed, for no fault of its own; they are tried again.',
   HOST_VIEW_REFUSED: 'A request about a View is not in its documented form, or cannot be granted.',
+  HOST_VIEW_REGISTERED:
+    'A View that is registered on the registry chain cannot be deleted from a Host.',
   HOST_VIEW_UNREADABLE: 'A View that was accepted before cannot be read by this version.',
   HOST_VIEWS_FULL: 'A Host serves as many Views as MAX_VIEWS allows.',
   IDENTITY_DAMAGED:

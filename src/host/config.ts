@@ -21,6 +21,7 @@ import {
   loadSettingsWithOrigins,
   type SettingSources,
 } from '../service/settings/settings.ts'
+import { viewFilterEntry } from './registry/view-filter.ts'
 
 export interface HostSettings extends CommonSettings {
   /** Health port of a Generator whose schema is compared with ours; null compares with none. */
@@ -28,6 +29,14 @@ export interface HostSettings extends CommonSettings {
   readonly schemaAuthToken: string | null
   readonly registryRpcUrl: string | null
   readonly registryLcdUrl: string | null
+  /** Entries of `viewFilterEntry`: registered Views that have a place before others. */
+  readonly registryAllow: readonly string[]
+  readonly registryAllowFile: string | null
+  /** Registered Views that are not served. */
+  readonly registryDeny: readonly string[]
+  readonly registryDenyFile: string | null
+  /** Most MB that rows of registered Views may take. */
+  readonly registryMaxMb: number
   readonly adminToken: string | null
   /** Who is accepted as a signer; null where the list of signers decides: `signers` with one, else `bootstrap`. */
   readonly trust: TrustMode | null
@@ -82,13 +91,47 @@ export const hostSettings: SettingsTable<HostSettings> = {
     key: 'registry.rpc_url',
     env: 'REGISTRY_RPC_URL',
     kind: url('http', 'https', 'ws', 'wss'),
-    doc: 'Consensus RPC of the registry chain. Has no effect so far: Views are posted to each Host.',
+    doc: 'Consensus RPC (CometBFT) of the registry chain, which tells of each View as it is registered. Without it new Views are found every five minutes.',
   },
   registryLcdUrl: {
     key: 'registry.lcd_url',
     env: 'REGISTRY_LCD_URL',
     kind: url('http', 'https'),
-    doc: 'LCD of the registry chain. Has no effect so far: Views are posted to each Host.',
+    doc: 'LCD (REST) of the registry chain. The Views that are registered there are served; without it only those that are posted to this Host.',
+  },
+  registryAllow: {
+    key: 'registry.allow',
+    env: 'REGISTRY_ALLOW',
+    kind: list(viewFilterEntry),
+    default: [],
+    doc: 'Registered Views that have a place before all others, by ID, by the address of their creator, or by the name of their type, which anybody may choose.',
+  },
+  registryAllowFile: {
+    key: 'registry.allow_file',
+    env: 'REGISTRY_ALLOW_FILE',
+    kind: path,
+    doc: 'File with one more such entry a line, read again when it changes.',
+  },
+  registryDeny: {
+    key: 'registry.deny',
+    env: 'REGISTRY_DENY',
+    kind: list(viewFilterEntry),
+    default: [],
+    doc: 'Registered Views that are not served, written in the same way; * is all that are not allowed. A View that is served ends with its rows.',
+  },
+  registryDenyFile: {
+    key: 'registry.deny_file',
+    env: 'REGISTRY_DENY_FILE',
+    kind: path,
+    doc: 'File with one more such entry a line, read again when it changes.',
+  },
+  registryMaxMb: {
+    key: 'registry.max_mb',
+    env: 'REGISTRY_MAX_MB',
+    kind: integerBetween(0, 1_000_000_000),
+    unit: 'MB',
+    default: 10_000,
+    doc: 'What rows of registered Views may take on the disk together. Beyond it those that would lose their place first are no longer served.',
   },
   adminToken: {
     key: 'host.admin_token',
@@ -178,6 +221,7 @@ function checkSettings(settings: HostSettings): readonly string[] {
     ...trustContradictions(settings),
     ...readyContradictions(settings),
     ...viewContradictions(settings),
+    ...registryContradictions(settings),
   ]
   if (contradictions.length > 0) return contradictions
   const { port } = settings.apiAddress
@@ -188,6 +232,17 @@ function checkSettings(settings: HostSettings): readonly string[] {
     ...commonListeners(settings),
     ['the playground (one port above db.url, DB_API_ADDR)', playground],
   ])
+}
+
+/** Events alone miss what was registered before. */
+function registryContradictions({
+  registryRpcUrl,
+  registryLcdUrl,
+}: HostSettings): readonly string[] {
+  if (registryRpcUrl === null || registryLcdUrl !== null) return []
+  return [
+    'registry.rpc_url (REGISTRY_RPC_URL): found without registry.lcd_url (REGISTRY_LCD_URL), accepted is either that alone or both',
+  ]
 }
 
 function readyContradictions({

@@ -34,6 +34,7 @@ import { createForkAlarm } from './fork-alarm.ts'
 import { openHostMesh } from './mesh.ts'
 import { createHostMetrics } from './metrics.ts'
 import { type ChainNames, decideNames } from './network.ts'
+import { openHostRegistry } from './registry/host-registry.ts'
 import { openSchemaSync, type SchemaSync } from './schema/schema-sync.ts'
 import { createHostStatus, type HostStatusReporter } from './status.ts'
 import { openTrust, type Trust } from './trust/trust.ts'
@@ -106,8 +107,13 @@ export async function openHost(
     'views',
     openHostViews({ ...settings, network, environment }, { ...shared, graphql }),
   )
-  status.report({ views })
-  const api = running.own('api', await openHostApi(settings, { ...shared, graphql, views }))
+  const hostRegistry = running.own(
+    'registry',
+    await openHostRegistry({ ...settings, network }, { ...shared, views }),
+  )
+  status.report({ views, registry: hostRegistry })
+  const apiParts = { ...shared, graphql, views, hostRegistry }
+  const api = running.own('api', await openHostApi(settings, apiParts))
   const reports = {
     metrics: hostMetrics,
     notify: graphql.notify,

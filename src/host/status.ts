@@ -7,6 +7,7 @@ import type { P2p } from '../p2p/p2p.ts'
 import type {
   FailureReport,
   GapReport,
+  RegistryHealthReport,
   SignerReport,
   ViewHealthReport,
 } from '../service/contract.ts'
@@ -24,6 +25,7 @@ import type { HostSettings } from './config.ts'
 import type { HostMesh } from './mesh.ts'
 import type { HostGauges } from './metrics.ts'
 import { type ReadyFacts, type ReadySettings, unreadyReport } from './readiness.ts'
+import type { HostRegistry } from './registry/host-registry.ts'
 import type { SchemaSync } from './schema/schema-sync.ts'
 import { type StoredRange, storedHead, storedRange } from './stored-range.ts'
 import type { Trust } from './trust/trust.ts'
@@ -39,6 +41,7 @@ interface ReportedParts {
   readonly volume: Pick<VolumeWatch, 'failure'> | null
   readonly trust: Pick<Trust, 'mode' | 'sources' | 'failures'> | null
   readonly views: Pick<HostViews, 'list'> | null
+  readonly registry: Pick<HostRegistry, 'report' | 'failures'> | null
 }
 
 export interface HostStatusReporter {
@@ -67,6 +70,7 @@ const noParts: ReportedParts = {
   volume: null,
   trust: null,
   views: null,
+  registry: null,
 }
 
 /** What was reported so far. */
@@ -153,8 +157,17 @@ function healthState(reported: Reported): HealthState {
     signers: trust === null ? null : signerReports(trust, follow?.signers ?? []),
     schema: schema?.report() ?? { state: 'embedded', differing: [] },
     views: (parts.views?.list() ?? []).map(toViewHealth),
+    registry: registryHealth(parts),
     p2p: { self: p2p?.self() ?? null, peers: p2p?.peers() ?? [] },
   }
+}
+
+/** The route of Views lists the others as well. */
+function registryHealth({ registry }: ReportedParts): RegistryHealthReport | null {
+  const report = registry?.report() ?? null
+  if (report === null) return null
+  const { others: _, ...health } = report
+  return health
 }
 
 /** The most important facts of a View; its route has all. */
@@ -199,6 +212,7 @@ function errorsOf({ parts, isWaiting, follow }: Reported): FailureReport[] {
     ...toPeerFailureReports(parts.p2p?.failures() ?? []),
     ...(parts.trust?.failures() ?? []),
     ...standing.filter((failure) => failure !== null).map(toFailureReport),
+    ...(parts.registry?.failures() ?? []),
   ]
 }
 

@@ -37,22 +37,26 @@ interface FollowTimings {
 interface FollowParts {
   readonly log: Logger
   readonly metrics: RegistryMetrics
-  /** Views of a list; returns how many of them are new. */
+  /** Views of one page of a list; returns how many of them are new. */
   readonly onListed: (views: readonly ListedView[]) => number
+  /** The list has ended, or nothing more of it can be read. */
+  readonly onListEnd: () => void
   /** A View that was registered now. */
   readonly onSent: (view: SentView) => void
   readonly onRefused: (view: RefusedView) => void
 }
 
-interface RegistryState {
+export interface RegistryState {
   /** Of the subscription; `off` without REGISTRY_RPC_URL. */
   readonly stream: 'off' | 'connecting' | 'live'
   /** When a list was read to its end last; null before the first. */
   readonly listedAtMs: number | null
   /** Views in that list. */
   readonly listed: number
-  /** Why the last list or subscription failed; null where both are well. */
-  readonly failure: ServiceError | null
+  /** Why the last list failed; null where it did not. */
+  readonly listFailure: ServiceError | null
+  /** Why there is no subscription; null while there is one, or nothing has failed yet. */
+  readonly streamFailure: ServiceError | null
 }
 
 export interface RegistryFollower {
@@ -106,7 +110,8 @@ export function followRegistry(options: FollowOptions, parts: FollowParts): Regi
       stream: streamOf(state),
       listedAtMs: state.listedAtMs,
       listed: state.listed,
-      failure: state.listFailure ?? state.streamFailure,
+      listFailure: state.listFailure,
+      streamFailure: state.streamFailure,
     }),
     fetch: (id) => lcd.view(id, signal),
     async close() {
@@ -149,11 +154,15 @@ async function listOnce(state: FollowState, isTimer: boolean): Promise<void> {
   let listed = 0
   let found = 0
   const { socket } = state
-  for await (const page of listViews(lcd, defaultListBounds, signal)) {
-    const views = page.views.filter((view) => isListed(view))
-    for (const view of page.views) if (!isListed(view)) onRefused(view)
-    listed += page.views.length
-    found += onListed(views)
+  try {
+    for await (const page of listViews(lcd, defaultListBounds, signal)) {
+      const views = page.views.filter((view) => isListed(view))
+      for (const view of page.views) if (!isListed(view)) onRefused(view)
+      listed += page.views.length
+      found += onListed(views)
+    }
+  } finally {
+    state.onListEnd()
   }
   state.listed = listed
   state.listedAtMs = Date.now()

@@ -6,7 +6,7 @@ import { viewIDs } from '../views/view-id.ts'
 import type { SentView } from './listed-view.ts'
 
 /** A View whose ID follows from what was sent. */
-interface VerifiedView extends Registration {
+export interface VerifiedView extends Registration {
   readonly registeredAt: number
   /** keccak256(sender ‖ wire): 0x and 64 digits, lower-case. */
   readonly id: string

@@ -167,6 +167,32 @@ export interface ViewHealthReport {
 }
 
 /**
+ * How a Host stands to the registry chain: `connecting` before the first list, `live` where the chain tells of each new
+ * View, `polling` where only lists do, `away` where not even a list can be had; what is known is served all the same.
+ */
+export type RegistryStateName = 'connecting' | 'live' | 'polling' | 'away'
+
+/** The registry chain as `/health` shows it. */
+export interface RegistryHealthReport {
+  /** How the Host stands to it. */
+  readonly state: RegistryStateName
+  /** RFC 3339 time of the last whole list; null before the first. */
+  readonly last_listed: string | null
+  /** Views in that list. */
+  readonly listed: number
+  /** Registered Views that this Host serves. */
+  readonly served: number
+  /** Registered Views for which no place is left. */
+  readonly over_limit: number
+  /** Registered Views that are denied here. */
+  readonly denied: number
+  /** Registered Views that cannot be served: their bytes are wrong, or not to be had. */
+  readonly refused: number
+  /** Registered Views of other chains. */
+  readonly foreign: number
+}
+
+/**
  * It starts or stops, or a Host has too few blocks, is too far behind its signers, or behind another replica of the same
  * Host.
  */
@@ -263,6 +289,8 @@ export interface HealthReport {
   } | null
   /** The Views that the Host has; null on a Generator. */
   readonly views: readonly ViewHealthReport[] | null
+  /** The registry chain; null where none is set, and on a Generator. */
+  readonly registry: RegistryHealthReport | null
   /** Why `/ready` returns 503; null where it returns 200. */
   readonly unready: UnreadyReport | null
   /** The most important failure; null when there is none. No failure makes a program unhealthy. */

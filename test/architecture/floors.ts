@@ -62,6 +62,7 @@ export const innerFloors: Readonly<Record<string, Floors>> = {
     'sync',
     'schema',
     'views',
+    'registry',
     '.',
   ],
   'src/devnet': [['anvil-state', 'program-log', 'rpc'], 'children', 'anvil', 'registry', '.'],

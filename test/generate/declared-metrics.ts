@@ -14,10 +14,12 @@ import {
   openSubscriptions,
 } from '../../src/graphql/http/subscriptions.ts'
 import { createHostMetrics } from '../../src/host/metrics.ts'
+import { createHostRegistryMetrics } from '../../src/host/registry/metrics.ts'
 import { createSchemaMetrics } from '../../src/host/schema/schema-sync.ts'
 import { createEngineMetrics } from '../../src/host/views/engine-metrics.ts'
 import { createLensMetrics } from '../../src/lens/process/metrics.ts'
 import { createP2pMetrics } from '../../src/p2p/limits/metrics.ts'
+import { createRegistryMetrics } from '../../src/registry/metrics.ts'
 import { openMetrics } from '../../src/service/metrics.ts'
 import {
   createReaderMetrics,
@@ -61,6 +63,8 @@ const declarations: Readonly<Record<MetricsProgram, (registry: Registry) => void
       waitingBytes: never,
     })
     createSchemaMetrics(registry)
+    createRegistryMetrics(registry)
+    createHostRegistryMetrics(registry, { following: () => null, report: () => null })
     createEngineMetrics(registry, () => new Map())
     createLensMetrics(registry)
   },

@@ -54,6 +54,7 @@ function follow(
       log: lines.log,
       metrics: createRegistryMetrics(metrics),
       onListed: note,
+      onListEnd: () => undefined,
       onSent: (view) => {
         sent.push(view.id)
         verifyView(view)
@@ -89,7 +90,7 @@ test('Views that were registered before are listed, later ones arrive live', asy
   await until(() => sent.includes(later))
   assert.deepEqual(sent, [later])
   assert.equal(follower.state().stream, 'live')
-  assert.equal(follower.state().failure, null)
+  assert.equal(follower.state().listFailure, null)
   const found = await follower.fetch(later)
   assert.ok(found !== null && isListed(found))
   // The height of its registration, not of the acknowledgement that told of it.
@@ -149,12 +150,13 @@ test('a subscription that misses a View is noticed by a list, and opened again',
 test('a chain that is nowhere is a failure that the state says, and closing ends all attempts', async (t) => {
   const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
   await registry.close()
-  const { follower, metrics } = follow(t, registry)
-  await until(async () => (await metricValue(metrics, 'viewmesh_registry_lists_total')) >= 2)
-  const { failure, stream, listedAtMs } = follower.state()
+  const { follower } = follow(t, registry)
+  await until(() => follower.state().listFailure !== null)
+  await until(() => follower.state().streamFailure !== null)
+  const { listFailure, streamFailure, stream, listedAtMs } = follower.state()
   assert.deepEqual(
-    [failure?.code, stream, listedAtMs],
-    ['REGISTRY_UNREACHABLE', 'connecting', null],
+    [listFailure?.code, streamFailure?.code, stream, listedAtMs],
+    ['REGISTRY_UNREACHABLE', 'REGISTRY_UNREACHABLE', 'connecting', null],
   )
   await follower.close()
 })

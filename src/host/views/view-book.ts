@@ -35,10 +35,13 @@ export interface ViewBook {
   /** By either ID, in any form that is accepted. */
   find(id: string): KeptView | undefined
   /**
-   * Keeps a View; one that is here already stays as it is.
+   * Keeps a View; one that is here already stays as it is. With `checked` facts it is not checked again.
    * @throws ServiceError what `decodeView`, `readRegistration` and `check` throw, or `HOST_VIEWS_FULL`.
    */
-  add(registration: Registration): Promise<{ readonly view: KeptView; readonly isNew: boolean }>
+  add(
+    registration: Registration,
+    checked?: ViewFacts,
+  ): Promise<{ readonly view: KeptView; readonly isNew: boolean }>
   /** Forgets a View, also one that cannot be read; undefined where there is none. */
   remove(id: string): Promise<RemovedView | undefined>
   /** Slots of removed Views whose rows may still be there. */
@@ -93,7 +96,7 @@ export function openViewBook(options: ViewBookOptions, parts: ViewBookParts): Vi
   return {
     list: () => [...state.views.values()],
     find: (id) => findView(state, id),
-    add: (registration) => inTurn(() => addView(state, registration)),
+    add: (registration, checked) => inTurn(() => addView(state, registration, checked)),
     remove: (id) => inTurn(() => removeView(state, id)),
     removedSlots: () => state.record.removedSlots,
     cleared: (slot) => inTurn(() => forgetSlot(state, slot)),
@@ -107,16 +110,20 @@ function findView({ views }: BookState, text: string): KeptView | undefined {
   return [...views.values()].find(({ address }) => address === wanted.address)
 }
 
-async function addView(state: BookState, registration: Registration): ReturnType<ViewBook['add']> {
+async function addView(
+  state: BookState,
+  registration: Registration,
+  checked: ViewFacts | null = null,
+): ReturnType<ViewBook['add']> {
   const source = decodeView(registration.wire)
-  const read = readRegistration(registration, source, state.options.network)
+  const read = readRegistration(registration, source, state.options.network, checked)
   const known = state.views.get(read.id)
   if (known !== undefined) return { view: known, isNew: false }
   const { record } = state
   checkRoom(state, read)
   const place = read.query === null ? null : placeFor(state, read.id, read)
   const view = { ...read, ...place } as KeptView
-  state.check(view, source)
+  if (checked === null) state.check(view, source)
   const { id, address, lenses, sender, registeredAt } = read
   await state.writer.putRecord(wireName(id), new Uint8Array(registration.wire))
   await writeBook(state, {
@@ -128,9 +135,17 @@ async function addView(state: BookState, registration: Registration): ReturnType
   return { view, isNew: true }
 }
 
-/** Those of other chains are bounded as well: anybody may register them. */
-function checkRoom({ views, options }: BookState, read: Pick<KeptView, 'query'>): void {
-  const kept = [...views.values()].filter(({ query }) => (query === null) === (read.query === null))
+/**
+ * Those of other chains are bounded as well: anybody may register them. Registered Views make room for those that
+ * this Host alone has.
+ */
+function checkRoom(
+  { views, options }: BookState,
+  read: Pick<KeptView, 'query' | 'registeredAt'>,
+): void {
+  const kept = [...views.values()]
+    .filter(({ query }) => (query === null) === (read.query === null))
+    .filter(({ registeredAt }) => read.registeredAt !== null || registeredAt === null)
   if (kept.length < options.maxViews) return
   const which = read.query === null ? 'has' : 'serves'
   const others = read.query === null ? ' of other chains' : ''

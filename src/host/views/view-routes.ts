@@ -7,40 +7,54 @@ import { ServiceError } from '../../errors.ts'
 import { paths } from '../../service/contract.ts'
 import { errorBody } from '../../service/health/http-server.ts'
 import { requireToken } from '../../service/token-auth.ts'
+import { parseViewID } from '../../views/view-id.ts'
 import { maxViewBody, readViewRequest } from './view-request.ts'
 import type { HostViews } from './views.ts'
 
 interface ViewRoutesOptions {
   readonly views: HostViews
+  /** The registry chain with its Views that are not served; null without one. */
+  readonly registry: () => { readonly others: readonly { readonly id: string }[] } | null
   /** Null where nobody may change anything. */
   readonly adminToken: string | null
 }
+
+const conflicts: ReadonlySet<string> = new Set(['HOST_VIEWS_FULL', 'HOST_VIEW_REGISTERED'])
 
 type OfView = { Params: { id: string } }
 
 /** Declares the routes. */
 export function viewRoutes(
   server: FastifyInstance,
-  { views, adminToken }: ViewRoutesOptions,
+  { views, registry, adminToken }: ViewRoutesOptions,
 ): void {
   const keys = adminToken === null ? [] : [adminToken]
   const onRequest = requireToken({ mode: 'token', keys: () => keys })
   const one = `${paths.views}/:id` as const
-  server.get(paths.views, (_request, reply) => open(reply).send({ views: views.list() }))
+  server.get(paths.views, (_request, reply) =>
+    open(reply).send({ views: views.list(), registry: registry() }),
+  )
   server.get<OfView>(one, ({ params }, reply) => {
-    const found = views.find(params.id)
+    const found = views.find(params.id) ?? otherView(registry(), params.id)
     return found === undefined ? notFound(reply, params.id) : open(reply).send(found)
   })
   server.post(paths.views, { onRequest, bodyLimit: maxViewBody }, ({ body }, reply) =>
     register(views, body, reply),
   )
-  server.delete<OfView>(one, { onRequest }, async ({ params }, reply) => {
-    const isRemoved = await views.remove(params.id)
-    return isRemoved ? reply.code(204).send() : notFound(reply, params.id)
-  })
+  server.delete<OfView>(one, { onRequest }, ({ params }, reply) => remove(views, params.id, reply))
   server.post<OfView>(`${one}/retry`, { onRequest }, ({ params }, reply) =>
     views.retry(params.id) ? reply.code(204).send() : notFound(reply, params.id),
   )
+}
+
+/** A registered View that is not served says why. */
+function otherView(
+  registry: ReturnType<ViewRoutesOptions['registry']>,
+  text: string,
+): { readonly id: string } | undefined {
+  const { id, address } = parseViewID(text) ?? {}
+  const wanted = id ?? address
+  return registry?.others.find((each) => each.id === wanted)
 }
 
 async function register(
@@ -53,11 +67,24 @@ async function register(
     if (isNew) return reply.code(201).header('location', `${paths.views}/${report.id}`).send(report)
     return reply.send({ message: 'collection already exists', ...report })
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error
-    const { code, message, remedy } = error
-    const status = code === 'HOST_VIEWS_FULL' ? 409 : 400
-    return reply.code(status).send({ ...errorBody(status, message), code, remedy })
+    return refuse(reply, error)
   }
+}
+
+async function remove(views: HostViews, id: string, reply: FastifyReply): Promise<FastifyReply> {
+  try {
+    return (await views.remove(id)) ? reply.code(204).send() : notFound(reply, id)
+  } catch (error) {
+    return refuse(reply, error)
+  }
+}
+
+/** What cannot be done as things stand, or what was asked for in no accepted way. */
+function refuse(reply: FastifyReply, error: unknown): FastifyReply {
+  if (!(error instanceof ServiceError)) throw error
+  const { code, message, remedy } = error
+  const status = conflicts.has(code) ? 409 : 400
+  return reply.code(status).send({ ...errorBody(status, message), code, remedy })
 }
 
 function notFound(reply: FastifyReply, id: string): FastifyReply {

@@ -1,8 +1,9 @@
 /** The Views of a Host: kept, computed and served, from the moment in which they are registered. */
 import type { Logger } from 'pino'
+import { ServiceError } from '../../errors.ts'
 import type { HeightRanges } from '../../primitives/height-ranges.ts'
 import type { ViewHealthReport } from '../../service/contract.ts'
-import type { Registration } from '../../views/registration.ts'
+import type { Registration, ViewFacts } from '../../views/registration.ts'
 import { type HostedView, isHosted, type KeptView } from './hosted-view.ts'
 import { createInTurn } from './in-turn.ts'
 import type { ViewBook } from './view-book.ts'
@@ -63,10 +64,20 @@ export interface HostViews {
   list(): readonly ViewReport[]
   /** By either ID. */
   find(id: string): ViewDetails | undefined
-  /** Serves a View. @throws ServiceError with what is wrong about it. */
-  register(registration: Registration): Promise<{ report: ViewDetails; isNew: boolean }>
-  /** Ends a View and removes its rows; false where there is none. */
+  /** Serves a View. With `checked` facts it is not checked again. @throws ServiceError with what is wrong about it. */
+  register(
+    registration: Registration,
+    checked?: ViewFacts,
+  ): Promise<{ report: ViewDetails; isNew: boolean }>
+  /**
+   * Ends a View and removes its rows; false where there is none.
+   * @throws ServiceError `HOST_VIEW_REGISTERED` for one of the registry chain, which would be back at once.
+   */
   remove(id: string): Promise<boolean>
+  /** The same for any View: one that is denied, or has lost its place. */
+  withdraw(id: string): Promise<boolean>
+  /** Calls the listener after a View of this Host alone has come or gone. One listener. */
+  onLocal(listener: () => void): void
   /** Tries what failed again; false where there is no such View here. */
   retry(id: string): boolean
 }
@@ -76,6 +87,7 @@ export function openViews(parts: ViewsParts): HostViews {
   const { book, engine, log } = parts
   // A View that is posted again while it ends begins when it has.
   const inTurn = createInTurn()
+  let onLocal = (): void => undefined
   const publish = (): void => parts.setViews(book.list().filter(isHosted))
   for (const view of book.list().filter(isHosted)) engine.serve(view)
   publish()
@@ -89,28 +101,30 @@ export function openViews(parts: ViewsParts): HostViews {
       const view = book.find(id)
       return view && toDetails(view, engine.states().get(view.id))
     },
-    register: (registration) =>
+    register: (registration, checked) =>
       inTurn(async () => {
-        const { view, isNew } = await book.add(registration)
+        const { view, isNew } = await book.add(registration, checked)
         if (isNew) {
           const { id, address } = view
           const name = isHosted(view) ? view.name : null
           log.info({ view: id, address, name, foreign: view.foreign }, 'View registered')
           if (isHosted(view)) engine.serve(view)
           publish()
+          if (view.registeredAt === null) onLocal()
         }
         return { report: toDetails(view, engine.states().get(view.id)), isNew }
       }),
     remove: (id) =>
       inTurn(async () => {
-        const removed = await book.remove(id)
-        if (removed === undefined) return false
-        log.info({ view: removed.id }, 'View removed')
-        publish()
-        await engine.remove(removed.id)
-        if (removed.slot !== null) clearSlot(parts, removed.slot)
-        return true
+        requireLocal(book.find(id))
+        const isRemoved = await removeView(parts, publish, id)
+        onLocal()
+        return isRemoved
       }),
+    withdraw: (id) => inTurn(() => removeView(parts, publish, id)),
+    onLocal: (listener) => {
+      onLocal = listener
+    },
     retry: (id) => {
       const view = book.find(id)
       if (view === undefined || !isHosted(view)) return false
@@ -118,6 +132,30 @@ export function openViews(parts: ViewsParts): HostViews {
       return true
     },
   }
+}
+
+async function removeView(parts: ViewsParts, publish: () => void, id: string): Promise<boolean> {
+  const { book, engine, log } = parts
+  const removed = await book.remove(id)
+  if (removed === undefined) return false
+  log.info({ view: removed.id }, 'View removed')
+  publish()
+  await engine.remove(removed.id)
+  if (removed.slot !== null) clearSlot(parts, removed.slot)
+  return true
+}
+
+function requireLocal(view: KeptView | undefined): void {
+  if (view === undefined || view.registeredAt === null) return
+  throw new ServiceError(
+    'HOST_VIEW_REGISTERED',
+    `View ${view.address} is registered on the registry chain, where nothing is ever removed`,
+    {
+      facts: { view: view.address },
+      remedy:
+        'Name it in REGISTRY_DENY, or in the file of REGISTRY_DENY_FILE, which needs no restart.',
+    },
+  )
 }
 
 /** Goes on while the Host runs, and again after a restart where it did not end. */

@@ -6,6 +6,7 @@ import type {
   HealthReport,
   ProgramName,
   ReadyReport,
+  RegistryHealthReport,
   SchemaState,
   SignerReport,
   TrustMode,
@@ -57,6 +58,8 @@ export interface HealthState {
   readonly schema: { readonly state: SchemaState; readonly differing: readonly string[] } | null
   /** Null on a Generator. */
   readonly views: readonly ViewHealthReport[] | null
+  /** Null without one, and on a Generator. */
+  readonly registry: RegistryHealthReport | null
   /** The current failures, the worst first. */
   readonly errors: readonly FailureReport[]
   readonly p2p: { readonly self: PeerState | null; readonly peers: readonly PeerState[] }
@@ -84,6 +87,7 @@ export function startingState(chain: string, network: string): HealthState {
     signers: null,
     schema: null,
     views: null,
+    registry: null,
     errors: [],
     p2p: { self: null, peers: [] },
   }
@@ -169,6 +173,7 @@ export function toHealthReport(state: HealthState, context: ReportContext): Heal
     signers: state.signers,
     schema: state.schema,
     views: state.views,
+    registry: state.registry,
     unready: toReadyReport(state).unready,
     error: state.errors[0] ?? null,
     errors: state.errors,

@@ -83,7 +83,12 @@ export async function openExampleHost(
     { ...settings, storePath: path, network, environment: {} },
     { ...parts, writer, graphql, onFatal },
   )
-  const api = await openHostApi(settings, { ...parts, graphql, views })
+  const api = await openHostApi(settings, {
+    ...parts,
+    graphql,
+    views,
+    hostRegistry: { report: () => null },
+  })
   graphql.setViews([view])
   const add = async (one: Recorded): Promise<void> => {
     const block = sealedBlock(one)

@@ -28,6 +28,10 @@ const live: ViewState = {
   failure: { code: 'LENS_TRAPPED', message: 'it trapped', block: 4 },
 }
 
+/** A registered View that is not served. */
+const other = `0x${'5'.repeat(40)}`
+const others = [{ id: other, state: 'overLimit' }]
+
 interface Answer {
   readonly status: number
   readonly json: Readonly<Record<string, unknown>>
@@ -68,7 +72,10 @@ async function openRoutes(
   })
   const server = await openHttpServer(
     { address: { host: '127.0.0.1', port: 0 }, setting: 'none' },
-    { log, routes: (routes) => viewRoutes(routes, { views, adminToken }) },
+    {
+      log,
+      routes: (routes) => viewRoutes(routes, { views, adminToken, registry: () => ({ others }) }),
+    },
   )
   t.after(() => server.close())
   return {

@@ -25,6 +25,16 @@ const views: HealthState['views'] = [
     seconds_left: 2,
   },
 ]
+const registry: HealthState['registry'] = {
+  state: 'live',
+  last_listed: '2026-01-02T03:04:05.000Z',
+  listed: 9,
+  served: 5,
+  over_limit: 1,
+  denied: 1,
+  refused: 1,
+  foreign: 1,
+}
 const readyState: HealthState = {
   ready: true,
   unready: null,
@@ -55,6 +65,7 @@ const readyState: HealthState = {
   ],
   schema: { state: 'different', differing: ['Block.uncles'] },
   views,
+  registry,
   errors: [
     { code: 'CHAIN_UNREACHABLE', message: 'No connection.' },
     { code: 'HOST_SCHEMA_UNAUTHORIZED', message: 'Refused.', remedy: 'Correct the token.' },
@@ -180,6 +191,7 @@ test('/health has the fields that probes read and those that operators need', as
     signers: readyState.signers,
     schema: { state: 'different', differing: ['Block.uncles'] },
     views,
+    registry,
     unready: null,
     error: { code: 'CHAIN_UNREACHABLE', message: 'No connection.' },
     errors: [

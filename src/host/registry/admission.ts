@@ -1,0 +1,300 @@
+/**
+ * Serves registered Views: decides which have a place, fetches, verifies and checks those that come, and ends those that
+ * have lost theirs. One at a time, whatever was registered meanwhile.
+ */
+import type { Logger } from 'pino'
+import { ServiceError } from '../../errors.ts'
+import type { ListedView, RefusedView, SentView } from '../../registry/listed-view.ts'
+import { type VerifiedView, verifyView } from '../../registry/verify-view.ts'
+import type { HostViews } from '../views/views.ts'
+import { createCatalogue } from './catalogue.ts'
+import type { Outcome, Outcomes } from './outcomes.ts'
+import { type Candidate, givePlaces } from './places.ts'
+import type { OtherView } from './registry-report.ts'
+import type { ViewChecker } from './view-checker.ts'
+import type { FilteredView } from './view-filter.ts'
+
+export interface AdmissionOptions {
+  /** Most Views that are served at once, those of this Host alone included. */
+  readonly maxViews: number
+  /** Most bytes that rows of registered Views may take. */
+  readonly maxBytes: number
+}
+
+export interface AdmissionParts {
+  readonly log: Logger
+  readonly views: Pick<HostViews, 'list' | 'register' | 'withdraw'>
+  /** See `RegistryFollower.fetch`. */
+  readonly fetch: (id: string) => Promise<SentView | RefusedView | null>
+  readonly outcomes: Outcomes
+  readonly checker: ViewChecker
+  /** How a View stands in the lists of this moment. */
+  readonly filter: (view: FilteredView) => 'allowed' | 'denied' | 'neither'
+  /** Counts what became of a View that was fetched. */
+  readonly count: (outcome: 'served' | 'foreign' | 'refused') => void
+  /** Called where the store cannot go on. */
+  readonly onFatal: (error: unknown) => void
+}
+
+export interface Admission {
+  /** Views of a page of a list; returns how many were not known. Its end is the time to decide. */
+  listed(views: readonly ListedView[]): number
+  /** A View that was registered now. */
+  sent(view: SentView): void
+  /** One of the chain's Views that cannot be read. */
+  unreadable(view: RefusedView): void
+  /** Decides again: a list, a filter or a View of this Host alone has changed, or time has passed. */
+  decide(): void
+  /** The registered Views that are not served, as of the last decision. */
+  others(): readonly OtherView[]
+  /** Resolves when nothing is under way; nothing begins any more. */
+  close(): Promise<void>
+}
+
+interface AdmissionState extends AdmissionParts {
+  readonly options: AdmissionOptions
+  readonly catalogue: ReturnType<typeof createCatalogue>
+  /** Bytes of events, which need not be fetched. */
+  readonly sentViews: Map<string, SentView>
+  /** Views of the chain that are none, by what stands where their IDs should. */
+  readonly unreadable: Map<string, RefusedView>
+  /** The names of types that a check has found, by ID: the chain may say another one. */
+  readonly types: Map<string, string>
+  others: readonly OtherView[]
+  isClosed: boolean
+}
+
+/** Bytes of events that wait at once: as large as a View each. */
+const maxSent = 8
+/** Names that are remembered because the chain says others. */
+const maxTypes = 1_000
+/** Unreadable Views that are listed. */
+const maxUnreadable = 100
+/** For how long a View that cannot be served is not tried again. */
+const retryMs = { unreachable: 60_000, refused: 3_600_000, wrong: 86_400_000 } as const
+
+export function openAdmission(options: AdmissionOptions, parts: AdmissionParts): Admission {
+  const state: AdmissionState = {
+    ...parts,
+    ...{ options, catalogue: createCatalogue((view) => classOf(state, view)) },
+    ...{
+      sentViews: new Map(),
+      unreadable: new Map(),
+      types: new Map(),
+      others: [],
+      isClosed: false,
+    },
+  }
+  let deciding: Promise<void> = Promise.resolve()
+  let isWaiting = false
+  const decide = (): void => {
+    if (isWaiting || state.isClosed) return
+    isWaiting = true
+    deciding = deciding
+      .then(() => {
+        isWaiting = false
+        return decideAll(state)
+      })
+      .catch(parts.onFatal)
+  }
+  return {
+    listed: (views) => state.catalogue.add(views),
+    sent: (view) => {
+      if (state.catalogue.add([view]) > 0 && state.sentViews.size < maxSent)
+        state.sentViews.set(view.id, view)
+      decide()
+    },
+    unreadable: (view) => {
+      if (state.unreadable.size < maxUnreadable) state.unreadable.set(view.id, view)
+    },
+    decide,
+    others: () => state.others,
+    async close() {
+      state.isClosed = true
+      await deciding
+      await parts.checker.rest()
+    },
+  }
+}
+
+/** Until each place is taken, or nobody is left: one that turns out to be refused leaves its place to the next. */
+async function decideAll(state: AdmissionState): Promise<void> {
+  try {
+    for (let isDone = false; !isDone && !state.isClosed; ) isDone = await decideOnce(state)
+    state.others = othersOf(state)
+  } finally {
+    state.sentViews.clear()
+    await state.checker.rest()
+  }
+}
+
+async function decideOnce(state: AdmissionState): Promise<boolean> {
+  const { views, options, log } = state
+  const all = views.list()
+  const hosted = all.filter(({ state: name }) => name !== 'foreign')
+  const registered = hosted.filter(({ registered_at: at }) => at !== null)
+  const places = options.maxViews - (hosted.length - registered.length)
+  const candidates = candidatesOf(state, all, registered)
+  const given = givePlaces(candidates, { places, maxBytes: options.maxBytes })
+  const kept = new Set(given.map(({ id }) => id))
+  for (const { id, address, bytes } of registered) {
+    if (kept.has(id)) continue
+    const outcome = { state: 'overLimit', reason: 'it has no place', bytes } as const
+    for (const key of [id, address]) note(state, key, outcome, retryMs.wrong)
+    log.info({ view: id, address }, 'registered View no longer served')
+    await views.withdraw(id)
+  }
+  let isDone = true
+  for (const { id } of given.filter(({ isServed }) => !isServed)) {
+    const result = state.isClosed ? 'later' : await admit(state, id)
+    if (result === 'later') return true
+    if (result === 'passed') isDone = false
+  }
+  return isDone
+}
+
+type ServedView = ReturnType<HostViews['list']>[number]
+
+function candidatesOf(
+  state: AdmissionState,
+  all: readonly ServedView[],
+  registered: readonly ServedView[],
+): Candidate[] {
+  const known = new Set(all.flatMap(({ id, address }) => [id, address]))
+  const served = registered.flatMap(
+    ({ id, address, creator: sender, type, registered_at, bytes }): Candidate[] => {
+      const standing = state.filter({ ids: [id, address], sender, name: type })
+      if (standing === 'denied') return []
+      const isAllowed = standing === 'allowed'
+      return [{ id, isAllowed, isServed: true, registeredAt: registered_at ?? 0, bytes }]
+    },
+  )
+  const others = state.catalogue.list().filter((view) => !known.has(view.id) && mayTry(state, view))
+  return [...served, ...others.map((view) => candidateOf(state, view))]
+}
+
+function mayTry({ outcomes, filter, types }: AdmissionState, view: ListedView): boolean {
+  const outcome = outcomes.of(view.id)
+  return (
+    (outcome === null || outcome.state === 'overLimit') &&
+    filter(filtered(types, view)) !== 'denied'
+  )
+}
+
+function candidateOf({ outcomes, filter, types }: AdmissionState, view: ListedView): Candidate {
+  const { id, registeredAt } = view
+  const isAllowed = filter(filtered(types, view)) === 'allowed'
+  return { id, isAllowed, isServed: false, registeredAt, bytes: outcomes.of(id)?.bytes ?? 0 }
+}
+
+function filtered(
+  types: ReadonlyMap<string, string>,
+  { id, sender, name }: ListedView,
+): FilteredView {
+  return { ids: [id], sender, name: types.get(id) ?? name }
+}
+
+/** Allowed Views are remembered longest; those that cannot be served anyway are forgotten first. */
+function classOf(state: AdmissionState, view: ListedView): number {
+  if (!mayTry(state, view)) return 2
+  return state.filter(filtered(state.types, view)) === 'allowed' ? 0 : 1
+}
+
+/** `passed` where its place is for another View, `later` where nobody can be admitted now. */
+async function admit(state: AdmissionState, id: string): Promise<'admitted' | 'passed' | 'later'> {
+  let verified: VerifiedView | null = null
+  try {
+    verified = await fetchVerified(state, id)
+    const { foreign, type, ...facts } = await state.checker.check(verified)
+    if (!isAsListed(state, id, type)) return 'passed'
+    if (foreign === null) {
+      await state.views.register(verified, facts)
+      state.count('served')
+      return 'admitted'
+    }
+    const outcome = { state: 'foreign', reason: `it reads ${foreign}` } as const
+    note(state, id, outcome, retryMs.wrong, true)
+    state.count('foreign')
+    return 'passed'
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return refuse(state, id, error, verified !== null)
+  }
+}
+
+/** Whether a View stands in the filters as it seemed to by the name that the chain said. */
+function isAsListed(state: AdmissionState, id: string, type: string): boolean {
+  const { catalogue, types, filter } = state
+  const view = catalogue.get(id)
+  if (view === undefined || view.name === type) return true
+  const before = filter(filtered(types, view))
+  types.set(id, type)
+  for (const oldest of types.keys()) if (types.size > maxTypes) types.delete(oldest)
+  return filter(filtered(types, view)) === before
+}
+
+/** Only what follows from bytes that are certainly the View's is remembered for long. */
+function refuse(
+  state: AdmissionState,
+  id: string,
+  { code, message }: ServiceError,
+  isVerified: boolean,
+): 'passed' | 'later' {
+  // The Host has become full meanwhile, which the next decision sees.
+  if (code === 'HOST_VIEWS_FULL') return 'later'
+  state.log.debug({ view: id, code, reason: message }, 'registered View not served')
+  const isKept = isVerified && code !== 'SERVICE_THREAD_DIED'
+  const isMismatch = code === 'REGISTRY_VIEW_MISMATCH' || code === 'SERVICE_THREAD_DIED'
+  const forSome = isMismatch ? retryMs.refused : retryMs.unreachable
+  const outcome = { state: 'refused', reason: `${code}: ${message}` } as const
+  note(state, id, outcome, isKept ? retryMs.wrong : forSome, isKept)
+  state.count('refused')
+  return isKept || isMismatch ? 'passed' : 'later'
+}
+
+/** @throws ServiceError where it cannot be fetched, or is not what it says. */
+async function fetchVerified(
+  { fetch, sentViews }: AdmissionState,
+  id: string,
+): Promise<VerifiedView> {
+  const found = sentViews.get(id) ?? (await fetch(id))
+  sentViews.delete(id)
+  if (found === null || 'reason' in found) {
+    const why = found === null ? 'the chain lists it and does not have it' : found.reason
+    throw new ServiceError('REGISTRY_VIEW_MISMATCH', `View ${id} is not what it says: ${why}`)
+  }
+  return verifyView(found)
+}
+
+function note(
+  { outcomes }: AdmissionState,
+  id: string,
+  outcome: Pick<Outcome, 'state' | 'reason'> & { readonly bytes?: number },
+  forMs: number,
+  isKept = false,
+): void {
+  outcomes.note(id, { bytes: 0, ...outcome, untilMs: Date.now() + forMs }, isKept)
+}
+
+/** Those that are shown; there may be more that nobody remembers. */
+const maxOthers = 1_000
+
+function othersOf(state: AdmissionState): OtherView[] {
+  const served = new Set(state.views.list().flatMap(({ id, address }) => [id, address]))
+  const unreadable = [...state.unreadable.values()].map(
+    ({ id, reason }): OtherView => ({
+      ...{ id, type: null, creator: null, registered_at: null },
+      ...{ state: 'refused', reason },
+    }),
+  )
+  const others = state.catalogue.list().filter(({ id }) => !served.has(id))
+  return [...unreadable, ...others.map((view) => toOther(state, view))].slice(0, maxOthers)
+}
+
+function toOther({ outcomes, filter, types }: AdmissionState, view: ListedView): OtherView {
+  const { id, name, sender: creator, registeredAt: registered_at } = view
+  const shown = { id, type: types.get(id) ?? name, creator, registered_at }
+  if (filter(filtered(types, view)) === 'denied') return { ...shown, state: 'denied', reason: null }
+  const { state = 'overLimit', reason = null } = outcomes.of(id) ?? {}
+  return { ...shown, state, reason }
+}

@@ -1,0 +1,40 @@
+/** The thread that checks registered Views: hashing and reading modules of 10 MiB takes a second, of anybody's choice. */
+import { createViewCheck } from '../../compute/view-check.ts'
+import { serveThread } from '../../service/threads/serve-thread.ts'
+import { type Registration, readRegistration, type ViewFacts } from '../../views/registration.ts'
+import { decodeView } from '../../views/wire.ts'
+
+/** What the thread is started with. */
+export interface CheckData {
+  /** As in `Ethereum__Mainnet`. */
+  readonly network: string
+}
+
+/** What a View turned out to be. */
+export interface CheckedView extends ViewFacts {
+  /** The collection of another chain that it reads; null for a View of this one. */
+  readonly foreign: string | null
+  /** The name of its type, whatever the chain calls it. */
+  readonly type: string
+}
+
+export type CheckRequests = {
+  /** Fails with what is wrong about the View. */
+  readonly check: (registration: Registration) => CheckedView
+}
+
+await serveThread<CheckRequests, Record<string, never>, CheckData>(async ({ data }) => {
+  const check = createViewCheck(data.network)
+  return {
+    requests: {
+      check: (registration) => {
+        const source = decodeView(registration.wire)
+        const view = readRegistration(registration, source, data.network)
+        check(view, source)
+        const { id, address, lenses, foreign, rowType } = view
+        return { id, address, lenses, foreign, type: rowType.name }
+      },
+    },
+    close: async () => undefined,
+  }
+})

@@ -1,0 +1,185 @@
+/**
+ * The registry chain as a Host sees it: follows it where it is set, and serves those of its Views that have a place. What
+ * was served before is served whether or not the chain can be reached.
+ */
+import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
+import { followRegistry, type RegistryFollower } from '../../registry/follow.ts'
+import { createRegistryMetrics } from '../../registry/metrics.ts'
+import type { FailureReport, RegistryStateName } from '../../service/contract.ts'
+import { toFailureReport } from '../../service/health/health-report.ts'
+import { type LineFile, openLineFile } from '../../service/settings/line-file.ts'
+import type { StoreReader } from '../../store/store.ts'
+import type { Writer } from '../apply/writer.ts'
+import type { HostViews } from '../views/views.ts'
+import { type Admission, openAdmission } from './admission.ts'
+import { createHostRegistryMetrics } from './metrics.ts'
+import { openOutcomes } from './outcomes.ts'
+import type { RegistryReport } from './registry-report.ts'
+import { createViewChecker } from './view-checker.ts'
+import { createViewFilter, type FilteredView, viewFilterEntry } from './view-filter.ts'
+
+interface HostRegistryOptions {
+  /** As in `Ethereum__Mainnet`. */
+  readonly network: string
+  readonly maxViews: number
+  /** Null where only Views that are posted here are served. */
+  readonly registryLcdUrl: string | null
+  readonly registryRpcUrl: string | null
+  readonly registryAllow: readonly string[]
+  readonly registryAllowFile: string | null
+  readonly registryDeny: readonly string[]
+  readonly registryDenyFile: string | null
+  readonly registryMaxMb: number
+}
+
+interface HostRegistryParts {
+  readonly log: Logger
+  readonly registry: Registry
+  readonly reader: StoreReader
+  readonly writer: Pick<Writer, 'putRecord'>
+  readonly views: HostViews
+  /** Called where the store cannot go on. */
+  readonly onFatal: (error: unknown) => void
+}
+
+export interface HostRegistry {
+  /** Null without a registry chain. */
+  report(): RegistryReport | null
+  /** What keeps it from the chain, as `/health` shows it. */
+  failures(): readonly FailureReport[]
+  close(): Promise<void>
+}
+
+/** How often is decided again because time has passed: disks fill, and what failed is tried again. */
+const decideIntervalMs = 10_000
+
+/** Begins at once. */
+export async function openHostRegistry(
+  options: HostRegistryOptions,
+  { log, registry, reader, writer, views, onFatal }: HostRegistryParts,
+): Promise<HostRegistry> {
+  const { network, maxViews, registryMaxMb } = options
+  const filters = await openFilters(options, { log, onChange: () => admission.decide() })
+  let follower: RegistryFollower | null = null
+  const state = (): ReturnType<RegistryFollower['state']> | null => follower?.state() ?? null
+  const admission = openAdmission(
+    { maxViews, maxBytes: registryMaxMb * 1e6 },
+    {
+      log,
+      views,
+      fetch: async (id) => (await follower?.fetch(id)) ?? null,
+      outcomes: openOutcomes({ reader, writer, onFatal }),
+      checker: createViewChecker({ network }),
+      filter: filters.standing,
+      count: createHostRegistryMetrics(registry, { following: state, report: () => report() }),
+      onFatal,
+    },
+  )
+  const report = (): RegistryReport | null => toReport(follower, admission, views)
+  follower = follow(options, { log, registry, admission })
+  views.onLocal(admission.decide)
+  admission.decide()
+  const timer = setInterval(admission.decide, decideIntervalMs)
+  timer.unref()
+  return {
+    report,
+    failures: () => {
+      const { listFailure = null, streamFailure = null } = state() ?? {}
+      return [listFailure, streamFailure].filter((each) => each !== null).map(toFailureReport)
+    },
+    async close() {
+      clearInterval(timer)
+      filters.close()
+      await Promise.all([follower?.close(), admission.close()])
+    },
+  }
+}
+
+function follow(
+  { registryLcdUrl: lcdUrl, registryRpcUrl: rpcUrl }: HostRegistryOptions,
+  {
+    log,
+    registry,
+    admission,
+  }: Pick<HostRegistryParts, 'log' | 'registry'> & { readonly admission: Admission },
+): RegistryFollower | null {
+  const metrics = createRegistryMetrics(registry)
+  if (lcdUrl === null) return null
+  return followRegistry(
+    { lcdUrl, rpcUrl },
+    {
+      log,
+      metrics,
+      onListed: admission.listed,
+      onListEnd: admission.decide,
+      onSent: admission.sent,
+      onRefused: admission.unreadable,
+    },
+  )
+}
+
+interface Filters {
+  /** How a View stands in the lists of this moment. */
+  standing(view: FilteredView): 'allowed' | 'denied' | 'neither'
+  close(): void
+}
+
+/** The lists of the settings with those of their files. */
+async function openFilters(
+  options: HostRegistryOptions,
+  { log, onChange }: { readonly log: Logger; readonly onChange: () => void },
+): Promise<Filters> {
+  const open = async (path: string | null, setting: string): Promise<LineFile<string> | null> =>
+    path === null
+      ? null
+      : await openLineFile({ path, setting, kind: viewFilterEntry }, { log, onChange: changed })
+  const changed = (): void => {
+    standing = read()
+    onChange()
+  }
+  const allow = await open(options.registryAllowFile, 'REGISTRY_ALLOW_FILE')
+  const deny = await open(options.registryDenyFile, 'REGISTRY_DENY_FILE')
+  const read = (): ReturnType<typeof createViewFilter> =>
+    createViewFilter({
+      allow: [...options.registryAllow, ...(allow?.values() ?? [])],
+      deny: [...options.registryDeny, ...(deny?.values() ?? [])],
+    })
+  let standing = read()
+  return {
+    standing: (view) => standing(view),
+    close: () => {
+      allow?.close()
+      deny?.close()
+    },
+  }
+}
+
+function toReport(
+  follower: RegistryFollower | null,
+  admission: Admission,
+  views: HostViews,
+): RegistryReport | null {
+  if (follower === null) return null
+  const { listedAtMs, listed } = follower.state()
+  const others = admission.others()
+  const count = (name: string): number => others.filter(({ state }) => state === name).length
+  return {
+    state: stateName(follower),
+    last_listed: listedAtMs === null ? null : new Date(listedAtMs).toISOString(),
+    listed,
+    served: views.list().filter(({ registered_at }) => registered_at !== null).length,
+    over_limit: count('overLimit'),
+    denied: count('denied'),
+    refused: count('refused'),
+    foreign: count('foreign'),
+    others,
+  }
+}
+
+function stateName(follower: RegistryFollower): RegistryStateName {
+  const { stream, listedAtMs, listFailure } = follower.state()
+  if (listFailure !== null) return 'away'
+  if (listedAtMs === null) return 'connecting'
+  return stream === 'live' ? 'live' : 'polling'
+}

@@ -1,0 +1,72 @@
+/**
+ * What became of registered Views that are not served, so that none is fetched and checked over and over: kept over
+ * restarts where it follows from the bytes of a View, forgotten after a while, since another version may think otherwise.
+ */
+import type { StoreReader } from '../../store/store.ts'
+import type { Writer } from '../apply/writer.ts'
+
+/** Why a View is not served. */
+export interface Outcome {
+  /** `refused` for good or for now, `foreign` for one of another chain, `overLimit` for one that lost its place. */
+  readonly state: 'refused' | 'foreign' | 'overLimit'
+  /** What is wrong with it, with the code of the error. */
+  readonly reason: string
+  /** What its rows took when it lost its place; 0 otherwise. */
+  readonly bytes: number
+  /** When it is tried again. */
+  readonly untilMs: number
+}
+
+export interface Outcomes {
+  /** What holds now; null for a View that may be tried. */
+  of(id: string): Outcome | null
+  /** `isKept` also over a restart. */
+  note(id: string, outcome: Outcome, isKept: boolean): void
+}
+
+interface OutcomeParts {
+  readonly reader: StoreReader
+  readonly writer: Pick<Writer, 'putRecord'>
+  readonly onFatal: (error: unknown) => void
+}
+
+const recordName = 'registry/outcomes'
+/** Outcomes that are remembered, and of those the ones that are kept. */
+const most = { known: 10_000, kept: 1_000 }
+
+/** Reads what was kept. */
+export function openOutcomes(
+  { reader, writer, onFatal }: OutcomeParts,
+  nowMs: () => number = Date.now,
+): Outcomes {
+  const kept = readOutcomes(reader)
+  const known = new Map(kept)
+  return {
+    of: (id) => {
+      const outcome = known.get(id)
+      return outcome !== undefined && outcome.untilMs > nowMs() ? outcome : null
+    },
+    note: (id, outcome, isKept) => {
+      remember(known, id, outcome, most.known)
+      if (!isKept) return
+      remember(kept, id, outcome, most.kept)
+      const bytes = new Uint8Array(Buffer.from(JSON.stringify([...kept])))
+      writer.putRecord(recordName, bytes).catch(onFatal)
+    },
+  }
+}
+
+/** The oldest is forgotten where there are too many. */
+function remember(map: Map<string, Outcome>, id: string, outcome: Outcome, limit: number): void {
+  map.delete(id)
+  map.set(id, outcome)
+  for (const oldest of map.keys()) {
+    if (map.size <= limit) return
+    map.delete(oldest)
+  }
+}
+
+function readOutcomes(reader: StoreReader): Map<string, Outcome> {
+  const bytes = reader.read((snapshot) => snapshot.record(recordName))
+  return new Map(bytes === undefined ? [] : JSON.parse(bytes.toString()))
+}

@@ -1,0 +1,46 @@
+/** Lists of registered Views by what is known of them before their bytes are: an ID, a creator or the name of the type. */
+import { kind, type SettingKind, scalarText } from '../../service/settings/setting-kinds.ts'
+import { parseViewID } from '../../views/view-id.ts'
+
+/** All Views; in a list of what is denied, all that are not allowed. */
+const everything = '*'
+
+/** An entry of such a list: an ID in the form of the registry chain, an address in lower case, a name, or `*`. */
+export const viewFilterEntry: SettingKind<string> = kind(
+  'the ID of a View (0x and 40 or 64 digits), the address of a creator, the name of a type, or *',
+  (value) => {
+    const text = scalarText(value)
+    if (text === undefined) return undefined
+    const { id, address } = parseViewID(text) ?? {}
+    if (id !== undefined || address !== undefined) return id ?? address?.toLowerCase()
+    return text === everything || /^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(text) ? text : undefined
+  },
+)
+
+/** A View as far as lists need it. */
+export interface FilteredView {
+  /** All IDs that are known of it. */
+  readonly ids: readonly string[]
+  readonly sender: string
+  readonly name: string
+}
+
+export interface ViewFilters {
+  readonly allow: readonly string[]
+  readonly deny: readonly string[]
+}
+
+/** How a View stands in both lists: who is denied by name stays so, also where its creator is allowed. */
+export function createViewFilter({
+  allow,
+  deny,
+}: ViewFilters): (view: FilteredView) => 'allowed' | 'denied' | 'neither' {
+  const allowed = new Set(allow)
+  const denied = new Set(deny)
+  return (view) => {
+    const names = [...view.ids.map((id) => id.toLowerCase()), view.sender, view.name]
+    if (names.some((name) => denied.has(name))) return 'denied'
+    if (names.some((name) => allowed.has(name)) || allowed.has(everything)) return 'allowed'
+    return denied.has(everything) ? 'denied' : 'neither'
+  }
+}

@@ -1,0 +1,238 @@
+/** Registered Views on a whole Host, with the development registry in the place of the registry chain. */
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import {
+  type DevelopmentRegistry,
+  openDevelopmentRegistry,
+} from '../../../src/devnet/registry/development-registry.ts'
+import type { View } from '../../../src/views/view.ts'
+import { viewIDs } from '../../../src/views/view-id.ts'
+import { encodeView } from '../../../src/views/wire.ts'
+import { openHostInProcess } from '../../support/host-in-process.ts'
+import { until } from '../../support/p2p-room.ts'
+
+const token = 'admin'
+const author = `0x${'11'.repeat(20)}`
+const stranger = `0x${'66'.repeat(20)}`
+
+function wireOf(name: string, view: Partial<View> = {}): Uint8Array {
+  const sdl = `type ${name} { address: String }`
+  return encodeView({ query: 'Log { address }', sdl, lenses: [], ...view })
+}
+
+async function register(
+  registry: DevelopmentRegistry,
+  names: readonly string[],
+  sender = author,
+): Promise<string[]> {
+  const addresses: string[] = []
+  for (const name of names) addresses.push(await registry.register(sender, wireOf(name)))
+  await registry.settle({ registered: addresses })
+  return addresses
+}
+
+async function folder(t: TestContext): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'viewmesh-registered-'))
+  t.after(() => rm(path, { recursive: true, force: true }))
+  return path
+}
+
+interface Listed {
+  readonly views: readonly { id: string; address: string; name: string; registered_at: number }[]
+  readonly registry: {
+    state: string
+    listed: number
+    others: { id: string; state: string; reason: string | null }[]
+  } | null
+}
+
+/** A Host that follows this registry. */
+async function openHost(
+  t: TestContext,
+  home: string,
+  registry: Pick<DevelopmentRegistry, 'lcdUrl' | 'cometUrl'>,
+  env: Readonly<Record<string, string>> = {},
+) {
+  const host = await openHostInProcess(t, home, {
+    REGISTRY_LCD_URL: registry.lcdUrl,
+    REGISTRY_RPC_URL: registry.cometUrl,
+    HOST_ADMIN_TOKEN: token,
+    ...env,
+  })
+  const { apiPort } = await host.opened
+  const url = `http://127.0.0.1:${apiPort}/api/v0/views`
+  const headers = { authorization: `Bearer ${token}` }
+  const list = async (): Promise<Listed> => (await (await fetch(url)).json()) as Listed
+  return {
+    ...host,
+    list,
+    names: async () => (await list()).views.map(({ name }) => name).toSorted(),
+    remove: async (id: string) => await fetch(`${url}/${id}`, { method: 'DELETE', headers }),
+    post: async (name: string) =>
+      await fetch(url, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify({ query: 'Log { address }', sdl: `type ${name} { address: String }` }),
+      }),
+    find: async (id: string) => await (await fetch(`${url}/${id}`)).json(),
+    serves: (...names: string[]) =>
+      until(async () => {
+        const found = (await list()).views.map(({ name }) => name).toSorted()
+        return found.join() === names.toSorted().join()
+      }),
+  }
+}
+
+async function development(t: TestContext): Promise<DevelopmentRegistry> {
+  const registry = await openDevelopmentRegistry()
+  t.after(() => registry.close())
+  return registry
+}
+
+test('registered Views are served from the start, and later ones without a restart', async (t) => {
+  const registry = await development(t)
+  const [before = ''] = await register(registry, ['Before'])
+  const host = await openHost(t, await folder(t), registry)
+  await host.serves('Before')
+  await until(async () => (await host.list()).registry?.state === 'live')
+  const [later = ''] = await register(registry, ['Later'])
+  await host.serves('Before', 'Later')
+  const { views } = await host.list()
+  assert.deepEqual(
+    views.map(({ address, registered_at }) => [address, registered_at]),
+    [
+      [before, 2],
+      [later, 4],
+    ],
+  )
+  const { report } = await host.health()
+  assert.deepEqual(report.registry, {
+    state: 'live',
+    last_listed: report.registry?.last_listed,
+    listed: report.registry?.listed,
+    ...{ served: 2, over_limit: 0, denied: 0, refused: 0, foreign: 0 },
+  })
+})
+
+test('a registered View cannot be deleted, but denied, without a restart', async (t) => {
+  const registry = await development(t)
+  const [address = ''] = await register(registry, ['Permanent'])
+  const home = await folder(t)
+  const deny = join(home, 'deny')
+  await writeFile(deny, '# nobody\n')
+  const host = await openHost(t, home, registry, { REGISTRY_DENY_FILE: deny })
+  await host.serves('Permanent')
+  const refused = await host.remove(address)
+  assert.equal(refused.status, 409)
+  const body = (await refused.json()) as { code: string; remedy: string }
+  assert.equal(body.code, 'HOST_VIEW_REGISTERED')
+  assert.match(body.remedy, /REGISTRY_DENY/)
+  await writeFile(deny, `${address}\n`)
+  await host.serves()
+  await until(async () => (await host.list()).registry?.others.length === 1)
+  assert.deepEqual(await host.find(address), {
+    id: address,
+    type: 'Permanent',
+    creator: author,
+    registered_at: 2,
+    state: 'denied',
+    reason: null,
+  })
+})
+
+test('local Views come first, then allowed ones, then the lowest heights; others are listed', async (t) => {
+  const registry = await development(t)
+  const [, second = ''] = await register(registry, ['First', 'Second', 'Third'])
+  await register(registry, ['Allowed'], stranger)
+  const host = await openHost(t, await folder(t), registry, {
+    MAX_VIEWS: '2',
+    REGISTRY_ALLOW: stranger,
+  })
+  await host.serves('Allowed', 'First')
+  await until(async () => (await host.list()).registry?.others.length === 2)
+  assert.equal(((await host.find(second)) as { state: string }).state, 'overLimit')
+  assert.equal((await host.post('Mine')).status, 201)
+  await host.serves('Allowed', 'Mine')
+  assert.equal((await host.post('Mine2')).status, 201)
+  await host.serves('Mine', 'Mine2')
+  assert.equal((await host.post('Mine3')).status, 409)
+})
+
+test('what was served is served while the chain is away, and what came meanwhile afterwards', async (t) => {
+  let registry = await openDevelopmentRegistry()
+  const ports = {
+    lcdPort: Number(new URL(registry.lcdUrl).port),
+    cometPort: Number(new URL(registry.cometUrl).port),
+  }
+  await register(registry, ['Known'])
+  const home = await folder(t)
+  const first = await openHost(t, home, registry)
+  await first.serves('Known')
+  await first.close()
+  await registry.close()
+  const host = await openHost(t, home, registry)
+  assert.deepEqual(await host.names(), ['Known'])
+  await until(async () => (await host.health()).report.registry?.state === 'away')
+  const { report, status } = await host.health()
+  assert.equal(status, 200)
+  assert.ok(report.errors.some(({ code }) => code === 'REGISTRY_UNREACHABLE'))
+  registry = await openDevelopmentRegistry(ports)
+  t.after(() => registry.close())
+  await register(registry, ['A', 'B', 'C'], stranger)
+  await host.serves('Known', 'A', 'B', 'C')
+})
+
+test('what does not fit is refused with its reason, and keeps no place from others', async (t) => {
+  const registry = await development(t)
+  const planted = (address: string, wire: Uint8Array, name = 'Planted') =>
+    registry.plant({ address, creator: author, name, height: 1, wire })
+  planted(`0x${'1'.repeat(40)}`, wireOf('Planted'))
+  planted(`0x${'2'.repeat(40)}`, new Uint8Array([1, 2, 3]))
+  planted('nonsense', wireOf('Planted'))
+  const broken = await registry.register(author, wireOf('Broken', { sdl: 'type Broken {' }))
+  const foreign = await registry.register(
+    author,
+    wireOf('Foreign', { query: 'Arbitrum__One__Log { address }' }),
+  )
+  const unknown = await registry.register(author, wireOf('Unknown', { query: 'Log { nothing }' }))
+  await registry.settle({ registered: [broken, foreign, unknown] })
+  await register(registry, ['Good'], stranger)
+  const host = await openHost(t, await folder(t), registry, { MAX_VIEWS: '1' })
+  await host.serves('Good')
+  await until(async () => (await host.list()).registry?.others.length === 6)
+  const reasons = (await host.list()).registry?.others
+    .map(({ state, reason }) => `${state} ${reason?.replace(/:.*/s, '')}`)
+    .toSorted()
+  assert.deepEqual(reasons, [
+    'foreign it reads Arbitrum__One__Log',
+    'refused REGISTRY_VIEW_MISMATCH',
+    'refused REGISTRY_VIEW_MISMATCH',
+    'refused VIEWS_QUERY_INVALID',
+    'refused VIEWS_SDL_INVALID',
+    'refused its ID is none',
+  ])
+})
+
+test('a View that the chain calls by another name than its own stands in the lists by its own', async (t) => {
+  const registry = await development(t)
+  const plant = async (name: string, alias: string, height: number): Promise<void> => {
+    const wire = wireOf(name)
+    const { address } = viewIDs(author, wire)
+    registry.plant({ address, creator: author, name: alias, height, wire })
+  }
+  await plant('Denied', 'Harmless', 1)
+  await plant('Ordinary', 'Allowed', 3)
+  await plant('Plain', 'Plain', 2)
+  const host = await openHost(t, await folder(t), registry, {
+    REGISTRY_DENY: 'Denied',
+    REGISTRY_ALLOW: 'Allowed',
+    MAX_VIEWS: '1',
+  })
+  await host.serves('Plain')
+  await until(async () => (await host.list()).registry?.others.length === 2)
+  const others = (await host.list()).registry?.others.map(({ state }) => state)
+  assert.deepEqual(others?.toSorted(), ['denied', 'overLimit'])
+})
