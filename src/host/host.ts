@@ -103,17 +103,10 @@ export async function openHost(
   status.report({ trust })
   const forkAlarm = createForkAlarm(trust)
   const graphql = openHostGraphql({ settings, network }, shared)
-  const views = running.own(
-    'views',
-    openHostViews({ ...settings, network, environment }, { ...shared, graphql }),
+  const api = await openServedViews(
+    { settings, network, environment },
+    { ...shared, graphql, running, status },
   )
-  const hostRegistry = running.own(
-    'registry',
-    await openHostRegistry({ ...settings, network }, { ...shared, views }),
-  )
-  status.report({ views, registry: hostRegistry })
-  const apiParts = { ...shared, graphql, views, hostRegistry }
-  const api = running.own('api', await openHostApi(settings, apiParts))
   const reports = {
     metrics: hostMetrics,
     notify: graphql.notify,
@@ -141,6 +134,29 @@ export async function openHost(
     playgroundPort: api.playgroundPort,
     p2p: mesh.p2p,
   }
+}
+
+/** The Views, posted and registered, and the API that serves them. */
+async function openServedViews(
+  {
+    settings,
+    network,
+    environment,
+  }: Pick<HostParts, 'environment'> & {
+    readonly settings: HostSettings
+    readonly network: string
+  },
+  parts: Parameters<typeof openHostViews>[1] &
+    Pick<Parameters<typeof openHostApi>[1], 'graphql'> &
+    Pick<HostParts, 'running'> & { readonly writer: Writer; readonly status: HostStatusReporter },
+): ReturnType<typeof openHostApi> {
+  const { running, status } = parts
+  const options = { ...settings, network, environment }
+  const views = running.own('views', openHostViews(options, parts))
+  const registryParts = { ...parts, views }
+  const hostRegistry = running.own('registry', await openHostRegistry(options, registryParts))
+  status.report({ views, registry: hostRegistry })
+  return running.own('api', await openHostApi(settings, { ...registryParts, hostRegistry }))
 }
 
 function openHealth(

@@ -8,20 +8,20 @@ import type { ListedView, RefusedView, SentView } from '../../registry/listed-vi
 import { type VerifiedView, verifyView } from '../../registry/verify-view.ts'
 import type { HostViews } from '../views/views.ts'
 import { createCatalogue } from './catalogue.ts'
-import type { Outcome, Outcomes } from './outcomes.ts'
+import type { NotServed, Outcomes } from './outcomes.ts'
 import { type Candidate, givePlaces } from './places.ts'
 import type { OtherView } from './registry-report.ts'
 import type { ViewChecker } from './view-checker.ts'
 import type { FilteredView } from './view-filter.ts'
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   /** Most Views that are served at once, those of this Host alone included. */
   readonly maxViews: number
   /** Most bytes that rows of registered Views may take. */
   readonly maxBytes: number
 }
 
-export interface AdmissionParts {
+interface AdmissionParts {
   readonly log: Logger
   readonly views: Pick<HostViews, 'list' | 'register' | 'withdraw'>
   /** See `RegistryFollower.fetch`. */
@@ -269,7 +269,7 @@ async function fetchVerified(
 function note(
   { outcomes }: AdmissionState,
   id: string,
-  outcome: Pick<Outcome, 'state' | 'reason'> & { readonly bytes?: number },
+  outcome: Pick<NotServed, 'state' | 'reason'> & { readonly bytes?: number },
   forMs: number,
   isKept = false,
 ): void {

@@ -1,7 +1,7 @@
 /** The registered Views that a Host knows of, of which it keeps no bytes; bounded, whatever the chain lists. */
 import type { ListedView } from '../../registry/listed-view.ts'
 
-export interface Catalogue {
+interface Catalogue {
   /** Returns how many of these were not known. A listed height replaces one that an event told of. */
   add(views: readonly ListedView[]): number
   get(id: string): ListedView | undefined

@@ -6,7 +6,7 @@ import type { StoreReader } from '../../store/store.ts'
 import type { Writer } from '../apply/writer.ts'
 
 /** Why a View is not served. */
-export interface Outcome {
+export interface NotServed {
   /** `refused` for good or for now, `foreign` for one of another chain, `overLimit` for one that lost its place. */
   readonly state: 'refused' | 'foreign' | 'overLimit'
   /** What is wrong with it, with the code of the error. */
@@ -19,9 +19,9 @@ export interface Outcome {
 
 export interface Outcomes {
   /** What holds now; null for a View that may be tried. */
-  of(id: string): Outcome | null
+  of(id: string): NotServed | null
   /** `isKept` also over a restart. */
-  note(id: string, outcome: Outcome, isKept: boolean): void
+  note(id: string, outcome: NotServed, isKept: boolean): void
 }
 
 interface OutcomeParts {
@@ -57,7 +57,12 @@ export function openOutcomes(
 }
 
 /** The oldest is forgotten where there are too many. */
-function remember(map: Map<string, Outcome>, id: string, outcome: Outcome, limit: number): void {
+function remember(
+  map: Map<string, NotServed>,
+  id: string,
+  outcome: NotServed,
+  limit: number,
+): void {
   map.delete(id)
   map.set(id, outcome)
   for (const oldest of map.keys()) {
@@ -66,7 +71,7 @@ function remember(map: Map<string, Outcome>, id: string, outcome: Outcome, limit
   }
 }
 
-function readOutcomes(reader: StoreReader): Map<string, Outcome> {
+function readOutcomes(reader: StoreReader): Map<string, NotServed> {
   const bytes = reader.read((snapshot) => snapshot.record(recordName))
   return new Map(bytes === undefined ? [] : JSON.parse(bytes.toString()))
 }

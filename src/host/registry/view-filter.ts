@@ -25,7 +25,7 @@ export interface FilteredView {
   readonly name: string
 }
 
-export interface ViewFilters {
+interface ViewFilters {
   readonly allow: readonly string[]
   readonly deny: readonly string[]
 }

@@ -13,28 +13,9 @@ import {
 } from '../../../src/service/health/health-report.ts'
 import { openMetrics } from '../../../src/service/metrics.ts'
 import { captureLog } from '../../support/captured-log.ts'
+import { registry, views } from './support/example-views.ts'
 
 const peer = { id: '12D3KooWPeer', addresses: ['/ip4/10.0.0.2/tcp/9171'] }
-const views: HealthState['views'] = [
-  {
-    id: `0x${'77'.repeat(32)}`,
-    name: 'Transfers',
-    state: 'backfilling',
-    blocks_left: 240,
-    blocks_per_second: 120,
-    seconds_left: 2,
-  },
-]
-const registry: HealthState['registry'] = {
-  state: 'live',
-  last_listed: '2026-01-02T03:04:05.000Z',
-  listed: 9,
-  served: 5,
-  over_limit: 1,
-  denied: 1,
-  refused: 1,
-  foreign: 1,
-}
 const readyState: HealthState = {
   ready: true,
   unready: null,
