@@ -14,6 +14,8 @@ import { encodeView } from '../../../src/views/wire.ts'
 import { openHostInProcess } from '../../support/host-in-process.ts'
 import { until } from '../../support/p2p-room.ts'
 
+/** Views are acknowledged where a test says so. */
+const byHand = { acknowledgeMs: null }
 const token = 'admin'
 const author = `0x${'11'.repeat(20)}`
 const stranger = `0x${'66'.repeat(20)}`
@@ -77,7 +79,8 @@ async function openHost(
         headers: { ...headers, 'content-type': 'application/json' },
         body: JSON.stringify({ query: 'Log { address }', sdl: `type ${name} { address: String }` }),
       }),
-    find: async (id: string) => await (await fetch(`${url}/${id}`)).json(),
+    find: async (id: string) =>
+      (await (await fetch(`${url}/${id}`)).json()) as Record<string, unknown>,
     serves: (...names: string[]) =>
       until(async () => {
         const found = (await list()).views.map(({ name }) => name).toSorted()
@@ -87,7 +90,7 @@ async function openHost(
 }
 
 async function development(t: TestContext): Promise<DevelopmentRegistry> {
-  const registry = await openDevelopmentRegistry()
+  const registry = await openDevelopmentRegistry(byHand)
   t.after(() => registry.close())
   return registry
 }
@@ -102,12 +105,11 @@ test('registered Views are served from the start, and later ones without a resta
   await host.serves('Before', 'Later')
   const { views } = await host.list()
   assert.deepEqual(
-    views.map(({ address, registered_at }) => [address, registered_at]),
-    [
-      [before, 2],
-      [later, 4],
-    ],
+    views.map(({ address }) => address),
+    [before, later],
   )
+  const [first = 0, second = 0] = views.map(({ registered_at: height }) => height)
+  assert.ok(0 < first && first < second)
   const { report } = await host.health()
   assert.deepEqual(report.registry, {
     state: 'live',
@@ -133,14 +135,10 @@ test('a registered View cannot be deleted, but denied, without a restart', async
   await writeFile(deny, `${address}\n`)
   await host.serves()
   await until(async () => (await host.list()).registry?.others.length === 1)
-  assert.deepEqual(await host.find(address), {
-    id: address,
-    type: 'Permanent',
-    creator: author,
-    registered_at: 2,
-    state: 'denied',
-    reason: null,
-  })
+  const { registered_at: height, ...other } = await host.find(address)
+  const shown = { id: address, type: 'Permanent', creator: author, state: 'denied', reason: null }
+  assert.deepEqual(other, shown)
+  assert.ok(Number(height) > 0)
 })
 
 test('local Views come first, then allowed ones, then the lowest heights; others are listed', async (t) => {
@@ -153,7 +151,7 @@ test('local Views come first, then allowed ones, then the lowest heights; others
   })
   await host.serves('Allowed', 'First')
   await until(async () => (await host.list()).registry?.others.length === 2)
-  assert.equal(((await host.find(second)) as { state: string }).state, 'overLimit')
+  assert.equal((await host.find(second))['state'], 'overLimit')
   assert.equal((await host.post('Mine')).status, 201)
   await host.serves('Allowed', 'Mine')
   assert.equal((await host.post('Mine2')).status, 201)
@@ -162,7 +160,7 @@ test('local Views come first, then allowed ones, then the lowest heights; others
 })
 
 test('what was served is served while the chain is away, and what came meanwhile afterwards', async (t) => {
-  let registry = await openDevelopmentRegistry()
+  let registry = await openDevelopmentRegistry(byHand)
   const ports = {
     lcdPort: Number(new URL(registry.lcdUrl).port),
     cometPort: Number(new URL(registry.cometUrl).port),
@@ -179,7 +177,7 @@ test('what was served is served while the chain is away, and what came meanwhile
   const { report, status } = await host.health()
   assert.equal(status, 200)
   assert.ok(report.errors.some(({ code }) => code === 'REGISTRY_UNREACHABLE'))
-  registry = await openDevelopmentRegistry(ports)
+  registry = await openDevelopmentRegistry({ ...byHand, ...ports })
   t.after(() => registry.close())
   await register(registry, ['A', 'B', 'C'], stranger)
   await host.serves('Known', 'A', 'B', 'C')
@@ -189,9 +187,9 @@ test('what does not fit is refused with its reason, and keeps no place from othe
   const registry = await development(t)
   const planted = (address: string, wire: Uint8Array, name = 'Planted') =>
     registry.plant({ address, creator: author, name, height: 1, wire })
-  planted(`0x${'1'.repeat(40)}`, wireOf('Planted'))
-  planted(`0x${'2'.repeat(40)}`, new Uint8Array([1, 2, 3]))
-  planted('nonsense', wireOf('Planted'))
+  await planted(`0x${'1'.repeat(40)}`, wireOf('Planted'))
+  await planted(`0x${'2'.repeat(40)}`, new Uint8Array([1, 2, 3]))
+  await planted(`0x${'3'.repeat(40)}`, wireOf('Planted'), 'no name')
   const broken = await registry.register(author, wireOf('Broken', { sdl: 'type Broken {' }))
   const foreign = await registry.register(
     author,
@@ -212,7 +210,7 @@ test('what does not fit is refused with its reason, and keeps no place from othe
     'refused REGISTRY_VIEW_MISMATCH',
     'refused VIEWS_QUERY_INVALID',
     'refused VIEWS_SDL_INVALID',
-    'refused its ID is none',
+    'refused its name is none of a type',
   ])
 })
 
@@ -221,7 +219,7 @@ test('a View that the chain calls by another name than its own stands in the lis
   const plant = async (name: string, alias: string, height: number): Promise<void> => {
     const wire = wireOf(name)
     const { address } = viewIDs(author, wire)
-    registry.plant({ address, creator: author, name: alias, height, wire })
+    await registry.plant({ address, creator: author, name: alias, height, wire })
   }
   await plant('Denied', 'Harmless', 1)
   await plant('Ordinary', 'Allowed', 3)
