@@ -272,3 +272,24 @@ test('a problem in the configuration ends it with code 1 and one message', async
   assert.match(stdout, /2 problems.*DB_KEYRING_SECRET.*required.*NODE_RPC_URL.*localhost:8545/s)
   assert.equal(stderr, '')
 })
+
+test('a Generator whose node hangs says so, claims no lag, and goes on where it was', async (t) => {
+  const { anvil, child, reports, caughtUp } = await startGenerator(t, { NODE_WS_URL: '' })
+  await anvil.rpc('evm_mine')
+  await caughtUp()
+  const before = await reports(({ head, lag }) => head === 1 && lag === 0)
+  assert.equal(before.upstream_mode, 'http')
+
+  anvil.hang()
+  const hung = await reports(({ upstream_mode: mode }) => mode === 'offline')
+  assert.deepEqual(
+    [hung.status, hung.lag, hung.error?.code, hung.source_head_since],
+    ['healthy', null, 'CHAIN_TIMEOUT', before.source_head_since],
+  )
+  await child.says('execution node fails, will try again until it answers')
+
+  anvil.resume()
+  await reports(({ lag, error }) => lag === 0 && error === null)
+  await anvil.rpc('evm_mine')
+  await caughtUp()
+})

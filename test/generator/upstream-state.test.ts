@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Registry } from 'prom-client'
+import type { UpstreamFailure } from '../../src/chain/upstream.ts'
 import { type UpstreamState, watchUpstream } from '../../src/generator/read/upstream-state.ts'
 import { createGeneratorStatus, declareGauges } from '../../src/generator/status.ts'
+import { captureLog } from '../support/captured-log.ts'
 import { metricValue } from '../support/metric-value.ts'
 
 const node = { mode: () => 'http' as const, failure: () => null }
@@ -11,11 +13,8 @@ const node = { mode: () => 'http' as const, failure: () => null }
 test('the time of a head is that at which it came, and stays while none follows', (t) => {
   const states: UpstreamState[] = []
   let nowMs = 1_000
-  const watch = watchUpstream(
-    node,
-    (state) => states.push(state),
-    () => nowMs,
-  )
+  const report = (state: UpstreamState): void => void states.push(state)
+  const watch = watchUpstream(node, { log: captureLog().log, report, nowMs: () => nowMs })
   t.after(watch.close)
   watch.setHead(5)
   nowMs = 9_000
@@ -29,6 +28,38 @@ test('the time of a head is that at which it came, and stays while none follows'
     ],
     'another block of the same height is another head',
   )
+})
+
+test('a head that stands still for a minute is logged once, and that it moves again', async (t) => {
+  const { log, line, messages } = captureLog()
+  let failure: UpstreamFailure | null = { code: 'CHAIN_TIMEOUT', message: 'no answer' }
+  let nowMs = 1_000
+  let polled = Promise.withResolvers<void>()
+  const watched = {
+    mode: node.mode,
+    failure: () => {
+      polled.resolve()
+      return failure
+    },
+  }
+  const watch = watchUpstream(watched, { log, report: () => undefined, nowMs: () => nowMs })
+  t.after(watch.close)
+  watch.setHead(5)
+  nowMs += 60_000
+  polled = Promise.withResolvers()
+  await polled.promise
+  assert.deepEqual(messages('warn'), [], 'one that does not answer is reported as that')
+
+  failure = null
+  const { height, standsMs, remedy } = await line('the head of the execution node stands still')
+  assert.deepEqual([height, standsMs], [5, 60_000])
+  assert.match(String(remedy), /in sync and has its consensus client/)
+  nowMs += 60_000
+  polled = Promise.withResolvers()
+  await polled.promise
+  watch.setHead(6)
+  await line('the head of the execution node moves again')
+  assert.equal(messages('warn').length, 1)
 })
 
 test('/health has the time, and /metrics the age, of the head of a node that stands still', async () => {

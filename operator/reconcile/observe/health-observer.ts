@@ -1,6 +1,7 @@
 /**
- * Checks the `/health` of every running replica, twice a minute and never in the way of a reconcile: the
- * last report is kept, and the owner is reconciled when it changes what conditions say. After a change a
+ * Checks the `/health` of every running replica, three times a minute and never in the way of a reconcile: the
+ * last report is kept, and the owner is reconciled when it changes what conditions say, so that a program or an
+ * execution node that hangs is soon known; for new figures alone it is twice a minute at most. After a change a
  * replica is checked within two seconds, then after pauses that double. Some replicas are checked at an external
  * address as well.
  */
@@ -12,8 +13,10 @@ import { type CheckSchedule, createCheckSchedule } from './check-schedule.ts'
 import { type HealthView, isSameState, parseHealth } from './health-view.ts'
 
 interface HealthObserverOptions {
-  /** Longest pause between two checks of a replica; chance takes off up to half. Default 40,000. */
+  /** Longest pause between two checks of a replica; chance takes off up to half. Default 20,000. */
   readonly intervalMs?: number
+  /** Shortest time between two calls of `onChange` that only figures ask for. Default 30,000. */
+  readonly figuresMs?: number
   /** Time for one answer. Default 3,000. */
   readonly timeoutMs?: number
   /** Answers waited for at once. Default 64. */
@@ -61,6 +64,8 @@ interface Watched {
   readonly times: CheckSchedule
   occasion: string | undefined
   view: HealthView | null | undefined
+  /** The report that `onChange` was called for last, and when, in milliseconds of `performance.now()`. */
+  announced: { readonly view: HealthView | null | undefined; readonly atMs: number }
   timer: NodeJS.Timeout | undefined
   /** Whether a check is due or under way, after which the next one is scheduled. */
   isChecking: boolean
@@ -88,11 +93,16 @@ interface Observation {
 
 /** Checks nothing before the first `watch`. */
 export function openHealthObserver(
-  { intervalMs = 40_000, timeoutMs = 3_000, maxConcurrent = 64 }: HealthObserverOptions,
+  {
+    intervalMs = 20_000,
+    figuresMs = 30_000,
+    timeoutMs = 3_000,
+    maxConcurrent = 64,
+  }: HealthObserverOptions,
   parts: HealthObserverParts,
 ): HealthObserver {
   const observation: Observation = {
-    options: { intervalMs, timeoutMs, maxConcurrent },
+    options: { intervalMs, figuresMs, timeoutMs, maxConcurrent },
     parts,
     watched: new Map(),
     running: new Set(),
@@ -167,7 +177,7 @@ function startChecks(observation: Observation): void {
 }
 
 async function check(observation: Observation, owner: string, entry: Watched): Promise<void> {
-  const { parts } = observation
+  const { parts, options } = observation
   if (entry.stop.signal.aborted) return
   const view = await fetchView(observation, entry)
   if (entry.stop.signal.aborted) return
@@ -181,7 +191,12 @@ async function check(observation: Observation, owner: string, entry: Watched): P
   const { ordinal, ip, expected } = target
   const said = expected === undefined ? { view } : { isThere: view?.peerID === expected }
   if (!isSame) parts.log.debug({ owner, ordinal, ip, ...said }, 'replica changed')
-  if (!isSame || hasMoved(target, before, view)) parts.onChange(owner)
+  const { announced } = entry
+  const isDue = performance.now() - announced.atMs >= options.figuresMs
+  const isFigure = isDue ? hasMoved(announced.view, view) : hasBegunOrEnded(announced.view, view)
+  if (isSame && (expected !== undefined || !isFigure)) return
+  entry.announced = { view, atMs: performance.now() }
+  parts.onChange(owner)
 }
 
 async function fetchView(
@@ -206,14 +221,16 @@ function takeIn(entry: Watched, view: HealthView | null): boolean {
   return true
 }
 
-/** Figures of a replica are what it says itself, wherever else it is asked. */
-function hasMoved(
-  { expected }: Target,
-  before: HealthView | null | undefined,
-  after: HealthView | null,
-): boolean {
-  if (expected !== undefined) return false
+/** Figures that move. Those of a replica are what it says itself, wherever else it is asked. */
+function hasMoved(before: HealthView | null | undefined, after: HealthView | null): boolean {
   return after?.head !== before?.head || after?.lag !== before?.lag
+}
+
+/** Figures that come, as with the first block, or go. */
+function hasBegunOrEnded(before: HealthView | null | undefined, after: HealthView | null): boolean {
+  const there = (view: HealthView | null | undefined): string =>
+    [view?.head, view?.lag].map((figure) => (figure ?? null) === null).join()
+  return there(before) !== there(after)
 }
 
 function begin(target: Target, { intervalMs }: Observation['options']): Watched {
@@ -225,6 +242,7 @@ function begin(target: Target, { intervalMs }: Observation['options']): Watched 
     times: createCheckSchedule({ intervalMs, isEven }, () => performance.now()),
     occasion: target.occasion,
     view: undefined,
+    announced: { view: undefined, atMs: Number.NEGATIVE_INFINITY },
     timer: undefined,
     isChecking: false,
     misses: 0,

@@ -2,7 +2,7 @@
  * `Ready`, `Reconciling` and `Stalled`, as tools that wait for resources read them (kstatus): Ready is
  * there always, the other two only while they are True.
  */
-import type { UnreadyReason } from '../../../src/service/contract.ts'
+import { paths, type UnreadyReason } from '../../../src/service/contract.ts'
 import type { ReasonOf } from '../../api/conditions.ts'
 import type { Resource } from '../../api.ts'
 import {
@@ -192,8 +192,10 @@ function unreadyPods(
   const ready = new Set(pods.filter(({ isReady }) => isReady).map(({ name }) => name))
   return wantedOrdinals(resource).flatMap((ordinal): UnreadyPod[] => {
     const name = podName(resource, ordinal)
-    const reason = views.get(ordinal)?.unready ?? null
+    const view = views.get(ordinal)
+    const reason = view?.unready ?? null
     if (ready.has(name)) return []
+    if (view === null) return [{ text: `${name} (no answer at ${paths.health})`, lacksData: false }]
     return reason === null || reason === 'initializing'
       ? [{ text: name, lacksData: false }]
       : [{ text: `${name} (${lacks[reason]})`, lacksData: true }]

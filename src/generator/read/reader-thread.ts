@@ -46,7 +46,7 @@ await serveThread<ReaderRequests, ReaderEvents, ReaderData>(async ({ data, emit 
   const metrics = openMetrics({ thread: 'reader' })
   const { registry } = metrics
   const node = openNodeClient(data.node, { log, registry })
-  const upstream = watchUpstream(node, (state) => emit('upstream', state))
+  const upstream = watchUpstream(node, { log, report: (state) => emit('upstream', state) })
   const encodeSeconds = createEncodeSeconds(registry)
   const feed = createBlockFeed(
     { network: data.network, backoff: upstreamBackoff },

@@ -1,4 +1,5 @@
-/** The state of the upstream, reported whenever it changes. */
+/** The state of the upstream, reported whenever it changes; a head that stands still is logged. */
+import type { Logger } from 'pino'
 import type { NodeClient } from '../../chain/node-client.ts'
 import type { ServiceError } from '../../errors.ts'
 import type { FailureReport, UpstreamMode } from '../../service/contract.ts'
@@ -22,14 +23,26 @@ interface UpstreamWatch {
   close(): void
 }
 
+interface WatchParts {
+  readonly log: Logger
+  readonly report: (state: UpstreamState) => void
+  /** Milliseconds since 1970. */
+  readonly nowMs?: () => number
+}
+
 const pollIntervalMs = 250
+/** More than any public chain takes for some blocks. */
+const longestHeadMs = 60_000
+/** Of a head that stands still. */
+const remedy =
+  'See whether the execution node is in sync and has its consensus client; a chain that rests looks the same.'
 
 /** Reports heads and failures at once, the rest within the poll interval. */
 export function watchUpstream(
   node: Pick<NodeClient, 'mode' | 'failure'>,
-  report: (state: UpstreamState) => void,
-  nowMs: () => number = Date.now,
+  { log, report, nowMs = Date.now }: WatchParts,
 ): UpstreamWatch {
+  let isStandingLogged = false
   let head: number | null = null
   let headSinceMs: number | null = null
   let unreadable: FailureReport | null = null
@@ -41,9 +54,21 @@ export function watchUpstream(
     reported = text
     report(state)
   }
-  const timer = setInterval(reportIfChanged, pollIntervalMs)
+  const logIfStanding = (): void => {
+    if (headSinceMs === null || isStandingLogged || node.failure() !== null) return
+    const standsMs = nowMs() - headSinceMs
+    if (standsMs < longestHeadMs) return
+    isStandingLogged = true
+    log.warn({ height: head, standsMs, remedy }, 'the head of the execution node stands still')
+  }
+  const timer = setInterval(() => {
+    reportIfChanged()
+    logIfStanding()
+  }, pollIntervalMs)
   return {
     setHead(height) {
+      if (isStandingLogged) log.info({ height }, 'the head of the execution node moves again')
+      isStandingLogged = false
       head = height
       headSinceMs = nowMs()
       reportIfChanged()

@@ -77,6 +77,15 @@ test('of pods that are not ready it is said what data they lack, as far as they 
   )
 })
 
+test('a pod that is not ready and does not answer is named with that', () => {
+  const views = new Map([[1, null]])
+  const { ready } = readinessOf(host, { ...facts, views, set: { ...set, readyReplicas: 0 } })
+  assert.equal(
+    ready.message,
+    '0 of 2 pods are ready; not yet: mainnet-host-0, mainnet-host-1 (no answer at /health).',
+  )
+})
+
 test('pods that run and are not ready yet are initializing', () => {
   assert.deepEqual(reasons({}, { readyReplicas: 1 }), ['Initializing', 'Progressing'])
 })
