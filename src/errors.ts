@@ -186,6 +186,8 @@ export const errorCodes = {
   TOOLKIT_HOST_URL_INVALID: 'The URL of a Host is malformed.',
   TOOLKIT_INPUT_UNREADABLE: 'A file that a command was given cannot be read.',
   TOOLKIT_LENS_EXISTS: 'A View has a lens with this label already.',
+  TOOLKIT_LENS_FILE_REFUSED: 'A module of a lens is missing, unreadable or too large.',
+  TOOLKIT_LENS_UNFIT: 'A lens was examined and is not fit for a View.',
   TOOLKIT_LENS_MISSING: 'The module of a lens is not where its View says.',
   TOOLKIT_LENS_UNKNOWN: 'A View has no lens with this label.',
   TOOLKIT_PROJECT_BUSY: 'Another process changes the project and does not finish.',

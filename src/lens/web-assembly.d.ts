@@ -6,8 +6,13 @@ declare namespace WebAssembly {
     readonly kind: 'function' | 'table' | 'memory' | 'global' | 'tag'
   }
 
+  interface ExportDescriptor {
+    readonly name: string
+  }
+
   class Module {
     constructor(bytes: Uint8Array<ArrayBuffer>)
+    static exports(module: Module): ExportDescriptor[]
     static imports(module: Module): ImportDescriptor[]
   }
 

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { failureText } from '../service/failure-text.ts'
 import { type ExitCode, exitCodeOf } from './cli/exit-code.ts'
 import type { Terminal } from './cli/terminal.ts'
+import { addLensCommands } from './lens/commands.ts'
 import { toolkitCommands } from './toolkit-commands.ts'
 import { addTrialCommands } from './trial/commands.ts'
 import { addViewCommands } from './views/commands.ts'
@@ -47,6 +48,7 @@ function createToolkit(terminal: Terminal): Command {
   const view = group('view')
   addViewCommands(view, terminal)
   addTrialCommands(view, terminal)
+  addLensCommands(group('lens'), terminal)
   return program
 }
 

@@ -334,5 +334,5 @@ export function sampleBlockFiles(): ReadonlyMap<string, string> {
       return line.length <= 100 ? line : written
     },
   )
-  return new Map([['src/toolkit/trial/sample-blocks.json', `${text}\n`]])
+  return new Map([['src/toolkit/blocks/sample-blocks.json', `${text}\n`]])
 }

@@ -27,6 +27,8 @@ export interface LensInstance {
   write(document: SourceDocument): number
   /** The same for the end of the stream. */
   writeEnd(): number
+  /** The same for nil, which a Host leaves out: only a lens that is examined gets it. */
+  writeNil(): number
 }
 
 /** Memory that all instances of a run share; `grew` throws where it is too much. */
@@ -69,6 +71,15 @@ export function openInstance(lens: CompiledLens, meter: MemoryMeter): LensInstan
   const parts: Parts = { place, memory, alloc, meter, view: Buffer.alloc(0), bytes: 0 }
   current(parts)
   if (lens.args !== '') setParam(parts, exportedFunction(place, exports, 'set_param'), lens.args)
+  const writeType = (kind: number, bytes: number): number => {
+    const before = onNext
+    onNext = tooEarly
+    const pointer = allocate(parts, bytes)
+    parts.view.fill(0, pointer, pointer + bytes)
+    parts.view[pointer] = kind
+    onNext = before
+    return pointer
+  }
   return {
     transform(next) {
       onNext = next
@@ -84,14 +95,9 @@ export function openInstance(lens: CompiledLens, meter: MemoryMeter): LensInstan
       onNext = before
       return pointer
     },
-    writeEnd() {
-      const before = onNext
-      onNext = tooEarly
-      const pointer = allocate(parts, 1)
-      parts.view[pointer] = type.end
-      onNext = before
-      return pointer
-    },
+    writeEnd: () => writeType(type.end, 1),
+    // Its length is written as well: some lenses read one.
+    writeNil: () => writeType(type.nil, headerBytes),
   }
 }
 

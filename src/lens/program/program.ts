@@ -52,7 +52,7 @@ export interface Program {
  * @throws ServiceError `LENS_MODULE_REFUSED` and those of a run.
  */
 export function prepareProgram(lenses: readonly LensSource[], feed: Feed | null): Program {
-  const compiled = lenses.map(compile)
+  const compiled = lenses.map(compileSource)
   const feeds = compiled.map((lens) => feed ?? probeFeed(lens, createMeter(runLimits)))
   return {
     feeds,
@@ -74,7 +74,8 @@ export function prepareProgram(lenses: readonly LensSource[], feed: Feed | null)
  */
 const collectedBytes = 64 * 1024 * 1024
 
-function compile({ wasm, args }: LensSource, index: number): CompiledLens {
+/** Checks and compiles the module at a place of a View, counted from 0. @throws ServiceError as `prepareProgram` does. */
+export function compileSource({ wasm, args }: LensSource, index: number): CompiledLens {
   const place = index + 1
   const checked = checkModule(wasm)
   checkAbi(checked)

@@ -1,8 +1,8 @@
 /** Compares the rows of a test with those that its author expects. */
 import { isDeepStrictEqual } from 'node:util'
 import { ServiceError } from '../../errors.ts'
+import { readJsonFile } from '../blocks/fixture.ts'
 import type { ViewFinding } from './finding.ts'
-import { readJsonFile } from './fixture.ts'
 import type { TrialRow } from './trial-job.ts'
 
 /** Differences that are shown. */

@@ -3,9 +3,9 @@ import { ServiceError } from '../../errors.ts'
 import { type CollectionName, collections } from '../../primitives/collections.ts'
 import { networkName } from '../../primitives/names.ts'
 import { paths } from '../../service/contract.ts'
+import { readBlocks, type TrialBlock } from '../blocks/block-form.ts'
+import type { TrialBlocks } from '../blocks/trial-store.ts'
 import { answerInvalid, type HostAddress, requestHost } from '../host-api/host-request.ts'
-import { readBlocks, type TrialBlock } from './block-form.ts'
-import type { TrialBlocks } from './trial-store.ts'
 
 interface HostBlocksOptions {
   readonly host: HostAddress

@@ -10,11 +10,12 @@ import { threadUrl } from '../../service/threads/thread.ts'
 import { readRegistration } from '../../views/registration.ts'
 import { noSender } from '../../views/view-id.ts'
 import { decodeView } from '../../views/wire.ts'
+import { silentLog } from '../blocks/silent-log.ts'
+import { openTrialStore, type TrialBlocks } from '../blocks/trial-store.ts'
 import { compareWithExpected } from './expected-rows.ts'
 import { addCounts } from './field-counts.ts'
 import { mergeFindings, toFinding, type ViewFinding } from './finding.ts'
 import { aggregationFinding, memoryFindings, type RowFacts, rowFindings } from './row-findings.ts'
-import { silentLog } from './silent-log.ts'
 import {
   type BlockResult,
   decodeJson,
@@ -27,7 +28,6 @@ import {
   type TrialWorkerData,
 } from './trial-job.ts'
 import { otherChain } from './trial-network.ts'
-import { openTrialStore, type TrialBlocks } from './trial-store.ts'
 
 interface TrialOptions extends TrialBlocks {
   /** Name of the View, for the report. */

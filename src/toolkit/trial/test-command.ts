@@ -1,18 +1,18 @@
 /** `view test`: runs a View of the project, and prints what its rows are like. */
 import { resolve } from 'node:path'
 import { ServiceError } from '../../errors.ts'
+import { readFixture, sampleBlocks } from '../blocks/fixture.ts'
+import type { TrialBlocks } from '../blocks/trial-store.ts'
 import { usageError } from '../cli/exit-code.ts'
 import { openProgressLine, printResult } from '../cli/print.ts'
 import { styleOf } from '../cli/style.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { openProject, type Project } from '../project/project.ts'
 import { readExpectedRows } from './expected-rows.ts'
-import { readFixture, sampleBlocks } from './fixture.ts'
 import { readHostBlocks } from './host-blocks.ts'
 import { countErrors, reportText } from './report-text.ts'
 import { runTrial, type TrialReport } from './run-trial.ts'
 import { networkOfQuery } from './trial-network.ts'
-import type { TrialBlocks } from './trial-store.ts'
 
 /** Which blocks a View is run on. */
 export interface BlockFlags {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
+import type { TrialBlocks } from '../../../src/toolkit/blocks/trial-store.ts'
 import { readHostBlocks } from '../../../src/toolkit/trial/host-blocks.ts'
-import type { TrialBlocks } from '../../../src/toolkit/trial/trial-store.ts'
 
 /** Answers each request with the next text, and the last one over and over. */
 async function openFakeHost(t: TestContext, ...answers: readonly string[]): Promise<string> {

@@ -1,8 +1,8 @@
 /** Tests of Views over the samples or blocks of their own, in a real lens process. */
 import { readFileSync } from 'node:fs'
 import process from 'node:process'
-import { readBlocks, type TrialBlock } from '../../../../src/toolkit/trial/block-form.ts'
-import { sampleBlocks } from '../../../../src/toolkit/trial/fixture.ts'
+import { readBlocks, type TrialBlock } from '../../../../src/toolkit/blocks/block-form.ts'
+import { sampleBlocks } from '../../../../src/toolkit/blocks/fixture.ts'
 import { runTrial, type TrialReport } from '../../../../src/toolkit/trial/run-trial.ts'
 import type { TrialRow } from '../../../../src/toolkit/trial/trial-job.ts'
 import { encodeView } from '../../../../src/views/wire.ts'

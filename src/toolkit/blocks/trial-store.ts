@@ -7,7 +7,7 @@ import { encodeBody, openEncodedBody } from '../../primitives/body/body.ts'
 import { toDocuments } from '../../primitives/documents.ts'
 import { indexTerms } from '../../primitives/index-terms.ts'
 import { sealRoot } from '../../primitives/seal.ts'
-import type { BlockToStore } from '../../store/store.ts'
+import type { BlockToStore, StoreReader } from '../../store/store.ts'
 import { openWriter } from '../../store/write/writer.ts'
 import type { TrialBlock } from './block-form.ts'
 import { silentLog } from './silent-log.ts'
@@ -23,6 +23,7 @@ interface TrialStore {
   readonly path: string
   /** Of the blocks in it, ascending. */
   readonly heights: readonly number[]
+  readonly reader: StoreReader
   /** Removes it. */
   close(): Promise<void>
 }
@@ -40,6 +41,7 @@ export async function openTrialStore({ network, blocks }: TrialBlocks): Promise<
     await Promise.all(storable.map((block) => store.putBlock(block)))
     return {
       path,
+      reader: store.reader,
       heights: blocks.map(({ number }) => number).toSorted((one, other) => one - other),
       close: async () => {
         await store.close()

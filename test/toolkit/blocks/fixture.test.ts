@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import fc from 'fast-check'
 import { ServiceError } from '../../../src/errors.ts'
-import { readBlocks } from '../../../src/toolkit/trial/block-form.ts'
-import { readFixture, sampleBlocks } from '../../../src/toolkit/trial/fixture.ts'
-import { openTrialStore } from '../../../src/toolkit/trial/trial-store.ts'
+import { readBlocks } from '../../../src/toolkit/blocks/block-form.ts'
+import { readFixture, sampleBlocks } from '../../../src/toolkit/blocks/fixture.ts'
+import { openTrialStore } from '../../../src/toolkit/blocks/trial-store.ts'
 import { testDirectory } from '../../support/test-store.ts'
-import { found, trial } from './support/trial-room.ts'
+import { found, trial } from '../trial/support/trial-room.ts'
 
 const address = `0x${'ab'.repeat(20)}`
 const topic = `0x${'01'.repeat(32)}`

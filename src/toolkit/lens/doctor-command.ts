@@ -1,0 +1,68 @@
+/** `lens doctor`: examines a module and prints what was found. */
+import { open } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { ServiceError } from '../../errors.ts'
+import { lensArguments, viewLimits } from '../../views/view.ts'
+import { usageError } from '../cli/exit-code.ts'
+import { printResult, toSingleLine } from '../cli/print.ts'
+import { styleOf } from '../cli/style.ts'
+import type { Terminal } from '../cli/terminal.ts'
+import type { LensCheck } from './check.ts'
+import { examineLens } from './examine.ts'
+import { defaultQuery, sampleDocuments } from './sample-documents.ts'
+
+export interface DoctorFlags {
+  readonly args?: string
+  readonly query?: string
+  readonly json?: boolean
+}
+
+/** @throws ServiceError `TOOLKIT_LENS_UNFIT` behind the report where a check failed. */
+export async function examineFile(
+  terminal: Terminal,
+  file: string,
+  { args = '', query = defaultQuery, json }: DoctorFlags,
+): Promise<void> {
+  if (lensArguments(args) === undefined)
+    throw usageError('invalid --args JSON', 'Write a JSON object, as in \'{"name": "value"}\'.')
+  const checks = await examineLens({
+    wasm: await readModule(resolve(terminal.cwd, file)),
+    args,
+    documents: await sampleDocuments(query),
+    environment: terminal.env,
+    signal: terminal.signal,
+  })
+  printResult(terminal, { file, checks }, { json, text: checksText(checks, terminal) })
+  const failed = checks.filter(({ outcome }) => outcome === 'failed').length
+  if (failed > 0)
+    throw new ServiceError('TOOLKIT_LENS_UNFIT', `${file} fails ${failed} of its checks`, {
+      remedy: 'The page of each check says what to do.',
+    })
+}
+
+async function readModule(path: string): Promise<Uint8Array> {
+  try {
+    await using file = await open(path)
+    const stat = await file.stat()
+    if (!stat.isFile() || stat.size > viewLimits.blob)
+      throw new Error(`it is no file of at most ${viewLimits.blob} bytes`)
+    return await file.readFile()
+  } catch (cause) {
+    throw new ServiceError('TOOLKIT_LENS_FILE_REFUSED', `${path} cannot be read`, {
+      remedy: 'Name a .wasm file; viewmesh lens build makes one.',
+      cause,
+    })
+  }
+}
+
+const colours = { passed: 'green', warning: 'yellow', failed: 'red' } as const
+
+function checksText(checks: readonly LensCheck[], terminal: Terminal): string {
+  const style = styleOf(terminal)
+  return checks
+    .map(({ name, outcome, message, page }) => {
+      const line = `${style(colours[outcome], outcome.padEnd(7))}  ${name}: ${toSingleLine(message)}`
+      return outcome === 'passed' ? line : `${line}\n         ${style('dim', page)}`
+    })
+    .join('\n')
+}
