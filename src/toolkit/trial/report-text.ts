@@ -9,6 +9,8 @@ import type { TrialRow } from './trial-job.ts'
 const maxRows = 20
 /** Characters of a value in it. */
 const maxValue = 44
+/** Hashes and addresses, whose ends are enough to tell them apart. */
+const longHex = /^0x[0-9a-f]{20,}$/
 
 interface TextOptions {
   /** Gives a text a style, or leaves it as it is. */
@@ -59,6 +61,7 @@ function rowTable({ rows, rowCount, fields }: TrialReport): string {
 function valueText(row: TrialRow, name: string): string {
   const value = row[name]
   const text = toSingleLine(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
+  if (longHex.test(text)) return `${text.slice(0, 8)}…${text.slice(-6)}`
   return text.length > maxValue ? `${text.slice(0, maxValue - 1)}…` : text
 }
 
