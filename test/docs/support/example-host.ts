@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
+import { postTokenView } from '../../../src/devnet/token-view.ts'
 import { openHostApi, openHostGraphql } from '../../../src/host/api.ts'
 import { hostSettings } from '../../../src/host/config.ts'
 import { openHostViews } from '../../../src/host/views/host-views.ts'
@@ -19,7 +20,7 @@ import { openWriter } from '../../../src/store/write/writer.ts'
 import { decodeBlockRows } from '../../../src/views/block-rows.ts'
 import type { ChainBlock } from '../../support/chain/block-factory.ts'
 import { sealBlock, testSigner } from '../../support/chain/sealed-blocks.ts'
-import { openExampleView } from './example-view.ts'
+import { until } from '../../support/p2p-room.ts'
 
 export interface ExampleHost {
   /** Where the API and the playground listen. */
@@ -34,6 +35,9 @@ export interface ExampleHost {
 
 /** The network of `npm start`, so that a reader can paste what the pages ask. */
 const network = 'Local__Devnet'
+const adminToken = 'the token of this Host'
+/** The token of that chain, whose View it posts. */
+const token = '0x5fbdb2315678afecb367f032d93f642f64180aa3'
 /** The second Generator started later: from this block on there are two signatures. */
 const secondFrom = 5
 
@@ -61,11 +65,14 @@ export async function openExampleHost(
   const kept = blocks.slice(0, -1)
   for (const one of kept) void store.putSealedBlock(sealedBlock(one))
   await store.flushed()
-  const view = openExampleView(network)
-  for (const { block } of kept) await view.compute(store, Number(block.number))
   const settings = loadSettings(hostSettings, {
     argv: [],
-    env: { DB_KEYRING_SECRET: 'not used here', DB_API_ADDR: '127.0.0.1:0', ...env },
+    env: {
+      DB_KEYRING_SECRET: 'not used here',
+      DB_API_ADDR: '127.0.0.1:0',
+      HOST_ADMIN_TOKEN: adminToken,
+      ...env,
+    },
   })
   const parts = { log, registry: new Registry(), reader: store.reader }
   const graphql = openHostGraphql({ settings, network }, parts)
@@ -89,17 +96,21 @@ export async function openExampleHost(
     views,
     hostRegistry: { report: () => null },
   })
-  graphql.setViews([view])
+  const apiOrigin = `http://127.0.0.1:${api.port}`
+  const isComputed = (): boolean => views.list().every(({ blocks_left: left }) => left === 0)
   const add = async (one: Recorded): Promise<void> => {
     const block = sealedBlock(one)
     await store.putSealedBlock(block)
     graphql.notify(block.header.number)
     for (const listener of onStored) listener()
-    await view.compute(store, block.header.number)
-    graphql.notifyRows(view.name, block.header.number)
+    await until(isComputed)
   }
+  const hostUrl = apiOrigin
+  const posting = { hostUrl, adminToken: settings.adminToken ?? adminToken, token }
+  await postTokenView(posting, AbortSignal.timeout(30_000))
+  await until(isComputed)
   return {
-    apiOrigin: `http://127.0.0.1:${api.port}`,
+    apiOrigin,
     playgroundOrigin: `http://127.0.0.1:${api.playgroundPort}`,
     async addLast() {
       for (const one of blocks.slice(kept.length)) await add(one)

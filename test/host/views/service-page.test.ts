@@ -1,0 +1,183 @@
+/** What the page of the service promises of Views, shown on Hosts with all their parts; the quotes are its words. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, describe, test } from 'node:test'
+import { type ExampleHost, openExampleHost } from '../../docs/support/example-host.ts'
+import { openHostInProcess } from '../../support/host-in-process.ts'
+import { until } from '../../support/p2p-room.ts'
+import { testDirectory } from '../../support/test-store.ts'
+
+const adminToken = 'admin'
+const token = '0x5fbdb2315678afecb367f032d93f642f64180aa3'
+/** The first topic of a transfer. */
+const transfer = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+const decodeLog = readFileSync(new URL('../../../src/lenses/decode_log.wasm', import.meta.url))
+
+interface Listed {
+  readonly id: string
+  readonly name: string
+  readonly state: string
+  readonly rows: number
+  readonly blocks_left: number
+}
+
+interface Answer {
+  readonly status: number
+  // biome-ignore lint/suspicious/noExplicitAny: the shape follows from what is asked
+  readonly json: any
+}
+
+/** The API of a Host as its administrator and its users see it. */
+function clientOf(origin: string) {
+  const views = `${origin}/api/v0/views`
+  const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' }
+  const ask = async (path: string, method: string, body?: unknown): Promise<Answer> => {
+    const text = body === undefined ? {} : { body: JSON.stringify(body) }
+    const response = await fetch(`${views}${path}`, { method, headers, ...text })
+    const { status } = response
+    return { status, json: await response.json().catch(() => null) }
+  }
+  const list = async (): Promise<readonly Listed[]> => (await ask('', 'GET')).json.views
+  const query = async (text: string): Promise<Answer['json']> => {
+    const body = JSON.stringify({ query: text })
+    const response = await fetch(`${origin}/api/v0/graphql`, { method: 'POST', headers, body })
+    return await response.json()
+  }
+  return {
+    ask,
+    list,
+    query,
+    post: (body: unknown) => ask('', 'POST', body),
+    computed: (name: string) =>
+      until(async () => {
+        const found = (await list()).find((view) => view.name === name)
+        return found?.blocks_left === 0 && (await query(`{ ${name} { _docID } }`)).data !== null
+      }),
+  }
+}
+
+const sdl = (name: string): string => `type ${name} { address: String blockNumber: Int }`
+const logsOfToken = (collection: string, fields = 'address blockNumber'): string =>
+  `${collection}(filter: {address: {_eq: "${token}"}}) { ${fields} }`
+
+describe('a Host with blocks of a chain', () => {
+  let host: ExampleHost
+  let client: ReturnType<typeof clientOf>
+  before(async () => {
+    host = await openExampleHost({ HOST_ADMIN_TOKEN: adminToken })
+    client = clientOf(host.apiOrigin)
+  })
+  after(() => host.close())
+
+  test('"loads the WebAssembly lens and starts transforming data … with no restart"', async () => {
+    const inputs = [
+      { name: 'from', type: 'address', indexed: true },
+      { name: 'to', type: 'address', indexed: true },
+      { name: 'value', type: 'uint256' },
+    ]
+    const abi = [{ type: 'event', name: 'Transfer', inputs }]
+    const posted = await client.post({
+      query: logsOfToken('Log', 'address topics data blockNumber transaction { hash from to }'),
+      sdl: 'type Decoded { event: String signature: String arguments: JSON blockNumber: Int }',
+      lenses: [{ wasm: decodeLog.toString('base64'), args: { abi } }],
+    })
+    assert.equal(posted.status, 201)
+    await client.computed('Decoded')
+    const { data: stored } = await client.query(
+      `{ rows: COUNT(Decoded: {}) logs: COUNT(Log: {filter: {address: "${token}", topics: {_any: {_eq: "${transfer}"}}}}) }`,
+    )
+    assert.ok(stored.rows > 0)
+    assert.equal(stored.rows, stored.logs)
+    await host.addLast()
+    const { data } = await client.query(
+      '{ Decoded(filter: {_blockNumber: 7}, limit: 1) { event signature arguments blockNumber } }',
+    )
+    const [row] = data.Decoded
+    assert.deepEqual(
+      { ...row, arguments: row.arguments.map((each: { name: string }) => each.name) },
+      {
+        event: 'Transfer',
+        signature: 'Transfer(address,address,uint256)',
+        arguments: ['from', 'to', 'value'],
+        blockNumber: 7,
+      },
+    )
+  })
+
+  test('"`@materialized(if: true)` computes at write time": rows are there unasked', async () => {
+    const found = (await client.list()).find(({ name }) => name === 'TokenTransfer')
+    assert.ok(found !== undefined && found.rows >= 45)
+  })
+
+  test('"Applications can filter query results by attestation count"', async () => {
+    const { data } = await client.query(
+      '{ all: COUNT(TokenTransfer: {}) some: TokenTransfer(filter: {_attestations: {_geq: 2}}) { _blockNumber _attestations } }',
+    )
+    assert.ok(data.some.length > 0 && data.some.length < data.all)
+    for (const row of data.some) assert.ok(row._blockNumber >= 5 && row._attestations === 2)
+  })
+
+  test('"short names … may be used"; "fully qualified names also work"', async () => {
+    for (const [name, collection] of [
+      ['Short', 'Log'],
+      ['Full', 'Local__Devnet__Log'],
+    ] as const) {
+      const { status } = await client.post({ query: logsOfToken(collection), sdl: sdl(name) })
+      assert.equal(status, 201)
+      await client.computed(name)
+    }
+    const { data } = await client.query(
+      '{ Short { address blockNumber } Full { address blockNumber } }',
+    )
+    assert.ok(data.Short.length > 0)
+    assert.deepEqual(data.Full, data.Short)
+  })
+
+  test('"There is no Event collection": raw events are logs', async () => {
+    const { errors } = await client.query('{ Event { address } }')
+    assert.match(errors[0].message, /Cannot query field "Event"/)
+    const { data } = await client.query('{ Log(limit: 1) { topics data } }')
+    assert.equal(data.Log.length, 1)
+  })
+
+  test('Views "cannot be changed in place"; changed content is "a separate View"', async () => {
+    const first = await client.post({ query: logsOfToken('Log'), sdl: sdl('Same') })
+    await client.computed('Same')
+    const before = await client.query('{ Same { _docID blockNumber } }')
+    for (const method of ['PUT', 'PATCH']) {
+      const changed = { query: 'Log { data }', sdl: sdl('Same') }
+      assert.equal((await client.ask(`/${first.json.id}`, method, changed)).status, 404)
+    }
+    const body = { query: logsOfToken('Log', 'blockNumber'), sdl: sdl('Same') }
+    const second = await client.post(body)
+    assert.deepEqual([first.status, second.status], [201, 201])
+    assert.notEqual(second.json.id, first.json.id)
+    assert.equal(second.json.name, `Same_${second.json.id.slice(2, 10)}`)
+    await client.computed(second.json.name)
+    assert.deepEqual(await client.query('{ Same { _docID blockNumber } }'), before)
+    const { data } = await client.query(`{ rows: ${second.json.name} { address } }`)
+    assert.ok(
+      data.rows.length > 0 && data.rows.every((row: Answer['json']) => row.address === null),
+    )
+  })
+})
+
+describe('a Host that knows no Generator', () => {
+  test('has Views "before any data arrives", and they are "permanent" over restarts', async (t) => {
+    const home = testDirectory(t)
+    const env = { HOST_ADMIN_TOKEN: adminToken }
+    let host = await openHostInProcess(t, home, env)
+    let client = clientOf(`http://127.0.0.1:${(await host.opened).apiPort}`)
+    const posted = await client.post({ query: 'Log { address }', sdl: sdl('Early') })
+    assert.equal(posted.status, 201)
+    const [early] = await client.list()
+    assert.deepEqual([early?.name, early?.state, early?.rows], ['Early', 'waiting', 0])
+    assert.deepEqual(await client.query('{ Early { address } }'), { data: { Early: [] } })
+    await host.close()
+    host = await openHostInProcess(t, home, env)
+    client = clientOf(`http://127.0.0.1:${(await host.opened).apiPort}`)
+    const [after] = await client.list()
+    assert.equal(after?.id, posted.json.id)
+    assert.deepEqual(await client.query('{ Early { address } }'), { data: { Early: [] } })
+  })
+})
