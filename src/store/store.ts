@@ -153,6 +153,8 @@ export interface SeenBlocks {
  * and then throws `STORE_SNAPSHOT_EXPIRED`.
  */
 export interface Snapshot extends SeenBlocks {
+  /** Grows whenever a visible block is removed or replaced. */
+  readonly epoch: number
   /**
    * The blocks of which Views may have rows: those whose documents are stored, and those whose documents were
    * pruned while their rows, header and seals were kept.

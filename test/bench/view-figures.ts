@@ -169,13 +169,14 @@ async function putEach(room: ViewRoom, blocks: readonly SealedBlockToStore[]): P
 /** Many Views, none of which a block has anything for: blocks come in time for all of them. */
 async function crowdFigure(blocks: readonly SealedBlockToStore[]): Promise<Figure> {
   const [room, close] = await openViewRoom()
-  await room.put(blocks.slice(0, warmUp))
-  const plainMs = await paced(room, blocks.slice(warmUp, 2 * warmUp))
+  const [plain, before, after] = [span, 2 * span, 4 * span]
+  await paced(room, blocks.slice(0, plain))
+  const plainMs = await paced(room, blocks.slice(plain, before))
   const views = Array.from({ length: crowd }, (_, number) => unmatchedView(number))
   for (const view of views) room.engine.serve(view)
   for (const view of views) await room.until(view, isLive)
-  await paced(room, blocks.slice(2 * warmUp, 3 * warmUp))
-  const viewsMs = await paced(room, blocks.slice(3 * warmUp, 4 * warmUp))
+  await paced(room, blocks.slice(before, after))
+  const viewsMs = await paced(room, blocks.slice(after, after + span))
   for (const view of views) await room.until(view, isLive)
   await close()
   const [own, lens] = [viewsMs.own - plainMs.own, viewsMs.lens - plainMs.lens]
@@ -188,7 +189,9 @@ async function crowdFigure(blocks: readonly SealedBlockToStore[]): Promise<Figur
   }
 }
 
-const paceMs = 150
+const paceMs = 50
+/** Blocks whose index is merged together: as many on both sides. */
+const span = 64
 
 /** Processor time per block, of this process and of the lenses. */
 async function paced(

@@ -18,8 +18,8 @@ import type { HostedView } from './hosted-view.ts'
 import { type IndexNeeds, indexNeeds } from './index-needs.ts'
 import type { ViewEngine, ViewState } from './view-engine.ts'
 import { viewRecordName } from './view-record.ts'
-import { openViewRun, type ViewRun } from './view-run.ts'
-import { visibleHeights } from './view-work.ts'
+import { type EmptyHeights, openViewRun, type ViewRun } from './view-run.ts'
+import { visibleBlocks, visibleHeights } from './view-work.ts'
 
 interface ViewEngineOptions {
   readonly storePath: string
@@ -159,12 +159,12 @@ function wake(engine: Engine, ids: Iterable<string>): void {
 }
 
 function begin(engine: Engine, snapshot: Snapshot, woken: readonly ServedView[]): void {
-  const visible = visibleHeights(snapshot)
+  const visible = visibleBlocks(snapshot)
   const indexes = createBlockIndexes(snapshot)
   const found = woken.flatMap(({ view, run, needs }): Found[] => {
     const isEmpty = (height: number): boolean => needs !== null && !needs(indexes.at(height))
     const heights = run.begin(snapshot, visible, isEmpty)
-    return heights.length === 0 ? [] : [{ view, run, heights }]
+    return heights.length === 0 ? [] : [{ view, run, heights, epoch: snapshot.epoch }]
   })
   if (found.length === 0) return
   const slots = found.map(({ view, heights }) => ({ slot: view.slot, heights }))
@@ -177,9 +177,7 @@ function begin(engine: Engine, snapshot: Snapshot, woken: readonly ServedView[])
 }
 
 /** New blocks of which a View has no rows. */
-interface Found extends Pick<ServedView, 'view' | 'run'> {
-  readonly heights: readonly number[]
-}
+type Found = Pick<ServedView, 'view' | 'run'> & EmptyHeights
 
 /** Stores for all Views at once that they are done with blocks. */
 async function mark(
@@ -189,9 +187,9 @@ async function mark(
 ): Promise<void> {
   const stored = new Set(await engine.parts.writer.putEmptyViewBlocks(blocks))
   let done = 0
-  for (const { run, heights } of found) {
-    run.settleEmpty(heights, stored)
-    done += heights.filter((height) => stored.has(height)).length
+  for (const each of found) {
+    each.run.settleEmpty(each, stored)
+    done += each.heights.filter((height) => stored.has(height)).length
   }
   engine.metrics.blocks('live', 'done', done)
 }

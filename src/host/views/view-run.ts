@@ -11,9 +11,7 @@ import {
   eachHeight,
   type HeightRanges,
   hasHeight,
-  subtractHeights,
   toHeightRanges,
-  uniteHeights,
 } from '../../primitives/height-ranges.ts'
 import type { Snapshot, StoreReader } from '../../store/store.ts'
 import { encodeBlockRows } from '../../views/block-rows.ts'
@@ -35,9 +33,10 @@ import type { HostedView } from './hosted-view.ts'
 import { createPace, type Pace } from './pace.ts'
 import { noteLimit } from './row-limit.ts'
 import type { ViewFailure, ViewState } from './view-engine.ts'
+import { freshFacts, type Idle, readFacts } from './view-facts.ts'
 import { encodeViewRecord, readViewRecord, viewRecordName } from './view-record.ts'
 import { describeState } from './view-state.ts'
-import { newHeights, nextWork, type Work, type WorkFacts } from './view-work.ts'
+import { newHeights, nextWork, type VisibleBlocks, type Work, type WorkFacts } from './view-work.ts'
 
 interface ViewRunParts {
   readonly log: Logger
@@ -53,6 +52,15 @@ interface ViewRunParts {
   readonly nowMs: () => number
 }
 
+/** What `begin` returned, and the epoch of its snapshot. */
+export interface EmptyHeights {
+  readonly heights: readonly number[]
+  readonly epoch: number
+}
+
+/** Heights that were stored. */
+type Stored = ReadonlySet<number>
+
 export interface ViewRun {
   /**
    * Starts as many jobs as there may be. Returns new blocks that need none, as `isEmpty` says that they have no rows: the
@@ -60,11 +68,10 @@ export interface ViewRun {
    */
   begin(
     snapshot: Snapshot,
-    visible: HeightRanges,
+    visible: VisibleBlocks,
     isEmpty: (height: number) => boolean,
   ): readonly number[]
-  /** The heights that `begin` returned, and which of them were stored. */
-  settleEmpty(heights: readonly number[], stored: ReadonlySet<number>): void
+  settleEmpty(empty: EmptyHeights, stored: Stored): void
   state(snapshot: Snapshot, visible: HeightRanges): ViewState
   /** Tries all failures again, and ends a quarantine. */
   retry(): void
@@ -93,6 +100,7 @@ interface State {
   /** When a failed height is tried again. */
   readonly dueAt: Map<number, number>
   readonly pace: Pace
+  idle: Idle | null
   isReady: boolean
   /** Whether the lenses have done a block since the Host was started: before, they may be of no use at all. */
   isProven: boolean
@@ -116,6 +124,7 @@ export function openViewRun(view: HostedView, liveAbove: number, parts: ViewRunP
     running: new Set(),
     dueAt: new Map(),
     pace: createPace(parts.nowMs),
+    idle: null,
     isReady: false,
     isProven: false,
     failuresInRow: 0,
@@ -128,8 +137,9 @@ export function openViewRun(view: HostedView, liveAbove: number, parts: ViewRunP
   track(state, prepare(state))
   return {
     begin: (snapshot, visible, isEmpty) => begin(state, snapshot, visible, isEmpty),
-    settleEmpty: (heights, stored) => settleEmpty(state, heights, stored),
-    state: (snapshot, visible) => describeState(state, snapshot, factsOf(state, snapshot, visible)),
+    settleEmpty: (empty, stored) => settleEmpty(state, empty, stored),
+    state: (snapshot, visible) =>
+      describeState(state, snapshot, readFacts(state, snapshot, visible)),
     retry: () => track(state, retry(state)),
     close: async () => {
       state.closing.abort()
@@ -190,6 +200,7 @@ async function writeRecord({ view, quarantine, parts }: State): Promise<void> {
 
 async function retry(state: State): Promise<void> {
   await state.parts.writer.clearViewFailures(state.view.slot)
+  state.idle = null
   state.dueAt.clear()
   state.failuresInRow = 0
   state.lastFailure = null
@@ -201,50 +212,44 @@ async function retry(state: State): Promise<void> {
 
 // --- Jobs -----------------------------------------------------------------------------------
 
-function factsOf(state: State, snapshot: Snapshot, visible: HeightRanges): WorkFacts {
-  const { view, dueAt, liveAbove } = state
-  const nowMs = state.parts.nowMs()
-  const due = [...dueAt].flatMap(([height, atMs]) => (atMs <= nowMs ? [height] : []))
-  const failed = subtractHeights(snapshot.viewFailures(view.slot), toHeightRanges(due))
-  const tooMany = [0, snapshot.viewFrom(view.slot) - 1] as const
-  return {
-    visible,
-    settled: uniteHeights([tooMany, ...snapshot.viewRanges(view.slot), ...failed]),
-    underWay: toHeightRanges([...state.underWay]),
-    liveAbove,
-  }
-}
-
 function begin(
   state: State,
   snapshot: Snapshot,
-  visible: HeightRanges,
+  visible: VisibleBlocks,
   isEmpty: (height: number) => boolean,
 ): readonly number[] {
   const { parts, closing, underWay } = state
   if (!state.isReady || state.quarantine !== null || closing.signal.aborted) return []
   if (parts.nowMs() < state.pausedUntilMs) return []
   for (const height of state.dueAt.keys())
-    if (!hasHeight(visible, height)) state.dueAt.delete(height)
-  let facts = factsOf(state, snapshot, visible)
+    if (!hasHeight(visible.heights, height)) state.dueAt.delete(height)
+  const facts = freshFacts(state, visible) ?? readFacts(state, snapshot, visible.heights)
   const empty = state.isProven ? newHeights(facts).filter(isEmpty) : []
   for (const height of empty) underWay.add(height)
+  const isAllDone = startJobs(state, facts) && state.running.size === 0
+  state.idle = isAllDone ? { epoch: visible.epoch, heights: visible.heights } : null
+  return empty
+}
+
+/** Returns whether nothing is left to do. */
+function startJobs(state: State, facts: WorkFacts): boolean {
   for (;;) {
-    facts = { ...facts, underWay: toHeightRanges([...underWay]) }
-    const work = nextWork(facts, state.pace.batch())
-    if (work === null || state.running.size >= mostJobs(state, work)) return empty
-    for (const height of work.heights) underWay.add(height)
+    const underWay = toHeightRanges([...state.underWay])
+    const work = nextWork({ ...facts, underWay }, state.pace.batch())
+    if (work === null) return true
+    if (state.running.size >= mostJobs(state, work)) return false
+    for (const height of work.heights) state.underWay.add(height)
     track(state, run(state, work))
   }
 }
 
-function settleEmpty(state: State, heights: readonly number[], stored: ReadonlySet<number>): void {
-  for (const height of heights) {
-    state.underWay.delete(height)
-    if (!stored.has(height)) continue
-    state.failuresInRow = 0
-    state.pace.done(1)
-  }
+function settleEmpty(state: State, { heights, epoch }: EmptyHeights, stored: Stored): void {
+  const isStored = heights.every((height) => stored.has(height))
+  // What was marked in another epoch may have been removed before anybody looked.
+  if (!isStored || state.idle?.epoch !== epoch) state.idle = null
+  if (isStored) state.failuresInRow = 0
+  for (const height of heights) state.underWay.delete(height)
+  state.pace.done(heights.length)
 }
 
 /** What has not computed a block yet may never do so: it shows that first. */
@@ -274,6 +279,7 @@ async function run(state: State, work: Work): Promise<void> {
     if (state.closing.signal.aborted) return
     await failed(state, work, error)
   } finally {
+    state.idle = null
     for (const height of work.heights) state.underWay.delete(height)
   }
 }

@@ -49,6 +49,29 @@ export function visibleHeights(snapshot: Snapshot): HeightRanges {
   return subtractHeights([[range.tail, range.head]], gaps)
 }
 
+/** What Views look at for work. */
+export interface VisibleBlocks {
+  readonly heights: HeightRanges
+  /** As in `Snapshot`. */
+  readonly epoch: number
+  /** Heights that have become visible since those were. */
+  since(before: HeightRanges): HeightRanges
+}
+
+/** The blocks that a snapshot shows, for many Views that mostly saw the same before. */
+export function visibleBlocks(snapshot: Snapshot): VisibleBlocks {
+  const heights = visibleHeights(snapshot)
+  let last: { readonly before: HeightRanges; readonly fresh: HeightRanges } | null = null
+  return {
+    heights,
+    epoch: snapshot.epoch,
+    since: (before) => {
+      if (last?.before !== before) last = { before, fresh: subtractHeights(heights, before) }
+      return last.fresh
+    },
+  }
+}
+
 /** What is not done, under way or not. */
 export function backlogOf({ visible, settled, liveAbove }: WorkFacts): Backlog {
   const left = subtractHeights(visible, settled)

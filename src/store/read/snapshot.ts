@@ -92,6 +92,7 @@ export function createSnapshot(
 
   return {
     state,
+    epoch: state.epoch,
     readIndexPage,
     storedHeader,
     rowBlocks,

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import fc from 'fast-check'
+import { pino } from 'pino'
+import { Registry } from 'prom-client'
+import { encodeResult } from '../../../src/host/views/block-job.ts'
+import { toEmptyBlocks } from '../../../src/host/views/empty-blocks.ts'
+import { createEngineMetrics } from '../../../src/host/views/engine-metrics.ts'
+import { openViewRun } from '../../../src/host/views/view-run.ts'
+import { visibleBlocks, visibleHeights } from '../../../src/host/views/view-work.ts'
+import type { StoreReader } from '../../../src/store/store.ts'
+import { decodeBlockRows, encodeBlockRows } from '../../../src/views/block-rows.ts'
+import { opaqueBlock } from '../../support/chain/opaque-blocks.ts'
+import { openTestStore } from '../../support/test-store.ts'
+import { hostedView } from './support/engine-room.ts'
+
+const firstBlocks = 5
+const noRows = { count: 0, bytes: new Uint8Array(), terms: [], mismatches: 0 }
+/** Of what a job is asked for. */
+function computeNothing(reader: StoreReader, payload: Uint8Array): Uint8Array {
+  const heights = JSON.parse(Buffer.from(payload).toString()) as number[]
+  const made = reader.read((snapshot) =>
+    heights.flatMap((height) => {
+      const blockHash = snapshot.header(height)?.hash
+      return blockHash === undefined ? [] : [{ height, blockHash, rows: noRows }]
+    }),
+  )
+  const outcomes = made.map(({ height }) => ({ height, rows: 0, mismatches: 0, failure: null }))
+  return encodeResult({ outcomes, seen: heights.length, rows: encodeBlockRows(made) })
+}
+
+type Step = 'put' | 'begin' | 'store' | 'settle' | { readonly depth: number }
+
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 3, arbitrary: fc.constant('put' as const) },
+  { weight: 4, arbitrary: fc.constant('begin' as const) },
+  { weight: 2, arbitrary: fc.constant('store' as const) },
+  { weight: 2, arbitrary: fc.constant('settle' as const) },
+  fc.nat(4).map((depth) => ({ depth })),
+)
+
+/** A View that was found to have no rows of blocks. */
+interface Marking {
+  store(): Promise<void>
+  isStored: boolean
+  settle(): void
+}
+
+/** A store and a View without any row, both of which do nothing by themselves. */
+async function openRoom(t: TestContext) {
+  const store = await openTestStore(t, null)
+  const view = hostedView()
+  let woken = Promise.withResolvers<void>()
+  const run = openViewRun(view, 0, {
+    log: pino({ enabled: false }),
+    reader: store.reader,
+    writer: {
+      ...store,
+      putViewRows: (slot, bytes) => store.putViewRows(slot, decodeBlockRows(bytes)),
+    },
+    lenses: {
+      run: async ({ payload }) => ({
+        bytes: computeNothing(store.reader, payload),
+        processorMs: 1,
+      }),
+    },
+    metrics: createEngineMetrics(new Registry(), () => new Map()),
+    onRows: () => undefined,
+    wake: () => woken.resolve(),
+    nowMs: () => 0,
+  })
+  await woken.promise
+  return {
+    store,
+    run,
+    /** All new blocks have no rows, or nothing is known of them. */
+    begin: (isEmpty: boolean): Marking | null =>
+      store.reader.read((snapshot) => {
+        const heights = run.begin(snapshot, visibleBlocks(snapshot), () => isEmpty)
+        const blocks = toEmptyBlocks(snapshot, [{ slot: view.slot, heights }])
+        const empty = { heights, epoch: snapshot.epoch }
+        let stored: readonly number[] = []
+        const marking: Marking = {
+          isStored: false,
+          store: async () => {
+            marking.isStored = true
+            stored = await store.putEmptyViewBlocks(blocks)
+          },
+          settle: () => run.settleEmpty(empty, new Set(stored)),
+        }
+        return heights.length === 0 ? null : marking
+      }),
+    isDone: () =>
+      store.reader.read((snapshot) => {
+        const { name, blocksLeft } = run.state(snapshot, visibleHeights(snapshot))
+        return name === 'live' && blocksLeft === 0
+      }),
+    jobsDone: async () => {
+      await woken.promise
+      woken = Promise.withResolvers()
+    },
+  }
+}
+
+/** Blocks that come, go and are marked in this order. */
+async function takeSteps(t: TestContext, steps: readonly Step[]): Promise<void> {
+  const { store, run, begin, isDone, jobsDone } = await openRoom(t)
+  let [head, branch] = [0, 0]
+  const nextBlock = () => opaqueBlock(++head, 5, `branch ${branch}`)
+  while (head < firstBlocks) await store.putSealedBlock(nextBlock())
+  for (; !isDone(); await jobsDone()) begin(false)
+  const markings: Marking[] = []
+  const mark = (): void => void markings.push(...[begin(true)].filter((found) => found !== null))
+  const settle = (): void => {
+    if (markings[0]?.isStored === true) markings.shift()?.settle()
+  }
+  const replace = async (depth: number): Promise<void> => {
+    branch += 1
+    head = Math.max(0, head - depth - 1)
+    const from = head + 1
+    await store.replaceBlocks(from, Number.MAX_SAFE_INTEGER, [nextBlock()])
+  }
+  const storeNext = async () => markings.find(({ isStored }) => !isStored)?.store()
+  for (const step of steps) {
+    if (step === 'put') await store.putSealedBlock(nextBlock())
+    else if (step === 'begin') mark()
+    else if (step === 'store') await storeNext()
+    else if (step === 'settle') settle()
+    else await replace(step.depth)
+  }
+  for (let round = 0; round < 4; round++) {
+    while (markings.length > 0) {
+      await storeNext()
+      settle()
+    }
+    mark()
+  }
+  assert.equal(markings.length, 0)
+  assert.ok(isDone())
+  await run.close()
+}
+
+test('a View is done with every block, whatever is removed while it is marked', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyStep, { minLength: 5, maxLength: 40 }), (steps) =>
+      takeSteps(t, steps),
+    ),
+    {
+      numRuns: 60,
+      // Marked, then replaced before anybody hears that it was marked.
+      examples: [[['put', 'begin', 'store', 'put', { depth: 1 }, 'put', 'begin']]],
+    },
+  )
+})
