@@ -19,7 +19,7 @@ import { type IndexNeeds, indexNeeds } from './index-needs.ts'
 import type { ViewEngine, ViewState } from './view-engine.ts'
 import { viewRecordName } from './view-record.ts'
 import { type EmptyHeights, openViewRun, type ViewRun } from './view-run.ts'
-import { visibleBlocks, visibleHeights } from './view-work.ts'
+import { readVisible, visibleHeights } from './view-work.ts'
 
 interface ViewEngineOptions {
   readonly storePath: string
@@ -159,7 +159,7 @@ function wake(engine: Engine, ids: Iterable<string>): void {
 }
 
 function begin(engine: Engine, snapshot: Snapshot, woken: readonly ServedView[]): void {
-  const visible = visibleBlocks(snapshot)
+  const visible = readVisible(snapshot)
   const indexes = createBlockIndexes(snapshot)
   const found = woken.flatMap(({ view, run, needs }): Found[] => {
     const isEmpty = (height: number): boolean => needs !== null && !needs(indexes.at(height))

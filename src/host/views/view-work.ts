@@ -59,7 +59,7 @@ export interface VisibleBlocks {
 }
 
 /** The blocks that a snapshot shows, for many Views that mostly saw the same before. */
-export function visibleBlocks(snapshot: Snapshot): VisibleBlocks {
+export function readVisible(snapshot: Snapshot): VisibleBlocks {
   const heights = visibleHeights(snapshot)
   let last: { readonly before: HeightRanges; readonly fresh: HeightRanges } | null = null
   return {

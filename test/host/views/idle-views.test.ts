@@ -7,7 +7,7 @@ import { encodeResult } from '../../../src/host/views/block-job.ts'
 import { toEmptyBlocks } from '../../../src/host/views/empty-blocks.ts'
 import { createEngineMetrics } from '../../../src/host/views/engine-metrics.ts'
 import { openViewRun } from '../../../src/host/views/view-run.ts'
-import { visibleBlocks, visibleHeights } from '../../../src/host/views/view-work.ts'
+import { readVisible, visibleHeights } from '../../../src/host/views/view-work.ts'
 import type { StoreReader } from '../../../src/store/store.ts'
 import { decodeBlockRows, encodeBlockRows } from '../../../src/views/block-rows.ts'
 import { opaqueBlock } from '../../support/chain/opaque-blocks.ts'
@@ -76,7 +76,7 @@ async function openRoom(t: TestContext) {
     /** All new blocks have no rows, or nothing is known of them. */
     begin: (isEmpty: boolean): Marking | null =>
       store.reader.read((snapshot) => {
-        const heights = run.begin(snapshot, visibleBlocks(snapshot), () => isEmpty)
+        const heights = run.begin(snapshot, readVisible(snapshot), () => isEmpty)
         const blocks = toEmptyBlocks(snapshot, [{ slot: view.slot, heights }])
         const empty = { heights, epoch: snapshot.epoch }
         let stored: readonly number[] = []

@@ -10,7 +10,7 @@ import { ServiceError } from '../../../src/errors.ts'
 import { createEngineMetrics } from '../../../src/host/views/engine-metrics.ts'
 import type { ViewState } from '../../../src/host/views/view-engine.ts'
 import { openViewRun } from '../../../src/host/views/view-run.ts'
-import { visibleBlocks, visibleHeights } from '../../../src/host/views/view-work.ts'
+import { readVisible, visibleHeights } from '../../../src/host/views/view-work.ts'
 import { decodeBlockRows } from '../../../src/views/block-rows.ts'
 import { openTestStore } from '../../support/test-store.ts'
 import { engineChain, hostedView } from './support/engine-room.ts'
@@ -56,7 +56,7 @@ async function openWaiting(t: TestContext, error: Error): Promise<Waiting> {
     begin: async () => {
       const before = jobs
       woken = Promise.withResolvers()
-      store.reader.read((snapshot) => run.begin(snapshot, visibleBlocks(snapshot), () => false))
+      store.reader.read((snapshot) => run.begin(snapshot, readVisible(snapshot), () => false))
       if (jobs > before) await woken.promise
       return jobs - before
     },
