@@ -47,11 +47,15 @@ export const errorCodes = {
   GRAPHQL_SYNTAX_LIMIT:
     'A query or its variables have more tokens, brackets, fields, conditions, keys or values than one request may.',
   GRAPHQL_TIME_LIMIT: 'A query takes longer than one request may.',
-  GRAPHQL_VIEW_FAILED: 'A View was queried for a block at which it failed.',
+  GRAPHQL_VIEW_BUSY: 'As many queries compute Views as may at once.',
+  GRAPHQL_VIEW_FAILED:
+    'A View was queried for a block at which it failed, or failed while it was computed for a query.',
   GRAPHQL_VIEW_GONE: 'A View was removed while a client was subscribed to its rows.',
   GRAPHQL_VIEW_NOT_COMPUTED:
     'A View was queried for a block of which it has not computed the rows, or had not before the block was pruned.',
-  GRAPHQL_VIEW_NOT_STORED: 'A View was queried whose rows are not stored.',
+  GRAPHQL_VIEW_LIMIT:
+    'A View that is computed for a query took more time, memory, rows or bytes than it may.',
+  GRAPHQL_VIEW_NOT_STORED: 'A client wanted to subscribe to a View whose rows are not stored.',
   HOST_BLOCK_REJECTED: 'A peer sent a block that breaks a rule; another peer is tried.',
   HOST_FORK_DEEP:
     'The counted signers abandoned more stored blocks than give way before a minute has passed.',
@@ -73,6 +77,7 @@ export const errorCodes = {
   HOST_SIGNERS_FILE_UNUSABLE: 'The file of accepted signers is missing, empty or malformed.',
   HOST_STANDS_STILL: 'A Host stores nothing while heads of its signers go on.',
   HOST_TRUSTS_ANYONE: 'A Host is configured to trust anyone who signs a block.',
+  HOST_VIEW_BUSY: 'As many queries compute Views as may at once.',
   HOST_VIEW_DELAYED:
     'Blocks of a View could not be computed, for no fault of its own; they are tried again.',
   HOST_VIEW_REFUSED: 'A request about a View is not in its documented form, or cannot be granted.',

@@ -2,6 +2,7 @@
 import { invariant, ServiceError } from '../errors.ts'
 import { createViewSelector } from '../graphql/selection/view-selection.ts'
 import { type Program, prepareProgram } from '../lens/program/program.ts'
+import type { RunLimits } from '../lens/program/run-limits.ts'
 import type { Snapshot } from '../store/store.ts'
 import { lensHash } from '../views/lens-hash.ts'
 import { parseRowType, type RowType } from '../views/row-type.ts'
@@ -85,15 +86,17 @@ export async function readDocuments(
 type OutputListener = (document: Readonly<Record<string, unknown>>, source: number | null) => void
 
 /**
- * Runs the lenses of a View over the documents of one block, and returns what `Program.run` does.
+ * Runs the lenses of a View over the documents of one block, or of more under limits of their own; returns what
+ * `Program.run` does.
  * @throws ServiceError what a run throws, and `LENS_OUTPUT_INVALID` for what is no JSON object.
  */
 export function runLenses(
   { program }: Pick<LoadedView, 'program'>,
-  documents: readonly string[],
+  documents: Iterable<string>,
   onOutput: OutputListener,
+  limits?: RunLimits,
 ): ReturnType<Program['run']> {
-  return program.run(documents, (bytes, source) => onOutput(parseDocument(bytes), source))
+  return program.run(documents, (bytes, source) => onOutput(parseDocument(bytes), source), limits)
 }
 
 function parseDocument(bytes: Uint8Array): Readonly<Record<string, unknown>> {

@@ -1,5 +1,4 @@
 /** What is refused of a View before it is kept: what only the schema of the chain and the modules themselves show. */
-import { ServiceError } from '../errors.ts'
 import { createViewSelector } from '../graphql/selection/view-selection.ts'
 import { checkAbi } from '../lens/abi-check.ts'
 import { checkModule } from '../lens/module-check.ts'
@@ -12,16 +11,10 @@ import type { View } from '../views/view.ts'
  */
 export function createViewCheck(
   network: string,
-): (view: Pick<RegisteredView, 'query' | 'rowType'>, source: View) => void {
+): (view: Pick<RegisteredView, 'query'>, source: View) => void {
   const selector = createViewSelector(network)
-  return ({ query, rowType }, { lenses }) => {
+  return ({ query }, { lenses }) => {
     if (query === null) return
-    if (!rowType.materialized)
-      throw new ServiceError(
-        'HOST_VIEW_REFUSED',
-        'Views that are computed when they are queried are not served yet',
-        { remedy: 'Leave @materialized(if: false) out: its rows are computed once, and kept.' },
-      )
     selector.compile(query)
     for (const { wasm } of lenses) checkAbi(checkModule(wasm))
   }

@@ -61,6 +61,7 @@ export const innerFloors: Readonly<Record<string, Floors>> = {
     'metrics',
     'sync',
     'schema',
+    'streams',
     'views',
     'registry',
     '.',

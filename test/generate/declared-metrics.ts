@@ -16,6 +16,7 @@ import {
 import { createHostMetrics } from '../../src/host/metrics.ts'
 import { createHostRegistryMetrics } from '../../src/host/registry/metrics.ts'
 import { createSchemaMetrics } from '../../src/host/schema/schema-sync.ts'
+import { createStreamMetrics } from '../../src/host/streams/metrics.ts'
 import { createEngineMetrics } from '../../src/host/views/engine-metrics.ts'
 import { createLensMetrics } from '../../src/lens/process/metrics.ts'
 import { createP2pMetrics } from '../../src/p2p/limits/metrics.ts'
@@ -67,6 +68,7 @@ const declarations: Readonly<Record<MetricsProgram, (registry: Registry) => void
     createHostRegistryMetrics(registry, { following: () => null, report: () => null })
     createEngineMetrics(registry, () => new Map())
     createLensMetrics(registry)
+    createStreamMetrics(registry)
   },
   operator(registry) {
     openRuntimeMetrics(registry)

@@ -333,10 +333,3 @@ describe('a query that names a stored block', () => {
     assert.deepEqual(await room.query(query), { COUNT: 0 })
   })
 })
-
-test('a View whose rows are not stored says so instead of having none', async (t) => {
-  const room = await openGraphqlRoom(t)
-  room.graphql.setViews([servedView('type Computed @materialized(if: false) { n: Int }')])
-  const [error] = await room.errors('{ Computed { n } }')
-  assert.match(error ?? '', /rows of the View Computed are not stored.*materialized\(if: true\)/)
-})

@@ -36,6 +36,10 @@ export interface Usage {
 export interface QueryBudget {
   /** Rows the answer may have. */
   readonly maxRows: number
+  /** Aborted where the client goes away. */
+  readonly signal: AbortSignal | undefined
+  /** What is left of the request's time, not below 0. */
+  leftMs(): number
   usage(): Usage
   /** Names and objects of arguments, their values, and texts of them by length. */
   addConditions(count: number): void
@@ -90,6 +94,8 @@ export function createQueryBudget(limits: QueryLimits, parts: QueryBudgetParts):
   let [conditions, values, cost, rows, bytes, reserved] = [0, 0, 0, 0, 0, 0]
   return {
     maxRows: limits.maxRows,
+    signal: parts.signal,
+    leftMs: () => Math.max(0, limits.maxMs - clock.elapsedMs()),
     usage: () => ({ cost, rows, bytes, elapsedMs: clock.elapsedMs() }),
     addConditions(count) {
       conditions += count

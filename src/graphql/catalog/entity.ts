@@ -11,6 +11,7 @@ import type { JsonValue } from '../../views/row-values.ts'
 import type { BlockView } from '../rows/block-view.ts'
 import type { Row } from '../rows/row.ts'
 import type { ViewRows } from '../rows/view-rows.ts'
+import type { OpenViewStream } from '../rows/view-stream.ts'
 
 /** The entities that do not depend on which Views there are. */
 export type EntityName = CollectionName | 'AttestationRecord'
@@ -80,8 +81,10 @@ export interface ViewSource extends ViewRows {
   readonly id: string
   /** Positions of `@index` fields in the SDL, by name. */
   readonly indexed: ReadonlyMap<string, number>
-  /** Whether its rows are stored; those of others can only be computed, which nobody does yet. */
-  readonly materialized: boolean
+  /** Computes its rows for a request; null where they are stored. */
+  readonly stream: OpenViewStream | null
+  /** How many fields the SDL has. */
+  readonly fields: number
   /** What it reads: a field of Query in plain GraphQL. */
   readonly selection: FieldNode
 }

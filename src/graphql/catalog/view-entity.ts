@@ -1,10 +1,19 @@
 /** A View as a collection like the others: its rows follow from blocks, as documents do. */
 import type { FieldNode } from 'graphql'
+import type { ByteWriter } from '../../primitives/cbor.ts'
 import { rowID } from '../../views/row-id.ts'
 import type { RowScalar, RowType } from '../../views/row-type.ts'
 import type { ViewQuery } from '../../views/view-query.ts'
 import { attestationsOf } from '../rows/block-seals.ts'
+import type { Row } from '../rows/row.ts'
 import { putViewValue, type ViewRows, viewRowCount, viewValue } from '../rows/view-rows.ts'
+import {
+  type OpenViewStream,
+  putStreamedValue,
+  streamedAttestations,
+  streamedHeight,
+  streamedValue,
+} from '../rows/view-stream.ts'
 import type { Attribute, AttributeKind, Entity } from './entity.ts'
 
 /** A View that is served. */
@@ -14,8 +23,10 @@ export interface ServedView {
   /** Its name in GraphQL, which no other collection has. */
   readonly name: string
   readonly slot: number
-  readonly rowType: Pick<RowType, 'description' | 'fields' | 'materialized'>
+  readonly rowType: Pick<RowType, 'description' | 'fields'>
   readonly query: ViewQuery
+  /** Computes its rows for a request; left out where they are stored. */
+  readonly stream?: OpenViewStream
 }
 
 const kinds: Readonly<Record<RowScalar, AttributeKind>> = {
@@ -30,18 +41,13 @@ const kinds: Readonly<Record<RowScalar, AttributeKind>> = {
 
 /** The entity of a View; `selection` is what its query selects, in plain GraphQL. */
 export function viewEntity(view: ServedView, selection: FieldNode): Entity {
-  const { id, name, slot, rowType } = view
+  const { id, name, slot, rowType, stream = null } = view
   const indexed = rowType.fields.flatMap((field, index): [string, number][] =>
     field.index ? [[field.name, index]] : [],
   )
-  const { materialized } = rowType
-  const source = { id, name, slot, indexed: new Map(indexed), selection, materialized }
-  const attributes = [
-    docID(source),
-    ...rowType.fields.map((field, index) => toAttribute(source, field, index)),
-    blockNumber,
-    attestations,
-  ]
+  const fields = rowType.fields.length
+  const source = { id, name, slot, indexed: new Map(indexed), selection, stream, fields }
+  const attributes = stream === null ? storedAttributes(source, rowType) : streamed(rowType)
   return {
     name,
     typeName: name,
@@ -50,21 +56,40 @@ export function viewEntity(view: ServedView, selection: FieldNode): Entity {
     view: source,
     attributes: new Map(attributes.map((attribute) => [attribute.name, attribute])),
     links: new Map(),
-    rowsIn: (block) => viewRowCount(block, source),
+    rowsIn: (block) => (stream === null ? viewRowCount(block, source) : 0),
   }
 }
 
-function toAttribute(rows: ViewRows, field: RowType['fields'][number], index: number): Attribute {
-  const { name, scalar, list, description } = field
-  return {
-    name,
-    kind: kinds[scalar],
-    list,
-    description: description.trim() || `The field ${name} of the View.`,
-    read: (row) => viewValue(row, rows, index),
-    write: (out, row) => putViewValue(out, row, rows, index),
-  }
+type Field = RowType['fields'][number]
+
+function storedAttributes(
+  rows: ViewRows & { readonly id: string },
+  { fields }: ServedView['rowType'],
+): readonly Attribute[] {
+  const own = fields.map((field, index) => ({
+    ...ofField(field),
+    read: (row: Row) => viewValue(row, rows, index),
+    write: (out: ByteWriter, row: Row) => putViewValue(out, row, rows, index),
+  }))
+  return [docID(rows), ...own, blockNumber, attestations]
 }
+
+/** Nothing of them is the same for all rows of a block, or runs along the chain: the end of a stream is in no block. */
+function streamed({ fields }: ServedView['rowType']): readonly Attribute[] {
+  const own = fields.map((field, index) => ({
+    ...ofField(field),
+    read: (row: Row) => streamedValue(row, index),
+    write: (out: ByteWriter, row: Row) => putStreamedValue(out, row, index),
+  }))
+  return [streamedDocID, ...own, streamedBlockNumber, streamedVotes]
+}
+
+const ofField = ({ name, scalar, list, description }: Field) => ({
+  name,
+  kind: kinds[scalar],
+  list,
+  description: description.trim() || `The field ${name} of the View.`,
+})
 
 function docID({ id }: { readonly id: string }): Attribute {
   return {
@@ -93,4 +118,30 @@ const attestations: Attribute = {
   description: 'How many distinct Generators vouch for exactly the block that the row was made of.',
   ofBlock: true,
   read: ({ block }) => attestationsOf(block),
+}
+
+const streamedDocID: Attribute = {
+  name: '_docID',
+  kind: 'id',
+  list: false,
+  description: 'Null: rows that are computed for a query have no identity.',
+  read: () => null,
+}
+
+const streamedBlockNumber: Attribute = {
+  name: '_blockNumber',
+  kind: 'int',
+  list: false,
+  description:
+    'Height of the block that the row was made of; null for rows made of everything that was selected.',
+  read: streamedHeight,
+}
+
+const streamedVotes: Attribute = {
+  name: '_attestations',
+  kind: 'int',
+  list: false,
+  description:
+    'How many distinct Generators vouch for exactly the block that the row was made of; null where `_blockNumber` is.',
+  read: streamedAttestations,
 }

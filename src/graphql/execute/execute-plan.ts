@@ -12,7 +12,7 @@ import { itemPieces } from './json-text.ts'
 import { renderGroups, renderRows } from './render-rows.ts'
 import { rootAggregate } from './root-aggregate.ts'
 import { rowRequest } from './row-request.ts'
-import { type Run, scanOf } from './run.ts'
+import { type Run, readsSource, scanOf } from './run.ts'
 
 /**
  * The data of an answer as pieces of JSON text. Throws GraphQLError with the place of the field that
@@ -79,7 +79,8 @@ async function rootList(run: Run, list: ListPlan): Promise<readonly string[]> {
   const request = await withAttestedDocs(run, list.entity, rowRequest(run, list))
   await budget.yieldIfDue()
   const pieces: string[] = []
-  for await (const rows of selectRows(scanOf(run, list.entity), request)) {
+  const scan = scanOf(run, list.entity, readsSource(list))
+  for await (const rows of selectRows(scan, request)) {
     budget.addRows(rows.length)
     const texts = await renderRows(run, rows, list.selection)
     pieces.push(pieces.length === 0 ? '[' : ',', ...itemPieces(texts))

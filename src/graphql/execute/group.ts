@@ -17,7 +17,7 @@ import { type Row, rowAt } from '../rows/row.ts'
 import { neededRows, selectAmong, visitRows } from '../scan/select-rows.ts'
 import { createTopK } from '../scan/top-k.ts'
 import { type Group, type GroupFold, groupFold } from './group-fold.ts'
-import { coerceArguments, oncePerRun, type Run, scanOf } from './run.ts'
+import { coerceArguments, oncePerRun, type Run, readsSource, scanOf } from './run.ts'
 
 /** What a grouped list asks for before grouping, and from where to where its groups are wanted. */
 export const groupRequest: (run: Run, list: GroupListPlan) => ListRequest = oncePerRun(
@@ -37,7 +37,7 @@ export async function rootGroups(
   reservation: MemoryReservation,
 ): Promise<Group[]> {
   const feed: Feed = (add, keys) =>
-    visitRows(scanOf(run, list.entity), request.condition, add, keys)
+    visitRows(scanOf(run, list.entity, readsSource(list)), request.condition, add, keys)
   return await makeGroups(run, list, request, feed, reservation)
 }
 

@@ -7,6 +7,7 @@ import type { RowField, RowSelection } from '../plan/plan.ts'
 import type { BlockView } from '../rows/block-view.ts'
 import type { Row } from '../rows/row.ts'
 import { viewSource } from '../rows/view-rows.ts'
+import { streamedSource } from '../rows/view-stream.ts'
 import { selectRows } from '../scan/select-rows.ts'
 import { eachOf } from './each-of.ts'
 import { rowRequest } from './row-request.ts'
@@ -28,6 +29,7 @@ export async function sourcesOf(
   field: SourceField,
   render: RenderRows,
 ): Promise<readonly string[]> {
+  if (field.view.stream !== null) return await streamedSources(run, rows, field)
   let texts: ReadonlyMap<number, string> = new Map()
   let block: BlockView | undefined
   return await eachOf(run, rows, async (row) => {
@@ -39,6 +41,19 @@ export async function sourcesOf(
     }
     const place = viewSource(row, field.view)
     const text = (place === null ? undefined : texts.get(place)) ?? 'null'
+    run.session.budget.addBytes(text.length)
+    return text
+  })
+}
+
+/** Rows that were computed for the request came with them. */
+async function streamedSources(
+  run: Run,
+  rows: readonly Row[],
+  { view }: SourceField,
+): Promise<readonly string[]> {
+  return await eachOf(run, rows, (row) => {
+    const text = streamedSource(row, view.fields) ?? 'null'
     run.session.budget.addBytes(text.length)
     return text
   })

@@ -7,7 +7,7 @@ import type { HeightRanges } from '../../primitives/height-ranges.ts'
 import type { Catalog, Entity } from '../catalog/entity.ts'
 import type { Arguments } from '../filter/list-request.ts'
 import { type ArgumentSize, argumentSizeOf } from '../plan/argument-size.ts'
-import type { ArgumentSource } from '../plan/plan.ts'
+import type { ArgumentSource, ListPlan } from '../plan/plan.ts'
 import type { Session } from '../rows/block-view.ts'
 import type { Scan } from '../scan/walk.ts'
 
@@ -70,7 +70,14 @@ function coerce(run: Run, source: ArgumentSource): Coerced {
   return coerced
 }
 
-/** A scan of an entity's rows. */
-export function scanOf(run: Run, entity: Entity): Scan {
-  return { session: run.session, entity, window: run.window }
+/** A scan of an entity's rows; `withSource` as in `Scan`. */
+export function scanOf(run: Run, entity: Entity, withSource = false): Scan {
+  return { session: run.session, entity, window: run.window, withSource }
+}
+
+/** Whether a list shows the documents that rows of a View were made of. */
+export function readsSource(list: ListPlan): boolean {
+  return list.type === 'rows'
+    ? list.selection.fields.some(({ type }) => type === 'source')
+    : list.selection.fields.some((field) => field.type === 'members' && readsSource(field.list))
 }

@@ -18,6 +18,7 @@ import type {
 import type { QueryBudget } from '../budget/query-budget.ts'
 import { type ChunkWindow, holds, windowOfChunk, windowValues } from './chunk-window.ts'
 import type { MissingRows } from './missing-rows.ts'
+import type { StreamedBlock } from './view-stream.ts'
 
 /** What the rows of one request share. */
 export interface Session {
@@ -68,6 +69,8 @@ export interface BlockView {
   readonly header: BlockHeader
   /** What has been read of it so far; ask the functions of this room instead. */
   readonly memo: BlockMemo
+  /** Set where a View made the rows for this request: then there is nothing else of the block. */
+  readonly streamed?: StreamedBlock
 }
 
 /** What a request has read of a View's rows in one block. */

@@ -4,12 +4,7 @@
  */
 import type { Section } from '../../primitives/collections.ts'
 import { parseDocID } from '../../primitives/doc-id.ts'
-import {
-  allHeights,
-  type HeightRanges,
-  intersectHeights,
-  toHeightRanges,
-} from '../../primitives/height-ranges.ts'
+import type { HeightRanges } from '../../primitives/height-ranges.ts'
 import type { TermKind } from '../../primitives/index-terms.ts'
 import { parseRowID } from '../../views/row-id.ts'
 import { rowTermValue } from '../../views/rows.ts'
@@ -18,6 +13,7 @@ import type { Attribute, Entity, ViewSource } from '../catalog/entity.ts'
 import type { FilterCondition, ValueCondition } from '../filter/condition.ts'
 import type { Operand } from '../filter/value-test.ts'
 import type { ViewRows } from '../rows/view-rows.ts'
+import { heightsOf } from './height-condition.ts'
 
 /** A value that only one block, transaction or log has; one lookup finds all its locations. */
 export type UniqueHint =
@@ -127,23 +123,9 @@ function rowsWith(view: ViewSource, { name }: Attribute): ToHint | undefined {
     operand === null ? all : { type: 'rows', rows: view, field, value: rowTermValue(operand) }
 }
 
-const last = Number.MAX_SAFE_INTEGER
-
-function heightHint({ operator, operand }: ValueCondition): Hint {
-  if (operator === '_in') {
-    const members = (operand as readonly Operand[]).filter((one) => typeof one === 'number')
-    return heights(toHeightRanges(members))
-  }
-  if (typeof operand !== 'number') return all
-  const bounds: Partial<Record<typeof operator, readonly [number, number]>> = {
-    _eq: [operand, operand],
-    _gt: [operand + 1, last],
-    _geq: [operand, last],
-    _lt: [0, operand - 1],
-    _leq: [0, operand],
-  }
-  const bound = bounds[operator]
-  return bound === undefined ? all : heights(intersectHeights([bound], allHeights))
+function heightHint(condition: ValueCondition): Hint {
+  const accepted = heightsOf(condition)
+  return accepted === null ? all : heights(accepted)
 }
 
 function heights(set: HeightRanges): Hint {

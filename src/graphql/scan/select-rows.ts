@@ -44,7 +44,8 @@ async function* chainRows(
   let skip = request.offset
   let left = request.limit
   const { budget } = scan.session
-  for (const piece of await walk(scan, request.condition, direction)) {
+  for (const step of await walk(scan, request.condition, direction)) {
+    const piece = step instanceof Promise ? await step : step
     const finding = rowsOfPiece(piece, direction.within, request.order, skip, left)
     const found = finding instanceof Promise ? await finding : finding
     skip -= found.skipped
@@ -99,7 +100,8 @@ export async function visitRows(
   keys: number,
 ): Promise<void> {
   const { budget } = scan.session
-  for (const { block, span, matcher } of await walk(scan, condition, chainOrder)) {
+  for (const step of await walk(scan, condition, chainOrder)) {
+    const { block, span, matcher } = step instanceof Promise ? await step : step
     const row = rowAt(block, 0)
     const comparisons = keys + (matcher?.comparisons ?? 0)
     for (let position = span[0]; position < span[1]; position++) {
@@ -116,7 +118,8 @@ export async function visitRows(
 export async function countRows(scan: Scan, condition: FilterCondition): Promise<number> {
   let count = 0
   const { budget } = scan.session
-  for (const { block, span, matcher } of await walk(scan, condition, chainOrder)) {
+  for (const step of await walk(scan, condition, chainOrder)) {
+    const { block, span, matcher } = step instanceof Promise ? await step : step
     count += matcher === null ? lengthOf(span) : await countMatches(block, span, matcher)
     if (budget.shouldYield()) await budget.yieldThread()
   }

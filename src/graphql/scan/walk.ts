@@ -4,8 +4,7 @@
  */
 import type { HeightRanges } from '../../primitives/height-ranges.ts'
 import type { SeenBlocks } from '../../store/store.ts'
-import { refusal } from '../budget/limits.ts'
-import type { Entity, ViewSource } from '../catalog/entity.ts'
+import type { Entity } from '../catalog/entity.ts'
 import { type FilterCondition, isOfBlock } from '../filter/condition.ts'
 import { type Matcher, toMatcher } from '../filter/predicate.ts'
 import { type BlockView, openBlockView, type Session } from '../rows/block-view.ts'
@@ -13,6 +12,7 @@ import { rowAt } from '../rows/row.ts'
 import { openAccessPath, seenBlocks, storedBounds } from './access-path.ts'
 import type { HeightCursor } from './height-cursor.ts'
 import type { Span } from './spans.ts'
+import { streamedPieces } from './streamed-pieces.ts'
 
 /** Whose rows are walked over, and where. */
 export interface Scan {
@@ -20,6 +20,8 @@ export interface Scan {
   readonly entity: Entity
   /** The heights that count. */
   readonly window: HeightRanges
+  /** Whether rows of a View are read with the documents that they were made of. */
+  readonly withSource?: boolean
 }
 
 /** The direction of a walk. */
@@ -45,16 +47,18 @@ const pieceRows = 512
 
 /**
  * The pieces of all blocks that may have matching rows. The caller yields the thread in between:
- * `if (budget.shouldYield()) await budget.yieldThread()`.
+ * `if (budget.shouldYield()) await budget.yieldThread()`. Those of a View that is computed for the request have to be
+ * waited for; they come in the order in which their rows are made, whatever the direction.
  */
 export async function walk(
   scan: Scan,
   condition: FilterCondition,
   direction: Direction,
-): Promise<Iterable<Piece>> {
+): Promise<Iterable<Piece | Promise<Piece>>> {
   const { entity } = scan
   const descending = direction.blocksDescending
-  if (entity.view?.materialized === false) throw notStored(entity.view)
+  const { view } = entity
+  if (view?.stream) return streamedPieces(scan, view, view.stream, condition)
   if (entity.isEmpty === true || condition.op === 'none') return []
   const cursor = await openAccessPath({ ...scan, descending }, entity, condition)
   const matcher = toMatcher(entity, condition)
@@ -65,13 +69,6 @@ export async function walk(
   const comparisons = cursor.width + (isDecided ? matcher.comparisons : 0)
   return piecesOf(scan, blocksOf(scan, cursor, descending), comparisons, toPieces)
 }
-
-const notStored = ({ name }: ViewSource): Error =>
-  refusal(
-    'GRAPHQL_VIEW_NOT_STORED',
-    `The rows of the View ${name} are not stored, and this version does not compute them for a query.`,
-    'Register it with @materialized(if: true), or without the directive.',
-  )
 
 /** Blocks without pieces are yielded as a piece of no rows, as they take time as well. */
 function* piecesOf(

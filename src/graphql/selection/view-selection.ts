@@ -11,6 +11,7 @@ import {
 } from 'graphql'
 import { invariant, ServiceError } from '../../errors.ts'
 import { collections } from '../../primitives/collections.ts'
+import type { HeightRanges } from '../../primitives/height-ranges.ts'
 import type { Snapshot } from '../../store/store.ts'
 import type { ViewQuery } from '../../views/view-query.ts'
 import type { QueryLimits } from '../budget/limits.ts'
@@ -58,6 +59,12 @@ export interface ViewSelection {
   documents(
     snapshot: Snapshot,
     heights: { readonly from: number; readonly to: number },
+    options?: SelectionOptions,
+  ): AsyncGenerator<readonly SelectedDocument[]>
+  /** The same for any set of heights. */
+  documentsOver(
+    snapshot: Snapshot,
+    heights: HeightRanges,
     options?: SelectionOptions,
   ): AsyncGenerator<readonly SelectedDocument[]>
 }
@@ -127,6 +134,8 @@ function compile(chain: Chain, query: ViewQuery): ViewSelection {
     hint: readHint(chain, written, list),
     documents: (snapshot, { from, to }, options) =>
       documentsOf({ chain, list, snapshot, window: [[from, to]] }, options ?? {}),
+    documentsOver: (snapshot, window, options) =>
+      documentsOf({ chain, list, snapshot, window }, options ?? {}),
   }
 }
 

@@ -6,7 +6,7 @@ import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { createViewSelector, type ViewSelector } from '../../graphql/selection/view-selection.ts'
 import { openLensProcess } from '../../lens/process/lens-process.ts'
-import { createLensMetrics } from '../../lens/process/metrics.ts'
+import type { LensMetrics } from '../../lens/process/metrics.ts'
 import type { ViewStateName } from '../../service/contract.ts'
 import { threadUrl } from '../../service/threads/thread.ts'
 import type { EmptyViewBlock, Snapshot, StoreReader } from '../../store/store.ts'
@@ -45,6 +45,7 @@ export interface RowsWriter
 interface ViewEngineParts {
   readonly log: Logger
   readonly registry: Registry
+  readonly lensMetrics: LensMetrics
   readonly reader: StoreReader
   readonly writer: RowsWriter
 }
@@ -66,6 +67,8 @@ interface Engine {
   readonly metrics: EngineMetrics
   readonly selector: ViewSelector
   readonly views: Map<string, ServedView>
+  /** Those whose rows are computed when they are queried: there is nothing to do for them. */
+  readonly streamed: Set<string>
   readonly listeners: RowsListener[]
   /** Views that look for work in the next turn of the event loop. */
   readonly awake: Set<string>
@@ -77,18 +80,19 @@ interface Engine {
 /** Opens the engine without any View; the process of the lenses is started with the first job. */
 export function openViewEngine(options: ViewEngineOptions, parts: ViewEngineParts): ViewEngine {
   const { storePath, network, threads, memoryBytes, environment } = options
-  const { log, registry, reader, writer } = parts
+  const { log, registry, lensMetrics, reader, writer } = parts
   const data: ViewWorkerData = { storePath, network }
   const workerUrl = threadUrl('./view-worker', import.meta.url)
   const engine: Engine = {
     parts,
     lenses: openLensProcess(
       { workerUrl, data, threads, memoryBytes, environment },
-      { log, metrics: createLensMetrics(registry), onEnded: () => void reader.clearDeadReaders() },
+      { log, metrics: lensMetrics, onEnded: () => void reader.clearDeadReaders() },
     ),
     metrics: createEngineMetrics(registry, () => countStates(engine)),
     selector: createViewSelector(network),
     views: new Map(),
+    streamed: new Set(),
     listeners: [],
     awake: new Set(),
     marking: new Set(),
@@ -113,7 +117,8 @@ export function openViewEngine(options: ViewEngineOptions, parts: ViewEnginePart
 }
 
 function serve(engine: Engine, view: HostedView): void {
-  if (engine.views.has(view.id)) return
+  if (!view.rowType.materialized) engine.streamed.add(view.id)
+  if (!view.rowType.materialized || engine.views.has(view.id)) return
   const { log, reader, writer } = engine.parts
   const head = reader.read((snapshot) => snapshot.range()?.head ?? -1)
   const run = openViewRun(view, head, {
@@ -132,7 +137,8 @@ function serve(engine: Engine, view: HostedView): void {
   engine.views.set(view.id, { view, run, needs })
 }
 
-async function remove({ views, marking, parts }: Engine, id: string): Promise<void> {
+async function remove({ views, streamed, marking, parts }: Engine, id: string): Promise<void> {
+  streamed.delete(id)
   const known = views.get(id)
   if (known === undefined) return
   views.delete(id)
@@ -194,11 +200,25 @@ async function mark(
   engine.metrics.blocks('live', 'done', done)
 }
 
-function states({ views, parts }: Engine): Map<string, ViewState> {
+function states({ views, streamed, parts }: Engine): Map<string, ViewState> {
   return parts.reader.read((snapshot) => {
     const visible = visibleHeights(snapshot)
-    return new Map([...views].map(([id, { run }]) => [id, run.state(snapshot, visible)]))
+    const computed = [...views].map(([id, { run }]) => [id, run.state(snapshot, visible)] as const)
+    return new Map([...computed, ...[...streamed].map((id) => [id, ofStreamed] as const)])
   })
+}
+
+/** A View that is computed when it is queried is never behind. */
+const ofStreamed: ViewState = {
+  name: 'live',
+  rows: 0,
+  bytes: 0,
+  done: [],
+  blocksLeft: 0,
+  blocksFailed: 0,
+  blocksPerSecond: null,
+  costMs: null,
+  failure: null,
 }
 
 function countStates(engine: Engine): Map<ViewStateName, number> {

@@ -5,7 +5,9 @@ import type { Registry } from 'prom-client'
 import { lensMemoryBytes, lensThreadsOf } from '../../compute/lens-resources.ts'
 import { createViewCheck } from '../../compute/view-check.ts'
 import type { Graphql } from '../../graphql/graphql.ts'
+import { createLensMetrics } from '../../lens/process/metrics.ts'
 import type { StoreReader } from '../../store/store.ts'
+import { openViewStreams } from '../streams/view-streams.ts'
 import { openViewEngine, type RowsWriter } from './engine.ts'
 import { openViewBook } from './view-book.ts'
 import { type HostViews, openViews } from './views.ts'
@@ -47,18 +49,33 @@ export function openHostViews(
     { log, reader, writer, check: createViewCheck(network) },
   )
   const threads = lensThreadsOf(lensThreads, availableParallelism())
+  const lensMetrics = createLensMetrics(registry)
   const engine = openViewEngine(
     { storePath, network, threads, memoryBytes: lensMemoryBytes(threads), environment },
-    { log, registry, reader, writer },
+    { log, registry, lensMetrics, reader, writer },
+  )
+  const streams = openViewStreams(
+    { storePath, network, environment },
+    { log, registry, lensMetrics, onEnded: () => void reader.clearDeadReaders() },
   )
   engine.onRows(graphql.notifyRows)
   const views = openViews({
     log,
     book,
     engine,
-    setViews: graphql.setViews,
+    setViews: (hosted) =>
+      graphql.setViews(
+        hosted.map((view) =>
+          view.rowType.materialized ? view : { ...view, stream: streams.of(view) },
+        ),
+      ),
     clearRows: writer.clearView,
     onFatal,
   })
-  return { ...views, close: engine.close }
+  return {
+    ...views,
+    close: async () => {
+      await Promise.all([engine.close(), streams.close()])
+    },
+  }
 }

@@ -7,6 +7,7 @@ import type { Stored } from '../../../../src/host/apply/outcome.ts'
 import { openViewEngine } from '../../../../src/host/views/engine.ts'
 import { type HostedView, isHosted, type KeptView } from '../../../../src/host/views/hosted-view.ts'
 import type { ViewEngine, ViewState } from '../../../../src/host/views/view-engine.ts'
+import { createLensMetrics, type LensMetrics } from '../../../../src/lens/process/metrics.ts'
 import type { SealedBlockToStore, StoreWriter } from '../../../../src/store/store.ts'
 import { openWriter } from '../../../../src/store/write/writer.ts'
 import { decodeBlockRows } from '../../../../src/views/block-rows.ts'
@@ -68,10 +69,12 @@ export function decodingView(slot = 1): HostedView {
   })
 }
 
-interface EngineRoom {
+export interface EngineRoom {
   readonly store: StoreWriter
   readonly engine: ViewEngine
   readonly registry: Registry
+  /** Of its lens process, for further ones. */
+  readonly lensMetrics: LensMetrics
   /** Names and heights for which rows were announced. */
   readonly announced: [name: string, height: number][]
   /** Stores blocks and lets the engine know. */
@@ -82,6 +85,8 @@ interface EngineRoom {
   until(view: HostedView, isSo: (state: ViewState) => boolean): Promise<ViewState>
   /** Waits until rows of so many blocks were announced; all that is counted of them is counted by then. */
   untilAnnounced(blocks: number): Promise<void>
+  /** Has something closed before the store is. */
+  closeFirst(close: () => Promise<void>): void
   /** Ends the engine alone, as a crash would: what is under way is lost. */
   close(): Promise<void>
 }
@@ -110,6 +115,7 @@ export async function openEngineRoom(
 ): Promise<EngineRoom> {
   const log = pino({ enabled: false })
   const registry = new Registry()
+  const lensMetrics = createLensMetrics(registry)
   const store = await openWriter(
     { path, network: testNetwork, retainBlocks, program: 'host', ...kept },
     { log },
@@ -120,6 +126,7 @@ export async function openEngineRoom(
     {
       log,
       registry,
+      lensMetrics,
       reader: store.reader,
       writer: {
         putViewRows: (slot, bytes) => store.putViewRows(slot, decodeBlockRows(bytes)),
@@ -139,11 +146,13 @@ export async function openEngineRoom(
   const watching = setInterval(() => {
     for (const look of changed) look()
   }, 10)
+  const closedFirst: (() => Promise<void>)[] = []
   let isClosed = false
   const close = async (): Promise<void> => {
     if (isClosed) return
     isClosed = true
     clearInterval(watching)
+    for (const first of closedFirst) await first()
     await engine.close()
     await store.close()
   }
@@ -165,6 +174,7 @@ export async function openEngineRoom(
     store,
     engine,
     registry,
+    lensMetrics,
     announced,
     put: async (blocks) => {
       await Promise.all(blocks.map((block) => store.putSealedBlock(block)))
@@ -181,6 +191,7 @@ export async function openEngineRoom(
       }),
     untilAnnounced: (blocks) =>
       until(() => (announced.length >= blocks ? true : undefined)).then(() => undefined),
+    closeFirst: (first) => void closedFirst.push(first),
     close,
   }
 }
