@@ -212,6 +212,7 @@ function states({ views, streamed, parts }: Engine): Map<string, ViewState> {
 const ofStreamed: ViewState = {
   name: 'live',
   rows: 0,
+  rowsFrom: null,
   bytes: 0,
   done: [],
   blocksLeft: 0,
