@@ -9,7 +9,7 @@ import type { Arguments } from '../filter/list-request.ts'
 import { type ArgumentSize, argumentSizeOf } from '../plan/argument-size.ts'
 import type { ArgumentSource, ListPlan } from '../plan/plan.ts'
 import type { Session } from '../rows/block-view.ts'
-import type { Scan } from '../scan/walk.ts'
+import type { Scan } from '../scan/piece.ts'
 
 /** What a plan is run with. */
 export interface Run {

@@ -15,10 +15,10 @@ import type {
   StoredBlock,
   StoredViewRows,
 } from '../../store/store.ts'
+import type { StreamedRows } from '../../views/streamed-rows.ts'
 import type { QueryBudget } from '../budget/query-budget.ts'
 import { type ChunkWindow, holds, windowOfChunk, windowValues } from './chunk-window.ts'
 import type { MissingRows } from './missing-rows.ts'
-import type { StreamedBlock } from './view-stream.ts'
 
 /** What the rows of one request share. */
 export interface Session {
@@ -89,6 +89,15 @@ export interface OpenedRow {
   readonly places: readonly number[]
   /** Where the row ends. */
   readonly end: number
+}
+
+/** Rows that came, in the place of what is stored of a block. */
+export interface StreamedBlock {
+  readonly rows: StreamedRows
+  /** The row that was read last. */
+  row: OpenedRow | null
+  /** The stored block that they were made of, once it was asked for; null where there is none any more. */
+  stored: BlockView | null | undefined
 }
 
 /** Filled as it is asked for. */

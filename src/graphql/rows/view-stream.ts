@@ -9,7 +9,13 @@ import { findRowValues, readRowValue } from '../../views/row-codec.ts'
 import type { JsonValue } from '../../views/row-values.ts'
 import type { StreamedRows } from '../../views/streamed-rows.ts'
 import { attestationsOf } from './block-seals.ts'
-import { type BlockView, type OpenedRow, openBlockView, type Session } from './block-view.ts'
+import {
+  type BlockView,
+  type OpenedRow,
+  openBlockView,
+  type Session,
+  type StreamedBlock,
+} from './block-view.ts'
 import { putRowValue } from './put-row-value.ts'
 import type { Row } from './row.ts'
 import { putText } from './write-value.ts'
@@ -35,15 +41,6 @@ export interface ViewStream {
 
 /** Begins to compute; nothing is thrown before the first rows are asked for. */
 export type OpenViewStream = (request: StreamRequest) => ViewStream
-
-/** Rows that came, in the place of what is stored of a block. */
-export interface StreamedBlock {
-  readonly rows: StreamedRows
-  /** The row that was read last. */
-  row: OpenedRow | null
-  /** The stored block that they were made of, once it was asked for; null where there is none any more. */
-  stored: BlockView | null | undefined
-}
 
 /** Memory of rows beside their bytes, roughly. */
 export const streamedBytes = 1_024

@@ -18,10 +18,11 @@ import { type Matcher, toMatcher } from '../filter/predicate.ts'
 import type { BlockView } from '../rows/block-view.ts'
 import { forget, moveTo, type Row, rowAt } from '../rows/row.ts'
 import { matchesOfSpan, rowsOfSpan } from './child-rows.ts'
+import type { Piece, Scan } from './piece.ts'
 import { sortInSlices } from './sort.ts'
 import type { Span } from './spans.ts'
 import { createTopK } from './top-k.ts'
-import { chainOrder, type Direction, type Piece, type Scan, walk } from './walk.ts'
+import { chainOrder, type Direction, walk } from './walk.ts'
 
 /** Rows yielded at a time, so that their bytes are released before the next are read. */
 const batchRows = 256

@@ -17,7 +17,7 @@ import {
 } from '../rows/view-stream.ts'
 import { storedBounds } from './access-path.ts'
 import { splitByHeight } from './height-condition.ts'
-import type { Piece, Scan } from './walk.ts'
+import type { Piece, Scan } from './piece.ts'
 
 /** Kept of the request's time, so that what takes too long is reported with the name of the View. */
 const reportMs = 250

@@ -2,27 +2,17 @@
  * Walks the chain over the blocks that may have rows of a condition, and yields the positions in each
  * that may match, in pieces small enough to let other requests run in between.
  */
-import type { HeightRanges } from '../../primitives/height-ranges.ts'
 import type { SeenBlocks } from '../../store/store.ts'
 import type { Entity } from '../catalog/entity.ts'
 import { type FilterCondition, isOfBlock } from '../filter/condition.ts'
 import { type Matcher, toMatcher } from '../filter/predicate.ts'
-import { type BlockView, openBlockView, type Session } from '../rows/block-view.ts'
+import { type BlockView, openBlockView } from '../rows/block-view.ts'
 import { rowAt } from '../rows/row.ts'
 import { openAccessPath, seenBlocks, storedBounds } from './access-path.ts'
 import type { HeightCursor } from './height-cursor.ts'
+import type { Piece, Scan } from './piece.ts'
 import type { Span } from './spans.ts'
 import { streamedPieces } from './streamed-pieces.ts'
-
-/** Whose rows are walked over, and where. */
-export interface Scan {
-  readonly session: Session
-  readonly entity: Entity
-  /** The heights that count. */
-  readonly window: HeightRanges
-  /** Whether rows of a View are read with the documents that they were made of. */
-  readonly withSource?: boolean
-}
 
 /** The direction of a walk. */
 export interface Direction {
@@ -33,14 +23,6 @@ export interface Direction {
 
 /** From the first row to the last. */
 export const chainOrder: Direction = { blocksDescending: false, within: 'ascending' }
-
-/** Positions of a block that may match. */
-export interface Piece {
-  readonly block: BlockView
-  readonly span: Span
-  /** Null when every row of the span matches. */
-  readonly matcher: Matcher | null
-}
 
 /** Positions in one piece. */
 const pieceRows = 512

@@ -30,14 +30,14 @@ export type ToDocumentReader =
   | { readonly kind: 'end'; readonly id: number }
 
 /** Neighbouring documents of one block; null for those that are of no single block, such as groups. */
-export interface BlockDocuments {
+export interface StreamDocuments {
   readonly block: StreamBlock | null
   readonly texts: readonly string[]
 }
 
 /** To the thread of the lenses, with the number of the request. */
 export type FromDocumentReader =
-  | { readonly kind: 'batch'; readonly id: number; readonly blocks: readonly BlockDocuments[] }
+  | { readonly kind: 'batch'; readonly id: number; readonly blocks: readonly StreamDocuments[] }
   | { readonly kind: 'done'; readonly id: number }
   | { readonly kind: 'failure'; readonly id: number; readonly error: PlainError }
 

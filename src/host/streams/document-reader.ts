@@ -15,12 +15,12 @@ import type { Snapshot } from '../../store/store.ts'
 import type { StreamBlock } from '../../views/streamed-rows.ts'
 import { parseViewQuery } from '../../views/view-query.ts'
 import {
-  type BlockDocuments,
   batchBytes,
   type DocumentReaderData,
   type DocumentRequest,
   type FromDocumentReader,
   maxBatches,
+  type StreamDocuments,
   type ToDocumentReader,
 } from './document-batches.ts'
 import { streamLimits } from './stream-job.ts'
@@ -93,7 +93,7 @@ async function read(reading: Reading, request: DocumentRequest): Promise<void> {
   }
 }
 
-async function sendBatch(reading: Reading, blocks: readonly BlockDocuments[]): Promise<void> {
+async function sendBatch(reading: Reading, blocks: readonly StreamDocuments[]): Promise<void> {
   const { id, controller } = reading
   while (reading.untaken >= maxBatches && !controller.signal.aborted) {
     reading.taken = Promise.withResolvers()
@@ -166,7 +166,7 @@ function* portions(heights: HeightRanges): Generator<HeightRanges> {
 interface Batch {
   add(document: SelectedDocument): void
   bytes(): number
-  take(): readonly BlockDocuments[]
+  take(): readonly StreamDocuments[]
 }
 
 function createBatch(snapshot: Snapshot): Batch {

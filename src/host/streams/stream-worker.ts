@@ -10,7 +10,7 @@ import { createStreamPacker, type StreamPacker } from '../../views/streamed-rows
 import { hintsOf, type ViewHints } from '../../views/view-hints.ts'
 import { parseViewQuery } from '../../views/view-query.ts'
 import { decodeView } from '../../views/wire.ts'
-import { type DocumentRun, type DocumentSource, openDocumentSource } from './document-source.ts'
+import { type DocumentFeed, type DocumentRun, openDocumentFeed } from './document-feed.ts'
 import {
   decodeStreamJob,
   encodeStreamTotals,
@@ -28,7 +28,7 @@ interface LoadedStream {
 }
 
 await serveLensWorker<StreamWorkerData, LoadedStream>((data) => {
-  const source = openDocumentSource(data)
+  const source = openDocumentFeed(data)
   return {
     load: (wire) => load(wire, data.network),
     run: (view, payload, pieces) =>
@@ -47,7 +47,7 @@ function load(wire: Uint8Array, network: string): LoadedStream {
 }
 
 interface StreamParts {
-  readonly source: DocumentSource
+  readonly source: DocumentFeed
   readonly pieces: PieceSink
 }
 

@@ -11,7 +11,6 @@ import type { LensMetrics } from '../../lens/process/metrics.ts'
 import { threadUrl } from '../../service/threads/thread.ts'
 import { decodeStreamPiece, type StreamedRows } from '../../views/streamed-rows.ts'
 import { createStreamMetrics, endOf, type StreamMetrics } from './metrics.ts'
-import { createSlots, type Slots } from './slots.ts'
 import {
   decodeStreamTotals,
   encodeStreamJob,
@@ -19,6 +18,7 @@ import {
   type StreamWorkerData,
   streamMemoryBytes,
 } from './stream-job.ts'
+import { createStreamSlots, type Slots } from './stream-slots.ts'
 
 interface ViewStreamsOptions extends StreamWorkerData {
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -43,7 +43,7 @@ interface StreamedView {
   readonly wire: Uint8Array
 }
 
-export interface ViewStreams {
+interface ViewStreams {
   /** How the rows of a View are computed for a query. */
   of(view: StreamedView): OpenViewStream
   /** Ends all of them. */
@@ -77,7 +77,7 @@ export function openViewStreams(options: ViewStreamsOptions, parts: ViewStreamsP
   const maxWaitMs = options.maxWaitMs ?? defaultMaxWaitMs
   const state: State = {
     processes,
-    slots: createSlots({ slots: maxStreams, maxWaiting, maxWaitMs }),
+    slots: createStreamSlots({ slots: maxStreams, maxWaiting, maxWaitMs }),
     metrics: createStreamMetrics(parts.registry),
   }
   return {

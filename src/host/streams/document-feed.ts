@@ -7,10 +7,10 @@ import { fromPlainError } from '../../plain-error.ts'
 import { threadUrl } from '../../service/threads/thread.ts'
 import type { StreamBlock } from '../../views/streamed-rows.ts'
 import type {
-  BlockDocuments,
   DocumentReaderData,
   DocumentRequest,
   FromDocumentReader,
+  StreamDocuments,
   ToDocumentReader,
 } from './document-batches.ts'
 import type { StreamWorkerData } from './stream-job.ts'
@@ -21,7 +21,7 @@ export interface DocumentRun extends Iterable<string> {
   readonly last: { readonly text: string; readonly block: StreamBlock | null } | null
 }
 
-export interface DocumentSource {
+export interface DocumentFeed {
   /**
    * Documents in the order of the query; one run at a time. `onIdle` is called before each, and now and then while it
    * waits; what it throws comes out, and so does why there are no more: `VIEWS_SELECTION_TOO_LARGE`.
@@ -35,7 +35,7 @@ const sleepMs = 25
 const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 }
 
 /** Starts the reading thread, which ends with this one. */
-export function openDocumentSource(data: StreamWorkerData): DocumentSource {
+export function openDocumentFeed(data: StreamWorkerData): DocumentFeed {
   const { port1, port2 } = new MessageChannel()
   const bell = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   const workerData: DocumentReaderData = { ...data, port: port2, bell }
@@ -97,7 +97,7 @@ function createRun(parts: RunParts): DocumentRun {
 }
 
 /** The next batch; null at the end. */
-function receive({ id, bell, port, onIdle }: RunParts): readonly BlockDocuments[] | null {
+function receive({ id, bell, port, onIdle }: RunParts): readonly StreamDocuments[] | null {
   for (;;) {
     const rung = Atomics.load(bell, 0)
     const message: FromDocumentReader | undefined = receiveMessageOnPort(port)?.message

@@ -9,7 +9,7 @@ interface SlotOptions {
 }
 
 /** A place that was taken. */
-export interface Slot {
+interface Slot {
   /** From 0, and nobody else's meanwhile. */
   readonly number: number
   release(): void
@@ -25,7 +25,7 @@ interface Waiting {
 }
 
 /** All places are free. */
-export function createSlots(options: SlotOptions): Slots {
+export function createStreamSlots(options: SlotOptions): Slots {
   const free = Array.from({ length: options.slots }, (_, number) => number)
   const waiting: Waiting[] = []
   const toSlot = (number: number): Slot => {
