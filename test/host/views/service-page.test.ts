@@ -84,7 +84,7 @@ describe('a Host with blocks of a chain', () => {
     assert.equal(posted.status, 201)
     await client.computed('Decoded')
     const { data: stored } = await client.query(
-      `{ rows: COUNT(Decoded: {}) logs: COUNT(Log: {filter: {address: "${token}", topics: {_any: {_eq: "${transfer}"}}}}) }`,
+      `{ rows: COUNT(Decoded: {filter: {event: {_eq: "Transfer"}}}) logs: COUNT(Log: {filter: {address: "${token}", topics: {_any: {_eq: "${transfer}"}}}}) }`,
     )
     assert.ok(stored.rows > 0)
     assert.equal(stored.rows, stored.logs)
