@@ -184,6 +184,7 @@ export const errorCodes = {
   TOOLKIT_FIXTURE_INVALID: 'A file of blocks to test a View on is missing, too large or malformed.',
   TOOLKIT_HISTORY_DAMAGED: 'What a project keeps of former versions of a View is damaged.',
   TOOLKIT_HOST_ANSWER_INVALID: 'A Host answered what a Host does not answer, or more than is read.',
+  TOOLKIT_HOST_ENDED: 'The Host that the toolkit started ended by itself.',
   TOOLKIT_HOST_REFUSED: 'A Host refuses what it was asked for.',
   TOOLKIT_HOST_TIMEOUT: 'A Host did not respond in time.',
   TOOLKIT_HOST_UNREACHABLE:
@@ -199,6 +200,7 @@ export const errorCodes = {
   TOOLKIT_PROJECT_UNREADABLE:
     'The settings of a project cannot be read, or are of another version.',
   TOOLKIT_REVISION_MISSING: 'A View has no version of this number.',
+  TOOLKIT_TARGET_UNSUPPORTED: 'Views cannot be deployed to this target.',
   TOOLKIT_TEST_FAILED: 'The test of a View found an error.',
   TOOLKIT_USAGE_INVALID: 'A command of the toolkit does not take what it was given.',
   TOOLKIT_VIEW_EXISTS: 'A project has a View of this name already.',

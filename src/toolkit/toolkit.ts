@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { failureText } from '../service/failure-text.ts'
 import { type ExitCode, exitCodeOf } from './cli/exit-code.ts'
 import type { Terminal } from './cli/terminal.ts'
+import { addDeployCommands } from './deploy/commands.ts'
 import { addLensCommands } from './lens/commands.ts'
 import { toolkitCommands } from './toolkit-commands.ts'
 import { addTrialCommands } from './trial/commands.ts'
@@ -49,6 +50,7 @@ function createToolkit(terminal: Terminal): Command {
   addViewCommands(view, terminal)
   addTrialCommands(view, terminal)
   addLensCommands(group('lens'), terminal)
+  addDeployCommands(view, terminal)
   return program
 }
 

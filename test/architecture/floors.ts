@@ -68,7 +68,13 @@ export const innerFloors: Readonly<Record<string, Floors>> = {
   ],
   'src/devnet': [['anvil-state', 'program-log', 'rpc'], 'children', 'anvil', 'registry', '.'],
   'src/p2p': ['limits', 'peers', 'streams', 'gossip', 'range', 'connections', '.'],
-  'src/toolkit': ['cli', ['host-api', 'blocks'], 'project', ['views', 'trial', 'lens'], '.'],
+  'src/toolkit': [
+    'cli',
+    ['host-api', 'blocks'],
+    'project',
+    ['views', 'trial', 'lens', 'deploy'],
+    '.',
+  ],
   operator: [
     'api',
     ['crd', 'resources', 'runtime'],

@@ -1,0 +1,15 @@
+/** `view deploy`: one function for each target. */
+import type { Terminal } from '../cli/terminal.ts'
+import type { DeployFlags } from './deploy-flags.ts'
+import { parseTarget } from './target.ts'
+
+/** Deploys a View. */
+export async function deployView(
+  terminal: Terminal,
+  name: string,
+  flags: DeployFlags,
+): Promise<void> {
+  const target = parseTarget(flags.target, flags.rpc)
+  if (target === 'local') return (await import('./local.ts')).deployLocally(terminal, name, flags)
+  return (await import('./devnet.ts')).deployToDevnet(terminal, name, flags)
+}

@@ -1,0 +1,167 @@
+/**
+ * A Host of the toolkit's own: `viewmesh host` as a child process. Its store, keys, secrets and log stay in one folder, so that
+ * the next start has what this one had.
+ */
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import process from 'node:process'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { ServiceError } from '../../errors.ts'
+import { nodeOptions, paths, ports } from '../../service/contract.ts'
+import { toSingleLine } from '../cli/print.ts'
+import type { Terminal } from '../cli/terminal.ts'
+import { type HostAddress, requestHost } from '../host-api/host-request.ts'
+import type { Project } from '../project/project.ts'
+
+interface EmbeddedHost {
+  readonly address: HostAddress
+  /** Resolves when the user interrupts; rejects where the Host ends by itself. */
+  readonly ended: Promise<void>
+  /** Stops it and waits for its end. */
+  close(): Promise<void>
+}
+
+const startMs = 60_000
+const stopMs = 10_000
+const retryMs = 100
+
+/** The folder with all that it keeps. */
+export function embeddedFolder({ historyFolder }: Project): string {
+  return join(historyFolder, 'host')
+}
+
+/** The admin token of a Host that the toolkit started before; null where it never did. */
+export function keptToken(project: Project): string | null {
+  const path = tokenPath(embeddedFolder(project))
+  return existsSync(path) ? readFileSync(path, 'utf8').trim() : null
+}
+
+/** @throws ServiceError `TOOLKIT_HOST_ENDED`, `TOOLKIT_HOST_TIMEOUT` */
+export async function openEmbeddedHost(terminal: Terminal, folder: string): Promise<EmbeddedHost> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const token = secretIn(tokenPath(folder))
+  secretIn(join(folder, 'keyring-secret'))
+  const env = hostEnvironment(terminal.env, folder)
+  const address = { url: urlOf(`${env['DB_API_ADDR']}`), token }
+  const logPath = join(folder, 'log')
+  const child = start(env, logPath)
+  const { promise: over, resolve: end } = Promise.withResolvers<string>()
+  child.once('error', (error) => end(error.message))
+  child.once('exit', (code, signal) => end(signal ?? `exit code ${code}`))
+  const interrupt = (): void => void child.kill('SIGTERM')
+  terminal.signal.addEventListener('abort', interrupt, { once: true })
+  const close = async (): Promise<void> => {
+    interrupt()
+    const timer = setTimeout(() => child.kill('SIGKILL'), stopMs)
+    await over
+    clearTimeout(timer)
+    terminal.signal.removeEventListener('abort', interrupt)
+  }
+  const ended = over.then((reason) => {
+    if (!terminal.signal.aborted) throw endedByItself(reason, logPath)
+  })
+  // Whoever waits for it gets the failure; until then nobody does.
+  ended.catch(() => undefined)
+  try {
+    await Promise.race([untilItAnswers(address, terminal.signal), ended])
+    return { address, ended, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** What the user set passes through; the rest is kept in the folder and listens on this machine alone. */
+function hostEnvironment(given: Terminal['env'], folder: string): Record<string, string> {
+  const own = {
+    CHAIN_NAME: 'Ethereum',
+    CHAIN_NETWORK: 'Mainnet',
+    DB_API_ADDR: `127.0.0.1:${ports.api}`,
+    DB_P2P_LISTEN_ADDR: `/ip4/127.0.0.1/tcp/${ports.p2p}`,
+    HEALTH_ADDR: `127.0.0.1:${ports.health}`,
+  }
+  const kept = {
+    DB_STORE_PATH: join(folder, 'store'),
+    DB_KEY_PATH: join(folder, 'keys'),
+    DB_KEYRING_SECRET: '',
+    DB_KEYRING_SECRET_FILE: join(folder, 'keyring-secret'),
+    HOST_ADMIN_TOKEN: '',
+    HOST_ADMIN_TOKEN_FILE: tokenPath(folder),
+  }
+  const set = Object.entries(given).filter(([, value]) => (value ?? '') !== '')
+  return { ...own, ...(Object.fromEntries(set) as Record<string, string>), ...kept }
+}
+
+function start(env: Record<string, string>, logPath: string) {
+  const main = import.meta.url.endsWith('.ts') ? '../../main.ts' : '../../main.js'
+  const file = fileURLToPath(new URL(main, import.meta.url))
+  const log = openSync(logPath, 'w', 0o600)
+  try {
+    const args = [...nodeOptions, file, 'host']
+    // A process group of its own: Ctrl-C in a terminal reaches it through this command alone.
+    return spawn(process.execPath, args, { detached: true, env, stdio: ['ignore', log, log] })
+  } finally {
+    closeSync(log)
+  }
+}
+
+async function untilItAnswers(address: HostAddress, signal: AbortSignal): Promise<void> {
+  const deadline = performance.now() + startMs
+  for (;;) {
+    try {
+      await requestHost(address, { method: 'GET', path: paths.views, signal })
+      return
+    } catch (error) {
+      const isAbsent = error instanceof ServiceError && error.code === 'TOOLKIT_HOST_UNREACHABLE'
+      if (!isAbsent || performance.now() > deadline) throw error
+      await delay(retryMs, undefined, { signal })
+    }
+  }
+}
+
+/** Where an address to listen on is reached from this machine. */
+function urlOf(listening: string): string {
+  const [, host = '127.0.0.1', port = ports.api] = /^(.*):(\d+)$/.exec(listening) ?? []
+  return `http://${['', '0.0.0.0', '[::]'].includes(host) ? '127.0.0.1' : host}:${port}`
+}
+
+function tokenPath(folder: string): string {
+  return join(folder, 'admin-token')
+}
+
+/** A secret in a file that is made once, whole. */
+function secretIn(path: string): string {
+  if (!existsSync(path)) {
+    const draft = `${path}.${randomBytes(8).toString('hex')}`
+    writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 })
+    renameSync(draft, path)
+  }
+  return readFileSync(path, 'utf8').trim()
+}
+
+const shownLines = 5
+
+function endedByItself(reason: string, logPath: string): ServiceError {
+  const lines = readFileSync(logPath, 'utf8').trim().split('\n').slice(-shownLines)
+  const last = lines.map((line) => toSingleLine(line).slice(0, 1000)).join('\n')
+  return new ServiceError(
+    'TOOLKIT_HOST_ENDED',
+    `the Host ended (${reason}); its last lines:\n${last}`,
+    {
+      facts: { log: logPath },
+      remedy:
+        'Remove the cause and deploy again; a port in use is set by DB_API_ADDR, DB_P2P_LISTEN_ADDR or HEALTH_ADDR.',
+    },
+  )
+}

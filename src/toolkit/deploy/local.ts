@@ -1,0 +1,111 @@
+/** `view deploy --target local`: to a running Host, else to one of its own that runs until it is interrupted. */
+import { ServiceError } from '../../errors.ts'
+import { paths, ports } from '../../service/contract.ts'
+import { noSender } from '../../views/view-id.ts'
+import { printResult, remark } from '../cli/print.ts'
+import type { Terminal } from '../cli/terminal.ts'
+import { readAdminToken } from '../host-api/admin-token.ts'
+import type { HostAddress } from '../host-api/host-request.ts'
+import { type HostedReport, postView } from '../host-api/posted-view.ts'
+import { openProject, type Project } from '../project/project.ts'
+import type { DeployFlags } from './deploy-flags.ts'
+import { embeddedFolder, keptToken, openEmbeddedHost } from './embedded-host.ts'
+
+const defaultHost = `http://127.0.0.1:${ports.api}`
+
+/** Posts the View. What is posted already stays as it is. */
+export async function deployLocally(
+  terminal: Terminal,
+  name: string,
+  flags: DeployFlags,
+): Promise<void> {
+  const project = await openProject(terminal)
+  const { wire, revision } = await project.wire(name)
+  const deployed = { project, name, wire, revision }
+  const token = readAdminToken(terminal, flags.adminTokenFile)
+  const { host: url = defaultHost } = flags
+  const kept = flags.host === undefined ? keptToken(project) : null
+  const host: HostAddress = { url, token: token ?? kept }
+  try {
+    await postAndPrint(terminal, host, deployed, flags)
+  } catch (error) {
+    const isAbsent = error instanceof ServiceError && error.code === 'TOOLKIT_HOST_UNREACHABLE'
+    if (!isAbsent || flags.host !== undefined) throw error
+    await deployToOwnHost(terminal, deployed, flags)
+  }
+}
+
+interface DeployedView {
+  readonly project: Project
+  readonly name: string
+  readonly wire: Uint8Array
+  readonly revision: number
+}
+
+async function deployToOwnHost(
+  terminal: Terminal,
+  deployed: DeployedView,
+  flags: DeployFlags,
+): Promise<void> {
+  const folder = embeddedFolder(deployed.project)
+  remark(terminal, `no Host at ${defaultHost}: starting one, which keeps its data in ${folder}`)
+  if ((terminal.env['BOOTSTRAP_PEERS'] ?? '') === '')
+    remark(terminal, 'it knows no Generator, so it gets no blocks; set BOOTSTRAP_PEERS for that')
+  const host = await openEmbeddedHost(terminal, folder)
+  try {
+    await postAndPrint(terminal, host.address, deployed, flags)
+    remark(terminal, 'the Host runs until you interrupt this command (Ctrl-C)')
+    await host.ended
+  } finally {
+    await host.close()
+  }
+}
+
+async function postAndPrint(
+  terminal: Terminal,
+  host: HostAddress,
+  { project, name, wire, revision }: DeployedView,
+  { json }: DeployFlags,
+): Promise<void> {
+  const { report, isNew } = await postView(host, wire, terminal.signal)
+  const { id, address } = report
+  const endpoint = new URL(host.url).origin
+  await project.addDeployment({
+    ...{ view: name, revision, target: 'local', at: new Date().toISOString() },
+    ...{ id, address, creator: noSender, endpoint },
+    ...{ transaction: null, chainId: null, state: 'registered' },
+  })
+  if (!isNew) {
+    remark(terminal, 'collection already exists')
+    remark(
+      terminal,
+      'What to do: Nothing: the existing collection is used. For a clean slate stop the Host, delete its data directory and deploy again.',
+    )
+  }
+  const value = { view: name, revision, host: endpoint, isNew, ...report }
+  printResult(terminal, value, { json, text: deployedText(name, revision, endpoint, report) })
+}
+
+function deployedText(
+  name: string,
+  revision: number,
+  endpoint: string,
+  { id, address, name: served, state }: HostedReport,
+): string {
+  return [
+    `${name} (version ${revision}) is served by ${endpoint} as ${served}, ${state}`,
+    `ID:         ${id}`,
+    `address:    ${address}`,
+    `GraphQL:    ${endpoint}${paths.graphql}`,
+    `playground: ${playgroundOf(endpoint)}`,
+    `try:        { ${served}(limit: 3) { _docID _blockNumber } }`,
+  ].join('\n')
+}
+
+/** The port after the API's. */
+function playgroundOf(endpoint: string): string {
+  const url = new URL(endpoint)
+  const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
+  url.port = String(port + ports.playground - ports.api)
+  return url.href
+}

@@ -1,0 +1,98 @@
+/** Posting a View to a Host, and asking how it stands. */
+import { z } from 'zod'
+import { ServiceError } from '../../errors.ts'
+import { paths } from '../../service/contract.ts'
+import { toSingleLine } from '../cli/print.ts'
+import { answerInvalid, type HostAddress, requestHost } from './host-request.ts'
+
+/** A View as a Host reports it. */
+export interface HostedReport {
+  /** Both IDs. */
+  readonly id: string
+  readonly address: string
+  /** What its rows are asked for by. */
+  readonly name: string
+  readonly state: string
+  readonly rows: number
+  readonly blocks_failed: number
+  readonly error: { readonly code?: string | undefined; readonly message: string } | null
+}
+
+interface PostedView {
+  readonly report: HostedReport
+  /** False where the Host had it already. */
+  readonly isNew: boolean
+}
+
+const reportSchema: z.ZodType<HostedReport> = z.object({
+  id: z.string().regex(/^0x[0-9a-f]{64}$/),
+  address: z.string().regex(/^0x[0-9a-fA-F]{40}$/),
+  name: z.string().regex(/^\w+$/),
+  state: z.string().regex(/^\w+$/),
+  rows: z.number(),
+  blocks_failed: z.number(),
+  error: z.object({ code: z.string().optional(), message: z.string() }).nullable(),
+})
+const refusalSchema = z.object({
+  error: z.string().optional(),
+  message: z.string().optional(),
+  code: z.string().optional(),
+  remedy: z.string().optional(),
+})
+
+/**
+ * Posts the wire bytes of a View, whose sender is the zero address.
+ * @throws ServiceError `TOOLKIT_HOST_REFUSED` with what the Host says, and what `requestHost` throws.
+ */
+export async function postView(
+  host: HostAddress,
+  wire: Uint8Array,
+  signal: AbortSignal,
+): Promise<PostedView> {
+  const body = { wire: Buffer.from(wire).toString('base64') }
+  const request = { method: 'POST', path: paths.views, body, signal } as const
+  const { status, body: answer } = await requestHost(host, request)
+  if (status !== 200 && status !== 201) throw refused(host, status, answer)
+  return { report: toReport(host, answer), isNew: status === 201 }
+}
+
+/** The View with either of its IDs; null where the Host has none. */
+export async function findView(
+  host: HostAddress,
+  id: string,
+  signal: AbortSignal,
+): Promise<HostedReport | null> {
+  const request = { method: 'GET', path: `${paths.views}/${id}`, signal } as const
+  const { status, body } = await requestHost(host, request)
+  if (status === 404) return null
+  if (status !== 200) throw refused(host, status, body)
+  return toReport(host, body)
+}
+
+function toReport({ url }: HostAddress, answer: unknown): HostedReport {
+  const parsed = reportSchema.safeParse(answer)
+  if (parsed.success) return parsed.data
+  throw answerInvalid(new URL(url).origin, 'answered what is no report of a View')
+}
+
+function refused({ url, token }: HostAddress, status: number, answer: unknown): ServiceError {
+  const { message, error, code, remedy } = refusalSchema.safeParse(answer).data ?? {}
+  const said = toSingleLine(message ?? error ?? '').slice(0, 2000)
+  return new ServiceError(
+    'TOOLKIT_HOST_REFUSED',
+    `${new URL(url).origin} refuses: ${said === '' ? `status ${status}` : said}`,
+    {
+      facts: { status, ...(code !== undefined && { code: toSingleLine(code).slice(0, 80) }) },
+      remedy: remedyOf(status, token) ?? toSingleLine(remedy ?? 'Read the log of the Host.'),
+    },
+  )
+}
+
+function remedyOf(status: number, token: string | null): string | null {
+  if (status === 401 || (status === 403 && token === null))
+    return 'Set HOST_ADMIN_TOKEN to the token of the Host, or name its file with --admin-token-file.'
+  if (status === 403) return 'The token is not the one that the Host has as HOST_ADMIN_TOKEN.'
+  if (status === 503)
+    return 'Start the Host with HOST_ADMIN_TOKEN: without it nobody may change its Views.'
+  return null
+}

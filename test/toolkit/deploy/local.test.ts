@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { startChild } from '../../support/child-program.ts'
+import { freePorts } from '../../support/free-port.ts'
+import { openHostInProcess } from '../../support/host-in-process.ts'
+import { openTestTerminal } from '../support/test-terminal.ts'
+
+const token = 'a token of tests only, and long enough'
+const parts = ['--query', 'Log { address }', '--sdl', 'type Things { address: String }']
+
+/** A Host with an admin token, and a project with the View `Things`. */
+async function openDeployment(context: TestContext) {
+  const home = await mkdtemp(join(tmpdir(), 'viewmesh-deploy-'))
+  const [port = 0] = await freePorts(1)
+  const env = { DB_API_ADDR: `127.0.0.1:${port}`, HOST_ADMIN_TOKEN: token }
+  const host = await openHostInProcess(context, home, env)
+  context.after(() => rm(home, { recursive: true }))
+  await host.opened
+  const terminal = await openTestTerminal(context)
+  await terminal.json('view', 'init')
+  await terminal.json('view', 'create', 'Things', ...parts)
+  const url = `http://127.0.0.1:${port}`
+  const deploy = (flags: readonly string[] = [], given = token) =>
+    terminal.run(['view', 'deploy', 'Things', '--target', 'local', '--host', url, ...flags], {
+      env: given === '' ? {} : { HOST_ADMIN_TOKEN: given },
+    })
+  return { ...terminal, url, deploy, host }
+}
+
+test('service page: "collection already exists" is informational, the existing one is used', async (context) => {
+  const { deploy, json, url } = await openDeployment(context)
+  const first = await deploy(['--json'])
+  assert.deepEqual([first.exitCode, first.stderr], [0, ''])
+  const { id, isNew, name } = JSON.parse(first.stdout)
+  assert.deepEqual([isNew, name], [true, 'Things'])
+  const again = await deploy(['--json'])
+  assert.equal(again.exitCode, 0)
+  assert.equal(again.stderr.split('\n')[0], 'collection already exists')
+  assert.equal(JSON.parse(again.stdout).id, id)
+  const response = await fetch(`${url}/api/v0/views`)
+  const { views } = (await response.json()) as { views: unknown[] }
+  assert.equal(views.length, 1)
+  const { deployments } = (await json('view', 'status')) as { deployments: { state: string }[] }
+  assert.deepEqual(
+    deployments.map(({ state }) => state),
+    ['waiting'],
+  )
+})
+
+test('changed content is a second View with an ID of its own, and a rollback has the first again', async (context) => {
+  const { deploy, json } = await openDeployment(context)
+  const { id } = JSON.parse((await deploy(['--json'])).stdout)
+  await json('view', 'add', 'sdl', 'type Things { address: String @index }', '--name', 'Things')
+  const second = JSON.parse((await deploy(['--json'])).stdout)
+  assert.notEqual(second.id, id)
+  assert.equal(second.name, `Things_${second.id.slice(2, 10)}`)
+  await json('view', 'rollback', 'Things')
+  const third = JSON.parse((await deploy(['--json'])).stdout)
+  assert.deepEqual([third.id, third.isNew, third.revision], [id, false, 3])
+  const { deployments } = (await json('view', 'status', 'Things')) as { deployments: unknown[] }
+  assert.equal(deployments.length, 2)
+})
+
+test('without the token of the Host a deployment is refused with what to set', async (context) => {
+  const { deploy, json } = await openDeployment(context)
+  const none = await deploy([], '')
+  assert.equal(none.exitCode, 1)
+  assert.match(none.stderr, /What to do: Set HOST_ADMIN_TOKEN to the token of the Host, or name/)
+  const other = await deploy([], 'another token')
+  assert.match(other.stderr, /What to do: The token is not the one that the Host has/)
+  assert.deepEqual(await json('view', 'status'), { deployments: [] })
+})
+
+test('what a Host refuses of a View is shown with its code and remedy', async (context) => {
+  const { deploy, json } = await openDeployment(context)
+  const lazy = 'type Things @materialized(if: false) { address: String }'
+  await json('view', 'add', 'sdl', lazy, '--name', 'Things')
+  const { exitCode, stderr } = await deploy()
+  assert.equal(exitCode, 1)
+  assert.match(stderr, /^error: http:.* refuses: Views that are computed when they are queried/)
+  assert.match(stderr, /^ {2}code: HOST_VIEW_REFUSED$/m)
+})
+
+test('a Host that is named and not there ends with 3, and no other is started', async (context) => {
+  const { run, json } = await openTestTerminal(context)
+  await json('view', 'create', 'Things', ...parts)
+  const [port = 0] = await freePorts(1)
+  const host = ['--target', 'local', '--host', `http://127.0.0.1:${port}`]
+  const { exitCode, stderr } = await run(['view', 'deploy', 'Things', ...host])
+  assert.equal(exitCode, 3)
+  assert.match(stderr, /^error: no answer from http:/)
+})
+
+test('status of a Host that went away says so and ends with 3', async (context) => {
+  const { deploy, run, host } = await openDeployment(context)
+  await deploy()
+  await host.close()
+  const { exitCode, stdout } = await run(['view', 'status', 'Things', '--json'])
+  assert.equal(exitCode, 3)
+  assert.equal(JSON.parse(stdout).deployments[0].state, 'not reached')
+})
+
+test('without a Host one is started, with its data kept and named, until it is interrupted', async (context) => {
+  const { cwd, homeFolder, json } = await openTestTerminal(context)
+  await json('view', 'create', 'Things', ...parts)
+  const [api = 0, p2p = 0, health = 0] = await freePorts(3)
+  const addresses = {
+    DB_API_ADDR: `127.0.0.1:${api}`,
+    DB_P2P_LISTEN_ADDR: `/ip4/127.0.0.1/tcp/${p2p}`,
+    HEALTH_ADDR: `127.0.0.1:${health}`,
+  }
+  const deploy = () =>
+    startChild('test/toolkit/support/run-toolkit.ts', {
+      args: [cwd, 'view', 'deploy', 'Things', '--target', 'local', '--json'],
+      env: { HOME: homeFolder, ...addresses },
+    })
+  const folder = join(homeFolder, '.viewmesh/history/host')
+  for (const isNew of [true, false]) {
+    const child = deploy()
+    context.after(() => child.process.kill('SIGKILL'))
+    await child.says(`"isNew": ${isNew}`)
+    child.process.kill('SIGINT')
+    const { code, stderr } = await child.ended()
+    assert.equal(code, 130)
+    assert.match(stderr, new RegExp(`starting one, which keeps its data in ${folder}\n`))
+    assert.ok(existsSync(join(folder, 'store')))
+  }
+})
