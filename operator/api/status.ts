@@ -45,7 +45,10 @@ export interface NodeStatus {
    * @maxLength 66
    */
   readonly genesis?: string
-  /** Chain ID of a Generator's execution node, as the node says. */
+  /**
+   * Chain ID: of a Generator what its execution node says, of a Host what the Generators of generators on the chain
+   * that it stores say.
+   */
   readonly chainID?: number
   /**
    * Addresses at which peers reach it, as multiaddrs that end in the peer ID.
@@ -168,6 +171,26 @@ export interface GeneratorSigner {
   readonly identity: string
 }
 
+/** A signer that replicas of a Host say they accept. */
+export interface AcceptedSigner {
+  /**
+   * Its public key, in hex.
+   * @maxLength 66
+   */
+  readonly identity: string
+  /**
+   * Why it is accepted: setting (trustedSigners), file (generators), bootstrap (a peer of bootstrapPeers that proved to
+   * be a Generator), or anyone (HOST_TRUST).
+   * @maxLength 64
+   */
+  readonly source: string
+  /**
+   * The peer ID that proved this identity.
+   * @maxLength 128
+   */
+  readonly peer?: string
+}
+
 /** What the operator reports about a Host. */
 export interface HostStatus extends CommonStatus {
   /**
@@ -178,6 +201,12 @@ export interface HostStatus extends CommonStatus {
    * @maxItems 32
    */
   readonly signers?: readonly GeneratorSigner[]
+  /**
+   * Every signer that a replica said last it accepts, wherever it is named: whose blocks this Host stores. The first 64.
+   * @listMapKey identity
+   * @maxItems 64
+   */
+  readonly acceptedSigners?: readonly AcceptedSigner[]
   /** How many pods there are; read by the scale subresource. */
   readonly replicas?: number
   /** Label selector of the pods as text; read by the scale subresource. */

@@ -43,6 +43,7 @@ export const generatorLogic: KindLogic<Generator, GeneratorFacts> = {
           reason: 'WaitingForUpstream',
           message: `Service ${facts.missingService} of the execution node does not exist: create it, or correct spec.upstream.`,
         },
+  chainIDs: () => new Map(),
   statements: (generator, facts, { views, terminationMessages }) => {
     const view = views.get(0) ?? null
     const ended =

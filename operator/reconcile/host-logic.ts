@@ -7,6 +7,8 @@ import { schemaTokenSecret } from '../resources/secrets/schema-secrets.ts'
 import { hostSigners } from './evaluate/host-signers.ts'
 import { signersStatement } from './evaluate/signers-statement.ts'
 import {
+  chainIDsOf,
+  foreignGenerators,
   genesisOf,
   peerIDOf,
   peersOf,
@@ -64,6 +66,11 @@ export function createHostLogic(generators: Informer<Generator>): KindLogic<Host
     remembered: (host) => {
       const { remembered: signers } = hostSigners(host, referred(host))
       return signers.length === 0 ? {} : { signers }
+    },
+    chainIDs: (host) => {
+      const all = referred(host)
+      const foreign = foreignGenerators(host, all)
+      return chainIDsOf(all.filter((one) => !foreign.includes(one)))
     },
     alsoRead: (host) =>
       referred(host).flatMap(({ reference }) => generators.reflectorOf(reference.namespace) ?? []),

@@ -79,6 +79,22 @@ export function genesisOf({ generator }: Pick<Referred, 'generator'>): string | 
   return parseHash(generator?.status?.nodes?.[0]?.genesis)
 }
 
+/** By hash of block 0: the chain ID that the nodes of these say of it, where they say the same. */
+export function chainIDsOf(referred: readonly Referred[]): Map<string, number> {
+  const said = referred.flatMap((one): { readonly genesis: string; readonly chainID: number }[] => {
+    const genesis = genesisOf(one)
+    const chainID = one.generator?.status?.nodes?.[0]?.chainID
+    return genesis === null || chainID === undefined ? [] : [{ genesis, chainID }]
+  })
+  const byGenesis = Map.groupBy(said, ({ genesis }) => genesis)
+  return new Map(
+    [...byGenesis].flatMap(([genesis, found]): [string, number][] => {
+      const [first, ...others] = new Set(found.map(({ chainID }) => chainID))
+      return first === undefined || others.length > 0 ? [] : [[genesis, first]]
+    }),
+  )
+}
+
 /** Whether its Secrets were made, as far as they could be. */
 export function wasReconciled({ status }: Generator): boolean {
   return (status?.observedGeneration ?? -1) >= 0

@@ -62,6 +62,8 @@ export interface KindLogic<R extends Resource, F> {
   readonly statements: (resource: R, facts: F, said: ReplicaReports) => Statements
   /** What status remembers beside what all resources have; left out where there is nothing. */
   readonly remembered?: (resource: R) => Readonly<Record<string, unknown>>
+  /** By hash of block 0: chain IDs that others say, of which replicas themselves say none. */
+  readonly chainIDs: (resource: R) => ReadonlyMap<string, number>
   /** What is watched of other namespaces and goes into the objects. */
   readonly alsoRead?: (resource: R) => readonly Reflector<unknown>[]
   /** Text that changes when something watched calls for another fetch. */

@@ -9,6 +9,7 @@ import {
   type UpstreamMode,
   unreadyReasons,
 } from '../../../src/service/contract.ts'
+import type { AcceptedSigner } from '../../api/status.ts'
 import { parseIdentity } from './signing-identity.ts'
 
 /** What one health check of a replica returned. */
@@ -32,6 +33,8 @@ export interface HealthView {
   readonly schema: SchemaState | null
   /** Null of a Generator, and of Hosts of earlier versions. */
   readonly trust: TrustMode | null
+  /** Whom it accepts as signers, by their identities; null of a Generator. */
+  readonly signers: readonly AcceptedSigner[] | null
   /** Why it is not ready; null where it is, and of programs of earlier versions. */
   readonly unready: UnreadyReason | null
   /** What needs attention, the worst first. */
@@ -40,6 +43,7 @@ export interface HealthView {
 
 const maxMessage = 512
 const maxErrors = 20
+const maxSigners = 512
 
 /**
  * Reads the body of an answer; null where it is not one of ours. The body comes from a pod, so nothing
@@ -63,6 +67,7 @@ export function parseHealth(text: string): HealthView | null {
     upstreamMode: oneOf(report.upstream_mode, ['websocket', 'http', 'offline']),
     schema: oneOf(schema?.state, ['embedded', 'current', 'different']),
     trust: oneOf(report.trust, trustModes),
+    signers: signersOf(report.signers),
     unready: oneOf(unready?.reason, unreadyReasons),
     errors: errorsOf(report),
   }
@@ -91,6 +96,26 @@ function standsSince(report: Unchecked): string | null {
   const now = timeOf(report.timestamp)
   if (since === null || now === null) return null
   return Date.parse(now) - Date.parse(since) >= longestHeadMs ? since : null
+}
+
+/** Each identity once, in an order that does not change with what is heard of them. */
+function signersOf(value: unknown): HealthView['signers'] {
+  if (!Array.isArray(value)) return null
+  const entries: readonly unknown[] = value
+  const found = new Map<string, AcceptedSigner>()
+  for (const entry of entries.slice(0, maxSigners)) {
+    const signer = parseSigner(Object(entry))
+    if (signer !== null) found.set(signer.identity, signer)
+  }
+  return [...found.values()].toSorted((a, b) => (a.identity < b.identity ? -1 : 1))
+}
+
+function parseSigner(entry: Readonly<Record<string, unknown>>): AcceptedSigner | null {
+  const identity = parseIdentity(entry['identity'])
+  const source = oneOf(entry['source'], ['setting', 'file', 'bootstrap', 'anyone'])
+  const peer = peerIDOf(entry['peer'])
+  if (identity === null || source === null) return null
+  return { identity, source, ...(peer === null ? {} : { peer }) }
 }
 
 /** Programs of earlier versions report one error only. */

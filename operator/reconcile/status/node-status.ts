@@ -15,6 +15,8 @@ export interface NodeFacts {
   readonly keyring: Pick<Keyring, 'exists' | 'fingerprints'> | null
   /** By ordinal, of running pods: null where one does not answer, undefined before it was asked. */
   readonly views: ReadonlyMap<number, HealthView | null | undefined>
+  /** By hash of block 0: the chain ID, as others say it of that chain. */
+  readonly chainIDs: ReadonlyMap<string, number>
   /** By ordinal: discovered external addresses. */
   readonly discovered: readonly (readonly string[])[]
   readonly clusterDomain: string
@@ -47,7 +49,7 @@ function nodeStatus(
   resource: Resource,
   ordinal: number,
   before: NodeStatus | undefined,
-  { claims, views, discovered, clusterDomain }: NodeFacts,
+  { claims, views, chainIDs, discovered, clusterDomain }: NodeFacts,
 ): NodeStatus {
   const view = views.get(ordinal)
   const identity = identityNow(resource, ordinal, before, { claims, view: view ?? null })
@@ -61,7 +63,7 @@ function nodeStatus(
   return {
     ...identity,
     ...(signer === undefined ? {} : { identity: signer }),
-    ...chainNow(identity, before, view ?? null),
+    ...chainNow(identity, before, { view: view ?? null, chainIDs }),
     ...(addresses.length === 0 ? {} : { addresses }),
     ...figuresNow(resource, before, view),
   }
@@ -94,14 +96,20 @@ function identityNow(
   }
 }
 
-/** Which chain it stores, where the answer is of the peer that it is known as; else what it said last. */
+/**
+ * Which chain it stores, where the answer is of the peer that it is known as; else what it said last. A Host does not
+ * know its chain ID.
+ */
 function chainNow(
   { peerID }: NodeStatus,
   before: NodeStatus | undefined,
-  view: HealthView | null,
+  { view, chainIDs }: Pick<NodeFacts, 'chainIDs'> & { readonly view: HealthView | null },
 ): Pick<NodeStatus, 'genesis' | 'chainID'> {
-  const { genesis, chainID } = (view?.peerID === peerID ? view : before) ?? {}
-  return { ...(genesis ? { genesis } : {}), ...(chainID ? { chainID } : {}) }
+  const { genesis, chainID: said } = (view?.peerID === peerID ? view : before) ?? {}
+  if (!genesis) return said ? { chainID: said } : {}
+  const kept = before?.genesis === genesis ? before.chainID : undefined
+  const chainID = said ?? chainIDs.get(genesis) ?? kept
+  return { genesis, ...(chainID ? { chainID } : {}) }
 }
 
 /**

@@ -25,6 +25,7 @@ import { conditionsOf } from '../statements/conditions.ts'
 import type { Statement, Statements } from '../statements/problem.ts'
 import type { EventText } from '../statements/record-event.ts'
 import { listed, remedied } from '../statements/sentences.ts'
+import { acceptedSigners } from './accepted-signers.ts'
 import type { Findings } from './findings.ts'
 import {
   changedPeerID,
@@ -59,7 +60,8 @@ export function wantedStatus<R extends Resource, F>(
   const { allClaims, views, discovered, external } = state
   const { clusterDomain } = options
   const keyring = findings.identity === null ? null : (findings.inputs?.keyring ?? null)
-  const seen = { claims: allClaims, keyring, views, discovered, clusterDomain }
+  const chainIDs = logic.chainIDs(resource)
+  const seen = { claims: allClaims, keyring, views, chainIDs, discovered, clusterDomain }
   const nodes = nodeStatuses(resource, seen)
   const storage = storageStatement(resource, state, findings.refusedGrowth)
   const ignoredStart = ignoredStartStatement(resource, state)
@@ -104,7 +106,7 @@ export function wantedStatus<R extends Resource, F>(
 function factsOf<F>(
   resource: Resource,
   findings: Findings<F>,
-  { counts, allClaims }: ObservedState,
+  { counts, allClaims, views }: ObservedState,
 ): Readonly<Record<string, unknown>> {
   const { plan } = findings
   const image = plan === null ? resource.status?.image : imageOf(resource, plan)
@@ -114,7 +116,11 @@ function factsOf<F>(
     ...(image === undefined ? {} : { image }),
     pods: `${counts?.readyReplicas ?? 0}/${wantedReplicas(resource)}`,
     ...(resource.kind === 'Host'
-      ? { replicas: counts?.replicas ?? 0, selector: selectorText(resource) }
+      ? {
+          replicas: counts?.replicas ?? 0,
+          selector: selectorText(resource),
+          ...acceptedSigners(resource, views),
+        }
       : {}),
   }
 }

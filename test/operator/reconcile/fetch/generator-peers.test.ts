@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { Condition } from '../../../../operator/api/status.ts'
 import type { Generator, Host } from '../../../../operator/api.ts'
 import {
+  chainIDsOf,
   peersOf,
   referredGenerators,
   schemaGenerator,
@@ -95,6 +96,24 @@ test('a Generator in a namespace that is not watched is not called missing', () 
   })
 })
 
+test('the chain ID of a chain is what all Generators on it say', () => {
+  const [same, other] = [`0x${'ab'.repeat(32)}`, `0x${'cd'.repeat(32)}`]
+  const on = (generator: Generator, genesis: string, chainID: number): Generator => ({
+    ...generator,
+    status: { nodes: [{ ordinal: 0, genesis, chainID }] },
+  })
+  const idsOf = (...generators: readonly Generator[]): unknown => [
+    ...chainIDsOf(referred(...generators)),
+  ]
+  assert.deepEqual(idsOf(on(first, same, 1), on(second, same, 1)), [[same, 1]])
+  assert.deepEqual(idsOf(on(first, same, 1), on(second, same, 61)), [])
+  assert.deepEqual(idsOf(on(first, same, 1), on(second, other, 5)), [
+    [same, 1],
+    [other, 5],
+  ])
+  assert.deepEqual(idsOf(first), [])
+})
+
 test('a lonely replica is explained', () => {
   const view = {
     peerID: 'me',
@@ -103,6 +122,7 @@ test('a lonely replica is explained', () => {
     head: null,
     lastBlockTime: null,
     headStandsSince: null,
+    signers: null,
     lag: null,
     peers: [],
     upstreamMode: null,

@@ -31,6 +31,7 @@ test('what a program says of itself is read', () => {
     head: 120,
     lastBlockTime: '2026-01-02T03:04:05Z',
     headStandsSince: null,
+    signers: null,
     lag: 3,
     peers: ['other'],
     upstreamMode: 'http',
@@ -47,6 +48,27 @@ test('the trust mode of a Host is read, and what is no identity is ignored', () 
   )
   assert.deepEqual([view?.trust, view?.identity], ['bootstrap', null])
   assert.equal(parseHealth(JSON.stringify({ ...report, trust: 'whoever' }))?.trust, null)
+})
+
+test('the signers of a Host are read in an order of their own, and what is none is left out', () => {
+  const [one, two] = [`02${'1'.repeat(64)}`, `02${'2'.repeat(64)}`]
+  const moving = { head: { number: 7, hash: genesis }, counted: true, last_heard: null }
+  const signers = [
+    { identity: two, source: 'bootstrap', peer: 'other', ...moving },
+    { identity: one, source: 'file', peer: null, ...moving },
+    { identity: 'me', source: 'file', peer: null },
+    { identity: one.replace('02', '03'), source: 'somewhere', peer: null },
+    null,
+    7,
+  ]
+  const read = (value: unknown): unknown =>
+    parseHealth(JSON.stringify({ ...report, signers: value }))?.signers
+  assert.deepEqual(read(signers), [
+    { identity: one, source: 'file' },
+    { identity: two, source: 'bootstrap', peer: 'other' },
+  ])
+  assert.deepEqual(read(signers.slice(0, 2).toReversed()), read(signers))
+  for (const odd of [7, {}, 'x', null]) assert.equal(read(odd), null)
 })
 
 test('what is no hash, no time and no chain ID is not taken into a status', () => {

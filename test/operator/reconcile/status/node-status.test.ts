@@ -29,6 +29,7 @@ const view: HealthView = {
   chainID: 5,
   lastBlockTime,
   headStandsSince: null,
+  signers: null,
   head: 10,
   lag: 2,
   peers: ['a', 'b'],
@@ -43,6 +44,7 @@ const facts: NodeFacts = {
   claims: [marked],
   keyring: { exists: true, fingerprints: new Map([[0, 'abc']]) },
   views: new Map([[0, view]]),
+  chainIDs: new Map(),
   discovered: [[]],
   clusterDomain: 'cluster.local',
 }
@@ -108,6 +110,20 @@ test('a replica that was not asked yet keeps its figures, one that does not answ
   const silent = nodeStatuses(withNodes([known]), { ...facts, views: new Map([[0, null]]) })
   assert.equal(silent[0]?.head, undefined)
   assert.equal(silent[0]?.peerID, 'first')
+})
+
+test('the chain ID of a Host is what its Generators say of the chain that it stores, or said', () => {
+  const other = `0x${'cd'.repeat(32)}`
+  const chainIDs = new Map([[genesis, 31_337]])
+  const idOf = (host: Host, seen: HealthView | null, of: NodeFacts['chainIDs']): unknown =>
+    nodeStatuses(host, { ...facts, views: new Map([[0, seen]]), chainIDs: of })[0]?.chainID
+  const stores = { ...view, chainID: null }
+  assert.equal(idOf(withNodes([]), stores, chainIDs), 31_337)
+  assert.equal(idOf(withNodes([]), { ...stores, genesis: other }, chainIDs), undefined)
+  const before = { ...known, genesis, chainID: 31_337 }
+  assert.equal(idOf(withNodes([before]), stores, new Map()), 31_337)
+  assert.equal(idOf(withNodes([before]), null, new Map()), 31_337)
+  assert.equal(idOf(withNodes([before]), { ...stores, genesis: other }, new Map()), undefined)
 })
 
 test('the chain of a replica stays on record while it does not answer, and is no stranger’s', () => {
