@@ -1,0 +1,197 @@
+/**
+ * Registers Views on the registry chain by its JSON-RPC: asks, estimates, signs, sends and waits. It brings viem along, which
+ * is slow to load: import it where it is needed and not before.
+ */
+import {
+  createPublicClient,
+  decodeEventLog,
+  encodeFunctionData,
+  type Hex,
+  http,
+  keccak256,
+  type PublicClient,
+  toHex,
+} from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { registryAbi, registryAddress } from './abi.ts'
+import { registryRpcFailure } from './rpc-failure.ts'
+
+/** A View as the chain has it; `none` for one that it does not know, or no longer. */
+export interface OnChainView {
+  readonly status: 'none' | 'pending' | 'registered'
+  readonly name: string
+  /** Of its registration; 0 for `none`. */
+  readonly height: number
+}
+
+/** What a registration will take. */
+export interface Estimate {
+  /** The limit: what the chain estimates and a tenth more. */
+  readonly gas: bigint
+  /** Smallest units of the coin for a unit of gas: at most, and of that for the one who makes the block. */
+  readonly maxFeePerGas: bigint
+  readonly maxPriorityFeePerGas: bigint
+  /** What it costs at most. */
+  readonly fee: bigint
+  readonly balance: bigint
+  readonly nonce: number
+}
+
+/** A signed transaction; sending it twice registers once. */
+export interface SignedRegistration {
+  readonly hash: string
+  readonly raw: string
+}
+
+/** What became of it. */
+export interface RegistrationReceipt {
+  readonly succeeded: boolean
+  readonly height: number
+  readonly gasUsed: bigint
+  /** From the log of the chain; null where there is none. */
+  readonly address: string | null
+}
+
+/** The chain behind one URL. Every method throws `REGISTRY_UNREACHABLE`, `REGISTRY_REFUSED` or `REGISTRY_ANSWER_MALFORMED`. */
+export interface RegistryClient {
+  chainId(): Promise<number>
+  getView(address: string): Promise<OnChainView>
+  estimate(sender: string, wire: Uint8Array): Promise<Estimate>
+  sign(
+    privateKey: string,
+    wire: Uint8Array,
+    chainId: number,
+    estimate: Estimate,
+  ): Promise<SignedRegistration>
+  /** Harmless where it was sent before. */
+  send(signed: SignedRegistration): Promise<void>
+  /** Null while it is in no block. */
+  receipt(hash: string): Promise<RegistrationReceipt | null>
+  /** Why the chain refuses a registration as things are; null where it would take it. */
+  refusal(sender: string, wire: Uint8Array): Promise<string | null>
+}
+
+const timeoutMs = 20_000
+const maxResponseBodySize = 8 * 1024 * 1024
+const statuses = ['none', 'pending', 'registered'] as const
+
+/** Reaches nothing yet. `url` is http or https. */
+export function createRegistryClient(url: string, signal: AbortSignal): RegistryClient {
+  const transport = http(url, { timeout: timeoutMs, retryCount: 2, maxResponseBodySize })
+  const client = createPublicClient({ transport })
+  const ask = async <T>(action: () => Promise<T>): Promise<T> => {
+    try {
+      return await action()
+    } catch (error) {
+      signal.throwIfAborted()
+      throw registryRpcFailure(error, url)
+    }
+  }
+  return {
+    chainId: () => ask(() => client.getChainId()),
+    getView: (address) => ask(() => readView(client, address)),
+    estimate: (sender, wire) => ask(() => estimate(client, sender, wire)),
+    send: (signed) => ask(() => send(client, signed)),
+    receipt: (hash) => ask(() => readReceipt(client, hash)),
+    async sign(privateKey, wire, chainId, { gas, nonce, maxFeePerGas, maxPriorityFeePerGas }) {
+      const account = privateKeyToAccount(privateKey as Hex)
+      const fees = { gas, nonce, maxFeePerGas, maxPriorityFeePerGas }
+      const data = callData(wire)
+      const request = { type: 'eip1559', to: registryAddress, data, chainId, ...fees } as const
+      const raw = await account.signTransaction(request)
+      return { hash: keccak256(raw), raw }
+    },
+    async refusal(sender, wire) {
+      try {
+        await client.call({ account: sender as Hex, to: registryAddress, data: callData(wire) })
+        return null
+      } catch (error) {
+        const failure = registryRpcFailure(error, url)
+        if (failure.code !== 'REGISTRY_REFUSED') throw failure
+        return String(failure.facts['reason'])
+      }
+    },
+  }
+}
+
+function callData(wire: Uint8Array): Hex {
+  return encodeFunctionData({ abi: registryAbi, functionName: 'register', args: [toHex(wire)] })
+}
+
+async function readView(client: PublicClient, address: string): Promise<OnChainView> {
+  const { status, name, height } = await client.readContract({
+    address: registryAddress,
+    abi: registryAbi,
+    functionName: 'getView',
+    args: [address as Hex],
+  })
+  return { status: statuses[status] ?? 'none', name, height: Number(height) }
+}
+
+async function estimate(client: PublicClient, sender: string, wire: Uint8Array): Promise<Estimate> {
+  const address = sender as Hex
+  const [estimated, nonce, balance, fees] = await Promise.all([
+    client.estimateGas({ account: address, to: registryAddress, data: callData(wire) }),
+    client.getTransactionCount({ address, blockTag: 'pending' }),
+    client.getBalance({ address }),
+    readFees(client),
+  ])
+  const gas = (estimated * 11n + 9n) / 10n
+  return { gas, nonce, balance, ...fees, fee: gas * fees.maxFeePerGas }
+}
+
+/** A chain without a base fee has one price for all. */
+async function readFees(
+  client: PublicClient,
+): Promise<Pick<Estimate, 'maxFeePerGas' | 'maxPriorityFeePerGas'>> {
+  const [{ baseFeePerGas }, price] = await Promise.all([client.getBlock(), client.getGasPrice()])
+  if (baseFeePerGas === null) return { maxFeePerGas: price, maxPriorityFeePerGas: price }
+  const maxPriorityFeePerGas = await client.estimateMaxPriorityFeePerGas()
+  return { maxFeePerGas: baseFeePerGas * 2n + maxPriorityFeePerGas, maxPriorityFeePerGas }
+}
+
+/** A node that has the transaction, or had it, refuses it: that is no failure. */
+async function send(client: PublicClient, { hash, raw }: SignedRegistration): Promise<void> {
+  try {
+    await client.sendRawTransaction({ serializedTransaction: raw as Hex })
+  } catch (error) {
+    const known = await client.getTransaction({ hash: hash as Hex }).catch(() => null)
+    if (known === null) throw error
+  }
+}
+
+async function readReceipt(
+  client: PublicClient,
+  hash: string,
+): Promise<RegistrationReceipt | null> {
+  const receipt = await client.request({
+    method: 'eth_getTransactionReceipt',
+    params: [hash as Hex],
+  })
+  if (receipt === null) return null
+  const { status, blockNumber, gasUsed, logs } = receipt
+  // The chain writes another height into the logs of a receipt.
+  return {
+    succeeded: status === '0x1',
+    height: Number(blockNumber),
+    gasUsed: BigInt(gasUsed),
+    address: createdIn(logs),
+  }
+}
+
+interface ReceiptLog {
+  readonly address: string
+  readonly topics: readonly Hex[]
+  readonly data: Hex
+}
+
+function createdIn(logs: readonly ReceiptLog[]): string | null {
+  for (const { address, topics, data } of logs) {
+    if (address.toLowerCase() !== registryAddress) continue
+    const [topic, ...rest] = topics
+    if (topic === undefined) continue
+    const { args } = decodeEventLog({ abi: registryAbi, topics: [topic, ...rest], data })
+    return args.viewAddress
+  }
+  return null
+}

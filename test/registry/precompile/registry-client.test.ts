@@ -1,0 +1,115 @@
+/** Registering Views by JSON-RPC, on the development registry. */
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { privateKeyToAddress } from 'viem/accounts'
+import {
+  type DevelopmentRegistry,
+  openDevelopmentRegistry,
+} from '../../../src/devnet/registry/development-registry.ts'
+import { ServiceError } from '../../../src/errors.ts'
+import {
+  createRegistryClient,
+  type RegistrationReceipt,
+  type RegistryClient,
+} from '../../../src/registry/precompile/registry-client.ts'
+import { viewIDs } from '../../../src/views/view-id.ts'
+import { encodeView } from '../../../src/views/wire.ts'
+
+const wire = encodeView({
+  query: 'Log { address }',
+  sdl: 'type Transfers { address: String }',
+  lenses: [],
+})
+
+test('a View is estimated, signed, sent and found, and its address is that of its bytes', async (t) => {
+  const { registry, client, key, sender } = await open(t)
+  const { address } = viewIDs(sender, wire)
+  assert.deepEqual(await client.getView(address), { status: 'none', name: '', height: 0 })
+  const estimate = await client.estimate(sender, wire)
+  assert.equal(estimate.balance, 10_000n * 10n ** 18n)
+  const signed = await client.sign(key, wire, await client.chainId(), estimate)
+  await client.send(signed)
+  const receipt = await receiptOf(client, signed.hash)
+  assert.deepEqual(receipt, {
+    succeeded: true,
+    height: 1,
+    gasUsed: (estimate.gas * 10n) / 11n,
+    address,
+  })
+  assert.deepEqual(await client.getView(address), {
+    status: 'pending',
+    name: 'Transfers',
+    height: 1,
+  })
+  await registry.settle({ registered: [address] })
+  assert.equal((await client.getView(address)).status, 'registered')
+})
+
+test('a transaction that is sent twice registers once and costs once', async (t) => {
+  const { client, key, sender } = await open(t)
+  const estimate = await client.estimate(sender, wire)
+  const signed = await client.sign(key, wire, await client.chainId(), estimate)
+  await client.send(signed)
+  const after = await client.estimate(sender, wire)
+  await client.send(signed)
+  assert.equal((await client.estimate(sender, wire)).balance, after.balance)
+})
+
+test('a refusal comes with the reason of the chain', async (t) => {
+  const { client, sender } = await open(t)
+  const refusal = 'decode viewbundle: viewbundle: bad magic'
+  assert.equal(await client.refusal(sender, Uint8Array.of(1)), refusal)
+  assert.equal(await client.refusal(sender, wire), null)
+  await assert.rejects(client.estimate(sender, Uint8Array.of(1)), (error) => {
+    assert.ok(error instanceof ServiceError)
+    assert.deepEqual([error.code, error.facts['reason']], ['REGISTRY_REFUSED', refusal])
+    return true
+  })
+})
+
+test('no server, one that fails and one that is no JSON-RPC are told apart', async (t) => {
+  const codeAt = async (url: string): Promise<string> => {
+    const client = createRegistryClient(url, new AbortController().signal)
+    const error = await client.chainId().catch((reason: unknown) => reason)
+    return error instanceof ServiceError ? error.code : String(error)
+  }
+  assert.equal(await codeAt('http://127.0.0.1:1'), 'REGISTRY_UNREACHABLE')
+  assert.equal(await codeAt(await serve(t, 200, '<html>')), 'REGISTRY_UNREACHABLE')
+  assert.equal(await codeAt(await serve(t, 500, 'oh')), 'REGISTRY_UNREACHABLE')
+  assert.equal(await codeAt(await serve(t, 200, '{"result":"x"}')), 'REGISTRY_ANSWER_MALFORMED')
+  const large = `{"result":"${'0'.repeat(9 * 1024 * 1024)}"}`
+  assert.match(await codeAt(await serve(t, 200, large)), /^REGISTRY_/)
+})
+
+interface Opened {
+  readonly registry: DevelopmentRegistry
+  readonly client: RegistryClient
+  readonly key: string
+  readonly sender: string
+}
+
+async function open(t: TestContext): Promise<Opened> {
+  const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
+  t.after(() => registry.close())
+  const [key = ''] = registry.accounts
+  const client = createRegistryClient(registry.rpcUrl, new AbortController().signal)
+  return { registry, client, key, sender: privateKeyToAddress(key as `0x${string}`) }
+}
+
+async function receiptOf(client: RegistryClient, hash: string): Promise<RegistrationReceipt> {
+  for (;;) {
+    const receipt = await client.receipt(hash)
+    if (receipt !== null) return receipt
+  }
+}
+
+async function serve(t: TestContext, status: number, body: string): Promise<string> {
+  const server = createServer((_, response) => response.writeHead(status).end(body))
+  const listening = Promise.withResolvers<void>()
+  server.listen(0, '127.0.0.1', listening.resolve)
+  await listening.promise
+  t.after(() => server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
