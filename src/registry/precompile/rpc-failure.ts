@@ -1,4 +1,4 @@
-/** Failures of the chain's JSON-RPC as viem has them, made ours. */
+/** Failures of the chain's JSON-RPC as viem has them, made ours; without viem's text, which repeats the whole request. */
 import { BaseError, HttpRequestError, RpcRequestError, TimeoutError } from 'viem'
 import { ServiceError } from '../../errors.ts'
 
@@ -15,7 +15,7 @@ export function registryRpcFailure(error: unknown, url: string): ServiceError {
     return new ServiceError(
       'REGISTRY_REFUSED',
       `the registry chain at ${endpoint} refuses: ${reason}`,
-      { facts: { endpoint, reason, code: found.code }, cause: error },
+      { facts: { endpoint, reason, code: found.code } },
     )
   }
   if (found instanceof HttpRequestError || found instanceof TimeoutError) {
@@ -25,7 +25,6 @@ export function registryRpcFailure(error: unknown, url: string): ServiceError {
       {
         facts: { endpoint },
         remedy: 'Check --rpc and that the registry chain can be reached from here.',
-        cause: error,
       },
     )
   }
@@ -35,7 +34,6 @@ export function registryRpcFailure(error: unknown, url: string): ServiceError {
     {
       facts: { endpoint },
       remedy: 'Check that --rpc is the JSON-RPC of the EVM of the registry chain.',
-      cause: error,
     },
   )
 }
