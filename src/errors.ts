@@ -207,6 +207,10 @@ export const errorCodes = {
   TOOLKIT_VIEW_INCOMPLETE: 'A View lacks its query or its SDL.',
   TOOLKIT_VIEW_MISSING: 'A project has no View of this name.',
   TOOLKIT_VIEW_UNREADABLE: 'The file that lists the lenses of a View is malformed.',
+  TOOLKIT_WALLET_EXISTS: 'A wallet of this name is there already.',
+  TOOLKIT_WALLET_INVALID: 'A keystore, private key or mnemonic is malformed.',
+  TOOLKIT_WALLET_LOCKED: 'No password was given for a wallet, or a wrong one.',
+  TOOLKIT_WALLET_MISSING: 'There is no wallet of this name.',
   VERIFY_ACCEPTANCE_INVALID:
     'The identities to accept are none, no public keys, one twice, or fewer than have to sign.',
   VERIFY_ANSWER_UNREADABLE: 'An answer to verify is not there, too large or not JSON.',

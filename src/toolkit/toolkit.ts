@@ -8,6 +8,7 @@ import { addLensCommands } from './lens/commands.ts'
 import { toolkitCommands } from './toolkit-commands.ts'
 import { addTrialCommands } from './trial/commands.ts'
 import { addViewCommands } from './views/commands.ts'
+import { addWalletCommands } from './wallet/commands.ts'
 
 /** Runs one command, as in `['view', 'list']`, and answers how it ended. What it has to say is printed. */
 export async function runToolkit(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
@@ -51,6 +52,7 @@ function createToolkit(terminal: Terminal): Command {
   addTrialCommands(view, terminal)
   addLensCommands(group('lens'), terminal)
   addDeployCommands(view, terminal)
+  addWalletCommands(group('wallet'), terminal)
   return program
 }
 

@@ -72,7 +72,8 @@ export const innerFloors: Readonly<Record<string, Floors>> = {
     'cli',
     ['host-api', 'blocks'],
     'project',
-    ['views', 'trial', 'lens', 'deploy'],
+    ['views', 'trial', 'lens', 'wallet'],
+    'deploy',
     '.',
   ],
   operator: [

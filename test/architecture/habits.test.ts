@@ -35,6 +35,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   libp2p: ['p2p'],
   lmdb: ['store'],
   'lru-cache': ['store', 'graphql', 'host'],
+  ox: ['toolkit'],
   pino: ['service'],
   'pino-pretty': ['service'],
   'prom-client': [

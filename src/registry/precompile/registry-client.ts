@@ -17,7 +17,7 @@ import { registryAbi, registryAddress } from './abi.ts'
 import { registryRpcFailure } from './rpc-failure.ts'
 
 /** A View as the chain has it; `none` for one that it does not know, or no longer. */
-export interface OnChainView {
+interface OnChainView {
   readonly status: 'none' | 'pending' | 'registered'
   readonly name: string
   /** Of its registration; 0 for `none`. */
@@ -25,7 +25,7 @@ export interface OnChainView {
 }
 
 /** What a registration will take. */
-export interface Estimate {
+interface Estimate {
   /** The limit: what the chain estimates and a tenth more. */
   readonly gas: bigint
   /** Smallest units of the coin for a unit of gas: at most, and of that for the one who makes the block. */
@@ -38,7 +38,7 @@ export interface Estimate {
 }
 
 /** A signed transaction; sending it twice registers once. */
-export interface SignedRegistration {
+interface SignedRegistration {
   readonly hash: string
   readonly raw: string
 }

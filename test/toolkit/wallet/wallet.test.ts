@@ -1,0 +1,190 @@
+/** `viewmesh wallet`, and the sources of keys and passwords. */
+import assert from 'node:assert/strict'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { ServiceError } from '../../../src/errors.ts'
+import { decryptKey, parsePrivateKey } from '../../../src/toolkit/wallet/keystore.ts'
+import { openTestTerminal } from '../support/test-terminal.ts'
+
+const env = { VIEWMESH_WALLET_PASSWORD: 'testpassword' }
+
+/** The first test vector of https://ethereum.org/developers/docs/data-structures-and-encoding/web3-secret-storage. */
+const vector = {
+  crypto: {
+    cipher: 'aes-128-ctr',
+    cipherparams: { iv: '6087dab2f9fdbbfaddc31a909735c1e6' },
+    ciphertext: '5318b4d5bcd28de64ee5559e671353e16f075ecae9f99c7a79a38af5f869aa46',
+    kdf: 'pbkdf2',
+    kdfparams: {
+      c: 262144,
+      dklen: 32,
+      prf: 'hmac-sha256',
+      salt: 'ae3cd4e7013836a3df6bd7241b12db061dbe2c6785853cce422d148a624ce0bd',
+    },
+    mac: '517ead924a9d0dc3124507e3393d175ce3ff7c1e96529c6c555ce9e51205e9b2',
+  },
+  id: '3198bc9c-6672-5ab3-d995-4942343ae5b6',
+  version: 3,
+}
+const vectorKey = '0x7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d'
+const vectorAddress = '0x008AeEda4D805471dF9b2A5B0f38A0C3bCBA786b'
+const mnemonic = 'test test test test test test test test test test test junk'
+const mnemonicAddress = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+
+test('a generated wallet is a keystore for its owner alone, and shows its address', async (t) => {
+  const terminal = await openTestTerminal(t)
+  const made = await terminal.run(['wallet', 'generate', '--json'], { env })
+  assert.equal(made.exitCode, 0)
+  const { path, address } = JSON.parse(made.stdout)
+  assert.equal((await stat(path)).mode & 0o777, 0o600)
+  assert.equal((await stat(join(path, '..'))).mode & 0o777, 0o700)
+  const text = await readFile(path, 'utf8')
+  assert.equal(JSON.parse(text).version, 3)
+  assert.match(decryptKey(text, 'testpassword', path), /^0x[0-9a-f]{64}$/)
+  assert.deepEqual(await terminal.json('wallet', 'inspect'), { name: 'default', path, address })
+})
+
+test('a mnemonic is shown on a terminal and nowhere else', async (t) => {
+  const terminal = await openTestTerminal(t)
+  const words = /(?:^| )(?:[a-z]+ ){23}[a-z]+$/m
+  const piped = await terminal.run(['wallet', 'generate'], { env })
+  assert.doesNotMatch(`${piped.stdout}${piped.stderr}`, words)
+  const seen = await terminal.run(['wallet', 'generate', '--name', 'b'], { env, isTTY: true })
+  assert.match(seen.stderr, words)
+  assert.doesNotMatch(seen.stdout, words)
+})
+
+test('a wallet is never written over, and nothing is left beside it', async (t) => {
+  const terminal = await openTestTerminal(t)
+  const folder = join(terminal.homeFolder, '.viewmesh', 'wallets')
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'default.json'), 'mine')
+  for (const command of ['generate', 'import']) {
+    const again = await terminal.run(['wallet', command], { env })
+    assert.deepEqual([again.exitCode, again.stdout], [1, ''])
+    assert.match(again.stderr, /there is a wallet already/)
+  }
+  assert.deepEqual(await readdir(folder), ['default.json'])
+  assert.equal(await readFile(join(folder, 'default.json'), 'utf8'), 'mine')
+})
+
+test('a keystore of another tool is taken over with its password, and no other', async (t) => {
+  const terminal = await openTestTerminal(t)
+  const file = join(terminal.cwd, 'foundry.json')
+  await writeFile(file, JSON.stringify(vector))
+  const argv = ['wallet', 'import', '--keystore', file, '--json']
+  const wrong = await terminal.run(argv, { env: { VIEWMESH_WALLET_PASSWORD: 'x' } })
+  assert.deepEqual([wrong.exitCode, wrong.stdout], [1, ''])
+  assert.match(wrong.stderr, /the password does not open/)
+  const right = await terminal.run(argv, { env })
+  const { path, address } = JSON.parse(right.stdout)
+  assert.equal(address, vectorAddress)
+  assert.equal(decryptKey(await readFile(path, 'utf8'), 'testpassword', path), vectorKey)
+})
+
+test('a mnemonic and a private key come from a file or from standard input', async (t) => {
+  const terminal = await openTestTerminal(t)
+  const byWords = await terminal.run(
+    ['wallet', 'import', '--mnemonic-file', '-', '--name', 'words', '--json'],
+    { env, stdin: ` ${mnemonic.toUpperCase()}\n` },
+  )
+  assert.equal(JSON.parse(byWords.stdout).address, mnemonicAddress)
+  const file = join(terminal.cwd, 'key')
+  const password = join(terminal.cwd, 'password')
+  await writeFile(file, `${vectorKey}\n`)
+  await writeFile(password, 'other\r\n')
+  const byKey = await terminal.run([
+    ...['wallet', 'import', '--key-file', file, '--name', 'key', '--json'],
+    ...['--password-file', password],
+  ])
+  const { path, address } = JSON.parse(byKey.stdout)
+  assert.equal(address, vectorAddress)
+  assert.equal(decryptKey(await readFile(path, 'utf8'), 'other', path), vectorKey)
+})
+
+test('an invalid mnemonic or key is refused, and not repeated', async (t) => {
+  const terminal = await openTestTerminal(t)
+  const bad = mnemonic.replace('junk', 'test')
+  const words = await terminal.run(['wallet', 'import', '--mnemonic-file', '-'], {
+    env,
+    stdin: bad,
+  })
+  assert.match(words.stderr, /no valid mnemonic phrase/)
+  assert.doesNotMatch(words.stderr, /test test/)
+  const key = await terminal.run(['wallet', 'import', '--key-file', '-'], {
+    env,
+    stdin: 'ff'.repeat(32),
+  })
+  assert.match(key.stderr, /holds no private key/)
+  assert.doesNotMatch(key.stderr, /ffff/)
+  assert.deepEqual([words.exitCode, key.exitCode], [1, 1])
+})
+
+test('without a password, and with nobody to ask, nothing is made', async (t) => {
+  const terminal = await openTestTerminal(t)
+  const made = await terminal.run(['wallet', 'generate'])
+  assert.equal(made.exitCode, 1)
+  assert.match(made.stderr, /no password was given/)
+  assert.deepEqual(await readdir(terminal.homeFolder), [])
+})
+
+test('a name that could leave the folder is refused', async (t) => {
+  const terminal = await openTestTerminal(t)
+  for (const name of ['../x', 'a/b', '.hidden', '', 'x'.repeat(65)]) {
+    const { exitCode } = await terminal.run(['wallet', 'inspect', '--name', name])
+    assert.equal(exitCode, 2, name)
+  }
+})
+
+test('any text is a keystore that opens or a failure with a code, within bounds', () => {
+  const damaged = fc
+    .tuple(fc.constantFrom(...leavesOf(vector)), fc.jsonValue())
+    .map(([place, value]) => JSON.stringify(replaced(vector, place, value)))
+  const text = fc.oneof(fc.string(), fc.json(), damaged)
+  fc.assert(
+    fc.property(text, (given) => {
+      try {
+        decryptKey(given, 'wrong password', 'a file')
+        return false
+      } catch (error) {
+        return error instanceof ServiceError && /^TOOLKIT_WALLET_/.test(error.code)
+      }
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('a keystore that would take gigabytes to open is refused', () => {
+  const kdfparams = { dklen: 32, n: 2 ** 30, r: 8, p: 1, salt: '00' }
+  const greedy = { ...vector, crypto: { ...vector.crypto, kdf: 'scrypt', kdfparams } }
+  assert.throws(() => decryptKey(JSON.stringify(greedy), 'x', 'a file'), /no keystore of version 3/)
+})
+
+test('every text is a private key of 32 bytes or refused', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom(...'0123456789abcdefx') })),
+      (given) => {
+        try {
+          return /^0x[0-9a-f]{64}$/.test(parsePrivateKey(given, 'a file'))
+        } catch (error) {
+          return error instanceof ServiceError && error.code === 'TOOLKIT_WALLET_INVALID'
+        }
+      },
+    ),
+  )
+})
+
+/** Paths of all values inside. */
+function leavesOf(value: object): string[][] {
+  return Object.entries(value).flatMap(([key, part]) =>
+    typeof part === 'object' ? leavesOf(part).map((rest) => [key, ...rest]) : [[key]],
+  )
+}
+
+function replaced(value: object, [key = '', ...rest]: readonly string[], by: unknown): object {
+  const inner = (value as Record<string, object>)[key] ?? {}
+  return { ...value, [key]: rest.length === 0 ? by : replaced(inner, rest, by) }
+}
