@@ -60,7 +60,7 @@ export interface StoredKey {
 }
 
 /** Encrypts a private key, 0x and 64 digits. Takes about a second. */
-export function encryptKey(privateKey: string, password: string): StoredKey {
+export function toKeystore(privateKey: string, password: string): StoredKey {
   const [key, options] = Keystore.scrypt({ password })
   const keystore = Keystore.encrypt(privateKey as `0x${string}`, key, options)
   const address = addressOf(privateKey)
@@ -71,7 +71,7 @@ export function encryptKey(privateKey: string, password: string): StoredKey {
  * The private key of a keystore.
  * @throws ServiceError `TOOLKIT_WALLET_INVALID`, `TOOLKIT_WALLET_LOCKED` with a wrong password
  */
-export function decryptKey(text: string, password: string, place: string): string {
+export function fromKeystore(text: string, password: string, place: string): string {
   const keystore = parseKeystore(text, place)
   try {
     return Keystore.decrypt(keystore, Keystore.toKey(keystore, { password }))

@@ -9,14 +9,14 @@ import {
   addressIn,
   addressOf,
   adoptKeystore,
-  decryptKey,
-  encryptKey,
+  fromKeystore,
   parsePrivateKey,
   type StoredKey,
+  toKeystore,
 } from './keystore.ts'
 import { keyOfMnemonic, newMnemonic } from './mnemonic.ts'
 import { choosePassword, readPassword } from './password.ts'
-import { readSecretFile } from './small-file.ts'
+import { readSecretText } from './small-file.ts'
 import { readWallet, requireNoWallet, walletPath, writeWallet } from './wallet-files.ts'
 
 const defaultName = 'default'
@@ -28,7 +28,7 @@ export async function generateWallet(terminal: Terminal, flags: WalletFlags): Pr
   await requireNoWallet(path)
   const password = await choosePassword(terminal, flags.passwordFile)
   const mnemonic = newMnemonic()
-  const stored = encryptKey(keyOfMnemonic(mnemonic, 'the new wallet'), password)
+  const stored = toKeystore(keyOfMnemonic(mnemonic, 'the new wallet'), password)
   await writeWallet(path, stored.text)
   showMnemonic(terminal, mnemonic)
   print(terminal, flags, '✅ Wallet generated', { name, path, address: stored.address })
@@ -52,7 +52,7 @@ export async function inspectWallet(terminal: Terminal, flags: WalletFlags): Pro
   const text = await readWallet(terminal, name)
   const noted = addressIn(text, path)
   const address =
-    noted ?? addressOf(decryptKey(text, await readPassword(terminal, flags.passwordFile), path))
+    noted ?? addressOf(fromKeystore(text, await readPassword(terminal, flags.passwordFile), path))
   print(terminal, flags, `Wallet ${name}`, { name, path, address })
 }
 
@@ -63,12 +63,12 @@ async function readForeign(terminal: Terminal, flags: WalletFlags): Promise<Stor
   if (sources.includes('-') && passwordFile === '-')
     throw usageError('key and password cannot both be read from standard input', 'Use a file.')
   if (keystore !== undefined) {
-    const text = await readSecretFile(keystore, terminal.stdin)
+    const text = await readSecretText(keystore, terminal.stdin)
     const password = await readPassword(terminal, passwordFile)
-    return adoptKeystore(text, decryptKey(text, password, keystore), keystore)
+    return adoptKeystore(text, fromKeystore(text, password, keystore), keystore)
   }
   const key = await readKey(terminal, flags)
-  return encryptKey(key, await choosePassword(terminal, passwordFile))
+  return toKeystore(key, await choosePassword(terminal, passwordFile))
 }
 
 async function readKey(
@@ -76,9 +76,9 @@ async function readKey(
   { keyFile, mnemonicFile }: WalletFlags,
 ): Promise<string> {
   if (keyFile !== undefined)
-    return parsePrivateKey(await readSecretFile(keyFile, terminal.stdin), keyFile)
+    return parsePrivateKey(await readSecretText(keyFile, terminal.stdin), keyFile)
   if (mnemonicFile !== undefined)
-    return keyOfMnemonic(await readSecretFile(mnemonicFile, terminal.stdin), mnemonicFile)
+    return keyOfMnemonic(await readSecretText(mnemonicFile, terminal.stdin), mnemonicFile)
   if (!canAsk(terminal))
     throw usageError(
       'no key to import',

@@ -2,7 +2,7 @@
 import { ServiceError } from '../../errors.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { askSecret, canAsk } from './ask.ts'
-import { readSecretFile } from './small-file.ts'
+import { readSecretText } from './small-file.ts'
 
 const variable = 'VIEWMESH_WALLET_PASSWORD'
 
@@ -23,7 +23,7 @@ export async function choosePassword(
 
 async function given(terminal: Terminal, file: string | undefined): Promise<string | undefined> {
   if (file === undefined) return terminal.env[variable]
-  return (await readSecretFile(file, terminal.stdin)).replace(/\r?\n$/, '')
+  return (await readSecretText(file, terminal.stdin)).replace(/\r?\n$/, '')
 }
 
 async function askTwice(terminal: Terminal): Promise<string> {

@@ -1,9 +1,9 @@
 /** The key that a command signs with: from a file, the environment or a wallet, never from an argument. */
 import { usageError } from '../cli/exit-code.ts'
 import type { Terminal } from '../cli/terminal.ts'
-import { addressIn, addressOf, decryptKey, parsePrivateKey } from './keystore.ts'
+import { addressIn, addressOf, fromKeystore, parsePrivateKey } from './keystore.ts'
 import { readPassword } from './password.ts'
-import { readSecretFile } from './small-file.ts'
+import { readSecretText } from './small-file.ts'
 import { readWallet, walletPath } from './wallet-files.ts'
 
 /** Where the key may be. */
@@ -32,7 +32,7 @@ export async function findSigningKey(terminal: Terminal, flags: KeyFlags): Promi
   if (wallet !== undefined && keyFile !== undefined)
     throw usageError('both --wallet and --key-file are given', 'Give one of them.')
   if (keyFile !== undefined)
-    return plainKey(parsePrivateKey(await readSecretFile(keyFile, terminal.stdin), keyFile))
+    return plainKey(parsePrivateKey(await readSecretText(keyFile, terminal.stdin), keyFile))
   const inEnvironment = terminal.env[variable]
   if (wallet === undefined && inEnvironment !== undefined && inEnvironment !== '')
     return plainKey(parsePrivateKey(inEnvironment, variable))
@@ -51,7 +51,7 @@ async function walletKey(
   const path = walletPath(terminal, name)
   const text = await readWallet(terminal, name)
   const open = async (): Promise<string> =>
-    decryptKey(text, await readPassword(terminal, passwordFile), path)
+    fromKeystore(text, await readPassword(terminal, passwordFile), path)
   const noted = addressIn(text, path)
   if (noted === null) return plainKey(await open())
   return {

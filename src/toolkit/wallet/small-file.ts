@@ -24,7 +24,7 @@ export async function readSmallFile(path: string): Promise<string | null> {
 }
 
 /** Text of a file that has to be there, or of standard input for `-`. @throws ServiceError `TOOLKIT_INPUT_UNREADABLE` */
-export async function readSecretFile(path: string, stdin: Readable): Promise<string> {
+export async function readSecretText(path: string, stdin: Readable): Promise<string> {
   if (path === '-') return await readStream(stdin)
   const text = await readSmallFile(path)
   if (text === null) throw unreadable(path, new Error('there is no such file'))

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ServiceError } from '../../../src/errors.ts'
-import { decryptKey, parsePrivateKey } from '../../../src/toolkit/wallet/keystore.ts'
+import { fromKeystore, parsePrivateKey } from '../../../src/toolkit/wallet/keystore.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
 
 const env = { VIEWMESH_WALLET_PASSWORD: 'testpassword' }
@@ -42,7 +42,7 @@ test('a generated wallet is a keystore for its owner alone, and shows its addres
   assert.equal((await stat(join(path, '..'))).mode & 0o777, 0o700)
   const text = await readFile(path, 'utf8')
   assert.equal(JSON.parse(text).version, 3)
-  assert.match(decryptKey(text, 'testpassword', path), /^0x[0-9a-f]{64}$/)
+  assert.match(fromKeystore(text, 'testpassword', path), /^0x[0-9a-f]{64}$/)
   assert.deepEqual(await terminal.json('wallet', 'inspect'), { name: 'default', path, address })
 })
 
@@ -81,7 +81,7 @@ test('a keystore of another tool is taken over with its password, and no other',
   const right = await terminal.run(argv, { env })
   const { path, address } = JSON.parse(right.stdout)
   assert.equal(address, vectorAddress)
-  assert.equal(decryptKey(await readFile(path, 'utf8'), 'testpassword', path), vectorKey)
+  assert.equal(fromKeystore(await readFile(path, 'utf8'), 'testpassword', path), vectorKey)
 })
 
 test('a mnemonic and a private key come from a file or from standard input', async (t) => {
@@ -101,7 +101,7 @@ test('a mnemonic and a private key come from a file or from standard input', asy
   ])
   const { path, address } = JSON.parse(byKey.stdout)
   assert.equal(address, vectorAddress)
-  assert.equal(decryptKey(await readFile(path, 'utf8'), 'other', path), vectorKey)
+  assert.equal(fromKeystore(await readFile(path, 'utf8'), 'other', path), vectorKey)
 })
 
 test('an invalid mnemonic or key is refused, and not repeated', async (t) => {
@@ -146,7 +146,7 @@ test('any text is a keystore that opens or a failure with a code, within bounds'
   fc.assert(
     fc.property(text, (given) => {
       try {
-        decryptKey(given, 'wrong password', 'a file')
+        fromKeystore(given, 'wrong password', 'a file')
         return false
       } catch (error) {
         return error instanceof ServiceError && /^TOOLKIT_WALLET_/.test(error.code)
@@ -159,7 +159,10 @@ test('any text is a keystore that opens or a failure with a code, within bounds'
 test('a keystore that would take gigabytes to open is refused', () => {
   const kdfparams = { dklen: 32, n: 2 ** 30, r: 8, p: 1, salt: '00' }
   const greedy = { ...vector, crypto: { ...vector.crypto, kdf: 'scrypt', kdfparams } }
-  assert.throws(() => decryptKey(JSON.stringify(greedy), 'x', 'a file'), /no keystore of version 3/)
+  assert.throws(
+    () => fromKeystore(JSON.stringify(greedy), 'x', 'a file'),
+    /no keystore of version 3/,
+  )
 })
 
 test('every text is a private key of 32 bytes or refused', () => {
