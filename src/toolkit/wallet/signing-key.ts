@@ -7,14 +7,14 @@ import { readSecretText } from './small-file.ts'
 import { readWallet, walletPath } from './wallet-files.ts'
 
 /** Where the key may be. */
-export interface KeyFlags {
+interface KeyFlags {
   readonly wallet?: string
   readonly keyFile?: string
   readonly passwordFile?: string
 }
 
 /** A key that is opened only when something is to be signed. */
-export interface SigningKey {
+interface SigningKey {
   /** With the checksum of EIP-55. */
   readonly address: string
   /** @throws ServiceError `TOOLKIT_WALLET_LOCKED` */
