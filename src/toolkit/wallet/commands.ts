@@ -1,16 +1,7 @@
 /** `viewmesh wallet`: the key with which Views are registered. */
 import type { Command } from 'commander'
 import type { Terminal } from '../cli/terminal.ts'
-
-/** What all of its commands take. */
-export interface WalletFlags {
-  readonly json?: boolean
-  readonly name?: string
-  readonly passwordFile?: string
-  readonly keystore?: string
-  readonly keyFile?: string
-  readonly mnemonicFile?: string
-}
+import type { WalletFlags } from './make-wallet.ts'
 
 /** Adds them; what they need is loaded when one is run. */
 export function addWalletCommands(wallet: Command, terminal: Terminal): void {

@@ -4,7 +4,6 @@ import { usageError } from '../cli/exit-code.ts'
 import { printResult, remark } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { askSecret, canAsk } from './ask.ts'
-import type { WalletFlags } from './commands.ts'
 import {
   addressIn,
   addressOf,
@@ -18,6 +17,16 @@ import { keyOfMnemonic, newMnemonic } from './mnemonic.ts'
 import { choosePassword, readPassword } from './password.ts'
 import { readSecretText } from './small-file.ts'
 import { readWallet, requireNoWallet, walletPath, writeWallet } from './wallet-files.ts'
+
+/** What all of the commands take. */
+export interface WalletFlags {
+  readonly json?: boolean
+  readonly name?: string
+  readonly passwordFile?: string
+  readonly keystore?: string
+  readonly keyFile?: string
+  readonly mnemonicFile?: string
+}
 
 const defaultName = 'default'
 
