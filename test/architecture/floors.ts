@@ -73,10 +73,7 @@ export const innerFloors: Readonly<Record<string, Floors>> = {
     ['host-api', 'blocks'],
     'project',
     ['views', 'trial', 'lens', 'wallet'],
-<<<<<<< HEAD
     'deploy',
-=======
->>>>>>> 95a6e23 (Generate)
     '.',
   ],
   operator: [
