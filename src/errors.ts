@@ -80,6 +80,7 @@ export const errorCodes = {
   HOST_VIEW_BUSY: 'As many queries compute Views as may at once.',
   HOST_VIEW_DELAYED:
     'Blocks of a View could not be computed, for no fault of its own; they are tried again.',
+  HOST_VIEW_FIELDS_FULL: 'The Views of a Host have as many fields together as it serves.',
   HOST_VIEW_REFUSED: 'A request about a View is not in its documented form, or cannot be granted.',
   HOST_VIEW_REGISTERED:
     'A View that is registered on the registry chain cannot be deleted from a Host.',

@@ -6,12 +6,12 @@ import type { Logger } from 'pino'
 import { ServiceError } from '../../errors.ts'
 import type { ListedView, RefusedView, SentView } from '../../registry/listed-view.ts'
 import { type VerifiedView, verifyView } from '../../registry/verify-view.ts'
+import type { ViewChecker } from '../views/view-checker.ts'
 import type { HostViews } from '../views/views.ts'
 import { createCatalogue } from './catalogue.ts'
 import type { NotServed, Outcomes } from './outcomes.ts'
 import { type Candidate, givePlaces } from './places.ts'
 import type { OtherView } from './registry-report.ts'
-import type { ViewChecker } from './view-checker.ts'
 import type { FilteredView } from './view-filter.ts'
 
 interface AdmissionOptions {

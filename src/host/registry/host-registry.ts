@@ -11,12 +11,12 @@ import { toFailureReport } from '../../service/health/health-report.ts'
 import { type LineFile, openLineFile } from '../../service/settings/line-file.ts'
 import type { StoreReader } from '../../store/store.ts'
 import type { Writer } from '../apply/writer.ts'
+import { createViewChecker } from '../views/view-checker.ts'
 import type { HostViews } from '../views/views.ts'
 import { type Admission, openAdmission } from './admission.ts'
 import { createHostRegistryMetrics } from './metrics.ts'
 import { openOutcomes } from './outcomes.ts'
 import type { RegistryReport } from './registry-report.ts'
-import { createViewChecker } from './view-checker.ts'
 import { createViewFilter, type FilteredView, viewFilterEntry } from './view-filter.ts'
 
 interface HostRegistryOptions {

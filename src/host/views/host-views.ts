@@ -3,13 +3,14 @@ import { availableParallelism } from 'node:os'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { lensMemoryBytes, lensThreadsOf } from '../../compute/lens-resources.ts'
-import { createViewCheck } from '../../compute/view-check.ts'
 import type { Graphql } from '../../graphql/graphql.ts'
 import { createLensMetrics } from '../../lens/process/metrics.ts'
 import type { StoreReader } from '../../store/store.ts'
+import type { Registration, ViewFacts } from '../../views/registration.ts'
 import { openViewStreams } from '../streams/view-streams.ts'
 import { openViewEngine, type RowsWriter } from './engine.ts'
 import { openViewBook } from './view-book.ts'
+import { createViewChecker, type ViewChecker } from './view-checker.ts'
 import { type HostViews, openViews } from './views.ts'
 
 interface HostViewsOptions {
@@ -44,9 +45,10 @@ export function openHostViews(
   { network, storePath, maxViews, lensThreads, environment }: HostViewsOptions,
   { log, registry, reader, writer, graphql, onFatal }: HostViewsParts,
 ): OpenHostViews {
+  const checker = createViewChecker({ network })
   const book = openViewBook(
     { network, maxViews },
-    { log, reader, writer, check: createViewCheck(network) },
+    { log, reader, writer, check: (registration) => checkAlone(checker, registration) },
   )
   const threads = lensThreadsOf(lensThreads, availableParallelism())
   const lensMetrics = createLensMetrics(registry)
@@ -75,7 +77,17 @@ export function openHostViews(
   return {
     ...views,
     close: async () => {
-      await Promise.all([engine.close(), streams.close()])
+      await Promise.all([engine.close(), streams.close(), checker.rest()])
     },
+  }
+}
+
+/** Posted Views are few and far between: the thread ends after each. */
+async function checkAlone(checker: ViewChecker, registration: Registration): Promise<ViewFacts> {
+  try {
+    const { id, address, lenses } = await checker.check(registration)
+    return { id, address, lenses }
+  } finally {
+    void checker.rest()
   }
 }

@@ -7,7 +7,6 @@ import { invariant, ServiceError } from '../../errors.ts'
 import type { StoreReader } from '../../store/store.ts'
 import { type Registration, readRegistration, type ViewFacts } from '../../views/registration.ts'
 import { servedNames } from '../../views/served-names.ts'
-import type { View } from '../../views/view.ts'
 import { parseViewID } from '../../views/view-id.ts'
 import { decodeView } from '../../views/wire.ts'
 import type { Writer } from '../apply/writer.ts'
@@ -25,8 +24,8 @@ interface ViewBookParts {
   readonly log: Logger
   readonly reader: StoreReader
   readonly writer: Pick<Writer, 'putRecord'>
-  /** Refuses what only the schema and the modules show, of a View that comes; throws a ServiceError. */
-  readonly check: (view: KeptView, source: View) => void
+  /** What a View that comes turns out to be, worked out in another thread; throws a ServiceError with what is wrong about it. */
+  readonly check: (registration: Registration) => Promise<ViewFacts>
 }
 
 export interface ViewBook {
@@ -36,7 +35,7 @@ export interface ViewBook {
   find(id: string): KeptView | undefined
   /**
    * Keeps a View; one that is here already stays as it is. With `checked` facts it is not checked again.
-   * @throws ServiceError what `decodeView`, `readRegistration` and `check` throw, or `HOST_VIEWS_FULL`.
+   * @throws ServiceError what `check` throws, `HOST_VIEWS_FULL`, or `HOST_VIEW_FIELDS_FULL`.
    */
   add(
     registration: Registration,
@@ -115,25 +114,47 @@ async function addView(
   registration: Registration,
   checked: ViewFacts | null = null,
 ): ReturnType<ViewBook['add']> {
-  const source = decodeView(registration.wire)
-  const read = readRegistration(registration, source, state.options.network, checked)
-  const known = state.views.get(read.id)
-  if (known !== undefined) return { view: known, isNew: false }
+  const there = viewOf(state, registration)
+  if (there !== undefined) return { view: there, isNew: false }
+  const facts = checked ?? (await state.check(registration))
+  const read = readRegistration(
+    registration,
+    decodeView(registration.wire),
+    state.options.network,
+    facts,
+  )
   const { record } = state
   checkRoom(state, read)
-  const place = read.query === null ? null : placeFor(state, read.id, read)
+  // A View that could not be read any more comes into its own place again.
+  const before = record.views.find((entry) => entry.id === read.id)
+  const fresh = read.query === null ? null : placeFor(state, read.id, read)
+  const place = fresh && { ...fresh, slot: before?.place?.slot ?? fresh.slot }
   const view = { ...read, ...place } as KeptView
-  if (checked === null) state.check(view, source)
   const { id, address, lenses, sender, registeredAt } = read
   await state.writer.putRecord(wireName(id), new Uint8Array(registration.wire))
   await writeBook(state, {
     ...record,
-    nextSlot: record.nextSlot + (place === null ? 0 : 1),
-    views: [...record.views, { id, address, lenses, sender, registeredAt, place }],
+    nextSlot: record.nextSlot + (place?.slot === record.nextSlot ? 1 : 0),
+    views: [
+      ...record.views.filter((entry) => entry !== before),
+      { id, address, lenses, sender, registeredAt, place },
+    ],
   })
   state.views.set(id, view)
   return { view, isNew: true }
 }
+
+/** The View of these bytes, found without hashing them. */
+function viewOf({ views }: BookState, { sender, wire }: Registration): KeptView | undefined {
+  const lower = sender.toLowerCase()
+  return [...views.values()].find(
+    (view) => view.sender === lower && Buffer.compare(view.wire, wire) === 0,
+  )
+}
+
+/** Fields of all Views for each View that there may be, so that the schema of all of them stays quick to build and to read. */
+const fieldsPerView = 50
+const leastFields = 1_000
 
 /**
  * Those of other chains are bounded as well: anybody may register them. Registered Views make room for those that
@@ -141,12 +162,15 @@ async function addView(
  */
 function checkRoom(
   { views, options }: BookState,
-  read: Pick<KeptView, 'query' | 'registeredAt'>,
+  read: Pick<KeptView, 'query' | 'registeredAt' | 'rowType'>,
 ): void {
   const kept = [...views.values()]
     .filter(({ query }) => (query === null) === (read.query === null))
     .filter(({ registeredAt }) => read.registeredAt !== null || registeredAt === null)
-  if (kept.length < options.maxViews) return
+  if (kept.length < options.maxViews) {
+    checkFields(kept, read, options.maxViews)
+    return
+  }
   const which = read.query === null ? 'has' : 'serves'
   const others = read.query === null ? ' of other chains' : ''
   throw new ServiceError(
@@ -155,6 +179,24 @@ function checkRoom(
     {
       facts: { maxViews: options.maxViews },
       remedy: 'Raise MAX_VIEWS, or delete a View that nobody queries.',
+    },
+  )
+}
+
+function checkFields(
+  kept: readonly Pick<KeptView, 'rowType'>[],
+  read: Pick<KeptView, 'rowType'>,
+  maxViews: number,
+): void {
+  const fields = [...kept, read].reduce((sum, { rowType }) => sum + rowType.fields.length, 0)
+  const maxFields = Math.max(leastFields, fieldsPerView * maxViews)
+  if (fields <= maxFields) return
+  throw new ServiceError(
+    'HOST_VIEW_FIELDS_FULL',
+    `with this View the Views of the Host would have ${fields} fields together, of at most ${maxFields}`,
+    {
+      facts: { fields, maxFields },
+      remedy: 'Give the View fewer fields, raise MAX_VIEWS, or delete a View that nobody queries.',
     },
   )
 }

@@ -19,7 +19,11 @@ interface ViewRoutesOptions {
   readonly adminToken: string | null
 }
 
-const conflicts: ReadonlySet<string> = new Set(['HOST_VIEWS_FULL', 'HOST_VIEW_REGISTERED'])
+const conflicts: ReadonlySet<string> = new Set([
+  'HOST_VIEWS_FULL',
+  'HOST_VIEW_FIELDS_FULL',
+  'HOST_VIEW_REGISTERED',
+])
 
 type OfView = { Params: { id: string } }
 

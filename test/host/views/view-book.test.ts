@@ -5,9 +5,10 @@ import { ServiceError } from '../../../src/errors.ts'
 import { isHosted } from '../../../src/host/views/hosted-view.ts'
 import { openViewBook, type ViewBook } from '../../../src/host/views/view-book.ts'
 import type { StoreWriter } from '../../../src/store/store.ts'
+import { type Registration, readRegistration } from '../../../src/views/registration.ts'
 import type { View } from '../../../src/views/view.ts'
 import { noSender } from '../../../src/views/view-id.ts'
-import { encodeView } from '../../../src/views/wire.ts'
+import { decodeView, encodeView } from '../../../src/views/wire.ts'
 import { type CapturedLog, captureLog } from '../../support/captured-log.ts'
 import { testNetwork } from '../../support/chain/sealed-blocks.ts'
 import { openTestStore } from '../../support/test-store.ts'
@@ -20,6 +21,13 @@ function registration(view: Partial<View> = {}, sender = noSender) {
 }
 
 const noCheck = (): void => undefined
+
+/** What the thread does that checks Views, but for the modules, in whose place stands `check`. */
+const checking = (check: () => void) => async (given: Registration) => {
+  const { id, address, lenses } = readRegistration(given, decodeView(given.wire), network)
+  check()
+  return { id, address, lenses }
+}
 
 async function openBook(
   t: TestContext,
@@ -35,7 +43,7 @@ async function openBook(
   const open = (checked: () => void): ViewBook =>
     openViewBook(
       { network, maxViews },
-      { log: captured.log, reader: store.reader, writer: store, check: checked },
+      { log: captured.log, reader: store.reader, writer: store, check: checking(checked) },
     )
   return { book: open(check), reopen: (checked = check) => open(checked), store, captured }
 }
@@ -150,4 +158,35 @@ test('a View that can no longer be read is reported, stays kept, and can be remo
   )
   assert.deepEqual(await later.remove(view.id), { id: view.id, slot: 1 })
   assert.deepEqual(reopen().list(), [])
+})
+
+test('a View that could not be read and is posted again has one place, with the slot of before', async (t) => {
+  const { book, reopen, store } = await openBook(t)
+  const { view } = await book.add(registration())
+  await book.add(registration({ sdl: 'type Other { address: String }' }))
+  await store.putRecord(`view/${view.id}`, Uint8Array.of(1, 2, 3))
+  const later = reopen()
+  assert.deepEqual(placesOf(later), [['Other', 2]])
+  assert.equal((await later.add(registration())).isNew, true)
+  assert.deepEqual(placesOf(later), [
+    ['Other', 2],
+    ['Seen', 1],
+  ])
+  assert.deepEqual(placesOf(reopen()), placesOf(later))
+  const next = await later.add(registration({ sdl: 'type Third { address: String }' }))
+  assert.equal(isHosted(next.view) && next.view.slot, 3)
+})
+
+test('the fields of all Views together are bounded, so that the schema stays quick', async (t) => {
+  const { book } = await openBook(t, { maxViews: 100 })
+  const wide = (name: string, count: number) => {
+    const fields = Array.from({ length: count }, (_, index) => `f${index}: Int`)
+    return registration({ sdl: `type ${name} { ${fields.join(' ')} }` })
+  }
+  for (let index = 0; index < 19; index++) await book.add(wide(`Wide${index}`, 256))
+  await book.add(wide('Last', 5_000 - 19 * 256))
+  await assert.rejects(book.add(registration()), {
+    code: 'HOST_VIEW_FIELDS_FULL',
+    message: /5001 fields together, of at most 5000/,
+  })
 })

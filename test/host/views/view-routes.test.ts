@@ -9,6 +9,8 @@ import type { ViewEngine, ViewState } from '../../../src/host/views/view-engine.
 import { viewRoutes } from '../../../src/host/views/view-routes.ts'
 import { openViews } from '../../../src/host/views/views.ts'
 import { openHttpServer } from '../../../src/service/health/http-server.ts'
+import { type Registration, readRegistration } from '../../../src/views/registration.ts'
+import { decodeView } from '../../../src/views/wire.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { testNetwork } from '../../support/chain/sealed-blocks.ts'
 import { openTestStore } from '../../support/test-store.ts'
@@ -31,6 +33,12 @@ const live: ViewState = {
 /** A registered View that is not served. */
 const other = `0x${'5'.repeat(40)}`
 const others = [{ id: other, state: 'overLimit' }]
+
+/** What the thread does that checks Views, but for the modules. */
+const checkInline = async (given: Registration) => {
+  const { id, address, lenses } = readRegistration(given, decodeView(given.wire), testNetwork)
+  return { id, address, lenses }
+}
 
 interface Answer {
   readonly status: number
@@ -60,7 +68,7 @@ async function openRoutes(
   }
   const book = openViewBook(
     { network: testNetwork, maxViews },
-    { log, reader: store.reader, writer: store, check: () => undefined },
+    { log, reader: store.reader, writer: store, check: checkInline },
   )
   const views = openViews({
     log,

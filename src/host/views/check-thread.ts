@@ -1,4 +1,4 @@
-/** The thread that checks registered Views: hashing and reading modules of 10 MiB takes a second, of anybody's choice. */
+/** The thread that checks Views that come; see `createViewChecker`. */
 import { createViewCheck } from '../../compute/view-check.ts'
 import { serveThread } from '../../service/threads/serve-thread.ts'
 import { type Registration, readRegistration, type ViewFacts } from '../../views/registration.ts'
