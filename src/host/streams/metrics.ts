@@ -40,6 +40,7 @@ export function createStreamMetrics(registry: Registry): StreamMetrics {
 
 /** What an error counts as. */
 export function endOf(error: unknown): StreamEnd {
+  if (error instanceof DOMException && error.name === 'AbortError') return 'stopped'
   if (!(error instanceof ServiceError)) return 'failed'
   if (error.code === 'HOST_VIEW_BUSY') return 'busy'
   const isLimit = error.code.endsWith('_LIMIT') || error.code === 'VIEWS_SELECTION_TOO_LARGE'

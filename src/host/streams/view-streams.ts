@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import { invariant } from '../../errors.ts'
+import { invariant, ServiceError } from '../../errors.ts'
 import type { OpenViewStream, StreamRequest, ViewStream } from '../../graphql/rows/view-stream.ts'
 import { type LensProcess, openLensProcess } from '../../lens/process/lens-process.ts'
 import type { LensMetrics } from '../../lens/process/metrics.ts'
@@ -104,6 +104,8 @@ interface Stream {
   /** Resolves when there is another piece or the end. */
   changed: PromiseWithResolvers<void>
   rows: number
+  /** The block of the last rows that came. */
+  lastBlock: number | null
   end: { readonly error: unknown } | null
   isStarted: boolean
 }
@@ -117,6 +119,7 @@ function openStream(state: State, view: StreamedView, request: StreamRequest): V
     pieces: [],
     changed: Promise.withResolvers(),
     rows: 0,
+    lastBlock: null,
     end: null,
     isStarted: false,
   }
@@ -155,6 +158,7 @@ function take(stream: Stream, { bytes, taken }: Piece): readonly StreamedRows[] 
   const groups = decodeStreamPiece(bytes, stream.rows)
   const rows = groups.reduce((sum, { chunk }) => sum + chunk.length, 0)
   stream.rows += rows
+  stream.lastBlock = groups.at(-1)?.block?.height ?? null
   stream.state.metrics.rows(rows)
   return groups
 }
@@ -163,16 +167,27 @@ async function run(stream: Stream): Promise<void> {
   const { metrics } = stream.state
   const startedAt = performance.now()
   const seconds = (): number => (performance.now() - startedAt) / 1_000
+  // What a process takes to start counts as well, which it cannot see itself.
+  const deadline = setTimeout(() => stream.controller.abort(tooLong(stream)), stream.request.maxMs)
   try {
     const { mismatches } = await compute(stream, startedAt)
     metrics.mismatches(mismatches)
     metrics.ended('done', seconds())
     stream.end = { error: null }
   } catch (error) {
-    metrics.ended(stream.controller.signal.aborted ? 'stopped' : endOf(error), seconds())
+    metrics.ended(endOf(error), seconds())
     stream.end = { error }
   }
+  clearTimeout(deadline)
   stream.changed.resolve()
+}
+
+function tooLong({ request, lastBlock }: Stream): ServiceError {
+  const { maxMs } = request
+  return new ServiceError('LENS_TIME_LIMIT', `it takes more than ${Math.round(maxMs)} ms`, {
+    facts: { ...(lastBlock !== null && { block: lastBlock }) },
+    remedy: 'Ask for fewer blocks by a condition on `_blockNumber`, or for fewer rows by a limit.',
+  })
 }
 
 async function compute(stream: Stream, startedAt: number): Promise<StreamTotals> {

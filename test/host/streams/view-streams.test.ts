@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { buildLens, terminal } from '../../lens/support/lens.ts'
 import { engineChain, hostedView } from '../views/support/engine-room.ts'
@@ -35,3 +36,60 @@ describe('“`@materialized(if: false)` computes at query time (slower queries, 
       assert.equal(room.store.reader.read((snapshot) => snapshot.viewSize(2)).rows, 0)
     })
 })
+
+describe('a lens that sums up', () => {
+  const balances = (token: string, materialized: boolean, name: string, slot: number) =>
+    hostedView({
+      slot,
+      lenses: [readFileSync(new URL('../../../src/lenses/erc20_balances.wasm', import.meta.url))],
+      args: JSON.stringify({ tokenAddress: token }),
+      query: 'Log { address topics data }',
+      sdl: `type ${name} @materialized(if: ${materialized}) { account: String balance: BigInt txCount: Int }`,
+    })
+
+  it('does so over all blocks that a query names, and over each alone where it is materialised', async (t) => {
+    const { room, serve, query } = await openStreamRoom(t)
+    await room.put(engineChain(12))
+    const { Log } = await query('{ Log { address } }')
+    const token = mostFrequent(Log.map(({ address }: { address: string }) => address))
+    const kept = balances(token, true, 'Kept', 1)
+    serve(kept, balances(token, false, 'Made', 2))
+    await room.until(kept, ({ name }) => name === 'live')
+    const some = '{_blockNumber: {_geq: 102, _lt: 109}}'
+    const data = await query(`{
+      Kept(filter: ${some}) { account balance txCount _blockNumber }
+      Made(filter: ${some}) { account balance txCount _blockNumber _source _attestations _docID }
+      all: Made { account balance }
+      received: Made(filter: {balance: {_gt: "0"}}, order: {balance: DESC}, limit: 3) { balance }
+      SUM(Made: {field: balance})
+    }`)
+    assert.ok(data.Made.length > 2 && data.all.length > data.Made.length)
+    for (const row of data.Made) {
+      const { _blockNumber, _source, _attestations, _docID } = row
+      assert.deepEqual([_blockNumber, _source, _attestations, _docID], [null, null, null, null])
+    }
+    assert.ok(data.Kept.every(({ _blockNumber }: { _blockNumber: number }) => _blockNumber >= 102))
+    assert.deepEqual(sums(data.Made), sums(data.Kept))
+    assert.equal(data.received.length, 3)
+    assert.equal(Number(data.SUM), 0)
+  })
+})
+
+/** The address that has most logs. */
+function mostFrequent(addresses: readonly string[]): string {
+  const counts = new Map<string, number>()
+  for (const address of addresses) counts.set(address, (counts.get(address) ?? 0) + 1)
+  return [...counts].toSorted(([, a], [, b]) => b - a)[0]?.[0] ?? ''
+}
+
+interface Balance {
+  readonly account: string
+  readonly balance: string
+}
+
+function sums(rows: readonly Balance[]): ReadonlyMap<string, bigint> {
+  const found = new Map<string, bigint>()
+  for (const { account, balance } of rows)
+    found.set(account, (found.get(account) ?? 0n) + BigInt(balance))
+  return new Map([...found].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
