@@ -27,7 +27,7 @@ export const handlingConditions = {
       OperatorsOverlap: {
         status: 'True',
         meaning:
-          'Two operators watch the namespace, of which the one that status.managedBy names goes on: uninstall one of the two, or have them watch different namespaces (scope of the chart).',
+          'Two operators watch the namespace, of which the one that status.managedBy names goes on, though one of an earlier version may undo what it writes: uninstall one of the two, or have them watch different namespaces (scope of the chart).',
         event: 'Warning',
       },
     },

@@ -10,8 +10,9 @@ import type { Reconcile } from '../runtime/controller.ts'
 import { heldBackMs } from './apply/manage.ts'
 import type { ReconcileParts } from './apply/reconcile-parts.ts'
 import { registerHealthTargets } from './apply/register-health-targets.ts'
-import { createMemories } from './apply/resource-memory.ts'
+import { createMemories, type ResourceMemory } from './apply/resource-memory.ts'
 import type { Evaluated, ReconcileContext, ReconcileTools } from './context.ts'
+import { isWrittenByOthers, seenStatus } from './evaluate/foreign-writes.ts'
 import { rivalOf } from './evaluate/management.ts'
 import { evaluateResource } from './evaluation.ts'
 import { createKeyHolders } from './fetch/key-holders.ts'
@@ -19,7 +20,7 @@ import type { KindLogic } from './fetch/kind-logic.ts'
 import { observedName } from './observe/observed-name.ts'
 import { previousMessage } from './statements/conditions.ts'
 import { isPassing, problemOfSpec } from './statements/problem.ts'
-import { nothingFound } from './status/findings.ts'
+import { type Findings, nothingFound } from './status/findings.ts'
 import { ownStrayPods, stepsOf } from './steps.ts'
 import { patchStatus } from './summary.ts'
 
@@ -45,16 +46,16 @@ export function createReconcile<R extends Resource, F>(
     const memory = tools.memories.of(resource)
     const heldMs = await heldBackMs(parts, resource, memory, run)
     if (heldMs !== null) {
+      memory.foreignWrites = { ...memory.foreignWrites, own: null }
       parts.observer.watch(observedName(resource), [])
       return { requeueAfterMs: heldMs }
     }
-    const rival = rivalOf(memory.management, parts.nowMs())
     const context: ReconcileContext<R, F> = {
       ...tools,
       resource,
       memory,
       run,
-      findings: { ...nothingFound(memory), overlap: rival === null ? null : [parts.self, rival] },
+      findings: { ...nothingFound(memory), overlap: overlapOf(parts, resource, memory) },
     }
     await reconcileSpec(context)
     const result = await patchStatus(context)
@@ -62,6 +63,18 @@ export function createReconcile<R extends Resource, F>(
     if (error !== null && !isPassing(error)) throw error
     return result
   }
+}
+
+/** Which other operator is at work, where one is: it is named, or writes the status without a name. */
+function overlapOf<R extends Resource>(
+  { self, nowMs }: Pick<ReconcileParts<R>, 'self' | 'nowMs'>,
+  { status }: Resource,
+  memory: Pick<ResourceMemory<unknown>, 'management' | 'foreignWrites'>,
+): Findings<unknown>['overlap'] {
+  memory.foreignWrites = seenStatus(memory.foreignWrites, status, nowMs())
+  const rival = rivalOf(memory.management, nowMs())
+  if (rival !== null) return [self, rival]
+  return isWrittenByOthers(memory.foreignWrites, nowMs()) ? [self, null] : null
 }
 
 /** Kubernetes deletes what belongs to a deleted resource; here only what is remembered of it goes. */

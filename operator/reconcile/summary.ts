@@ -4,6 +4,7 @@ import type { Resource } from '../api.ts'
 import type { ReconcileResult } from '../runtime/controller.ts'
 import { admissionFacts } from './apply/answers.ts'
 import type { ReconcileContext } from './context.ts'
+import { ownWrite } from './evaluate/foreign-writes.ts'
 import { observeState } from './evaluate/observed-state.ts'
 import { newlyMissingNote } from './fetch/named-secrets.ts'
 import { observedName } from './observe/observed-name.ts'
@@ -37,6 +38,10 @@ export async function patchStatus<R extends Resource, F>(
   const { managedBy: _, ...status } = value.status ?? {}
   const live = { ...resource, metadata, status }
   const outcome = await parts.status.write(parts.type, live, wanted, run.signal)
+  if (outcome.written) {
+    const written = parts.informer.get(namespace, name)?.value.status
+    memory.foreignWrites = ownWrite(memory.foreignWrites, written)
+  }
   const nextWarningMs = recordEvents(context, wanted, outcome.written)
   checkHealthIfRequested(context)
   const pauses = [

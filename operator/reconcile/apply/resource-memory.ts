@@ -1,5 +1,6 @@
 /** What a reconcile remembers of a resource until the next one; all of it can be found again. */
 import type { Resource } from '../../api.ts'
+import { type ForeignWrites, noForeignWrites } from '../evaluate/foreign-writes.ts'
 import { type Management, unmanaged } from '../evaluate/management.ts'
 import type { StorageStatement } from '../evaluate/storage.ts'
 import type { Keyring } from '../fetch/keyring.ts'
@@ -35,6 +36,8 @@ export interface ResourceMemory<F> {
   readonly pendingWarnings: PendingWarnings
   /** Which operator manages it. */
   management: Management
+  /** Who else writes its status. */
+  foreignWrites: ForeignWrites
 }
 
 /** What is remembered of the objects that were written for a resource. */
@@ -70,6 +73,7 @@ export function createMemories<F>(): Memories<F> {
         refusedGrowth: null,
         pendingWarnings: new Map(),
         management: unmanaged,
+        foreignWrites: noForeignWrites,
       }
       memories.set(key, { uid, memory })
       return memory

@@ -29,8 +29,8 @@ export interface Findings<F> {
   readonly isHeld: boolean
   readonly plan: ObjectPlan | null
   readonly refusedGrowth: StorageStatement | null
-  /** The operators, this one first, that manage the resource where it is more than one. */
-  readonly overlap: readonly [self: string, other: string] | null
+  /** The operators, this one first, that manage the resource where it is more than one; null for one without a name. */
+  readonly overlap: readonly [self: string, other: string | null] | null
 }
 
 /** What a reconcile begins with: what is remembered of the one before, and nothing wrong. */

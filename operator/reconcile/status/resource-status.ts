@@ -297,10 +297,14 @@ function updateStatement({ updateAvailable }: ObjectPlan): Statement<ReasonOf<'U
   return { reason: 'NewTemplate', message }
 }
 
-function overlapStatement([self, other]: readonly [string, string]): Statement<
+function overlapStatement([self, other]: readonly [string, string | null]): Statement<
   ReasonOf<'Contested'>
 > {
-  const message = `Operator ${other} manages it as well; ${self} goes on. ${overlapRemedy}`
+  const who =
+    other === null
+      ? 'Something else writes this status as well, as an operator of an earlier version does that watches the namespace too'
+      : `Operator ${other} manages it as well`
+  const message = `${who}; ${self} goes on. ${overlapRemedy}`
   return { reason: 'OperatorsOverlap', message }
 }
 

@@ -309,6 +309,32 @@ test('of two operators that watch one namespace one goes on, and both say so', a
   assert.deepEqual(later, [])
 })
 
+test('an operator of an earlier version, which leaves no name, is noticed by what it writes', async () => {
+  await started()
+  const overwrite = async (): Promise<void> => {
+    await room.edit<Host & KubernetesObject>('Host', 'mainnet', ({ status: live }) => {
+      const conditions = (live?.conditions ?? []).filter(({ type }) => type === 'Ready')
+      Object.assign(live ?? {}, { conditions })
+    })
+    await room.reconcile(host)
+  }
+  await overwrite()
+  await overwrite()
+  assert.equal(room.condition(host, 'Contested'), undefined, 'that may have been a person')
+  await overwrite()
+  const { status: value, reason, message } = room.condition(host, 'Contested') ?? {}
+  assert.deepEqual([value, reason], ['True', 'OperatorsOverlap'])
+  assert.equal(
+    message,
+    'Something else writes this status as well, as an operator of an earlier version does that watches the namespace too; viewmesh/operator goes on. Uninstall one of the two, or have them watch different namespaces (scope of the chart).',
+  )
+  assert.ok(room.events.includes(`OperatorsOverlap ${message}`))
+  for (let round = 0; round < 5; round += 1) await room.reconcile(host)
+  room.pass(3_600_000)
+  await room.reconcile(host)
+  assert.equal(room.condition(host, 'Contested'), undefined)
+})
+
 test('what an operator managed that is gone is taken over, once it had time to object', async () => {
   await room.put(host)
   await room.operator('a/one')(host)

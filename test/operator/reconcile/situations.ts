@@ -235,6 +235,7 @@ export const situations: Readonly<Record<string, () => Conditions>> = {
     const error = new ServiceError('OPERATOR_API_FAILED', 'no', { remedy })
     return ofHost({}, { error, isUnread: true })
   },
+  'managed by an operator without a name as well': () => ofHost({}, { overlap: ['a/one', null] }),
   'managed by two operators': () => ofHost({}, { overlap: ['a/one', 'b/two'] }),
   'paused, and nothing waits': () => ofHost({}, { waiting: [] }),
   'paused, and nothing would be written, since an identity is not there': () =>
