@@ -18,9 +18,9 @@ import type {
 
 /** The registry chain, on which Views are registered, and who may change the Views of this Host. */
 interface Registry {
-  /** Consensus RPC of the registry chain. Without effect so far: no Host follows that chain yet. */
+  /** Consensus RPC of the registry chain, which tells of new Views at once. It needs lcdUrl beside it. */
   readonly rpcUrl?: RpcUrl
-  /** LCD (REST) of the registry chain. Without effect so far, like rpcUrl. */
+  /** LCD (REST) of the registry chain, from which Views are listed and fetched. */
   readonly lcdUrl?: HttpUrl
   /** The key of a Secret that holds the token with which Views are posted and deleted. */
   readonly adminTokenSecretRef?: SecretKeyReference

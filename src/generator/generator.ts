@@ -10,6 +10,7 @@ import { fromPlainError } from '../plain-error.ts'
 import type { Head } from '../primitives/head.ts'
 import { networkName } from '../primitives/names.ts'
 import { openHealthServer } from '../service/health/health.ts'
+import { type RegisteringNode, registrationRoute } from '../service/health/registration-route.ts'
 import { openMetrics } from '../service/metrics.ts'
 import { requireFree } from '../service/preflight.ts'
 import type { Running } from '../service/run.ts'
@@ -68,12 +69,13 @@ export async function openGenerator(
   const status = createGeneratorStatus(settings)
   const metrics = running.own('metrics', openMetrics({ thread: 'main' }))
   const { registry } = metrics
+  let node: RegisteringNode | null = null
   declareGauges(status, registry)
   const { schemaApiKeys: keys, schemaApiKeysFile: file } = settings
   const schemaKeys = running.own('schema keys', openSchemaKeys({ keys, file }, { log }))
   const health = running.own(
     'health server',
-    await openHealth(settings, network, { log, metrics, status, schemaKeys }),
+    await openHealth(settings, network, { log, metrics, status, schemaKeys, node: () => node }),
   )
   const api = running.own('api', await openGeneratorApi({ settings, network }, { log, registry }))
   await requireFree({ address: tcpAddress(settings.p2pListen), setting: 'DB_P2P_LISTEN_ADDR' })
@@ -117,6 +119,7 @@ export async function openGenerator(
     { running, signer, reader, sourceHead: status.sourceHead, onFoundHead, log, registry },
   )
   const { p2p } = mesh
+  node = { signer, self: p2p.self }
   writer.on('head', mesh.addHead)
   status.report({ p2p })
   status.setReady(true)
@@ -135,9 +138,10 @@ function openHealth(
     readonly metrics: ReturnType<typeof openMetrics>
     readonly status: GeneratorStatusReporter
     readonly schemaKeys: SchemaKeys
+    readonly node: () => RegisteringNode | null
   },
 ): ReturnType<typeof openHealthServer> {
-  const { log, metrics, status, schemaKeys } = parts
+  const { log, metrics, status, schemaKeys, node } = parts
   const auth = { mode: settings.schemaAuthMode, keys: schemaKeys.accepted }
   if (auth.mode === 'token' && settings.schemaApiKeys.length === 0)
     log.info('schema endpoint refuses every request: SCHEMA_API_KEYS is empty')
@@ -153,7 +157,10 @@ function openHealth(
       metrics,
       state: status.state,
       counters: status.counters,
-      routes: (server) => schemaRoutes(server, { network, auth }),
+      routes: (server) => {
+        registrationRoute(server, settings, { role: 'generator', node })
+        return schemaRoutes(server, { network, auth })
+      },
     },
   )
 }

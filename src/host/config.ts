@@ -91,7 +91,7 @@ export const hostSettings: SettingsTable<HostSettings> = {
     key: 'registry.rpc_url',
     env: 'REGISTRY_RPC_URL',
     kind: url('http', 'https', 'ws', 'wss'),
-    doc: 'Consensus RPC (CometBFT) of the registry chain, which tells of each View as it is registered. Without it new Views are found every five minutes.',
+    doc: 'Consensus RPC (CometBFT) of the registry chain, which tells of each View as it is registered. Without it new Views are found every five minutes; without the LCD it has no effect.',
   },
   registryLcdUrl: {
     key: 'registry.lcd_url',
@@ -221,7 +221,6 @@ function checkSettings(settings: HostSettings): readonly string[] {
     ...trustContradictions(settings),
     ...readyContradictions(settings),
     ...viewContradictions(settings),
-    ...registryContradictions(settings),
   ]
   if (contradictions.length > 0) return contradictions
   const { port } = settings.apiAddress
@@ -232,17 +231,6 @@ function checkSettings(settings: HostSettings): readonly string[] {
     ...commonListeners(settings),
     ['the playground (one port above db.url, DB_API_ADDR)', playground],
   ])
-}
-
-/** Events alone miss what was registered before. */
-function registryContradictions({
-  registryRpcUrl,
-  registryLcdUrl,
-}: HostSettings): readonly string[] {
-  if (registryRpcUrl === null || registryLcdUrl !== null) return []
-  return [
-    'registry.rpc_url (REGISTRY_RPC_URL): found without registry.lcd_url (REGISTRY_LCD_URL), accepted is either that alone or both',
-  ]
 }
 
 function readyContradictions({

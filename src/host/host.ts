@@ -9,6 +9,7 @@ import type { P2p } from '../p2p/p2p.ts'
 import { networkName } from '../primitives/names.ts'
 import { openFailureLog } from '../service/failure-log.ts'
 import { openHealthServer } from '../service/health/health.ts'
+import { type RegisteringNode, registrationRoute } from '../service/health/registration-route.ts'
 import { openMetrics } from '../service/metrics.ts'
 import { requireFree } from '../service/preflight.ts'
 import type { Running } from '../service/run.ts'
@@ -32,7 +33,7 @@ import {
 } from './config.ts'
 import { createForkAlarm } from './fork-alarm.ts'
 import { openHostMesh } from './mesh.ts'
-import { createHostMetrics } from './metrics.ts'
+import { createHostMetrics, type HostMetrics } from './metrics.ts'
 import { type ChainNames, decideNames } from './network.ts'
 import { openHostRegistry } from './registry/host-registry.ts'
 import { openSchemaSync, type SchemaSync } from './schema/schema-sync.ts'
@@ -65,15 +66,11 @@ export async function openHost(
   const metrics = running.own('metrics', openMetrics({ thread: 'main' }))
   const { registry } = metrics
   const status = createHostStatus(settings)
+  let node: RegisteringNode | null = null
   const hostMetrics = createHostMetrics(registry, status.gauges)
   const health = running.own(
     'health server',
-    await openHealth(settings, {
-      log,
-      metrics,
-      state: status.state,
-      counters: hostMetrics.counters,
-    }),
+    await openHealth(settings, { log, metrics, status, hostMetrics, node: () => node }),
   )
   await requireFreePorts(settings)
   const { keyPath, keyringSecret: secret, storePath } = settings
@@ -120,6 +117,7 @@ export async function openHost(
     'mesh',
     await openHostMesh({ settings, network, peerSeed }, { ...reports, ...shared, trust, signer }),
   )
+  node = { signer, self: mesh.p2p.self }
   status.report({ p2p: mesh.p2p, siblings: mesh.siblings })
   running.own('report of peers', { close: () => status.report({ p2p: null, siblings: null }) })
   running.own('failure log', openFailureLog({}, { log, failures: forkAlarm.failures }))
@@ -160,11 +158,26 @@ async function openServedViews(
 }
 
 function openHealth(
-  { healthAddress: address, publicHealthAddress: publicAddress }: HostSettings,
-  parts: Parameters<typeof openHealthServer>[1],
+  settings: HostSettings,
+  parts: Pick<HostParts, 'log'> & {
+    readonly metrics: Parameters<typeof openHealthServer>[1]['metrics']
+    readonly status: HostStatusReporter
+    readonly hostMetrics: HostMetrics
+    readonly node: () => RegisteringNode | null
+  },
 ): ReturnType<typeof openHealthServer> {
-  const version = readVersion()
-  return openHealthServer({ address, publicAddress, program: 'host', version }, parts)
+  const { healthAddress: address, publicHealthAddress: publicAddress } = settings
+  const { log, metrics, status, hostMetrics, node } = parts
+  return openHealthServer(
+    { address, publicAddress, program: 'host', version: readVersion() },
+    {
+      log,
+      metrics,
+      state: status.state,
+      counters: hostMetrics.counters,
+      routes: (server) => registrationRoute(server, settings, { role: 'host', node }),
+    },
+  )
 }
 
 interface NameParts extends Pick<HostParts, 'log' | 'running'> {

@@ -20,6 +20,7 @@ export const paths = {
   health: '/health',
   ready: '/ready',
   metrics: '/metrics',
+  registration: '/registration',
   schema: '/api/v1/schema',
   graphql: '/api/v0/graphql',
   views: '/api/v0/views',

@@ -46,6 +46,13 @@ const service: readonly Route[] = [
   },
   {
     methods: ['GET'],
+    path: '/registration',
+    access: open,
+    statuses: [200, 503],
+    what: 'What registers this node on the [registry chain](../registry.md#registering-a-node), signed for `REGISTRATION_ADDRESS`; 503 without that, and until the node is open',
+  },
+  {
+    methods: ['GET'],
     path: '/',
     access: open,
     statuses: [200],
@@ -143,7 +150,7 @@ const views: readonly Route[] = [
     path: `${viewPath}/:id`,
     access: admin,
     statuses: [204, 401, 403, 404, 503],
-    what: 'Ends a View and removes its rows',
+    what: 'Ends a View and removes its rows; 409 for one of the [registry chain](../registry.md)',
   },
 ]
 const page: readonly Route[] = [

@@ -85,6 +85,7 @@ export async function openHostRegistry(
   return {
     report,
     failures: () => {
+      if (options.registryRpcUrl !== null && follower === null) return [incomplete]
       const { listFailure = null, streamFailure = null } = state() ?? {}
       return [listFailure, streamFailure].filter((each) => each !== null).map(toFailureReport)
     },
@@ -94,6 +95,13 @@ export async function openHostRegistry(
       await Promise.all([follower?.close(), admission.close()])
     },
   }
+}
+
+const incomplete: FailureReport = {
+  code: 'HOST_REGISTRY_INCOMPLETE',
+  message:
+    'REGISTRY_RPC_URL is set without REGISTRY_LCD_URL, so no View of the registry chain is found.',
+  remedy: 'Set REGISTRY_LCD_URL as well: events alone miss what was registered before.',
 }
 
 function follow(

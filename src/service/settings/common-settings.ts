@@ -5,6 +5,7 @@ import { anyMultiaddr, listenMultiaddr, peerMultiaddr } from './multiaddr-kinds.
 import type { SettingsTable } from './setting.ts'
 import {
   type Address,
+  account,
   boolean,
   choice,
   hostAndPort,
@@ -13,6 +14,7 @@ import {
   path,
   secretText,
   text,
+  url,
 } from './setting-kinds.ts'
 
 export interface CommonSettings {
@@ -39,6 +41,12 @@ export interface CommonSettings {
   readonly healthAddress: Address
   /** Where `/health` is served and nothing else; null for nowhere. */
   readonly publicHealthAddress: Address | null
+  /** The account that registers this node on the registry chain; null where nobody may. */
+  readonly registrationAddress: string | null
+  readonly registrationChainId: number
+  /** Where applications reach this node over HTTP, for the registration. */
+  readonly registrationEndpoint: string | null
+  readonly registrationMessage: 'bound' | 'constant'
   readonly prunerEnabled: boolean
   /** How many of the newest blocks pruning keeps. */
   readonly prunerMaxBlocks: number
@@ -152,6 +160,32 @@ const common: SettingsTable<Omit<CommonSettings, 'storePath'>> = {
     env: 'HEALTH_PUBLIC_ADDR',
     kind: hostAndPort,
     doc: 'Where /health alone is served as well, for a public address.',
+  },
+  registrationAddress: {
+    key: 'registration.address',
+    env: 'REGISTRATION_ADDRESS',
+    kind: account,
+    doc: 'The account that registers this node on the registry chain. /registration signs for it and for nobody else; without it that returns 503.',
+  },
+  registrationChainId: {
+    key: 'registration.chain_id',
+    env: 'REGISTRATION_CHAIN_ID',
+    kind: integerBetween(1),
+    default: 91_273_001,
+    doc: 'Chain ID of the registry chain, which is part of what /registration signs.',
+  },
+  registrationEndpoint: {
+    key: 'registration.endpoint',
+    env: 'REGISTRATION_ENDPOINT',
+    kind: url('http', 'https'),
+    doc: 'Where applications reach this node over HTTP, as the registry chain is to show it.',
+  },
+  registrationMessage: {
+    key: 'registration.message',
+    env: 'REGISTRATION_MESSAGE',
+    kind: choice(['bound', 'constant']),
+    default: 'bound',
+    doc: 'What /registration signs: a message that only REGISTRATION_ADDRESS can use, or the constant one of older dashboards, with which anybody who sees it can register this node as his own.',
   },
   prunerEnabled: {
     key: 'pruner.enabled',

@@ -22,6 +22,7 @@ export interface Server {
 }
 
 const anywhere = '127.0.0.1:0'
+const account = `0x${'11'.repeat(20)}`
 
 /** Everything that a Generator serves once it runs. */
 export async function serversOfGenerator(t: TestContext): Promise<Server[]> {
@@ -31,6 +32,7 @@ export async function serversOfGenerator(t: TestContext): Promise<Server[]> {
   const generator = await openGeneratorInProcess(t, testDirectory(t), {
     NODE_RPC_URL: anvil.url,
     SCHEMA_API_KEYS: 'key',
+    REGISTRATION_ADDRESS: account,
     HEALTH_PUBLIC_ADDR: anywhere,
   })
   await generator.reports(({ status }) => status === 'healthy')
@@ -43,6 +45,7 @@ export async function serversOfHost(t: TestContext): Promise<Server[]> {
   const host = await openHostInProcess(t, testDirectory(t), {
     HEALTH_PUBLIC_ADDR: anywhere,
     HOST_ADMIN_TOKEN: 'key',
+    REGISTRATION_ADDRESS: account,
     MAX_VIEWS: '1',
   })
   await host.opened

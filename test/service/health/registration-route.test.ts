@@ -1,0 +1,109 @@
+/** `GET /registration`: signed for one account, whatever is asked, and verifiable as the registry chain verifies it. */
+import assert from 'node:assert/strict'
+import { createPublicKey, verify } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import * as dagCbor from '@ipld/dag-cbor'
+import { createSigner } from '../../../src/identity/signature.ts'
+import { openHttpServer } from '../../../src/service/health/http-server.ts'
+import {
+  type RegisteringNode,
+  type RegistrationReport,
+  registrationRoute,
+} from '../../../src/service/health/registration-route.ts'
+import { captureLog } from '../../support/captured-log.ts'
+
+const signer = createSigner({ type: 'ES256K', privateKey: new Uint8Array(32).fill(7) })
+const address = `0x${'11'.repeat(20)}`
+const node: RegisteringNode = {
+  signer,
+  self: () => ({ id: '12D3KooWPeer', addresses: ['/ip4/10.0.0.2/tcp/9171'] }),
+}
+const settings = {
+  registrationAddress: address,
+  registrationChainId: 91_273_001,
+  registrationEndpoint: 'https://host.example.org/api/v0/graphql',
+  registrationMessage: 'bound' as const,
+  chainName: 'Ethereum',
+  chainNetwork: 'Mainnet',
+}
+
+async function ask(
+  t: TestContext,
+  changed: Partial<Parameters<typeof registrationRoute>[1]> = {},
+  open: RegisteringNode | null = node,
+  query = '',
+): Promise<{ status: number; report: RegistrationReport }> {
+  const server = await openHttpServer(
+    { address: { host: '127.0.0.1', port: 0 }, setting: 'none' },
+    {
+      log: captureLog().log,
+      routes: (routes) =>
+        registrationRoute(routes, { ...settings, ...changed }, { role: 'host', node: () => open }),
+    },
+  )
+  t.after(() => server.close())
+  const response = await fetch(`http://127.0.0.1:${server.port}/registration${query}`)
+  return { status: response.status, report: (await response.json()) as RegistrationReport }
+}
+
+/** As the chain does: ECDSA over SHA-256 of the message, in DER. */
+function isSigned({ registration }: RegistrationReport): boolean {
+  const prefix = '3036301006072a8648ce3d020106052b8104000a032200'
+  const { public_key: key, signed_pk_message: signature } = registration.defra_pk_registration
+  const der = Buffer.from(`${prefix}${key.slice(2)}`, 'hex')
+  return verify(
+    'sha256',
+    Buffer.from(registration.message.slice(2), 'hex'),
+    createPublicKey({ key: der, format: 'der', type: 'spki' }),
+    Buffer.from(signature.slice(2), 'hex'),
+  )
+}
+
+test('the message is bound to chain, role, account and time, and signed by the identity', async (t) => {
+  const { status, report } = await ask(t)
+  assert.equal(status, 200)
+  assert.ok(isSigned(report))
+  const message = Buffer.from(report.registration.message.slice(2), 'hex')
+  const [tag, chainId, role, account, seconds] = dagCbor.decode<unknown[]>(message)
+  assert.deepEqual(
+    [tag, chainId, role, account],
+    ['viewmesh/registration/1', 91_273_001, 'host', address],
+  )
+  const signed_at = new Date(Number(seconds) * 1e3).toISOString()
+  assert.deepEqual(report.statement, { chain_id: 91_273_001, role: 'host', address, signed_at })
+  const { connection_string, endpoint_address, source_chain, source_chain_id } = report.registration
+  assert.deepEqual(
+    [connection_string, endpoint_address, source_chain, source_chain_id],
+    [
+      '/ip4/10.0.0.2/tcp/9171/p2p/12D3KooWPeer',
+      'https://host.example.org/api/v0/graphql',
+      'ethereum',
+      1,
+    ],
+  )
+})
+
+test('no request changes for whom is signed', async (t) => {
+  const other = `0x${'22'.repeat(20)}`
+  const { report } = await ask(t, {}, node, `?address=${other}&chain_id=1&role=generator`)
+  assert.equal(report.statement.address, address)
+  assert.ok(!Buffer.from(report.registration.message.slice(2), 'hex').includes(other))
+})
+
+test('without an account nothing is signed, nor before the node is open', async (t) => {
+  for (const { status, report } of [
+    await ask(t, { registrationAddress: null }),
+    await ask(t, {}, null),
+  ]) {
+    assert.equal(status, 503)
+    assert.equal(report.registration, undefined)
+  }
+})
+
+test('the constant message of older dashboards is signed only where it is set', async (t) => {
+  const { report } = await ask(t, { registrationMessage: 'constant', registrationAddress: null })
+  const message = Buffer.from(report.registration.message.slice(2), 'hex')
+  assert.equal(message.toString(), 'Shinzo Network host registration')
+  assert.ok(isSigned(report))
+  assert.equal(report.statement.address, null)
+})
