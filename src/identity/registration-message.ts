@@ -5,7 +5,7 @@
 import { createByteWriter, major, writeHead, writeText } from '../primitives/cbor.ts'
 import type { NodeRole } from '../primitives/identity-proof.ts'
 
-export interface RegistrationStatement {
+interface RegistrationStatement {
   /** Chain ID (EIP-155) of the registry chain. */
   readonly chainId: number
   readonly role: NodeRole
