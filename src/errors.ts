@@ -51,10 +51,10 @@ export const errorCodes = {
   GRAPHQL_VIEW_FAILED:
     'A View was queried for a block at which it failed, or failed while it was computed for a query.',
   GRAPHQL_VIEW_GONE: 'A View was removed while a client was subscribed to its rows.',
-  GRAPHQL_VIEW_NOT_COMPUTED:
-    'A View was queried for a block of which it has not computed the rows, or had not before the block was pruned.',
   GRAPHQL_VIEW_LIMIT:
     'A View that is computed for a query took more time, memory, rows or bytes than it may.',
+  GRAPHQL_VIEW_NOT_COMPUTED:
+    'A View was queried for a block of which it has not computed the rows, or had not before the block was pruned.',
   GRAPHQL_VIEW_NOT_STORED: 'A client wanted to subscribe to a View whose rows are not stored.',
   HOST_BLOCK_REJECTED: 'A peer sent a block that breaks a rule; another peer is tried.',
   HOST_FORK_DEEP:
@@ -196,9 +196,10 @@ export const errorCodes = {
   TOOLKIT_INPUT_UNREADABLE: 'A file that a command was given cannot be read.',
   TOOLKIT_LENS_EXISTS: 'A View has a lens with this label already.',
   TOOLKIT_LENS_FILE_REFUSED: 'A module of a lens is missing, unreadable or too large.',
-  TOOLKIT_LENS_UNFIT: 'A lens was examined and is not fit for a View.',
   TOOLKIT_LENS_MISSING: 'The module of a lens is not where its View says.',
+  TOOLKIT_LENS_UNFIT: 'A lens was examined and is not fit for a View.',
   TOOLKIT_LENS_UNKNOWN: 'A View has no lens with this label.',
+  TOOLKIT_MACHINE_UNFIT: 'Something that the toolkit needs on this machine does not work.',
   TOOLKIT_PROJECT_BUSY: 'Another process changes the project and does not finish.',
   TOOLKIT_PROJECT_UNREADABLE:
     'The settings of a project cannot be read, or are of another version.',

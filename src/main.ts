@@ -6,7 +6,7 @@ import process from 'node:process'
 import { Command, InvalidArgumentError } from 'commander'
 import type { AnyTable } from './service/settings/setting.ts'
 import { readVersion } from './service/version.ts'
-import { toolkitCommands } from './toolkit/toolkit-commands.ts'
+import { completeCommand, toolkitCommands } from './toolkit/toolkit-commands.ts'
 import type { VerifyFlags } from './toolkit/verify-command.ts'
 
 interface CommandEntry {
@@ -112,7 +112,8 @@ async function runOrHelp(command: CommandEntry, flags: string[]): Promise<void> 
 
 /** Flags of the toolkit are its own: what is `--version` here is the version of a View there. */
 async function run(argv: readonly string[]): Promise<void> {
-  if (!Object.hasOwn(toolkitCommands, argv[0] ?? ''))
+  const [command = ''] = argv
+  if (command !== completeCommand && !Object.hasOwn(toolkitCommands, command))
     return void (await createProgram().parseAsync(argv, { from: 'user' }))
   await (await import('./toolkit/main.ts')).runToolkitProgram(argv)
 }

@@ -3,4 +3,12 @@ export const toolkitCommands = {
   view: 'Build Views: their query, SDL and lenses, with versions; test and deploy them.',
   lens: 'Make lenses: new projects, builds, and what a lens bears.',
   wallet: 'Make, import and show the keys with which Views are registered.',
+  doctor: 'Check what the toolkit needs on this machine.',
+  completion: 'Print what makes bash, zsh or fish complete commands.',
 } as const
+
+/** Commands of `viewmesh` that are none of the toolkit, which completion offers as well. */
+export const otherCommands: readonly string[] = ['generator', 'host', 'devnet', 'verify']
+
+/** What scripts of shells run while somebody types; no help shows it. */
+export const completeCommand = '__complete'

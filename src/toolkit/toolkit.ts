@@ -3,7 +3,9 @@ import { Command, CommanderError } from 'commander'
 import { failureText } from '../service/failure-text.ts'
 import { type ExitCode, exitCodeOf } from './cli/exit-code.ts'
 import type { Terminal } from './cli/terminal.ts'
+import { addCompletionCommands } from './completion/commands.ts'
 import { addDeployCommands } from './deploy/commands.ts'
+import { addDoctorCommand } from './doctor/commands.ts'
 import { addLensCommands } from './lens/commands.ts'
 import { toolkitCommands } from './toolkit-commands.ts'
 import { addTrialCommands } from './trial/commands.ts'
@@ -53,6 +55,8 @@ function createToolkit(terminal: Terminal): Command {
   addLensCommands(group('lens'), terminal)
   addDeployCommands(view, terminal)
   addWalletCommands(group('wallet'), terminal)
+  addDoctorCommand(group('doctor'), terminal)
+  addCompletionCommands(group('completion'), program, terminal)
   return program
 }
 

@@ -69,11 +69,13 @@ export const innerFloors: Readonly<Record<string, Floors>> = {
   'src/devnet': [['anvil-state', 'program-log', 'rpc'], 'children', 'anvil', 'registry', '.'],
   'src/p2p': ['limits', 'peers', 'streams', 'gossip', 'range', 'connections', '.'],
   'src/toolkit': [
+    'toolkit-commands',
     'cli',
     ['host-api', 'blocks'],
     'project',
     ['views', 'trial', 'lens', 'wallet'],
     'deploy',
+    ['doctor', 'completion'],
     '.',
   ],
   operator: [

@@ -37,7 +37,10 @@ function addMakingCommands(view: Command, terminal: Terminal): void {
 }
 
 function addAddCommands(view: Command, terminal: Terminal): void {
-  const add = view.command('add').description('Add to a View, or replace its query or SDL.')
+  const add = view
+    .command('add')
+    .helpCommand(false)
+    .description('Add to a View, or replace its query or SDL.')
   withName(add.command('query'))
     .description('Set what the View reads.')
     .argument('[query]', 'a selection without outer braces, as in "Log { address topics data }"')
@@ -63,7 +66,7 @@ function addAddCommands(view: Command, terminal: Terminal): void {
 }
 
 function addRemoveCommands(view: Command, terminal: Terminal): void {
-  const remove = view.command('remove').description('Take a part out of a View.')
+  const remove = view.command('remove').helpCommand(false).description('Take a part out of a View.')
   for (const part of ['query', 'sdl'] as const)
     withName(remove.command(part))
       .description(part === 'query' ? 'Take the query out.' : 'Take the SDL out.')

@@ -1,0 +1,85 @@
+/** What may come next on a command line. */
+import type { Command, Option } from 'commander'
+import { ServiceError } from '../../errors.ts'
+import type { Terminal } from '../cli/terminal.ts'
+import { openProject } from '../project/project.ts'
+import { otherCommands } from '../toolkit-commands.ts'
+
+/** Values of flags that have few. */
+const flagValues: Readonly<Record<string, readonly string[]>> = {
+  '--target': ['local', 'devnet', 'mainnet'],
+}
+
+/**
+ * Words that complete the last of `words`, which may be empty; none where a file or free text is wanted. A project that cannot
+ * be read has no names.
+ */
+export async function completionCandidates(
+  program: Command,
+  terminal: Terminal,
+  words: readonly string[],
+): Promise<readonly string[]> {
+  const typed = words.at(-1) ?? ''
+  const { command, option } = walk(program, words.slice(0, -1))
+  const all =
+    option === null
+      ? await ofCommand(program, command, typed, terminal)
+      : await ofOption(option, terminal)
+  return all.filter((word) => word.startsWith(typed))
+}
+
+interface Place {
+  readonly command: Command
+  /** A flag that waits for its value. */
+  readonly option: Option | null
+}
+
+function walk(program: Command, words: readonly string[]): Place {
+  let command = program
+  let option: Option | null = null
+  for (const word of words) {
+    if (option !== null) {
+      option = null
+      continue
+    }
+    const found = command.options.find(({ long, short }) => word === long || word === short)
+    if (found?.required === true) option = found
+    command = command.commands.find((child) => child.name() === word) ?? command
+  }
+  return { command, option }
+}
+
+async function ofCommand(
+  program: Command,
+  command: Command,
+  typed: string,
+  terminal: Terminal,
+): Promise<readonly string[]> {
+  if (typed.startsWith('-')) return [...command.options.flatMap(({ long }) => long ?? []), '--help']
+  if (command.commands.length > 0) {
+    const names = command
+      .createHelp()
+      .visibleCommands(command)
+      .map((child) => child.name())
+    return command === program ? [...names, ...otherCommands] : names
+  }
+  const [argument] = command.registeredArguments
+  if (argument?.argChoices !== undefined) return argument.argChoices
+  const takesView = argument?.name() === 'name' || argument?.name() === 'view-name'
+  return takesView && command.name() !== 'create' && command.name() !== 'init'
+    ? viewNames(terminal)
+    : []
+}
+
+async function ofOption({ long }: Option, terminal: Terminal): Promise<readonly string[]> {
+  return long === '--name' ? viewNames(terminal) : (flagValues[long ?? ''] ?? [])
+}
+
+async function viewNames(terminal: Terminal): Promise<readonly string[]> {
+  try {
+    return await (await openProject(terminal)).names()
+  } catch (error) {
+    if (error instanceof ServiceError) return []
+    throw error
+  }
+}

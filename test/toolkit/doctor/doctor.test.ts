@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openTestTerminal } from '../support/test-terminal.ts'
+
+const nowhere = ['--host', 'http://127.0.0.1:1']
+
+test('service page: variables of a native WebAssembly library are ignored, which doctor says', async (context) => {
+  const { run } = await openTestTerminal(context)
+  const variables = ['WASMER_ROOT', 'WASMER_LIB_PATH', 'DYLD_LIBRARY_PATH', 'LD_LIBRARY_PATH']
+  const env = Object.fromEntries(variables.map((name) => [name, '/nowhere']))
+  const { exitCode, stdout } = await run(['doctor', ...nowhere], { env })
+  assert.equal(exitCode, 0)
+  const [node, library, lenses, project, host] = stdout.split('\n')
+  assert.match(`${node}`, /^passed {2}Node.js: \d+\./)
+  assert.equal(
+    library,
+    `passed  native WebAssembly library: ${variables.join(', ')} are ignored: lenses run in Node.js itself`,
+  )
+  assert.equal(lenses, 'passed  lens process: runs a lens that ships')
+  assert.match(
+    `${project}`,
+    /^passed {2}project: .*home folder, as there is no project\), 0 Views$/,
+  )
+  assert.match(`${host}`, /^warning Host: no answer from http:\/\/127.0.0.1:1: /)
+})
+
+test('a View that cannot be read fails the check of the project, with exit code 1', async (context) => {
+  const { run, json, cwd } = await openTestTerminal(context)
+  await json('view', 'init')
+  await mkdir(join(cwd, 'views/Broken'), { recursive: true })
+  await writeFile(join(cwd, 'views/Broken/view.yaml'), 'lenses: 3')
+  const { exitCode, stdout, stderr } = await run(['doctor', '--json', ...nowhere])
+  assert.equal(exitCode, 1)
+  assert.match(stderr, /^error: 1 of the checks failed\n/)
+  const { checks } = JSON.parse(stdout) as { checks: { name: string; message: string }[] }
+  const { message = '' } = checks.find(({ name }) => name === 'project') ?? {}
+  assert.match(message, /^error: views\/Broken\/view.yaml has lenses that are no list\n/)
+})
