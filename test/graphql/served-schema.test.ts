@@ -5,11 +5,13 @@ import { GraphQLSchema, validateSchema } from 'graphql'
 import { ServiceError } from '../../src/errors.ts'
 import type { ServedView } from '../../src/graphql/catalog/view-entity.ts'
 import type { Graphql } from '../../src/graphql/graphql.ts'
+import { createSchemaKeeper } from '../../src/graphql/served-schema.ts'
 import { parseRowType } from '../../src/views/row-type.ts'
 import { createChain } from '../support/chain/block-factory.ts'
+import { testNetwork } from '../support/chain/sealed-blocks.ts'
 import { metricValue } from '../support/metric-value.ts'
 import { openEventReader } from './support/event-reader.ts'
-import { openGraphqlRoom } from './support/graphql-room.ts'
+import { hostCollections, openGraphqlRoom } from './support/graphql-room.ts'
 import { openTestApi } from './support/graphql-server.ts'
 import { putRows, servedView } from './support/served-views.ts'
 
@@ -110,6 +112,26 @@ test('changes that follow each other make one schema, with the last of them', as
   stop()
   assert.equal(changes, 1)
   assert.deepEqual(await query('{ Numbers { n } Words { word } }'), { Numbers: [], Words: [] })
+})
+
+test('the schema is built at most twice a second, however often Views change', (t) => {
+  let nowMs = 0
+  t.mock.method(performance, 'now', () => nowMs)
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const builtAt: number[] = []
+  const keeper = createSchemaKeeper({
+    network: testNetwork,
+    collections: hostCollections,
+    onChange: () => void builtAt.push(nowMs),
+  })
+  for (; nowMs < 2_000; nowMs += 10) {
+    keeper.setViews(nowMs % 20 === 0 ? [numbers] : [words])
+    t.mock.timers.tick(10)
+  }
+  assert.deepEqual(builtAt.slice(0, 1), [0])
+  const between = builtAt.slice(1).map((atMs, index) => atMs - (builtAt[index] ?? 0))
+  assert.equal(between.length, 4)
+  for (const ms of between) assert.ok(ms >= 490, `${builtAt}`)
 })
 
 /** Names that belong, or nearly belong, to something else. */

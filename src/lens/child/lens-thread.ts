@@ -2,6 +2,7 @@
 import { Worker } from 'node:worker_threads'
 import { ServiceError } from '../../errors.ts'
 import { toPlainError } from '../../plain-error.ts'
+import { stackMebibytes } from '../stack-limit.ts'
 import type { FromChild, FromThread, GatedJob, JobOutcome, ThreadJob } from './messages.ts'
 import { createPieceGate, notePieceTaken, stopPieces } from './piece-gate.ts'
 import { processorMsOf } from './thread-time.ts'
@@ -27,7 +28,7 @@ export interface LensThread {
 const resourceLimits = {
   maxOldGenerationSizeMb: 512,
   maxYoungGenerationSizeMb: 16,
-  stackSizeMb: 4,
+  stackSizeMb: stackMebibytes,
 }
 
 const checkIntervalMs = 50

@@ -32,6 +32,22 @@ describe('a View that fails', () => {
     assert.deepEqual((await room.until(good, isLive)).done, [[100, 159]])
   })
 
+  it('is not quarantined after 19 blocks in a row, and is after the twentieth', async (t) => {
+    const room = await openEngineRoom(t)
+    const chain = engineChain(20)
+    await room.put(chain.slice(0, 19))
+    const bad = hostedView({ lenses: [trap] })
+    room.engine.serve(bad)
+    const before = await room.until(
+      bad,
+      ({ blocksLeft, name }) => blocksLeft === 0 && name !== 'waiting',
+    )
+    assert.deepEqual([before.name, before.blocksFailed], ['failed', 19])
+    await room.put(chain.slice(19))
+    const after = await room.until(bad, isQuarantined)
+    assert.deepEqual([after.blocksFailed, after.failure?.block], [20, 119])
+  })
+
   it('stays quarantined over a restart, tries nothing again, and goes on when it is retried', async (t) => {
     const path = testDirectory(t)
     const chain = engineChain(40)

@@ -5,13 +5,14 @@ import * as queryConstants from '../../../src/graphql/budget/limits.ts'
 import { blockLimits } from '../../../src/graphql/selection/view-selection.ts'
 import { moduleLimits } from '../../../src/lens/module-check.ts'
 import { runLimits, runtimeVersion } from '../../../src/lens/program/run-limits.ts'
+import { stackMebibytes } from '../../../src/lens/stack-limit.ts'
 import { chunkDocuments, chunkValuesBytes } from '../../../src/primitives/body/body-header.ts'
 import { rowLimits } from '../../../src/views/row-limits.ts'
 import { maxBigIntCharacters, maxJsonDepth } from '../../../src/views/row-values.ts'
 
 test('limits that a lens can see change with the version of the runtime only', () => {
   assert.deepEqual(
-    { runtimeVersion, ...moduleLimits, ...runLimits },
+    { runtimeVersion, ...moduleLimits, ...runLimits, stackMebibytes },
     {
       runtimeVersion: 1,
       memoryPages: 1_024,
@@ -24,6 +25,7 @@ test('limits that a lens can see change with the version of the runtime only', (
       items: 100_000,
       outputBytes: 67_108_864,
       memoryBytes: 268_435_456,
+      stackMebibytes: 4,
     },
   )
 })
