@@ -4,13 +4,13 @@
  * may be a person's; an operator does it each time it reconciles.
  */
 import type { Resource } from '../../api.ts'
-import { canonicalJson } from '../../resources/names/canonical-json.ts'
+import { canonicalJson, shortHash } from '../../resources/names/canonical-json.ts'
 
 type Status = Resource['status']
 
 /** What one operator remembers of it; nothing has to be kept. */
 export interface ForeignWrites {
-  /** The status as we wrote it last; null where that was overwritten, or was not yet written. */
+  /** Hash of the status as we wrote it last; null where that was overwritten, or was not yet written. */
   readonly own: string | null
   /** When another one was found in its place, in milliseconds of a monotonic clock. */
   readonly foundMs: readonly number[]
@@ -25,13 +25,13 @@ const withinMs = 3_600_000
 
 /** We have written this status. */
 export function ownWrite(before: ForeignWrites, status: Status): ForeignWrites {
-  return { ...before, own: textOf(status) }
+  return { ...before, own: hashOf(status) }
 }
 
 /** Counts a status that is not the one we wrote. */
 export function seenStatus(before: ForeignWrites, status: Status, nowMs: number): ForeignWrites {
   const { own, foundMs } = before
-  if (own === null || own === textOf(status)) return before
+  if (own === null || own === hashOf(status)) return before
   return { own: null, foundMs: [...foundMs.filter((atMs) => nowMs - atMs < withinMs), nowMs] }
 }
 
@@ -41,7 +41,7 @@ export function isWrittenByOthers({ foundMs }: ForeignWrites, nowMs: number): bo
 }
 
 /** Who manages it is written by itself, also by operators that then leave it. */
-function textOf(status: Status = {}): string {
+function hashOf(status: Status = {}): string {
   const { managedBy: _, ...rest } = status
-  return canonicalJson(rest)
+  return shortHash(canonicalJson(rest))
 }
