@@ -91,12 +91,31 @@ export function writeBytes(out: ByteWriter, bytes: Uint8Array): void {
   out.at += bytes.length
 }
 
+/** Characters up to which writing them one by one is faster than asking for it. */
+const shortText = 48
+
 /** Writes text as UTF-8. */
 export function writeText(out: ByteWriter, text: string): void {
+  if (text.length <= shortText && writeShortText(out, text)) return
   const length = Buffer.byteLength(text)
   writeHead(out, major.text, length)
   reserve(out, length)
   out.at += out.bytes.write(text, out.at)
+}
+
+/** False where a character is not ASCII; nothing is written then. */
+function writeShortText(out: ByteWriter, text: string): boolean {
+  const { length } = text
+  reserve(out, length + 9)
+  const { bytes } = out
+  const start = putHead(bytes, out.at, major.text, length)
+  for (let index = 0; index < length; index++) {
+    const code = text.charCodeAt(index)
+    if (code > 0x7f) return false
+    bytes[start + index] = code
+  }
+  out.at = start + length
+  return true
 }
 
 /**

@@ -73,12 +73,25 @@ function writeNumber(out: ByteWriter, value: number): void {
 }
 
 function writeObject(out: ByteWriter, object: { readonly [key: string]: JsonValue }): void {
-  const keys = Object.keys(object).sort(compareKeys)
+  const keys = sortKeys(Object.keys(object))
   writeHead(out, map, keys.length)
   for (const key of keys) {
     writeText(out, key)
     writeValue(out, object[key] ?? null)
   }
+}
+
+/** Keys as they came last, and sorted: most objects of a View have the same ones. */
+let last: { readonly keys: readonly string[]; readonly sorted: readonly string[] } = {
+  keys: [],
+  sorted: [],
+}
+
+function sortKeys(keys: readonly string[]): readonly string[] {
+  const known = last.keys
+  const isSame = keys.length === known.length && keys.every((key, index) => key === known[index])
+  if (!isSame) last = { keys, sorted: keys.toSorted(compareKeys) }
+  return last.sorted
 }
 
 /** By length, then by their bytes: for ASCII the same as by characters, which takes no copies. */

@@ -51,6 +51,18 @@ test('byte strings and text are as the library writes them', () => {
   )
 })
 
+test('text of any length is written well, wherever a character is that is not ASCII', () => {
+  const place = fc.nat(60)
+  fc.assert(
+    fc.property(fc.nat(60), fc.option(place), (length, at) => {
+      const plain = 'x'.repeat(length)
+      const text = at === null ? plain : `${plain.slice(0, at)}\u00e9${plain.slice(at)}`
+      const bytes = written((out) => writeText(out, text))
+      assert.deepEqual(bytes, Buffer.from(encode(text)))
+    }),
+  )
+})
+
 test('hex becomes a byte string, an odd number of digits as if a zero stood in front', () => {
   fc.assert(
     fc.property(

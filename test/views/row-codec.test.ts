@@ -32,6 +32,17 @@ test('a row is the canonical DAG-CBOR of its source and values, and is read back
   )
 })
 
+test('objects with the same keys, or others, are sorted each for itself', () => {
+  const keys = fc.shuffledSubarray(['a', 'b', 'cc', '\u00e9', 'd\u00e9', ''])
+  fc.assert(
+    fc.property(fc.array(keys, { maxLength: 12 }), (lists) => {
+      const objects = lists.map((list) => Object.fromEntries(list.map((key, at) => [key, at])))
+      const values = valuesOf(objects)
+      assert.deepEqual(written(values, 0), Buffer.from(encode([0, values])))
+    }),
+  )
+})
+
 test('single values of a row are found and read without the others', () => {
   const row = fc.tuple(fc.array(fc.jsonValue({ stringUnit: 'binary' }), { maxLength: 30 }), source)
   fc.assert(
