@@ -177,8 +177,10 @@ export const errorCodes = {
   STORE_WRITE_FAILED: 'The store could not be written.',
   TOOLKIT_ABI_UNUSABLE:
     'A file holds no ABI of a contract, or none with the event that is asked for.',
+  TOOLKIT_BALANCE_LOW: 'An address has less than registering a View may cost.',
   TOOLKIT_CHAIN_INCOMPATIBLE: 'A View reads another chain than the blocks it is tested on.',
   TOOLKIT_DEPLOYMENTS_UNREADABLE: 'The file with the deployments of a project cannot be read.',
+  TOOLKIT_DEPLOYMENT_DECLINED: 'Somebody who was asked did not want a View to be registered.',
   TOOLKIT_DOWNLOAD_REFUSED:
     'A lens on the Web is too large, is not the one that was named, or is not there.',
   TOOLKIT_DOWNLOAD_UNREACHABLE: 'A lens could not be downloaded.',
@@ -200,9 +202,13 @@ export const errorCodes = {
   TOOLKIT_LENS_UNFIT: 'A lens was examined and is not fit for a View.',
   TOOLKIT_LENS_UNKNOWN: 'A View has no lens with this label.',
   TOOLKIT_MACHINE_UNFIT: 'Something that the toolkit needs on this machine does not work.',
+  TOOLKIT_PREPARED_INVALID:
+    'A file with a prepared deployment is missing, malformed or in the way.',
   TOOLKIT_PROJECT_BUSY: 'Another process changes the project and does not finish.',
   TOOLKIT_PROJECT_UNREADABLE:
     'The settings of a project cannot be read, or are of another version.',
+  TOOLKIT_REGISTRATION_REFUSED: 'The registry chain did not register a View that was sent to it.',
+  TOOLKIT_REGISTRATION_TIMEOUT: 'A View that was sent to the registry chain is not registered yet.',
   TOOLKIT_REVISION_MISSING: 'A View has no version of this number.',
   TOOLKIT_TARGET_UNSUPPORTED: 'Views cannot be deployed to this target.',
   TOOLKIT_TEST_FAILED: 'The test of a View found an error.',

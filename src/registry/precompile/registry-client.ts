@@ -25,7 +25,7 @@ interface OnChainView {
 }
 
 /** What a registration will take. */
-interface Estimate {
+export interface Estimate {
   /** The limit: what the chain estimates and a tenth more. */
   readonly gas: bigint
   /** Smallest units of the coin for a unit of gas: at most, and of that for the one who makes the block. */

@@ -14,6 +14,14 @@ export function addDeployCommands(view: Command, terminal: Terminal): void {
     .option('--host <url>', 'local: a running Host; default http://127.0.0.1:9181')
     .option('--admin-token-file <file>', 'local: its token; else HOST_ADMIN_TOKEN is taken')
     .option('--rpc <url>', 'devnet: JSON-RPC of the registry chain; required')
+    .option('--chain-id <number>', 'devnet: what is signed for, where the node names another one')
+    .option('--wallet <name>', 'devnet: which wallet signs; else VIEWMESH_PRIVATE_KEY, "default"')
+    .option('--key-file <file>', 'devnet: a private key to sign with; - for standard input')
+    .option('--password-file <file>', 'devnet: the password of the wallet')
+    .option('--dry-run', 'devnet: show size, gas, fee and balance, and send nothing')
+    .option('--yes', 'devnet: do not ask')
+    .option('--prepare <file>', 'devnet: sign, write the transaction to a file, and send nothing')
+    .option('--send <file>', 'devnet: send what was prepared; twice is once')
     .option('--json', 'print JSON')
     .action(async (name: string, flags: DeployFlags) =>
       (await import('./deploy-command.ts')).deployView(terminal, name, flags),

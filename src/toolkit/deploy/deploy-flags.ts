@@ -1,10 +1,16 @@
 /** The flags of `view deploy`, of all targets. */
+import type { KeyFlags } from '../wallet/signing-key.ts'
 
 /** As they were typed. */
-export interface DeployFlags {
+export interface DeployFlags extends KeyFlags {
   readonly target: string
   readonly host?: string
   readonly adminTokenFile?: string
   readonly rpc?: string
+  readonly chainId?: string
+  readonly dryRun?: boolean
+  readonly yes?: boolean
+  readonly prepare?: string
+  readonly send?: string
   readonly json?: boolean
 }

@@ -1,16 +1,201 @@
-/** Registering a View on the registry chain. */
+/** `view deploy --target devnet`: registers a View on the registry chain and follows it until it is registered. */
 import { ServiceError } from '../../errors.ts'
+import type { RegistryClient } from '../../registry/precompile/registry-client.ts'
+import { readRegistration } from '../../views/registration.ts'
+import { noSender, viewIDs } from '../../views/view-id.ts'
+import { usageError } from '../cli/exit-code.ts'
+import { printResult, remark } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
+import { openProject, type Project } from '../project/project.ts'
+import { askConsent, canAsk } from '../wallet/ask.ts'
+import { findSigningKey } from '../wallet/signing-key.ts'
 import type { DeployFlags } from './deploy-flags.ts'
+import { followRegistration, type Outcome } from './follow-registration.ts'
+import { type Prepared, readPrepared, writePrepared } from './prepared-file.ts'
+import { amountText, type Cost, costOf, costText } from './registration-cost.ts'
 
-/** @throws ServiceError `TOOLKIT_TARGET_UNSUPPORTED` */
+interface Chain {
+  readonly client: RegistryClient
+  /** As deployments are listed by it: without what may be secret. */
+  readonly endpoint: string
+}
+
+/** A View and who registers it. */
+type Registrant = Omit<Prepared, 'hash' | 'raw' | 'chainId'>
+
+/**
+ * Registers a View; one that is registered already stays as it is. `--dry-run` ends before anything is signed, `--prepare`
+ * before anything is sent; `--send` sends what was prepared, twice as well as once.
+ */
 export async function deployToDevnet(
-  _terminal: Terminal,
+  terminal: Terminal,
   name: string,
-  _flags: DeployFlags,
+  flags: DeployFlags,
 ): Promise<void> {
-  throw new ServiceError('TOOLKIT_TARGET_UNSUPPORTED', "target 'devnet' not yet supported", {
-    facts: { view: name },
-    remedy: 'Deploy to local.',
+  const url = parseRpcUrl(flags.rpc ?? '')
+  const { createRegistryClient } = await import('../../registry/precompile/registry-client.ts')
+  const client = createRegistryClient(url.href, terminal.signal)
+  const chain = { client, endpoint: url.origin }
+  const project = await openProject(terminal)
+  if (flags.send !== undefined) {
+    const prepared = await readPrepared(flags.send, name)
+    return await sendPrepared(terminal, { project, chain, prepared, flags })
+  }
+  const { wire, revision, view } = await project.wire(name)
+  // On the chain it could not be corrected any more.
+  readRegistration({ sender: noSender, registeredAt: null, wire }, view, 'Ethereum__Mainnet')
+  const key = await findSigningKey(terminal, flags)
+  const creator = key.address
+  const registrant = { view: name, revision, ...viewIDs(creator, wire), creator, wire }
+  const known = await client.getView(registrant.address)
+  if (known.status !== 'none') {
+    remark(terminal, `the chain knows this View already: ${known.status}`)
+    return await finish(terminal, { project, chain, registrant, hash: null, flags })
+  }
+  const chainId = await readChainId(client, flags.chainId)
+  const cost = await costOf(client, creator, wire)
+  remark(terminal, costText(registrant, { chainId, endpoint: chain.endpoint }, cost))
+  requireBalance(cost, creator)
+  if (flags.dryRun === true) return printDryRun(terminal, registrant, chainId, cost, flags)
+  if (flags.prepare === undefined) await requireConsent(terminal, flags)
+  const signed = await client.sign(await key.privateKey(), wire, chainId, cost.estimate)
+  const prepared = { ...registrant, chainId, ...signed }
+  if (flags.prepare === undefined)
+    return await sendPrepared(terminal, { project, chain, prepared, flags })
+  await writePrepared(flags.prepare, prepared)
+  const text = `prepared ${signed.hash} in ${flags.prepare}; viewmesh view deploy ${name} --target devnet --rpc URL --send FILE sends it`
+  const value = { ...shownOf(registrant), chainId, transaction: signed.hash, state: 'prepared' }
+  printResult(terminal, value, { json: flags.json, text })
+}
+
+interface Sending {
+  readonly project: Project
+  readonly chain: Chain
+  readonly prepared: Prepared
+  readonly flags: DeployFlags
+}
+
+/** Written down before it is awaited, so that whoever is interrupted finds it in `view status`. */
+async function sendPrepared(terminal: Terminal, sending: Sending): Promise<void> {
+  const { project, chain, prepared, flags } = sending
+  const { hash, chainId } = prepared
+  await chain.client.send(prepared)
+  remark(terminal, `sent ${hash}`)
+  await record(project, chain, prepared, { hash, chainId, state: 'pending' })
+  await finish(terminal, { project, chain, registrant: prepared, hash, flags })
+}
+
+interface Finishing {
+  readonly project: Project
+  readonly chain: Chain
+  readonly registrant: Registrant
+  /** Null where others sent it. */
+  readonly hash: string | null
+  readonly flags: DeployFlags
+}
+
+async function finish(terminal: Terminal, finishing: Finishing): Promise<void> {
+  const { project, chain, registrant, hash, flags } = finishing
+  const chainId = await readChainId(chain.client, flags.chainId)
+  let outcome: Outcome
+  try {
+    outcome = await followRegistration(terminal, chain.client, { ...registrant, hash })
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'TOOLKIT_REGISTRATION_REFUSED')
+      await record(project, chain, registrant, { hash, chainId, state: 'refused' })
+    throw error
+  }
+  await record(project, chain, registrant, { hash, chainId, state: 'registered' })
+  const { height, gasUsed } = outcome
+  const value = { ...shownOf(registrant), chainId, transaction: hash, state: 'registered' }
+  const text = [
+    `${registrant.view} (version ${registrant.revision}) is registered at ${chain.endpoint}`,
+    `ID:          ${registrant.id}`,
+    `address:     ${registrant.address}`,
+    `creator:     ${registrant.creator}`,
+    `registered:  height ${height}`,
+    ...(hash === null ? [] : [`transaction: ${hash}`]),
+    ...(gasUsed === null ? [] : [`gas used:    ${gasUsed}`]),
+    'Hosts that follow this chain serve it from now on.',
+  ].join('\n')
+  const spent = { height, gasUsed: gasUsed === null ? null : String(gasUsed) }
+  printResult(terminal, { ...value, ...spent }, { json: flags.json, text })
+}
+
+interface Recorded {
+  readonly hash: string | null
+  readonly chainId: number
+  readonly state: 'pending' | 'registered' | 'refused'
+}
+
+async function record(
+  project: Project,
+  { endpoint }: Chain,
+  { view, revision, id, address, creator }: Registrant,
+  { hash: transaction, chainId, state }: Recorded,
+): Promise<void> {
+  const at = new Date().toISOString()
+  await project.addDeployment({
+    ...{ view, revision, target: 'devnet', at, id, address, creator, endpoint },
+    ...{ transaction, chainId, state },
   })
+}
+
+function printDryRun(
+  terminal: Terminal,
+  registrant: Registrant,
+  chainId: number,
+  { estimate, bytes }: Cost,
+  { json }: DeployFlags,
+): void {
+  const { gas, fee, balance } = estimate
+  const numbers = { bytes, gas: String(gas), fee: String(fee), balance: String(balance) }
+  const value = { ...shownOf(registrant), chainId, ...numbers, state: 'not sent' }
+  const text = `nothing was sent; ${registrant.view} would be View ${registrant.address}`
+  printResult(terminal, value, { json, text })
+}
+
+function shownOf({ wire: _, ...shown }: Registrant): Omit<Registrant, 'wire'> {
+  const { view, revision, id, address, creator } = shown
+  return { view, revision, id, address, creator }
+}
+
+async function requireConsent(terminal: Terminal, { yes }: DeployFlags): Promise<void> {
+  if (yes === true) return
+  if (!canAsk(terminal))
+    throw usageError(
+      '--yes is required where nobody can be asked',
+      'A registered View is permanent: add --yes, or look first with --dry-run.',
+    )
+  if (await askConsent(terminal, 'Register it? It is permanent and cannot be changed.')) return
+  throw new ServiceError('TOOLKIT_DEPLOYMENT_DECLINED', 'nothing was sent', {
+    remedy: 'Answer y, or give --yes.',
+  })
+}
+
+function requireBalance({ estimate: { fee, balance } }: Cost, creator: string): void {
+  if (balance >= fee) return
+  throw new ServiceError(
+    'TOOLKIT_BALANCE_LOW',
+    `${creator} has ${amountText(balance)}, and registering may cost ${amountText(fee)}`,
+    {
+      facts: { creator, balance, fee },
+      remedy: 'Send coins to that address: test networks have a faucet; npm start has funded keys.',
+    },
+  )
+}
+
+async function readChainId(client: RegistryClient, given: string | undefined): Promise<number> {
+  if (given === undefined) return await client.chainId()
+  if (/^[1-9]\d{0,14}$/.test(given)) return Number(given)
+  throw usageError(`'${given}' is no chain ID`, 'Give a number, or leave --chain-id out.')
+}
+
+function parseRpcUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:')) return url
+  throw usageError(
+    `${JSON.stringify(text.slice(0, 200))} is no URL of a JSON-RPC`,
+    'Give http:// or https:// with --rpc.',
+  )
 }

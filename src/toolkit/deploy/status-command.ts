@@ -61,8 +61,13 @@ async function statusOf(
   onFailure: (error: ServiceError) => void,
 ): Promise<DeploymentStatus> {
   const unknown = { ...deployment, served: null, rows: null, error: null }
-  if (deployment.target !== 'local') return unknown
   try {
+    if (deployment.target === 'devnet') {
+      const { createRegistryClient } = await import('../../registry/precompile/registry-client.ts')
+      const client = createRegistryClient(deployment.endpoint, signal)
+      const { status } = await client.getView(deployment.address)
+      return { ...unknown, state: status === 'none' ? 'not registered' : status }
+    }
     const found = await findView({ url: deployment.endpoint, token: null }, deployment.id, signal)
     if (found === null) return { ...unknown, state: 'gone' }
     const { state, name, rows, error } = found

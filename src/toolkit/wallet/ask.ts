@@ -20,3 +20,15 @@ export async function askSecret(terminal: Terminal, question: string): Promise<s
     terminal.stderr.write('\n')
   }
 }
+
+/** True for y or yes. */
+export async function askConsent(terminal: Terminal, question: string): Promise<boolean> {
+  terminal.stderr.write(`${question} [y/N] `)
+  const lines = createInterface({ input: terminal.stdin })
+  try {
+    const answer = await lines.question('', { signal: terminal.signal })
+    return /^y(?:es)?$/i.test(answer.trim())
+  } finally {
+    lines.close()
+  }
+}

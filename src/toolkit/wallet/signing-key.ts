@@ -7,7 +7,7 @@ import { readSecretText } from './small-file.ts'
 import { readWallet, walletPath } from './wallet-files.ts'
 
 /** Where the key may be. */
-interface KeyFlags {
+export interface KeyFlags {
   readonly wallet?: string
   readonly keyFile?: string
   readonly passwordFile?: string

@@ -1,0 +1,124 @@
+/** Waits for a registration: first for its block, then for the other chain, which acknowledges it. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { ServiceError } from '../../errors.ts'
+import type {
+  RegistrationReceipt,
+  RegistryClient,
+} from '../../registry/precompile/registry-client.ts'
+import { openProgressLine } from '../cli/print.ts'
+import type { Terminal } from '../cli/terminal.ts'
+
+/** A View that was sent. */
+interface Sent {
+  readonly address: string
+  readonly creator: string
+  readonly wire: Uint8Array
+  /** Of the transaction; null where others sent it. */
+  readonly hash: string | null
+}
+
+/** How it was registered. */
+export interface Outcome {
+  readonly height: number
+  /** Null where others sent it. */
+  readonly gasUsed: bigint | null
+}
+
+const stepMs = 500
+const minedWithinMs = 120_000
+
+/** The chain itself waits five minutes for the other one. */
+const acknowledgedWithinMs = 360_000
+
+/** A node that is behind another one may not have a View yet. */
+const appearsWithinMs = 5_000
+
+/**
+ * Follows it to its end.
+ * @throws ServiceError `TOOLKIT_REGISTRATION_REFUSED`, `TOOLKIT_REGISTRATION_TIMEOUT`, `REGISTRY_VIEW_MISMATCH`; those of
+ *   the chain; the reason of the terminal's signal
+ */
+export async function followRegistration(
+  terminal: Terminal,
+  client: RegistryClient,
+  sent: Sent,
+): Promise<Outcome> {
+  const progress = openProgressLine(terminal)
+  try {
+    progress.show('waiting for a block')
+    const receipt = sent.hash === null ? null : await mined(terminal, client, sent.hash)
+    if (receipt !== null) await requireSuccess(client, sent, receipt)
+    const height = await acknowledged(terminal, client, sent.address, (seconds) =>
+      progress.show(`pending for ${seconds} s: the other chain has to acknowledge it`),
+    )
+    return { height, gasUsed: receipt?.gasUsed ?? null }
+  } finally {
+    progress.end()
+  }
+}
+
+async function mined(
+  { signal }: Terminal,
+  client: RegistryClient,
+  hash: string,
+): Promise<RegistrationReceipt> {
+  const deadline = performance.now() + minedWithinMs
+  for (;;) {
+    const receipt = await client.receipt(hash)
+    if (receipt !== null) return receipt
+    if (performance.now() > deadline) throw timedOut(hash, 'is in no block after two minutes')
+    await delay(stepMs, undefined, { signal })
+  }
+}
+
+async function requireSuccess(
+  client: RegistryClient,
+  { address, creator, wire }: Sent,
+  receipt: RegistrationReceipt,
+): Promise<void> {
+  if (!receipt.succeeded) {
+    const reason = (await client.refusal(creator, wire)) ?? 'the chain gives no reason'
+    throw refused(`the transaction was reverted: ${reason}`, 'Remove the cause and deploy again.')
+  }
+  if (receipt.address === null || receipt.address === address) return
+  throw new ServiceError(
+    'REGISTRY_VIEW_MISMATCH',
+    `the chain calls the View ${receipt.address}, and ${address} follows from its bytes`,
+    { facts: { address }, remedy: 'Check that --rpc is a node of the registry chain.' },
+  )
+}
+
+/** The height of the registration. */
+async function acknowledged(
+  { signal }: Terminal,
+  client: RegistryClient,
+  address: string,
+  onWait: (seconds: number) => void,
+): Promise<number> {
+  const began = performance.now()
+  let wasPending = false
+  for (;;) {
+    const { status, height } = await client.getView(address)
+    const waitedMs = performance.now() - began
+    if (status === 'registered') return height
+    if (status === 'none' && (wasPending || waitedMs > appearsWithinMs))
+      throw refused(
+        'the registration failed: the other chain refused it, or did not answer within five minutes',
+        'Deploy again; where that fails as well, the chain has no relayer or no channel at the moment.',
+      )
+    if (waitedMs > acknowledgedWithinMs) throw timedOut(address, 'is still pending')
+    wasPending ||= status === 'pending'
+    onWait(Math.floor(waitedMs / 1_000))
+    await delay(stepMs, undefined, { signal })
+  }
+}
+
+function refused(message: string, remedy: string): ServiceError {
+  return new ServiceError('TOOLKIT_REGISTRATION_REFUSED', message, { remedy })
+}
+
+function timedOut(what: string, state: string): ServiceError {
+  return new ServiceError('TOOLKIT_REGISTRATION_TIMEOUT', `${what} ${state}`, {
+    remedy: 'viewmesh view status shows what becomes of it; deploying again waits on.',
+  })
+}

@@ -1,0 +1,81 @@
+/** A deployment that is signed and not sent: a file for jobs that must not send twice. It holds no key. */
+import { open } from 'node:fs/promises'
+import { z } from 'zod'
+import { ServiceError } from '../../errors.ts'
+import { viewIDs } from '../../views/view-id.ts'
+
+/** A View with the one transaction that registers it. */
+export interface Prepared {
+  /** Its name in the project. */
+  readonly view: string
+  readonly revision: number
+  readonly id: string
+  readonly address: string
+  readonly creator: string
+  readonly chainId: number
+  readonly wire: Uint8Array
+  readonly hash: string
+  readonly raw: string
+}
+
+const kind = 'viewmesh/prepared-deployment/1'
+const maxBytes = 4 * 1024 * 1024
+const hexOf = (bytes: number): z.ZodString =>
+  z.string().regex(new RegExp(`^0x[0-9a-fA-F]{${2 * bytes}}$`))
+const form = z.object({
+  kind: z.literal(kind),
+  view: z.string(),
+  revision: z.int().min(1),
+  creator: hexOf(20),
+  chainId: z.int().min(1),
+  wire: z.base64(),
+  hash: hexOf(32),
+  raw: z.string().regex(/^0x(?:[0-9a-f]{2})+$/),
+})
+
+/** Writes a new file, for its owner alone. @throws ServiceError `TOOLKIT_PREPARED_INVALID` where one is there */
+export async function writePrepared(path: string, prepared: Prepared): Promise<void> {
+  const { view, revision, creator, chainId, hash, raw } = prepared
+  const wire = Buffer.from(prepared.wire).toString('base64')
+  const text = JSON.stringify({ kind, view, revision, creator, chainId, hash, raw, wire }, null, 2)
+  try {
+    const file = await open(path, 'wx', 0o600)
+    try {
+      await file.writeFile(`${text}\n`)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+  } catch (cause) {
+    throw invalid(`${path} cannot be written`, 'Give a path where nothing is yet.', cause)
+  }
+}
+
+/** Reads a prepared deployment of this View. @throws ServiceError `TOOLKIT_PREPARED_INVALID` */
+export async function readPrepared(path: string, name: string): Promise<Prepared> {
+  const found = await readForm(path)
+  if (found.view !== name)
+    throw invalid(`${path} is a deployment of '${found.view}'`, 'Name that View, or another file.')
+  const wire = new Uint8Array(Buffer.from(found.wire, 'base64'))
+  const { view, revision, creator, chainId, hash, raw } = found
+  return { view, revision, ...viewIDs(creator, wire), creator, chainId, wire, hash, raw }
+}
+
+async function readForm(path: string): Promise<z.infer<typeof form>> {
+  try {
+    const file = await open(path, 'r')
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(maxBytes + 1))
+      if (bytesRead > maxBytes) throw new Error('it is too large')
+      return form.parse(JSON.parse(buffer.toString('utf8', 0, bytesRead)))
+    } finally {
+      await file.close()
+    }
+  } catch (cause) {
+    throw invalid(`${path} is no prepared deployment`, 'Make one with --prepare.', cause)
+  }
+}
+
+function invalid(message: string, remedy: string, cause?: unknown): ServiceError {
+  return new ServiceError('TOOLKIT_PREPARED_INVALID', message, { remedy, cause })
+}

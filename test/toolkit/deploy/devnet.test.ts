@@ -1,0 +1,184 @@
+/** `view deploy --target devnet`, on the development registry. */
+import assert from 'node:assert/strict'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import {
+  type DevelopmentRegistry,
+  openDevelopmentRegistry,
+} from '../../../src/devnet/registry/development-registry.ts'
+import { openTestTerminal } from '../support/test-terminal.ts'
+
+const views = '/shinzonetwork/view/v1/views'
+
+interface Printed {
+  readonly address: string
+  readonly id: string
+  readonly transaction: string
+  readonly state: string
+}
+
+test('a View is registered, followed to its end, listed by the chain and by view status', async (t) => {
+  const { registry, deploy, terminal } = await open(t)
+  const { exitCode, stdout, stderr } = await deploy('--yes')
+  assert.equal(exitCode, 0, stderr)
+  const shown: Printed = JSON.parse(stdout)
+  assert.equal(shown.state, 'registered')
+  assert.match(
+    stderr,
+    /size: +\d+ bytes of at most 393216\n +gas: +\d+ at most\n +fee: +0\.0000\d+ SHNZ/,
+  )
+  const listed = await fetch(`${registry.lcdUrl}${views}/${shown.address}`)
+  assert.equal(listed.status, 200)
+  const { deployments } = (await terminal.json('view', 'status')) as { deployments: Printed[] }
+  assert.deepEqual(
+    deployments.map(({ id, transaction, state }) => [id, transaction, state]),
+    [[shown.id, shown.transaction, 'registered']],
+  )
+})
+
+test('a View that is registered already is not sent again', async (t) => {
+  const { registry, deploy } = await open(t)
+  const first: Printed = JSON.parse((await deploy('--yes')).stdout)
+  const height = await heightOf(registry)
+  const again = await deploy('--yes')
+  const second: Printed = JSON.parse(again.stdout)
+  assert.equal(again.exitCode, 0)
+  assert.match(again.stderr, /the chain knows this View already: registered/)
+  assert.deepEqual([second.address, second.transaction], [first.address, null])
+  assert.equal(await heightOf(registry), height)
+})
+
+test('a dry run shows what it would cost and sends nothing', async (t) => {
+  const { registry, deploy } = await open(t)
+  const { exitCode, stdout } = await deploy('--dry-run')
+  assert.equal(exitCode, 0)
+  assert.equal(JSON.parse(stdout).state, 'not sent')
+  assert.equal(await heightOf(registry), 0)
+})
+
+test('without --yes and with nobody to ask nothing is sent', async (t) => {
+  const { registry, deploy } = await open(t)
+  const { exitCode, stderr } = await deploy()
+  assert.equal(exitCode, 2)
+  assert.match(stderr, /--yes is required where nobody can be asked/)
+  assert.equal(await heightOf(registry), 0)
+})
+
+test('a prepared deployment is sent by another command, and twice is once', async (t) => {
+  const { registry, deploy, terminal } = await open(t)
+  const file = join(terminal.cwd, 'prepared.json')
+  const prepared = await deploy('--prepare', file)
+  assert.equal(prepared.exitCode, 0, prepared.stderr)
+  assert.equal((await stat(file)).mode & 0o777, 0o600)
+  assert.equal(await heightOf(registry), 0)
+  const again = await deploy('--prepare', file)
+  assert.match(again.stderr, /prepared\.json cannot be written/)
+  const first = await deploy('--send', file)
+  assert.equal(first.exitCode, 0, first.stderr)
+  const height = await heightOf(registry)
+  const second = await deploy('--send', file)
+  assert.equal(second.exitCode, 0, second.stderr)
+  assert.equal(await heightOf(registry), height)
+  assert.equal(JSON.parse(second.stdout).transaction, JSON.parse(first.stdout).transaction)
+})
+
+test('a refusal of the other chain is explained, written down, and ends with 1', async (t) => {
+  const { registry, deploy, terminal } = await open(t, null)
+  const deploying = deploy('--yes')
+  const address = await pendingOf(registry)
+  await registry.settle({ failed: [address] })
+  const { exitCode, stdout, stderr } = await deploying
+  assert.deepEqual([exitCode, stdout], [1, ''])
+  assert.match(stderr, /the registration failed: the other chain refused it/)
+  const { deployments } = (await terminal.json('view', 'status')) as { deployments: Printed[] }
+  assert.deepEqual(
+    deployments.map(({ state }) => state),
+    ['not registered'],
+  )
+})
+
+test('an address without coins is told what it needs', async (t) => {
+  const { deploy } = await open(t)
+  const { exitCode, stderr } = await deploy('--yes', { VIEWMESH_PRIVATE_KEY: '77'.repeat(32) })
+  assert.equal(exitCode, 1)
+  assert.match(stderr, /0x[0-9a-fA-F]{40} has 0 SHNZ, and registering may cost 0\.0000\d+ SHNZ/)
+})
+
+test('a chain that is not there ends with 3, a key that is not there with 1', async (t) => {
+  const { terminal, key } = await open(t)
+  const argv = ['view', 'deploy', 'Payments', '--target', 'devnet', '--yes', '--rpc']
+  const env = { VIEWMESH_PRIVATE_KEY: key }
+  const gone = await terminal.run([...argv, 'http://127.0.0.1:1'], { env })
+  assert.equal(gone.exitCode, 3, gone.stderr)
+  const keyless = await terminal.run([...argv, 'http://127.0.0.1:1'])
+  assert.equal(keyless.exitCode, 1)
+  assert.match(keyless.stderr, /there is no wallet/)
+})
+
+test('a View that no Host could read is refused before anything is signed', async (t) => {
+  const { registry, deploy, terminal } = await open(t)
+  await terminal.run(['view', 'init', 'Empty'])
+  const argv = ['view', 'deploy', 'Empty', '--target', 'devnet', '--rpc', registry.rpcUrl, '--yes']
+  assert.equal((await terminal.run(argv)).exitCode, 1)
+  assert.equal((await deploy('--send', join(terminal.cwd, 'nothing.json'))).exitCode, 1)
+  assert.equal(await heightOf(registry), 0)
+})
+
+interface Opened {
+  readonly registry: DevelopmentRegistry
+  readonly terminal: Awaited<ReturnType<typeof openTestTerminal>>
+  readonly key: string
+  deploy(
+    ...flags: (string | Readonly<Record<string, string>>)[]
+  ): ReturnType<Opened['terminal']['run']>
+}
+
+async function open(t: TestContext, acknowledgeMs: number | null = 100): Promise<Opened> {
+  const registry = await openDevelopmentRegistry({ acknowledgeMs })
+  t.after(() => registry.close())
+  const terminal = await openTestTerminal(t)
+  const [key = ''] = registry.accounts
+  await terminal.json(
+    ...['view', 'create', 'Payments', '--query', 'Log { address }'],
+    ...['--sdl', 'type Payments { address: String }'],
+  )
+  return {
+    ...{ registry, terminal, key },
+    async deploy(...given) {
+      const flags = given.filter((each) => typeof each === 'string')
+      const env = given.find((each) => typeof each !== 'string') ?? { VIEWMESH_PRIVATE_KEY: key }
+      const argv = ['view', 'deploy', 'Payments', '--target', 'devnet', '--rpc', registry.rpcUrl]
+      return await terminal.run([...argv, ...flags, '--json'], { env })
+    },
+  }
+}
+
+async function heightOf({ cometUrl }: DevelopmentRegistry): Promise<number> {
+  const response = await fetch(`${cometUrl}/status`)
+  const { result } = (await response.json()) as {
+    result: { sync_info: { latest_block_height: string } }
+  }
+  return Number(result.sync_info.latest_block_height)
+}
+
+/** The address of the View that waits. */
+async function pendingOf({ cometUrl }: DevelopmentRegistry): Promise<string> {
+  const query = encodeURIComponent('"view.view_pending.address EXISTS"')
+  for (;;) {
+    const response = await fetch(`${cometUrl}/tx_search?query=${query}`)
+    const { result } = (await response.json()) as { result: { txs: Found[] } }
+    const [found] = result.txs
+    const attributes = found?.tx_result.events[0]?.attributes
+    if (attributes !== undefined)
+      return attributes.find(({ key }) => key === 'address')?.value ?? ''
+  }
+}
+
+interface Found {
+  readonly tx_result: {
+    readonly events: readonly {
+      readonly attributes: readonly { readonly key: string; readonly value: string }[]
+    }[]
+  }
+}
