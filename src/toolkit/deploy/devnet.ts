@@ -10,7 +10,7 @@ import { openProject, type Project } from '../project/project.ts'
 import { askConsent, canAsk } from '../wallet/ask.ts'
 import { findSigningKey } from '../wallet/signing-key.ts'
 import type { DeployFlags } from './deploy-flags.ts'
-import { followRegistration, type Outcome } from './follow-registration.ts'
+import { followRegistration, type Registered } from './follow-registration.ts'
 import { type Prepared, readPrepared, writePrepared } from './prepared-file.ts'
 import { amountText, type Cost, costOf, costText } from './registration-cost.ts'
 
@@ -97,7 +97,7 @@ interface Finishing {
 async function finish(terminal: Terminal, finishing: Finishing): Promise<void> {
   const { project, chain, registrant, hash, flags } = finishing
   const chainId = await readChainId(chain.client, flags.chainId)
-  let outcome: Outcome
+  let outcome: Registered
   try {
     outcome = await followRegistration(terminal, chain.client, { ...registrant, hash })
   } catch (error) {

@@ -18,7 +18,7 @@ interface Sent {
 }
 
 /** How it was registered. */
-export interface Outcome {
+export interface Registered {
   readonly height: number
   /** Null where others sent it. */
   readonly gasUsed: bigint | null
@@ -42,7 +42,7 @@ export async function followRegistration(
   terminal: Terminal,
   client: RegistryClient,
   sent: Sent,
-): Promise<Outcome> {
+): Promise<Registered> {
   const progress = openProgressLine(terminal)
   try {
     progress.show('waiting for a block')
