@@ -86,7 +86,7 @@ export function createSnapshot(
 
   const storedHeader = createHeaderRead(parts, state, reading)
   const { hashes } = databases
-  const rowBlocks = createSeenBlocks(heightsWithRows(state), storedHeader, hashes, reading)
+  const rowBlocks = createSeenBlocks(heightsWithRows(state, visible), storedHeader, hashes, reading)
   const hashAt = (height: number): string | undefined => rowBlocks.header(height)?.hash
   const rowParts = { state, seed: parts.seed, cache: parts.rows, hashAt, reading }
 
@@ -130,8 +130,12 @@ function createHeaderRead(
   }
 }
 
-/** Heights of the blocks that rows can belong to. */
-function heightsWithRows({ blocks, pruned, rowTail }: StoreState): HeightRanges {
+/** Heights of the blocks that rows can belong to; mostly those that are visible. */
+function heightsWithRows(
+  { blocks, pruned, tail, rowTail }: StoreState,
+  visible: HeightRanges,
+): HeightRanges {
+  if (rowTail === tail) return visible
   return clipHeights(uniteHeights([...pruned, ...blocks]), rowTail, Number.MAX_SAFE_INTEGER)
 }
 
