@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { ServiceError } from '../../src/errors.ts'
+import { readRow } from '../../src/views/row-codec.ts'
+import { rowLimits } from '../../src/views/row-limits.ts'
+import { parseRowType } from '../../src/views/row-type.ts'
+import {
+  createStreamPacker,
+  decodeStreamPiece,
+  type StreamBlock,
+} from '../../src/views/streamed-rows.ts'
+
+const rowType = parseRowType('type V { s: String n: Int j: JSON }')
+const block = (height: number): StreamBlock => ({
+  height,
+  blockHash: `0x${height.toString(16).padStart(64, '0')}`,
+})
+
+/** Blocks, places and values of all rows of a piece. */
+function rowsOf(bytes: Uint8Array, first: number) {
+  return decodeStreamPiece(bytes, first).flatMap(({ block: of, chunk }) =>
+    Array.from({ length: chunk.length }, (_, index) => ({
+      of,
+      position: chunk.first + index,
+      values: readRow(chunk.values(chunk.first + index)).values,
+    })),
+  )
+}
+
+const arbitraryBlock = fc.option(fc.integer({ min: 0, max: 2 ** 40 }).map(block), { nil: null })
+const arbitraryRow = fc.record({
+  of: arbitraryBlock,
+  s: fc.option(fc.string(), { nil: null }),
+  n: fc.option(fc.maxSafeInteger(), { nil: null }),
+  source: fc.option(fc.json(), { nil: null }),
+})
+
+test('rows of a stream come out of their pieces as they went in, numbered on', () => {
+  const check = fc.property(
+    fc.array(arbitraryRow, { maxLength: 40 }),
+    fc.nat(1_000),
+    (rows, first) => {
+      const packer = createStreamPacker(rowType)
+      for (const { of, s, n, source } of rows) packer.add({ s, n }, of, source)
+      assert.deepEqual(
+        rowsOf(packer.take(), first),
+        rows.map(({ of, s, n, source }, index) => ({
+          of,
+          position: first + index,
+          values: [s, n === 0 ? 0 : n, null, ...(source === null ? [] : [source])],
+        })),
+      )
+      assert.deepEqual(decodeStreamPiece(packer.take(), 0), [])
+    },
+  )
+  fc.assert(check)
+})
+
+test('values that are not of the type are null and counted', () => {
+  const packer = createStreamPacker(rowType)
+  packer.add({ s: 1, n: 'x', j: { a: 1 } }, block(1), null)
+  assert.deepEqual(rowsOf(packer.take(), 0)[0]?.values, [null, null, { a: 1 }])
+  assert.equal(packer.mismatches, 2)
+})
+
+test('a row is refused above its limit, and the text of its source does not count', () => {
+  const packer = createStreamPacker(rowType)
+  const text = 'x'.repeat(rowLimits.rowBytes - 100)
+  packer.add({ s: text }, null, text)
+  assert.throws(() => packer.add({ s: `${text}${'x'.repeat(200)}` }, null, null), {
+    code: 'LENS_OUTPUT_LIMIT',
+  })
+})
+
+describe('a piece that is damaged', () => {
+  const packer = createStreamPacker(rowType)
+  for (let height = 0; height < 5; height++)
+    packer.add({ s: 'text', n: height }, height === 4 ? null : block(height >> 1), '{}')
+  const whole = packer.take()
+
+  test('is refused or read as other rows, and nothing else happens', () => {
+    const check = fc.property(
+      fc.nat(whole.length - 1),
+      fc.nat(255),
+      fc.nat(whole.length),
+      (at, value, length) => {
+        const damaged = whole.slice(0, length)
+        if (at < damaged.length) damaged[at] = value
+        try {
+          rowsOf(damaged, 0)
+        } catch (error) {
+          assert.ok(error instanceof ServiceError, String(error))
+        }
+      },
+    )
+    fc.assert(check, { numRuns: 2_000 })
+  })
+
+  test('is refused when it is no piece at all', () => {
+    const refused = fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
+      try {
+        decodeStreamPiece(bytes, 0)
+      } catch (error) {
+        assert.ok(error instanceof ServiceError, String(error))
+      }
+    })
+    fc.assert(refused, { numRuns: 2_000 })
+  })
+})
