@@ -18,7 +18,7 @@ interface Listed {
   readonly error: object | null
 }
 
-test('a View that is posted again with another @materialized is another View: “new content gives a new View ID”', async (t) => {
+test('a View with another @materialized is another View: “new content gives a new View ID”', async (t) => {
   const blocks = createChain({ count: 4, from: 1, shape: shapes.tiny })
   const generator = await openTestGenerator(t, 'honest', blocks)
   const host = await openHostInProcess(t, testDirectory(t), {
