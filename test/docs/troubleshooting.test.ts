@@ -34,6 +34,11 @@ const serviceRows = [
   'peer id mismatch: expected A, but remote key matches B',
   'all dials failed / no route to host / i/o timeout',
   'dial tcp4 ... i/o timeout',
+  'image not found / library not loaded (WebAssembly runtime library)',
+  "invalid target 'testnet'. Must be one of: local, devnet, mainnet",
+  '--rpc is required when --target is devnet',
+  'either --path or --url must be provided',
+  'collection already exists',
 ]
 
 /** Sections that another test brings a program or a part of it to say; it asserts that they are explained. */
@@ -66,6 +71,10 @@ const explainedElsewhere: Readonly<Record<string, string>> = {
   LENS_OUTPUT_INVALID: 'test/lens/process/explained.test.ts',
   LENS_TIME_LIMIT: 'test/lens/process/explained.test.ts',
   LENS_MEMORY_LIMIT: 'test/lens/process/explained.test.ts',
+  TOOLKIT_USAGE_INVALID: 'test/toolkit/explained.test.ts',
+  'collection already exists': 'test/toolkit/explained.test.ts',
+  'image not found / library not loaded (WebAssembly runtime library)':
+    'test/toolkit/explained.test.ts',
   'execution node is behind everything stored, waits until it has caught up':
     'test/generator/ingest/ingest.test.ts',
 }
