@@ -202,6 +202,8 @@ export const errorCodes = {
   TOOLKIT_LENS_UNFIT: 'A lens was examined and is not fit for a View.',
   TOOLKIT_LENS_UNKNOWN: 'A View has no lens with this label.',
   TOOLKIT_MACHINE_UNFIT: 'Something that the toolkit needs on this machine does not work.',
+  TOOLKIT_NODE_REFUSED: 'A node cannot be registered as things are.',
+  TOOLKIT_NODE_UNREACHABLE: 'There is no Generator or Host where one is to be registered.',
   TOOLKIT_PREPARED_INVALID:
     'A file with a prepared deployment is missing, malformed or in the way.',
   TOOLKIT_PROJECT_BUSY: 'Another process changes the project and does not finish.',

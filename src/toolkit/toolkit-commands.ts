@@ -2,6 +2,7 @@
 export const toolkitCommands = {
   view: 'Build Views: their query, SDL and lenses, with versions; test and deploy them.',
   lens: 'Make lenses: new projects, builds, and what a lens bears.',
+  register: 'Register a running Generator or Host on the registry chain.',
   wallet: 'Make, import and show the keys with which Views are registered.',
   doctor: 'Check what the toolkit needs on this machine.',
   completion: 'Print what makes bash, zsh or fish complete commands.',

@@ -7,6 +7,7 @@ import { addCompletionCommands } from './completion/commands.ts'
 import { addDeployCommands } from './deploy/commands.ts'
 import { addDoctorCommand } from './doctor/commands.ts'
 import { addLensCommands } from './lens/commands.ts'
+import { addRegisterCommand } from './register/commands.ts'
 import { toolkitCommands } from './toolkit-commands.ts'
 import { addTrialCommands } from './trial/commands.ts'
 import { addViewCommands } from './views/commands.ts'
@@ -57,6 +58,7 @@ function createToolkit(terminal: Terminal): Command {
   addWalletCommands(group('wallet'), terminal)
   addDoctorCommand(group('doctor'), terminal)
   addCompletionCommands(group('completion'), program, terminal)
+  addRegisterCommand(group('register'), terminal)
   return program
 }
 

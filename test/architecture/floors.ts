@@ -74,7 +74,7 @@ export const innerFloors: Readonly<Record<string, Floors>> = {
     ['host-api', 'blocks'],
     'project',
     ['views', 'trial', 'lens', 'wallet'],
-    'deploy',
+    ['deploy', 'register'],
     ['doctor', 'completion'],
     '.',
   ],

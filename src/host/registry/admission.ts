@@ -233,6 +233,9 @@ function isAsListed(state: AdmissionState, id: string, type: string): boolean {
   return filter(filtered(types, view)) === before
 }
 
+/** What says nothing of the View for long: it is tried again sooner. */
+const ofTheMoment: ReadonlySet<string> = new Set(['SERVICE_THREAD_DIED', 'HOST_VIEW_FIELDS_FULL'])
+
 /** Only what follows from bytes that are certainly the View's is remembered for long. */
 function refuse(
   state: AdmissionState,
@@ -243,8 +246,8 @@ function refuse(
   // The Host has become full meanwhile, which the next decision sees.
   if (code === 'HOST_VIEWS_FULL') return 'later'
   state.log.debug({ view: id, code, reason: message }, 'registered View not served')
-  const isKept = isVerified && code !== 'SERVICE_THREAD_DIED'
-  const isMismatch = code === 'REGISTRY_VIEW_MISMATCH' || code === 'SERVICE_THREAD_DIED'
+  const isKept = isVerified && !ofTheMoment.has(code)
+  const isMismatch = code === 'REGISTRY_VIEW_MISMATCH' || ofTheMoment.has(code)
   const forSome = isMismatch ? retryMs.refused : retryMs.unreachable
   const outcome = { state: 'refused', reason: `${code}: ${message}` } as const
   note(state, id, outcome, isKept ? retryMs.wrong : forSome, isKept)

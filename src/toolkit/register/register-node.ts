@@ -1,0 +1,169 @@
+/**
+ * Registers a running node on the registry chain: asks it for its registration, checks that this is for the account that
+ * signs, shows what it costs, and sends it. What is registered stays, for everybody to read.
+ */
+import { ServiceError } from '../../errors.ts'
+import type {
+  NodeRegistration,
+  PreparedRegistration,
+} from '../../registry/precompile/node-client.ts'
+import { paths, ports } from '../../service/contract.ts'
+import type { RegistrationReport } from '../../service/health/registration-route.ts'
+import { printResult, remark, toSingleLine } from '../cli/print.ts'
+import type { Terminal } from '../cli/terminal.ts'
+import { findSigningKey } from '../wallet/signing-key.ts'
+
+export interface RegisterFlags {
+  readonly rpc: string
+  readonly node?: string
+  readonly wallet?: string
+  readonly keyFile?: string
+  readonly passwordFile?: string
+  readonly yes?: boolean
+  readonly json?: boolean
+}
+
+const timeoutMs = 10_000
+const maxAnswer = 64 * 1024
+
+/**
+ * @throws ServiceError `TOOLKIT_NODE_UNREACHABLE`, `TOOLKIT_NODE_REFUSED`, what the wallet throws, and what the
+ *   chain does.
+ */
+export async function registerNode(terminal: Terminal, flags: RegisterFlags): Promise<void> {
+  const { node = `http://127.0.0.1:${ports.health}`, rpc, json, yes = false } = flags
+  const report = await readRegistration(node, terminal.signal)
+  const key = await findSigningKey(terminal, flags)
+  const { createNodeClient } = await import('../../registry/precompile/node-client.ts')
+  const client = createNodeClient(rpc)
+  requireOwn(report, key.address, await client.chainId())
+  const registration = toRegistration(report)
+  const prepared = await client.prepare(key.address, registration)
+  const shown = toShown(report, key.address, prepared)
+  if (!yes) {
+    remark(terminal, 'nothing was sent; --yes sends it, for good: the chain removes nothing')
+    return printResult(terminal, { ...shown, sent: false }, { json, text: textOf(shown) })
+  }
+  if (prepared.balance < prepared.fee)
+    throw refused(
+      `the account has ${prepared.balance} and the registration costs up to ${prepared.fee}`,
+      'Put coins of the registry chain on the account.',
+    )
+  const { hash, succeeded } = await client.send(await key.privateKey(), registration, prepared)
+  if (!succeeded)
+    throw refused(
+      `the chain reverted the transaction ${hash}`,
+      'A Generator needs an assertion of its validator first; an account or a node registers only once.',
+    )
+  const text = `${textOf(shown)}\nTransaction  ${hash}`
+  printResult(terminal, { ...shown, sent: true, transaction: hash }, { json, text })
+}
+
+async function readRegistration(node: string, signal: AbortSignal): Promise<RegistrationReport> {
+  const url = `${node.replace(/\/+$/, '')}${paths.registration}`
+  try {
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+    const response = await fetch(url, { signal: deadline, redirect: 'error' })
+    const text = await readBounded(response)
+    if (response.status === 503)
+      throw refused(
+        `the node does not sign a registration: ${toSingleLine(text).slice(0, 300)}`,
+        'Set REGISTRATION_ADDRESS of the node to the account that registers it, and start it.',
+      )
+    if (!response.ok) throw new Error(`HTTP status ${response.status}`)
+    const report: unknown = JSON.parse(text)
+    if (!isReport(report)) throw new Error('it answers no registration')
+    return report
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof ServiceError) throw error
+    throw new ServiceError('TOOLKIT_NODE_UNREACHABLE', `there is no node at ${new URL(url).host}`, {
+      remedy: 'Give the health port of a running Generator or Host to --node.',
+      cause: error,
+    })
+  }
+}
+
+async function readBounded(response: Response): Promise<string> {
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  for await (const part of response.body ?? []) {
+    bytes += part.length
+    if (bytes > maxAnswer) throw new Error(`it answers more than ${maxAnswer} bytes`)
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString('utf8')
+}
+
+function isReport(value: unknown): value is RegistrationReport {
+  const { registration, statement } = (value ?? {}) as Partial<RegistrationReport>
+  const { public_key: key, signed_pk_message: signature } =
+    registration?.defra_pk_registration ?? {}
+  const bytes = [registration?.message, key, signature]
+  const texts = [registration?.did, registration?.connection_string, registration?.endpoint_address]
+  return (
+    bytes.every((each) => typeof each === 'string' && /^0x(?:[0-9a-f]{2})+$/.test(each)) &&
+    texts.every((each) => typeof each === 'string') &&
+    (statement?.role === 'host' || statement?.role === 'generator')
+  )
+}
+
+/** A registration by another account would bind the node to that one. */
+function requireOwn({ statement }: RegistrationReport, account: string, chainId: number): void {
+  if (statement.address !== null && statement.address !== account)
+    throw refused(
+      `the node signs for ${statement.address}, and the key is that of ${account}`,
+      'Register with that account, or set REGISTRATION_ADDRESS of the node to yours.',
+    )
+  if (statement.chain_id !== chainId)
+    throw refused(
+      `the node signs for chain ${statement.chain_id}, and --rpc is chain ${chainId}`,
+      'Set REGISTRATION_CHAIN_ID of the node, or give another --rpc.',
+    )
+}
+
+function toRegistration({ registration, statement }: RegistrationReport): NodeRegistration {
+  const { public_key: publicKey, signed_pk_message: signature } = registration.defra_pk_registration
+  const { message, connection_string: connection, endpoint_address: endpoint } = registration
+  const found = { role: statement.role, publicKey, signature, message, connection, endpoint }
+  if (connection === '')
+    throw refused('the node announces no address', 'Set P2P_ANNOUNCE of the node.')
+  if (found.role === 'host' && !/^https?:\/\//.test(endpoint))
+    throw refused('the Host has no endpoint', 'Set REGISTRATION_ENDPOINT of the Host.')
+  return found
+}
+
+interface Shown {
+  readonly role: string
+  readonly account: string
+  readonly did: string
+  readonly connection: string
+  readonly endpoint: string
+  readonly chainId: number
+  readonly precompile: string
+  readonly gas: string
+  readonly fee: string
+  readonly balance: string
+}
+
+function toShown(
+  { registration, statement }: RegistrationReport,
+  account: string,
+  { chainId, to, gas, fee, balance }: PreparedRegistration,
+): Shown {
+  const { did, connection_string: connection, endpoint_address: endpoint } = registration
+  return {
+    ...{ role: statement.role, account, did, connection, endpoint, chainId, precompile: to },
+    ...{ gas: String(gas), fee: String(fee), balance: String(balance) },
+  }
+}
+
+function textOf(shown: Shown): string {
+  return Object.entries(shown)
+    .map(([name, value]) => `${name.padEnd(12)} ${toSingleLine(String(value))}`)
+    .join('\n')
+}
+
+function refused(message: string, remedy: string): ServiceError {
+  return new ServiceError('TOOLKIT_NODE_REFUSED', message, { remedy })
+}
