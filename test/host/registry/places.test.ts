@@ -1,0 +1,91 @@
+/** Who gets a place: bounded by number and disk, and never taken away by a lower height. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { createCatalogue } from '../../../src/host/registry/catalogue.ts'
+import { type Candidate, givePlaces } from '../../../src/host/registry/places.ts'
+import { createViewFilter, viewFilterEntry } from '../../../src/host/registry/view-filter.ts'
+
+const candidate = (id: string, registeredAt: number, rest: Partial<Candidate> = {}): Candidate => ({
+  ...{ id, isAllowed: false, isServed: false, registeredAt, bytes: 0 },
+  ...rest,
+})
+
+function placed(candidates: readonly Candidate[], places: number, maxBytes = 100): string {
+  return givePlaces(candidates, { places, maxBytes })
+    .map(({ id }) => id)
+    .join('')
+}
+
+test('allowed Views come first, then served ones, then the lowest heights', () => {
+  const views = [
+    candidate('a', 1),
+    candidate('b', 2),
+    candidate('c', 9, { isServed: true }),
+    candidate('d', 99, { isAllowed: true }),
+  ]
+  assert.equal(placed(views, 4), 'dcab')
+  assert.equal(placed(views, 2), 'dc')
+  assert.equal(placed(views, 0), '')
+})
+
+test('a View that needs too much of the disk leaves its place to the next', () => {
+  const views = [
+    candidate('a', 1, { bytes: 60 }),
+    candidate('b', 2, { bytes: 41 }),
+    candidate('c', 3, { bytes: 40 }),
+  ]
+  assert.equal(placed(views, 3), 'ac')
+})
+
+test('whatever is registered, served Views keep their places, and no bound is passed', () => {
+  const any = fc.record({
+    id: fc.uuid(),
+    isAllowed: fc.constant(false),
+    isServed: fc.boolean(),
+    registeredAt: fc.nat(),
+    bytes: fc.nat(50),
+  })
+  fc.assert(
+    fc.property(fc.array(any), fc.nat(10), (views, places) => {
+      const given = givePlaces(views, { places, maxBytes: 100 })
+      assert.ok(given.length <= places)
+      assert.ok(given.reduce((sum, { bytes }) => sum + bytes, 0) <= 100)
+      const own = givePlaces(
+        views.filter(({ isServed }) => isServed),
+        { places, maxBytes: 100 },
+      )
+      for (const view of own) assert.ok(given.includes(view))
+    }),
+  )
+})
+
+test('thousands of Views by a stranger are not remembered, and push out no better one', () => {
+  const sender = `0x${'66'.repeat(20)}`
+  const view = (id: string, registeredAt: number) => ({ id, sender, name: 'V', registeredAt })
+  const catalogue = createCatalogue(({ id }) => (id.startsWith('bad') ? 2 : 1), 100)
+  assert.equal(catalogue.add([view('good', 1_000_000)]), 1)
+  for (let from = 0; from < 10_000; from += 100)
+    catalogue.add(Array.from({ length: 100 }, (_, index) => view(`bad${from + index}`, index)))
+  assert.ok(catalogue.list().length <= 200)
+  assert.ok(catalogue.get('good') !== undefined)
+})
+
+test('lists name Views by either ID, by creator and by name; denied wins, but for *', () => {
+  const id = `0x${'AB'.repeat(20)}`
+  const sender = `0x${'cd'.repeat(20)}`
+  const view = { ids: [id], sender, name: 'Token' }
+  const entry = (text: string): string => viewFilterEntry.schema.parse(text)
+  const standing = (allow: string[], deny: string[]): string =>
+    createViewFilter({ allow: allow.map(entry), deny: deny.map(entry) })(view)
+  assert.equal(standing([], []), 'neither')
+  for (const name of [id.toLowerCase(), sender.toUpperCase().replace('X', 'x'), 'Token']) {
+    assert.equal(standing([name], []), 'allowed')
+    assert.equal(standing([name], ['*']), 'allowed')
+    assert.equal(standing([id], [name]), 'denied')
+  }
+  assert.equal(standing([], ['*']), 'denied')
+  assert.equal(standing(['token'], []), 'neither')
+  for (const wrong of ['', 'a b', '0x12', `0x${'1'.repeat(63)}`])
+    assert.ok(!viewFilterEntry.schema.safeParse(wrong).success)
+})
