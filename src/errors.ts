@@ -178,7 +178,9 @@ export const errorCodes = {
   TOOLKIT_ABI_UNUSABLE:
     'A file holds no ABI of a contract, or none with the event that is asked for.',
   TOOLKIT_BALANCE_LOW: 'An address has less than registering a View may cost.',
+  TOOLKIT_BUILD_FAILED: 'A lens does not compile.',
   TOOLKIT_CHAIN_INCOMPATIBLE: 'A View reads another chain than the blocks it is tested on.',
+  TOOLKIT_COMPILER_MISSING: 'What compiles a lens is not installed.',
   TOOLKIT_DEPLOYMENTS_UNREADABLE: 'The file with the deployments of a project cannot be read.',
   TOOLKIT_DEPLOYMENT_DECLINED: 'Somebody who was asked did not want a View to be registered.',
   TOOLKIT_DOWNLOAD_REFUSED:
@@ -187,6 +189,7 @@ export const errorCodes = {
   TOOLKIT_EXPECTED_INVALID: 'A file of expected rows is missing, too large or malformed.',
   TOOLKIT_FILE_REFUSED: 'A file of a project is too large, unreadable, or outside of the project.',
   TOOLKIT_FIXTURE_INVALID: 'A file of blocks to test a View on is missing, too large or malformed.',
+  TOOLKIT_FOLDER_TAKEN: 'A folder that is to be made exists already.',
   TOOLKIT_HISTORY_DAMAGED: 'What a project keeps of former versions of a View is damaged.',
   TOOLKIT_HOST_ANSWER_INVALID: 'A Host answered what a Host does not answer, or more than is read.',
   TOOLKIT_HOST_ENDED: 'The Host that the toolkit started ended by itself.',

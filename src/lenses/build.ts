@@ -2,7 +2,7 @@
  * `node src/lenses/build.ts [FOLDER]` compiles the lenses that ship into the files beside their sources, which are
  * checked in, and into FOLDER. The same sources give the same bytes wherever they are compiled.
  */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import asc from 'assemblyscript/asc'
@@ -50,4 +50,14 @@ async function buildAll(folders: readonly string[]): Promise<void> {
   }
 }
 
-if (import.meta.main) await buildAll([sources, ...process.argv.slice(2)])
+/** What `viewmesh lens new` copies into projects. */
+function copySdk(folder: string): void {
+  for (const name of ['sdk', 'asconfig.json'])
+    cpSync(join(sources, name), join(folder, name), { recursive: true })
+}
+
+if (import.meta.main) {
+  const folders = process.argv.slice(2)
+  await buildAll([sources, ...folders])
+  for (const folder of folders) copySdk(folder)
+}

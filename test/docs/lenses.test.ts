@@ -12,6 +12,10 @@ function settled(text: string): string {
   return text.replaceAll(/\d+(?:\.\d)? ms/g, 'N ms').replaceAll(/\d+\.\d MiB/g, 'N MiB')
 }
 
+/** The command as it is installed; what `npm install` would fetch is here already. */
+const shims = `viewmesh() { node "$VIEWMESH/src/viewmesh.js" "$@"; }
+npm() { ln -s "$VIEWMESH/node_modules" node_modules; }`
+
 /** Runs the shell blocks of a page one after the other in one folder, and compares what each prints with the text below it. */
 async function checkPage(page: string, folder: string): Promise<number> {
   const own = `run: test/docs/lenses.test.ts`
@@ -20,18 +24,14 @@ async function checkPage(page: string, folder: string): Promise<number> {
   for (const [index, { language, text, line }] of blocks.entries()) {
     if (language !== 'sh') continue
     const shown = blocks[index + 1]
-    const { stdout } = await promisify(execFile)(
-      'bash',
-      ['-ec', `viewmesh() { node "$VIEWMESH/src/viewmesh.js" "$@"; }\n${text}`],
-      {
-        cwd: folder,
-        env: {
-          PATH: `${repository}/node_modules/.bin:${process.env['PATH']}`,
-          HOME: folder,
-          VIEWMESH: repository,
-        },
+    const { stdout } = await promisify(execFile)('bash', ['-ec', `${shims}\n${text}`], {
+      cwd: folder,
+      env: {
+        PATH: `${repository}/node_modules/.bin:${process.env['PATH']}`,
+        HOME: folder,
+        VIEWMESH: repository,
       },
-    )
+    })
     if (shown?.language !== 'text') continue
     compared += 1
     assert.equal(settled(stdout), settled(shown.text), `${page}, line ${line}`)
@@ -45,4 +45,8 @@ test('what docs/views/lens-doctor.md shows of a lens is what is found of it', as
 
 test('the tests of docs/views/testing.md print what the page shows', async (t) => {
   assert.equal(await checkPage('docs/views/testing.md', testDirectory(t)), 3)
+})
+
+test('the lens of docs/views/writing-lenses.md builds and makes rows as the page shows', async (t) => {
+  assert.equal(await checkPage('docs/views/writing-lenses.md', testDirectory(t)), 2)
 })
