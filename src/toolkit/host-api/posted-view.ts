@@ -69,6 +69,17 @@ export async function findView(
   return toReport(host, body)
 }
 
+/** Removes a View with its rows; harmless where the Host has none with this ID. @throws ServiceError as `postView` does. */
+export async function removePostedView(
+  host: HostAddress,
+  id: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const request = { method: 'DELETE', path: `${paths.views}/${id}`, signal } as const
+  const { status, body } = await requestHost(host, request)
+  if (status !== 204 && status !== 404) throw refused(host, status, body)
+}
+
 function toReport({ url }: HostAddress, answer: unknown): HostedReport {
   const parsed = reportSchema.safeParse(answer)
   if (parsed.success) return parsed.data

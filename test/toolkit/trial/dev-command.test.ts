@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { type TestContext, test } from 'node:test'
+import { runToolkit } from '../../../src/toolkit/toolkit.ts'
+import { openExampleHost } from '../../docs/support/example-host.ts'
+import { openTestTerminal } from '../support/test-terminal.ts'
+
+const token = 'a token of tests only, and long enough'
+
+/** A command that runs until it is interrupted, whose output can be waited for. */
+function start(argv: readonly string[], { cwd, homeFolder }: { cwd: string; homeFolder: string }) {
+  const interrupt = new AbortController()
+  let text = ''
+  const waiting = new Set<() => void>()
+  const output = {
+    write: (more: string) => {
+      text += more
+      for (const check of waiting) check()
+    },
+  }
+  const ended = runToolkit(argv, {
+    stdin: Readable.from([]),
+    stdout: output,
+    stderr: output,
+    env: { HOST_ADMIN_TOKEN: token },
+    cwd,
+    homeFolder,
+    signal: interrupt.signal,
+  })
+  return {
+    interrupt: () => interrupt.abort(),
+    ended,
+    /** What was written up to the first place that fits, which is then gone. */
+    until: (place: RegExp): Promise<string> =>
+      new Promise((resolve) => {
+        const check = (): void => {
+          const found = place.exec(text)
+          if (found === null) return
+          waiting.delete(check)
+          const end = found.index + found[0].length
+          const before = text.slice(0, end)
+          text = text.slice(end)
+          resolve(before)
+        }
+        waiting.add(check)
+        check()
+      }),
+  }
+}
+
+/** A Host with blocks, and a project with a View of its logs. */
+async function open(t: TestContext) {
+  const host = await openExampleHost({ HOST_ADMIN_TOKEN: token })
+  t.after(() => host.close())
+  const terminal = await openTestTerminal(t)
+  await terminal.json('view', 'init')
+  const parts = ['--query', 'Log { address logIndex }', '--sdl', 'type Things { address: String }']
+  await terminal.json('view', 'create', 'Things', ...parts)
+  const views = async (): Promise<string[]> => {
+    const response = await fetch(`${host.apiOrigin}/api/v0/views`)
+    const found = (await response.json()) as { views: { name: string; id: string }[] }
+    return found.views.filter(({ name }) => name.startsWith('Things')).map(({ id }) => id)
+  }
+  const setSdl = (text: string): void =>
+    writeFileSync(join(terminal.cwd, 'views', 'Things', 'schema.graphql'), text)
+  return { host, terminal, views, setSdl }
+}
+
+const waits = /waiting for changes \(Ctrl-C ends this\)\n/
+
+test('view dev tests again after each change, and keeps the one that passes at the Host', async (t) => {
+  const { host, terminal, views, setSdl } = await open(t)
+  const blocks = ['--from', host.apiOrigin, '--host', host.apiOrigin]
+  const dev = start(['view', 'dev', 'Things', ...blocks], terminal)
+  assert.match(await dev.until(waits), /Things passed\n[\s\S]*deployed as Things: 0x[0-9a-f]{64}\n/)
+  const [first] = await views()
+
+  setSdl('type Things { address: String logIndex: String }')
+  assert.match(await dev.until(waits), /OUTPUT_TYPE_MISMATCH[\s\S]*Things failed: 1 error\n/)
+  setSdl('type Things { address: ')
+  assert.match(await dev.until(waits), /SDL_PARSE_FAILED[\s\S]*Things failed: 1 error\n/)
+  assert.deepEqual(await views(), [first])
+
+  setSdl('type Things { address: String logIndex: Int }')
+  assert.match(await dev.until(waits), /Things passed\n[\s\S]*deployed as Things: 0x[0-9a-f]{64}\n/)
+  const [second, ...others] = await views()
+  assert.notEqual(second, first)
+  assert.deepEqual(others, [])
+  dev.interrupt()
+  assert.equal(await dev.ended, 130)
+
+  setSdl('type Things { logIndex: Int }')
+  const again = start(['view', 'dev', 'Things', ...blocks], terminal)
+  await again.until(waits)
+  assert.equal((await views()).length, 1)
+  again.interrupt()
+  assert.equal(await again.ended, 130)
+})
+
+test('view dev waits for a View that cannot be read, and goes on where its Host is away', async (t) => {
+  const { terminal } = await open(t)
+  const file = join(terminal.cwd, 'views', 'Things', 'view.yaml')
+  mkdirSync(join(terminal.cwd, 'lenses'), { recursive: true })
+  writeFileSync(file, 'lenses: 7')
+  const dev = start(['view', 'dev', 'Things', '--host', 'http://127.0.0.1:9'], terminal)
+  assert.match(await dev.until(waits), /^error: views\/Things\/view\.yaml /)
+  writeFileSync(file, 'lenses: []')
+  assert.match(
+    await dev.until(waits),
+    /Things passed\nerror: no answer from http:\/\/127\.0\.0\.1:9\n/,
+  )
+  dev.interrupt()
+  assert.equal(await dev.ended, 130)
+})
