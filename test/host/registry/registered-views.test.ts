@@ -4,13 +4,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { zstdCompressSync } from 'node:zlib'
 import {
   type DevelopmentRegistry,
   openDevelopmentRegistry,
 } from '../../../src/devnet/registry/development-registry.ts'
 import type { View } from '../../../src/views/view.ts'
 import { viewIDs } from '../../../src/views/view-id.ts'
-import { encodeView } from '../../../src/views/wire.ts'
+import { decodeView, encodeView } from '../../../src/views/wire.ts'
 import { openHostInProcess } from '../../support/host-in-process.ts'
 import { until } from '../../support/p2p-room.ts'
 
@@ -233,4 +234,25 @@ test('a View that the chain calls by another name than its own stands in the lis
   await until(async () => (await host.list()).registry?.others.length === 2)
   const others = (await host.list()).registry?.others.map(({ state }) => state)
   assert.deepEqual(others?.toSorted(), ['denied', 'overLimit'])
+})
+
+test('a bundle that unpacks to 256 MiB is refused, and the Host serves the next one', async (t) => {
+  const registry = await development(t)
+  const packed = zstdCompressSync(Buffer.alloc(256 * 1024 * 1024))
+  const size = Buffer.alloc(4)
+  size.writeUInt32LE(packed.length)
+  const whole = decodeView(wireOf('Bomb'))
+  const plain = encodeView(whole, 'none')
+  // Without its codec, the length of its blob and the blob itself, which is a count of 0.
+  const wire = new Uint8Array(Buffer.concat([plain.subarray(0, -7), Buffer.of(1), size, packed]))
+  assert.ok(wire.length < 384 * 1024)
+  const { address } = viewIDs(author, wire)
+  await registry.plant({ address, creator: author, name: 'Bomb', height: 1, wire })
+  await register(registry, ['Next'], stranger)
+  const host = await openHost(t, await folder(t), registry)
+  await host.serves('Next')
+  await until(async () => (await host.list()).registry?.others.length === 1)
+  const { state, reason } = await host.find(address)
+  assert.equal(state, 'refused')
+  assert.match(String(reason), /VIEWS_TOO_LARGE|VIEWS_WIRE_MALFORMED/)
 })
