@@ -25,8 +25,9 @@ const preload = (name: string): string[] => [
 const packageText = await readFile(new URL('../package.json', import.meta.url), 'utf8')
 const { version } = JSON.parse(packageText) as { readonly version: string }
 
-/** What only running commands may load. */
-const heavy = /^(@libp2p\/|libp2p$|viem$|lmdb$|fastify$|graphql|prom-client$|pino|undici$|@noble\/)/
+/** What only running commands may load; the hash in the checksum of an address is needed to read settings. */
+const heavy =
+  /^(@libp2p\/|libp2p$|viem$|lmdb$|fastify$|graphql|prom-client$|pino|undici$|@noble\/curves)/
 
 interface Answer {
   readonly code: number | null

@@ -1,11 +1,11 @@
 /** The settings both programs share: chain, embedded store, keys, P2P, health, pruning, limits. */
 import type { ProgramName } from '../contract.ts'
 import { type LogLevel, logLevels } from '../log-level.ts'
+import { account } from './account.ts'
 import { anyMultiaddr, listenMultiaddr, peerMultiaddr } from './multiaddr-kinds.ts'
 import type { SettingsTable } from './setting.ts'
 import {
   type Address,
-  account,
   boolean,
   choice,
   hostAndPort,

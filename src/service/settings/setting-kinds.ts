@@ -6,7 +6,6 @@ import { isIP } from 'node:net'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
-import { checksumAddress } from '../../primitives/checksum-address.ts'
 
 /** How a setting's value is read. `accepts` completes the sentence "accepted is ...". */
 export interface SettingKind<T> {
@@ -109,19 +108,6 @@ export function url(...schemes: readonly string[]): SettingKind<string> {
       : undefined
   })
 }
-
-/** The address of an account, returned with the checksum of EIP-55; a wrong checksum is refused. */
-export const account: SettingKind<string> = kind(
-  'an address: 0x and 40 hex digits, in one case or with the checksum of EIP-55',
-  (value) => {
-    const found = scalarText(value)
-    if (found === undefined || !/^0x[0-9a-f]{40}$/i.test(found)) return undefined
-    const digits = found.slice(2)
-    const checked = checksumAddress(found.toLowerCase())
-    const isOneCase = digits === digits.toLowerCase() || digits === digits.toUpperCase()
-    return isOneCase || found === checked ? checked : undefined
-  },
-)
 
 /** Where a server listens. */
 export interface Address {
