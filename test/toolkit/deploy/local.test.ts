@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -76,13 +76,12 @@ test('without the token of the Host a deployment is refused with what to set', a
 })
 
 test('what a Host refuses of a View is shown with its code and remedy', async (context) => {
-  const { deploy, json } = await openDeployment(context)
-  const lazy = 'type Things @materialized(if: false) { address: String }'
-  await json('view', 'add', 'sdl', lazy, '--name', 'Things')
+  const { deploy, cwd } = await openDeployment(context)
+  await writeFile(join(cwd, 'views/Things/query.graphql'), 'Log { adress }')
   const { exitCode, stderr } = await deploy()
   assert.equal(exitCode, 1)
-  assert.match(stderr, /^error: http:.* refuses: Views that are computed when they are queried/)
-  assert.match(stderr, /^ {2}code: HOST_VIEW_REFUSED$/m)
+  assert.match(stderr, /^error: http:.* refuses: the query, line 1, column 7: /)
+  assert.match(stderr, /^ {2}code: VIEWS_QUERY_INVALID$/m)
 })
 
 test('a Host that is named and not there ends with 3, and no other is started', async (context) => {
