@@ -80,7 +80,7 @@ test('Views that were registered before are listed, later ones arrive live', asy
   t.after(() => registry.close())
   const before = await registry.register(sender, wireOf('Before'))
   await registry.settle({ registered: [before] })
-  const { follower, arrived, sent, lines } = follow(t, registry)
+  const { follower, arrived, sent, lines, metrics } = follow(t, registry)
   await arrived(before)
   await lines.line('registry chain followed')
   const later = await registry.register(sender, wireOf('Later'))
@@ -96,6 +96,9 @@ test('Views that were registered before are listed, later ones arrive live', asy
   // The height of its registration, not of the acknowledgement that told of it.
   assert.equal(found.registeredAt, 3)
   assert.equal(await follower.fetch(pending), null)
+  const opened = { result: 'opened' }
+  assert.equal(await metricValue(metrics, 'viewmesh_registry_connections_total', opened), 1)
+  assert.equal(await metricValue(metrics, 'viewmesh_registry_events_total', { outcome: 'read' }), 1)
 })
 
 test('what is registered while the chain is away is found when it is back', async (t) => {
