@@ -66,6 +66,8 @@ export const errorCodes = {
   HOST_NETWORK_UNKNOWN:
     'A Host without a store waits for its Generator to report which chain it indexes.',
   HOST_NO_SIGNER: 'A Host accepts no signer, so that it stores nothing.',
+  HOST_REGISTRY_DENY_UNREAD:
+    'A Host admits no View of the registry chain, because the file of those that it must not serve cannot be read.',
   HOST_REGISTRY_INCOMPLETE:
     'A Host is told where the registry chain tells of Views, and not where it lists them.',
   HOST_SCHEMA_UNAUTHORIZED: 'A Generator refuses the token that was sent for its schema.',

@@ -30,6 +30,8 @@ interface AdmissionParts {
   readonly checker: ViewChecker
   /** How a View stands in the lists of this moment. */
   readonly filter: (view: FilteredView) => 'allowed' | 'denied' | 'neither'
+  /** False while the lists cannot be relied on: what is served stays, and nothing is added. */
+  readonly mayDecide: () => boolean
   /** Counts what became of a View that was fetched. */
   readonly count: (outcome: 'served' | 'foreign' | 'refused') => void
   /** Called where the store cannot go on. */
@@ -120,6 +122,7 @@ export function openAdmission(options: AdmissionOptions, parts: AdmissionParts):
 /** Until each place is taken, or nobody is left: one that turns out to be refused leaves its place to the next. */
 async function decideAll(state: AdmissionState): Promise<void> {
   try {
+    if (!state.mayDecide()) return
     for (let isDone = false; !isDone && !state.isClosed; ) isDone = await decideOnce(state)
     state.others = othersOf(state)
   } finally {

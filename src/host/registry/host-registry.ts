@@ -72,6 +72,7 @@ export async function openHostRegistry(
       outcomes: openOutcomes({ reader, writer, onFatal }),
       checker: createViewChecker({ network }),
       filter: filters.standing,
+      mayDecide: () => filters.denyProblem() === null,
       count: createHostRegistryMetrics(registry, { following: state, report: () => report() }),
       onFatal,
     },
@@ -87,7 +88,8 @@ export async function openHostRegistry(
     failures: () => {
       if (options.registryRpcUrl !== null && follower === null) return [incomplete]
       const { listFailure = null, streamFailure = null } = state() ?? {}
-      return [listFailure, streamFailure].filter((each) => each !== null).map(toFailureReport)
+      const failures = [listFailure, streamFailure].filter((each) => each !== null)
+      return [...unreadDeny(filters.denyProblem()), ...failures.map(toFailureReport)]
     },
     async close() {
       clearInterval(timer)
@@ -102,6 +104,18 @@ const incomplete: FailureReport = {
   message:
     'REGISTRY_RPC_URL is set without REGISTRY_LCD_URL, so no View of the registry chain is found.',
   remedy: 'Set REGISTRY_LCD_URL as well: events alone miss what was registered before.',
+}
+
+/** A Host that does not know what it must not serve begins to serve nothing of the chain. */
+function unreadDeny(problem: string | null): FailureReport[] {
+  if (problem === null) return []
+  return [
+    {
+      code: 'HOST_REGISTRY_DENY_UNREAD',
+      message: `The file of REGISTRY_DENY_FILE cannot be read (${problem}), so that no further View of the registry chain is served.`,
+      remedy: 'Make the file, empty where nothing is denied, or unset REGISTRY_DENY_FILE.',
+    },
+  ]
 }
 
 function follow(
@@ -130,6 +144,8 @@ function follow(
 interface Filters {
   /** How a View stands in the lists of this moment. */
   standing(view: FilteredView): 'allowed' | 'denied' | 'neither'
+  /** Why the file of what is denied cannot be read; null where it can, or there is none. */
+  denyProblem(): string | null
   close(): void
 }
 
@@ -156,6 +172,7 @@ async function openFilters(
   let standing = read()
   return {
     standing: (view) => standing(view),
+    denyProblem: () => deny?.problem() ?? null,
     close: () => {
       allow?.close()
       deny?.close()

@@ -142,6 +142,22 @@ test('a registered View cannot be deleted, but denied, without a restart', async
   assert.ok(Number(height) > 0)
 })
 
+test('while the file of what is denied cannot be read, no registered View is added', async (t) => {
+  const registry = await development(t)
+  await register(registry, ['Denied'])
+  const home = await folder(t)
+  const deny = join(home, 'deny')
+  const host = await openHost(t, home, registry, { REGISTRY_DENY_FILE: deny })
+  await until(async () => (await host.list()).registry?.state === 'live')
+  const { report } = await host.health()
+  assert.ok(report.errors.some(({ code }) => code === 'HOST_REGISTRY_DENY_UNREAD'))
+  assert.deepEqual(await host.names(), [])
+  await writeFile(deny, 'Denied\n')
+  await until(async () => (await host.list()).registry?.others[0]?.state === 'denied')
+  await writeFile(deny, '')
+  await host.serves('Denied')
+})
+
 test('local Views come first, then allowed ones, then the lowest heights; others are listed', async (t) => {
   const registry = await development(t)
   const [, second = ''] = await register(registry, ['First', 'Second', 'Third'])
