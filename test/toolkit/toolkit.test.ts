@@ -56,8 +56,10 @@ test('colours are for terminals, and NO_COLOR is heeded', async (context) => {
 
 test('without a project Views are in the home folder, within one in it', async (context) => {
   const terminal = await openTestTerminal(context)
-  const home = await terminal.json('view', 'init', 'AtHome')
-  assert.deepEqual(home, { name: 'AtHome', revision: 1, query: null, sdl: null, lenses: [] })
+  const { stdout, stderr } = await terminal.run(['view', 'init', 'AtHome', '--json'])
+  const atHome = { name: 'AtHome', revision: 1, query: null, sdl: null, lenses: [] }
+  assert.deepEqual(JSON.parse(stdout), atHome)
+  assert.match(stderr, /is in no project, so the View is kept in .*\.viewmesh/)
   const isMade = await terminal.json('view', 'init')
   assert.deepEqual(isMade, { folder: terminal.cwd, isNew: true })
   await terminal.json('view', 'init', 'InProject')

@@ -60,15 +60,20 @@ function sameInOtherCase(name: string, unknown: RowFacts['unknown']): string {
     : `The lens writes ${found}: names have to be the same in every letter.`
 }
 
+/** One finding for all: a lens that extends its document carries every field of the query on. */
 function unknownFields({ unknown, rows }: RowFacts): ViewFinding[] {
-  return Object.entries(unknown).map(([name, count]) =>
+  const names = Object.entries(unknown).map(([name, count]) =>
+    count === rows ? name : `${name} (${count} of ${rows} rows)`,
+  )
+  if (names.length === 0) return []
+  return [
     finding(
       'warning',
       'OUTPUT_FIELD_NOT_IN_SDL',
-      `${count} of ${rows} rows have ${name}, which is not in the SDL and is left out`,
-      { remedy: `Add it to the SDL if it is wanted.` },
+      `rows have what is not in the SDL and is left out: ${names.join(', ')}`,
+      { remedy: 'Add what is wanted to the SDL.' },
     ),
-  )
+  ]
 }
 
 /** Rows that depend on which documents are in a block together. */

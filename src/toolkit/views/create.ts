@@ -5,6 +5,7 @@ import { checkLensLabel, checkViewName } from '../project/names.ts'
 import { openProject, type Project } from '../project/project.ts'
 import type { ViewDraft } from '../project/project-view.ts'
 import { viewOfEvent } from './from-abi.ts'
+import { remarkFolder } from './init.ts'
 import { parseLensArguments } from './lens-arguments.ts'
 import { readLensSource } from './lens-source.ts'
 import { readTextFile } from './text-source.ts'
@@ -39,6 +40,7 @@ export async function createView(
   checkTogether(draft.query, draft.sdl)
   const view = await project.create(name, draft, 'create')
   printView(terminal, view, { json: flags.json, folder: project.folder })
+  remarkFolder(terminal, project)
 }
 
 async function fromAbi(
