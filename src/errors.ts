@@ -82,6 +82,8 @@ export const errorCodes = {
   HOST_STANDS_STILL: 'A Host stores nothing while heads of its signers go on.',
   HOST_TRUSTS_ANYONE: 'A Host is configured to trust anyone who signs a block.',
   HOST_VIEW_BUSY: 'As many queries compute Views as may at once.',
+  HOST_VIEW_CHECK_TIMEOUT:
+    'A View that came could not be checked in the time that there is for it.',
   HOST_VIEW_DELAYED:
     'Blocks of a View could not be computed, for no fault of its own; they are tried again.',
   HOST_VIEW_FIELDS_FULL: 'The Views of a Host have as many fields together as it serves.',

@@ -129,7 +129,7 @@ const views: readonly Route[] = [
     path: viewPath,
     access: admin,
     statuses: [200, 201, 400, 401, 403, 409, 413, 415, 503],
-    what: 'Serves a View from now on: 201, or 200 where it is here already; 409 where there are `MAX_VIEWS`, 503 without a token set',
+    what: 'Serves a View from now on: 201, or 200 where it is here already; 409 where there are `MAX_VIEWS`, 503 without a token set, or where it takes too long to check',
   },
   {
     methods: ['GET'],
@@ -149,7 +149,7 @@ const views: readonly Route[] = [
     methods: ['DELETE'],
     path: `${viewPath}/:id`,
     access: admin,
-    statuses: [204, 401, 403, 404, 503],
+    statuses: [204, 401, 403, 404, 409, 503],
     what: 'Ends a View and removes its rows; 409 for one of the [registry chain](../registry.md)',
   },
 ]

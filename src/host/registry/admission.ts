@@ -39,8 +39,10 @@ interface AdmissionParts {
 }
 
 export interface Admission {
-  /** Views of a page of a list; returns how many were not known. Its end is the time to decide. */
+  /** Views of a page of a list; returns how many were not known. */
   listed(views: readonly ListedView[]): number
+  /** A list has ended: decides, and forgets what could not be read before it began. */
+  listEnded(): void
   /** A View that was registered now. */
   sent(view: SentView): void
   /** One of the chain's Views that cannot be read. */
@@ -58,8 +60,10 @@ interface AdmissionState extends AdmissionParts {
   readonly catalogue: ReturnType<typeof createCatalogue>
   /** Bytes of events, which need not be fetched. */
   readonly sentViews: Map<string, SentView>
-  /** Views of the chain that are none, by what stands where their IDs should. */
-  readonly unreadable: Map<string, RefusedView>
+  /** What cannot be read since the last list ended, by what stands where its ID should. */
+  unreadable: Map<string, RefusedView>
+  /** The same of the list before. */
+  unreadableBefore: ReadonlyMap<string, RefusedView>
   /** The names of types that a check has found, by ID: the chain may say another one. */
   readonly types: Map<string, string>
   others: readonly OtherView[]
@@ -82,6 +86,7 @@ export function openAdmission(options: AdmissionOptions, parts: AdmissionParts):
     ...{
       sentViews: new Map(),
       unreadable: new Map(),
+      unreadableBefore: new Map(),
       types: new Map(),
       others: [],
       isClosed: false,
@@ -104,6 +109,11 @@ export function openAdmission(options: AdmissionOptions, parts: AdmissionParts):
     sent: (view) => {
       if (state.catalogue.add([view]) > 0 && state.sentViews.size < maxSent)
         state.sentViews.set(view.id, view)
+      decide()
+    },
+    listEnded: () => {
+      state.unreadableBefore = state.unreadable
+      state.unreadable = new Map()
       decide()
     },
     unreadable: (view) => {
@@ -236,26 +246,31 @@ function isAsListed(state: AdmissionState, id: string, type: string): boolean {
   return filter(filtered(types, view)) === before
 }
 
-/** What says nothing of the View for long: it is tried again sooner. */
-const ofTheMoment: ReadonlySet<string> = new Set(['SERVICE_THREAD_DIED', 'HOST_VIEW_FIELDS_FULL'])
+/** Codes of what follows from the bytes of a View; anything else may have become otherwise within the hour. */
+const ofTheBytes = /^(VIEWS|LENS)_/
 
-/** Only what follows from bytes that are certainly the View's is remembered for long. */
+/**
+ * Only what follows from bytes that are certainly the View's is remembered for long.
+ * @throws `error` where the store has failed, which says nothing of the View.
+ */
 function refuse(
   state: AdmissionState,
   id: string,
-  { code, message }: ServiceError,
+  error: ServiceError,
   isVerified: boolean,
 ): 'passed' | 'later' {
+  const { code, message } = error
+  if (code.startsWith('STORE_')) throw error
   // The Host has become full meanwhile, which the next decision sees.
   if (code === 'HOST_VIEWS_FULL') return 'later'
   state.log.debug({ view: id, code, reason: message }, 'registered View not served')
-  const isKept = isVerified && !ofTheMoment.has(code)
-  const isMismatch = code === 'REGISTRY_VIEW_MISMATCH' || ofTheMoment.has(code)
-  const forSome = isMismatch ? retryMs.refused : retryMs.unreachable
+  const isKept = isVerified && ofTheBytes.test(code)
+  const isFetched = isVerified || code === 'REGISTRY_VIEW_MISMATCH'
+  const forSome = isFetched ? retryMs.refused : retryMs.unreachable
   const outcome = { state: 'refused', reason: `${code}: ${message}` } as const
   note(state, id, outcome, isKept ? retryMs.wrong : forSome, isKept)
   state.count('refused')
-  return isKept || isMismatch ? 'passed' : 'later'
+  return isFetched ? 'passed' : 'later'
 }
 
 /** @throws ServiceError where it cannot be fetched, or is not what it says. */
@@ -287,7 +302,11 @@ const maxOthers = 1_000
 
 function othersOf(state: AdmissionState): OtherView[] {
   const served = new Set(state.views.list().flatMap(({ id, address }) => [id, address]))
-  const unreadable = [...state.unreadable.values()].map(
+  const found = new Map([...state.unreadableBefore, ...state.unreadable])
+  // A broken message about a View that was read elsewhere says nothing of that View.
+  for (const id of found.keys())
+    if (served.has(id) || state.catalogue.get(id) !== undefined) found.delete(id)
+  const unreadable = [...found.values()].map(
     ({ id, reason }): OtherView => ({
       ...{ id, type: null, creator: null, registered_at: null },
       ...{ state: 'refused', reason },

@@ -134,7 +134,7 @@ function follow(
       log,
       metrics,
       onListed: admission.listed,
-      onListEnd: admission.decide,
+      onListEnd: admission.listEnded,
       onSent: admission.sent,
       onRefused: admission.unreadable,
     },

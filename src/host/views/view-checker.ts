@@ -8,7 +8,7 @@ import type { Registration } from '../../views/registration.ts'
 import type { CheckData, CheckedView, CheckRequests } from './check-thread.ts'
 
 export interface ViewChecker {
-  /** Throws what is wrong about the View, SERVICE_THREAD_DIED, or HOST_VIEW_REFUSED where it takes longer than ten seconds. */
+  /** Throws what is wrong about the View, SERVICE_THREAD_DIED, or HOST_VIEW_CHECK_TIMEOUT after ten seconds. */
   check(registration: Registration): Promise<CheckedView>
   /** Ends the thread; the next check starts another one. */
   rest(): Promise<void>
@@ -53,11 +53,12 @@ export function createViewChecker(data: CheckData): ViewChecker {
         if (!signal.aborted) throw error
         void rest()
         throw new ServiceError(
-          'HOST_VIEW_REFUSED',
+          'HOST_VIEW_CHECK_TIMEOUT',
           `the View could not be checked within ${maxMs / 1_000} seconds`,
           {
             cause: error,
-            remedy: 'Post it again when the Host has less to do, or make its modules smaller.',
+            remedy:
+              'Post it again when the Host has less to do; a registered View is checked again after an hour. Smaller modules take less time.',
           },
         )
       }

@@ -19,11 +19,13 @@ interface ViewRoutesOptions {
   readonly adminToken: string | null
 }
 
-const conflicts: ReadonlySet<string> = new Set([
-  'HOST_VIEWS_FULL',
-  'HOST_VIEW_FIELDS_FULL',
-  'HOST_VIEW_REGISTERED',
-])
+/** Those that are not 400. */
+const statuses: Readonly<Record<string, number>> = {
+  HOST_VIEWS_FULL: 409,
+  HOST_VIEW_CHECK_TIMEOUT: 503,
+  HOST_VIEW_FIELDS_FULL: 409,
+  HOST_VIEW_REGISTERED: 409,
+}
 
 type OfView = { Params: { id: string } }
 
@@ -87,7 +89,7 @@ async function remove(views: HostViews, id: string, reply: FastifyReply): Promis
 function refuse(reply: FastifyReply, error: unknown): FastifyReply {
   if (!(error instanceof ServiceError)) throw error
   const { code, message, remedy } = error
-  const status = conflicts.has(code) ? 409 : 400
+  const status = statuses[code] ?? 400
   return reply.code(status).send({ ...errorBody(status, message), code, remedy })
 }
 
