@@ -1,21 +1,30 @@
-/** What is refused of a View before it is kept: what only the schema of the chain and the modules themselves show. */
+/** What is refused of a View before it is kept: all that its bytes, the schema of the chain and its modules show. */
 import { createViewSelector } from '../graphql/selection/view-selection.ts'
 import { checkAbi } from '../lens/abi-check.ts'
 import { checkModule } from '../lens/module-check.ts'
-import type { RegisteredView } from '../views/registration.ts'
+import { type RegisteredView, type Registration, readRegistration } from '../views/registration.ts'
 import type { View } from '../views/view.ts'
+import { decodeView } from '../views/wire.ts'
+
+/** A View that passed: as it was registered, and with its modules. */
+interface PassedView {
+  readonly view: RegisteredView
+  readonly source: View
+}
 
 /**
- * The check for the chain `network`, as in `Ethereum__Mainnet`. It compiles and runs nothing of a module: that is for
- * the lens process.
+ * The check for the chain `network`, as in `Ethereum__Mainnet`; of a View of another one only its own texts are checked.
+ * It throws what is wrong with a View. It compiles and runs nothing of a module: that is for the lens process.
  */
-export function createViewCheck(
-  network: string,
-): (view: Pick<RegisteredView, 'query'>, source: View) => void {
+export function createViewCheck(network: string): (registration: Registration) => PassedView {
   const selector = createViewSelector(network)
-  return ({ query }, { lenses }) => {
-    if (query === null) return
-    selector.compile(query)
-    for (const { wasm } of lenses) checkAbi(checkModule(wasm))
+  return (registration) => {
+    const source = decodeView(registration.wire)
+    const view = readRegistration(registration, source, network)
+    if (view.query !== null) {
+      selector.compile(view.query)
+      for (const { wasm } of source.lenses) checkAbi(checkModule(wasm))
+    }
+    return { view, source }
   }
 }

@@ -1,8 +1,7 @@
 /** The thread that checks Views that come; see `createViewChecker`. */
 import { createViewCheck } from '../../compute/view-check.ts'
 import { serveThread } from '../../service/threads/serve-thread.ts'
-import { type Registration, readRegistration, type ViewFacts } from '../../views/registration.ts'
-import { decodeView } from '../../views/wire.ts'
+import type { Registration, ViewFacts } from '../../views/registration.ts'
 
 /** What the thread is started with. */
 export interface CheckData {
@@ -28,10 +27,7 @@ await serveThread<CheckRequests, Record<string, never>, CheckData>(async ({ data
   return {
     requests: {
       check: (registration) => {
-        const source = decodeView(registration.wire)
-        const view = readRegistration(registration, source, data.network)
-        check(view, source)
-        const { id, address, lenses, foreign, rowType } = view
+        const { id, address, lenses, foreign, rowType } = check(registration).view
         return { id, address, lenses, foreign, type: rowType.name }
       },
     },

@@ -1,7 +1,8 @@
 /** `view deploy --target devnet`: registers a View on the registry chain and follows it until it is registered. */
+import { createViewCheck } from '../../compute/view-check.ts'
 import { ServiceError } from '../../errors.ts'
 import type { RegistryClient } from '../../registry/precompile/registry-client.ts'
-import { readRegistration } from '../../views/registration.ts'
+import { networkOfQuery } from '../../views/query-network.ts'
 import { noSender, viewIDs } from '../../views/view-id.ts'
 import { usageError } from '../cli/exit-code.ts'
 import { printResult, remark } from '../cli/print.ts'
@@ -43,20 +44,20 @@ export async function deployToDevnet(
   }
   const { wire, revision, view } = await project.wire(name)
   // On the chain it could not be corrected any more.
-  readRegistration({ sender: noSender, registeredAt: null, wire }, view, 'Ethereum__Mainnet')
+  createViewCheck(networkOfQuery(view.query))({ sender: noSender, registeredAt: null, wire })
   const key = await findSigningKey(terminal, flags)
   const creator = key.address
   const registrant = { view: name, revision, ...viewIDs(creator, wire), creator, wire }
+  const chainId = await readChainId(client, flags.chainId)
   const known = await client.getView(registrant.address)
   if (known.status !== 'none') {
     remark(terminal, `the chain knows this View already: ${known.status}`)
-    return await finish(terminal, { project, chain, registrant, hash: null, flags })
+    return await finish(terminal, { project, chain, registrant, hash: null, chainId, flags })
   }
-  const chainId = await readChainId(client, flags.chainId)
   const cost = await costOf(client, creator, wire)
   remark(terminal, costText(registrant, { chainId, endpoint: chain.endpoint }, cost))
-  requireBalance(cost, creator)
   if (flags.dryRun === true) return printDryRun(terminal, registrant, chainId, cost, flags)
+  requireBalance(cost, creator)
   if (flags.prepare === undefined) await requireConsent(terminal, flags)
   const signed = await client.sign(await key.privateKey(), wire, chainId, cost.estimate)
   const prepared = { ...registrant, chainId, ...signed }
@@ -82,7 +83,7 @@ async function sendPrepared(terminal: Terminal, sending: Sending): Promise<void>
   await chain.client.send(prepared)
   remark(terminal, `sent ${hash}`)
   await record(project, chain, prepared, { hash, chainId, state: 'pending' })
-  await finish(terminal, { project, chain, registrant: prepared, hash, flags })
+  await finish(terminal, { project, chain, registrant: prepared, hash, chainId, flags })
 }
 
 interface Finishing {
@@ -91,12 +92,12 @@ interface Finishing {
   readonly registrant: Registrant
   /** Null where others sent it. */
   readonly hash: string | null
+  readonly chainId: number
   readonly flags: DeployFlags
 }
 
 async function finish(terminal: Terminal, finishing: Finishing): Promise<void> {
-  const { project, chain, registrant, hash, flags } = finishing
-  const chainId = await readChainId(chain.client, flags.chainId)
+  const { project, chain, registrant, hash, chainId, flags } = finishing
   let outcome: Registered
   try {
     outcome = await followRegistration(terminal, chain.client, { ...registrant, hash })

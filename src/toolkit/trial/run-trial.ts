@@ -7,9 +7,7 @@ import { createViewCheck } from '../../compute/view-check.ts'
 import { ServiceError } from '../../errors.ts'
 import { type LensProcess, openLensProcess } from '../../lens/process/lens-process.ts'
 import { threadUrl } from '../../service/threads/thread.ts'
-import { readRegistration } from '../../views/registration.ts'
 import { noSender } from '../../views/view-id.ts'
-import { decodeView } from '../../views/wire.ts'
 import { silentLog } from '../blocks/silent-log.ts'
 import { openTrialStore, type TrialBlocks } from '../blocks/trial-store.ts'
 import { compareWithExpected } from './expected-rows.ts'
@@ -106,11 +104,9 @@ const uncounted = {
 /** How many lenses the View has; what a Host refuses it for, where it does. */
 function lensCount({ wire, network }: TrialOptions): number | ViewFinding {
   try {
-    const source = decodeView(wire)
     const registration = { sender: noSender, registeredAt: null, wire }
-    const view = readRegistration(registration, source, network)
+    const { view, source } = createViewCheck(network)(registration)
     if (view.foreign !== null) throw otherChain(view.foreign, network)
-    createViewCheck(network)(view, source)
     return source.lenses.length
   } catch (error) {
     if (error instanceof ServiceError) return toFinding(error)

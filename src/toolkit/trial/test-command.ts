@@ -1,6 +1,7 @@
 /** `view test`: runs a View of the project, and prints what its rows are like. */
 import { resolve } from 'node:path'
 import { ServiceError } from '../../errors.ts'
+import { networkOfQuery } from '../../views/query-network.ts'
 import { readFixture, sampleBlocks } from '../blocks/fixture.ts'
 import type { TrialBlocks } from '../blocks/trial-store.ts'
 import { usageError } from '../cli/exit-code.ts'
@@ -12,7 +13,6 @@ import { readExpectedRows } from './expected-rows.ts'
 import { readHostBlocks } from './host-blocks.ts'
 import { countErrors, reportText } from './report-text.ts'
 import { runTrial, type TrialReport } from './run-trial.ts'
-import { networkOfQuery } from './trial-network.ts'
 
 /** Which blocks a View is run on. */
 export interface BlockFlags {

@@ -1,6 +1,6 @@
 /** `view deploy --target devnet`, on the development registry. */
 import assert from 'node:assert/strict'
-import { stat } from 'node:fs/promises'
+import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import {
@@ -55,6 +55,15 @@ test('a dry run shows what it would cost and sends nothing', async (t) => {
   assert.equal(exitCode, 0)
   assert.equal(JSON.parse(stdout).state, 'not sent')
   assert.equal(await heightOf(registry), 0)
+})
+
+test('a dry run shows the balance of an address that has too little', async (t) => {
+  const { deploy } = await open(t)
+  const { exitCode, stdout, stderr } = await deploy('--dry-run', {
+    VIEWMESH_PRIVATE_KEY: '77'.repeat(32),
+  })
+  assert.equal(exitCode, 0, stderr)
+  assert.equal(JSON.parse(stdout).balance, '0')
 })
 
 test('without --yes and with nobody to ask nothing is sent', async (t) => {
@@ -122,6 +131,16 @@ test('a View that no Host could read is refused before anything is signed', asyn
   const argv = ['view', 'deploy', 'Empty', '--target', 'devnet', '--rpc', registry.rpcUrl, '--yes']
   assert.equal((await terminal.run(argv)).exitCode, 1)
   assert.equal((await deploy('--send', join(terminal.cwd, 'nothing.json'))).exitCode, 1)
+  assert.equal(await heightOf(registry), 0)
+})
+
+test('a View of another chain whose query every Host refuses is not registered', async (t) => {
+  const { registry, deploy, terminal } = await open(t)
+  const text = join(terminal.homeFolder, '.viewmesh/views/Payments/query.graphql')
+  await writeFile(text, 'Arbitrum__One__Log { nothing }')
+  const query = await deploy('--yes')
+  assert.equal(query.exitCode, 1, query.stderr)
+  assert.match(query.stderr, /Cannot query field "nothing"/)
   assert.equal(await heightOf(registry), 0)
 })
 
