@@ -217,7 +217,7 @@ export const errorCodes = {
   TOOLKIT_PROJECT_UNREADABLE:
     'The settings of a project cannot be read, or are of another version.',
   TOOLKIT_REGISTRATION_REFUSED: 'The registry chain did not register a View that was sent to it.',
-  TOOLKIT_REGISTRATION_TIMEOUT: 'A View that was sent to the registry chain is not registered yet.',
+  TOOLKIT_REGISTRATION_TIMEOUT: 'What was sent to the registry chain is not registered yet.',
   TOOLKIT_REVISION_MISSING: 'A View has no version of this number.',
   TOOLKIT_TARGET_UNSUPPORTED: 'Views cannot be deployed to this target.',
   TOOLKIT_TEST_FAILED: 'The test of a View found an error.',

@@ -2,9 +2,11 @@
  * Registers a node on the registry chain by its JSON-RPC: Hosts at 0x0211, Generators at 0x0212. It brings viem along, which
  * is slow to load: import it where it is needed and not before.
  */
-import { createPublicClient, encodeFunctionData, type Hex, http, parseAbi } from 'viem'
+import { createPublicClient, encodeFunctionData, type Hex, keccak256, parseAbi } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { registryRpcFailure } from './rpc-failure.ts'
+import { type SignedTransaction, sendOnce } from './send-once.ts'
+import { registryTransport } from './transport.ts'
 
 /** What is registered; bytes as 0x and hex. */
 export interface NodeRegistration {
@@ -23,25 +25,31 @@ export interface PreparedRegistration {
   /** The precompile. */
   readonly to: string
   readonly gas: bigint
+  /** Smallest units of the coin for a unit of gas. */
+  readonly gasPrice: bigint
+  readonly nonce: number
   /** What it costs at most, in the smallest units of the coin. */
   readonly fee: bigint
   readonly balance: bigint
 }
 
-interface NodeClient {
+/** The chain behind one URL. */
+export interface NodeClient {
   chainId(): Promise<number>
   /** Throws REGISTRY_REFUSED where the chain would not take it. */
   prepare(sender: string, registration: NodeRegistration): Promise<PreparedRegistration>
-  /** Sends it and waits until it is in a block; returns its hash, and whether the chain took it. */
-  send(
+  /** Signs it at what it was prepared with. */
+  sign(
     privateKey: string,
     registration: NodeRegistration,
     prepared: PreparedRegistration,
-  ): Promise<{ readonly hash: string; readonly succeeded: boolean }>
+  ): Promise<SignedTransaction>
+  /** Harmless where it was sent before. */
+  send(signed: SignedTransaction): Promise<void>
+  /** Whether the chain took it; null while it is in no block. */
+  succeeded(hash: string): Promise<boolean | null>
 }
 
-const timeoutMs = 20_000
-const receiptMs = 120_000
 const precompiles = {
   host: '0x0000000000000000000000000000000000000211',
   generator: '0x0000000000000000000000000000000000000212',
@@ -54,12 +62,13 @@ const generatorAbi = parseAbi([
 ])
 
 /** Reaches nothing yet. Each call throws REGISTRY_UNREACHABLE, REGISTRY_REFUSED or REGISTRY_ANSWER_MALFORMED. */
-export function createNodeClient(url: string): NodeClient {
-  const client = createPublicClient({ transport: http(url, { timeout: timeoutMs, retryCount: 2 }) })
+export function createNodeClient(url: string, signal: AbortSignal): NodeClient {
+  const client = createPublicClient({ transport: registryTransport(url, signal) })
   const ask = async <T>(action: () => Promise<T>): Promise<T> => {
     try {
       return await action()
     } catch (error) {
+      signal.throwIfAborted()
       throw registryRpcFailure(error, url)
     }
   }
@@ -70,36 +79,31 @@ export function createNodeClient(url: string): NodeClient {
         const address = sender as Hex
         const to = precompiles[registration.role]
         const data = callData(registration)
-        const [chainId, estimated, price, balance] = await Promise.all([
+        const [chainId, estimated, gasPrice, balance, nonce] = await Promise.all([
           client.getChainId(),
           client.estimateGas({ account: address, to, data }),
           client.getGasPrice(),
           client.getBalance({ address }),
+          client.getTransactionCount({ address, blockTag: 'pending' }),
         ])
         const gas = (estimated * 11n + 9n) / 10n
-        return { chainId, to, gas, fee: gas * price, balance }
+        return { chainId, to, gas, gasPrice, nonce, fee: gas * gasPrice, balance }
       }),
-    send: (privateKey, registration, { chainId, to, gas }) =>
+    async sign(privateKey, registration, { to, chainId, gas, gasPrice, nonce }) {
+      const account = privateKeyToAccount(privateKey as Hex)
+      const data = callData(registration)
+      const request = { to: to as Hex, data, chainId, gas, gasPrice, nonce }
+      const raw = await account.signTransaction({ type: 'legacy', ...request })
+      return { hash: keccak256(raw), raw }
+    },
+    send: (signed) => ask(() => sendOnce(client, signed)),
+    succeeded: (hash) =>
       ask(async () => {
-        const account = privateKeyToAccount(privateKey as Hex)
-        const [gasPrice, nonce] = await Promise.all([
-          client.getGasPrice(),
-          client.getTransactionCount({ address: account.address, blockTag: 'pending' }),
-        ])
-        const data = callData(registration)
-        const request = {
-          type: 'legacy',
-          to: to as Hex,
-          data,
-          chainId,
-          gas,
-          gasPrice,
-          nonce,
-        } as const
-        const serializedTransaction = await account.signTransaction(request)
-        const hash = await client.sendRawTransaction({ serializedTransaction })
-        const receipt = await client.waitForTransactionReceipt({ hash, timeout: receiptMs })
-        return { hash, succeeded: receipt.status === 'success' }
+        const receipt = await client.request({
+          method: 'eth_getTransactionReceipt',
+          params: [hash as Hex],
+        })
+        return receipt === null ? null : receipt.status === '0x1'
       }),
   }
 }

@@ -7,7 +7,6 @@ import {
   decodeEventLog,
   encodeFunctionData,
   type Hex,
-  http,
   keccak256,
   type PublicClient,
   toHex,
@@ -15,6 +14,8 @@ import {
 import { privateKeyToAccount } from 'viem/accounts'
 import { registryAbi, registryAddress } from './abi.ts'
 import { registryRpcFailure } from './rpc-failure.ts'
+import { type SignedTransaction, sendOnce } from './send-once.ts'
+import { registryTransport } from './transport.ts'
 
 /** A View as the chain has it; `none` for one that it does not know, or no longer. */
 interface OnChainView {
@@ -37,12 +38,6 @@ export interface Estimate {
   readonly nonce: number
 }
 
-/** A signed transaction; sending it twice registers once. */
-interface SignedRegistration {
-  readonly hash: string
-  readonly raw: string
-}
-
 /** What became of it. */
 export interface RegistrationReceipt {
   readonly succeeded: boolean
@@ -62,23 +57,20 @@ export interface RegistryClient {
     wire: Uint8Array,
     chainId: number,
     estimate: Estimate,
-  ): Promise<SignedRegistration>
+  ): Promise<SignedTransaction>
   /** Harmless where it was sent before. */
-  send(signed: SignedRegistration): Promise<void>
+  send(signed: SignedTransaction): Promise<void>
   /** Null while it is in no block. */
   receipt(hash: string): Promise<RegistrationReceipt | null>
   /** Why the chain refuses a registration as things are; null where it would take it. */
   refusal(sender: string, wire: Uint8Array): Promise<string | null>
 }
 
-const timeoutMs = 20_000
-const maxResponseBodySize = 8 * 1024 * 1024
 const statuses = ['none', 'pending', 'registered'] as const
 
 /** Reaches nothing yet. `url` is http or https. */
 export function createRegistryClient(url: string, signal: AbortSignal): RegistryClient {
-  const transport = http(url, { timeout: timeoutMs, retryCount: 2, maxResponseBodySize })
-  const client = createPublicClient({ transport })
+  const client = createPublicClient({ transport: registryTransport(url, signal) })
   const ask = async <T>(action: () => Promise<T>): Promise<T> => {
     try {
       return await action()
@@ -91,7 +83,7 @@ export function createRegistryClient(url: string, signal: AbortSignal): Registry
     chainId: () => ask(() => client.getChainId()),
     getView: (address) => ask(() => readView(client, address)),
     estimate: (sender, wire) => ask(() => estimate(client, sender, wire)),
-    send: (signed) => ask(() => send(client, signed)),
+    send: (signed) => ask(() => sendOnce(client, signed)),
     receipt: (hash) => ask(() => readReceipt(client, hash)),
     async sign(privateKey, wire, chainId, { gas, nonce, maxFeePerGas, maxPriorityFeePerGas }) {
       const account = privateKeyToAccount(privateKey as Hex)
@@ -106,6 +98,7 @@ export function createRegistryClient(url: string, signal: AbortSignal): Registry
         await client.call({ account: sender as Hex, to: registryAddress, data: callData(wire) })
         return null
       } catch (error) {
+        signal.throwIfAborted()
         const failure = registryRpcFailure(error, url)
         if (failure.code !== 'REGISTRY_REFUSED') throw failure
         return String(failure.facts['reason'])
@@ -148,16 +141,6 @@ async function readFees(
   if (baseFeePerGas === null) return { maxFeePerGas: price, maxPriorityFeePerGas: price }
   const maxPriorityFeePerGas = await client.estimateMaxPriorityFeePerGas()
   return { maxFeePerGas: baseFeePerGas * 2n + maxPriorityFeePerGas, maxPriorityFeePerGas }
-}
-
-/** A node that has the transaction, or had it, refuses it: that is no failure. */
-async function send(client: PublicClient, { hash, raw }: SignedRegistration): Promise<void> {
-  try {
-    await client.sendRawTransaction({ serializedTransaction: raw as Hex })
-  } catch (error) {
-    const known = await client.getTransaction({ hash: hash as Hex }).catch(() => null)
-    if (known === null) throw error
-  }
 }
 
 async function readReceipt(

@@ -5,6 +5,7 @@ import type {
   RegistrationReceipt,
   RegistryClient,
 } from '../../registry/precompile/registry-client.ts'
+import { tolerateUnreachable } from '../../registry/precompile/tolerate-unreachable.ts'
 import { openProgressLine } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
 
@@ -64,7 +65,7 @@ async function mined(
 ): Promise<RegistrationReceipt> {
   const deadline = performance.now() + minedWithinMs
   for (;;) {
-    const receipt = await client.receipt(hash)
+    const receipt = await tolerateUnreachable(deadline, () => client.receipt(hash))
     if (receipt !== null) return receipt
     if (performance.now() > deadline) throw timedOut(hash, 'is in no block after two minutes')
     await delay(stepMs, undefined, { signal })
@@ -77,7 +78,9 @@ async function requireSuccess(
   receipt: RegistrationReceipt,
 ): Promise<void> {
   if (!receipt.succeeded) {
-    const reason = (await client.refusal(creator, wire)) ?? 'the chain gives no reason'
+    // That it was reverted is known, whether or not the reason can be asked for.
+    const found = await client.refusal(creator, wire).catch(() => null)
+    const reason = found ?? 'the chain gives no reason'
     throw refused(`the transaction was reverted: ${reason}`, 'Remove the cause and deploy again.')
   }
   if (receipt.address === null || receipt.address === address) return
@@ -96,12 +99,19 @@ async function acknowledged(
   onWait: (seconds: number) => void,
 ): Promise<number> {
   const began = performance.now()
+  let answeredAt: number | null = null
   let wasPending = false
   for (;;) {
-    const { status, height } = await client.getView(address)
-    const waitedMs = performance.now() - began
+    const known = await tolerateUnreachable(began + acknowledgedWithinMs, () =>
+      client.getView(address),
+    )
+    const now = performance.now()
+    const waitedMs = now - began
+    if (known !== null) answeredAt ??= now
+    const { status, height } = known ?? { status: 'unknown', height: 0 }
+    const hadTime = now - (answeredAt ?? now) > appearsWithinMs
     if (status === 'registered') return height
-    if (status === 'none' && (wasPending || waitedMs > appearsWithinMs))
+    if (status === 'none' && (wasPending || hadTime))
       throw refused(
         'the registration failed: the other chain refused it, or did not answer within five minutes',
         'Deploy again; where that fails as well, the chain has no relayer or no channel at the moment.',

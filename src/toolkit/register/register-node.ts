@@ -2,11 +2,14 @@
  * Registers a running node on the registry chain: asks it for its registration, checks that this is for the account that
  * signs, shows what it costs, and sends it. What is registered stays, for everybody to read.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../../errors.ts'
 import type {
+  NodeClient,
   NodeRegistration,
   PreparedRegistration,
 } from '../../registry/precompile/node-client.ts'
+import { tolerateUnreachable } from '../../registry/precompile/tolerate-unreachable.ts'
 import { paths, ports } from '../../service/contract.ts'
 import type { RegistrationReport } from '../../service/health/registration-route.ts'
 import { printResult, remark, toSingleLine } from '../cli/print.ts'
@@ -35,7 +38,7 @@ export async function registerNode(terminal: Terminal, flags: RegisterFlags): Pr
   const report = await readRegistration(node, terminal.signal)
   const key = await findSigningKey(terminal, flags)
   const { createNodeClient } = await import('../../registry/precompile/node-client.ts')
-  const client = createNodeClient(rpc)
+  const client = createNodeClient(rpc, terminal.signal)
   requireOwn(report, key.address, await client.chainId())
   const registration = toRegistration(report)
   const prepared = await client.prepare(key.address, registration)
@@ -49,14 +52,41 @@ export async function registerNode(terminal: Terminal, flags: RegisterFlags): Pr
       `the account has ${prepared.balance} and the registration costs up to ${prepared.fee}`,
       'Put coins of the registry chain on the account.',
     )
-  const { hash, succeeded } = await client.send(await key.privateKey(), registration, prepared)
-  if (!succeeded)
+  const signed = await client.sign(await key.privateKey(), registration, prepared)
+  const { hash } = signed
+  // Before it is sent: whoever is interrupted afterwards has to know it.
+  remark(terminal, `sending ${hash}`)
+  await client.send(signed)
+  if (!(await awaitBlock(terminal, client, hash)))
     throw refused(
       `the chain reverted the transaction ${hash}`,
       'A Generator needs an assertion of its validator first; an account or a node registers only once.',
     )
   const text = `${textOf(shown)}\nTransaction  ${hash}`
   printResult(terminal, { ...shown, sent: true, transaction: hash }, { json, text })
+}
+
+const stepMs = 500
+const minedWithinMs = 120_000
+
+/** Whether the chain took it. @throws ServiceError `TOOLKIT_REGISTRATION_TIMEOUT` where it is in no block */
+async function awaitBlock(
+  { signal }: Terminal,
+  client: NodeClient,
+  hash: string,
+): Promise<boolean> {
+  const deadline = performance.now() + minedWithinMs
+  for (;;) {
+    const succeeded = await tolerateUnreachable(deadline, () => client.succeeded(hash))
+    if (succeeded !== null) return succeeded
+    if (performance.now() > deadline)
+      throw new ServiceError(
+        'TOOLKIT_REGISTRATION_TIMEOUT',
+        `the transaction ${hash} was sent and is in no block after two minutes`,
+        { remedy: 'It may still be taken: ask the chain for it before you register again.' },
+      )
+    await delay(stepMs, undefined, { signal })
+  }
 }
 
 async function readRegistration(node: string, signal: AbortSignal): Promise<RegistrationReport> {
