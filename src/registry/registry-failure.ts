@@ -27,6 +27,7 @@ export function refused(
 ): ServiceError {
   return new ServiceError('REGISTRY_REFUSED', `the registry chain at ${place} refuses: ${what}`, {
     facts: { endpoint: place, ...facts },
+    remedy: 'Where this goes on, name another node with REGISTRY_LCD_URL and REGISTRY_RPC_URL.',
   })
 }
 
@@ -49,7 +50,10 @@ export function tooLarge(place: string, maxBytes: number): ServiceError {
   return new ServiceError(
     'REGISTRY_ANSWER_TOO_LARGE',
     `the registry chain at ${place} answers more than ${maxBytes} bytes to one request`,
-    { facts: { endpoint: place, maxBytes } },
+    {
+      facts: { endpoint: place, maxBytes },
+      remedy: 'Where this goes on, name another node with REGISTRY_LCD_URL and REGISTRY_RPC_URL.',
+    },
   )
 }
 

@@ -282,7 +282,9 @@ async function fetchVerified(
   sentViews.delete(id)
   if (found === null || 'reason' in found) {
     const why = found === null ? 'the chain lists it and does not have it' : found.reason
-    throw new ServiceError('REGISTRY_VIEW_MISMATCH', `View ${id} is not what it says: ${why}`)
+    throw new ServiceError('REGISTRY_VIEW_MISMATCH', `View ${id} is not what it says: ${why}`, {
+      remedy: 'Nothing to do: the Host asks again later, and serves it once it is.',
+    })
   }
   return verifyView(found)
 }

@@ -5,7 +5,7 @@
 import { createPublicClient, encodeFunctionData, type Hex, keccak256, parseAbi } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { registryRpcFailure } from './rpc-failure.ts'
-import { type SignedTransaction, sendOnce } from './send-once.ts'
+import { type ReadyTransaction, sendOnce } from './send-once.ts'
 import { registryTransport } from './transport.ts'
 
 /** What is registered; bytes as 0x and hex. */
@@ -34,7 +34,7 @@ export interface PreparedRegistration {
 }
 
 /** The chain behind one URL. */
-export interface NodeClient {
+export interface NodeRegistrar {
   chainId(): Promise<number>
   /** Throws REGISTRY_REFUSED where the chain would not take it. */
   prepare(sender: string, registration: NodeRegistration): Promise<PreparedRegistration>
@@ -43,9 +43,9 @@ export interface NodeClient {
     privateKey: string,
     registration: NodeRegistration,
     prepared: PreparedRegistration,
-  ): Promise<SignedTransaction>
+  ): Promise<ReadyTransaction>
   /** Harmless where it was sent before. */
-  send(signed: SignedTransaction): Promise<void>
+  send(signed: ReadyTransaction): Promise<void>
   /** Whether the chain took it; null while it is in no block. */
   succeeded(hash: string): Promise<boolean | null>
 }
@@ -62,7 +62,7 @@ const generatorAbi = parseAbi([
 ])
 
 /** Reaches nothing yet. Each call throws REGISTRY_UNREACHABLE, REGISTRY_REFUSED or REGISTRY_ANSWER_MALFORMED. */
-export function createNodeClient(url: string, signal: AbortSignal): NodeClient {
+export function createNodeClient(url: string, signal: AbortSignal): NodeRegistrar {
   const client = createPublicClient({ transport: registryTransport(url, signal) })
   const ask = async <T>(action: () => Promise<T>): Promise<T> => {
     try {

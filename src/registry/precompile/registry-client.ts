@@ -14,7 +14,7 @@ import {
 import { privateKeyToAccount } from 'viem/accounts'
 import { registryAbi, registryAddress } from './abi.ts'
 import { registryRpcFailure } from './rpc-failure.ts'
-import { type SignedTransaction, sendOnce } from './send-once.ts'
+import { type ReadyTransaction, sendOnce } from './send-once.ts'
 import { registryTransport } from './transport.ts'
 
 /** A View as the chain has it; `none` for one that it does not know, or no longer. */
@@ -57,9 +57,9 @@ export interface RegistryClient {
     wire: Uint8Array,
     chainId: number,
     estimate: Estimate,
-  ): Promise<SignedTransaction>
+  ): Promise<ReadyTransaction>
   /** Harmless where it was sent before. */
-  send(signed: SignedTransaction): Promise<void>
+  send(signed: ReadyTransaction): Promise<void>
   /** Null while it is in no block. */
   receipt(hash: string): Promise<RegistrationReceipt | null>
   /** Why the chain refuses a registration as things are; null where it would take it. */

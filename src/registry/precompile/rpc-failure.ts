@@ -15,7 +15,10 @@ export function registryRpcFailure(error: unknown, url: string): ServiceError {
     return new ServiceError(
       'REGISTRY_REFUSED',
       `the registry chain at ${endpoint} refuses: ${reason}`,
-      { facts: { endpoint, reason, code: found.code } },
+      {
+        facts: { endpoint, reason, code: found.code },
+        remedy: 'Remove the cause that the chain names, and try again.',
+      },
     )
   }
   if (found instanceof HttpRequestError || found instanceof TimeoutError) {

@@ -2,7 +2,7 @@
 import type { Hex, PublicClient } from 'viem'
 
 /** A signed transaction: its hash and all of it, as 0x and hex. */
-export interface SignedTransaction {
+export interface ReadyTransaction {
   readonly hash: string
   readonly raw: string
 }
@@ -10,7 +10,7 @@ export interface SignedTransaction {
 /** A node that has the transaction, or had it, refuses it: that is no failure. */
 export async function sendOnce(
   client: PublicClient,
-  { hash, raw }: SignedTransaction,
+  { hash, raw }: ReadyTransaction,
 ): Promise<void> {
   try {
     await client.sendRawTransaction({ serializedTransaction: raw as Hex })

@@ -1,10 +1,12 @@
 /** `view deploy --target devnet`: registers a View on the registry chain and follows it until it is registered. */
+import { resolve } from 'node:path'
 import { createViewCheck } from '../../compute/view-check.ts'
 import { ServiceError } from '../../errors.ts'
 import type { RegistryClient } from '../../registry/precompile/registry-client.ts'
 import { networkOfQuery } from '../../views/query-network.ts'
 import { noSender, viewIDs } from '../../views/view-id.ts'
 import { usageError } from '../cli/exit-code.ts'
+import { parseHttpUrl } from '../cli/http-url.ts'
 import { printResult, remark } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { openProject, type Project } from '../project/project.ts'
@@ -33,13 +35,13 @@ export async function deployToDevnet(
   name: string,
   flags: DeployFlags,
 ): Promise<void> {
-  const url = parseRpcUrl(flags.rpc ?? '')
+  const url = parseHttpUrl('--rpc', flags.rpc ?? '', 'JSON-RPC')
   const { createRegistryClient } = await import('../../registry/precompile/registry-client.ts')
   const client = createRegistryClient(url.href, terminal.signal)
   const chain = { client, endpoint: url.origin }
   const project = await openProject(terminal)
   if (flags.send !== undefined) {
-    const prepared = await readPrepared(flags.send, name)
+    const prepared = await readPrepared(resolve(terminal.cwd, flags.send), name)
     return await sendPrepared(terminal, { project, chain, prepared, flags })
   }
   const { wire, revision, view } = await project.wire(name)
@@ -63,7 +65,7 @@ export async function deployToDevnet(
   const prepared = { ...registrant, chainId, ...signed }
   if (flags.prepare === undefined)
     return await sendPrepared(terminal, { project, chain, prepared, flags })
-  await writePrepared(flags.prepare, prepared)
+  await writePrepared(resolve(terminal.cwd, flags.prepare), prepared)
   const text = `prepared ${signed.hash} in ${flags.prepare}; viewmesh view deploy ${name} --target devnet --rpc URL --send FILE sends it`
   const value = { ...shownOf(registrant), chainId, transaction: signed.hash, state: 'prepared' }
   printResult(terminal, value, { json: flags.json, text })
@@ -190,13 +192,4 @@ async function readChainId(client: RegistryClient, given: string | undefined): P
   if (given === undefined) return await client.chainId()
   if (/^[1-9]\d{0,14}$/.test(given)) return Number(given)
   throw usageError(`'${given}' is no chain ID`, 'Give a number, or leave --chain-id out.')
-}
-
-function parseRpcUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : null
-  if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:')) return url
-  throw usageError(
-    `${JSON.stringify(text.slice(0, 200))} is no URL of a JSON-RPC`,
-    'Give http:// or https:// with --rpc.',
-  )
 }

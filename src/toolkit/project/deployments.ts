@@ -59,6 +59,18 @@ export async function readDeployments(places: ProjectPlaces): Promise<readonly D
   }
 }
 
+/** With one more, which replaces what was said of the same View, place and transaction before. */
+export function withDeployment(
+  deployments: readonly Deployment[],
+  added: Deployment,
+): readonly Deployment[] {
+  const isSame = (each: Deployment): boolean =>
+    identifying.every((property) => each[property] === added[property])
+  return [...deployments.filter((each) => !isSame(each)), added]
+}
+
+const identifying = ['view', 'id', 'endpoint', 'transaction'] as const
+
 /** Writes all deployments; the caller holds the lock. */
 export function writeDeployments(
   places: ProjectPlaces,

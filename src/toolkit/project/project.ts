@@ -6,7 +6,12 @@ import { join } from 'node:path'
 import { ServiceError } from '../../errors.ts'
 import { didYouMean, nearestName } from '../../service/settings/did-you-mean.ts'
 import type { Terminal } from '../cli/terminal.ts'
-import { type Deployment, readDeployments, writeDeployments } from './deployments.ts'
+import {
+  type Deployment,
+  readDeployments,
+  withDeployment,
+  writeDeployments,
+} from './deployments.ts'
 import { findProject, newSettings, settingsName } from './find-project.ts'
 import { createHistory, discard, type History, listFolder } from './history.ts'
 import { checkViewName, isViewName } from './names.ts'
@@ -133,7 +138,7 @@ function projectAt(places: ProjectPlaces, signal: AbortSignal): Project {
     deployments: () => readDeployments(places),
     addDeployment: (deployment) =>
       locked(async () =>
-        writeDeployments(places, [...(await readDeployments(places)), deployment]),
+        writeDeployments(places, withDeployment(await readDeployments(places), deployment)),
       ),
   }
 }

@@ -5,13 +5,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../../errors.ts'
 import type {
-  NodeClient,
+  NodeRegistrar,
   NodeRegistration,
   PreparedRegistration,
 } from '../../registry/precompile/node-client.ts'
 import { tolerateUnreachable } from '../../registry/precompile/tolerate-unreachable.ts'
 import { paths, ports } from '../../service/contract.ts'
 import type { RegistrationReport } from '../../service/health/registration-route.ts'
+import { parseHttpUrl } from '../cli/http-url.ts'
 import { printResult, remark, toSingleLine } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { findSigningKey } from '../wallet/signing-key.ts'
@@ -35,10 +36,12 @@ const maxAnswer = 64 * 1024
  */
 export async function registerNode(terminal: Terminal, flags: RegisterFlags): Promise<void> {
   const { node = `http://127.0.0.1:${ports.health}`, rpc, json, yes = false } = flags
-  const report = await readRegistration(node, terminal.signal)
+  const rpcUrl = parseHttpUrl('--rpc', rpc, 'JSON-RPC').href
+  const nodeUrl = parseHttpUrl('--node', node, 'node').href
+  const report = await readRegistration(nodeUrl, terminal.signal)
   const key = await findSigningKey(terminal, flags)
   const { createNodeClient } = await import('../../registry/precompile/node-client.ts')
-  const client = createNodeClient(rpc, terminal.signal)
+  const client = createNodeClient(rpcUrl, terminal.signal)
   requireOwn(report, key.address, await client.chainId())
   const registration = toRegistration(report)
   const prepared = await client.prepare(key.address, registration)
@@ -72,7 +75,7 @@ const minedWithinMs = 120_000
 /** Whether the chain took it. @throws ServiceError `TOOLKIT_REGISTRATION_TIMEOUT` where it is in no block */
 async function awaitBlock(
   { signal }: Terminal,
-  client: NodeClient,
+  client: NodeRegistrar,
   hash: string,
 ): Promise<boolean> {
   const deadline = performance.now() + minedWithinMs

@@ -72,7 +72,7 @@ async function readForeign(terminal: Terminal, flags: WalletFlags): Promise<Stor
   if (sources.includes('-') && passwordFile === '-')
     throw usageError('key and password cannot both be read from standard input', 'Use a file.')
   if (keystore !== undefined) {
-    const text = await readSecretText(keystore, terminal.stdin)
+    const text = await readSecretText(keystore, terminal)
     const password = await readPassword(terminal, passwordFile)
     return adoptKeystore(text, fromKeystore(text, password, keystore), keystore)
   }
@@ -85,9 +85,9 @@ async function readKey(
   { keyFile, mnemonicFile }: WalletFlags,
 ): Promise<string> {
   if (keyFile !== undefined)
-    return parsePrivateKey(await readSecretText(keyFile, terminal.stdin), keyFile)
+    return parsePrivateKey(await readSecretText(keyFile, terminal), keyFile)
   if (mnemonicFile !== undefined)
-    return keyOfMnemonic(await readSecretText(mnemonicFile, terminal.stdin), mnemonicFile)
+    return keyOfMnemonic(await readSecretText(mnemonicFile, terminal), mnemonicFile)
   if (!canAsk(terminal))
     throw usageError(
       'no key to import',

@@ -23,7 +23,7 @@ export async function choosePassword(
 
 async function given(terminal: Terminal, file: string | undefined): Promise<string | undefined> {
   if (file === undefined) return terminal.env[variable]
-  return (await readSecretText(file, terminal.stdin)).replace(/\r?\n$/, '')
+  return (await readSecretText(file, terminal)).replace(/\r?\n$/, '')
 }
 
 async function askTwice(terminal: Terminal): Promise<string> {

@@ -32,7 +32,7 @@ export async function findSigningKey(terminal: Terminal, flags: KeyFlags): Promi
   if (wallet !== undefined && keyFile !== undefined)
     throw usageError('both --wallet and --key-file are given', 'Give one of them.')
   if (keyFile !== undefined)
-    return plainKey(parsePrivateKey(await readSecretText(keyFile, terminal.stdin), keyFile))
+    return plainKey(parsePrivateKey(await readSecretText(keyFile, terminal), keyFile))
   const inEnvironment = terminal.env[variable]
   if (wallet === undefined && inEnvironment !== undefined && inEnvironment !== '')
     return plainKey(parsePrivateKey(inEnvironment, variable))

@@ -1,7 +1,9 @@
 /** Files that hold a secret: small, and read whole. */
 import { open } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { ServiceError } from '../../errors.ts'
+import type { Terminal } from '../cli/terminal.ts'
 
 const maxBytes = 64 * 1024
 
@@ -24,9 +26,12 @@ export async function readSmallFile(path: string): Promise<string | null> {
 }
 
 /** Text of a file that has to be there, or of standard input for `-`. @throws ServiceError `TOOLKIT_INPUT_UNREADABLE` */
-export async function readSecretText(path: string, stdin: Readable): Promise<string> {
+export async function readSecretText(
+  path: string,
+  { cwd, stdin }: Pick<Terminal, 'cwd' | 'stdin'>,
+): Promise<string> {
   if (path === '-') return await readStream(stdin)
-  const text = await readSmallFile(path)
+  const text = await readSmallFile(resolve(cwd, path))
   if (text === null) throw unreadable(path, new Error('there is no such file'))
   return text
 }
@@ -47,6 +52,7 @@ function tooLarge(place: string): ServiceError {
   return new ServiceError(
     'TOOLKIT_INPUT_UNREADABLE',
     `${place} has more than ${maxBytes} bytes, which no secret needs`,
+    { remedy: 'Name the file that holds the key, the password or the keystore, and nothing else.' },
   )
 }
 

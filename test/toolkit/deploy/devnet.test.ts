@@ -76,10 +76,10 @@ test('without --yes and with nobody to ask nothing is sent', async (t) => {
 
 test('a prepared deployment is sent by another command, and twice is once', async (t) => {
   const { registry, deploy, terminal } = await open(t)
-  const file = join(terminal.cwd, 'prepared.json')
+  const file = 'prepared.json'
   const prepared = await deploy('--prepare', file)
   assert.equal(prepared.exitCode, 0, prepared.stderr)
-  assert.equal((await stat(file)).mode & 0o777, 0o600)
+  assert.equal((await stat(join(terminal.cwd, file))).mode & 0o777, 0o600)
   assert.equal(await heightOf(registry), 0)
   const again = await deploy('--prepare', file)
   assert.match(again.stderr, /prepared\.json cannot be written/)

@@ -166,7 +166,7 @@ test('deleting a View removes its folder, its history and the modules that only 
   })
 })
 
-test('deployments are kept in the order in which they were made', async (context) => {
+test('deployments are kept in the order of time, and one that is made again replaces the former', async (context) => {
   const project = await openTestProject(context)
   const deployment: Deployment = {
     ...{ view: 'Things', revision: 1, at: '2026-01-01T00:00:00.000Z' },
@@ -175,7 +175,13 @@ test('deployments are kept in the order in which they were made', async (context
     ...{ transaction: null, chainId: null },
     state: 'registered',
   }
-  await Promise.all([1, 2, 3].map((revision) => project.addDeployment({ ...deployment, revision })))
+  const of = (revision: number): Deployment => ({ ...deployment, revision, id: `0x${revision}` })
+  await Promise.all([1, 2, 3].map((revision) => project.addDeployment(of(revision))))
   const revisions = (await project.deployments()).map(({ revision }) => revision)
   assert.deepEqual(revisions.toSorted(), [1, 2, 3])
+  const again = { ...of(1), at: '2026-01-02T00:00:00.000Z' }
+  await project.addDeployment(again)
+  const all = await project.deployments()
+  assert.equal(all.length, 3)
+  assert.deepEqual(all.at(-1), again)
 })

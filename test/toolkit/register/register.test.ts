@@ -102,6 +102,20 @@ test('a node that signs for nobody, for another account or another chain is not 
   }
 })
 
+test('what is no URL of a node or a chain ends with 2 and says which flag it is', async (t) => {
+  const terminal = await openTestTerminal(t)
+  const url = 'http://127.0.0.1:1'
+  for (const [rpc, node, flag] of [
+    ['foo', url, /with --rpc/],
+    [url, 'foo', /with --node/],
+    [url, 'ftp://127.0.0.1', /with --node/],
+  ] as const) {
+    const { exitCode, stderr } = await terminal.run(['register', '--rpc', rpc, '--node', node])
+    assert.equal(exitCode, 2)
+    assert.match(stderr, flag)
+  }
+})
+
 test('a node or a chain that is not there ends with 3', async (t) => {
   const terminal = await openTestTerminal(t)
   const node = await openNode(t, address)

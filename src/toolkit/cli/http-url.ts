@@ -1,0 +1,12 @@
+/** URLs that commands are given. */
+import { usageError } from './exit-code.ts'
+
+/** The http or https URL of `what` that `flag` names. @throws ServiceError `TOOLKIT_USAGE_INVALID` */
+export function parseHttpUrl(flag: string, text: string, what: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:')) return url
+  throw usageError(
+    `${JSON.stringify(text.slice(0, 200))} is no URL of a ${what}`,
+    `Give http:// or https:// with ${flag}.`,
+  )
+}
