@@ -2,12 +2,13 @@
  * The history of a project, which only the toolkit writes: revisions by View, modules by their hash, and wire bytes
  * by what they were made of. Of a View `applied` says which revision its working files were brought to last.
  */
-import { readdir, rename, rm } from 'node:fs/promises'
+import { rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { viewLimits } from '../../views/view.ts'
 import {
   draftPath,
   isMissing,
+  listFolder,
   makeFolder,
   type ProjectPlaces,
   readProjectFile,
@@ -43,6 +44,9 @@ export interface History {
 /** Of one revision: the wire bytes, whose arguments JSON escapes at most sixfold, and the labels. */
 const maxRevisionBytes = 8 * viewLimits.wire
 
+/** Nothing else among the modules is the toolkit's, so nothing else is removed. */
+const modulePattern = /^[0-9a-f]{64}\.wasm$/
+
 /** The history in a project's folder. */
 export function createHistory(places: ProjectPlaces): History {
   const views = join(places.history, 'views')
@@ -57,7 +61,7 @@ export function createHistory(places: ProjectPlaces): History {
 
   const history: History = {
     async revisions(name) {
-      const names = await listFolder(folderOf(name))
+      const names = await listFolder(places, folderOf(name))
       return names
         .flatMap((file) => /^(\d{6,})\.json$/.exec(file)?.[1] ?? [])
         .map(Number)
@@ -94,12 +98,13 @@ export function createHistory(places: ProjectPlaces): History {
     },
     async dropModules() {
       const wanted = new Set<string>()
-      for (const name of await listFolder(views))
+      for (const name of await listFolder(places, views))
         for (const revision of await history.revisions(name))
           for (const lens of (await history.readRevision(name, revision)).lenses)
             wanted.add(`${lens.sha256}.wasm`)
-      for (const file of await listFolder(modules))
-        if (!wanted.has(file)) await rm(join(modules, file), { force: true })
+      for (const file of await listFolder(places, modules))
+        if (modulePattern.test(file) && !wanted.has(file))
+          await rm(join(modules, file), { force: true })
     },
     readWire: (state) => readProjectFile(places, wirePath(state), viewLimits.wire),
     keepWire: (state, wire) => writeProjectFile(places, wirePath(state), wire),
@@ -118,14 +123,4 @@ export async function discard(places: ProjectPlaces, folder: string): Promise<vo
     throw error
   }
   await rm(away, { recursive: true, force: true })
-}
-
-/** Names in a folder; none where it is not there. */
-export async function listFolder(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder)
-  } catch (error) {
-    if (isMissing(error)) return []
-    throw error
-  }
 }

@@ -3,7 +3,7 @@
  * come from a stranger, whose links must not bring other files of this machine into a View.
  */
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
+import { lstat, mkdir, open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import { ServiceError } from '../../errors.ts'
 
@@ -61,23 +61,72 @@ export async function writeProjectFile(
 
 /** Makes a folder of the project where there is none. */
 export async function makeFolder(places: ProjectPlaces, folder: string): Promise<void> {
+  await makeProjectItself(places)
+  const parts = relative(places.folder, folder).split(sep)
+  // One after the other: made at once, those behind a link that leads out would be made outside.
+  for (const [index] of parts.entries())
+    await makeOne(places, join(places.folder, ...parts.slice(0, index + 1)))
+}
+
+async function makeProjectItself(places: ProjectPlaces): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true })
+    await mkdir(places.folder, { recursive: true })
+  } catch (cause) {
+    throw refused(places, places.folder, 'cannot be made', cause)
+  }
+}
+
+async function makeOne(places: ProjectPlaces, folder: string): Promise<void> {
+  try {
+    // An existing one is left as it is, and so is a link to nowhere, which then has no real path.
+    await mkdir(folder).catch(async (error: unknown) => {
+      if (!(await stat(folder)).isDirectory()) throw error
+    })
   } catch (cause) {
     throw refused(places, folder, 'cannot be made', cause)
   }
   await checkInside(places, folder, await realpath(folder))
 }
 
+/**
+ * Names in a folder of the project; none where it is not there.
+ * @throws ServiceError `TOOLKIT_FILE_REFUSED` where it is a link that leads out of the project.
+ */
+export async function listFolder(places: ProjectPlaces, folder: string): Promise<string[]> {
+  const real = await realPathOf(folder)
+  if (real === null) return []
+  await checkInside(places, folder, real)
+  try {
+    return await readdir(real)
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
+  }
+}
+
+/**
+ * Refuses a path where something other than an empty file is, a link above all; nothing may be there.
+ * @throws ServiceError `TOOLKIT_FILE_REFUSED`
+ */
+export async function checkEmptyFile(places: ProjectPlaces, path: string): Promise<void> {
+  const found = await lstat(path).catch((error: unknown) => {
+    if (isMissing(error)) return null
+    throw error
+  })
+  if (found !== null && !(found.isFile() && found.size === 0))
+    throw refused(places, path, 'is no empty file')
+}
+
 /** A path for what is to be renamed into its place; what a killed process left of such is removed by `clearDrafts`. */
 export async function draftPath(places: ProjectPlaces): Promise<string> {
   const folder = draftFolder(places)
-  await mkdir(folder, { recursive: true })
+  await makeFolder(places, folder)
   return join(folder, randomBytes(8).toString('hex'))
 }
 
 /** Removes what killed processes were writing; nobody else writes while the lock is held. */
 export async function clearDrafts(places: ProjectPlaces): Promise<void> {
+  await makeFolder(places, places.history)
   await rm(draftFolder(places), { recursive: true, force: true })
 }
 

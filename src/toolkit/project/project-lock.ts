@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../../errors.ts'
-import { makeFolder, type ProjectPlaces } from './project-files.ts'
+import { checkEmptyFile, makeFolder, type ProjectPlaces } from './project-files.ts'
 
 /** How long one waits for another; changes take a fraction of a second. */
 const patienceMs = 15_000
@@ -23,7 +23,11 @@ export async function withProjectLock<T>(
 ): Promise<T> {
   await makeFolder(places, places.folder)
   await makeFolder(places, places.history)
-  const database = new DatabaseSync(join(places.history, 'lock'), { timeout: 0 })
+  const path = join(places.history, 'lock')
+  // Through a link SQLite would change a file elsewhere; of a database that is not empty it would follow a journal, which may
+  // name files anywhere.
+  await checkEmptyFile(places, path)
+  const database = new DatabaseSync(path, { timeout: 0 })
   try {
     await acquire(database, places, signal)
     return await action()

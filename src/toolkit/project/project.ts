@@ -13,9 +13,9 @@ import {
   writeDeployments,
 } from './deployments.ts'
 import { findProject, newSettings, settingsName } from './find-project.ts'
-import { createHistory, discard, type History, listFolder } from './history.ts'
+import { createHistory, discard, type History } from './history.ts'
 import { checkViewName, isViewName } from './names.ts'
-import { clearDrafts, type ProjectPlaces, writeProjectFile } from './project-files.ts'
+import { clearDrafts, listFolder, type ProjectPlaces, writeProjectFile } from './project-files.ts'
 import { withProjectLock } from './project-lock.ts'
 import type { ProjectView, ProjectWire, ViewDraft } from './project-view.ts'
 import type { Revision } from './revision.ts'
@@ -79,7 +79,7 @@ export async function initProject({ cwd, signal }: Terminal): Promise<boolean> {
   const settingsFile = join(cwd, settingsName)
   const places = { folder: cwd, history: join(cwd, '.viewmesh'), settingsFile }
   return withProjectLock(places, signal, async () => {
-    if ((await listFolder(cwd)).includes(settingsName)) return false
+    if ((await listFolder(places, cwd)).includes(settingsName)) return false
     await writeProjectFile(places, settingsFile, newSettings)
     return true
   })
@@ -94,7 +94,7 @@ function projectAt(places: ProjectPlaces, signal: AbortSignal): Project {
       return action()
     })
   const names = async (): Promise<readonly string[]> =>
-    (await listFolder(join(places.folder, 'views')))
+    (await listFolder(places, join(places.folder, 'views')))
       .filter((name) => isViewName(name) && hasWorkingFiles(places, name))
       .sort()
   const require = async (name: string): Promise<void> => {

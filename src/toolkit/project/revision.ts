@@ -1,6 +1,7 @@
 /** Revisions of a View: each is a whole state, kept as one file of JSON. */
 import { z } from 'zod'
 import { ServiceError } from '../../errors.ts'
+import { isLensLabel } from './names.ts'
 import type { ViewContent } from './view-content.ts'
 
 /** One version of a View. */
@@ -25,7 +26,8 @@ const schema = z.strictObject({
   sdl: z.string().nullable(),
   lenses: z.array(
     z.strictObject({
-      label: z.string(),
+      // It becomes a part of a path.
+      label: z.string().refine(isLensLabel),
       args: z.record(z.string(), z.string()).nullable(),
       sha256: z.string().regex(/^[0-9a-f]{64}$/),
       bytes: z.int().min(0),

@@ -7,9 +7,10 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { ServiceError } from '../../errors.ts'
 import { viewLimits } from '../../views/view.ts'
-import { type History, listFolder } from './history.ts'
+import type { History } from './history.ts'
 import {
   draftPath,
+  listFolder,
   makeFolder,
   type ProjectPlaces,
   pathInProject,
@@ -203,7 +204,7 @@ export async function removeUnlisted(
 ): Promise<void> {
   const folder = join(places.folder, 'lenses')
   const listedFiles = new Set(listed.map(({ file }) => file))
-  for (const file of await listFolder(folder)) {
+  for (const file of await listFolder(places, folder)) {
     if (!file.startsWith(`${name}.`) || !file.endsWith('.wasm')) continue
     if (listedFiles.has(`lenses/${file}`)) continue
     const wasm = await readProjectFile(places, join(folder, file), viewLimits.blob)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Terminal } from '../../../src/toolkit/cli/terminal.ts'
@@ -151,6 +151,64 @@ test('links out of the project bring no file of the machine into a View', async 
       message: / leads out of the project$/,
     })
   }
+})
+
+for (const [link, target] of [
+  ['.viewmesh/lenses', 'outside'],
+  ['.viewmesh/drafts', 'outside'],
+  ['.viewmesh/lock', 'outside/made'],
+  ['lenses', 'outside'],
+] as const)
+  test(`deleting a View through the link ${link} out of the project removes and makes nothing there`, async (context) => {
+    const project = await openTestProject(context)
+    await project.create('Things', draft({ lenses: [] }), 'create')
+    const outside = join(project.folder, '..', 'outside')
+    await mkdir(outside)
+    const kept = ['id_ed25519', `${'a'.repeat(64)}.wasm`, 'Things.first.wasm']
+    for (const file of kept) await writeFile(join(outside, file), wasm(1))
+    await rm(join(project.folder, link), { recursive: true, force: true })
+    await symlink(join(project.folder, '..', target), join(project.folder, link))
+    const deleted = project.delete('Things')
+    // Drafts are removed first: of a link, that is the link.
+    if (link === '.viewmesh/drafts') await deleted
+    else await assert.rejects(deleted, { code: 'TOOLKIT_FILE_REFUSED' })
+    assert.deepEqual((await readdir(outside)).sort(), kept.toSorted())
+  })
+
+test('a link out of the project has no folder made behind it', async (context) => {
+  const project = await openTestProject(context)
+  const outside = join(project.folder, '..', 'outside')
+  await mkdir(outside)
+  await symlink(outside, join(project.folder, '.viewmesh/views'))
+  const refused = { code: 'TOOLKIT_FILE_REFUSED', message: /^\.viewmesh\/views leads out of/ }
+  await assert.rejects(project.create('Things', draft(), 'create'), refused)
+  assert.deepEqual(await readdir(outside), [])
+})
+
+test('a lock that is a database with content is refused, as its journal may name any file', async (context) => {
+  const project = await openTestProject(context)
+  await writeFile(join(project.folder, '.viewmesh/lock'), 'SQLite format 3')
+  await assert.rejects(project.create('Things', draft(), 'create'), {
+    code: 'TOOLKIT_FILE_REFUSED',
+    message: '.viewmesh/lock is no empty file',
+  })
+})
+
+test('what is no kept module stays when the modules of a deleted View are removed', async (context) => {
+  const project = await openTestProject(context)
+  await project.create('Things', draft(), 'create')
+  await writeFile(join(project.folder, '.viewmesh/lenses/notes.txt'), 'of somebody')
+  await project.delete('Things')
+  assert.deepEqual(await readdir(join(project.folder, '.viewmesh/lenses')), ['notes.txt'])
+})
+
+test('a label in the history that would lead out of a path is refused', async (context) => {
+  const project = await openTestProject(context)
+  await project.create('Things', draft(), 'create')
+  const path = join(project.folder, '.viewmesh/views/Things/000001.json')
+  const text = await readFile(path, 'utf8')
+  await writeFile(path, text.replace('"first"', '"../../../first"'))
+  await assert.rejects(project.load('Things'), { code: 'TOOLKIT_HISTORY_DAMAGED' })
 })
 
 test('deleting a View removes its folder, its history and the modules that only it had', async (context) => {
