@@ -119,7 +119,7 @@ export async function openGenerator(
     { running, signer, reader, sourceHead: status.sourceHead, onFoundHead, log, registry },
   )
   const { p2p } = mesh
-  node = { signer, self: p2p.self }
+  node = { signer, self: p2p.self, announced: p2p.announced }
   writer.on('head', mesh.addHead)
   status.report({ p2p })
   status.setReady(true)

@@ -117,7 +117,7 @@ export async function openHost(
     'mesh',
     await openHostMesh({ settings, network, peerSeed }, { ...reports, ...shared, trust, signer }),
   )
-  node = { signer, self: mesh.p2p.self }
+  node = { signer, self: mesh.p2p.self, announced: mesh.p2p.announced }
   status.report({ p2p: mesh.p2p, siblings: mesh.siblings })
   running.own('report of peers', { close: () => status.report({ p2p: null, siblings: null }) })
   running.own('failure log', openFailureLog({}, { log, failures: forkAlarm.failures }))

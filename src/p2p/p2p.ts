@@ -59,6 +59,8 @@ export interface P2p {
   readonly maxGossipBytes: number
   /** Addresses are without the `/p2p/` suffix: announced ones first, then one for each interface. */
   self(): { readonly id: string; readonly addresses: readonly string[] }
+  /** Those of its addresses that are announced. */
+  announced(): readonly string[]
   peers(): readonly PeerInfo[]
   /**
    * What lasts about bootstrap peers: P2P_PEER_ID_MISMATCH where somebody else answers in a peer's place,
@@ -130,6 +132,7 @@ function expose(stack: Stack, limits: P2pLimits, own: OwnAddresses): P2p {
   return {
     maxGossipBytes: limits.maxGossipBytes,
     self: () => ({ id: node.peerId.toString(), addresses: own.list(node.getMultiaddrs()) }),
+    announced: own.announced,
     peers: () => {
       const readers = gossip.readers(node.services.pubsub)
       return node.getPeers().map((id) => ({

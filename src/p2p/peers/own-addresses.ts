@@ -12,6 +12,8 @@ export interface OwnAddresses {
    * system chose.
    */
   list(found: readonly Multiaddr[]): string[]
+  /** What an operator announces. */
+  announced(): string[]
   /** Throws P2P_ADDRESS_INVALID and then changes nothing. */
   setAnnounced(addresses: readonly string[]): void
 }
@@ -29,6 +31,7 @@ export function createOwnAddresses(
       const concrete = listening.map((address) => withActualPort(address, found))
       return [...new Set([...announced.map(String), ...expandWildcards(concrete)])]
     },
+    announced: () => announced.map(String),
     setAnnounced: (addresses) => {
       announced = parseAddresses(addresses)
     },

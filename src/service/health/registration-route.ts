@@ -8,6 +8,7 @@ import { constantRegistrations, encodeRegistration } from '../../identity/regist
 import type { DigestSigner } from '../../identity/signature.ts'
 import { type ProgramName, paths } from '../contract.ts'
 import { knownChainId } from '../known-networks.ts'
+import { bestAddress } from './address-reach.ts'
 import { errorBody } from './http-server.ts'
 
 interface RegistrationSettings {
@@ -23,6 +24,8 @@ interface RegistrationSettings {
 export interface RegisteringNode {
   readonly signer: DigestSigner
   readonly self: () => { readonly id: string; readonly addresses: readonly string[] }
+  /** Those of `addresses` that the operator announces. */
+  readonly announced: () => readonly string[]
 }
 
 /** The body of the answer. Names are what dashboards of the registry chain read. */
@@ -34,7 +37,7 @@ export interface RegistrationReport {
     readonly message: string
     /** `did:key:…` of the public key. */
     readonly did: string
-    /** Multiaddr with the peer ID; empty while the node announces none. */
+    /** Multiaddr with the peer ID: an announced one, else one of its own that others may reach; empty without any. */
     readonly connection_string: string
     /** Lower-case, as in `ethereum`; its ID is 0 where it is none of a public network. */
     readonly source_chain: string
@@ -86,7 +89,7 @@ const addressMissing =
 function toReport(
   settings: RegistrationSettings,
   role: ProgramName,
-  { signer, self }: RegisteringNode,
+  { signer, self, announced }: RegisteringNode,
 ): RegistrationReport {
   const { registrationChainId: chainId, registrationAddress: address } = settings
   const isConstant = settings.registrationMessage === 'constant' || address === null
@@ -95,7 +98,7 @@ function toReport(
     ? Buffer.from(constantRegistrations[role])
     : encodeRegistration({ chainId, role, address, seconds })
   const { id, addresses } = self()
-  const [reached] = addresses
+  const reached = bestAddress(announced()) ?? bestAddress(addresses)
   return {
     status: 'ready',
     registration: {

@@ -11,6 +11,7 @@ export function addRegisterCommand(register: Command, terminal: Terminal): void 
     .option('--wallet <name>', 'which wallet; without it, "default"')
     .option('--key-file <file>', 'a private key in hex in place of a wallet; - for standard input')
     .option('--password-file <file>', 'holds the password of the wallet')
+    .option('--allow-private', 'register a node whose address is one of a private network')
     .option('--yes', 'send it; without this the command only says what it would send')
     .option('--json', 'print JSON')
     .action(async (flags: RegisterFlags) =>

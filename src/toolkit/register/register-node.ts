@@ -11,6 +11,7 @@ import type {
 } from '../../registry/precompile/node-client.ts'
 import { tolerateUnreachable } from '../../registry/precompile/tolerate-unreachable.ts'
 import { paths, ports } from '../../service/contract.ts'
+import { reachOf } from '../../service/health/address-reach.ts'
 import type { RegistrationReport } from '../../service/health/registration-route.ts'
 import { parseHttpUrl } from '../cli/http-url.ts'
 import { printResult, remark, toSingleLine } from '../cli/print.ts'
@@ -23,6 +24,7 @@ export interface RegisterFlags {
   readonly wallet?: string
   readonly keyFile?: string
   readonly passwordFile?: string
+  readonly allowPrivate?: boolean
   readonly yes?: boolean
   readonly json?: boolean
 }
@@ -44,6 +46,7 @@ export async function registerNode(terminal: Terminal, flags: RegisterFlags): Pr
   const client = createNodeClient(rpcUrl, terminal.signal)
   requireOwn(report, key.address, await client.chainId())
   const registration = toRegistration(report)
+  requireReachable(registration.connection, flags)
   const prepared = await client.prepare(key.address, registration)
   const shown = toShown(report, key.address, prepared)
   if (!yes) {
@@ -159,11 +162,23 @@ function toRegistration({ registration, statement }: RegistrationReport): NodeRe
   const { public_key: publicKey, signed_pk_message: signature } = registration.defra_pk_registration
   const { message, connection_string: connection, endpoint_address: endpoint } = registration
   const found = { role: statement.role, publicKey, signature, message, connection, endpoint }
-  if (connection === '')
-    throw refused('the node announces no address', 'Set P2P_ANNOUNCE of the node.')
   if (found.role === 'host' && !/^https?:\/\//.test(endpoint))
     throw refused('the Host has no endpoint', 'Set REGISTRATION_ENDPOINT of the Host.')
   return found
+}
+
+/** What is registered stays, so an address that nobody can dial would be there for good. */
+function requireReachable(connection: string, { allowPrivate = false }: RegisterFlags): void {
+  const remedy = 'Set P2P_ANNOUNCE of the node to the address at which others reach it.'
+  if (connection === '') throw refused('the node has no address that others reach', remedy)
+  const reach = reachOf(connection)
+  const shown = toSingleLine(connection).slice(0, 300)
+  if (reach === 'nobody') throw refused(`no other machine reaches the node at ${shown}`, remedy)
+  if (reach === 'private' && !allowPrivate)
+    throw refused(
+      `${shown} is an address of a private network`,
+      `${remedy} --allow-private registers it nevertheless.`,
+    )
 }
 
 interface Shown {

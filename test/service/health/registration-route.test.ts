@@ -4,6 +4,7 @@ import { createPublicKey, verify } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import * as dagCbor from '@ipld/dag-cbor'
 import { createSigner } from '../../../src/identity/signature.ts'
+import { createOwnAddresses } from '../../../src/p2p/peers/own-addresses.ts'
 import { openHttpServer } from '../../../src/service/health/http-server.ts'
 import {
   type RegisteringNode,
@@ -17,6 +18,7 @@ const address = `0x${'11'.repeat(20)}`
 const node: RegisteringNode = {
   signer,
   self: () => ({ id: '12D3KooWPeer', addresses: ['/ip4/10.0.0.2/tcp/9171'] }),
+  announced: () => [],
 }
 const settings = {
   registrationAddress: address,
@@ -81,6 +83,40 @@ test('the message is bound to chain, role, account and time, and signed by the i
       1,
     ],
   )
+})
+
+test('without P2P_ANNOUNCE a wildcard listener answers an address of the machine, not loopback', async (t) => {
+  const own = createOwnAddresses(['/ip4/0.0.0.0/tcp/9171', '/ip6/::/tcp/9171'], [])
+  const self = (): { id: string; addresses: string[] } => ({ id: 'Peer', addresses: own.list([]) })
+  assert.match(self().addresses.join(), /127\.0\.0\.1/)
+  const { report } = await ask(t, {}, { signer, self, announced: own.announced })
+  assert.doesNotMatch(report.registration.connection_string, /\/127\.|\/::1\/|\/0\.0\.0\.0|\/fe80/)
+  own.setAnnounced(['/dns4/node.example.org/tcp/30171'])
+  const { report: announced } = await ask(t, {}, { signer, self, announced: own.announced })
+  assert.equal(
+    announced.registration.connection_string,
+    '/dns4/node.example.org/tcp/30171/p2p/Peer',
+  )
+})
+
+test('announced addresses come first, then public ones, then private ones, else there is none', async (t) => {
+  const [announcedOne, outer, inner] = [
+    '/ip4/10.9.9.9/tcp/1',
+    '/ip4/203.0.113.7/tcp/1',
+    '/ip6/fd00::7/tcp/1',
+  ]
+  const loopback = ['/ip4/127.0.0.1/tcp/1', '/ip6/::1/tcp/1', '/ip4/169.254.3.4/tcp/1']
+  const cases = [
+    [[announcedOne], [announcedOne, ...loopback, outer], `${announcedOne}/p2p/Peer`],
+    [[], [...loopback, inner, outer], `${outer}/p2p/Peer`],
+    [[], [...loopback, inner], `${inner}/p2p/Peer`],
+    [[], loopback, ''],
+  ] as const
+  for (const [announced, addresses, expected] of cases) {
+    const self = () => ({ id: 'Peer', addresses })
+    const { report } = await ask(t, {}, { signer, self, announced: () => announced })
+    assert.equal(report.registration.connection_string, expected)
+  }
 })
 
 test('no request changes for whom is signed', async (t) => {

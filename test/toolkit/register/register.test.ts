@@ -20,7 +20,11 @@ const chainId = 31_337
 const abi = parseAbi(['function register(bytes, bytes, bytes, string, string)'])
 
 /** A node that signs for an account; null where none is set. */
-async function openNode(t: TestContext, account: string | null): Promise<string> {
+async function openNode(
+  t: TestContext,
+  account: string | null,
+  reached = '/ip4/203.0.113.7/tcp/9171',
+): Promise<string> {
   const settings = {
     registrationAddress: account,
     registrationChainId: chainId,
@@ -30,8 +34,8 @@ async function openNode(t: TestContext, account: string | null): Promise<string>
     chainNetwork: 'Devnet',
   }
   const signer = createSigner({ type: 'ES256K', privateKey: new Uint8Array(32).fill(7) })
-  const self = () => ({ id: '12D3KooWPeer', addresses: ['/ip4/10.0.0.2/tcp/9171'] })
-  const node = () => ({ signer, self })
+  const self = () => ({ id: '12D3KooWPeer', addresses: [] })
+  const node = () => ({ signer, self, announced: () => [reached] })
   const server = await openHttpServer(
     { address: { host: '127.0.0.1', port: 0 }, setting: 'none' },
     {
@@ -114,6 +118,26 @@ test('what is no URL of a node or a chain ends with 2 and says which flag it is'
     assert.equal(exitCode, 2)
     assert.match(stderr, flag)
   }
+})
+
+test('a node that others cannot reach is not registered, a private one only with a flag', async (t) => {
+  const terminal = await openTestTerminal(t)
+  const anvil = await openChain(t)
+  const register = async (reached: string, ...flags: string[]) => {
+    const argv = ['register', '--rpc', anvil.url, '--node', await openNode(t, address, reached)]
+    return await terminal.run([...argv, ...flags], { env })
+  }
+  for (const reached of ['/ip4/127.0.0.1/tcp/9171', '/ip4/0.0.0.0/tcp/9171']) {
+    const { exitCode, stderr } = await register(reached, '--yes', '--allow-private')
+    assert.equal(exitCode, 1)
+    assert.match(stderr, /P2P_ANNOUNCE/)
+  }
+  const inner = await register('/ip4/10.0.0.2/tcp/9171', '--yes')
+  assert.equal(inner.exitCode, 1)
+  assert.match(inner.stderr, /P2P_ANNOUNCE.*--allow-private/)
+  const allowed = await register('/ip4/10.0.0.2/tcp/9171', '--allow-private')
+  assert.equal(allowed.exitCode, 0, allowed.stderr)
+  assert.match(allowed.stdout, /10\.0\.0\.2/)
 })
 
 test('a node or a chain that is not there ends with 3', async (t) => {
