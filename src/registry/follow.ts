@@ -12,7 +12,8 @@ import { type Lcd, openLcd } from './lcd.ts'
 import { defaultListBounds, listViews } from './list-views.ts'
 import { isListed, type ListedView, type RefusedView, type SentView } from './listed-view.ts'
 import type { RegistryMetrics } from './metrics.ts'
-import { asFailure, placeOf } from './registry-failure.ts'
+import { createMissedViews } from './missed-views.ts'
+import { asFailure, placeOf, retryAfterMs } from './registry-failure.ts'
 import { readTxEvents, registrationQueries } from './tx-events.ts'
 import { createWakeUp, type WakeUp } from './wake-up.ts'
 
@@ -37,8 +38,8 @@ interface FollowTimings {
 interface FollowParts {
   readonly log: Logger
   readonly metrics: RegistryMetrics
-  /** Views of one page of a list; returns how many of them are new. */
-  readonly onListed: (views: readonly ListedView[]) => number
+  /** Views of one page of a list. */
+  readonly onListed: (views: readonly ListedView[]) => void
   /** The list has ended, or nothing more of it can be read. */
   readonly onListEnd: () => void
   /** A View that was registered now. */
@@ -81,6 +82,7 @@ interface FollowState extends FollowParts {
   readonly queue: EventQueue
   /** Woken where a list is wanted at once. */
   readonly listing: WakeUp
+  readonly missed: ReturnType<typeof createMissedViews>
   socket: CometSocket | null
   /** Lists that were read whole since the socket was subscribed. */
   listsOfSocket: number
@@ -99,7 +101,7 @@ export function followRegistry(options: FollowOptions, parts: FollowParts): Regi
   const listing = createWakeUp()
   const queue = createEventQueue({ ...parts, lcd, signal, wantList: listing.wake })
   const state: FollowState = {
-    ...{ ...parts, options, timings, signal, lcd, queue, listing },
+    ...{ ...parts, options, timings, signal, lcd, queue, listing, missed: createMissedViews() },
     ...{ socket: null, listsOfSocket: 0, listedAtMs: null, listed: 0 },
     ...{ listFailure: null, streamFailure: null },
   }
@@ -144,30 +146,33 @@ async function keepListing(state: FollowState): Promise<void> {
     }
     // However often a list is wanted, the chain is not asked without a pause.
     const pauseMs = backoffMs(timings.retry, Math.max(1, failures), Math.random())
-    await delay(pauseMs, undefined, { signal, ref: false })
+    const askedMs = retryAfterMs(state.listFailure)
+    await delay(Math.max(pauseMs, askedMs), undefined, { signal, ref: false })
     if (failures === 0) isTimer = !(await listing.pause(timings.listIntervalMs, signal))
   }
 }
 
 async function listOnce(state: FollowState, isTimer: boolean): Promise<void> {
   const { lcd, signal, onListed, onRefused } = state
+  const ids = state.missed.begin()
   let listed = 0
-  let found = 0
   const { socket } = state
   try {
     for await (const page of listViews(lcd, defaultListBounds, signal)) {
       const views = page.views.filter((view) => isListed(view))
       for (const view of page.views) if (!isListed(view)) onRefused(view)
       listed += page.views.length
-      found += onListed(views)
+      ids.add(views.map(({ id }) => id))
+      onListed(views)
     }
   } finally {
     state.onListEnd()
   }
+  const missed = ids.end()
   state.listed = listed
   state.listedAtMs = Date.now()
   if (isTimer && socket !== null && socket === state.socket && state.listsOfSocket > 0)
-    suspect(state, socket, found)
+    suspect(state, socket, missed)
   if (socket === state.socket) state.listsOfSocket += 1
 }
 
@@ -211,9 +216,10 @@ async function keepSubscribed(state: FollowState, rpcUrl: string): Promise<void>
   }
 }
 
-function onMessage({ queue, listing, onRefused }: FollowState, message: unknown): void {
+function onMessage({ queue, listing, missed, onRefused }: FollowState, message: unknown): void {
   const { height, views, isCut } = readTxEvents(message)
   for (const view of views) {
+    missed.announced(view.id)
     if ('reason' in view) onRefused(view)
     else queue.add(view, height)
   }

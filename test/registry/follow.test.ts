@@ -1,8 +1,12 @@
 /** Following the registry chain, with the development registry in its place: nothing that is registered is missed. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { Registry } from 'prom-client'
 import { openDevelopmentRegistry } from '../../src/devnet/registry/development-registry.ts'
+import { createCatalogue } from '../../src/host/registry/catalogue.ts'
 import { followRegistry, type RegistryFollower } from '../../src/registry/follow.ts'
 import { isListed, type ListedView, type RefusedView } from '../../src/registry/listed-view.ts'
 import { createRegistryMetrics } from '../../src/registry/metrics.ts'
@@ -30,6 +34,7 @@ function follow(
   t: TestContext,
   urls: { lcdUrl: string; cometUrl: string | null },
   listIntervalMs = 60_000,
+  onListed?: (views: readonly ListedView[]) => void,
 ): Followed {
   const known = new Map<string, ListedView>()
   const waiting = new Set<() => void>()
@@ -37,11 +42,10 @@ function follow(
   const refused: RefusedView[] = []
   const lines = captureLog()
   const metrics = new Registry()
-  const note = (views: readonly ListedView[]): number => {
+  const note = (views: readonly ListedView[]): void => {
     const fresh = views.filter(({ id }) => !known.has(id))
     for (const view of fresh) known.set(view.id, view)
     for (const check of waiting) check()
-    return fresh.length
   }
   const retry = { minMs: 10, maxMs: 100 }
   const follower = followRegistry(
@@ -53,7 +57,7 @@ function follow(
     {
       log: lines.log,
       metrics: createRegistryMetrics(metrics),
-      onListed: note,
+      onListed: onListed ?? note,
       onListEnd: () => undefined,
       onSent: (view) => {
         sent.push(view.id)
@@ -148,6 +152,37 @@ test('a subscription that misses a View is noticed by a list, and opened again',
   await lines.line('the subscription to the registry chain missed Views')
   await lines.line('registry chain followed', 2)
   assert.equal(await metricValue(metrics, 'viewmesh_registry_missed_views_total'), 1)
+})
+
+test('many Views that nobody remembers are missed by no subscription', async (t) => {
+  const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
+  t.after(() => registry.close())
+  const views = Array.from({ length: 4_500 }, (_, index) => ({
+    ...{ address: `0x${String(index).padStart(40, '0')}`, creator: sender, name: 'V' },
+    height: String(index + 1),
+  }))
+  const lists = createServer((request, response) => {
+    const { searchParams } = new URL(request.url ?? '', 'http://lcd')
+    const start = Number(atob(searchParams.get('pagination.key') ?? '') || 0)
+    const end = start + Number(searchParams.get('pagination.limit'))
+    const next_key = end < views.length ? btoa(String(end)) : null
+    response.end(JSON.stringify({ views: views.slice(start, end), pagination: { next_key } }))
+  })
+  await once(lists.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => lists.close())
+  const lcdUrl = `http://127.0.0.1:${(lists.address() as AddressInfo).port}`
+  const { lines, metrics } = follow(
+    t,
+    { lcdUrl, cometUrl: registry.cometUrl },
+    20,
+    createCatalogue(() => 1).add,
+  )
+  await lines.line('registry chain followed')
+  const whole = { result: 'whole' }
+  await until(async () => (await metricValue(metrics, 'viewmesh_registry_lists_total', whole)) >= 5)
+  assert.equal(await metricValue(metrics, 'viewmesh_registry_missed_views_total'), 0)
+  const opened = { result: 'opened' }
+  assert.equal(await metricValue(metrics, 'viewmesh_registry_connections_total', opened), 1)
 })
 
 test('a chain that is nowhere is a failure that the state says, and closing ends all attempts', async (t) => {

@@ -39,8 +39,8 @@ interface AdmissionParts {
 }
 
 export interface Admission {
-  /** Views of a page of a list; returns how many were not known. */
-  listed(views: readonly ListedView[]): number
+  /** Views of a page of a list. */
+  listed(views: readonly ListedView[]): void
   /** A list has ended: decides, and forgets what could not be read before it began. */
   listEnded(): void
   /** A View that was registered now. */

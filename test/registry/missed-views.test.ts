@@ -1,0 +1,58 @@
+/** What an event or a former list had is not missed, whoever has forgotten it since. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createMissedViews } from '../../src/registry/missed-views.ts'
+
+const idOf = (index: number): string => `0x${index.toString(16).padStart(40, '0')}`
+
+function listed(missed: ReturnType<typeof createMissedViews>, ...ids: readonly number[]): number {
+  const list = missed.begin()
+  list.add(ids.map(idOf))
+  return list.end()
+}
+
+test('a View that neither an event nor the former list had is missed, once', () => {
+  const missed = createMissedViews()
+  listed(missed, 1, 2)
+  assert.equal(listed(missed, 1, 2, 3), 1)
+  assert.equal(listed(missed, 1, 2, 3), 0)
+  missed.announced(idOf(4))
+  assert.equal(listed(missed, 1, 2, 3, 4, 5, 6), 2)
+})
+
+test('an event that arrives during a list counts for that list and the next one', () => {
+  const missed = createMissedViews()
+  listed(missed, 1)
+  const list = missed.begin()
+  missed.announced(idOf(2))
+  list.add([idOf(1), idOf(2)])
+  assert.equal(list.end(), 0)
+  const early = missed.begin()
+  early.add([idOf(1), idOf(2)])
+  missed.announced(idOf(3))
+  assert.equal(early.end(), 0)
+  assert.equal(listed(missed, 1, 2, 3), 0)
+})
+
+test('an event whose View the next list does not have yet counts for the list after that', () => {
+  const missed = createMissedViews()
+  listed(missed, 1)
+  missed.announced(idOf(2))
+  assert.equal(listed(missed, 1), 0)
+  assert.equal(listed(missed, 1, 2), 0)
+})
+
+test('a list that breaks off changes nothing', () => {
+  const missed = createMissedViews()
+  listed(missed, 1)
+  missed.begin().add([idOf(2)])
+  assert.equal(listed(missed, 1, 2), 1)
+})
+
+test('where more was announced than is remembered, the next list counts nothing as missed', () => {
+  const missed = createMissedViews(3)
+  listed(missed, 1, 2)
+  for (const index of [3, 4]) missed.announced(idOf(index))
+  assert.equal(listed(missed, 1, 2, 3, 4), 0)
+  assert.equal(listed(missed, 1, 2, 3, 4, 5), 1)
+})
