@@ -13,7 +13,14 @@ import {
   type SentView,
   wireOf,
 } from './listed-view.ts'
-import { answerMalformed, placeOf, refused, tooLarge, unreachable } from './registry-failure.ts'
+import {
+  answerMalformed,
+  placeOf,
+  rateLimited,
+  refused,
+  tooLarge,
+  unreachable,
+} from './registry-failure.ts'
 
 interface LcdOptions {
   /** May have a path, and user:password, sent as basic authorization. */
@@ -134,8 +141,10 @@ async function ask(
     const body = await readBody(response.body, maxBytes)
     const status = response.statusCode
     if (status === 404 && /"code"\s*:\s*5\b/.test(body ?? '')) return null
-    // What the chain cannot pass on as one message; the caller asks for less.
-    if (body === null || status === 429) throw tooLarge(place, maxBytes)
+    // What the chain cannot pass on as one message has code 8; the caller asks for less. Others limit rates with 429.
+    const isTooLarge = body === null || (status === 429 && /"code"\s*:\s*8\b/.test(body))
+    if (isTooLarge) throw tooLarge(place, maxBytes)
+    if (status === 429) throw rateLimited(place, response.headers['retry-after'])
     if (status !== 200) throw refused(place, `HTTP status ${status}`, { status })
     return JSON.parse(body)
   } catch (error) {

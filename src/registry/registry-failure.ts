@@ -31,6 +31,40 @@ export function refused(
   })
 }
 
+/** REGISTRY_REFUSED with status 429: it is asked too often. `retryAfter` is the header as it came. */
+export function rateLimited(place: string, retryAfter: unknown): ServiceError {
+  const seconds = secondsOf(retryAfter)
+  return new ServiceError(
+    'REGISTRY_REFUSED',
+    `the registry chain at ${place} refuses: it limits how often it is asked (HTTP status 429)`,
+    {
+      facts: {
+        endpoint: place,
+        status: 429,
+        ...(seconds !== null && { retryAfterSeconds: seconds }),
+      },
+      remedy: 'It is asked again later; ask an endpoint that allows more, or one of your own.',
+    },
+  )
+}
+
+/** Nobody makes us wait for longer than a list is due anyway. */
+const maxRetryAfterSeconds = 300
+
+/** Of the header, seconds or a date; null where it is neither. */
+function secondsOf(retryAfter: unknown): number | null {
+  if (typeof retryAfter !== 'string') return null
+  const seconds = /^\d{1,9}$/.test(retryAfter)
+    ? Number(retryAfter)
+    : Math.ceil((Date.parse(retryAfter) - Date.now()) / 1e3)
+  return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), maxRetryAfterSeconds)
+}
+
+/** For how long the chain asked not to be asked; 0 where it did not. At most five minutes. */
+export function retryAfterMs(failure: ServiceError | null): number {
+  return Number(failure?.facts['retryAfterSeconds'] ?? 0) * 1e3
+}
+
 /** REGISTRY_ANSWER_MALFORMED: what it answered is not what was asked for. */
 export function answerMalformed(place: string, what: string, cause?: unknown): ServiceError {
   return new ServiceError(

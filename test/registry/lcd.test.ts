@@ -4,8 +4,10 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { ServiceError } from '../../src/errors.ts'
 import { openLcd } from '../../src/registry/lcd.ts'
 import { listViews } from '../../src/registry/list-views.ts'
+import { retryAfterMs } from '../../src/registry/registry-failure.ts'
 import { first } from '../views/vectors.ts'
 
 const never = new AbortController().signal
@@ -86,6 +88,33 @@ test('a page that is too large for the chain is halved, at last to single Views'
 test('an LCD that refuses single Views as well is given up', async (t) => {
   const lcd = await serve(t, pagesOf(3, 0))
   await assert.rejects(idsOf(listViews(lcd, bounds, never)), { code: 'REGISTRY_ANSWER_TOO_LARGE' })
+})
+
+test('a limit on how often it may be asked is not taken for a page that is too large', async (t) => {
+  let requests = 0
+  const answers = [
+    [undefined, undefined],
+    ['7', 7],
+    ['999999', 300],
+    [new Date(0).toUTCString(), 0],
+    [new Date(Date.now() + 3_600_000).toUTCString(), 300],
+    ['soon', undefined],
+  ] as const
+  for (const [header, seconds] of answers) {
+    const lcd = await serve(t, (_, response) => {
+      requests += 1
+      if (header !== undefined) response.setHeader('retry-after', header)
+      response.writeHead(429).end('<html>Too Many Requests</html>')
+    })
+    const error = await lcd.page(null, 8, never).catch((thrown: unknown) => thrown)
+    assert.ok(error instanceof ServiceError)
+    assert.equal(error.code, 'REGISTRY_REFUSED')
+    assert.match(error.message, /limits how often/)
+    assert.equal(error.facts['retryAfterSeconds'], seconds)
+    assert.equal(retryAfterMs(error), (seconds ?? 0) * 1e3)
+    await assert.rejects(idsOf(listViews(lcd, bounds, never)), { code: 'REGISTRY_REFUSED' })
+  }
+  assert.equal(requests, 2 * answers.length)
 })
 
 test('a list that does not get further, or does not end, is given up', async (t) => {
