@@ -2,7 +2,7 @@
 import { BlockList, isIP } from 'node:net'
 
 /** `nobody` but the machine itself, or its link; `private` networks; or, as far as the text says, anybody. */
-export type AddressReach = 'public' | 'private' | 'nobody'
+type AddressReach = 'public' | 'private' | 'nobody'
 
 /** Loopback, unspecified, link-local, multicast and reserved addresses. */
 const reachNobody = blockList({
