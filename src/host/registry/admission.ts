@@ -64,16 +64,12 @@ interface AdmissionState extends AdmissionParts {
   unreadable: Map<string, RefusedView>
   /** The same of the list before. */
   unreadableBefore: ReadonlyMap<string, RefusedView>
-  /** The names of types that a check has found, by ID: the chain may say another one. */
-  readonly types: Map<string, string>
   others: readonly OtherView[]
   isClosed: boolean
 }
 
 /** Bytes of events that wait at once: as large as a View each. */
 const maxSent = 8
-/** Names that are remembered because the chain says others. */
-const maxTypes = 1_000
 /** Unreadable Views that are listed. */
 const maxUnreadable = 100
 /** For how long a View that cannot be served is not tried again. */
@@ -87,7 +83,6 @@ export function openAdmission(options: AdmissionOptions, parts: AdmissionParts):
       sentViews: new Map(),
       unreadable: new Map(),
       unreadableBefore: new Map(),
-      types: new Map(),
       others: [],
       isClosed: false,
     },
@@ -150,9 +145,10 @@ async function decideOnce(state: AdmissionState): Promise<boolean> {
   const candidates = candidatesOf(state, all, registered)
   const given = givePlaces(candidates, { places, maxBytes: options.maxBytes })
   const kept = new Set(given.map(({ id }) => id))
-  for (const { id, address, bytes } of registered) {
+  for (const { id, address, creator: sender, type: name, bytes } of registered) {
     if (kept.has(id)) continue
-    const outcome = { state: 'overLimit', reason: 'it has no place', bytes } as const
+    const proven = { ids: [id, address], sender, name }
+    const outcome = { state: 'overLimit', reason: 'it has no place', bytes, proven } as const
     for (const key of [id, address]) note(state, key, outcome, retryMs.wrong)
     log.info({ view: id, address }, 'registered View no longer served')
     await views.withdraw(id)
@@ -186,31 +182,29 @@ function candidatesOf(
   return [...served, ...others.map((view) => candidateOf(state, view))]
 }
 
-function mayTry({ outcomes, filter, types }: AdmissionState, view: ListedView): boolean {
-  const outcome = outcomes.of(view.id)
-  return (
-    (outcome === null || outcome.state === 'overLimit') &&
-    filter(filtered(types, view)) !== 'denied'
-  )
+function mayTry(state: AdmissionState, view: ListedView): boolean {
+  const outcome = state.outcomes.of(view.id)
+  return (outcome === null || outcome.state === 'overLimit') && standingOf(state, view) !== 'denied'
 }
 
-function candidateOf({ outcomes, filter, types }: AdmissionState, view: ListedView): Candidate {
+function candidateOf(state: AdmissionState, view: ListedView): Candidate {
   const { id, registeredAt } = view
-  const isAllowed = filter(filtered(types, view)) === 'allowed'
-  return { id, isAllowed, isServed: false, registeredAt, bytes: outcomes.of(id)?.bytes ?? 0 }
+  const isAllowed = standingOf(state, view) === 'allowed'
+  return { id, isAllowed, isServed: false, registeredAt, bytes: state.outcomes.of(id)?.bytes ?? 0 }
 }
 
-function filtered(
-  types: ReadonlyMap<string, string>,
+/** By what its bytes have proven, where they were fetched before: the chain tells one ID, and maybe another name. */
+function standingOf(
+  { outcomes, filter }: AdmissionState,
   { id, sender, name }: ListedView,
-): FilteredView {
-  return { ids: [id], sender, name: types.get(id) ?? name }
+): ReturnType<AdmissionParts['filter']> {
+  return filter(outcomes.of(id)?.proven ?? { ids: [id], sender, name })
 }
 
 /** Allowed Views are remembered longest; those that cannot be served anyway are forgotten first. */
 function classOf(state: AdmissionState, view: ListedView): number {
   if (!mayTry(state, view)) return 2
-  return state.filter(filtered(state.types, view)) === 'allowed' ? 0 : 1
+  return standingOf(state, view) === 'allowed' ? 0 : 1
 }
 
 /** `passed` where its place is for another View, `later` where nobody can be admitted now. */
@@ -219,7 +213,9 @@ async function admit(state: AdmissionState, id: string): Promise<'admitted' | 'p
   try {
     verified = await fetchVerified(state, id)
     const { foreign, type, ...facts } = await state.checker.check(verified)
-    if (!isAsListed(state, id, type)) return 'passed'
+    const { sender } = verified
+    const proven = { ids: [verified.id, verified.address], sender, name: type }
+    if (!standsAsListed(state, id, proven)) return 'passed'
     if (foreign === null) {
       await state.views.register(verified, facts)
       state.count('served')
@@ -235,15 +231,16 @@ async function admit(state: AdmissionState, id: string): Promise<'admitted' | 'p
   }
 }
 
-/** Whether a View stands in the filters as it seemed to by the name that the chain said. */
-function isAsListed(state: AdmissionState, id: string, type: string): boolean {
-  const { catalogue, types, filter } = state
-  const view = catalogue.get(id)
-  if (view === undefined || view.name === type) return true
-  const before = filter(filtered(types, view))
-  types.set(id, type)
-  for (const oldest of types.keys()) if (types.size > maxTypes) types.delete(oldest)
-  return filter(filtered(types, view)) === before
+/** Whether a View stands in the lists of this moment as it seemed to by what the chain says; otherwise that is noted. */
+function standsAsListed(state: AdmissionState, id: string, proven: FilteredView): boolean {
+  const listed = state.catalogue.get(id)
+  const standing = state.filter(proven)
+  const isAsListed = listed === undefined || standingOf(state, listed) === standing
+  if (isAsListed && standing !== 'denied') return true
+  const reason = `it is ${proven.ids.join(' and ')}, of the type ${proven.name}`
+  const bytes = state.outcomes.of(id)?.bytes ?? 0
+  note(state, id, { state: 'overLimit', reason, bytes, proven }, retryMs.wrong, true)
+  return false
 }
 
 /** Codes of what follows from the bytes of a View; anything else may have become otherwise within the hour. */
@@ -292,11 +289,12 @@ async function fetchVerified(
 function note(
   { outcomes }: AdmissionState,
   id: string,
-  outcome: Pick<NotServed, 'state' | 'reason'> & { readonly bytes?: number },
+  outcome: Pick<NotServed, 'state' | 'reason'> & Partial<Pick<NotServed, 'bytes' | 'proven'>>,
   forMs: number,
   isKept = false,
 ): void {
-  outcomes.note(id, { bytes: 0, ...outcome, untilMs: Date.now() + forMs }, isKept)
+  const proven = outcomes.of(id)?.proven ?? null
+  outcomes.note(id, { bytes: 0, proven, ...outcome, untilMs: Date.now() + forMs }, isKept)
 }
 
 /** Those that are shown; there may be more that nobody remembers. */
@@ -318,10 +316,10 @@ function othersOf(state: AdmissionState): OtherView[] {
   return [...unreadable, ...others.map((view) => toOther(state, view))].slice(0, maxOthers)
 }
 
-function toOther({ outcomes, filter, types }: AdmissionState, view: ListedView): OtherView {
+function toOther(admission: AdmissionState, view: ListedView): OtherView {
   const { id, name, sender: creator, registeredAt: registered_at } = view
-  const shown = { id, type: types.get(id) ?? name, creator, registered_at }
-  if (filter(filtered(types, view)) === 'denied') return { ...shown, state: 'denied', reason: null }
-  const { state = 'overLimit', reason = null } = outcomes.of(id) ?? {}
+  const { state = 'overLimit', reason = null, proven = null } = admission.outcomes.of(id) ?? {}
+  const shown = { id, type: proven?.name ?? name, creator, registered_at }
+  if (standingOf(admission, view) === 'denied') return { ...shown, state: 'denied', reason: null }
   return { ...shown, state, reason }
 }

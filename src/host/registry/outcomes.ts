@@ -4,6 +4,7 @@
  */
 import type { StoreReader } from '../../store/store.ts'
 import type { Writer } from '../apply/writer.ts'
+import type { FilteredView } from './view-filter.ts'
 
 /** Why a View is not served. */
 export interface NotServed {
@@ -13,6 +14,8 @@ export interface NotServed {
   readonly reason: string
   /** What its rows took when it lost its place; 0 otherwise. */
   readonly bytes: number
+  /** What its bytes say for the lists of what is allowed and denied; null where they were not read. */
+  readonly proven: FilteredView | null
   /** When it is tried again. */
   readonly untilMs: number
 }

@@ -142,6 +142,20 @@ test('a registered View cannot be deleted, but denied, without a restart', async
   assert.ok(Number(height) > 0)
 })
 
+test('a View that is denied by the ID that the chain does not list is never served', async (t) => {
+  const registry = await development(t)
+  const [address = ''] = await register(registry, ['Denied', 'Good'])
+  const { id } = viewIDs(author, wireOf('Denied'))
+  const host = await openHost(t, await folder(t), registry, { REGISTRY_DENY: id })
+  await host.serves('Good')
+  await until(async () => (await host.list()).registry?.others[0]?.state === 'denied')
+  const { type, reason } = await host.find(address)
+  assert.deepEqual([type, reason], ['Denied', null])
+  assert.ok(
+    !host.captured.lines.some((line) => line['msg'] === 'View registered' && line['view'] === id),
+  )
+})
+
 test('while the file of what is denied cannot be read, no registered View is added', async (t) => {
   const registry = await development(t)
   await register(registry, ['Denied'])
