@@ -60,7 +60,7 @@ export async function openHostRegistry(
   { log, registry, reader, writer, views, onFatal }: HostRegistryParts,
 ): Promise<HostRegistry> {
   const { network, maxViews, registryMaxMb } = options
-  const filters = await openFilters(options, { log, onChange: () => admission.decide() })
+  const filters = await openFilters(options, log)
   let follower: RegistryFollower | null = null
   const state = (): ReturnType<RegistryFollower['state']> | null => follower?.state() ?? null
   const admission = openAdmission(
@@ -80,6 +80,7 @@ export async function openHostRegistry(
   const report = (): RegistryReport | null => toReport(follower, admission, views)
   follower = follow(options, { log, registry, admission })
   views.onLocal(admission.decide)
+  filters.onChange(admission.decide)
   admission.decide()
   const timer = setInterval(admission.decide, decideIntervalMs)
   timer.unref()
@@ -146,14 +147,23 @@ interface Filters {
   standing(view: FilteredView): 'allowed' | 'denied' | 'neither'
   /** Why the file of what is denied cannot be read; null where it can, or there is none. */
   denyProblem(): string | null
+  /** Calls the listener after a file has changed. One listener. */
+  onChange(listener: () => void): void
   close(): void
 }
 
 /** The lists of the settings with those of their files. */
-async function openFilters(
-  options: HostRegistryOptions,
-  { log, onChange }: { readonly log: Logger; readonly onChange: () => void },
-): Promise<Filters> {
+async function openFilters(options: HostRegistryOptions, log: Logger): Promise<Filters> {
+  let onChange = (): void => undefined
+  // The first file may change while the second is opened.
+  let allow: LineFile<string> | null = null
+  let deny: LineFile<string> | null = null
+  const read = (): ReturnType<typeof createViewFilter> =>
+    createViewFilter({
+      allow: [...options.registryAllow, ...(allow?.values() ?? [])],
+      deny: [...options.registryDeny, ...(deny?.values() ?? [])],
+    })
+  let standing = read()
   const open = async (path: string | null, setting: string): Promise<LineFile<string> | null> =>
     path === null
       ? null
@@ -162,17 +172,15 @@ async function openFilters(
     standing = read()
     onChange()
   }
-  const allow = await open(options.registryAllowFile, 'REGISTRY_ALLOW_FILE')
-  const deny = await open(options.registryDenyFile, 'REGISTRY_DENY_FILE')
-  const read = (): ReturnType<typeof createViewFilter> =>
-    createViewFilter({
-      allow: [...options.registryAllow, ...(allow?.values() ?? [])],
-      deny: [...options.registryDeny, ...(deny?.values() ?? [])],
-    })
-  let standing = read()
+  allow = await open(options.registryAllowFile, 'REGISTRY_ALLOW_FILE')
+  deny = await open(options.registryDenyFile, 'REGISTRY_DENY_FILE')
+  standing = read()
   return {
     standing: (view) => standing(view),
     denyProblem: () => deny?.problem() ?? null,
+    onChange: (listener) => {
+      onChange = listener
+    },
     close: () => {
       allow?.close()
       deny?.close()
