@@ -110,6 +110,8 @@ async function startPrograms(
     startRegistry(setup, parts),
   ])
   const address = `/ip4/${localAddress(settings)}/tcp/${generator.p2p}/p2p/${peerId}`
+  // They stop before the registry does, which the Host would report as lost.
+  running.own('programs of a registry', { close: () => stopAll(programs) })
   launch('host', hostPorts(settings), (folder) => devnetHostEnvironment(folder, address, registry))
   return registry
 }

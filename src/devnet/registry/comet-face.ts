@@ -55,7 +55,10 @@ export async function openCometFace(port: number, parts: CometParts): Promise<Ht
     subscriptions.set(socket, own)
     socket.on('error', () => socket.terminate())
     socket.on('close', () => subscriptions.delete(socket))
-    socket.on('message', (data: Buffer) => void overSocket(socket, String(data), own, parts))
+    // Without its node it has no answer to give.
+    socket.on('message', (data: Buffer) => {
+      overSocket(socket, String(data), own, parts).catch(() => socket.terminate())
+    })
   })
   const stop = parts.ledger.onTransaction((transaction) => {
     for (const [socket, own] of subscriptions) publish(socket, own, transaction)

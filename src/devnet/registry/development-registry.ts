@@ -138,19 +138,23 @@ function acknowledge(
   if (acknowledgeMs === null) return { close: async () => undefined }
   let timer: NodeJS.Timeout | null = null
   let running: Promise<void> = Promise.resolve()
+  let isClosed = false
   const schedule = (): void => {
     if (timer !== null || ledger.pending().length === 0) return
     timer = setTimeout(() => {
       timer = null
       const registered = ledger.pending().map(({ address }) => address)
       // A node that is gone is reported where its process is watched.
-      running = chain.settle({ registered }).catch(() => undefined)
+      running = chain.settle({ registered }).catch(() => {
+        if (!isClosed) schedule()
+      })
     }, acknowledgeMs)
   }
   const stop = ledger.onTransaction(schedule)
   schedule()
   return {
     async close() {
+      isClosed = true
       stop()
       if (timer !== null) clearTimeout(timer)
       await running
