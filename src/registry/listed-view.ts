@@ -41,7 +41,7 @@ export interface AnnouncedView extends Pick<ListedView, 'id' | 'sender' | 'name'
 /** Longest name that is passed on; GraphQL has no longer ones. */
 const namePattern = /^[A-Za-z0-9_]{1,256}$/
 const prefixedAddress = /^[A-Za-z0-9_]+_(0x[0-9a-f]{40})$/i
-/** What is shown of an ID that is none. */
+/** What is shown of an invalid ID. */
 const shownCharacters = 80
 
 type Fields = Readonly<Record<string, unknown>>
@@ -53,7 +53,7 @@ export function readListedView(value: unknown): ListedView | RefusedView {
   if ('reason' in announced) return announced
   const { id, sender, name } = announced
   const registeredAt = heightOf(fields['height'])
-  if (registeredAt === null) return { id, reason: 'its height is none' }
+  if (registeredAt === null) return { id, reason: 'its height is invalid' }
   return { id, sender, name, registeredAt }
 }
 
@@ -61,12 +61,13 @@ export function readListedView(value: unknown): ListedView | RefusedView {
 export function readAnnouncedView(fields: Fields): AnnouncedView | RefusedView {
   const claimed = first(fields, ['address', 'contract_address', 'view_id', 'key'])
   const id = canonicalID(claimed)
-  if (id === null) return { id: claimed.slice(0, shownCharacters), reason: 'its ID is none' }
+  if (id === null) return { id: claimed.slice(0, shownCharacters), reason: 'its ID is invalid' }
   const sender = accountOf(first(fields, ['creator']))
-  if (sender === null) return { id, reason: 'its creator is no account' }
+  if (sender === null) return { id, reason: 'its creator is not an account' }
   const name = first(fields, ['name'])
   // Old generations do not send it.
-  if (name !== '' && !namePattern.test(name)) return { id, reason: 'its name is none of a type' }
+  if (name !== '' && !namePattern.test(name))
+    return { id, reason: 'its name is not that of a type' }
   return { id, sender, name, wire: bytesOf(first(fields, ['data', 'view'])) }
 }
 

@@ -55,7 +55,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'react-dom': ['host'],
   typescript: ['operator'],
   undici: ['chain', 'registry', 'operator'],
-  viem: ['devnet', 'registry', 'toolkit'],
+  viem: ['devnet', 'registry'],
   ws: ['devnet'],
   yaml: ['service', 'toolkit', 'operator'],
   zod: ['service', 'toolkit'],

@@ -44,13 +44,13 @@ test('an event is read in the words of each generation', () => {
 test('what cannot be a View is refused with the reason', () => {
   const whole = { address: first.address, creator: first.sender, name: 'V', height: '7' }
   const reasons = [
-    [{ ...whole, address: 'x'.repeat(200) }, 'its ID is none'],
-    [{ ...whole, creator: 'shinzo1abc' }, 'its creator is no account'],
-    [{ ...whole, creator: `0x${'0'.repeat(40)}` }, 'its creator is no account'],
-    [{ ...whole, name: 'a b' }, 'its name is none of a type'],
-    [{ ...whole, name: 'a'.repeat(257) }, 'its name is none of a type'],
-    [{ ...whole, height: '-1' }, 'its height is none'],
-    [{ ...whole, height: '9'.repeat(16) }, 'its height is none'],
+    [{ ...whole, address: 'x'.repeat(200) }, 'its ID is invalid'],
+    [{ ...whole, creator: 'shinzo1abc' }, 'its creator is not an account'],
+    [{ ...whole, creator: `0x${'0'.repeat(40)}` }, 'its creator is not an account'],
+    [{ ...whole, name: 'a b' }, 'its name is not that of a type'],
+    [{ ...whole, name: 'a'.repeat(257) }, 'its name is not that of a type'],
+    [{ ...whole, height: '-1' }, 'its height is invalid'],
+    [{ ...whole, height: '9'.repeat(16) }, 'its height is invalid'],
   ] as const
   for (const [fields, reason] of reasons) {
     const read = readListedView(fields)

@@ -88,7 +88,7 @@ test('a store that fails is reported as such, and says nothing of the View', asy
 
 test('a malformed event about a served View does not list it as refused', async (t) => {
   const { admission, decided } = open(t, null)
-  admission.unreadable({ id: address, reason: 'its creator is no account' })
+  admission.unreadable({ id: address, reason: 'its creator is not an account' })
   admission.sent(sent)
   await decided
   assert.deepEqual(admission.others(), [])
@@ -97,9 +97,9 @@ test('a malformed event about a served View does not list it as refused', async 
 test('what could not be read is listed for as long as lists have it, however much came before', async (t) => {
   const { admission, decided } = open(t, null)
   for (let number = 0; number < 100; number += 1)
-    admission.unreadable({ id: `old ${number}`, reason: 'its ID is none' })
+    admission.unreadable({ id: `old ${number}`, reason: 'its ID is invalid' })
   admission.listEnded()
-  admission.unreadable({ id: 'new', reason: 'its ID is none' })
+  admission.unreadable({ id: 'new', reason: 'its ID is invalid' })
   admission.listEnded()
   await decided
   assert.deepEqual(

@@ -241,7 +241,7 @@ test('what does not fit is refused with its reason, and keeps no place from othe
     'refused REGISTRY_VIEW_MISMATCH',
     'refused VIEWS_QUERY_INVALID',
     'refused VIEWS_SDL_INVALID',
-    'refused its name is none of a type',
+    'refused its name is not that of a type',
   ])
 })
 
