@@ -1,7 +1,8 @@
 /** Where a project is: the nearest folder upwards with a `viewmesh.yaml`, else `.viewmesh` in the home folder. */
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import process from 'node:process'
 import { parse } from 'yaml'
 import { ServiceError } from '../../errors.ts'
 import type { Terminal } from '../cli/terminal.ts'
@@ -15,7 +16,7 @@ export const newSettings = `# A Viewmesh project: Views are in views/, modules o
 version: 1
 `
 
-/** @throws ServiceError `TOOLKIT_PROJECT_UNREADABLE` where the file is of another version. */
+/** @throws ServiceError `TOOLKIT_PROJECT_UNREADABLE` where the file is of another version or of another user. */
 export async function findProject({ cwd, homeFolder }: Terminal): Promise<ProjectPlaces> {
   const folder = findUpwards(cwd)
   if (folder === null) {
@@ -23,6 +24,7 @@ export async function findProject({ cwd, homeFolder }: Terminal): Promise<Projec
     return { folder: home, history: join(home, 'history'), settingsFile: null }
   }
   const settingsFile = join(folder, settingsName)
+  checkOwner(settingsFile)
   await checkSettings(settingsFile)
   return { folder, history: join(folder, '.viewmesh'), settingsFile }
 }
@@ -44,6 +46,18 @@ async function checkSettings(path: string): Promise<void> {
   }
   const version = (settings as { version?: unknown } | null)?.version
   if (version !== 1) throw unreadable(path, `has the version ${String(version)}, only 1 is known`)
+}
+
+/** In a folder that everyone may write to, as /tmp is, somebody else's file would make all folders below it his project. */
+function checkOwner(path: string): void {
+  const owner = lstatSync(path).uid
+  const user = process.getuid?.() ?? owner
+  if (owner === user || owner === 0) return
+  throw new ServiceError('TOOLKIT_PROJECT_UNREADABLE', `${path} belongs to another user`, {
+    facts: { owner, user },
+    remedy:
+      'Work in a folder that is not below it; where you trust the project, copy it or chown it to you.',
+  })
 }
 
 function unreadable(path: string, what: string, cause?: unknown): ServiceError {

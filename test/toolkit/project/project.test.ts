@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { chown, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import process from 'node:process'
 import { type TestContext, test } from 'node:test'
 import type { Terminal } from '../../../src/toolkit/cli/terminal.ts'
 import type { Deployment } from '../../../src/toolkit/project/deployments.ts'
@@ -191,6 +192,20 @@ test('a lock that is a database with content is refused, as its journal may name
   await assert.rejects(project.create('Things', draft(), 'create'), {
     code: 'TOOLKIT_FILE_REFUSED',
     message: '.viewmesh/lock is no empty file',
+  })
+})
+
+const isRoot = process.getuid?.() === 0
+test('a project file of another user is refused, since it would capture every folder below it', {
+  skip: !isRoot && 'only root can give a file away',
+}, async (context) => {
+  const { cwd, homeFolder } = await openTestTerminal(context)
+  const terminal = { cwd, homeFolder, signal: new AbortController().signal } as Terminal
+  await initProject(terminal)
+  await chown(join(cwd, 'viewmesh.yaml'), 65_534, 65_534)
+  await assert.rejects(openProject(terminal), {
+    code: 'TOOLKIT_PROJECT_UNREADABLE',
+    message: `${join(cwd, 'viewmesh.yaml')} belongs to another user`,
   })
 })
 
