@@ -6,10 +6,13 @@ import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
+  constants,
   existsSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
+  realpathSync,
   renameSync,
   writeFileSync,
 } from 'node:fs'
@@ -23,6 +26,7 @@ import { toSingleLine } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { type HostAddress, requestHost } from '../host-api/host-request.ts'
 import type { Project } from '../project/project.ts'
+import { sha256 } from '../project/view-content.ts'
 
 interface EmbeddedHost {
   readonly address: HostAddress
@@ -36,20 +40,23 @@ const startMs = 60_000
 const stopMs = 10_000
 const retryMs = 100
 
-/** The folder with all that it keeps. */
-export function embeddedFolder({ historyFolder }: Project): string {
-  return join(historyFolder, 'host')
+/**
+ * The folder with all that it keeps: one for each project, in the home folder. In the project it could come from a
+ * stranger, with links to other files or a token that he knows, or be published with it.
+ */
+export function embeddedFolder({ homeFolder }: Terminal, { folder }: Project): string {
+  return join(homeFolder, '.viewmesh', 'hosts', sha256(realpathSync(folder)))
 }
 
 /** The admin token of a Host that the toolkit started before; null where it never did. */
-export function keptToken(project: Project): string | null {
-  const path = tokenPath(embeddedFolder(project))
+export function keptToken(terminal: Terminal, project: Project): string | null {
+  const path = tokenPath(embeddedFolder(terminal, project))
   return existsSync(path) ? readFileSync(path, 'utf8').trim() : null
 }
 
-/** @throws ServiceError `TOOLKIT_HOST_ENDED`, `TOOLKIT_HOST_TIMEOUT` */
+/** @throws ServiceError `TOOLKIT_HOST_ENDED`, `TOOLKIT_HOST_TIMEOUT`, or `TOOLKIT_FILE_REFUSED` where a link is in the folder's place. */
 export async function openEmbeddedHost(terminal: Terminal, folder: string): Promise<EmbeddedHost> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeOwnFolder(folder)
   const token = secretIn(tokenPath(folder))
   secretIn(join(folder, 'keyring-secret'))
   const env = hostEnvironment(terminal.env, folder)
@@ -82,6 +89,25 @@ export async function openEmbeddedHost(terminal: Terminal, folder: string): Prom
   }
 }
 
+function makeOwnFolder(folder: string): void {
+  if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    if (lstatSync(folder).isDirectory()) return
+  } catch (cause) {
+    throw noFolder(folder, cause)
+  }
+  throw noFolder(folder)
+}
+
+function noFolder(folder: string, cause?: unknown): ServiceError {
+  return new ServiceError('TOOLKIT_FILE_REFUSED', `${folder} is a link, or cannot be made`, {
+    facts: { path: folder },
+    remedy: 'Remove what is there: the Host keeps its keys and its token in a folder of its own.',
+    ...(cause !== undefined && { cause }),
+  })
+}
+
 /** What the user set passes through; the rest is kept in the folder and listens on this machine alone. */
 function hostEnvironment(given: Terminal['env'], folder: string): Record<string, string> {
   const own = {
@@ -106,7 +132,8 @@ function hostEnvironment(given: Terminal['env'], folder: string): Record<string,
 function start(env: Record<string, string>, logPath: string) {
   const main = import.meta.url.endsWith('.ts') ? '../../main.ts' : '../../main.js'
   const file = fileURLToPath(new URL(main, import.meta.url))
-  const log = openSync(logPath, 'w', 0o600)
+  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants
+  const log = openSync(logPath, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600)
   try {
     const args = [...nodeOptions, file, 'host']
     // A process group of its own: Ctrl-C in a terminal reaches it through this command alone.

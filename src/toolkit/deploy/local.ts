@@ -24,7 +24,7 @@ export async function deployLocally(
   const deployed = { project, name, wire, revision }
   const token = readAdminToken(terminal, flags.adminTokenFile)
   const { host: url = defaultHost } = flags
-  const kept = flags.host === undefined ? keptToken(project) : null
+  const kept = flags.host === undefined ? keptToken(terminal, project) : null
   const host: HostAddress = { url, token: token ?? kept }
   try {
     await postAndPrint(terminal, host, deployed, flags)
@@ -47,7 +47,7 @@ async function deployToOwnHost(
   deployed: DeployedView,
   flags: DeployFlags,
 ): Promise<void> {
-  const folder = embeddedFolder(deployed.project)
+  const folder = embeddedFolder(terminal, deployed.project)
   remark(terminal, `no Host at ${defaultHost}: starting one, which keeps its data in ${folder}`)
   if ((terminal.env['BOOTSTRAP_PEERS'] ?? '') === '')
     remark(terminal, 'it knows no Generator, so it gets no blocks; set BOOTSTRAP_PEERS for that')

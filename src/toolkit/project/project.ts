@@ -36,8 +36,6 @@ export interface Project {
   readonly folder: string
   /** False in the home folder, which is used where there is no project. */
   readonly isProject: boolean
-  /** Absolute: what the toolkit keeps beside the files that people edit. */
-  readonly historyFolder: string
   /** Sorted. */
   names(): Promise<readonly string[]>
   /** What the files say; where they were edited, that is the next revision. */
@@ -111,7 +109,6 @@ function projectAt(places: ProjectPlaces, signal: AbortSignal): Project {
     (await loadSettled(keeper, name)) ?? (await locked(() => absorb(keeper, name)))
   return {
     folder: places.folder,
-    historyFolder: places.history,
     isProject: places.settingsFile !== null,
     names,
     load: ofView(load),

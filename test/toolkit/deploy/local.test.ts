@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { existsSync, realpathSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -11,6 +12,12 @@ import { openTestTerminal } from '../support/test-terminal.ts'
 
 const token = 'a token of tests only, and long enough'
 const parts = ['--query', 'Log { address }', '--sdl', 'type Things { address: String }']
+
+/** Where a Host that is started for a project keeps its data. */
+function hostFolder(homeFolder: string, project: string): string {
+  const name = createHash('sha256').update(realpathSync(project)).digest('hex')
+  return join(homeFolder, '.viewmesh/hosts', name)
+}
 
 /** A Host with an admin token, and a project with the View `Things`. */
 async function openDeployment(context: TestContext) {
@@ -117,7 +124,7 @@ test('without a Host one is started, with its data kept and named, until it is i
       args: [cwd, 'view', 'deploy', 'Things', '--target', 'local', '--json'],
       env: { HOME: homeFolder, ...addresses },
     })
-  const folder = join(homeFolder, '.viewmesh/history/host')
+  const folder = hostFolder(homeFolder, join(homeFolder, '.viewmesh'))
   for (const isNew of [true, false]) {
     const child = deploy()
     context.after(() => child.process.kill('SIGKILL'))
@@ -127,5 +134,21 @@ test('without a Host one is started, with its data kept and named, until it is i
     assert.equal(code, 130)
     assert.match(stderr, new RegExp(`starting one, which keeps its data in ${folder}\n`))
     assert.ok(existsSync(join(folder, 'store')))
+    assert.equal((await stat(folder)).mode & 0o777, 0o700)
   }
+})
+
+test('a link in the place of the folder of a Host is refused, and nothing is written behind it', async (context) => {
+  const { cwd, homeFolder, run, json } = await openTestTerminal(context)
+  await json('view', 'init')
+  await json('view', 'create', 'Things', ...parts)
+  const outside = join(homeFolder, 'outside')
+  await mkdir(outside)
+  await writeFile(join(outside, 'log'), 'kept')
+  await mkdir(join(homeFolder, '.viewmesh/hosts'), { recursive: true })
+  await symlink(outside, hostFolder(homeFolder, cwd))
+  const { exitCode, stderr } = await run(['view', 'deploy', 'Things', '--target', 'local'])
+  assert.equal(exitCode, 1)
+  assert.match(stderr, /^error: .* is a link, or cannot be made$/m)
+  assert.equal(await readFile(join(outside, 'log'), 'utf8'), 'kept')
 })
