@@ -5,11 +5,13 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { Registry } from 'prom-client'
+import { type WebSocket, WebSocketServer } from 'ws'
 import { openDevelopmentRegistry } from '../../src/devnet/registry/development-registry.ts'
 import { createCatalogue } from '../../src/host/registry/catalogue.ts'
 import { followRegistry, type RegistryFollower } from '../../src/registry/follow.ts'
 import { isListed, type ListedView, type RefusedView } from '../../src/registry/listed-view.ts'
 import { createRegistryMetrics } from '../../src/registry/metrics.ts'
+import { registrationQueries } from '../../src/registry/tx-events.ts'
 import { verifyView } from '../../src/registry/verify-view.ts'
 import { encodeView } from '../../src/views/wire.ts'
 import { captureLog } from '../support/captured-log.ts'
@@ -152,6 +154,47 @@ test('a subscription that misses a View is noticed by a list, and opened again',
   await lines.line('the subscription to the registry chain missed Views')
   await lines.line('registry chain followed', 2)
   assert.equal(await metricValue(metrics, 'viewmesh_registry_missed_views_total'), 1)
+})
+
+test('an event that arrives for each of the subscriptions causes one View', async (t) => {
+  const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
+  t.after(() => registry.close())
+  const server = createServer()
+  const node = new WebSocketServer({ server, path: '/websocket', maxPayload: 1024 * 1024 })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => {
+    node.close()
+    server.close()
+  })
+  const subscribed: { readonly id: unknown; readonly socket: WebSocket }[] = []
+  node.on('connection', (socket: WebSocket) =>
+    socket.on('message', (data: Buffer) => {
+      const { id } = JSON.parse(String(data))
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: {} }))
+      subscribed.push({ id, socket })
+    }),
+  )
+  const cometUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { lines, sent, metrics } = follow(t, { lcdUrl: registry.lcdUrl, cometUrl })
+  await lines.line('registry chain followed')
+  assert.equal(subscribed.length, registrationQueries.length)
+  for (const name of ['First', 'Second']) {
+    const view = await registry.register(sender, wireOf(name))
+    await registry.settle({ registered: [view] })
+    const attributes = [
+      { key: 'address', value: view },
+      { key: 'creator', value: sender },
+    ]
+    const events = [{ type: 'view.view_registered', attributes }]
+    const result = { data: { value: { TxResult: { height: '9', result: { events } } } } }
+    for (const { id, socket } of subscribed)
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id, result }))
+    // What arrived for the first one thrice would be there before the second one.
+    await until(() => sent.includes(view))
+    assert.equal(sent.at(-1), view)
+  }
+  assert.equal(sent.length, 2)
+  assert.equal(await metricValue(metrics, 'viewmesh_registry_events_total', { outcome: 'read' }), 2)
 })
 
 test('many Views that nobody remembers are missed by no subscription', async (t) => {
