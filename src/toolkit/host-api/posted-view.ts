@@ -62,7 +62,11 @@ export async function findView(
   id: string,
   signal: AbortSignal,
 ): Promise<HostedReport | null> {
-  const request = { method: 'GET', path: `${paths.views}/${id}`, signal } as const
+  const request = {
+    method: 'GET',
+    path: `${paths.views}/${encodeURIComponent(id)}`,
+    signal,
+  } as const
   const { status, body } = await requestHost(host, request)
   if (status === 404) return null
   if (status !== 200) throw refused(host, status, body)
@@ -75,7 +79,11 @@ export async function removePostedView(
   id: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const request = { method: 'DELETE', path: `${paths.views}/${id}`, signal } as const
+  const request = {
+    method: 'DELETE',
+    path: `${paths.views}/${encodeURIComponent(id)}`,
+    signal,
+  } as const
   const { status, body } = await requestHost(host, request)
   if (status !== 204 && status !== 404) throw refused(host, status, body)
 }

@@ -8,6 +8,7 @@ import type { Terminal } from '../cli/terminal.ts'
 import { readAdminToken } from '../host-api/admin-token.ts'
 import type { HostAddress } from '../host-api/host-request.ts'
 import { postView, removePostedView } from '../host-api/posted-view.ts'
+import type { Deployment } from '../project/deployments.ts'
 import { openProject, type Project } from '../project/project.ts'
 import type { ProjectWire } from '../project/project-view.ts'
 import { printReport, type TestFlags, testOnce } from './test-command.ts'
@@ -86,6 +87,12 @@ async function step(dev: Dev): Promise<void> {
   }
 }
 
+/** The list of deployments may come from a stranger and name any View of this Host, so its ID has to follow from a version. */
+async function isOfProject(project: Project, { view, revision, id }: Deployment): Promise<boolean> {
+  const wire = await project.keptWire(view, revision)
+  return wire !== null && viewIDs(noSender, wire).id === id
+}
+
 /** The former deployment goes first, so that the new one has its name. It may be of an earlier run of a command. */
 async function deploy(
   { terminal, project, name }: Dev,
@@ -97,7 +104,7 @@ async function deploy(
   const former = (await project.deployments()).findLast(
     (each) => each.view === name && each.target === 'local' && each.endpoint === endpoint,
   )
-  if (former !== undefined && former.id !== id)
+  if (former !== undefined && former.id !== id && (await isOfProject(project, former)))
     await removePostedView(host, former.id, terminal.signal)
   const { report, isNew } = await postView(host, wire, terminal.signal)
   if (former?.id !== report.id)

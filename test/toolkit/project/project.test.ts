@@ -244,11 +244,15 @@ test('deployments are kept in the order of time, and one that is made again repl
   const deployment: Deployment = {
     ...{ view: 'Things', revision: 1, at: '2026-01-01T00:00:00.000Z' },
     target: 'local',
-    ...{ id: '0x1', address: '0x2', creator: '0x3', endpoint: 'http://127.0.0.1:9181' },
+    ...{ id: `0x${'1'.repeat(64)}`, address: `0x${'2'.repeat(40)}` },
+    ...{ creator: '0x3', endpoint: 'http://127.0.0.1:9181' },
     ...{ transaction: null, chainId: null },
     state: 'registered',
   }
-  const of = (revision: number): Deployment => ({ ...deployment, revision, id: `0x${revision}` })
+  const of = (revision: number): Deployment => ({
+    ...deployment,
+    ...{ revision, id: `0x${`${revision}`.repeat(64)}` },
+  })
   await Promise.all([1, 2, 3].map((revision) => project.addDeployment(of(revision))))
   const revisions = (await project.deployments()).map(({ revision }) => revision)
   assert.deepEqual(revisions.toSorted(), [1, 2, 3])

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
@@ -97,6 +97,24 @@ test('view dev tests again after each change, and keeps the one that passes at t
   assert.equal((await views()).length, 1)
   again.interrupt()
   assert.equal(await again.ended, 130)
+})
+
+test('view dev removes no View of the Host that a list of deployments claims and no version made', async (t) => {
+  const { host, terminal, views, setSdl } = await open(t)
+  const deploy = ['view', 'deploy', 'Things', '--target', 'local', '--host', host.apiOrigin]
+  const deployed = await terminal.run(deploy, { env: { HOST_ADMIN_TOKEN: token } })
+  assert.equal(deployed.exitCode, 0)
+  const [posted] = await views()
+  // A project that made none of what the Host has, with a list that says otherwise.
+  rmSync(join(terminal.cwd, '.viewmesh'), { recursive: true })
+  setSdl('type Things { logIndex: Int }')
+  const blocks = ['--from', host.apiOrigin, '--host', host.apiOrigin]
+  const dev = start(['view', 'dev', 'Things', ...blocks], terminal)
+  assert.match(await dev.until(waits), /deployed as Things_[0-9a-f]{8}: /)
+  assert.equal((await views()).length, 2)
+  assert.ok((await views()).includes(`${posted}`))
+  dev.interrupt()
+  assert.equal(await dev.ended, 130)
 })
 
 test('view dev waits for a View that cannot be read, and goes on where its Host is away', async (t) => {
