@@ -21,7 +21,7 @@ import {
   loadSettingsWithOrigins,
   type SettingSources,
 } from '../service/settings/settings.ts'
-import { viewFilterEntry } from './registry/view-filter.ts'
+import { viewAllowEntry, viewFilterEntry } from './registry/view-filter.ts'
 
 export interface HostSettings extends CommonSettings {
   /** Health port of a Generator whose schema is compared with ours; null compares with none. */
@@ -102,7 +102,7 @@ export const hostSettings: SettingsTable<HostSettings> = {
   registryAllow: {
     key: 'registry.allow',
     env: 'REGISTRY_ALLOW',
-    kind: list(viewFilterEntry),
+    kind: list(viewAllowEntry),
     default: [],
     doc: 'Registered Views that have a place before all others, by ID, by the address of their creator, or by the name of their type, which anybody may choose.',
   },

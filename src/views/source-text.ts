@@ -58,6 +58,9 @@ export function wrongNode(of: ViewText, node: ASTNode, what: string, remedy: str
   return wrongAt(of, node.loc?.source, node.loc?.start, what, remedy)
 }
 
+/** Characters of what is wrong: it quotes names and types, which are as long as their author likes. */
+const maxShown = 300
+
 function wrongAt(
   of: ViewText,
   source: Source | undefined,
@@ -68,7 +71,8 @@ function wrongAt(
   const place =
     source === undefined || position === undefined ? undefined : placeOf(of, source, position)
   const where = place === undefined ? '' : `, line ${place.line}, column ${place.column}`
-  return new ServiceError(codes[of], `${shown[of]}${where}: ${what}`, {
+  const short = what.length > maxShown ? `${what.slice(0, maxShown - 1)}…` : what
+  return new ServiceError(codes[of], `${shown[of]}${where}: ${short}`, {
     ...(place === undefined ? {} : { facts: { line: place.line, column: place.column } }),
     remedy,
   })

@@ -7,6 +7,14 @@ import { assertParsesOrRefuses, assertRefused } from './refusals.ts'
 
 const plain = { list: false, index: false, description: '' }
 
+test('what is wrong quotes no more than 300 characters of the author', () => {
+  const type = 'T'.repeat(8_000)
+  assert.throws(
+    () => parseRowType(`type A { a: ${type} }`),
+    ({ message }: Error) => message.startsWith('the SDL, line 1') && message.length < 400,
+  )
+})
+
 test('a type gives a View its name, and rows their fields', () => {
   const sdl = `"""
 Transfers of one token.

@@ -17,7 +17,12 @@ import { type Admission, openAdmission } from './admission.ts'
 import { createHostRegistryMetrics } from './metrics.ts'
 import { openOutcomes } from './outcomes.ts'
 import type { RegistryReport } from './registry-report.ts'
-import { createViewFilter, type FilteredView, viewFilterEntry } from './view-filter.ts'
+import {
+  createViewFilter,
+  type FilteredView,
+  viewAllowEntry,
+  viewFilterEntry,
+} from './view-filter.ts'
 
 interface HostRegistryOptions {
   /** As in `Ethereum__Mainnet`. */
@@ -61,6 +66,7 @@ export async function openHostRegistry(
 ): Promise<HostRegistry> {
   const { network, maxViews, registryMaxMb } = options
   const filters = await openFilters(options, log)
+  const outcomes = openOutcomes({ reader, writer, onFatal })
   let follower: RegistryFollower | null = null
   const state = (): ReturnType<RegistryFollower['state']> | null => follower?.state() ?? null
   const admission = openAdmission(
@@ -69,7 +75,7 @@ export async function openHostRegistry(
       log,
       views,
       fetch: async (id) => (await follower?.fetch(id)) ?? null,
-      outcomes: openOutcomes({ reader, writer, onFatal }),
+      outcomes,
       checker: createViewChecker({ network }),
       filter: filters.standing,
       mayDecide: () => filters.denyProblem() === null,
@@ -96,6 +102,7 @@ export async function openHostRegistry(
       clearInterval(timer)
       filters.close()
       await Promise.all([follower?.close(), admission.close()])
+      await outcomes.close()
     },
   }
 }
@@ -164,16 +171,20 @@ async function openFilters(options: HostRegistryOptions, log: Logger): Promise<F
       deny: [...options.registryDeny, ...(deny?.values() ?? [])],
     })
   let standing = read()
-  const open = async (path: string | null, setting: string): Promise<LineFile<string> | null> =>
+  const open = async (
+    path: string | null,
+    setting: string,
+    entry: typeof viewFilterEntry,
+  ): Promise<LineFile<string> | null> =>
     path === null
       ? null
-      : await openLineFile({ path, setting, kind: viewFilterEntry }, { log, onChange: changed })
+      : await openLineFile({ path, setting, kind: entry }, { log, onChange: changed })
   const changed = (): void => {
     standing = read()
     onChange()
   }
-  allow = await open(options.registryAllowFile, 'REGISTRY_ALLOW_FILE')
-  deny = await open(options.registryDenyFile, 'REGISTRY_DENY_FILE')
+  allow = await open(options.registryAllowFile, 'REGISTRY_ALLOW_FILE', viewAllowEntry)
+  deny = await open(options.registryDenyFile, 'REGISTRY_DENY_FILE', viewFilterEntry)
   standing = read()
   return {
     standing: (view) => standing(view),

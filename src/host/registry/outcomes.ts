@@ -25,6 +25,8 @@ export interface Outcomes {
   of(id: string): NotServed | null
   /** `isKept` also over a restart. */
   note(id: string, outcome: NotServed, isKept: boolean): void
+  /** Writes what is kept and was not written yet. */
+  close(): Promise<void>
 }
 
 interface OutcomeParts {
@@ -36,6 +38,10 @@ interface OutcomeParts {
 const recordName = 'registry/outcomes'
 /** Outcomes that are remembered, and of those the ones that are kept. */
 const most = { known: 10_000, kept: 1_000 }
+/** Characters of a reason: it may quote what its author wrote, and anybody may ask for all of them. */
+const maxReason = 300
+/** The record is written as a whole, so not for each outcome. */
+const writeMs = 5_000
 
 /** Reads what was kept. */
 export function openOutcomes(
@@ -44,19 +50,35 @@ export function openOutcomes(
 ): Outcomes {
   const kept = readOutcomes(reader)
   const known = new Map(kept)
+  let timer: NodeJS.Timeout | null = null
+  const write = async (): Promise<void> => {
+    if (timer === null) return
+    clearTimeout(timer)
+    timer = null
+    const bytes = new Uint8Array(Buffer.from(JSON.stringify([...kept])))
+    await writer.putRecord(recordName, bytes)
+  }
   return {
     of: (id) => {
       const outcome = known.get(id)
       return outcome !== undefined && outcome.untilMs > nowMs() ? outcome : null
     },
-    note: (id, outcome, isKept) => {
+    note: (id, whole, isKept) => {
+      const outcome = withShortReason(whole)
       remember(known, id, outcome, most.known)
       if (!isKept) return
       remember(kept, id, outcome, most.kept)
-      const bytes = new Uint8Array(Buffer.from(JSON.stringify([...kept])))
-      writer.putRecord(recordName, bytes).catch(onFatal)
+      timer ??= setTimeout(() => void write().catch(onFatal), writeMs).unref()
     },
+    close: write,
   }
+}
+
+function withShortReason(outcome: NotServed): NotServed {
+  const { reason } = outcome
+  return reason.length > maxReason
+    ? { ...outcome, reason: `${reason.slice(0, maxReason - 1)}…` }
+    : outcome
 }
 
 /** The oldest is forgotten where there are too many. */
@@ -76,5 +98,6 @@ function remember(
 
 function readOutcomes(reader: StoreReader): Map<string, NotServed> {
   const bytes = reader.read((snapshot) => snapshot.record(recordName))
-  return new Map(bytes === undefined ? [] : JSON.parse(bytes.toString()))
+  const kept: [string, NotServed][] = bytes === undefined ? [] : JSON.parse(bytes.toString())
+  return new Map(kept.map(([id, outcome]) => [id, withShortReason(outcome)]))
 }

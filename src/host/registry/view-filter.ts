@@ -1,4 +1,5 @@
 /** Lists of registered Views by what is known of them before their bytes are: an ID, a creator or the name of the type. */
+import { fromBech32 } from '../../registry/bech32.ts'
 import { kind, type SettingKind, scalarText } from '../../service/settings/setting-kinds.ts'
 import { parseViewID } from '../../views/view-id.ts'
 
@@ -7,13 +8,25 @@ const everything = '*'
 
 /** An entry of such a list: an ID in the form of the registry chain, an address in lower case, a name, or `*`. */
 export const viewFilterEntry: SettingKind<string> = kind(
-  'the ID of a View (0x and 40 or 64 digits), the address of a creator, the name of a type, or *',
+  'the ID of a View (0x and 40 or 64 digits), the address of a creator (0x or Bech32), the name of a type, or *',
   (value) => {
     const text = scalarText(value)
     if (text === undefined) return undefined
     const { id, address } = parseViewID(text) ?? {}
     if (id !== undefined || address !== undefined) return id ?? address?.toLowerCase()
+    const account = fromBech32(text)
+    if (account !== null) return account
     return text === everything || /^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(text) ? text : undefined
+  },
+)
+
+/** The same of what is allowed, by IDs that are known before a View is fetched. */
+export const viewAllowEntry: SettingKind<string> = kind(
+  'the ID of a View that the registry chain lists (0x and 40 digits, not the long one), the address of a creator (0x or Bech32), the name of a type, or *',
+  (value) => {
+    const isLong = parseViewID(scalarText(value) ?? '')?.id !== undefined
+    const entry = isLong ? null : viewFilterEntry.schema.safeParse(value)
+    return entry?.success === true ? entry.data : undefined
   },
 )
 

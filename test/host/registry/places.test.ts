@@ -4,7 +4,11 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { createCatalogue } from '../../../src/host/registry/catalogue.ts'
 import { type Candidate, givePlaces } from '../../../src/host/registry/places.ts'
-import { createViewFilter, viewFilterEntry } from '../../../src/host/registry/view-filter.ts'
+import {
+  createViewFilter,
+  viewAllowEntry,
+  viewFilterEntry,
+} from '../../../src/host/registry/view-filter.ts'
 
 const candidate = (id: string, registeredAt: number, rest: Partial<Candidate> = {}): Candidate => ({
   ...{ id, isAllowed: false, isServed: false, registeredAt, bytes: 0 },
@@ -88,4 +92,17 @@ test('lists name Views by either ID, by creator and by name; denied wins, but fo
   assert.equal(standing(['token'], []), 'neither')
   for (const wrong of ['', 'a b', '0x12', `0x${'1'.repeat(63)}`])
     assert.ok(!viewFilterEntry.schema.safeParse(wrong).success)
+})
+
+test('a creator in Bech32 is the same account, and no name of a type', () => {
+  const creator = 'shinzo1zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg32xgktr'
+  for (const { schema } of [viewFilterEntry, viewAllowEntry])
+    assert.equal(schema.parse(creator), `0x${'11'.repeat(20)}`)
+})
+
+test('the long ID of a View is accepted to deny it, and not to allow it', () => {
+  const long = `0x${'AB'.repeat(32)}`
+  assert.equal(viewFilterEntry.schema.parse(long), long.toLowerCase())
+  for (const text of [long, `Token_${long}`])
+    assert.ok(!viewAllowEntry.schema.safeParse(text).success)
 })
