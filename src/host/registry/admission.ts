@@ -26,7 +26,7 @@ interface AdmissionParts {
   readonly views: Pick<HostViews, 'list' | 'register' | 'withdraw'>
   /** See `RegistryFollower.fetch`. */
   readonly fetch: (id: string) => Promise<SentView | RefusedView | null>
-  readonly outcomes: Outcomes
+  readonly outcomes: Pick<Outcomes, 'of' | 'note'>
   readonly checker: ViewChecker
   /** How a View stands in the lists of this moment. */
   readonly filter: (view: FilteredView) => 'allowed' | 'denied' | 'neither'
@@ -65,6 +65,8 @@ interface AdmissionState extends AdmissionParts {
   /** The same of the list before. */
   unreadableBefore: ReadonlyMap<string, RefusedView>
   others: readonly OtherView[]
+  /** Another decision was asked for: the one under way ends soon. */
+  isAsked: boolean
   isClosed: boolean
 }
 
@@ -84,17 +86,17 @@ export function openAdmission(options: AdmissionOptions, parts: AdmissionParts):
       unreadable: new Map(),
       unreadableBefore: new Map(),
       others: [],
+      isAsked: false,
       isClosed: false,
     },
   }
   let deciding: Promise<void> = Promise.resolve()
-  let isWaiting = false
   const decide = (): void => {
-    if (isWaiting || state.isClosed) return
-    isWaiting = true
+    if (state.isAsked || state.isClosed) return
+    state.isAsked = true
     deciding = deciding
       .then(() => {
-        isWaiting = false
+        state.isAsked = false
         return decideAll(state)
       })
       .catch(parts.onFatal)
@@ -131,8 +133,10 @@ async function decideAll(state: AdmissionState): Promise<void> {
     for (let isDone = false; !isDone && !state.isClosed; ) isDone = await decideOnce(state)
     state.others = othersOf(state)
   } finally {
-    state.sentViews.clear()
-    await state.checker.rest()
+    if (!state.isAsked) {
+      state.sentViews.clear()
+      await state.checker.rest()
+    }
   }
 }
 
@@ -156,7 +160,8 @@ async function decideOnce(state: AdmissionState): Promise<boolean> {
   let isDone = true
   for (const { id } of given.filter(({ isServed }) => !isServed)) {
     const result = state.isClosed ? 'later' : await admit(state, id)
-    if (result === 'later') return true
+    // A list may deny a View that is served: that waits for one View at most.
+    if (result === 'later' || state.isAsked) return true
     if (result === 'passed') isDone = false
   }
   return isDone
