@@ -1,7 +1,7 @@
 /** The toolkit: `viewmesh view`, `lens`, `wallet` and `doctor`. Each command loads what it needs when it is run. */
 import { Command, CommanderError } from 'commander'
-import { failureText } from '../service/failure-text.ts'
 import { type ExitCode, exitCodeOf } from './cli/exit-code.ts'
+import { failureLines, remark } from './cli/print.ts'
 import type { Terminal } from './cli/terminal.ts'
 import { addCompletionCommands } from './completion/commands.ts'
 import { addDeployCommands } from './deploy/commands.ts'
@@ -71,14 +71,14 @@ function failed(error: unknown, running: Command, terminal: Terminal): ExitCode 
   if (terminal.signal.aborted) return 130
   if (!(error instanceof CommanderError)) {
     const exitCode = exitCodeOf(error)
-    terminal.stderr.write(`${failureText(error)}\n`)
+    remark(terminal, failureLines(error))
     if (exitCode === 2) terminal.stderr.write(usageLine(running))
     return exitCode
   }
   if (error.exitCode === 0) return 0
   // Where a command is missing the whole help was printed.
   if (error.code !== 'commander.help')
-    terminal.stderr.write(`${error.message}\n${usageLine(running)}`)
+    remark(terminal, `${error.message}\n${usageLine(running)}`.trimEnd())
   return 2
 }
 

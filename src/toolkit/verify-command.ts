@@ -2,9 +2,9 @@
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { ServiceError } from '../errors.ts'
-import { failureText } from '../service/failure-text.ts'
 import { proofSelection } from '../verify/proof.ts'
 import { verifyAnswer } from '../verify/verify.ts'
+import { failureLines } from './cli/print.ts'
 import { verdictJson, verdictText } from './verdict-text.ts'
 
 /** What the command is given beside the answer. */
@@ -45,7 +45,7 @@ export async function verifyCommand(
     return { exitCode: isProven ? 0 : 1, stdout: `${lines.join('\n')}\n`, stderr: '' }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    return { exitCode: 2, stdout: '', stderr: `${failureText(error)}\n` }
+    return { exitCode: 2, stdout: '', stderr: `${failureLines(error)}\n` }
   }
 }
 

@@ -5,13 +5,16 @@ import { ServiceError } from '../../errors.ts'
 /** Node and chain put the reason last. */
 const rpcPrefix = /^(?:rpc error: code = \w+ desc = |execution reverted: ?)/
 
+/** Characters of the reason: an answer may be megabytes. */
+const maxReason = 1_000
+
 /** REGISTRY_UNREACHABLE, REGISTRY_REFUSED with the reason in its facts, or REGISTRY_ANSWER_MALFORMED. */
 export function registryRpcFailure(error: unknown, url: string): ServiceError {
   if (error instanceof ServiceError) return error
   const endpoint = new URL(url).host
   const found = causeOf(error)
   if (found instanceof RpcRequestError) {
-    const reason = found.details.replace(rpcPrefix, '')
+    const reason = found.details.replace(rpcPrefix, '').slice(0, maxReason)
     return new ServiceError(
       'REGISTRY_REFUSED',
       `the registry chain at ${endpoint} refuses: ${reason}`,

@@ -1,9 +1,9 @@
 /** `view dev`: tests a View whenever its files change, and keeps it deployed to a Host as it is. */
 import { dirname, join, resolve } from 'node:path'
 import { ServiceError } from '../../errors.ts'
-import { failureText } from '../../service/failure-text.ts'
 import { noSender, viewIDs } from '../../views/view-id.ts'
-import { remark } from '../cli/print.ts'
+import { exitCodeOf } from '../cli/exit-code.ts'
+import { failureLines, remark } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { readAdminToken } from '../host-api/admin-token.ts'
 import type { HostAddress } from '../host-api/host-request.ts'
@@ -26,9 +26,18 @@ interface Dev {
   readonly flags: DevFlags
   /** Null where it is not deployed. */
   readonly host: HostAddress | null
-  /** The wire bytes that were tested last, base64. */
-  tested: string | null
+  /** The wire bytes that were tested last, base64, and how that went. */
+  tested: { readonly bytes: string; readonly passed: boolean } | null
+  /** Those that the Host took last; others than the tested ones while it is away. */
+  deployed: string | null
+  /** The failure that was shown last, null since the last change: trying again shows none twice. */
+  shown: string | null
 }
+
+/** After so many milliseconds a Host that was away is tried again. */
+const retryMs = 2_000
+
+const fresh = { tested: null, deployed: null, shown: null }
 
 /** Runs until it is interrupted. */
 export async function developView(
@@ -39,13 +48,13 @@ export async function developView(
   const project = await openProject(terminal)
   const token = readAdminToken(terminal, flags.adminTokenFile)
   const host = flags.host === undefined ? null : { url: flags.host, token }
-  const dev: Dev = { terminal, project, name, flags, host, tested: null }
+  const dev: Dev = { terminal, project, name, flags, host, ...fresh }
   const watch = openFolderWatch(terminal.signal)
   try {
-    for (;;) {
+    for (let isChanged = true; ; ) {
       for (const folder of await foldersOf(dev)) watch.add(folder)
-      await step(dev)
-      await watch.changed()
+      const outcome = await step(dev, isChanged)
+      isChanged = await watch.changed(outcome === 'again' ? retryMs : undefined)
     }
   } finally {
     watch.close()
@@ -60,30 +69,26 @@ async function foldersOf({ terminal, project, name, flags }: Dev): Promise<strin
   try {
     const { lenses } = await project.load(name)
     return [...own, ...given, ...lenses.map(({ path }) => dirname(path))]
-  } catch {
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
     // What is wrong with it the test says.
     return [...own, ...given]
   }
 }
 
-/** Tests the View where it is another one than before, and deploys it where it passes. */
-async function step(dev: Dev): Promise<void> {
-  const { terminal, project, name, flags, host } = dev
+/** Tests and deploys what is to be; `again` where something was away that may come back without a change of files. */
+async function step(dev: Dev, isChanged: boolean): Promise<'done' | 'again'> {
+  const { terminal } = dev
+  if (isChanged) dev.shown = null
   try {
-    const made = await project.wire(name)
-    const bytes = Buffer.from(made.wire).toString('base64')
-    const dependsOnFiles = flags.fixture !== undefined || flags.expect !== undefined
-    if (bytes === dev.tested && !dependsOnFiles) return
-    const isChanged = bytes !== dev.tested
-    dev.tested = bytes
-    const report = await testOnce(project, terminal, name, flags)
-    printReport(terminal, report, flags)
-    if (report.passed && isChanged && host !== null) await deploy(dev, host, made)
-    remark(terminal, 'waiting for changes (Ctrl-C ends this)')
+    if (await testAndDeploy(dev, isChanged)) remark(terminal, waiting)
+    return 'done'
   } catch (error) {
     if (terminal.signal.aborted || !(error instanceof ServiceError)) throw error
-    remark(terminal, failureText(error))
-    remark(terminal, 'waiting for changes (Ctrl-C ends this)')
+    const text = failureLines(error)
+    if (text !== dev.shown) remark(terminal, `${text}\n${waiting}`)
+    dev.shown = text
+    return exitCodeOf(error) === 3 ? 'again' : 'done'
   }
 }
 
@@ -91,6 +96,28 @@ async function step(dev: Dev): Promise<void> {
 async function isOfProject(project: Project, { view, revision, id }: Deployment): Promise<boolean> {
   const wire = await project.keptWire(view, revision)
   return wire !== null && viewIDs(noSender, wire).id === id
+}
+
+const waiting = 'waiting for changes (Ctrl-C ends this)'
+
+/** Tests the View where it is another one than before, and deploys it where it passed. Answers whether it did either. */
+async function testAndDeploy(dev: Dev, isChanged: boolean): Promise<boolean> {
+  const { terminal, project, name, flags, host } = dev
+  const made = await project.wire(name)
+  const bytes = Buffer.from(made.wire).toString('base64')
+  const dependsOnFiles = flags.fixture !== undefined || flags.expect !== undefined
+  const isTested = bytes === dev.tested?.bytes && !(dependsOnFiles && isChanged)
+  if (!isTested) {
+    const report = await testOnce(terminal, { name, ...made }, flags)
+    dev.tested = { bytes, passed: report.passed }
+    printReport(terminal, report, flags)
+  }
+  const isDeployed = host === null || dev.tested?.passed !== true || bytes === dev.deployed
+  if (!isDeployed) {
+    await deploy(dev, host, made)
+    dev.deployed = bytes
+  }
+  return !(isTested && isDeployed)
 }
 
 /** The former deployment goes first, so that the new one has its name. It may be of an earlier run of a command. */

@@ -5,6 +5,7 @@ import { networkName } from '../../primitives/names.ts'
 import { paths } from '../../service/contract.ts'
 import { readBlocks, type TrialBlock } from '../blocks/block-form.ts'
 import type { TrialBlocks } from '../blocks/trial-store.ts'
+import { toSingleLine } from '../cli/print.ts'
 import { answerInvalid, type HostAddress, requestHost } from '../host-api/host-request.ts'
 
 interface HostBlocksOptions {
@@ -122,7 +123,7 @@ async function ask({ host, signal }: HostBlocksOptions, query: string): Promise<
     const { message } = objectOf(errors[0])
     throw new ServiceError(
       'TOOLKIT_HOST_REFUSED',
-      `the Host refuses a query: ${String(message).slice(0, 1_000)}`,
+      `the Host refuses a query: ${toSingleLine(String(message)).slice(0, 1_000)}`,
       { facts: { status }, remedy: 'Ask for fewer blocks, or for blocks of another Host.' },
     )
   }

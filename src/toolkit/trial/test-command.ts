@@ -8,7 +8,8 @@ import { usageError } from '../cli/exit-code.ts'
 import { openProgressLine, printResult } from '../cli/print.ts'
 import { styleOf } from '../cli/style.ts'
 import type { Terminal } from '../cli/terminal.ts'
-import { openProject, type Project } from '../project/project.ts'
+import { openProject } from '../project/project.ts'
+import type { ProjectWire } from '../project/project-view.ts'
 import { readExpectedRows } from './expected-rows.ts'
 import { readHostBlocks } from './host-blocks.ts'
 import { countErrors, reportText } from './report-text.ts'
@@ -30,7 +31,8 @@ const defaultBlocks = 10
 
 /** @throws ServiceError `TOOLKIT_TEST_FAILED` behind the report, and what keeps the View from being run at all. */
 export async function testView(terminal: Terminal, name: string, flags: TestFlags): Promise<void> {
-  const report = await testOnce(await openProject(terminal), terminal, name, flags)
+  const { wire, view } = await (await openProject(terminal)).wire(name)
+  const report = await testOnce(terminal, { name, wire, view }, flags)
   printReport(terminal, report, flags)
   if (report.passed) return
   throw new ServiceError(
@@ -49,14 +51,15 @@ export function printReport(
   printResult(terminal, report, { json, text: reportText(report, { style: styleOf(terminal) }) })
 }
 
-/** Runs a View of a project once. */
+/** A View as it is tested. */
+type TestedView = Pick<ProjectWire, 'wire' | 'view'> & { readonly name: string }
+
+/** Runs a View once. */
 export async function testOnce(
-  project: Project,
   terminal: Terminal,
-  name: string,
+  { name, wire, view }: TestedView,
   flags: TestFlags,
 ): Promise<TrialReport> {
-  const { wire, view } = await project.wire(name)
   const expected =
     flags.expect === undefined ? null : await readExpectedRows(resolve(terminal.cwd, flags.expect))
   const given = await readTrialBlocks(terminal, flags)

@@ -4,8 +4,11 @@ import { type FSWatcher, watch } from 'node:fs'
 interface FolderWatch {
   /** Watches a folder as well, though not what is in folders inside it. */
   add(folder: string): void
-  /** Resolves once something has changed since the last call, and then nothing more for a moment. Rejects on the signal. */
-  changed(): Promise<void>
+  /**
+   * Resolves once something has changed since the last call, and then nothing more for a moment; after `withinMs` at the
+   * latest, where that is given. Answers whether something has changed. Rejects on the signal.
+   */
+  changed(withinMs?: number): Promise<boolean>
   close(): void
 }
 
@@ -19,7 +22,7 @@ export function openFolderWatch(signal: AbortSignal): FolderWatch {
   let timer: NodeJS.Timeout | undefined
   const note = (): void => {
     clearTimeout(timer)
-    timer = setTimeout(() => change.resolve(), quietMs)
+    timer = setTimeout(() => change.resolve(true), quietMs)
   }
   const onAbort = (): void => change.reject(signal.reason)
   signal.addEventListener('abort', onAbort, { once: true })
@@ -39,10 +42,16 @@ export function openFolderWatch(signal: AbortSignal): FolderWatch {
         // Not there yet.
       }
     },
-    async changed() {
+    async changed(withinMs) {
       signal.throwIfAborted()
-      await change.promise
-      change = openChange()
+      const { promise, resolve } = change
+      const latest = withinMs === undefined ? undefined : setTimeout(() => resolve(false), withinMs)
+      try {
+        return await promise
+      } finally {
+        clearTimeout(latest)
+        change = openChange()
+      }
     },
     close() {
       signal.removeEventListener('abort', onAbort)
@@ -52,8 +61,8 @@ export function openFolderWatch(signal: AbortSignal): FolderWatch {
   }
 }
 
-function openChange(): PromiseWithResolvers<void> {
-  const change = Promise.withResolvers<void>()
+function openChange(): PromiseWithResolvers<boolean> {
+  const change = Promise.withResolvers<boolean>()
   // It may be rejected while nobody waits for it.
   change.promise.catch(() => undefined)
   return change

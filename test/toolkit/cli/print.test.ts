@@ -3,7 +3,13 @@ import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { ServiceError } from '../../../src/errors.ts'
 import { exitCodeOf, usageError } from '../../../src/toolkit/cli/exit-code.ts'
-import { openProgressLine, remark, toSingleLine } from '../../../src/toolkit/cli/print.ts'
+import {
+  failureLines,
+  openProgressLine,
+  printResult,
+  remark,
+  toSingleLine,
+} from '../../../src/toolkit/cli/print.ts'
 import { tableText } from '../../../src/toolkit/cli/table.ts'
 
 function terminalTo(written: string[], isTTY: boolean) {
@@ -28,6 +34,36 @@ test('progress is one line that is written over, on a terminal only', () => {
 
 test('text of strangers moves no cursor and turns no direction', () => {
   assert.equal(toSingleLine('a\u001b[31mb\u001b]0;title\u0007c\nd\u202ee'), 'abc d e')
+})
+
+test('a result and a remark keep lines and styles, and control the terminal with nothing else', () => {
+  const written: string[] = []
+  const terminal = terminalTo(written, true)
+  const text = '\u001b[1mView:\u001b[22m\n\ta\u001b[2Jb\u001b]0;title\u0007c\u009b2J\rd\u202ee\r\nf'
+  printResult(terminal, null, { json: false, text })
+  remark(terminal, text)
+  const safe = '\u001b[1mView:\u001b[22m\n\tabc d e\nf\n'
+  assert.deepEqual(written, [safe, safe])
+})
+
+test('a result as JSON escapes what terminals act on, and has the same value', () => {
+  const written: string[] = []
+  const value = { text: 'a\u001b[2J\u009b2J\u202eb' }
+  printResult(terminalTo(written, true), value, { json: true, text: '' })
+  assert.doesNotMatch(written.join(''), /[^\n -~]/)
+  assert.deepEqual(JSON.parse(written.join('')), value)
+})
+
+test('a failure with megabytes of a stranger’s text is shown in part, with what to do', () => {
+  const lines = failureLines(
+    new ServiceError('REGISTRY_REFUSED', `no\u001b[2J${'x'.repeat(1 << 20)}`, {
+      facts: { reason: 'a\n'.repeat(1 << 16) },
+      remedy: 'Ask again.',
+    }),
+  )
+  assert.ok(lines.length < 10_000)
+  assert.match(lines, /^error: nox+…\n/)
+  assert.match(lines, /\nWhat to do: Ask again\.$/)
 })
 
 test('the exit code follows from the code of the error alone', () => {

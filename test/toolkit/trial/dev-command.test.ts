@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
@@ -113,6 +116,33 @@ test('view dev removes no View of the Host that a list of deployments claims and
   assert.match(await dev.until(waits), /deployed as Things_[0-9a-f]{8}: /)
   assert.equal((await views()).length, 2)
   assert.ok((await views()).includes(`${posted}`))
+  dev.interrupt()
+  assert.equal(await dev.ended, 130)
+})
+
+test('view dev deploys the same bytes once a Host that was away is there', async (t) => {
+  const { host, terminal, views } = await open(t)
+  const proxy = createServer(async (request, response) => {
+    const body = request.method === 'GET' ? null : Buffer.concat(await request.toArray())
+    const { method = '', headers } = request
+    const authorization = headers.authorization ?? ''
+    const answer = await fetch(`${host.apiOrigin}${request.url}`, {
+      ...{ method, body, headers: { authorization, 'content-type': 'application/json' } },
+    })
+    response.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()))
+  })
+  const listen = async (port: number): Promise<number> => {
+    await once(proxy.listen(port, '127.0.0.1'), 'listening')
+    return (proxy.address() as AddressInfo).port
+  }
+  const port = await listen(0)
+  await once(proxy.close(), 'close')
+  const dev = start(['view', 'dev', 'Things', '--host', `http://127.0.0.1:${port}`], terminal)
+  assert.match(await dev.until(waits), /Things passed\nerror: no answer from /)
+  await listen(port)
+  t.after(() => proxy.close())
+  assert.match(await dev.until(waits), /deployed as Things: 0x[0-9a-f]{64}\n/)
+  assert.equal((await views()).length, 1)
   dev.interrupt()
   assert.equal(await dev.ended, 130)
 })
