@@ -1,7 +1,7 @@
 /** The toolkit: `viewmesh view`, `lens`, `wallet` and `doctor`. Each command loads what it needs when it is run. */
 import { Command, CommanderError } from 'commander'
 import { type ExitCode, exitCodeOf } from './cli/exit-code.ts'
-import { failureLines, remark } from './cli/print.ts'
+import { boundedFailure, remark } from './cli/print.ts'
 import type { Terminal } from './cli/terminal.ts'
 import { addCompletionCommands } from './completion/commands.ts'
 import { addDeployCommands } from './deploy/commands.ts'
@@ -71,7 +71,7 @@ function failed(error: unknown, running: Command, terminal: Terminal): ExitCode 
   if (terminal.signal.aborted) return 130
   if (!(error instanceof CommanderError)) {
     const exitCode = exitCodeOf(error)
-    remark(terminal, failureLines(error))
+    remark(terminal, boundedFailure(error))
     if (exitCode === 2) terminal.stderr.write(usageLine(running))
     return exitCode
   }

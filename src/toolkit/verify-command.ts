@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { ServiceError } from '../errors.ts'
 import { proofSelection } from '../verify/proof.ts'
 import { verifyAnswer } from '../verify/verify.ts'
-import { failureLines } from './cli/print.ts'
+import { boundedFailure } from './cli/print.ts'
 import { verdictJson, verdictText } from './verdict-text.ts'
 
 /** What the command is given beside the answer. */
@@ -45,7 +45,7 @@ export async function verifyCommand(
     return { exitCode: isProven ? 0 : 1, stdout: `${lines.join('\n')}\n`, stderr: '' }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    return { exitCode: 2, stdout: '', stderr: `${failureLines(error)}\n` }
+    return { exitCode: 2, stdout: '', stderr: `${boundedFailure(error)}\n` }
   }
 }
 

@@ -38,15 +38,17 @@ export async function openTrialStore({ network, blocks }: TrialBlocks): Promise<
   const remove = (): void => rmSync(path, { recursive: true, force: true })
   try {
     const store = await openWriter({ path, network, retainBlocks: null }, { log: silentLog() })
-    await Promise.all(storable.map((block) => store.putBlock(block)))
+    try {
+      await Promise.all(storable.map((block) => store.putBlock(block)))
+    } catch (error) {
+      await store.close()
+      throw error
+    }
     return {
       path,
       reader: store.reader,
       heights: blocks.map(({ number }) => number).toSorted((one, other) => one - other),
-      close: async () => {
-        await store.close()
-        remove()
-      },
+      close: () => store.close().finally(remove),
     }
   } catch (error) {
     remove()

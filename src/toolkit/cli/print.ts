@@ -32,12 +32,12 @@ function jsonText(value: unknown): string {
   )
 }
 
-/** What the bounds of `failureLines` allow a failure to take, in characters and lines. */
+/** What the bounds of `boundedFailure` allow a failure to take, in characters and lines. */
 const maxFailureLine = 2_000
 const maxFailureLines = 100
 
 /** A failure for a terminal: bounded, as a part of it may be the text of a stranger. */
-export function failureLines(error: unknown): string {
+export function boundedFailure(error: unknown): string {
   const lines = toSafeText(failureText(error)).split('\n')
   // The last lines say what to do.
   const shown =

@@ -2,13 +2,15 @@
 import type { Command, Option } from 'commander'
 import { ServiceError } from '../../errors.ts'
 import type { Terminal } from '../cli/terminal.ts'
+import { targets } from '../deploy/target.ts'
 import { openProject } from '../project/project.ts'
 import { otherCommands } from '../toolkit-commands.ts'
 
-/** Values of flags that have few. */
-const flagValues: Readonly<Record<string, readonly string[]>> = {
-  '--target': ['local', 'devnet', 'mainnet'],
-}
+/** Values of flags that have few and refuse others by themselves. */
+const flagValues: Readonly<Record<string, readonly string[]>> = { '--target': targets }
+
+/** Commands whose name is that of something new. */
+const makingCommands: ReadonlySet<string> = new Set(['create', 'init', 'new'])
 
 /**
  * Words that complete the last of `words`, which may be empty; none where a file or free text is wanted. A project that cannot
@@ -66,13 +68,14 @@ async function ofCommand(
   const [argument] = command.registeredArguments
   if (argument?.argChoices !== undefined) return argument.argChoices
   const takesView = argument?.name() === 'name' || argument?.name() === 'view-name'
-  return takesView && command.name() !== 'create' && command.name() !== 'init'
-    ? viewNames(terminal)
-    : []
+  return takesView && !makingCommands.has(command.name()) ? viewNames(terminal) : []
 }
 
-async function ofOption({ long }: Option, terminal: Terminal): Promise<readonly string[]> {
-  return long === '--name' ? viewNames(terminal) : (flagValues[long ?? ''] ?? [])
+async function ofOption(option: Option, terminal: Terminal): Promise<readonly string[]> {
+  const { flags, long, argChoices } = option
+  // Wallets have names as well.
+  if (flags === '--name <view>') return viewNames(terminal)
+  return argChoices ?? flagValues[long ?? ''] ?? []
 }
 
 async function viewNames(terminal: Terminal): Promise<readonly string[]> {

@@ -21,7 +21,7 @@ import process from 'node:process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { ServiceError } from '../../errors.ts'
-import { nodeOptions, paths, ports } from '../../service/contract.ts'
+import { nodeOptions, paths, ports, stopTimeoutMs } from '../../service/contract.ts'
 import { toSingleLine } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { type HostAddress, requestHost } from '../host-api/host-request.ts'
@@ -37,7 +37,8 @@ interface EmbeddedHost {
 }
 
 const startMs = 60_000
-const stopMs = 10_000
+/** Longer than it may take by itself: a store in the middle of a write is left alone. */
+const stopMs = stopTimeoutMs + 5_000
 const retryMs = 100
 
 /**
@@ -59,7 +60,7 @@ export async function openEmbeddedHost(terminal: Terminal, folder: string): Prom
   makeOwnFolder(folder)
   const token = secretIn(tokenPath(folder))
   secretIn(join(folder, 'keyring-secret'))
-  const env = hostEnvironment(terminal.env, folder)
+  const env = embeddedEnvironment(terminal.env, folder)
   const address = { url: urlOf(`${env['DB_API_ADDR']}`), token }
   const logPath = join(folder, 'log')
   const child = start(env, logPath)
@@ -108,8 +109,14 @@ function noFolder(folder: string, cause?: unknown): ServiceError {
   })
 }
 
+/** What the toolkit alone reads begins so: keys and passwords of wallets are none of a Host's business. */
+const toolkitPrefix = 'VIEWMESH_'
+
 /** What the user set passes through; the rest is kept in the folder and listens on this machine alone. */
-function hostEnvironment(given: Terminal['env'], folder: string): Record<string, string> {
+export function embeddedEnvironment(
+  given: Terminal['env'],
+  folder: string,
+): Record<string, string> {
   const own = {
     CHAIN_NAME: 'Ethereum',
     CHAIN_NETWORK: 'Mainnet',
@@ -125,7 +132,9 @@ function hostEnvironment(given: Terminal['env'], folder: string): Record<string,
     HOST_ADMIN_TOKEN: '',
     HOST_ADMIN_TOKEN_FILE: tokenPath(folder),
   }
-  const set = Object.entries(given).filter(([, value]) => (value ?? '') !== '')
+  const set = Object.entries(given).filter(
+    ([name, value]) => (value ?? '') !== '' && !name.startsWith(toolkitPrefix),
+  )
   return { ...own, ...(Object.fromEntries(set) as Record<string, string>), ...kept }
 }
 

@@ -2,7 +2,8 @@
 import { ServiceError } from '../../errors.ts'
 import { usageError } from '../cli/exit-code.ts'
 
-const targets = ['local', 'devnet', 'mainnet'] as const
+/** All that are known. */
+export const targets = ['local', 'devnet', 'mainnet'] as const
 
 /** A target that works. */
 type Target = Exclude<(typeof targets)[number], 'mainnet'>

@@ -22,7 +22,7 @@ export async function runTrialJob(
 ): Promise<Result> {
   if (job.kind === 'measure') return measure(view, reader, job)
   const documents = await documentsAt(view, reader, job.height)
-  return job.kind === 'block' ? compute(view, documents, job.height) : compareAlone(view, documents)
+  return job.kind === 'block' ? compute(view, documents, job) : compareAlone(view, documents)
 }
 
 async function documentsAt(
@@ -41,22 +41,25 @@ async function documentsAt(
 function compute(
   view: LoadedView,
   documents: readonly string[],
-  height: number,
+  { height, maxRowBytes }: Extract<TrialJob, { kind: 'block' }>,
 ): TrialResults['block'] {
   const { rowType, program } = view
   // For its limits, which fail the block at a Host.
   const packer = createRowPacker(rowType)
   const counts = createFieldCounts(rowType)
   const rows: TrialRow[] = []
-  let [bytes, rowsLeftOut] = [0, 0]
+  const maxBytes = Math.min(kept.bytes, maxRowBytes)
+  let [rowBytes, rowsLeftOut] = [0, 0]
   runLenses(view, documents, (output, source) => {
     packer.add(output, source)
     counts.add(output)
     const { values } = toRow(rowType, output)
     const fields = rowType.fields.map(({ name }, index) => [name, values[index] ?? null])
     const row: TrialRow = { _blockNumber: height, _source: source, ...Object.fromEntries(fields) }
-    bytes += Buffer.byteLength(JSON.stringify(row))
-    if (rows.length < kept.rows && bytes <= kept.bytes) rows.push(row)
+    const size = Buffer.byteLength(JSON.stringify(row))
+    const fits = rowsLeftOut === 0 && rows.length < kept.rows && rowBytes + size <= maxBytes
+    if (fits) rows.push(row)
+    if (fits) rowBytes += size
     else rowsLeftOut += 1
   })
   packer.finish()
@@ -64,6 +67,7 @@ function compute(
   return {
     documents: documents.length,
     rows,
+    rowBytes,
     rowsLeftOut,
     fields,
     unknown,

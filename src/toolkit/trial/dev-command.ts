@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { ServiceError } from '../../errors.ts'
 import { noSender, viewIDs } from '../../views/view-id.ts'
 import { exitCodeOf } from '../cli/exit-code.ts'
-import { failureLines, remark } from '../cli/print.ts'
+import { boundedFailure, remark } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { readAdminToken } from '../host-api/admin-token.ts'
 import type { HostAddress } from '../host-api/host-request.ts'
@@ -85,7 +85,7 @@ async function step(dev: Dev, isChanged: boolean): Promise<'done' | 'again'> {
     return 'done'
   } catch (error) {
     if (terminal.signal.aborted || !(error instanceof ServiceError)) throw error
-    const text = failureLines(error)
+    const text = boundedFailure(error)
     if (text !== dev.shown) remark(terminal, `${text}\n${waiting}`)
     dev.shown = text
     return exitCodeOf(error) === 3 ? 'again' : 'done'

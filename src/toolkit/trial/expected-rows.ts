@@ -22,17 +22,22 @@ export async function readExpectedRows(path: string): Promise<readonly TrialRow[
   })
 }
 
-/** What differs, as errors. */
+/** What differs, as errors. `rowCount` is of all rows; `found` are the first of them where they are too many to keep. */
 export function compareWithExpected(
   expected: readonly TrialRow[],
   found: readonly TrialRow[],
+  rowCount: number,
 ): readonly ViewFinding[] {
   const differences = expected.flatMap((row, index) => differencesOf(row, found[index], index))
   const count =
-    expected.length === found.length
+    expected.length === rowCount
       ? []
-      : [`${expected.length} rows are expected, and there are ${found.length}`]
-  const all = [...count, ...differences]
+      : [`${expected.length} rows are expected, and there are ${rowCount}`]
+  const uncompared =
+    found.length < Math.min(expected.length, rowCount)
+      ? [`only the first ${found.length} rows can be compared; test fewer blocks`]
+      : []
+  const all = [...count, ...uncompared, ...differences]
   const shown = all.slice(0, maxShown)
   const more = all.length > maxShown ? [`${all.length - maxShown} more differences`] : []
   return [...shown, ...more].map((message) => ({

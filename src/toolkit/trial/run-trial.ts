@@ -64,6 +64,8 @@ const maxLimits = 3
 const measuredDocuments = 1_000
 /** What measuring may take: ten times as much as a block. */
 const measureLimits = { processorMs: 20_000, wallMs: 60_000 }
+/** Rows of all blocks that are shown and compared, as JSON: the first of them. */
+const maxRowBytes = 64 * 1024 * 1024
 /** Blocks of which it is found out whether lenses add up. */
 const maxComparedBlocks = 3
 
@@ -155,14 +157,22 @@ async function computeBlocks(
   const findings: ViewFinding[] = []
   const done: DoneBlock[] = []
   let limits = 0
+  let rowBytesLeft = maxRowBytes
   for (const height of trial.heights) {
-    const result = await attempt(run(trial, { kind: 'block', height }), height)
+    const result = await attempt(
+      run(trial, { kind: 'block', height, maxRowBytes: rowBytesLeft }),
+      height,
+    )
     if ('severity' in result) {
       findings.push(result)
       if (isLimit(result)) limits += 1
       // A View that does not load fails the same way at every block.
       if (limits === maxLimits || result.kind === 'compile failure') break
-    } else done.push({ height, result })
+    } else {
+      // Where rows are left out, none behind them are kept: those that are have their places.
+      rowBytesLeft = result.rowsLeftOut > 0 ? 0 : rowBytesLeft - result.rowBytes
+      done.push({ height, result })
+    }
     trial.options.onProgress?.(done.length + findings.length)
   }
   return { done, findings }
@@ -240,7 +250,7 @@ function reportOf(
   const findings = mergeFindings([
     ...problems,
     ...(hasFailed ? [] : rowFindings(facts)),
-    ...(expected === null || hasFailed ? [] : compareWithExpected(expected, rows)),
+    ...(expected === null || hasFailed ? [] : compareWithExpected(expected, rows, facts.rows)),
   ])
   return {
     view,

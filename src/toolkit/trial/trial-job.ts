@@ -10,7 +10,7 @@ export interface TrialWorkerData {
 /** One piece of work. */
 export type TrialJob =
   /** Computes a block as a Host does, and looks at each row. */
-  | { readonly kind: 'block'; readonly height: number }
+  | { readonly kind: 'block'; readonly height: number; readonly maxRowBytes: number }
   /** Whether the rows of a block depend on which documents are in it together. */
   | { readonly kind: 'alone'; readonly height: number }
   /** Runs the lenses over so many documents at once, those of the blocks over and over. */
@@ -39,7 +39,9 @@ export interface FieldCount {
 export interface BlockResult {
   readonly documents: number
   readonly rows: readonly TrialRow[]
-  /** Rows that are not among these, since they are too many. */
+  /** Of `rows` as JSON; at most what the job allows. */
+  readonly rowBytes: number
+  /** Rows that are not among these but behind them, since they are too many. */
   readonly rowsLeftOut: number
   readonly fields: readonly FieldCount[]
   /** Fields that rows had and the SDL does not, and in how many rows. */

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { ServiceError } from '../../../src/errors.ts'
 import { exitCodeOf, usageError } from '../../../src/toolkit/cli/exit-code.ts'
 import {
-  failureLines,
+  boundedFailure,
   openProgressLine,
   printResult,
   remark,
@@ -55,7 +55,7 @@ test('a result as JSON escapes what terminals act on, and has the same value', (
 })
 
 test('a failure with megabytes of a stranger’s text is shown in part, with what to do', () => {
-  const lines = failureLines(
+  const lines = boundedFailure(
     new ServiceError('REGISTRY_REFUSED', `no\u001b[2J${'x'.repeat(1 << 20)}`, {
       facts: { reason: 'a\n'.repeat(1 << 16) },
       remedy: 'Ask again.',

@@ -27,6 +27,12 @@ const cases: readonly (readonly [words: readonly string[], found: readonly strin
   [['view', 'add', 'lens', '--path', ''], []],
   [['view', 'inspect', 'T'], ['Things']],
   [['view', 'init', 'T'], []],
+  [['lens', 'new', 'T'], []],
+  [['wallet', 'import', '--name', ''], []],
+  [
+    ['lens', 'new', 'x', '--language', ''],
+    ['assemblyscript', 'rust'],
+  ],
   [
     ['view', 'deploy', 'Things', '--target', ''],
     ['local', 'devnet', 'mainnet'],

@@ -125,16 +125,21 @@ test('without a Host one is started, with its data kept and named, until it is i
       env: { HOME: homeFolder, ...addresses },
     })
   const folder = hostFolder(homeFolder, join(homeFolder, '.viewmesh'))
-  for (const isNew of [true, false]) {
+  for (const [isNew, signal] of [
+    [true, 'SIGINT'],
+    [false, 'SIGHUP'],
+  ] as const) {
     const child = deploy()
     context.after(() => child.process.kill('SIGKILL'))
     await child.says(`"isNew": ${isNew}`)
-    child.process.kill('SIGINT')
+    child.process.kill(signal)
     const { code, stderr } = await child.ended()
     assert.equal(code, 130)
     assert.match(stderr, new RegExp(`starting one, which keeps its data in ${folder}\n`))
     assert.ok(existsSync(join(folder, 'store')))
     assert.equal((await stat(folder)).mode & 0o777, 0o700)
+    // Nothing is left that listens.
+    await assert.rejects(fetch(`http://${addresses.DB_API_ADDR}/`))
   }
 })
 
