@@ -24,6 +24,7 @@ import {
   append,
   createFirst,
   loadSettled,
+  putBackLost,
   restore,
   type ViewKeeper,
 } from './view-changes.ts'
@@ -55,8 +56,11 @@ export interface Project {
     cause: string,
     change: (view: ProjectView) => ViewDraft,
   ): Promise<ProjectView>
+  /** Writes modules of lenses again that are lost and that the last revision has. */
+  putBackLenses(name: string): Promise<void>
   /**
-   * Makes a revision with the content of another: the given one, or the one before the present.
+   * Makes a revision with the content of another: the given one, or the one before the present. Files that cannot be read are
+   * first written again as the present revision has them, and without a given one that is all.
    * @throws ServiceError `TOOLKIT_REVISION_MISSING`
    */
   rollback(name: string, revision: number | null): Promise<{ view: ProjectView; restored: number }>
@@ -127,6 +131,7 @@ function projectAt(places: ProjectPlaces, signal: AbortSignal): Project {
     change: ofView((name, cause: string, change: (view: ProjectView) => ViewDraft) =>
       locked(async () => append(keeper, name, change(await absorb(keeper, name)), cause)),
     ),
+    putBackLenses: ofView((name) => locked(() => putBackLost(keeper, name))),
     rollback: ofView((name, revision: number | null) =>
       locked(() => restore(keeper, name, revision)),
     ),

@@ -5,6 +5,7 @@
  */
 import { ServiceError } from '../../errors.ts'
 import type { History } from './history.ts'
+import { mendWorkingFiles, putBackLenses } from './lost-files.ts'
 import type { ProjectPlaces } from './project-files.ts'
 import type { ProjectView, ViewDraft } from './project-view.ts'
 import type { Revision } from './revision.ts'
@@ -74,14 +75,27 @@ export async function append(
   return bring(keeper, name, toWorking(draft), { cause, restores: null })
 }
 
-/** The next revision, with the content of an earlier one. */
+/** Writes lenses again whose modules are lost; what no revision has stays lost. */
+export async function putBackLost({ places, history }: ViewKeeper, name: string): Promise<void> {
+  const last = await lastRevision(history, name)
+  if (last !== null) await putBackLenses(places, name, { last, history })
+}
+
+/**
+ * The next revision, with the content of an earlier one. Files that cannot be read are written again first; where no revision is
+ * asked for, that is all.
+ */
 export async function restore(
   keeper: ViewKeeper,
   name: string,
   wanted: number | null,
 ): Promise<{ view: ProjectView; restored: number }> {
-  const { history } = keeper
+  const { places, history } = keeper
+  const last = await lastRevision(history, name)
+  const isMended = last !== null && (await mendWorkingFiles(places, name, { last, history }))
   const current = await lastOf(keeper, name)
+  if (isMended && wanted === null)
+    return { view: await absorb(keeper, name), restored: current.revision }
   const target = wanted ?? (current.restores ?? current.revision) - 1
   const found = (await history.revisions(name)).includes(target)
   if (!found) throw noRevision(name, target, wanted === null)

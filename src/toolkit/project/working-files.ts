@@ -39,9 +39,9 @@ interface LensSources {
 }
 
 /** Names of the files in a View's folder. */
-const queryName = 'query.graphql'
-const schemaName = 'schema.graphql'
-const yamlName = 'view.yaml'
+export const queryName = 'query.graphql'
+export const schemaName = 'schema.graphql'
+export const yamlName = 'view.yaml'
 
 /** Of `view.yaml`: more arguments than that fit into no View. */
 const maxYamlBytes = 8 * viewLimits.wire
@@ -64,13 +64,14 @@ export async function readWorkingFiles(places: ProjectPlaces, name: string): Pro
   const lenses: LoadedLens[] = []
   for (const lens of listed) lenses.push(await readLens(places, lens))
   return {
-    query: await readText(places, name, queryName),
-    sdl: await readText(places, name, schemaName),
+    query: await readViewText(places, name, queryName),
+    sdl: await readViewText(places, name, schemaName),
     lenses,
   }
 }
 
-async function readListed(places: ProjectPlaces, name: string): Promise<ListedLens[]> {
+/** The lenses as `view.yaml` has them. @throws ServiceError `TOOLKIT_FILE_REFUSED`, `TOOLKIT_VIEW_UNREADABLE` */
+export async function readListed(places: ProjectPlaces, name: string): Promise<ListedLens[]> {
   const path = join(viewFolder(places, name), yamlName)
   const bytes = await readProjectFile(places, path, maxYamlBytes)
   return parseViewYaml(
@@ -79,7 +80,12 @@ async function readListed(places: ProjectPlaces, name: string): Promise<ListedLe
   )
 }
 
-async function readText(places: ProjectPlaces, name: string, file: string): Promise<string | null> {
+/** The text of a file of the View; null where it is empty or not there. @throws ServiceError `TOOLKIT_FILE_REFUSED` */
+export async function readViewText(
+  places: ProjectPlaces,
+  name: string,
+  file: string,
+): Promise<string | null> {
   const bytes = await readProjectFile(places, join(viewFolder(places, name), file), maxTextBytes)
   const text = Buffer.from(bytes ?? [])
     .toString('utf8')
@@ -87,7 +93,8 @@ async function readText(places: ProjectPlaces, name: string, file: string): Prom
   return text === '' ? null : text
 }
 
-async function readLens(
+/** A lens with its module. @throws ServiceError `TOOLKIT_FILE_REFUSED`, `TOOLKIT_LENS_MISSING` */
+export async function readLens(
   places: ProjectPlaces,
   { label, file, args }: ListedLens,
 ): Promise<LoadedLens> {
@@ -97,7 +104,7 @@ async function readLens(
     throw new ServiceError('TOOLKIT_LENS_MISSING', `the lens ${label} has no file ${file}`, {
       facts: { label, path },
       remedy:
-        'Build it, put it back, or remove the lens; viewmesh view rollback restores it as well.',
+        'Build it, put it back, or remove the lens; viewmesh view rollback restores what a version had.',
     })
   return { label, args, wasm, path, sha256: sha256(wasm), bytes: wasm.length }
 }
@@ -131,7 +138,7 @@ export async function bringWorkingFiles(
 ): Promise<void> {
   const folder = viewFolder(places, name)
   const bringText = async (file: string, old: string | null, wanted: string | null) => {
-    const current = await readText(places, name, file)
+    const current = await readViewText(places, name, file)
     if (current === old && current !== wanted)
       await writeProjectFile(places, join(folder, file), fileText(wanted))
   }
@@ -159,8 +166,8 @@ async function readIfWhole(
   }
 }
 
-/** Sees to it that each lens has a file, and never writes over one. */
-async function placeLenses(
+/** Sees to it that each lens has a file, and never writes over one. @throws ServiceError `TOOLKIT_HISTORY_DAMAGED` */
+export async function placeLenses(
   places: ProjectPlaces,
   name: string,
   lenses: readonly KeptLens[],

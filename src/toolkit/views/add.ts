@@ -108,7 +108,7 @@ export async function changeView(
 }
 
 /** @throws ServiceError `TOOLKIT_USAGE_INVALID` */
-function requireName({ name }: CommonFlags): string {
+export function requireName({ name }: CommonFlags): string {
   if (name === undefined)
     throw usageError('view name is required (use --name)', 'viewmesh view list shows them.')
   return name

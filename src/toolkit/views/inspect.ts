@@ -32,7 +32,9 @@ export async function rollbackView(
   const project = await openProject(terminal)
   const wanted = version === undefined ? null : Number(version)
   const { view, restored } = await project.rollback(name, wanted)
-  remark(terminal, `version ${view.revision} of ${name} is version ${restored} again`)
+  const isMended = view.revision === restored
+  const what = isMended ? `the files of ${name} are` : `version ${view.revision} of ${name} is`
+  remark(terminal, `${what} version ${restored} again`)
   printView(terminal, view, { json, folder: project.folder })
 }
 

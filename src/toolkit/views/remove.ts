@@ -3,8 +3,9 @@ import { ServiceError } from '../../errors.ts'
 import { didYouMean, nearestName } from '../../service/settings/did-you-mean.ts'
 import { usageError } from '../cli/exit-code.ts'
 import type { Terminal } from '../cli/terminal.ts'
+import { openProject } from '../project/project.ts'
 import type { ProjectView, ViewDraft } from '../project/project-view.ts'
-import { changeView } from './add.ts'
+import { changeView, requireName } from './add.ts'
 
 interface RemoveFlags {
   readonly name?: string
@@ -26,6 +27,9 @@ export async function removeLens(terminal: Terminal, flags: RemoveFlags): Promis
   const { label } = flags
   if (label === undefined)
     throw usageError('--label is required', 'viewmesh view inspect shows the labels of a View.')
+  const name = requireName(flags)
+  // A lens whose module is lost is a reason to remove it.
+  await (await openProject(terminal)).putBackLenses(name)
   await changeView(terminal, flags, `remove lens ${label}`, (view) => withoutLens(view, label))
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -117,6 +117,45 @@ test('service page: rollback reverts a local View to a previous version', async 
   assert.deepEqual(JSON.parse(stdout), { ...(before as object), revision: 3 })
   const none = await run(['view', 'rollback', 'Things', '--version', '0'])
   assert.equal(none.exitCode, 2)
+})
+
+test('rollback writes a lost lens again, and an earlier version after it', async (context) => {
+  const { run, json, cwd } = await openProjectTerminal(context)
+  await json(...addLens, '--label', 'a', '--path', filter)
+  const before = await json('view', 'inspect', 'Things')
+  await rm(join(cwd, 'lenses'), { recursive: true })
+  const lost = await run(['view', 'inspect', 'Things'])
+  assert.match(lost.stderr, /^error: the lens a has no file lenses\/Things\.a\.wasm\n/)
+  const { exitCode, stderr } = await run(['view', 'rollback', 'Things'])
+  assert.deepEqual([exitCode, stderr], [0, 'the files of Things are version 2 again\n'])
+  assert.deepEqual(await json('view', 'inspect', 'Things'), before)
+  await rm(join(cwd, 'lenses/Things.a.wasm'))
+  const earlier = await run(['view', 'rollback', 'Things', '--version', '1'])
+  assert.deepEqual(
+    [earlier.exitCode, earlier.stderr],
+    [0, 'version 3 of Things is version 1 again\n'],
+  )
+})
+
+test('a lens whose module is lost can be removed, and comes back with a rollback', async (context) => {
+  const { json, cwd } = await openProjectTerminal(context)
+  const withLens = await json(...addLens, '--label', 'a', '--path', filter)
+  await rm(join(cwd, 'lenses/Things.a.wasm'))
+  const removed = await json('view', 'remove', 'lens', '--label', 'a', '--name', 'Things')
+  assert.deepEqual((removed as { lenses: unknown[] }).lenses, [])
+  const again = await json('view', 'rollback', 'Things')
+  assert.deepEqual(again, { ...(withLens as object), revision: 4 })
+})
+
+test('rollback writes a broken view.yaml again and keeps what was edited beside it', async (context) => {
+  const { run, json, cwd } = await openProjectTerminal(context)
+  await json(...addLens, '--label', 'a', '--path', filter)
+  const before = await json('view', 'inspect', 'Things')
+  await writeFile(join(cwd, 'views/Things/view.yaml'), 'lenses: 3')
+  await writeFile(join(cwd, 'views/Things/query.graphql'), 'Log { data }')
+  assert.equal((await run(['view', 'inspect', 'Things'])).exitCode, 1)
+  const restored = await json('view', 'rollback', 'Things')
+  assert.deepEqual(restored, { ...(before as object), revision: 3, query: 'Log { data }' })
 })
 
 test('a second lens of one label, and one that is not there, are refused with exit code 1', async (context) => {
