@@ -8,6 +8,34 @@ const rpcPrefix = /^(?:rpc error: code = \w+ desc = |execution reverted: ?)/
 /** Characters of the reason: an answer may be megabytes. */
 const maxReason = 1_000
 
+/** A time-out closes the channel to the other chain. */
+const closedChannel = /no active channel|no connection ID/i
+
+/** What to do about reasons of the chain, by a part of their text. */
+const remedies: readonly (readonly [RegExp, string])[] = [
+  [
+    /invalid chain id/i,
+    'The chain signs with another ID than its RPC says: give it with --chain-id N.',
+  ],
+  [
+    closedChannel,
+    'The channel of the registry chain is closed; there is nothing to do but to try later.',
+  ],
+  [
+    /insufficient funds/i,
+    'Send coins to the address that signs: test networks have a faucet; npm start has funded keys.',
+  ],
+  [
+    /invalid (?:sequence|nonce)|nonce too (?:low|high)/i,
+    'Another transaction of this key was first: wait for its block, then try again.',
+  ],
+]
+
+/** Whether a reason of the chain is that it reaches the other one no longer, as after a time-out. */
+export function isChannelClosed(reason: string): boolean {
+  return closedChannel.test(reason)
+}
+
 /** REGISTRY_UNREACHABLE, REGISTRY_REFUSED with the reason in its facts, or REGISTRY_ANSWER_MALFORMED. */
 export function registryRpcFailure(error: unknown, url: string): ServiceError {
   if (error instanceof ServiceError) return error
@@ -20,7 +48,7 @@ export function registryRpcFailure(error: unknown, url: string): ServiceError {
       `the registry chain at ${endpoint} refuses: ${reason}`,
       {
         facts: { endpoint, reason, code: found.code },
-        remedy: 'Remove the cause that the chain names, and try again.',
+        remedy: remedyOf(reason),
       },
     )
   }
@@ -42,6 +70,11 @@ export function registryRpcFailure(error: unknown, url: string): ServiceError {
       remedy: 'Check that --rpc is the JSON-RPC of the EVM of the registry chain.',
     },
   )
+}
+
+function remedyOf(reason: string): string {
+  const found = remedies.find(([pattern]) => pattern.test(reason))
+  return found?.[1] ?? 'Remove the cause that the chain names, and try again.'
 }
 
 function causeOf(error: unknown): unknown {

@@ -49,7 +49,7 @@ export async function followRegistration(
     progress.show('waiting for a block')
     const receipt = sent.hash === null ? null : await mined(terminal, client, sent.hash)
     if (receipt !== null) await requireSuccess(client, sent, receipt)
-    const height = await acknowledged(terminal, client, sent.address, (seconds) =>
+    const height = await acknowledged(terminal, client, sent, (seconds) =>
       progress.show(`pending for ${seconds} s: the other chain has to acknowledge it`),
     )
     return { height, gasUsed: receipt?.gasUsed ?? null }
@@ -95,9 +95,10 @@ async function requireSuccess(
 async function acknowledged(
   { signal }: Terminal,
   client: RegistryClient,
-  address: string,
+  sent: Sent,
   onWait: (seconds: number) => void,
 ): Promise<number> {
+  const { address } = sent
   const began = performance.now()
   let answeredAt: number | null = null
   let wasPending = false
@@ -111,16 +112,30 @@ async function acknowledged(
     const { status, height } = known ?? { status: 'unknown', height: 0 }
     const hadTime = now - (answeredAt ?? now) > appearsWithinMs
     if (status === 'registered') return height
-    if (status === 'none' && (wasPending || hadTime))
-      throw refused(
-        'the registration failed: the other chain refused it, or did not answer within five minutes',
-        'Deploy again; where that fails as well, the chain has no relayer or no channel at the moment.',
-      )
+    if (status === 'none' && (wasPending || hadTime)) throw await dropped(client, sent)
     if (waitedMs > acknowledgedWithinMs) throw timedOut(address, 'is still pending')
     wasPending ||= status === 'pending'
     onWait(Math.floor(waitedMs / 1_000))
     await delay(stepMs, undefined, { signal })
   }
+}
+
+/** The chain drops a View for either reason, and only a time-out closes its channel. */
+async function dropped(client: RegistryClient, { creator, wire }: Sent): Promise<ServiceError> {
+  // That it failed is known, whether or not the reason can be asked for.
+  const reason = await client.refusal(creator, wire).catch(() => null)
+  if (reason === null)
+    return refused('the registration failed: the other chain refused it', 'Deploy again.')
+  const { isChannelClosed } = await import('../../registry/precompile/rpc-failure.ts')
+  return isChannelClosed(reason)
+    ? refused(
+        'the registration failed: the other chain did not answer within five minutes',
+        'The channel of the registry chain is closed; there is nothing to do but to try later.',
+      )
+    : refused(
+        `the registration failed, and the chain refuses it now: ${reason}`,
+        'Remove the cause and deploy again.',
+      )
 }
 
 function refused(message: string, remedy: string): ServiceError {

@@ -107,6 +107,28 @@ test('a refusal of the other chain is explained, written down, and ends with 1',
   )
 })
 
+test('a time-out of the other chain is told from a refusal, and so is the closed channel', async (t) => {
+  const { registry, deploy } = await open(t, null)
+  const deploying = deploy('--yes')
+  const address = await pendingOf(registry)
+  await registry.settle({ timedOut: [address] })
+  const timedOut = await deploying
+  assert.equal(timedOut.exitCode, 1)
+  assert.match(timedOut.stderr, /the other chain did not answer within five minutes/)
+  const after = await deploy('--yes')
+  assert.equal(after.exitCode, 1)
+  assert.match(after.stderr, /no active channel[\s\S]*\nWhat to do: The channel .* is closed/)
+})
+
+test('a chain that signs with another ID than its RPC says names --chain-id', async (t) => {
+  const { deploy } = await open(t, 100, { signingChainId: 9001 })
+  const refused = await deploy('--yes')
+  assert.equal(refused.exitCode, 1)
+  assert.match(refused.stderr, /invalid chain id[\s\S]*\nWhat to do: .*--chain-id N/)
+  const given = await deploy('--yes', '--chain-id', '9001')
+  assert.equal(given.exitCode, 0, given.stderr)
+})
+
 test('an address without coins is told what it needs', async (t) => {
   const { deploy } = await open(t)
   const { exitCode, stderr } = await deploy('--yes', { VIEWMESH_PRIVATE_KEY: '77'.repeat(32) })
@@ -153,8 +175,12 @@ interface Opened {
   ): ReturnType<Opened['terminal']['run']>
 }
 
-async function open(t: TestContext, acknowledgeMs: number | null = 100): Promise<Opened> {
-  const registry = await openDevelopmentRegistry({ acknowledgeMs })
+async function open(
+  t: TestContext,
+  acknowledgeMs: number | null = 100,
+  options: { readonly signingChainId?: number } = {},
+): Promise<Opened> {
+  const registry = await openDevelopmentRegistry({ acknowledgeMs, ...options })
   t.after(() => registry.close())
   const terminal = await openTestTerminal(t)
   const [key = ''] = registry.accounts
