@@ -26,6 +26,9 @@ interface Chain {
 /** A View and who registers it. */
 type Registrant = Omit<Prepared, 'hash' | 'raw' | 'chainId'>
 
+/** Of a View that the chain knows already: `--send` then follows it. */
+const nothingToSend = { hash: null, raw: null }
+
 /**
  * Registers a View; one that is registered already stays as it is. `--dry-run` ends before anything is signed, `--prepare`
  * before anything is sent; `--send` sends what was prepared, twice as well as once.
@@ -54,6 +57,19 @@ export async function deployToDevnet(
   const known = await client.getView(registrant.address)
   if (known.status !== 'none') {
     remark(terminal, `the chain knows this View already: ${known.status}`)
+    const state = known.status
+    if (flags.prepare !== undefined) {
+      await writePrepared(resolve(terminal.cwd, flags.prepare), {
+        ...registrant,
+        chainId,
+        ...nothingToSend,
+      })
+    }
+    if (flags.prepare !== undefined || flags.dryRun === true) {
+      const value = { ...shownOf(registrant), chainId, transaction: null, state }
+      const text = `nothing is to be sent; View ${registrant.address} is ${state}`
+      return printResult(terminal, value, { json: flags.json, text })
+    }
     return await finish(terminal, { project, chain, registrant, hash: null, chainId, flags })
   }
   const cost = await costOf(client, creator, wire)
@@ -81,8 +97,10 @@ interface Sending {
 /** Written down before it is awaited, so that whoever is interrupted finds it in `view status`. */
 async function sendPrepared(terminal: Terminal, sending: Sending): Promise<void> {
   const { project, chain, prepared, flags } = sending
-  const { hash, chainId } = prepared
-  await chain.client.send(prepared)
+  const { hash, raw, chainId } = prepared
+  if (hash === null || raw === null)
+    return await finish(terminal, { project, chain, registrant: prepared, hash, chainId, flags })
+  await chain.client.send({ hash, raw })
   remark(terminal, `sent ${hash}`)
   await record(project, chain, prepared, { hash, chainId, state: 'pending' })
   await finish(terminal, { project, chain, registrant: prepared, hash, chainId, flags })

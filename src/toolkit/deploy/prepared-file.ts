@@ -14,8 +14,9 @@ export interface Prepared {
   readonly creator: string
   readonly chainId: number
   readonly wire: Uint8Array
-  readonly hash: string
-  readonly raw: string
+  /** Both null where the chain knew the View already and nothing is to be sent. */
+  readonly hash: string | null
+  readonly raw: string | null
 }
 
 const kind = 'viewmesh/prepared-deployment/1'
@@ -29,8 +30,11 @@ const form = z.object({
   creator: hexOf(20),
   chainId: z.int().min(1),
   wire: z.base64(),
-  hash: hexOf(32),
-  raw: z.string().regex(/^0x(?:[0-9a-f]{2})+$/),
+  hash: hexOf(32).nullable(),
+  raw: z
+    .string()
+    .regex(/^0x(?:[0-9a-f]{2})+$/)
+    .nullable(),
 })
 
 /** Writes a new file, for its owner alone. @throws ServiceError `TOOLKIT_PREPARED_INVALID` where one is there */

@@ -1,8 +1,9 @@
 /** `view deploy --target devnet`, on the development registry. */
 import assert from 'node:assert/strict'
-import { stat, writeFile } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { privateKeyToAddress } from 'viem/accounts'
 import {
   type DevelopmentRegistry,
   openDevelopmentRegistry,
@@ -90,6 +91,30 @@ test('a prepared deployment is sent by another command, and twice is once', asyn
   assert.equal(second.exitCode, 0, second.stderr)
   assert.equal(await heightOf(registry), height)
   assert.equal(JSON.parse(second.stdout).transaction, JSON.parse(first.stdout).transaction)
+})
+
+test('a View that is registered already is prepared as such, and sending that ends with 0', async (t) => {
+  const { registry, deploy, terminal } = await open(t)
+  await deploy('--yes')
+  const height = await heightOf(registry)
+  const file = join(terminal.cwd, 'prepared.json')
+  const prepared = await deploy('--prepare', file)
+  assert.equal(JSON.parse(prepared.stdout).state, 'registered')
+  const sent = await deploy('--send', file)
+  assert.equal(sent.exitCode, 0, sent.stderr)
+  assert.equal(JSON.parse(sent.stdout).state, 'registered')
+  assert.equal(await heightOf(registry), height)
+})
+
+test('a dry run of a pending View shows its state, waits for nothing and notes nothing', async (t) => {
+  const { registry, deploy, terminal, key } = await open(t, null)
+  const file = join(terminal.cwd, 'prepared.json')
+  await deploy('--prepare', file)
+  const { wire } = JSON.parse(await readFile(file, 'utf8')) as { wire: string }
+  await registry.register(privateKeyToAddress(key as `0x${string}`), Buffer.from(wire, 'base64'))
+  const { exitCode, stdout } = await deploy('--dry-run')
+  assert.deepEqual([exitCode, JSON.parse(stdout).state], [0, 'pending'])
+  assert.deepEqual(await terminal.json('view', 'status'), { deployments: [] })
 })
 
 test('a refusal of the other chain is explained, written down, and ends with 1', async (t) => {
