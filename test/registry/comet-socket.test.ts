@@ -29,6 +29,7 @@ async function connect(
   t: TestContext,
   frames: readonly Buffer[],
   then: (socket: Socket) => void = () => undefined,
+  silentMs = 60_000,
 ) {
   const sockets: Socket[] = []
   const server = createServer().on('upgrade', (request, socket: Socket) => {
@@ -54,7 +55,7 @@ async function connect(
   })
   const results: unknown[] = []
   const opening = openCometSocket(
-    { url: `http://127.0.0.1:${port}`, queries: ['a', 'b'], timeoutMs: 2_000, silentMs: 300 },
+    { url: `http://127.0.0.1:${port}`, queries: ['a', 'b'], timeoutMs: 2_000, silentMs },
     (result) => results.push(result),
     stop.signal,
   )
@@ -113,7 +114,7 @@ test('a node that sends more than any chain registers is left', async (t) => {
 })
 
 test('a connection on which nothing arrives any more is given up', async (t) => {
-  const { opening } = await connect(t, confirmed)
+  const { opening } = await connect(t, confirmed, undefined, 300)
   assert.equal(await (await opening).closed, 'it is silent')
 })
 
