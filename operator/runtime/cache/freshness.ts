@@ -1,7 +1,9 @@
 /**
  * Whether a cache may be relied on. It may from its first list on, for as long as it is kept up to date: it
  * counts as unread at once where the API server refuses to show the kind, and where it cannot be followed for
- * any other reason, once that has lasted. What counts as unread is listed again before it is relied on again.
+ * any other reason, once that has lasted. An API server that comes back is given some seconds before what it
+ * refuses counts, since it refuses what it allows until it has read its roles. What counts as unread is listed
+ * again before it is relied on again.
  */
 import type { Logger } from 'pino'
 import { ServiceError } from '../../../src/errors.ts'
@@ -34,6 +36,7 @@ export interface Freshness {
 }
 
 const defaultUnreadAfterMs = 60_000
+const refusedAfterMs = 10_000
 
 export function createFreshness(
   { plural, unreadAfterMs = defaultUnreadAfterMs }: FreshnessOptions,
@@ -43,19 +46,25 @@ export function createFreshness(
   let needsList = true
   let failure: ServiceError | null = null
   let isUnread = false
-  let timer: NodeJS.Timeout | undefined
+  let awayTimer: NodeJS.Timeout | undefined
+  let refusedTimer: NodeJS.Timeout | undefined
 
+  const clearTimers = (): void => {
+    clearTimeout(awayTimer)
+    clearTimeout(refusedTimer)
+    awayTimer = undefined
+    refusedTimer = undefined
+  }
   const turnUnread = (): void => {
     if (isUnread) return
-    clearTimeout(timer)
+    clearTimers()
     isUnread = true
     needsList = true
     log.warn({ err: failure }, 'nothing is done here until it can be read')
     onTurn()
   }
   const recover = (): void => {
-    clearTimeout(timer)
-    timer = undefined
+    clearTimers()
     if (failure !== null) log.info('the API server answers again')
     failure = null
     if (!isUnread) return
@@ -76,13 +85,14 @@ export function createFreshness(
     failed(found) {
       const isFirst = failure === null
       failure = found
-      if (hasCode(found, 'OPERATOR_API_FORBIDDEN')) turnUnread()
-      else if (isFirst) {
-        log.warn({ err: found }, 'the API server cannot be followed')
-        timer = setTimeout(turnUnread, unreadAfterMs)
-      }
+      if (isUnread) return
+      if (!hasCode(found, 'OPERATOR_API_FORBIDDEN')) {
+        if (isFirst) log.warn({ err: found }, 'the API server cannot be followed')
+        awayTimer ??= setTimeout(turnUnread, unreadAfterMs)
+      } else if (awayTimer === undefined) turnUnread()
+      else refusedTimer ??= setTimeout(turnUnread, refusedAfterMs)
     },
-    close: () => clearTimeout(timer),
+    close: clearTimers,
   }
 }
 

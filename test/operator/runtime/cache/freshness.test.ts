@@ -55,3 +55,23 @@ test('a right that is missing counts at once, until there is a watch again', () 
   assert.equal(freshness.unread(), null)
   assert.deepEqual(turns, ['no', null])
 })
+
+test('an API server that starts and refuses until it has read its roles is no reason to stop', () => {
+  freshness.listed()
+  freshness.failed(away)
+  mock.timers.tick(5_000)
+  freshness.failed(forbidden)
+  mock.timers.tick(9_999)
+  freshness.watching()
+  mock.timers.tick(60_000)
+  assert.deepEqual([freshness.unread(), turns], [null, []])
+})
+
+test('a right that is gone when the API server answers again counts ten seconds after that', () => {
+  freshness.listed()
+  freshness.failed(away)
+  mock.timers.tick(30_000)
+  freshness.failed(forbidden)
+  mock.timers.tick(10_000)
+  assert.deepEqual([freshness.unread(), turns], [forbidden, ['no']])
+})
