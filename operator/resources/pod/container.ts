@@ -46,8 +46,8 @@ export function programContainer(parts: ContainerParts): V1Container {
 }
 
 /**
- * The port accepts from the first moment, so startup and liveness only fail where the process hangs;
- * a node that catches up is unready, and never killed for it.
+ * The port accepts from the first moment, and of a process that hangs until the kernel has queued 512 connections, which
+ * takes these probes half an hour. A node that catches up is unready, and never killed for it.
  */
 function containerProbes(
   program: ProgramName,

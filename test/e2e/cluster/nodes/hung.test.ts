@@ -71,7 +71,8 @@ describe('a program that hangs, on a real cluster', () => {
     if (hung === null) return
     const { message } = await noticed('False', 'Unreachable')
     assert.match(message, /did not answer within 10000 ms \(CHAIN_TIMEOUT\)/)
-    const { lag, nodes } = await here.status('Generator', 'source')
+    const { head = -1, lag, nodes } = await here.status('Generator', 'source')
+    assert.ok(head >= 0)
     assert.deepEqual(
       [lag, nodes?.[0]?.lag, nodes?.[0]?.upstreamMode],
       [undefined, undefined, 'offline'],
