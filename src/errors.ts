@@ -235,6 +235,7 @@ export const errorCodes = {
   VERIFY_ANSWER_UNREADABLE: 'An answer to verify is not there, too large or not JSON.',
   VERIFY_PROOF_MISSING: 'An answer to verify has no document with a `_proof`.',
   VIEWS_ARGUMENTS_INVALID: 'The arguments of a lens are no JSON object.',
+  VIEWS_FILE_MALFORMED: 'A file of a View is too short, or is not the View that its name says.',
   VIEWS_QUERY_INVALID: 'The query of a View is malformed, or asks for what a View may not use.',
   VIEWS_ROW_MALFORMED: 'Bytes that should be a row of a View are not.',
   VIEWS_SDL_INVALID: 'The SDL of a View is malformed, or uses what rows may not have.',

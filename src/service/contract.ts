@@ -39,6 +39,7 @@ export const environment = {
   announceFile: 'P2P_ANNOUNCE_FILE',
   trustedSignersFile: 'HOST_TRUSTED_SIGNERS_FILE',
   siblingsFile: 'HOST_SIBLINGS_FILE',
+  viewsDir: 'HOST_VIEWS_DIR',
   readyMinBlocks: 'HOST_READY_MIN_BLOCKS',
   readyMaxLag: 'HOST_READY_MAX_LAG',
   publicHealthAddress: 'HEALTH_PUBLIC_ADDR',
