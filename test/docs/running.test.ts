@@ -158,6 +158,15 @@ describe('the example for one machine', () => {
     assert.deepEqual([status, report.peers, errors], ['healthy', 1, []])
   })
 
+  test('says who it is to what the page runs within a container', async () => {
+    const [, command] = /^docker exec generator (node .*)$/s.exec(askContainer) ?? []
+    const path = `${dirname(process.execPath)}:${process.env['PATH']}`
+    const options = { ...shellOptions(), env: { ...shellOptions().env, PATH: path } }
+    const { stdout } = await promisify(execFile)('bash', ['-ec', adapt(`${command}`)], options)
+    const { p2p } = await health('8080', () => true)
+    assert.equal(stdout, `${p2p.self?.id}\n`)
+  })
+
   test('asks the node for what the page lists, each block and each receipt once', async () => {
     const { tail, head } = await health('8090', () => true)
     assert.ok(tail !== null && head !== null && head - tail === 10)
@@ -306,6 +315,25 @@ test('systemd finds nothing wrong with the unit', (t) => {
   if (error !== undefined) return t.skip('systemd is not installed')
   const about = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('viewmesh-host'))
   assert.deepEqual(about, [])
+})
+
+/** The commands of the page that run a container and ask it who it is. */
+const [, startContainer = '', askContainer = ''] = commandsOf(page, 'docker run')
+
+test('docker takes every option of the container that is shown, whose settings exist', async (t) => {
+  // Another program of that name would not ask the daemon, and start the container.
+  if (!`${spawnSync('docker', ['--version']).stdout}`.startsWith('Docker version'))
+    return t.skip('docker is not installed')
+  const env = { ...shellOptions().env, DOCKER_HOST: `unix://${top}/no-daemon` }
+  const { stderr } = spawnSync('bash', ['-ec', startContainer], { env, encoding: 'utf8' })
+  assert.match(stderr, /no-daemon/, 'it is refused for the daemon alone')
+  const named = [...startContainer.matchAll(/--env (\w+)=/g)].map(([, name]) => name)
+  const known = Object.values(generatorSettings).flatMap(({ env }) => [env, `${env}_FILE`])
+  assert.deepEqual(
+    named.filter((name) => !known.includes(`${name}`)),
+    [],
+  )
+  assert.equal(named.length, 3)
 })
 
 interface ComposeService {
