@@ -3,6 +3,7 @@ import { invariant, ServiceError } from '../errors.ts'
 import { createViewSelector } from '../graphql/selection/view-selection.ts'
 import { type Program, prepareProgram } from '../lens/program/program.ts'
 import type { RunLimits } from '../lens/program/run-limits.ts'
+import { asBuffer } from '../primitives/cbor.ts'
 import type { Snapshot } from '../store/store.ts'
 import { lensHash } from '../views/lens-hash.ts'
 import { parseRowType, type RowType } from '../views/row-type.ts'
@@ -113,7 +114,7 @@ function parseDocument(bytes: Uint8Array): Readonly<Record<string, unknown>> {
 
 function parseJson(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString())
+    return JSON.parse(asBuffer(bytes).toString())
   } catch {
     return undefined
   }

@@ -102,7 +102,7 @@ function toWholeNumber(value: unknown): string | undefined {
   return wholeNumber.test(value) ? BigInt(value).toString() : undefined
 }
 
-/** JSON as it is kept: well-formed text, one zero, no property that has no value. */
+/** JSON as it is kept: well-formed text, one zero, no property that has no value. Nearly all is so, and no copy of it is made. */
 function toJson(value: unknown, depth: number, count: ItemCount): JsonValue | undefined {
   if (value === null || typeof value === 'boolean') return value
   if (typeof value === 'string') return value.toWellFormed()
@@ -116,23 +116,28 @@ function toJsonList(
   depth: number,
   count: ItemCount,
 ): JsonValue | undefined {
-  const items: JsonValue[] = []
-  for (const item of list) {
+  let changed: JsonValue[] | null = null
+  for (const [index, item] of list.entries()) {
     const kept = toJson(count(item), depth - 1, count)
     if (kept === undefined) return undefined
-    items.push(kept)
+    if (changed === null && !Object.is(kept, item)) changed = list.slice(0, index) as JsonValue[]
+    changed?.push(kept)
   }
-  return items
+  return changed ?? (list as readonly JsonValue[])
 }
 
 function toJsonObject(object: object, depth: number, count: ItemCount): JsonValue | undefined {
-  const result: { [key: string]: JsonValue } = {}
-  for (const [key, value] of Object.entries(object)) {
+  const entries = Object.entries(object)
+  let changed: { [key: string]: JsonValue } | null = null
+  for (const [index, [name, value]] of entries.entries()) {
+    const key = name.toWellFormed()
     const kept = toJson(count(value), depth - 1, count)
     if (kept === undefined) return undefined
-    setOwn(result, key.toWellFormed(), kept)
+    if (changed === null && (key !== name || !Object.is(kept, value)))
+      changed = Object.fromEntries(entries.slice(0, index))
+    if (changed !== null) setOwn(changed, key, kept)
   }
-  return result
+  return changed ?? (object as { readonly [key: string]: JsonValue })
 }
 
 /** Assigning to the name of the prototype would set that. */

@@ -157,7 +157,8 @@ interface TermCollector {
 /** Collects each value of a chunk once, up to the limit of a block. */
 function createTermCollector(): TermCollector {
   const all: RowTerm[] = []
-  let seen = new Set<string>()
+  /** By field. Values of two types are never the same. */
+  let seen = new Map<number, Set<JsonValue>>()
   let [chunk, bytes] = [0, 0]
   const add = (field: number, value: JsonValue): void => {
     if (Array.isArray(value)) {
@@ -165,10 +166,10 @@ function createTermCollector(): TermCollector {
       return
     }
     if (value === null || typeof value === 'object') return
-    const name = `${field} ${typeof value} ${value}`
-    if (seen.has(name)) return
+    const values = seen.get(field) ?? new Set()
+    if (values.has(value)) return
     if (all.length === rowLimits.blockTerms) throw tooManyTerms()
-    seen.add(name)
+    seen.set(field, values.add(value))
     const term = { field, value: rowTermValue(value), chunk }
     bytes += term.value.length
     all.push(term)
@@ -179,7 +180,7 @@ function createTermCollector(): TermCollector {
     bytes: () => bytes,
     nextChunk: () => {
       chunk += 1
-      seen = new Set()
+      seen = new Map()
     },
   }
 }

@@ -84,6 +84,35 @@ test('a property with the name of the prototype stays a property', () => {
   assert.deepEqual(toRow(parseRowType('type T { toString: String }'), {}).values, [null])
 })
 
+test('in JSON only ill-formed text and the negative zero are changed, wherever they are', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', '\ud800', '\ufffd', '__proto__') })
+  const { value: anything } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      text,
+      fc.constantFrom(null, true, 0, -0, 1.5),
+      fc.array(tie('value'), { maxLength: 4 }),
+      fc.array(fc.tuple(text, tie('value')), { maxLength: 4 }).map(Object.fromEntries),
+    ),
+  }))
+  const expected = (value: unknown): unknown => {
+    if (typeof value === 'string') return value.toWellFormed()
+    if (typeof value === 'number') return value + 0
+    if (typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) return value.map(expected)
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key.toWellFormed(), expected(item)]),
+    )
+  }
+  fc.assert(
+    fc.property(anything, (value) => {
+      const before = structuredClone(value)
+      assert.deepEqual(toRow(everyType, { j: value }).values[6], expected(value))
+      assert.deepEqual(value, before)
+    }),
+  )
+})
+
 test('any JSON makes a row, the same again from what was kept of it', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
