@@ -77,6 +77,8 @@ const explainedElsewhere: Readonly<Record<string, string>> = {
     'test/toolkit/explained.test.ts',
   'execution node is behind everything stored, waits until it has caught up':
     'test/generator/ingest/ingest.test.ts',
+  TOOLKIT_CHAIN_REFUSED: 'test/toolkit/register/register.test.ts',
+  TOOLKIT_FEE_HIGH: 'test/toolkit/register/register.test.ts',
 }
 
 /** The node stands in for one of mainnet, whose names programs have by default. */

@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { registryChainIds } from '../../registry/registry-chains.ts'
 import { makeDirectory } from '../../store/disk/make-directory.ts'
 import { type Children, openChildren } from '../children.ts'
 import { openCometFace } from './comet-face.ts'
@@ -52,8 +53,6 @@ export interface DevelopmentRegistry {
   close(): Promise<void>
 }
 
-/** Chain ID of a registry chain on one machine. */
-const localChainId = 91273003
 const defaultAcknowledgeMs = 1_000
 
 /** The first accounts of the mnemonic `test test test test test test test test test test test junk`. */
@@ -74,7 +73,7 @@ export async function openDevelopmentRegistry(
   options: RegistryOptions = {},
   parts: RegistryParts = {},
 ): Promise<DevelopmentRegistry> {
-  const { folder = null, chainId = localChainId, signingChainId = chainId } = options
+  const { folder = null, chainId = registryChainIds.local, signingChainId = chainId } = options
   const directory = folder ?? mkdtempSync(join(tmpdir(), 'viewmesh-registry-'))
   makeDirectory(directory, 0o700)
   const children = parts.children ?? openChildren({ onFailure: () => undefined })

@@ -21,7 +21,6 @@ export interface NodeRegistration {
 
 /** A registration that is ready to be sent. */
 export interface PreparedRegistration {
-  readonly chainId: number
   /** The precompile. */
   readonly to: string
   readonly gas: bigint
@@ -42,6 +41,7 @@ export interface NodeRegistrar {
   sign(
     privateKey: string,
     registration: NodeRegistration,
+    chainId: number,
     prepared: PreparedRegistration,
   ): Promise<ReadyTransaction>
   /** Harmless where it was sent before. */
@@ -79,17 +79,16 @@ export function createNodeClient(url: string, signal: AbortSignal): NodeRegistra
         const address = sender as Hex
         const to = precompiles[registration.role]
         const data = callData(registration)
-        const [chainId, estimated, gasPrice, balance, nonce] = await Promise.all([
-          client.getChainId(),
+        const [estimated, gasPrice, balance, nonce] = await Promise.all([
           client.estimateGas({ account: address, to, data }),
           client.getGasPrice(),
           client.getBalance({ address }),
           client.getTransactionCount({ address, blockTag: 'pending' }),
         ])
         const gas = (estimated * 11n + 9n) / 10n
-        return { chainId, to, gas, gasPrice, nonce, fee: gas * gasPrice, balance }
+        return { to, gas, gasPrice, nonce, fee: gas * gasPrice, balance }
       }),
-    async sign(privateKey, registration, { to, chainId, gas, gasPrice, nonce }) {
+    async sign(privateKey, registration, chainId, { to, gas, gasPrice, nonce }) {
       const account = privateKeyToAccount(privateKey as Hex)
       const data = callData(registration)
       const request = { to: to as Hex, data, chainId, gas, gasPrice, nonce }

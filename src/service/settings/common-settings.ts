@@ -1,4 +1,5 @@
 /** The settings both programs share: chain, embedded store, keys, P2P, health, pruning, limits. */
+import { registryChainIds } from '../../registry/registry-chains.ts'
 import type { ProgramName } from '../contract.ts'
 import { type LogLevel, logLevels } from '../log-level.ts'
 import { account } from './account.ts'
@@ -171,7 +172,7 @@ const common: SettingsTable<Omit<CommonSettings, 'storePath'>> = {
     key: 'registration.chain_id',
     env: 'REGISTRATION_CHAIN_ID',
     kind: integerBetween(1),
-    default: 91_273_001,
+    default: registryChainIds.testnet,
     doc: 'Chain ID of the registry chain, which is part of what /registration signs.',
   },
   registrationEndpoint: {

@@ -12,10 +12,11 @@ import type { Terminal } from '../cli/terminal.ts'
 import { openProject, type Project } from '../project/project.ts'
 import { askConsent, canAsk } from '../wallet/ask.ts'
 import { findSigningKey } from '../wallet/signing-key.ts'
+import { chainToSignFor, parseSpending, requireAffordable } from '../wallet/spending.ts'
 import type { DeployFlags } from './deploy-flags.ts'
 import { followRegistration, type Registered } from './follow-registration.ts'
 import { type Prepared, readPrepared, writePrepared } from './prepared-file.ts'
-import { amountText, type Cost, costOf, costText } from './registration-cost.ts'
+import { type Cost, costOf, costText } from './registration-cost.ts'
 
 interface Chain {
   readonly client: RegistryClient
@@ -39,6 +40,7 @@ export async function deployToDevnet(
   flags: DeployFlags,
 ): Promise<void> {
   const url = parseHttpUrl('--rpc', flags.rpc ?? '', 'JSON-RPC')
+  const limits = parseSpending(flags)
   const { createRegistryClient } = await import('../../registry/precompile/registry-client.ts')
   const client = createRegistryClient(url.href, terminal.signal)
   const chain = { client, endpoint: url.origin }
@@ -53,7 +55,7 @@ export async function deployToDevnet(
   const key = await findSigningKey(terminal, flags)
   const creator = key.address
   const registrant = { view: name, revision, ...viewIDs(creator, wire), creator, wire }
-  const chainId = await readChainId(client, flags.chainId)
+  const chainId = await chainToSignFor(terminal, limits, client.chainId)
   const known = await client.getView(registrant.address)
   if (known.status !== 'none') {
     remark(terminal, `the chain knows this View already: ${known.status}`)
@@ -75,7 +77,7 @@ export async function deployToDevnet(
   const cost = await costOf(client, creator, wire)
   remark(terminal, costText(registrant, { chainId, endpoint: chain.endpoint }, cost))
   if (flags.dryRun === true) return printDryRun(terminal, registrant, chainId, cost, flags)
-  requireBalance(cost, creator)
+  requireAffordable(cost.estimate, creator, limits)
   if (flags.prepare === undefined) await requireConsent(terminal, flags)
   const signed = await client.sign(await key.privateKey(), wire, chainId, cost.estimate)
   const prepared = { ...registrant, chainId, ...signed }
@@ -192,22 +194,4 @@ async function requireConsent(terminal: Terminal, { yes }: DeployFlags): Promise
   throw new ServiceError('TOOLKIT_DEPLOYMENT_DECLINED', 'nothing was sent', {
     remedy: 'Answer y, or give --yes.',
   })
-}
-
-function requireBalance({ estimate: { fee, balance } }: Cost, creator: string): void {
-  if (balance >= fee) return
-  throw new ServiceError(
-    'TOOLKIT_BALANCE_LOW',
-    `${creator} has ${amountText(balance)}, and registering may cost ${amountText(fee)}`,
-    {
-      facts: { creator, balance, fee },
-      remedy: 'Send coins to that address: test networks have a faucet; npm start has funded keys.',
-    },
-  )
-}
-
-async function readChainId(client: RegistryClient, given: string | undefined): Promise<number> {
-  if (given === undefined) return await client.chainId()
-  if (/^[1-9]\d{0,14}$/.test(given)) return Number(given)
-  throw usageError(`'${given}' is no chain ID`, 'Give a number, or leave --chain-id out.')
 }

@@ -1,6 +1,7 @@
 /** What registering a View takes, for people to decide. */
 import type { Estimate, RegistryClient } from '../../registry/precompile/registry-client.ts'
 import { viewLimits } from '../../views/view.ts'
+import { amountText } from '../wallet/coin-amount.ts'
 
 /** In bytes, gas and the smallest units of the coin. */
 export interface Cost {
@@ -39,14 +40,4 @@ export function costText(
     `  fee:     ${amountText(fee)} at most`,
     `  balance: ${amountText(balance)}`,
   ].join('\n')
-}
-
-const decimals = 18
-
-/** An amount with the symbol of the coin, as in `0.0025 SHNZ`. */
-export function amountText(amount: bigint): string {
-  const digits = amount.toString().padStart(decimals + 1, '0')
-  const whole = digits.slice(0, -decimals)
-  const fraction = digits.slice(-decimals).replace(/0+$/, '')
-  return `${whole}${fraction === '' ? '' : `.${fraction}`} SHNZ`
 }

@@ -11,6 +11,8 @@ export function addRegisterCommand(register: Command, terminal: Terminal): void 
     .option('--wallet <name>', 'which wallet; without it, "default"')
     .option('--key-file <file>', 'a private key in hex in place of a wallet; - for standard input')
     .option('--password-file <file>', 'holds the password of the wallet')
+    .option('--chain-id <number>', 'the chain that is signed for; else as the node of --rpc says')
+    .option('--max-fee <amount>', 'the most that it may cost, in SHNZ; default 0.1')
     .option('--allow-private', 'register a node whose address is one of a private network')
     .option('--yes', 'send it; without this the command only says what it would send')
     .option('--json', 'print JSON')

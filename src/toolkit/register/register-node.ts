@@ -16,14 +16,18 @@ import type { RegistrationReport } from '../../service/health/registration-route
 import { parseHttpUrl } from '../cli/http-url.ts'
 import { printResult, remark, toSingleLine } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
-import { findSigningKey } from '../wallet/signing-key.ts'
+import { amountText } from '../wallet/coin-amount.ts'
+import { findSigningKey, type KeyFlags } from '../wallet/signing-key.ts'
+import {
+  chainToSignFor,
+  parseSpending,
+  requireAffordable,
+  type SpendingFlags,
+} from '../wallet/spending.ts'
 
-export interface RegisterFlags {
+export interface RegisterFlags extends KeyFlags, SpendingFlags {
   readonly rpc: string
   readonly node?: string
-  readonly wallet?: string
-  readonly keyFile?: string
-  readonly passwordFile?: string
   readonly allowPrivate?: boolean
   readonly yes?: boolean
   readonly json?: boolean
@@ -33,32 +37,30 @@ const timeoutMs = 10_000
 const maxAnswer = 64 * 1024
 
 /**
- * @throws ServiceError `TOOLKIT_NODE_UNREACHABLE`, `TOOLKIT_NODE_REFUSED`, what the wallet throws, and what the
- *   chain does.
+ * @throws ServiceError `TOOLKIT_NODE_UNREACHABLE`, `TOOLKIT_NODE_REFUSED`, `TOOLKIT_CHAIN_REFUSED`, `TOOLKIT_FEE_HIGH`,
+ *   `TOOLKIT_BALANCE_LOW`, what the wallet throws, and what the chain does.
  */
 export async function registerNode(terminal: Terminal, flags: RegisterFlags): Promise<void> {
   const { node = `http://127.0.0.1:${ports.health}`, rpc, json, yes = false } = flags
   const rpcUrl = parseHttpUrl('--rpc', rpc, 'JSON-RPC').href
+  const limits = parseSpending(flags)
   const nodeUrl = parseHttpUrl('--node', node, 'node').href
   const report = await readRegistration(nodeUrl, terminal.signal)
   const key = await findSigningKey(terminal, flags)
   const { createNodeClient } = await import('../../registry/precompile/node-client.ts')
   const client = createNodeClient(rpcUrl, terminal.signal)
-  requireOwn(report, key.address, await client.chainId())
+  const chainId = await chainToSignFor(terminal, limits, client.chainId)
+  requireOwn(report, key.address, chainId)
   const registration = toRegistration(report)
   requireReachable(registration.connection, flags)
   const prepared = await client.prepare(key.address, registration)
-  const shown = toShown(report, key.address, prepared)
+  const shown = toShown(report, key.address, chainId, prepared)
   if (!yes) {
     remark(terminal, 'nothing was sent; --yes sends it, for good: the chain removes nothing')
-    return printResult(terminal, { ...shown, sent: false }, { json, text: textOf(shown) })
+    return printResult(terminal, { ...shown, sent: false }, { json, text: textOf(shown, prepared) })
   }
-  if (prepared.balance < prepared.fee)
-    throw refused(
-      `the account has ${prepared.balance} and the registration costs up to ${prepared.fee}`,
-      'Put coins of the registry chain on the account.',
-    )
-  const signed = await client.sign(await key.privateKey(), registration, prepared)
+  requireAffordable(prepared, key.address, limits)
+  const signed = await client.sign(await key.privateKey(), registration, chainId, prepared)
   const { hash } = signed
   // Before it is sent: whoever is interrupted afterwards has to know it.
   remark(terminal, `sending ${hash}`)
@@ -68,7 +70,7 @@ export async function registerNode(terminal: Terminal, flags: RegisterFlags): Pr
       `the chain reverted the transaction ${hash}`,
       'A Generator needs an assertion of its validator first; an account or a node registers only once.',
     )
-  const text = `${textOf(shown)}\nTransaction  ${hash}`
+  const text = `${textOf(shown, prepared)}\nTransaction  ${hash}`
   printResult(terminal, { ...shown, sent: true, transaction: hash }, { json, text })
 }
 
@@ -153,8 +155,8 @@ function requireOwn({ statement }: RegistrationReport, account: string, chainId:
     )
   if (statement.chain_id !== chainId)
     throw refused(
-      `the node signs for chain ${statement.chain_id}, and --rpc is chain ${chainId}`,
-      'Set REGISTRATION_CHAIN_ID of the node, or give another --rpc.',
+      `the node signs for chain ${statement.chain_id}, and this is for chain ${chainId}`,
+      'Set REGISTRATION_CHAIN_ID of the node, or give another --rpc or --chain-id.',
     )
 }
 
@@ -197,7 +199,8 @@ interface Shown {
 function toShown(
   { registration, statement }: RegistrationReport,
   account: string,
-  { chainId, to, gas, fee, balance }: PreparedRegistration,
+  chainId: number,
+  { to, gas, fee, balance }: PreparedRegistration,
 ): Shown {
   const { did, connection_string: connection, endpoint_address: endpoint } = registration
   return {
@@ -206,8 +209,9 @@ function toShown(
   }
 }
 
-function textOf(shown: Shown): string {
-  return Object.entries(shown)
+function textOf(shown: Shown, { fee, balance }: PreparedRegistration): string {
+  const amounts = { fee: `${amountText(fee)} at most`, balance: amountText(balance) }
+  return Object.entries({ ...shown, ...amounts })
     .map(([name, value]) => `${name.padEnd(12)} ${toSingleLine(String(value))}`)
     .join('\n')
 }

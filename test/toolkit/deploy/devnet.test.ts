@@ -8,6 +8,7 @@ import {
   type DevelopmentRegistry,
   openDevelopmentRegistry,
 } from '../../../src/devnet/registry/development-registry.ts'
+import { openLyingNode } from '../support/lying-node.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
 
 const views = '/shinzonetwork/view/v1/views'
@@ -152,6 +153,36 @@ test('a chain that signs with another ID than its RPC says names --chain-id', as
   assert.match(refused.stderr, /invalid chain id[\s\S]*\nWhat to do: .*--chain-id N/)
   const given = await deploy('--yes', '--chain-id', '9001')
   assert.equal(given.exitCode, 0, given.stderr)
+})
+
+test('nothing is signed for a chain that is no registry chain, unless --chain-id names it', async (t) => {
+  const { registry, deploy } = await open(t)
+  const lying = await openLyingNode(t, registry.rpcUrl, { eth_chainId: () => '0x1' })
+  const refused = await deploy('--yes', '--rpc', lying.url)
+  assert.deepEqual([refused.exitCode, lying.sent], [1, []])
+  assert.match(refused.stderr, /on chain 1: Ethereum Mainnet, no registry chain\n.*--chain-id/)
+  const given = await deploy('--yes', '--rpc', lying.url, '--chain-id', String(registry.chainId))
+  assert.equal(given.exitCode, 0, given.stderr)
+  assert.match(given.stderr, /calls its chain 1; what is signed is for chain 91273003/)
+})
+
+test('a fee above 0.1 SHNZ is shown and not signed, unless --max-fee allows it', async (t) => {
+  const { registry, deploy } = await open(t)
+  const price = (): string => '0x38d7ea4c68000'
+  const lying = await openLyingNode(t, registry.rpcUrl, { eth_maxPriorityFeePerGas: price })
+  const flags = ['--yes', '--rpc', lying.url]
+  for (const refused of [
+    await deploy(...flags),
+    await deploy(...flags, '--prepare', 'prepared.json'),
+    await deploy(...flags, '--max-fee', '1'),
+  ]) {
+    assert.deepEqual([refused.exitCode, lying.sent], [1, []])
+    assert.match(refused.stderr, /registering may cost \d+\.\d+ SHNZ, and at most \S+ SHNZ may/)
+  }
+  assert.equal((await deploy(...flags, '--dry-run')).exitCode, 0)
+  const allowed = await deploy(...flags, '--max-fee', '1000')
+  assert.equal(allowed.exitCode, 0, allowed.stderr)
+  assert.equal((await deploy('--yes', '--max-fee', 'much')).exitCode, 2)
 })
 
 test('an address without coins is told what it needs', async (t) => {

@@ -1,22 +1,31 @@
 /** `viewmesh register` sends what a node signed, by the account that it signed for, and nothing without --yes. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { decodeFunctionData, type Hex, parseAbi } from 'viem'
+import {
+  decodeFunctionData,
+  type Hex,
+  parseAbi,
+  parseTransaction,
+  type TransactionSerialized,
+} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { createSigner } from '../../../src/identity/signature.ts'
+import { registryChainIds } from '../../../src/registry/registry-chains.ts'
 import { openHttpServer } from '../../../src/service/health/http-server.ts'
 import {
   type RegistrationReport,
   registrationRoute,
 } from '../../../src/service/health/registration-route.ts'
+import { assertExplained } from '../../docs/support/explained.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { startAnvil } from '../../support/chain/anvil.ts'
+import { openLyingNode } from '../support/lying-node.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
 
 const key = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 const { address } = privateKeyToAccount(key)
 const env = { VIEWMESH_PRIVATE_KEY: key }
-const chainId = 31_337
+const chainId = registryChainIds.local
 const abi = parseAbi(['function register(bytes, bytes, bytes, string, string)'])
 
 /** A node that signs for an account; null where none is set. */
@@ -49,7 +58,7 @@ async function openNode(
 
 /** A chain whose Host registry takes everything. */
 async function openChain(t: TestContext) {
-  const anvil = await startAnvil()
+  const anvil = await startAnvil({ args: ['--chain-id', String(chainId)] })
   t.after(() => anvil.close())
   await anvil.rpc('anvil_setCode', `0x${'0211'.padStart(40, '0')}`, '0x00')
   return anvil
@@ -96,15 +105,72 @@ test('a node that signs for nobody, for another account or another chain is not 
   const cases = [
     [await openNode(t, null), anvil.url, /REGISTRATION_ADDRESS/],
     [await openNode(t, `0x${'11'.repeat(20)}`), anvil.url, /signs for 0x1111/],
-    [own, elsewhere.url, /signs for chain 31337, and --rpc is chain 5/],
+    [own, elsewhere.url, /signs for chain 91273003, and this is for chain 5/, '--chain-id', '5'],
   ] as const
-  for (const [node, rpc, message] of cases) {
-    const argv = ['register', '--rpc', rpc, '--node', node, '--yes']
+  for (const [node, rpc, message, ...flags] of cases) {
+    const argv = ['register', '--rpc', rpc, '--node', node, '--yes', ...flags]
     const { exitCode, stderr } = await terminal.run(argv, { env })
     assert.equal(exitCode, 1)
     assert.match(stderr, message)
   }
 })
+
+test('nothing is signed for a chain that is no registry chain, whatever the node asks for', async (t) => {
+  const [node, anvil] = [await openNode(t, address), await openChain(t)]
+  const terminal = await openTestTerminal(t)
+  const register = async (answers: readonly string[], ...flags: string[]) => {
+    const lying = await openLyingNode(t, anvil.url, {
+      eth_chainId: (before) => answers[Math.min(before, answers.length - 1)],
+    })
+    const argv = ['register', '--rpc', lying.url, '--node', node, '--yes', ...flags]
+    return { ...(await terminal.run(argv, { env })), sent: lying.sent }
+  }
+  const known = await register(['0x1'])
+  assert.deepEqual([known.exitCode, known.sent], [1, []])
+  assertExplained(saidIn(known, 'TOOLKIT_CHAIN_REFUSED'))
+  assert.match(
+    known.stderr,
+    /is on chain 1: Ethereum Mainnet, no registry chain\nWhat to do: .*--chain-id/,
+  )
+  // Binance's, which is not in the table of networks.
+  const unknown = await register(['0x38'])
+  assert.deepEqual([unknown.exitCode, unknown.sent], [1, []])
+  assert.match(unknown.stderr, /is on chain 56: no known registry chain\n/)
+  const changing = await register([`0x${chainId.toString(16)}`, '0x1'])
+  assert.equal(changing.exitCode, 0, changing.stderr)
+  assert.deepEqual(changing.sent.map(chainOf), [chainId])
+})
+
+test('a fee above --max-fee and a balance below the fee are refused in coins', async (t) => {
+  const [node, anvil] = [await openNode(t, address), await openChain(t)]
+  const terminal = await openTestTerminal(t)
+  const lying = await openLyingNode(t, anvil.url, { eth_gasPrice: () => '0x38d7ea4c68000' })
+  const argv = ['register', '--rpc', lying.url, '--node', node]
+  const high = await terminal.run([...argv, '--yes'], { env })
+  assert.deepEqual([high.exitCode, lying.sent], [1, []])
+  assertExplained(saidIn(high, 'TOOLKIT_FEE_HIGH'))
+  assert.match(high.stderr, /may cost \d+(?:\.\d+)? SHNZ, and at most 0\.1 SHNZ .*\n.*--max-fee/)
+  const shown = await terminal.run(argv, { env })
+  assert.match(shown.stdout, /fee +\d+(?:\.\d+)? SHNZ at most\nbalance +10000 SHNZ/)
+  const wrong = await terminal.run([...argv, '--max-fee', '1e3'], { env })
+  assert.equal(wrong.exitCode, 2)
+  await anvil.rpc('anvil_setBalance', address, '0x5')
+  const poor = await terminal.run([...argv, '--yes', '--max-fee', '1000'], { env })
+  assert.deepEqual([poor.exitCode, lying.sent], [1, []])
+  assert.match(poor.stderr, /has 0\.0{17}5 SHNZ, and registering may cost/)
+  await anvil.rpc('anvil_setBalance', address, `0x${(10n ** 21n).toString(16)}`)
+  const allowed = await terminal.run([...argv, '--yes', '--max-fee', '1000'], { env })
+  assert.equal(allowed.exitCode, 0, allowed.stderr)
+})
+
+function saidIn({ stderr }: { readonly stderr: string }, code: string) {
+  const [message = '', remedy = ''] = stderr.split('\n')
+  return { code, message: message.replace(/^error: /, ''), remedy }
+}
+
+function chainOf(raw: string): number | undefined {
+  return parseTransaction(raw as TransactionSerialized).chainId
+}
 
 test('what is no URL of a node or a chain ends with 2 and says which flag it is', async (t) => {
   const terminal = await openTestTerminal(t)
