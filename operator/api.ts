@@ -93,5 +93,5 @@ export interface Host {
   readonly status?: HostStatus
 }
 
-/** A resource of any kind. */
-export type Resource = Generator | Host
+/** A resource that has pods. */
+export type Workload = Generator | Host

@@ -5,6 +5,7 @@ import { openHttpServer } from '../src/service/health/http-server.ts'
 import { type Metrics, openMetrics } from '../src/service/metrics.ts'
 import type { Running } from '../src/service/run.ts'
 import { readVersion } from '../src/service/version.ts'
+import type { Workload } from './api.ts'
 import { openClusterView } from './reconcile/observe/cluster-view.ts'
 import { declareResourceCounts } from './reconcile/observe/resource-counts.ts'
 import { openReconcilers, type Reconcilers } from './reconcile/reconcilers.ts'
@@ -83,7 +84,7 @@ export async function openOperator(
     openOwnReflector,
     watchNamespaces.length === 0 ? null : watchNamespaces,
   )
-  declareResourceCounts(metrics.registry, [view.generators, view.hosts])
+  declareResourceCounts(metrics.registry, Object.values(view.resources))
   declareUnread(metrics.registry, () => view.reflectors)
   if (settings.leaderElect) {
     const leaseParts = { ...apiParts, guards: parts.guards }
@@ -131,20 +132,20 @@ function startControllers(
   metrics: RuntimeMetrics,
   reconcilers: Reconcilers,
 ): void {
-  const open = (kind: 'Generator' | 'Host'): Controller =>
+  const open = (kind: Workload['kind']): Controller =>
     openController(
       { name: kind.toLowerCase(), workers: settings.workers },
       { reconcile: reconcilers.reconcile[kind], log, metrics },
     )
   const controllers = { Generator: open('Generator'), Host: open('Host') }
+  const all = Object.values(controllers)
   running.own('controllers', {
     close: async () => {
-      await Promise.all([controllers.Generator.close(), controllers.Host.close()])
+      await Promise.all(all.map((controller) => controller.close()))
     },
   })
   reconcilers.startWatches(controllers)
-  controllers.Generator.start()
-  controllers.Host.start()
+  for (const controller of all) controller.start()
 }
 
 interface ElectionParts {

@@ -7,6 +7,7 @@
  * there while True, and then something wants attention. `information`: there when it applies;
  * neither value is bad.
  */
+import type { Workload } from '../api.ts'
 import { handlingConditions } from './handling-conditions.ts'
 import { mainConditions } from './main-conditions.ts'
 import { partConditions } from './part-conditions.ts'
@@ -31,7 +32,7 @@ interface Reason {
 export interface ConditionDefinition {
   readonly meaning: string
   readonly polarity: Polarity
-  readonly kinds: readonly ('Generator' | 'Host')[]
+  readonly kinds: readonly Workload['kind'][]
   readonly reasons: Readonly<Record<string, Reason>>
 }
 

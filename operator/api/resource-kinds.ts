@@ -1,4 +1,5 @@
 /** The kinds of the API: their names, what `kubectl get` shows of them, and whether they scale. */
+import type { Workload } from '../api.ts'
 
 /** A column of `kubectl get`. */
 export interface Column {
@@ -10,8 +11,10 @@ export interface Column {
   readonly wide?: true
 }
 
+/** A kind, also as the type that requests to the API server are about. */
 export interface ResourceKind {
-  readonly kind: 'Generator' | 'Host'
+  readonly apiVersion: typeof groupVersion
+  readonly kind: Workload['kind']
   readonly plural: string
   readonly singular: string
   /** What `kubectl get` takes for it as well. */
@@ -130,6 +133,7 @@ const identityColumns: readonly Column[] = [
 ]
 
 export const generatorKind: ResourceKind = {
+  apiVersion: groupVersion,
   kind: 'Generator',
   plural: 'generators',
   singular: 'generator',
@@ -157,6 +161,7 @@ export const generatorKind: ResourceKind = {
 }
 
 export const hostKind: ResourceKind = {
+  apiVersion: groupVersion,
   kind: 'Host',
   plural: 'hosts',
   singular: 'host',
@@ -181,3 +186,12 @@ export const hostKind: ResourceKind = {
   ],
   scale: true,
 }
+
+/** Every kind that has pods, by its name. */
+export const workloadKinds: Readonly<Record<Workload['kind'], ResourceKind>> = {
+  Generator: generatorKind,
+  Host: hostKind,
+}
+
+/** Every kind: definitions, watches, controllers and rights follow from this list. */
+export const resourceKinds: readonly ResourceKind[] = Object.values(workloadKinds)

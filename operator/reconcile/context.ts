@@ -1,6 +1,6 @@
 /** What the steps of a reconcile share: the tools of its kind, and the resource at hand. */
 import type { V1Secret } from '@kubernetes/client-node'
-import type { Resource } from '../api.ts'
+import type { Workload } from '../api.ts'
 import type { ReconcileRun } from '../runtime/controller.ts'
 import type { ObjectPlan } from './apply/apply-objects.ts'
 import type { ReconcileParts } from './apply/reconcile-parts.ts'
@@ -15,7 +15,7 @@ import type { ReplicaIdentity } from './observe/claim.ts'
 import type { Findings } from './status/findings.ts'
 
 /** What all resources of a kind are reconciled with. */
-export interface ReconcileTools<R extends Resource, F> {
+export interface ReconcileTools<R extends Workload, F> {
   readonly logic: KindLogic<R, F>
   readonly parts: ReconcileParts<R>
   readonly memories: Memories<F>
@@ -24,7 +24,7 @@ export interface ReconcileTools<R extends Resource, F> {
 }
 
 /** One resource while it is reconciled. */
-export interface ReconcileContext<R extends Resource, F> extends ReconcileTools<R, F> {
+export interface ReconcileContext<R extends Workload, F> extends ReconcileTools<R, F> {
   readonly resource: R
   readonly memory: ResourceMemory<F>
   readonly run: ReconcileRun

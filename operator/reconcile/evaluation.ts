@@ -1,5 +1,5 @@
 /** Evaluates a resource: reads what is watched, fetches from the cluster what is not, and says what follows from both. Writes nothing. */
-import type { Resource } from '../api.ts'
+import type { Workload } from '../api.ts'
 import { wantedReplicas } from '../resources/names/names.ts'
 import { planObjects } from './apply/apply-objects.ts'
 import { fetchInputs } from './apply/fetch-inputs.ts'
@@ -18,13 +18,13 @@ import { findUnwatchedClaims } from './fetch/unwatched-claims.ts'
 import type { ReplicaIdentity } from './observe/claim.ts'
 
 /** Which resource has which key is registered by a step. */
-type EvaluatedContext<R extends Resource, F> = Omit<ReconcileContext<R, F>, 'holders'>
+type EvaluatedContext<R extends Workload, F> = Omit<ReconcileContext<R, F>, 'holders'>
 
 /**
  * `before` are the inputs as they were fetched last, which are fetched again where they no longer hold. Throws
  * OPERATOR_LEAVING where something of a deleted resource of the same name is still there.
  */
-export async function evaluateResource<R extends Resource, F>(
+export async function evaluateResource<R extends Workload, F>(
   context: EvaluatedContext<R, F>,
   before: FetchedInputs<F> | null,
 ): Promise<Evaluated<F>> {
@@ -43,7 +43,7 @@ export async function evaluateResource<R extends Resource, F>(
 }
 
 /** The state with the claims that are there and not watched. */
-async function withUnwatchedClaims<R extends Resource, F>(
+async function withUnwatchedClaims<R extends Workload, F>(
   context: EvaluatedContext<R, F>,
   seen: ObservedState,
   { keyring }: FetchedInputs<F>,
@@ -60,7 +60,7 @@ interface Observations<F> extends Pick<Evaluated<F>, 'state' | 'inputs' | 'secre
 }
 
 /** What follows; reads and writes nothing. */
-function evaluate<R extends Resource, F>(
+function evaluate<R extends Workload, F>(
   { resource, logic, parts, findings }: EvaluatedContext<R, F>,
   { state, inputs, secrets, identities }: Observations<F>,
 ): Evaluated<F> {
@@ -86,6 +86,6 @@ function evaluate<R extends Resource, F>(
 }
 
 /** Nothing that pods wait for keeps them from being taken away. */
-function holdOf<H>(resource: Resource, hold: H): H | null {
+function holdOf<H>(resource: Workload, hold: H): H | null {
   return wantedReplicas(resource) === 0 ? null : hold
 }

@@ -2,7 +2,7 @@
  * Brings one resource to what its spec says: see that no other operator manages it, register health targets, check that what is watched has been read,
  * evaluate, run the steps in order until one stops or fails, and at the end patch the status once.
  */
-import type { Resource } from '../api.ts'
+import type { Workload } from '../api.ts'
 import { unreadFailure } from '../runtime/cache/unread.ts'
 import { hasCode } from '../runtime/client/api-error.ts'
 import { parseKey } from '../runtime/client/resource-type.ts'
@@ -25,7 +25,7 @@ import { ownStrayPods, stepsOf } from './steps.ts'
 import { patchStatus } from './summary.ts'
 
 /** The reconcile of one kind. */
-export function createReconcile<R extends Resource, F>(
+export function createReconcile<R extends Workload, F>(
   logic: KindLogic<R, F>,
   parts: ReconcileParts<R>,
 ): Reconcile {
@@ -66,9 +66,9 @@ export function createReconcile<R extends Resource, F>(
 }
 
 /** Which other operator is at work, where one is: it is named, or writes the status without a name. */
-function overlapOf<R extends Resource>(
+function overlapOf<R extends Workload>(
   { self, nowMs }: Pick<ReconcileParts<R>, 'self' | 'nowMs'>,
-  { status }: Resource,
+  { status }: Workload,
   memory: Pick<ResourceMemory<unknown>, 'management' | 'foreignWrites'>,
 ): Findings<unknown>['overlap'] {
   memory.foreignWrites = seenStatus(memory.foreignWrites, status, nowMs())
@@ -78,7 +78,7 @@ function overlapOf<R extends Resource>(
 }
 
 /** Kubernetes deletes what belongs to a deleted resource; here only what is remembered of it goes. */
-function forget<R extends Resource, F>(
+function forget<R extends Workload, F>(
   { logic, parts, memories, holders }: ReconcileTools<R, F>,
   key: string,
 ): void {
@@ -91,7 +91,7 @@ function forget<R extends Resource, F>(
 }
 
 /** Gets as far as it can; what stops it is a finding too. */
-async function reconcileSpec<R extends Resource, F>(
+async function reconcileSpec<R extends Workload, F>(
   context: ReconcileContext<R, F>,
 ): Promise<void> {
   const { resource, logic, parts, run } = context
@@ -114,7 +114,7 @@ async function reconcileSpec<R extends Resource, F>(
   }
 }
 
-async function runSteps<R extends Resource, F>(
+async function runSteps<R extends Workload, F>(
   context: ReconcileContext<R, F>,
   evaluation: Evaluated<F>,
 ): Promise<void> {
@@ -133,7 +133,7 @@ async function runSteps<R extends Resource, F>(
 }
 
 /** What may not be listed looks empty; what is in other namespaces than these does not matter here. */
-function expectRead<R extends Resource, F>(context: ReconcileContext<R, F>): void {
+function expectRead<R extends Workload, F>(context: ReconcileContext<R, F>): void {
   const { resource, logic, parts } = context
   const { namespace } = resource.metadata
   const failure = unreadFailure([
@@ -146,7 +146,7 @@ function expectRead<R extends Resource, F>(context: ReconcileContext<R, F>): voi
 }
 
 /** What only a person can fix is logged once; what is thrown on is logged by the controller. */
-function logStop<R extends Resource, F>(
+function logStop<R extends Workload, F>(
   { resource, findings, run }: ReconcileContext<R, F>,
   error: unknown,
 ): void {

@@ -1,7 +1,7 @@
 /** The reconciles of both kinds with what they share. */
 import type { Logger } from 'pino'
-import { generatorKind, hostKind } from '../api/resource-kinds.ts'
-import type { Resource } from '../api.ts'
+import { workloadKinds } from '../api/resource-kinds.ts'
+import type { Workload } from '../api.ts'
 import type { KubernetesApi } from '../runtime/client/api.ts'
 import type { Reconcile } from '../runtime/controller.ts'
 import type { EventRecorder } from '../runtime/event-recorder.ts'
@@ -10,9 +10,10 @@ import type { ReconcileOptions } from './fetch/kind-logic.ts'
 import { createResyncInterval } from './fetch/resync-interval.ts'
 import { generatorLogic } from './generator-logic.ts'
 import { createHostLogic } from './host-logic.ts'
-import { type ClusterView, resourceType } from './observe/cluster-view.ts'
+import type { ClusterView } from './observe/cluster-view.ts'
 import { fetchText, openHealthObserver } from './observe/health-observer.ts'
 import type { Informer } from './observe/informer.ts'
+import { parseObservedName } from './observe/observed-name.ts'
 import { createReconcile } from './reconcile.ts'
 import { type Controllers, startWatches } from './watch-mappings.ts'
 
@@ -33,7 +34,7 @@ interface ReconcilersParts {
 
 export interface Reconcilers {
   /** What a controller of each kind has to call. */
-  readonly reconcile: Readonly<Record<Resource['kind'], Reconcile>>
+  readonly reconcile: Readonly<Record<Workload['kind'], Reconcile>>
   /** Adds the keys of all resources to these controllers, and those of what changes from now on. */
   startWatches(controllers: Controllers): void
   close(): Promise<void>
@@ -51,12 +52,14 @@ export function openReconcilers(
       log: log.child({ part: 'observer' }),
       fetchText,
       onChange: (owner) => {
-        const [kind, key = ''] = owner.split(' ')
-        controllers?.[kind === 'Generator' ? 'Generator' : 'Host'].add(key, 'owned')
+        const { kind, key } = parseObservedName(owner)
+        controllers?.[kind].add(key, 'owned')
       },
     },
   )
-  const count = (): number => sizeOf(view.generators) + sizeOf(view.hosts)
+  const { Generator: generators, Host: hosts } = view.resources
+  const count = (): number =>
+    Object.values(view.resources).reduce((sum, informer) => sum + sizeOf(informer), 0)
   const shared = {
     options,
     self: options.self,
@@ -73,13 +76,13 @@ export function openReconcilers(
     reconcile: {
       Generator: createReconcile(generatorLogic, {
         ...shared,
-        informer: view.generators,
-        type: resourceType(generatorKind),
+        informer: generators,
+        type: workloadKinds.Generator,
       }),
-      Host: createReconcile(createHostLogic(view.generators), {
+      Host: createReconcile(createHostLogic(generators), {
         ...shared,
-        informer: view.hosts,
-        type: resourceType(hostKind),
+        informer: hosts,
+        type: workloadKinds.Host,
       }),
     },
     startWatches: (given) => {

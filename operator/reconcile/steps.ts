@@ -1,5 +1,5 @@
 /** The steps by which an evaluated resource is brought to what its spec says; it is safe to interrupt them anywhere. */
-import type { Resource } from '../api.ts'
+import type { Workload } from '../api.ts'
 import { applyClaims, type ClaimChange, claimChanges, type MayGrow } from './apply/apply-claims.ts'
 import { applyObjects, parkSet, planObjects, removeSet } from './apply/apply-objects.ts'
 import { applySecrets } from './apply/apply-secrets.ts'
@@ -24,13 +24,13 @@ interface StepResult<F> {
   readonly found?: Partial<Evaluated<F>>
 }
 
-type Step<R extends Resource, F> = (
+type Step<R extends Workload, F> = (
   context: ReconcileContext<R, F>,
   evaluated: Evaluated<F>,
 ) => Promise<StepResult<F>>
 
 /** In their order; the first that stops is the last one. */
-export function stepsOf<R extends Resource, F>(): readonly Step<R, F>[] {
+export function stepsOf<R extends Workload, F>(): readonly Step<R, F>[] {
   return [
     registerKeys,
     ensureSecrets,
@@ -51,7 +51,7 @@ const proceed = { next: 'continue' } as const
 const stop = { next: 'stop' } as const
 
 /** A key that another resource has stops this one. */
-async function registerKeys<R extends Resource, F>(
+async function registerKeys<R extends Workload, F>(
   context: ReconcileContext<R, F>,
   { identities, identity, inputs, state }: Evaluated<F>,
 ): Promise<StepResult<F>> {
@@ -66,7 +66,7 @@ async function registerKeys<R extends Resource, F>(
 }
 
 /** The Secrets that pods start with are written also where something else stops the resource. */
-async function ensureSecrets<R extends Resource, F>(
+async function ensureSecrets<R extends Workload, F>(
   { resource, parts, memory, run }: ReconcileContext<R, F>,
   { inputs, secrets }: Evaluated<F>,
 ): Promise<StepResult<F>> {
@@ -76,7 +76,7 @@ async function ensureSecrets<R extends Resource, F>(
 }
 
 /** While paused it is only reported what would be written. */
-async function reportPaused<R extends Resource, F>(
+async function reportPaused<R extends Workload, F>(
   { resource, parts, memory, run }: ReconcileContext<R, F>,
   evaluated: Evaluated<F>,
 ): Promise<StepResult<F>> {
@@ -94,7 +94,7 @@ async function reportPaused<R extends Resource, F>(
  * Pods about to be without a StatefulSet are deleted with the resource also while something else stops it. With a
  * lost claim that comes after the StatefulSet is gone: it would make an empty claim as soon as a pod changes.
  */
-async function ownPods<R extends Resource, F>(
+async function ownPods<R extends Workload, F>(
   context: ReconcileContext<R, F>,
   evaluated: Evaluated<F>,
 ): Promise<StepResult<F>> {
@@ -108,7 +108,7 @@ async function ownPods<R extends Resource, F>(
  * The same for pods whose StatefulSet is gone already, or goes: also where the resource cannot be evaluated. Returns
  * how that was forbidden; null where it was not.
  */
-export async function ownStrayPods<R extends Resource, F>(
+export async function ownStrayPods<R extends Workload, F>(
   context: ReconcileContext<R, F>,
 ): Promise<unknown> {
   const { parts, resource } = context
@@ -121,7 +121,7 @@ function isSetGone({ set, isSetTerminating }: ObservedState): boolean {
   return set === null || isSetTerminating
 }
 
-async function writePodOwners<R extends Resource, F>(
+async function writePodOwners<R extends Workload, F>(
   { resource, parts, run }: ReconcileContext<R, F>,
   state: ObservedState,
   isSetBeingRemoved: boolean,
@@ -131,7 +131,7 @@ async function writePodOwners<R extends Resource, F>(
 }
 
 /** What is stopped is left as it is; it is still deleted with the resource or kept, as the spec says. */
-async function stopAtProblem<R extends Resource, F>(
+async function stopAtProblem<R extends Workload, F>(
   context: ReconcileContext<R, F>,
   evaluated: Evaluated<F>,
 ): Promise<StepResult<F>> {
@@ -152,7 +152,7 @@ async function stopAtProblem<R extends Resource, F>(
 }
 
 /** Makes missing keys, or has the keyring Secret follow its deletion policy. */
-async function ensureKeys<R extends Resource, F>(
+async function ensureKeys<R extends Workload, F>(
   { resource, parts, run, fingerprints }: ReconcileContext<R, F>,
   { identity, inputs, owners }: Evaluated<F>,
 ): Promise<StepResult<F>> {
@@ -168,7 +168,7 @@ async function ensureKeys<R extends Resource, F>(
   return { ...proceed, found: { inputs: { ...inputs, keyring } } }
 }
 
-async function ensureClaims<R extends Resource, F>(
+async function ensureClaims<R extends Workload, F>(
   { resource, memory, parts, run }: ReconcileContext<R, F>,
   { state, inputs }: Evaluated<F>,
 ): Promise<StepResult<F>> {
@@ -182,7 +182,7 @@ async function ensureClaims<R extends Resource, F>(
 }
 
 /** Claims may just have been written, and the plan depends on them. */
-async function planAgain<R extends Resource, F>(
+async function planAgain<R extends Workload, F>(
   context: ReconcileContext<R, F>,
   { inputs }: Evaluated<F>,
 ): Promise<StepResult<F>> {
@@ -193,7 +193,7 @@ async function planAgain<R extends Resource, F>(
 }
 
 /** While pods have to wait neither they nor the StatefulSet would be created again, so nothing follows then. */
-async function ensureObjects<R extends Resource, F>(
+async function ensureObjects<R extends Workload, F>(
   { resource, memory, parts, run }: ReconcileContext<R, F>,
   { plan, state, hold }: Evaluated<F>,
 ): Promise<StepResult<F>> {
@@ -203,7 +203,7 @@ async function ensureObjects<R extends Resource, F>(
 }
 
 /** A StatefulSet that needs larger claim templates is removed without its pods, and created by the next reconcile. */
-async function recreateSet<R extends Resource, F>(
+async function recreateSet<R extends Workload, F>(
   context: ReconcileContext<R, F>,
   evaluated: Evaluated<F>,
 ): Promise<StepResult<F>> {
@@ -216,7 +216,7 @@ async function recreateSet<R extends Resource, F>(
 }
 
 /** What its controller failed to create may be possible by now. */
-async function nudge<R extends Resource, F>(
+async function nudge<R extends Workload, F>(
   { resource, parts, run }: ReconcileContext<R, F>,
   { failedCreate, state }: Evaluated<F>,
 ): Promise<StepResult<F>> {
@@ -224,7 +224,7 @@ async function nudge<R extends Resource, F>(
   return proceed
 }
 
-async function restartPod<R extends Resource, F>(
+async function restartPod<R extends Workload, F>(
   context: ReconcileContext<R, F>,
   { inputs: { keyring } }: Evaluated<F>,
 ): Promise<StepResult<F>> {
@@ -237,7 +237,7 @@ async function restartPod<R extends Resource, F>(
   return { ...stop, found: forbidden === null ? {} : { refusal: forbidden } }
 }
 
-function currentState<R extends Resource, F>({
+function currentState<R extends Workload, F>({
   parts,
   resource,
   findings,

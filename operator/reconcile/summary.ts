@@ -1,6 +1,6 @@
 /** The end of each reconcile: patches the status once, records Events, and says when the next one is due. */
 import { requests } from '../api/annotations.ts'
-import type { Resource } from '../api.ts'
+import type { Workload } from '../api.ts'
 import type { ReconcileResult } from '../runtime/controller.ts'
 import { admissionFacts } from './apply/answers.ts'
 import type { ReconcileContext } from './context.ts'
@@ -19,7 +19,7 @@ import { type ReportedStatus, wantedStatus } from './status/resource-status.ts'
 const passingMs = 1_000
 
 /** Writes what was found, unless the resource is another one by now. */
-export async function patchStatus<R extends Resource, F>(
+export async function patchStatus<R extends Workload, F>(
   context: ReconcileContext<R, F>,
 ): Promise<ReconcileResult> {
   const { resource, memory, findings, logic, parts, run } = context
@@ -59,7 +59,7 @@ function isWaiting<F>({ identity, hold, failedCreate }: Findings<F>): boolean {
 }
 
 /** Records what changed, where it was written, and what has lasted; returns when the next warning may be due. */
-function recordEvents<R extends Resource, F>(
+function recordEvents<R extends Workload, F>(
   { resource, memory, findings, parts }: ReconcileContext<R, F>,
   { conditions, notes }: ReportedStatus,
   isWritten: boolean,
@@ -80,7 +80,7 @@ function recordEvents<R extends Resource, F>(
 }
 
 /** A request to reconcile is a request to check the health of the replicas as well. */
-function checkHealthIfRequested<R extends Resource, F>({
+function checkHealthIfRequested<R extends Workload, F>({
   resource,
   parts,
 }: ReconcileContext<R, F>): void {

@@ -1,5 +1,5 @@
 /** Watch mappings: which resources are reconciled when something that is watched changes. */
-import type { Generator, Host, Resource } from '../api.ts'
+import type { Generator, Host, Workload } from '../api.ts'
 import { canonicalJson } from '../resources/names/canonical-json.ts'
 import type { Cached, Change } from '../runtime/cache/object-cache.ts'
 import type { Reflector } from '../runtime/cache/reflector.ts'
@@ -10,26 +10,28 @@ import { referredGenerators, unreadyReason, wasReconciled } from './fetch/genera
 import type { Belonging, ClusterView } from './observe/cluster-view.ts'
 import type { Informer } from './observe/informer.ts'
 
-export type Controllers = Readonly<Record<Resource['kind'], Pick<Controller, 'add'>>>
+export type Controllers = Readonly<Record<Workload['kind'], Pick<Controller, 'add'>>>
 
 /** Passes what is there and all changes on to the controllers; returns the function that ends it. */
 export function startWatches(view: ClusterView, controllers: Controllers): () => void {
-  for (const { key, value } of view.generators.list()) {
-    controllers.Generator.add(key, urgencyOf(value))
+  for (const informer of informersOf(view)) {
+    for (const { key, value } of informer.list()) {
+      controllers[value.kind].add(key, urgencyOf(value))
+    }
   }
-  for (const { key, value } of view.hosts.list()) controllers.Host.add(key, urgencyOf(value))
   const belongings: readonly Informer<Belonging<unknown>>[] = [
     ...Object.values(view.children),
     view.pods,
     view.claims,
   ]
   const ends = [
-    view.generators.onChange((change) => {
-      addResource(controllers, 'Generator', change)
+    ...informersOf(view).map((informer) =>
+      informer.onChange((change) => addResource(controllers, change)),
+    ),
+    view.resources.Generator.onChange((change) => {
       if (!concernsHosts(change)) return
       for (const key of hostsOf(view, change)) controllers.Host.add(key, 'owned')
     }),
-    view.hosts.onChange((change) => addResource(controllers, 'Host', change)),
     ...belongings.map((informer) => informer.onChange((change) => addOwner(controllers, change))),
     ...view.reflectors.map((reflector) =>
       reflector.onTurn(() => addAffected(view, controllers, reflector)),
@@ -40,6 +42,10 @@ export function startWatches(view: ClusterView, controllers: Controllers): () =>
   }
 }
 
+function informersOf({ resources }: ClusterView): readonly Informer<Workload>[] {
+  return Object.values(resources)
+}
+
 /** What cannot be read any more, or again, is so for all resources that anything of it follows for. */
 function addAffected(
   view: ClusterView,
@@ -48,21 +54,22 @@ function addAffected(
 ): void {
   const isInside = (key: string): boolean =>
     namespace === undefined || parseKey(key).namespace === namespace
-  const isOfGenerators = type.kind === 'Generator'
-  for (const { key } of view.generators.list()) {
-    if (isInside(key)) controllers.Generator.add(key, 'owned')
-  }
-  for (const { key } of view.hosts.list()) {
-    if (isInside(key) || isOfGenerators) controllers.Host.add(key, 'owned')
+  // What follows for a resource from those of other namespaces.
+  const isRead = (kind: Workload['kind']): boolean => kind === 'Host' && type.kind === 'Generator'
+  for (const informer of informersOf(view)) {
+    for (const { key, value } of informer.list()) {
+      if (isInside(key) || isRead(value.kind)) controllers[value.kind].add(key, 'owned')
+    }
   }
 }
 
 /** Changes of status are our own; what people change counts in generation and annotations. */
 function addResource(
   controllers: Controllers,
-  kind: Resource['kind'],
-  { key, before, after, listed }: Change<Resource>,
+  { key, before, after, listed }: Change<Workload>,
 ): void {
+  const kind = (after ?? before)?.value.kind
+  if (kind === undefined) return
   const urgency: Urgency = listed && after !== null ? urgencyOf(after.value) : 'user'
   const isSpecChange =
     before === null || after === null || specMarkOf(before.value) !== specMarkOf(after.value)
@@ -70,17 +77,17 @@ function addResource(
 }
 
 /** Where two operators overlap, each answers the other at once. */
-function isOtherOperator(before: Cached<Resource>, after: Cached<Resource>): boolean {
+function isOtherOperator(before: Cached<Workload>, after: Cached<Workload>): boolean {
   const managedBy = before.value.status?.managedBy
   return managedBy !== undefined && managedBy !== after.value.status?.managedBy
 }
 
 /** A new spec does not wait behind a thousand resources that may need nothing. */
-function urgencyOf({ metadata, status }: Resource): Urgency {
+function urgencyOf({ metadata, status }: Workload): Urgency {
   return status?.observedGeneration === metadata.generation ? 'resync' : 'user'
 }
 
-function specMarkOf({ metadata }: Resource): string {
+function specMarkOf({ metadata }: Workload): string {
   const { uid, generation, annotations, deletionTimestamp } = metadata
   return canonicalJson([uid, generation, annotations ?? {}, deletionTimestamp ?? null])
 }
@@ -109,10 +116,10 @@ function interestOf(generator: Generator | null): string {
 }
 
 /** Keys of the Hosts that refer to a Generator. */
-function hostsOf({ hosts }: ClusterView, { key }: Change<Generator>): string[] {
+function hostsOf({ resources }: ClusterView, { key }: Change<Generator>): string[] {
   const refersTo = (host: Host): boolean =>
     referredGenerators(host, () => null).some(
       ({ reference }) => `${reference.namespace}/${reference.name}` === key,
     )
-  return [...hosts.list()].filter(({ value }) => refersTo(value)).map((host) => host.key)
+  return [...resources.Host.list()].filter(({ value }) => refersTo(value)).map((host) => host.key)
 }

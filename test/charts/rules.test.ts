@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { parse } from 'yaml'
+import { apiGroup, resourceKinds } from '../../operator/api/resource-kinds.ts'
 import { repository } from '../support/repository.ts'
 
 interface Rule {
@@ -23,18 +24,21 @@ function verbsOf(file: string): Readonly<Record<string, string>> {
   return Object.fromEntries(entries)
 }
 
+/** What may be done to resources of every kind, or to a part of them. */
+function onEach(part: string, verbs: string): Readonly<Record<string, string>> {
+  const names = resourceKinds.map(({ plural }) => `${plural}${part}.${apiGroup}`)
+  return Object.fromEntries(names.map((name) => [name, verbs]))
+}
+
 /** Server-side apply is patch, and create as well where the object is not there yet. */
 const applied = 'get list watch create patch'
 
 test('in a watched namespace the operator may do what it does, and nothing else', () => {
   const removed = `${applied} delete`
   assert.deepEqual(verbsOf('rules'), {
-    'generators.viewmesh.io': 'list watch',
-    'hosts.viewmesh.io': 'list watch',
-    'generators/status.viewmesh.io': 'patch',
-    'hosts/status.viewmesh.io': 'patch',
-    'generators/finalizers.viewmesh.io': 'update',
-    'hosts/finalizers.viewmesh.io': 'update',
+    ...onEach('', 'list watch'),
+    ...onEach('/status', 'patch'),
+    ...onEach('/finalizers', 'update'),
     'statefulsets.apps': removed,
     'services.': removed,
     'configmaps.': applied,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { generatorKind, hostKind } from '../../operator/api/resource-kinds.ts'
+import { resourceKinds } from '../../operator/api/resource-kinds.ts'
 import { builtinTypes } from '../../operator/runtime/client/resource-type.ts'
 import { chartRules } from '../e2e/cluster/support/cluster-operator.ts'
 import { readSourceFiles } from '../support/source-files.ts'
@@ -13,7 +13,7 @@ const roleVerbs: Readonly<Record<string, readonly string[]>> = {
   apply: ['create', 'patch'],
   delete: ['delete'],
 }
-const kinds = [...Object.values(builtinTypes), generatorKind, hostKind]
+const kinds = [...Object.values(builtinTypes), ...resourceKinds]
 const plurals = new Map(kinds.map(({ kind, plural }) => [kind, plural]))
 const moment = /'(?:before|after) (\w+) (\w+)(\/\w+)?(?: \d+)?'/g
 

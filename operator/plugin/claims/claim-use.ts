@@ -4,7 +4,7 @@
  */
 import type { V1PersistentVolumeClaim, V1Pod, V1StatefulSet } from '@kubernetes/client-node'
 import { labels, records } from '../../api/annotations.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { baseName, programOf, specReplicas } from '../../resources/names/names.ts'
 import { ordinalIn } from '../cluster/replicas.ts'
 
@@ -31,7 +31,7 @@ export interface ClaimUse {
 
 /** What there is in the namespace. */
 interface Surroundings {
-  readonly resources: readonly Resource[]
+  readonly resources: readonly Workload[]
   readonly pods: readonly V1Pod[]
   readonly sets: readonly V1StatefulSet[]
 }
@@ -71,7 +71,7 @@ function claimUse(claim: V1PersistentVolumeClaim, around: Surroundings): ClaimUs
   }
 }
 
-function kindOf(program: string | undefined): Resource['kind'] | null {
+function kindOf(program: string | undefined): Workload['kind'] | null {
   const kinds = { generator: 'Generator', host: 'Host' } as const
   return program === 'generator' || program === 'host' ? kinds[program] : null
 }
@@ -90,7 +90,7 @@ function mountedBy(claim: string, { pods }: Surroundings): string | null {
 
 /** Who has this replica, or would start it again. A set of a chart without a resource may be at 0 for a while. */
 function replicaOf(
-  kind: Resource['kind'],
+  kind: Workload['kind'],
   name: string,
   ordinal: number,
   { resources, sets }: Surroundings,

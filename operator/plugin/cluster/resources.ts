@@ -1,28 +1,17 @@
 /** Generators and Hosts by the names that people type. */
 import { ServiceError } from '../../../src/errors.ts'
-import { apiGroup, generatorKind, groupVersion, hostKind } from '../../api/resource-kinds.ts'
-import type { Resource } from '../../api.ts'
+import { apiGroup, workloadKinds } from '../../api/resource-kinds.ts'
+import type { Workload } from '../../api.ts'
 import type { NamedResource } from '../../resources/names/names.ts'
 import type { KubernetesApi } from '../../runtime/client/api.ts'
-import type { ResourceType } from '../../runtime/client/resource-type.ts'
 
 /** What a person calls a resource. */
 export interface ResourceName {
-  readonly kind: Resource['kind']
+  readonly kind: Workload['kind']
   readonly name: string
 }
 
-const kinds = [generatorKind, hostKind] as const
-
-/** The types at the API server. */
-export const resourceTypes: Readonly<Record<Resource['kind'], ResourceType>> = {
-  Generator: typeOf(generatorKind),
-  Host: typeOf(hostKind),
-}
-
-function typeOf({ kind, plural }: (typeof kinds)[number]): ResourceType {
-  return { apiVersion: groupVersion, kind, plural }
-}
+const kinds = Object.values(workloadKinds)
 
 /** `host/mainnet`, or with any other name that kubectl takes for the kind. Throws PLUGIN_ARGUMENT_INVALID. */
 export function parseResourceName(text: string): ResourceName {
@@ -49,9 +38,9 @@ export async function readResource(
   api: KubernetesApi,
   namespace: string,
   { kind, name }: ResourceName,
-): Promise<Resource> {
-  const found = await api.find<Resource>({ type: resourceTypes[kind], namespace, name })
-  if (found !== null) return { ...found, kind } as Resource
+): Promise<Workload> {
+  const found = await api.find<Workload>({ type: workloadKinds[kind], namespace, name })
+  if (found !== null) return { ...found, kind } as Workload
   throw new ServiceError(
     'PLUGIN_RESOURCE_MISSING',
     `there is no ${kind} ${name} in namespace ${namespace}`,
@@ -65,11 +54,11 @@ export async function readResource(
 export async function listResources(
   api: KubernetesApi,
   namespace: string | undefined,
-): Promise<Resource[]> {
+): Promise<Workload[]> {
   const found = await Promise.all(
     kinds.map(async ({ kind }) => {
-      const type = resourceTypes[kind]
-      const keep = (resource: Resource): Resource => ({ ...resource, kind }) as Resource
+      const type = workloadKinds[kind]
+      const keep = (resource: Workload): Workload => ({ ...resource, kind }) as Workload
       return (await api.list({ type, namespace }, { keep })).items
     }),
   )

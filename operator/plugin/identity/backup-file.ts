@@ -5,7 +5,7 @@
 import { ServiceError } from '../../../src/errors.ts'
 import { decryptKey } from '../../../src/identity/key-file.ts'
 import { createSigner } from '../../../src/identity/signature.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { programOf } from '../../resources/names/names.ts'
 import { fieldsOf, parseFields } from '../../resources/names/unchecked-json.ts'
 import { keyringFingerprint } from '../../resources/secrets/keyring-secret.ts'
@@ -27,7 +27,7 @@ export interface ReplicaBackup {
 }
 
 export interface IdentityBackup {
-  readonly kind: Resource['kind']
+  readonly kind: Workload['kind']
   readonly name: string
   /** Where it was. */
   readonly namespace: string
@@ -67,7 +67,7 @@ export async function parseBackup(text: string, file: string): Promise<IdentityB
 
 /** Throws PLUGIN_BACKUP_UNUSABLE where key, fingerprint, key file and identity do not belong together. */
 async function verifyReplica(
-  kind: Resource['kind'],
+  kind: Workload['kind'],
   replica: ReplicaBackup,
   source: string,
 ): Promise<void> {
@@ -90,7 +90,7 @@ async function verifyReplica(
 
 /** The identity in a key file, which opens with a key of the keyring. Throws PLUGIN_BACKUP_UNUSABLE. */
 export async function signerIn(
-  kind: Resource['kind'],
+  kind: Workload['kind'],
   text: string,
   key: string,
   source: string,

@@ -5,14 +5,16 @@
  * key: a claim is marked only once its key file is there, and a key is given to the keyring after that. Whatever
  * ends it half way, the next restore goes on from there.
  */
+
 import type { Readable } from 'node:stream'
 import type { V1PersistentVolumeClaim, V1StorageClass } from '@kubernetes/client-node'
 import { ServiceError } from '../../../src/errors.ts'
-import type { Resource } from '../../api.ts'
+import { workloadKinds } from '../../api/resource-kinds.ts'
+import type { Workload } from '../../api.ts'
 import { hasCode } from '../../runtime/client/api-error.ts'
 import { builtinTypes } from '../../runtime/client/resource-type.ts'
 import type { ClusterAccess } from '../cluster/cluster-access.ts'
-import { describeResource, resourceTypes } from '../cluster/resources.ts'
+import { describeResource } from '../cluster/resources.ts'
 import type { Output } from '../text/output.ts'
 import type { IdentityBackup } from './backup-file.ts'
 import { type KeysVolume, readVolume } from './keys-volume.ts'
@@ -129,9 +131,9 @@ async function othersOf(
   { api, namespace }: Access,
   { kind }: IdentityBackup,
   output: Output,
-): Promise<readonly Resource[]> {
-  const type = resourceTypes[kind]
-  const keep = (resource: Resource): Resource => ({ ...resource, kind }) as Resource
+): Promise<readonly Workload[]> {
+  const type = workloadKinds[kind]
+  const keep = (resource: Workload): Workload => ({ ...resource, kind }) as Workload
   try {
     return (await api.list({ type }, { keep })).items
   } catch (error) {

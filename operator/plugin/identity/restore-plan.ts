@@ -1,7 +1,7 @@
 /** What a restore has to make, and what forbids it. All of it is decided before anything is written. */
 import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import { records } from '../../api/annotations.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { claimName, networkOf } from '../../resources/names/names.ts'
 import { secretValue } from '../../resources/names/secret.ts'
 import { keyringFingerprint } from '../../resources/secrets/keyring-secret.ts'
@@ -29,7 +29,7 @@ export interface RestorePlan {
 export async function planRestore(
   backup: IdentityBackup,
   standing: StandingIdentity,
-  others: readonly Resource[],
+  others: readonly Workload[],
 ): Promise<RestorePlan> {
   const replicas: RestoredReplica[] = []
   const obstacles = [
@@ -50,7 +50,7 @@ export async function planRestore(
 function runningElsewhere(
   { kind, replicas }: IdentityBackup,
   { named }: StandingIdentity,
-  others: readonly Resource[],
+  others: readonly Workload[],
 ): string[] {
   const fingerprints = replicas.map((replica) => replica.keyringFingerprint)
   return others

@@ -1,4 +1,5 @@
 /** What there is of an identity in a namespace, whether or not its resource is there any more. */
+
 import type {
   V1PersistentVolumeClaim,
   V1Pod,
@@ -6,7 +7,8 @@ import type {
   V1Secret,
   V1StatefulSet,
 } from '@kubernetes/client-node'
-import type { Resource } from '../../api.ts'
+import { workloadKinds } from '../../api/resource-kinds.ts'
+import type { Workload } from '../../api.ts'
 import { baseName, childNames, type NamedResource, programOf } from '../../resources/names/names.ts'
 import type { KubernetesApi } from '../../runtime/client/api.ts'
 import { builtinTypes } from '../../runtime/client/resource-type.ts'
@@ -17,13 +19,13 @@ import {
   type OfReplica,
   podsByOrdinal,
 } from '../cluster/replicas.ts'
-import { type ResourceName, resourceTypes } from '../cluster/resources.ts'
+import type { ResourceName } from '../cluster/resources.ts'
 import { type KeysVolume, placementOf } from './keys-volume.ts'
 
 export interface StandingIdentity {
   readonly named: NamedResource
   /** Null where it was deleted, or is not there yet. */
-  readonly resource: Resource | null
+  readonly resource: Workload | null
   /** Name of the Secret with the keys, whether or not there is one. */
   readonly keyringName: string
   readonly keyring: V1Secret | null
@@ -41,8 +43,8 @@ export async function readStanding(
   keyringName: string = `${baseName(kind, name)}-keyring`,
 ): Promise<StandingIdentity> {
   const named: NamedResource = { kind, metadata: { name, namespace } }
-  const found = await api.find<Resource>({ type: resourceTypes[kind], namespace, name })
-  const resource = found === null ? null : ({ ...found, kind } as Resource)
+  const found = await api.find<Workload>({ type: workloadKinds[kind], namespace, name })
+  const resource = found === null ? null : ({ ...found, kind } as Workload)
   const secretName = resource === null ? keyringName : childNames(resource).keyring
   const [keyring, claims, pods, set] = await Promise.all([
     api.find<V1Secret>({ type: builtinTypes.Secret, namespace, name: secretName }),

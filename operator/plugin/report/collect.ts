@@ -2,13 +2,14 @@
  * Reads what a bug report has: resources and what was made for them, Events, and the operator. Secrets are never
  * asked for. What may not be read is noted in its place.
  */
+
 import type { EventsV1Event, V1Pod } from '@kubernetes/client-node'
 import { labels } from '../../api/annotations.ts'
+import { resourceKinds } from '../../api/resource-kinds.ts'
 import type { KubernetesApi } from '../../runtime/client/api.ts'
 import type { KubernetesObject } from '../../runtime/client/kubernetes-object.ts'
 import type { Selection } from '../../runtime/client/list-watch.ts'
 import { builtinTypes, type ResourceType } from '../../runtime/client/resource-type.ts'
-import { resourceTypes } from '../cluster/resources.ts'
 
 /** Reads objects; of what may not be read it keeps the reason. */
 export interface ObjectReader {
@@ -56,7 +57,7 @@ export async function collectResources(
   namespace: string | undefined,
 ): Promise<Collected[]> {
   const selections = [
-    ...Object.values(resourceTypes).map((type) => ({ type, namespace })),
+    ...resourceKinds.map((type) => ({ type, namespace })),
     ...madeKinds.map((kind) => ({
       type: builtinTypes[kind],
       namespace,

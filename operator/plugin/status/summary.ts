@@ -2,7 +2,7 @@
 import type { V1PersistentVolumeClaim, V1Pod } from '@kubernetes/client-node'
 import { type ConditionDefinition, conditions } from '../../api/conditions.ts'
 import type { Condition, NodeStatus } from '../../api/status.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import {
   claimName,
   networkOf,
@@ -37,7 +37,7 @@ export interface ReplicaSummary extends Partial<NodeStatus> {
 }
 
 export interface ResourceSummary {
-  readonly kind: Resource['kind']
+  readonly kind: Workload['kind']
   readonly namespace: string
   readonly name: string
   readonly chain: string
@@ -61,7 +61,7 @@ export interface Behind {
   readonly claims: readonly V1PersistentVolumeClaim[]
 }
 
-export function summaryOf(resource: Resource, behind: Behind): ResourceSummary {
+export function summaryOf(resource: Workload, behind: Behind): ResourceSummary {
   const { kind, metadata, status } = resource
   const stated = (status?.conditions ?? []).map(statedCondition)
   const remark = remarkOn(resource)
@@ -91,7 +91,7 @@ function statedCondition(condition: Condition): StatedCondition {
 }
 
 /** The operator reports what it has seen; until it has seen the newest spec, nothing is known of that. */
-function remarkOn({ metadata, status }: Resource): string | null {
+function remarkOn({ metadata, status }: Workload): string | null {
   const seen = status?.observedGeneration ?? -1
   if (seen === metadata.generation) return null
   if (seen < 0) {
@@ -101,7 +101,7 @@ function remarkOn({ metadata, status }: Resource): string | null {
 }
 
 /** Those of the spec, also while none of them is to run, and those whose pods there still are. */
-function replicasOf(resource: Resource, behind: Behind): ReplicaSummary[] {
+function replicasOf(resource: Workload, behind: Behind): ReplicaSummary[] {
   const pods = podsByOrdinal(behind.pods, resource)
   const ordinals = [...specOrdinals(resource), ...pods.map(({ ordinal }) => ordinal)]
   const volumes = (['keys', 'data'] as const).map((volume) => ({

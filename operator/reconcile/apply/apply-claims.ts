@@ -1,7 +1,7 @@
 /** Keeps the labels, records, owners and sizes of a resource's claims. */
 import type { V1PersistentVolumeClaim, V1StorageClass } from '@kubernetes/client-node'
 import { records } from '../../api/annotations.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { type Drift, driftOf } from '../../resources/drift/drift.ts'
 import { wantedReplicas } from '../../resources/names/names.ts'
 import { claimApplied } from '../../resources/objects/claims.ts'
@@ -43,7 +43,7 @@ export type MayGrow = (placed: PlacedClaim) => boolean
  * not wanted now are left: their keys are compared when they return.
  */
 export function claimChanges(
-  resource: Resource,
+  resource: Workload,
   claims: readonly PlacedClaim[],
   { marks, answers }: ClaimFacts,
   mayGrow: MayGrow,
@@ -67,7 +67,7 @@ interface ClaimFacts {
 
 /** Owners are compared elsewhere. */
 function claimDrift(
-  resource: Resource,
+  resource: Workload,
   wanted: V1PersistentVolumeClaim,
   claim: KeptClaim,
 ): Drift[] {
@@ -76,7 +76,7 @@ function claimDrift(
 }
 
 function wantedClaim(
-  resource: Resource,
+  resource: Workload,
   placed: PlacedClaim,
   { fingerprints, start }: ClaimMarks,
   mayGrow: MayGrow,
@@ -94,7 +94,7 @@ function wantedClaim(
 
 /** A kept claim in the shape of a real one, without its owners. */
 function asClaim(
-  resource: Resource,
+  resource: Workload,
   { name, uid, labels, annotations, requested }: KeptClaim,
 ): object {
   return {
@@ -115,7 +115,7 @@ interface ClaimWrites {
 /** Writes the changes. How a claim that asks for more was refused is returned, not thrown. */
 export async function applyClaims(
   parts: EventParts & { readonly api: KubernetesApi },
-  resource: Resource,
+  resource: Workload,
   { changes, claims, answers }: ClaimWrites,
   signal: AbortSignal,
 ): Promise<StorageStatement | null> {

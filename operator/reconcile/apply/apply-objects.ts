@@ -1,7 +1,7 @@
 /** Plans and writes the objects of a resource; the StatefulSet comes last, and is removed without its pods. */
 import type { V1StatefulSet } from '@kubernetes/client-node'
 import { records } from '../../api/annotations.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import type { Drift } from '../../resources/drift/drift.ts'
 import { childNames, updatePartition } from '../../resources/names/names.ts'
 import {
@@ -43,7 +43,7 @@ export interface ObjectPlan extends ResourceObjects {
 }
 
 /** What is wanted, with the record of the pod template on the ConfigMap while it has no other place. */
-export function planObjects<R extends Resource, F>(
+export function planObjects<R extends Workload, F>(
   logic: KindLogic<R, F>,
   { options }: Pick<ReconcileParts<R>, 'options'>,
   resource: R,
@@ -116,7 +116,7 @@ interface ApplyInputs<F> {
  * Writes what differs, in order. Returns whether the StatefulSet should be another, and was left as it
  * is because pods have to wait.
  */
-export async function applyObjects<R extends Resource, F>(
+export async function applyObjects<R extends Workload, F>(
   parts: ReconcileParts<R>,
   resource: R,
   { plan, memory, state, hold }: ApplyInputs<F>,
@@ -155,7 +155,7 @@ function keyOfObject({ kind, metadata }: ChildObject): string {
   return childKey(kind as Difference['kind'], metadata?.name ?? '')
 }
 
-function recordDrift<R extends Resource>(
+function recordDrift<R extends Workload>(
   parts: ReconcileParts<R>,
   resource: R,
   { kind, name, drift }: Difference,
@@ -175,7 +175,7 @@ function recordDrift<R extends Resource>(
 }
 
 /** Why pods are replaced, where there are any. */
-function recordReplacement<R extends Resource>(
+function recordReplacement<R extends Workload>(
   parts: ReconcileParts<R>,
   resource: R,
   { object }: Difference,
@@ -199,7 +199,7 @@ function recordReplacement<R extends Resource>(
 }
 
 /** Deletes the StatefulSet and leaves its pods running. Another one of its name is left alone. */
-export async function removeSet<R extends Resource>(
+export async function removeSet<R extends Workload>(
   parts: ReconcileParts<R>,
   resource: R,
   { state: { set, isSetTerminating }, known }: Pick<ParkInputs, 'state' | 'known'>,
@@ -220,7 +220,7 @@ export async function removeSet<R extends Resource>(
  * Deletes the StatefulSet because of a lost claim, which it would otherwise replace by an empty one
  * together with the next pod. Its pod template is kept on the ConfigMap.
  */
-export async function parkSet<R extends Resource>(
+export async function parkSet<R extends Workload>(
   parts: ReconcileParts<R>,
   resource: R,
   { state, plan, known }: ParkInputs,
@@ -243,7 +243,7 @@ interface ParkInputs {
 /** Has each pod sync its ConfigMap now, by an annotation. Where that fails pods see the change later. */
 async function triggerConfigSync(
   { api, view }: { readonly api: KubernetesApi; readonly view: ClusterView },
-  resource: Resource,
+  resource: Workload,
   mark: string,
   { signal, log }: ReconcileRun,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 /** Writes the Secrets that pods start with, or says while paused which would be written. */
 import type { V1Secret } from '@kubernetes/client-node'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { driftOf } from '../../resources/drift/drift.ts'
 import { canonicalJson, shortHash } from '../../resources/names/canonical-json.ts'
 import { builtinTypes } from '../../runtime/client/resource-type.ts'
@@ -19,7 +19,7 @@ interface SecretWrites {
 }
 
 /** Writes the Secrets, or while paused returns which would be written, each in a few words. */
-export async function applySecrets<R extends Resource>(
+export async function applySecrets<R extends Workload>(
   parts: ReconcileParts<R>,
   resource: R,
   { secrets, memory }: SecretWrites,
@@ -38,7 +38,7 @@ interface SecretWrite {
 }
 
 /** Writes a Secret where it is not as wanted, and records what others had changed or deleted. */
-async function ensureSecret<R extends Resource>(
+async function ensureSecret<R extends Workload>(
   parts: ReconcileParts<R>,
   resource: R,
   { secret, memory: { objects, secretHashes } }: SecretWrite,

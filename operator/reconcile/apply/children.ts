@@ -4,7 +4,7 @@
  */
 import type { V1Service, V1StatefulSet } from '@kubernetes/client-node'
 import { records } from '../../api/annotations.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { type Drift, driftOf, withoutAdditions } from '../../resources/drift/drift.ts'
 import {
   hasUnmanagedItems,
@@ -68,7 +68,7 @@ interface LiveObjects {
  */
 export function differencesOf(
   live: LiveObjects,
-  resource: Resource,
+  resource: Workload,
   wanted: readonly ChildObject[],
   known: KnownObjects,
 ): Difference[] {
@@ -82,7 +82,7 @@ export function differencesOf(
 /** The same for one object; null where it is as wanted. */
 export function differenceOf(
   { view, unwatched }: LiveObjects,
-  resource: Resource,
+  resource: Workload,
   wanted: ChildObject,
   { applied, answers }: KnownObjects,
 ): Difference | null {
@@ -116,7 +116,7 @@ const unfinished: Drift = {
  */
 export async function applyDifference(
   parts: ChildParts,
-  resource: Resource,
+  resource: Workload,
   { answers }: Pick<KnownObjects, 'answers'>,
   difference: Difference,
   signal: AbortSignal,
@@ -147,7 +147,7 @@ export async function applyDifference(
  */
 async function applyWithoutItems(
   parts: ChildParts,
-  resource: Resource,
+  resource: Workload,
   difference: Difference & { readonly object: ChildObject },
   signal: AbortSignal,
 ): Promise<KubernetesObject> {
@@ -190,7 +190,7 @@ function itemsToRemove({ action, object }: Difference, before: KubernetesObject)
 
 function recordConflict(
   parts: EventParts,
-  resource: Resource,
+  resource: Workload,
   { kind, name }: Difference,
   conflict: string,
 ): void {
@@ -201,7 +201,7 @@ function recordConflict(
 /** Looks for objects that are not among the watched ones, which may belong to others, or have other labels. */
 export async function findUnwatched(
   { api, view }: Pick<ChildParts, 'api'> & LiveObjects,
-  resource: Resource,
+  resource: Workload,
   wanted: readonly ChildObject[],
   signal: AbortSignal,
 ): Promise<Unwatched> {
@@ -235,7 +235,7 @@ function withLiveTemplates(
 /** Objects that earlier specs wanted: they have names of ours, and belong to this very resource. */
 function leftovers(
   view: ClusterView,
-  resource: Resource,
+  resource: Workload,
   wanted: readonly ChildObject[],
 ): Difference[] {
   const isWanted = new Set(
@@ -253,7 +253,7 @@ function leftovers(
 }
 
 /** What a spec can do without. */
-function possibleNames(resource: Resource): [ChildKind, string][] {
+function possibleNames(resource: Workload): [ChildKind, string][] {
   const { base, upstream } = childNames(resource)
   const services = Array.from({ length: maxReplicas }, (_, ordinal): [ChildKind, string] => [
     'Service',
@@ -268,7 +268,7 @@ function possibleNames(resource: Resource): [ChildKind, string][] {
 }
 
 function checkOwnership(
-  resource: Resource,
+  resource: Workload,
   kind: ChildKind,
   live: KubernetesObject | ChildObject,
 ): void {

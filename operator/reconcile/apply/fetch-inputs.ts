@@ -4,7 +4,7 @@
  */
 import type { V1Secret } from '@kubernetes/client-node'
 import { requests } from '../../api/annotations.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { canonicalJson, shortHash } from '../../resources/names/canonical-json.ts'
 import type { ObservedState } from '../evaluate/observed-state.ts'
 import { type FingerprintCache, readKeyring } from '../fetch/keyring.ts'
@@ -15,7 +15,7 @@ import type { ReconcileParts } from './reconcile-parts.ts'
 import type { FetchedInputs } from './resource-memory.ts'
 
 /** What a fetch needs to know besides the resource. */
-interface FetchTools<R extends Resource, F> {
+interface FetchTools<R extends Workload, F> {
   readonly logic: KindLogic<R, F>
   readonly parts: ReconcileParts<R>
   readonly fingerprints: FingerprintCache
@@ -28,7 +28,7 @@ interface Fetched<F> {
 }
 
 /** Reads only; `applySecrets` has to follow. */
-export async function fetchInputs<R extends Resource, F>(
+export async function fetchInputs<R extends Workload, F>(
   { logic, parts, fingerprints }: FetchTools<R, F>,
   resource: R,
   { before, state }: { readonly before: FetchedInputs<F> | null; readonly state: ObservedState },
@@ -54,7 +54,7 @@ export async function fetchInputs<R extends Resource, F>(
   return { inputs, secrets }
 }
 
-function refetchKeyOf({ metadata }: Resource, watched: readonly unknown[]): string {
+function refetchKeyOf({ metadata }: Workload, watched: readonly unknown[]): string {
   const requested = metadata.annotations?.[requests.reconcileAt]
   return shortHash(canonicalJson([metadata.generation, requested, watched]))
 }

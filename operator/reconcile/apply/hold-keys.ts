@@ -1,5 +1,5 @@
 /** Registers the keys of a resource with the operator, and finds those that another resource has. */
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { keyOf } from '../../runtime/client/resource-type.ts'
 import type { ReconcileRun } from '../../runtime/controller.ts'
 import { type KeyHolders, logHolders, type SharedKey } from '../fetch/key-holders.ts'
@@ -15,7 +15,7 @@ interface HoldParts {
 /** In one go, so that of two resources with one key that are reconciled at once one is the second. */
 export function holdKeys(
   { holders, memory, run }: HoldParts,
-  { metadata: { namespace, name } }: Resource,
+  { metadata: { namespace, name } }: Workload,
   identities: readonly ReplicaIdentity[],
 ): SharedKey[] {
   const shared = holders.hold(keyOf(namespace, name), keysOf(identities))

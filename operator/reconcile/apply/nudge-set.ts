@@ -3,7 +3,7 @@
  * quarter of an hour in the end, whatever was mended since; any change of the StatefulSet makes it try at once.
  */
 import { records } from '../../api/annotations.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { childNames } from '../../resources/names/names.ts'
 import { builtinTypes } from '../../runtime/client/resource-type.ts'
 import type { ReconcileRun } from '../../runtime/controller.ts'
@@ -14,7 +14,7 @@ import type { ReconcileParts } from './reconcile-parts.ts'
 const nudgeMs = 30_000
 
 /** Touches the StatefulSet, unless that was done just now, by whichever operator. */
-export async function nudgeSet<R extends Resource>(
+export async function nudgeSet<R extends Workload>(
   { api, now }: Pick<ReconcileParts<R>, 'api' | 'now'>,
   resource: R,
   { set }: Pick<ObservedState, 'set'>,

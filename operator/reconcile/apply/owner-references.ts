@@ -3,7 +3,7 @@
  * resource say.
  */
 import type { V1Secret } from '@kubernetes/client-node'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { ownerReference } from '../../resources/names/metadata.ts'
 import { childNames } from '../../resources/names/names.ts'
 import { claimApplied } from '../../resources/objects/claims.ts'
@@ -17,7 +17,7 @@ import type { PlacedClaim } from '../observe/claim.ts'
 /** Writes the owners. The keyring that was fetched before is outdated then. */
 export async function followPolicies(
   api: KubernetesApi,
-  resource: Resource,
+  resource: Workload,
   { keyring, claims }: OwnerChanges,
   signal: AbortSignal,
 ): Promise<void> {
@@ -31,7 +31,7 @@ export async function followPolicies(
 /** Has a generated Secret go together with the resource, or outlive it. */
 export async function followKeyringPolicy(
   api: KubernetesApi,
-  resource: Resource,
+  resource: Workload,
   signal: AbortSignal,
 ): Promise<void> {
   const { namespace } = resource.metadata
@@ -41,7 +41,7 @@ export async function followKeyringPolicy(
   await api.patch(address, ownerPatch(resource, secret), { type: 'json', signal })
 }
 
-function ownerPatch(resource: Resource, { metadata }: V1Secret): PatchOperation[] {
+function ownerPatch(resource: Workload, { metadata }: V1Secret): PatchOperation[] {
   const others = (metadata?.ownerReferences ?? []).filter(
     ({ uid }) => uid !== resource.metadata.uid,
   )
@@ -57,7 +57,7 @@ function ownerPatch(resource: Resource, { metadata }: V1Secret): PatchOperation[
  * that is there, also where that is wrong.
  */
 function withOwnerAlone(
-  resource: Resource,
+  resource: Workload,
   { volume, ordinal, claim }: PlacedClaim,
 ): KubernetesObject {
   const { uid, requested: size, labels, annotations } = claim

@@ -1,6 +1,6 @@
 /** What would be written for a resource if it were not paused, as the API server itself says. */
 import type { V1Secret } from '@kubernetes/client-node'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import type { Drift } from '../../resources/drift/drift.ts'
 import { canonicalJson } from '../../resources/names/canonical-json.ts'
 import { childNames } from '../../resources/names/names.ts'
@@ -37,7 +37,7 @@ export interface PausedPlan {
 }
 
 /** Each change in a few words; empty where nothing waits. Nothing is written. */
-export async function waitingChanges<R extends Resource>(
+export async function waitingChanges<R extends Workload>(
   parts: ReconcileParts<R>,
   resource: R,
   { plan, changes, owners, identity, problem, inputs, state, known, hold }: PausedPlan,
@@ -65,7 +65,7 @@ export async function waitingChanges<R extends Resource>(
 }
 
 /** Secrets that would be written, other than the keyring; their values are compared and not kept. */
-export async function waitingSecrets<R extends Resource>(
+export async function waitingSecrets<R extends Workload>(
   { api }: Pick<ReconcileParts<R>, 'api'>,
   resource: R,
   { secrets, known }: { readonly secrets: readonly V1Secret[]; readonly known: KnownObjects },
@@ -86,14 +86,14 @@ export async function waitingSecrets<R extends Resource>(
 }
 
 /** The one thing that is done about a lost keys claim. */
-function setRemoval<R extends Resource>({ view }: ReconcileParts<R>, resource: R): string[] {
+function setRemoval<R extends Workload>({ view }: ReconcileParts<R>, resource: R): string[] {
   const name = childNames(resource).base
   const set = liveChild<ChildObject>(view, resource, 'StatefulSet', name)
   return set === null ? [] : [`StatefulSet ${name} removed without its pods`]
 }
 
 /** What a difference comes to at the API server; null for nothing. */
-async function tryDifference<R extends Resource>(
+async function tryDifference<R extends Workload>(
   { api }: ReconcileParts<R>,
   { kind, name, drift, object, live }: Difference,
   signal: AbortSignal,

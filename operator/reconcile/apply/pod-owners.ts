@@ -1,5 +1,5 @@
 /** Writes whether pods have the resource as an owner (`../evaluate/pod-owners.ts`). */
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { ownerReference } from '../../resources/names/metadata.ts'
 import { hasCode } from '../../runtime/client/api-error.ts'
 import type { KubernetesObject } from '../../runtime/client/kubernetes-object.ts'
@@ -14,7 +14,7 @@ import type { ReconcileParts } from './reconcile-parts.ts'
  * said of the resource: where it fails it is logged, and tried again by the next reconcile. Returns how it was
  * forbidden; null where it was not.
  */
-export async function applyPodOwners<R extends Resource>(
+export async function applyPodOwners<R extends Workload>(
   parts: Pick<ReconcileParts<R>, 'api'>,
   resource: R,
   { own, release }: PodOwnerChanges,
@@ -36,7 +36,7 @@ interface PodOwners {
   readonly ownerReferences: readonly ReturnType<typeof ownerReference>[]
 }
 
-async function applyOwners<R extends Resource>(
+async function applyOwners<R extends Workload>(
   { api }: Pick<ReconcileParts<R>, 'api'>,
   { metadata: { namespace } }: R,
   { pod: { name, uid }, ownerReferences }: PodOwners,

@@ -1,7 +1,7 @@
 /** Registers the replicas of a resource with the observer of health. */
 import type { V1ConfigMap } from '@kubernetes/client-node'
 import { records } from '../../api/annotations.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { childNames } from '../../resources/names/names.ts'
 import { addressesOf, healthTargets } from '../evaluate/health-targets.ts'
 import { type ClusterView, liveChild, podsOf } from '../observe/cluster-view.ts'
@@ -20,7 +20,7 @@ export function registerHealthTargets(
     readonly view: ClusterView
     readonly observer: Pick<HealthObserver, 'view' | 'watch'>
   },
-  resource: Resource,
+  resource: Workload,
   occasion: string,
 ): void {
   const pods = podsOf(view, resource)

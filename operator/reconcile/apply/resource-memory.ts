@@ -1,5 +1,5 @@
 /** What a reconcile remembers of a resource until the next one; all of it can be found again. */
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { type ForeignWrites, noForeignWrites } from '../evaluate/foreign-writes.ts'
 import { type Management, unmanaged } from '../evaluate/management.ts'
 import type { StorageStatement } from '../evaluate/storage.ts'
@@ -48,12 +48,12 @@ export interface KnownObjects {
 }
 
 /** What is known before anything was written, but for what the status says of it. */
-export function nothingKnown(status: Resource['status'] = {}): KnownObjects {
+export function nothingKnown(status: Workload['status'] = {}): KnownObjects {
   return { applied: new Set(), answers: noAnswers(status.changedByAdmission) }
 }
 
 export interface Memories<F> {
-  of(resource: Resource): ResourceMemory<F>
+  of(resource: Workload): ResourceMemory<F>
   drop(key: string): void
 }
 

@@ -1,5 +1,5 @@
 /** Deletes a pod that has to be started again, for its StatefulSet to create it. */
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { hasCode } from '../../runtime/client/api-error.ts'
 import { builtinTypes } from '../../runtime/client/resource-type.ts'
 import type { ReconcileRun } from '../../runtime/controller.ts'
@@ -12,7 +12,7 @@ import { recordEvent } from '../statements/record-event.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
 
 /** Restarts the pod that waits for a larger file system. */
-export async function restartToResize<R extends Resource>(
+export async function restartToResize<R extends Workload>(
   parts: ReconcileParts<R>,
   resource: R,
   facts: RestartFacts,
@@ -26,7 +26,7 @@ export async function restartToResize<R extends Resource>(
 }
 
 /** Restarts a pod that began without its key. Returns how that was forbidden; null where it was not. */
-export async function restartKeyless<R extends Resource>(
+export async function restartKeyless<R extends Workload>(
   parts: ReconcileParts<R>,
   resource: R,
   { state, keyring }: { readonly state: ObservedState; readonly keyring: Keyring },
@@ -45,7 +45,7 @@ export async function restartKeyless<R extends Resource>(
 }
 
 /** Deletes that very pod. */
-async function restartPod<R extends Resource>(
+async function restartPod<R extends Workload>(
   parts: ReconcileParts<R>,
   resource: R,
   { pod: { name, uid }, why }: { readonly pod: KeptPod; readonly why: string },

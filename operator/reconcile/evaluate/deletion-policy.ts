@@ -3,7 +3,7 @@
  * say. They are applied also while something else stops the resource, since the advice then is to
  * delete it.
  */
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { childNames } from '../../resources/names/names.ts'
 import { isClaimOwned } from '../../resources/objects/claims.ts'
 import { isLasting, type PlacedClaim } from '../observe/claim.ts'
@@ -23,12 +23,12 @@ export interface OwnerChanges {
 }
 
 /** Whether keys would be deleted together with the resource now, whatever its spec says by then. */
-export function areKeysBound(resource: Resource, { keyring, claims }: Kept): boolean {
+export function areKeysBound(resource: Workload, { keyring, claims }: Kept): boolean {
   if (resource.spec.identity.deletionPolicy === 'Delete' || keyring.isOwned) return true
   return claims.some(({ volume, claim }) => volume === 'keys' && isOwnedBy(resource, claim.owners))
 }
 
-export function ownerChanges(resource: Resource, { keyring, claims }: Kept): OwnerChanges {
+export function ownerChanges(resource: Workload, { keyring, claims }: Kept): OwnerChanges {
   return {
     keyring: keyring.exists && keyring.isOwned !== isKeyringOwned(resource),
     claims: claims.filter(
@@ -38,12 +38,12 @@ export function ownerChanges(resource: Resource, { keyring, claims }: Kept): Own
 }
 
 /** Whether a claim goes together with the resource, or outlives it, as the spec says. */
-export function isOwnedAsWanted(resource: Resource, { volume, claim }: PlacedClaim): boolean {
+export function isOwnedAsWanted(resource: Workload, { volume, claim }: PlacedClaim): boolean {
   return isOwnedBy(resource, claim.owners) === isClaimOwned(resource, volume)
 }
 
 /** The changes as texts. */
-export function ownerTexts(resource: Resource, { keyring, claims }: OwnerChanges): string[] {
+export function ownerTexts(resource: Workload, { keyring, claims }: OwnerChanges): string[] {
   const textOf = (what: string, isOwned: boolean): string =>
     `${what} ${isOwned ? 'to be deleted with the resource' : 'to outlive the resource'}`
   const secret = `Secret ${childNames(resource).keyring}`
@@ -56,7 +56,7 @@ export function ownerTexts(resource: Resource, { keyring, claims }: OwnerChanges
 }
 
 /** Whether the Secret goes together with the resource; one of the user's own never does. */
-export function isKeyringOwned({ spec }: Resource): boolean {
+export function isKeyringOwned({ spec }: Workload): boolean {
   const { secretRef, deletionPolicy } = spec.identity
   return secretRef === undefined && deletionPolicy === 'Delete'
 }

@@ -1,7 +1,7 @@
 /** External addresses of replicas: discovered from Services and nodes, or given in the spec. */
 import { ports } from '../../../src/service/contract.ts'
 import type { ReasonOf } from '../../api/conditions.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import {
   externalAddresses,
   givenAddresses,
@@ -35,7 +35,7 @@ interface AddressSources {
 }
 
 /** By ordinal: the discovered external addresses, as multiaddrs without peer IDs. */
-export function discoveredAddresses(resource: Resource, sources: AddressSources): string[][] {
+export function discoveredAddresses(resource: Workload, sources: AddressSources): string[][] {
   return specOrdinals(resource).map((ordinal) => {
     const balanced = sources.ingress.get(p2pServiceName(resource, ordinal)) ?? []
     const { type } = p2pExposure(resource)
@@ -52,7 +52,7 @@ type AddressStatement = Statement<ReasonOf<'AddressPublished'>>
 
 /** What to report of addresses, given those that `discoveredAddresses` found, and what answers there. */
 export function addressStatement(
-  resource: Resource,
+  resource: Workload,
   discovered: Addresses,
   external: ReadonlyMap<number, ExternalFinding> = new Map(),
 ): AddressStatement {
@@ -85,7 +85,7 @@ export function addressStatement(
   return { reason: 'InCluster', message: 'Reached from within the cluster only.' }
 }
 
-function machineStatement(resource: Resource, discovered: Addresses): AddressStatement {
+function machineStatement(resource: Workload, discovered: Addresses): AddressStatement {
   const waiting = unknownOrdinals(
     wantedOrdinals(resource).map((ordinal) => discovered[ordinal] ?? []),
   )
@@ -99,14 +99,14 @@ function machineStatement(resource: Resource, discovered: Addresses): AddressSta
   return { reason: 'Pending', message: `Not on a machine yet: ${listed(names)}; see Ready.` }
 }
 
-function manualStatement(resource: Resource, reported: Addresses): AddressStatement {
+function manualStatement(resource: Workload, reported: Addresses): AddressStatement {
   const names = unknownOrdinals(reported).map((ordinal) => podName(resource, ordinal))
   const rest = names.length === 0 ? '' : ` From within the cluster only: ${listed(names)}.`
   return { reason: 'Manual', message: `${announcedMessage(reported)}${rest}` }
 }
 
 /** Null where each replica has an address that works from outside the cluster. */
-function balancerProblem(resource: Resource, reported: Addresses): AddressStatement | null {
+function balancerProblem(resource: Workload, reported: Addresses): AddressStatement | null {
   const waiting = unknownOrdinals(reported)
   if (waiting.length > 0) {
     const names = waiting.map((ordinal) => p2pServiceName(resource, ordinal))
@@ -126,20 +126,20 @@ function hostnameStatement(reported: Addresses): AddressStatement {
   return { reason: 'HostnameOnly', message }
 }
 
-function privateStatement(resource: Resource, addresses: readonly string[]): AddressStatement {
+function privateStatement(resource: Workload, addresses: readonly string[]): AddressStatement {
   const service = resource.kind === 'Generator' ? 'p2p.service' : 'services.p2p'
   const remedy = `ask this cluster for a public load balancer by spec.${service}.annotations, or write the external address to spec.${announceField(resource)}`
   const message = `Private networks only reach ${listed(addresses)}: ${remedy}.`
   return { reason: 'PrivateAddress', message }
 }
 
-function nodePortStatement(resource: Resource, reported: Addresses): AddressStatement {
+function nodePortStatement(resource: Workload, reported: Addresses): AddressStatement {
   const names = unknownOrdinals(reported).map((ordinal) => podName(resource, ordinal))
   const message = `A Service of type NodePort does not report the address of the machines: write that of ${listed(names)} to ${announceField(resource)}, or use LoadBalancer.`
   return { reason: 'AddressUnknown', message }
 }
 
-function announceField({ kind }: Resource): string {
+function announceField({ kind }: Workload): string {
   return kind === 'Generator' ? 'p2p.announce' : 'services.p2p.announce'
 }
 

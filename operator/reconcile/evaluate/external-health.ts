@@ -5,7 +5,7 @@
  * any address. With the network of its node a pod is checked at that address anyway.
  */
 import { ports } from '../../../src/service/contract.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { givenAddresses, hasIP, isPrivate } from '../../resources/names/addresses.ts'
 import { podName, wantedOrdinals } from '../../resources/names/names.ts'
 import { p2pExposure } from '../../resources/objects/services.ts'
@@ -27,13 +27,13 @@ interface Seen {
 }
 
 /** Whether dashboards are to find health at the addresses of load balancers. */
-export function isHealthBalanced(resource: Resource): boolean {
+export function isHealthBalanced(resource: Workload): boolean {
   const { type, publicHealth } = p2pExposure(resource)
   return type === 'LoadBalancer' && publicHealth
 }
 
 /** External addresses to check, of replicas that are ready and answer inside the cluster. */
-export function externalTargets(resource: Resource, { pods, views, discovered }: Seen): Target[] {
+export function externalTargets(resource: Workload, { pods, views, discovered }: Seen): Target[] {
   return [...pods].flatMap(([ordinal, { uid, isReady }]): Target[] => {
     const ip = externalIP(resource, ordinal, discovered)
     const expected = views.get(ordinal)?.peerID ?? null
@@ -48,7 +48,7 @@ export function externalFinding({ expected }: Target, view: HealthView | null): 
 
 /** What to report of replicas that do not answer externally; null where all do, or it is not known. */
 export function externalHealthStatement(
-  resource: Resource,
+  resource: Workload,
   discovered: Seen['discovered'],
   findings: ReadonlyMap<number, ExternalFinding>,
 ): Statement<'HealthPortUnreachable'> | null {
@@ -64,7 +64,7 @@ export function externalHealthStatement(
 
 /** Until it is known, the status keeps what it says of an address. */
 function wrongAt(
-  resource: Resource,
+  resource: Workload,
   { ordinal, ip }: Pick<Target, 'ordinal' | 'ip'>,
   finding: ExternalFinding | undefined,
 ): string[] {
@@ -78,7 +78,7 @@ function wrongAt(
 
 /** The public address that a load balancer has for a replica, of the kind that dashboards know first. */
 function externalIP(
-  resource: Resource,
+  resource: Workload,
   ordinal: number,
   discovered: Seen['discovered'],
 ): string | null {

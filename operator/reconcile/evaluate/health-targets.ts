@@ -1,5 +1,5 @@
 /** Where the replicas of a resource are checked: those that run, and their external addresses. */
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import {
   p2pServiceName,
   podName,
@@ -31,7 +31,7 @@ interface HealthTargets {
 /** An external address is a target once its replica has reported its peer ID inside the cluster. */
 export function healthTargets(
   observer: Pick<HealthObserver, 'view'>,
-  resource: Resource,
+  resource: Workload,
   { pods, discovered }: SeenReplicas,
 ): HealthTargets {
   const name = observedName(resource)
@@ -47,7 +47,7 @@ export function healthTargets(
 /** By ordinal: external addresses of the replicas, as Services and pods have them. */
 export function addressesOf(
   view: ClusterView,
-  resource: Resource,
+  resource: Workload,
   pods: ReadonlyMap<number, KeptPod>,
 ): string[][] {
   return discoveredAddresses(resource, {
@@ -56,7 +56,7 @@ export function addressesOf(
   })
 }
 
-function ingressByName(view: ClusterView, resource: Resource): Map<string, Ingress> {
+function ingressByName(view: ClusterView, resource: Workload): Map<string, Ingress> {
   const found = new Map<string, Ingress>()
   for (const ordinal of specOrdinals(resource)) {
     const name = p2pServiceName(resource, ordinal)

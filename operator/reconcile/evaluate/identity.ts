@@ -18,7 +18,7 @@
  * labels is not gone (`unwatched-claims.ts`).
  */
 import { records } from '../../api/annotations.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { childNames, claimName, podName, wantedReplicas } from '../../resources/names/names.ts'
 import { parseKey } from '../../runtime/client/resource-type.ts'
 import type { SharedKey } from '../fetch/key-holders.ts'
@@ -51,7 +51,7 @@ type Verdict = 'go' | 'generate' | Loss
  * whether keys would be deleted together with the resource; both for the message alone.
  */
 export function planIdentity(
-  resource: Resource,
+  resource: Workload,
   replicas: readonly ReplicaIdentity[],
   secretExists: boolean,
   isBound: boolean = resource.spec.identity.deletionPolicy === 'Delete',
@@ -85,7 +85,7 @@ function verdictOn({ key, claim, known }: ReplicaIdentity): Verdict {
 }
 
 function describe(
-  resource: Resource,
+  resource: Workload,
   replica: ReplicaIdentity,
   { reason, isBound }: { readonly reason: Loss; readonly isBound: boolean },
 ): IdentityProblem {
@@ -117,7 +117,7 @@ function isForgotten({ key, known }: ReplicaIdentity): boolean {
  * How the claim comes back. One that is terminating has its volume still, which goes with it unless its reclaim
  * policy is Retain; a claim of its name gets it again once the volume forgets which claim it was.
  */
-function restoreText(resource: Resource, { ordinal, claim }: ReplicaIdentity): string {
+function restoreText(resource: Workload, { ordinal, claim }: ReplicaIdentity): string {
   const volume = claim?.volumeName ?? null
   if (claim === null || !claim.isTerminating || volume === null) {
     return 'restore the claim from your backup, or bind it to its old volume where that was kept'
@@ -129,13 +129,13 @@ function restoreText(resource: Resource, { ordinal, claim }: ReplicaIdentity): s
 }
 
 /** What has to be deleted before a new identity can begin: the claim, and the pod that keeps it from terminating. */
-function obstacleOf(resource: Resource, { ordinal, claim }: ReplicaIdentity): string {
+function obstacleOf(resource: Workload, { ordinal, claim }: ReplicaIdentity): string {
   if (claim === null) return ''
   return claim.isTerminating ? `pod ${podName(resource, ordinal)} and ` : 'this claim and '
 }
 
 /** What goes before the advice to delete the resource where that deletes the keys of all replicas. */
-function retainFirst({ kind, spec }: Resource, isBound: boolean): string {
+function retainFirst({ kind, spec }: Workload, isBound: boolean): string {
   if (!isBound) return ''
   const resumed = spec.paused ? ' and spec.paused to false' : ''
   return `first set spec.identity.deletionPolicy to Retain${resumed} and wait until this message asks for that no more, since the keys of all replicas would be deleted with the ${kind}; then `
@@ -150,7 +150,7 @@ function withoutIt(ordinal: number): string {
 
 /** Two replicas of one resource with one key. */
 function duplicateProblem(
-  resource: Resource,
+  resource: Workload,
   replicas: readonly ReplicaIdentity[],
   isBound: boolean,
 ): IdentityProblem | null {
@@ -173,7 +173,7 @@ function duplicateProblem(
  * reads this message may have no rights there.
  */
 export function sharedKeyProblem(
-  resource: Resource,
+  resource: Workload,
   replicas: readonly ReplicaIdentity[],
   shared: readonly SharedKey[],
   isBound: boolean = resource.spec.identity.deletionPolicy === 'Delete',
@@ -191,7 +191,7 @@ export function sharedKeyProblem(
 
 /** What the message may say of the other resource, and of what can be done about it. */
 function othersWords(
-  { kind, metadata }: Resource,
+  { kind, metadata }: Workload,
   holder: string,
 ): { readonly name: string; readonly way: string } {
   if (parseKey(holder).namespace === metadata.namespace) {
@@ -203,13 +203,13 @@ function othersWords(
   }
 }
 
-function anotherKey(resource: Resource, ordinal: number, isBound: boolean): string {
+function anotherKey(resource: Workload, ordinal: number, isBound: boolean): string {
   const claim = claimName(resource, 'keys', ordinal)
   return `give "${ordinal}" a secret of its own, of at least 32 random characters; where claim ${claim} is there already, ${retainFirst(resource, isBound)}delete it and the ${resource.kind} too, and create the ${resource.kind} again`
 }
 
 /** What it means for the others that there is no StatefulSet, which would make an empty claim. */
-function othersOf(resource: Resource): string {
+function othersOf(resource: Workload): string {
   return wantedReplicas(resource) === 1
     ? 'No pod is touched meanwhile, and none is started again.'
     : 'All pods that run go on meanwhile, but the StatefulSet is gone, since it would make an empty claim: until this is mended no replica is started again, moved, scaled or updated, and draining a machine with one of them may be refused.'
@@ -221,7 +221,7 @@ function fateOf(claim: KeysClaim | null): string {
 }
 
 function lackOf(
-  resource: Resource,
+  resource: Workload,
   without: readonly number[],
   secretExists: boolean,
 ): IdentityLack {

@@ -4,7 +4,7 @@
  */
 import { records } from '../../api/annotations.ts'
 import type { ReasonOf } from '../../api/conditions.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { claimName, podName } from '../../resources/names/names.ts'
 import { startHeightOf } from '../../resources/pod/environment.ts'
 import { isLasting } from '../observe/claim.ts'
@@ -13,7 +13,7 @@ import type { ObservedState } from './observed-state.ts'
 
 /** What to mark a data claim with that has no mark yet; null while no block is seen, and of a Host. */
 export function startMark(
-  { kind }: Resource,
+  { kind }: Workload,
   { recorded, views }: Pick<ObservedState, 'recorded' | 'views'>,
 ): string | null {
   const hasBlocks = typeof views.get(0)?.head === 'number'
@@ -24,7 +24,7 @@ export function startMark(
 
 /** That the start was changed though the store has blocks; null where it was not. */
 export function ignoredStartStatement(
-  resource: Resource,
+  resource: Workload,
   { allClaims, recorded }: Pick<ObservedState, 'allClaims' | 'recorded'>,
 ): Statement<ReasonOf<'StartIgnored'>> | null {
   const claim = allClaims.find(({ volume }) => volume === 'data')?.claim

@@ -4,7 +4,7 @@
  */
 import type { ErrorCode } from '../../../src/errors.ts'
 import { environment } from '../../../src/service/contract.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { wantedOrdinals } from '../../resources/names/names.ts'
 import type { Keyring } from '../fetch/keyring.ts'
 import type { KeptPod } from '../observe/pod.ts'
@@ -17,7 +17,7 @@ const youngMs = 30_000
 
 /** A pod that says so though its replica has a key by now; null for none. */
 export function keylessPod(
-  resource: Resource,
+  resource: Workload,
   { pods, observedMs }: Pick<ObservedState, 'pods' | 'observedMs'>,
   { fingerprints }: Pick<Keyring, 'fingerprints'>,
 ): KeptPod | null {

@@ -1,6 +1,6 @@
 /** The observed state of one resource: all that is watched of it, and what its replicas reported. */
 import type { V1ConfigMap, V1StatefulSet } from '@kubernetes/client-node'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import {
   childNames,
   specOrdinals,
@@ -63,7 +63,7 @@ interface ObservedStateParts {
 /** Reads what is watched. `unwatched` are claims that were found by name, and count while they are not watched. */
 export function observeState(
   { view, observer, now }: ObservedStateParts,
-  resource: Resource,
+  resource: Workload,
   unwatched: readonly PlacedClaim[] = [],
 ): ObservedState {
   const { base, config } = childNames(resource)
@@ -98,7 +98,7 @@ export function observeState(
 }
 
 /** What status has goes before what a replica says: the ID belongs to its key. */
-function peerIDsOf(resource: Resource, views: ObservedState['views']): Map<number, string> {
+function peerIDsOf(resource: Workload, views: ObservedState['views']): Map<number, string> {
   const nodes = new Map((resource.status?.nodes ?? []).map((node) => [node.ordinal, node]))
   const found = specOrdinals(resource).flatMap((ordinal): [number, string][] => {
     const peerID = nodes.get(ordinal)?.peerID ?? views.get(ordinal)?.peerID
@@ -112,7 +112,7 @@ function peerIDsOf(resource: Resource, views: ObservedState['views']): Map<numbe
  * then another one may have its key, since it runs nowhere. Claims with these UIDs hold no identity, and count as none.
  */
 export function identitiesOf(
-  resource: Resource,
+  resource: Workload,
   { allClaims }: Pick<ObservedState, 'allClaims'>,
   { fingerprints }: Pick<Keyring, 'fingerprints'>,
   unused: ReadonlySet<string> = new Set(),
@@ -136,7 +136,7 @@ export function identitiesOf(
 
 function viewsOf(
   observer: ObservedStateParts['observer'],
-  resource: Resource,
+  resource: Workload,
   seen: Pick<ObservedState, 'pods' | 'discovered'>,
 ): Pick<ObservedState, 'views' | 'external'> {
   const { views, external } = healthTargets(observer, resource, seen)

@@ -3,7 +3,7 @@
  * that together with the resource; pods whose StatefulSet was removed without them would outlive both, and go on
  * sealing. So they have the resource as an owner until another StatefulSet has adopted them.
  */
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { selectorLabels } from '../../resources/names/metadata.ts'
 import type { KeptPod } from '../observe/pod.ts'
 import { isOfFormer, isOwnedBy } from '../statements/ownership.ts'
@@ -20,7 +20,7 @@ export interface PodOwnerChanges {
  * `isSetBeingRemoved` is true where the StatefulSet is being removed without its pods in this very reconcile.
  */
 export function podOwnerChanges(
-  resource: Resource,
+  resource: Workload,
   { pods, set, isSetTerminating }: Pick<ObservedState, 'pods' | 'set' | 'isSetTerminating'>,
   isSetBeingRemoved: boolean,
 ): PodOwnerChanges {
@@ -35,7 +35,7 @@ export function podOwnerChanges(
 
 /** One that another controller has is that one's, and one of a deleted resource of this name is about to go with it. */
 function isOurs(
-  resource: Resource,
+  resource: Workload,
   { labels, owners, controllerUID, isTerminating }: KeptPod,
   setUID: string | null,
 ): boolean {

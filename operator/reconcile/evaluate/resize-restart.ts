@@ -5,7 +5,7 @@
  * be ready before it was replaced. The others follow one at a time. A pod that was created
  * since the claim began to wait is not replaced: if one start did not help, another one would not.
  */
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { wantedOrdinals } from '../../resources/names/names.ts'
 import { needsStart, type PlacedClaim } from '../observe/claim.ts'
 import type { KeptPod } from '../observe/pod.ts'
@@ -25,7 +25,7 @@ export type RestartFacts = Pick<
 >
 
 /** The one pod that may be replaced now; null for none. Reads and writes nothing. */
-export function podToRestart(resource: Resource, facts: RestartFacts): Restart | null {
+export function podToRestart(resource: Workload, facts: RestartFacts): Restart | null {
   if (!resource.spec.storage.restartToResize || !isSetKept(facts)) return null
   const wanted = restarts(resource, facts)
   return (
@@ -43,7 +43,7 @@ function isSetKept({ set, counts, isSetTerminating, isParked }: RestartFacts): b
 
 /** All pods that are to be replaced, the last one first. */
 function restarts(
-  resource: Resource,
+  resource: Workload,
   { observedMs, claims, pods }: RestartFacts,
 ): (Restart & { readonly ordinal: number })[] {
   return wantedOrdinals(resource)
@@ -68,7 +68,7 @@ function isWaiting({ claim }: PlacedClaim, pod: KeptPod | undefined, nowMs: numb
 
 /** Whether a ready pod may be missing for a while: all others are ready, and none is replaced anyway. */
 function mayBeReplaced(
-  resource: Resource,
+  resource: Workload,
   { counts, pods }: RestartFacts,
   ordinal: number,
 ): boolean {
@@ -76,7 +76,7 @@ function mayBeReplaced(
   return areOthersReady(resource, pods, ordinal)
 }
 
-function areOthersReady(resource: Resource, pods: RestartFacts['pods'], besides: number): boolean {
+function areOthersReady(resource: Workload, pods: RestartFacts['pods'], besides: number): boolean {
   return wantedOrdinals(resource)
     .filter((ordinal) => ordinal !== besides)
     .every((ordinal) => pods.get(ordinal)?.isReady === true && !pods.get(ordinal)?.isTerminating)
@@ -84,7 +84,7 @@ function areOthersReady(resource: Resource, pods: RestartFacts['pods'], besides:
 
 /** What becomes of claims whose pods have to be started. */
 export function startText(
-  resource: Resource,
+  resource: Workload,
   waiting: readonly PlacedClaim[],
   { observedMs, pods }: Pick<RestartFacts, 'observedMs' | 'pods'>,
 ): string {

@@ -9,7 +9,7 @@ import type { ErrorCode } from '../../../src/errors.ts'
 import { records } from '../../api/annotations.ts'
 import type { ReasonOf } from '../../api/conditions.ts'
 import type { StorageStatus } from '../../api/status.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import {
   claimName,
   networkOf,
@@ -30,12 +30,12 @@ import { startText } from './resize-restart.ts'
 export type StorageStatement = Statement<ReasonOf<'StorageReady'>>
 
 /** The size to ask for on a claim: never less than it has. */
-export function sizeOf(resource: Resource, { volume, claim }: PlacedClaim): string {
+export function sizeOf(resource: Workload, { volume, claim }: PlacedClaim): string {
   return largerSize(resource.spec.storage[volume].size, claim.requested)
 }
 
 /** Claims that have to ask for more than they do. */
-export function growing(resource: Resource, claims: readonly PlacedClaim[]): PlacedClaim[] {
+export function growing(resource: Workload, claims: readonly PlacedClaim[]): PlacedClaim[] {
   return claims.filter(({ volume, claim }) =>
     isSmaller(claim.requested, resource.spec.storage[volume].size),
   )
@@ -46,7 +46,7 @@ export function growing(resource: Resource, claims: readonly PlacedClaim[]): Pla
  * wanted, and no claim does any more.
  */
 export function needsLargerTemplates(
-  resource: Resource,
+  resource: Workload,
   templates: readonly V1PersistentVolumeClaim[],
   claims: readonly PlacedClaim[],
 ): boolean {
@@ -63,7 +63,7 @@ export function needsLargerTemplates(
  * The largest size that claims of each volume ask for, or what the status says while there are none: a
  * spec whose size was refused may go back to it (the rule is in `../../api.ts`).
  */
-export function keptSizes(resource: Resource, claims: readonly PlacedClaim[]): StorageStatus {
+export function keptSizes(resource: Workload, claims: readonly PlacedClaim[]): StorageStatus {
   const found = volumes.flatMap((volume): [Volume, string][] => {
     const sizes = claims.filter((one) => one.volume === volume).map(({ claim }) => claim.requested)
     const size = sizes.length === 0 ? resource.status?.storage?.[volume] : sizes.reduce(largerSize)
@@ -73,7 +73,7 @@ export function keptSizes(resource: Resource, claims: readonly PlacedClaim[]): S
 }
 
 /** The claim of another chain, if there is one. */
-export function chainProblem(resource: Resource, claims: readonly PlacedClaim[]): Problem | null {
+export function chainProblem(resource: Workload, claims: readonly PlacedClaim[]): Problem | null {
   const { metadata, kind } = resource
   const network = networkOf(resource)
   const foreign = claims.filter(
@@ -94,7 +94,7 @@ type StorageFacts = Pick<ObservedState, 'observedMs' | 'claims' | 'pods' | 'view
 
 /** What to say about storage; `refused` is how a claim that asked for more was refused. */
 export function storageStatement(
-  resource: Resource,
+  resource: Workload,
   facts: StorageFacts,
   refused: StorageStatement | null,
 ): StorageStatement {
@@ -110,7 +110,7 @@ export function storageStatement(
 }
 
 function unboundStatement(
-  resource: Resource,
+  resource: Workload,
   claims: readonly PlacedClaim[],
 ): StorageStatement | null {
   const wanted = wantedOrdinals(resource).flatMap((ordinal) =>
@@ -125,7 +125,7 @@ function unboundStatement(
   return reported.length === 0 ? null : { reason: 'Pending', message: reported.join(' ') }
 }
 
-function unboundText({ metadata }: Resource, claims: readonly PlacedClaim[]): string {
+function unboundText({ metadata }: Workload, claims: readonly PlacedClaim[]): string {
   const unbound = claims.filter(({ claim }) => !claim.isBound)
   const [first] = unbound
   if (first === undefined) return ''
@@ -154,7 +154,7 @@ function failedStatement(claims: readonly PlacedClaim[]): StorageStatement | nul
   return null
 }
 
-function growthStatement(resource: Resource, facts: StorageFacts): StorageStatement | null {
+function growthStatement(resource: Workload, facts: StorageFacts): StorageStatement | null {
   const small = facts.claims.filter(({ volume, claim }) =>
     isSmaller(claim.capacity ?? '0', resource.spec.storage[volume].size),
   )
@@ -183,7 +183,7 @@ export type Views = ReadonlyMap<number, HealthView | null | undefined>
 const nearlyFullCode: ErrorCode = 'STORE_NEARLY_FULL'
 
 /** Which volumes are nearly full; null for none. While a replica cannot be asked it stays as it was. */
-function nearlyFullStatement(resource: Resource, views: Views): Statement<'NearlyFull'> | null {
+function nearlyFullStatement(resource: Workload, views: Views): Statement<'NearlyFull'> | null {
   const ordinals = wantedOrdinals(resource)
   const filling = ordinals.filter((ordinal) =>
     views.get(ordinal)?.errors.some(({ code }) => code === nearlyFullCode),
@@ -198,7 +198,7 @@ function nearlyFullStatement(resource: Resource, views: Views): Statement<'Nearl
   return message === null ? null : { reason: 'NearlyFull', message }
 }
 
-function fewerBlocks({ spec }: Resource): string {
+function fewerBlocks({ spec }: Workload): string {
   return spec.pruning.enabled
     ? 'lower spec.pruning.maxBlocks'
     : 'set spec.pruning.enabled with spec.pruning.maxBlocks below the number of blocks that are stored'

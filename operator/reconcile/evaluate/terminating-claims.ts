@@ -3,7 +3,7 @@
  * until Kubernetes has removed them. A pod that used them would lose them a moment later, so a new
  * resource waits.
  */
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { knownOrdinals } from '../fetch/keyring.ts'
 import { terminatingError } from '../fetch/secrets.ts'
 import type { KeptPod } from '../observe/pod.ts'
@@ -12,7 +12,7 @@ import type { ObservedState } from './observed-state.ts'
 
 /** Throws OPERATOR_LEAVING where a claim of a wanted replica is being deleted. */
 export function expectNoTerminatingClaims(
-  resource: Resource,
+  resource: Workload,
   { claims, pods }: Pick<ObservedState, 'claims' | 'pods'>,
 ): void {
   const known = knownOrdinals(resource)
@@ -28,6 +28,6 @@ export function expectNoTerminatingClaims(
 }
 
 /** Pods whose StatefulSet was removed while the resource was paused outlive both. */
-function heldRemedy({ metadata }: Resource, { name }: KeptPod): string {
+function heldRemedy({ metadata }: Workload, { name }: KeptPod): string {
   return `Pod ${name} of the deleted resource holds it: where that pod does not go by itself, run \`kubectl delete pod ${name} --namespace ${metadata.namespace}\`.`
 }

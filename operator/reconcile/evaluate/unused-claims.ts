@@ -6,7 +6,7 @@
  * it: had it held an identity since then, they would have its key. Should one with an identity be taken even so,
  * that is not lost, because a program never writes over a key directory that its key does not open.
  */
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { wantedReplicas } from '../../resources/names/names.ts'
 import { timeOf } from '../../runtime/client/micro-time.ts'
 import { type Keyring, knownOrdinals } from '../fetch/keyring.ts'
@@ -14,7 +14,7 @@ import { isLasting, keysClaim, type PlacedClaim } from '../observe/claim.ts'
 
 /** Those of wanted replicas of which all that is watched says so. */
 export function possiblyUnused(
-  resource: Resource,
+  resource: Workload,
   claims: readonly PlacedClaim[],
   { fingerprints, createdMs }: Pick<Keyring, 'fingerprints' | 'createdMs'>,
 ): PlacedClaim[] {

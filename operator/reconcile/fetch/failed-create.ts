@@ -3,7 +3,7 @@
  * while pods are missing, and not watched.
  */
 import type { EventsV1Event } from '@kubernetes/client-node'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { podName, wantedOrdinals, wantedReplicas } from '../../resources/names/names.ts'
 import type { KubernetesApi } from '../../runtime/client/api.ts'
 import { hasCode } from '../../runtime/client/api-error.ts'
@@ -36,7 +36,7 @@ const maxNoteLength = 512
 /** What the newest Event says of a pod that is missing; null where none does, or Events may not be read. */
 export async function findFailedCreate(
   api: Pick<KubernetesApi, 'list'>,
-  resource: Resource,
+  resource: Workload,
   { counts, set, pods, observedMs }: SetState,
   signal: AbortSignal,
 ): Promise<string | null> {

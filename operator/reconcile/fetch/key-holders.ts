@@ -3,7 +3,7 @@
  * no two replicas of a kind may have one key, whatever resource they belong to.
  */
 import type { Logger } from 'pino'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { keyOf } from '../../runtime/client/resource-type.ts'
 
 /** A key of this resource that another one has. */
@@ -28,7 +28,7 @@ export interface KeyHolders {
  * Begins with the statuses of these resources, read at the first call: a resource that has run with a key goes
  * before one that would like to.
  */
-export function createKeyHolders(resources: () => Iterable<Resource>): KeyHolders {
+export function createKeyHolders(resources: () => Iterable<Workload>): KeyHolders {
   const holders = new Map<string, string>()
   const held = new Map<string, readonly string[]>()
   let isSeeded = false

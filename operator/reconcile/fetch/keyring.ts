@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { V1Secret } from '@kubernetes/client-node'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { childNames } from '../../resources/names/names.ts'
 import { secretValue } from '../../resources/names/secret.ts'
 import {
@@ -36,7 +36,7 @@ export type FingerprintCache = Map<string, ReadonlyMap<number, string>>
 /** Reads the Secret. Throws OPERATOR_LEAVING where it is that of a deleted resource. */
 export async function readKeyring(
   api: KubernetesApi,
-  resource: Resource,
+  resource: Workload,
   cache: FingerprintCache,
   signal: AbortSignal,
 ): Promise<Keyring> {
@@ -52,7 +52,7 @@ export async function readKeyring(
  */
 export async function generateKeys(
   api: KubernetesApi,
-  resource: Resource,
+  resource: Workload,
   { exists, ordinals }: { readonly exists: boolean; readonly ordinals: readonly number[] },
   cache: FingerprintCache,
   signal: AbortSignal,
@@ -76,14 +76,14 @@ export async function generateKeys(
 
 async function findSecret(
   api: KubernetesApi,
-  resource: Resource,
+  resource: Workload,
   signal: AbortSignal,
 ): Promise<V1Secret | null> {
   return await api.find<V1Secret>(addressOf(resource), { signal })
 }
 
 async function toKeyring(
-  resource: Resource,
+  resource: Workload,
   secret: V1Secret | null,
   cache: FingerprintCache,
 ): Promise<Keyring> {
@@ -95,7 +95,7 @@ async function toKeyring(
   return { exists: true, fingerprints, isOwned, createdMs }
 }
 
-function addressOf(resource: Resource): ObjectAddress {
+function addressOf(resource: Workload): ObjectAddress {
   return {
     type: builtinTypes.Secret,
     namespace: resource.metadata.namespace,
@@ -123,7 +123,7 @@ async function fingerprintsOf(
 }
 
 /** Throws OPERATOR_LEAVING where the keyring Secret is terminating. */
-function expectKeyringNotTerminating(resource: Resource, { metadata }: V1Secret): void {
+function expectKeyringNotTerminating(resource: Workload, { metadata }: V1Secret): void {
   const isTerminating =
     metadata?.deletionTimestamp !== undefined && knownOrdinals(resource).length === 0
   if (isTerminating || isOfFormer(resource, metadata?.ownerReferences ?? [])) {
@@ -132,7 +132,7 @@ function expectKeyringNotTerminating(resource: Resource, { metadata }: V1Secret)
 }
 
 /** Replicas that this very resource had: what goes of theirs is lost, and nothing to wait for. */
-export function knownOrdinals({ status }: Resource): number[] {
+export function knownOrdinals({ status }: Workload): number[] {
   return (status?.nodes ?? []).flatMap(({ ordinal, keyringFingerprint }) =>
     keyringFingerprint === undefined ? [] : [ordinal],
   )

@@ -1,7 +1,7 @@
 /** Where Generators and Hosts differ, as the reconcile that they share asks for it. */
 import type { V1Secret } from '@kubernetes/client-node'
 import type { ReasonOf } from '../../api/conditions.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import type { ResourceObjects } from '../../resources/objects/child-object.ts'
 import type { BuildContext, OperatorDefaults } from '../../resources/pod/context.ts'
 import type { Discovered } from '../../resources/pod/discovered.ts'
@@ -51,7 +51,7 @@ interface ReplicaReports {
   readonly terminationMessages: ReadonlyMap<number, TerminationMessage>
 }
 
-export interface KindLogic<R extends Resource, F> {
+export interface KindLogic<R extends Workload, F> {
   readonly kind: R['kind']
   /** Fetches what is not watched: Secrets, and Services of others. */
   readonly fetch: (resource: R, parts: FetchParts) => Promise<KindInputs<F>>

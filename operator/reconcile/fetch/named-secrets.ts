@@ -3,7 +3,7 @@ import type { V1Secret } from '@kubernetes/client-node'
 import type { SecretKeyReference } from '../../api/common-spec.ts'
 import type { ReasonOf } from '../../api/conditions.ts'
 import type { Condition } from '../../api/status.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { secretValue } from '../../resources/names/secret.ts'
 import type { KubernetesApi } from '../../runtime/client/api.ts'
 import { hasCode } from '../../runtime/client/api-error.ts'
@@ -26,7 +26,7 @@ export interface MissingKey extends NamedKey {
 }
 
 /** Keys without which the pods of a resource cannot start. */
-function namedKeys({ kind, spec }: Resource): NamedKey[] {
+function namedKeys({ kind, spec }: Workload): NamedKey[] {
   if (kind === 'Host') {
     return named('spec.registry.adminTokenSecretRef', spec.registry.adminTokenSecretRef)
   }
@@ -51,7 +51,7 @@ interface FoundKeys {
 /** Reads the Secret of each named key. */
 export async function findNamedKeys(
   api: KubernetesApi,
-  resource: Resource,
+  resource: Workload,
   signal: AbortSignal,
 ): Promise<FoundKeys> {
   const { namespace } = resource.metadata
@@ -74,7 +74,7 @@ export async function findNamedKeys(
 
 /** Why no new pod can start; null where nothing is missing. */
 export function missingSecretStatement(
-  { metadata: { namespace } }: Resource,
+  { metadata: { namespace } }: Workload,
   missing: readonly MissingKey[],
 ): Statement<'SecretMissing'> | null {
   if (missing.length === 0) return null

@@ -4,7 +4,7 @@
  */
 import type { V1Secret } from '@kubernetes/client-node'
 import { ServiceError } from '../../../src/errors.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { type Drift, driftOf } from '../../resources/drift/drift.ts'
 import { secretValue } from '../../resources/names/secret.ts'
 import type { KubernetesApi } from '../../runtime/client/api.ts'
@@ -45,7 +45,7 @@ export async function readSecretValue(
 /** Where a Secret is not as wanted; null where there is none. Throws where the name belongs to something else. */
 export async function secretDrift(
   api: KubernetesApi,
-  resource: Resource,
+  resource: Workload,
   wanted: V1Secret,
   signal: AbortSignal,
 ): Promise<Drift[] | null> {

@@ -3,7 +3,7 @@
  * bound to a volume that was kept, looks new as well, and may hold an identity.
  */
 import type { V1ManagedFieldsEntry, V1PersistentVolumeClaim } from '@kubernetes/client-node'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { fieldOf } from '../../resources/names/unchecked-json.ts'
 import type { KubernetesApi } from '../../runtime/client/api.ts'
 import { builtinTypes } from '../../runtime/client/resource-type.ts'
@@ -12,7 +12,7 @@ import { isLasting, keepClaim, keysClaim, type PlacedClaim } from '../observe/cl
 /** UIDs of those that a controller of the cluster made and bound to an empty volume, and that are unmarked still. */
 export async function findUnused(
   api: Pick<KubernetesApi, 'find'>,
-  resource: Resource,
+  resource: Workload,
   candidates: readonly PlacedClaim[],
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {

@@ -4,7 +4,7 @@
  * anything follows from its absence, and gets its labels back.
  */
 import type { V1PersistentVolumeClaim, V1StatefulSet } from '@kubernetes/client-node'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { claimName, type Volume, volumes } from '../../resources/names/names.ts'
 import type { KubernetesApi } from '../../runtime/client/api.ts'
 import { builtinTypes } from '../../runtime/client/resource-type.ts'
@@ -27,7 +27,7 @@ interface Seen {
 /** Fetches those of the wanted replicas; usually there is nothing to fetch. */
 export async function findUnwatchedClaims(
   api: Pick<KubernetesApi, 'find'>,
-  resource: Resource,
+  resource: Workload,
   { seen, replicas }: { readonly seen: Seen; readonly replicas: readonly ReplicaIdentity[] },
   signal: AbortSignal,
 ): Promise<PlacedClaim[]> {

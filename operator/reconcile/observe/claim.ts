@@ -1,7 +1,7 @@
 /** What is kept of a claim, and what identity and storage read from it. */
 import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import { records } from '../../api/annotations.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import type { Volume } from '../../resources/names/names.ts'
 import { timeOf } from '../../runtime/client/micro-time.ts'
 import { isOfFormer, type Owner, ownersOf } from '../statements/ownership.ts'
@@ -93,7 +93,7 @@ function ownAnnotations(annotations: Readonly<Record<string, string>>): Record<s
 }
 
 /** Whether a claim is neither being deleted nor about to be, with a deleted resource of the same name. */
-export function isLasting(resource: Resource, { isTerminating, owners }: KeptClaim): boolean {
+export function isLasting(resource: Workload, { isTerminating, owners }: KeptClaim): boolean {
   return !isTerminating && !isOfFormer(resource, owners)
 }
 

@@ -9,18 +9,13 @@ import type {
   V1StatefulSet,
 } from '@kubernetes/client-node'
 import { labels } from '../../api/annotations.ts'
-import {
-  generatorKind,
-  groupVersion,
-  hostKind,
-  type ResourceKind,
-} from '../../api/resource-kinds.ts'
-import type { Generator, Host, Resource } from '../../api.ts'
+import { workloadKinds } from '../../api/resource-kinds.ts'
+import type { Generator, Host, Workload } from '../../api.ts'
 import { claimName, podName, volumes } from '../../resources/names/names.ts'
 import type { ChildObject } from '../../resources/objects/child-object.ts'
 import type { Reflector } from '../../runtime/cache/reflector.ts'
 import type { KubernetesObject } from '../../runtime/client/kubernetes-object.ts'
-import { builtinTypes, type ResourceType } from '../../runtime/client/resource-type.ts'
+import { builtinTypes } from '../../runtime/client/resource-type.ts'
 import { type KeptClaim, keepClaim, type PlacedClaim } from './claim.ts'
 import { type Informer, type OpenReflector, openInformer } from './informer.ts'
 import { type Ingress, ingressOf } from './ingress.ts'
@@ -39,7 +34,7 @@ export type ChildKind =
 
 /** A resource, without what else is known of it. */
 interface OwnerKey {
-  readonly kind: Resource['kind']
+  readonly kind: Workload['kind']
   /** `namespace/name`. */
   readonly key: string
 }
@@ -56,20 +51,20 @@ interface KeptChild extends PackedObject {
   readonly ingress?: Ingress
 }
 
+/** The resources that people write, by kind. */
+interface ResourceInformers {
+  readonly Generator: Informer<Generator>
+  readonly Host: Informer<Host>
+}
+
 export interface ClusterView {
-  readonly generators: Informer<Generator>
-  readonly hosts: Informer<Host>
+  readonly resources: ResourceInformers
   readonly children: Readonly<Record<ChildKind, Informer<Belonging<KeptChild>>>>
   readonly pods: Informer<Belonging<KeptPod>>
   readonly claims: Informer<Belonging<KeptClaim>>
   readonly reflectors: readonly Reflector<unknown>[]
   /** Those that follow what is in a namespace. */
   reflectorsOf(namespace: string): readonly Reflector<unknown>[]
-}
-
-/** The type of our resources at the API server. */
-export function resourceType({ kind, plural }: ResourceKind): ResourceType {
-  return { apiVersion: groupVersion, kind, plural }
 }
 
 const applied = `${labels.partOf}=viewmesh,${labels.managedBy}=viewmesh-operator`
@@ -86,14 +81,12 @@ export function openClusterView(
       labelSelector: applied,
       keep: belonging((object: KubernetesObject) => keepChild(object)),
     })
-  const generators = openInformer<Generator, Generator>(open, namespaces, {
-    type: resourceType(generatorKind),
-    keep: (generator) => generator,
-  })
-  const hosts = openInformer<Host, Host>(open, namespaces, {
-    type: resourceType(hostKind),
-    keep: (host) => host,
-  })
+  const resource = <R extends Workload>(kind: R['kind']): Informer<R> =>
+    openInformer<R, R>(open, namespaces, { type: workloadKinds[kind], keep: (value) => value })
+  const resources: ResourceInformers = {
+    Generator: resource<Generator>('Generator'),
+    Host: resource<Host>('Host'),
+  }
   const children = {
     ConfigMap: child('ConfigMap'),
     NetworkPolicy: child('NetworkPolicy'),
@@ -112,13 +105,13 @@ export function openClusterView(
     labelSelector: `${labels.holds} in (keys,data)`,
     keep: belonging((claim: V1PersistentVolumeClaim) => keepClaim(claim)),
   })
-  const informers = [generators, hosts, ...Object.values(children), pods, claims]
+  const informers = [...Object.values(resources), ...Object.values(children), pods, claims]
   const reflectors = informers.flatMap(
     (informer): readonly Reflector<unknown>[] => informer.reflectors,
   )
   const reflectorsOf = (namespace: string): readonly Reflector<unknown>[] =>
     informers.flatMap((informer): Reflector<unknown> | [] => informer.reflectorOf(namespace) ?? [])
-  return { generators, hosts, children, pods, claims, reflectors, reflectorsOf }
+  return { resources, children, pods, claims, reflectors, reflectorsOf }
 }
 
 function keepChild(object: KubernetesObject): KeptChild {
@@ -146,7 +139,7 @@ function ownerOf({ metadata }: KubernetesObject): OwnerKey | null {
 export const maxReplicas = 16
 
 /** Pods of a resource by ordinal, those of removed replicas among them. */
-export function podsOf(view: ClusterView, resource: Resource): Map<number, KeptPod> {
+export function podsOf(view: ClusterView, resource: Workload): Map<number, KeptPod> {
   const found = new Map<number, KeptPod>()
   for (let ordinal = 0; ordinal < maxReplicas; ordinal += 1) {
     const pod = view.pods.get(resource.metadata.namespace, podName(resource, ordinal))
@@ -156,7 +149,7 @@ export function podsOf(view: ClusterView, resource: Resource): Map<number, KeptP
 }
 
 /** Claims of a resource's first replicas. */
-export function claimsOf(view: ClusterView, resource: Resource, count: number): PlacedClaim[] {
+export function claimsOf(view: ClusterView, resource: Workload, count: number): PlacedClaim[] {
   return Array.from({ length: count }, (_, ordinal) => ordinal).flatMap((ordinal) =>
     volumes.flatMap((volume) => {
       const name = claimName(resource, volume, ordinal)
@@ -169,7 +162,7 @@ export function claimsOf(view: ClusterView, resource: Resource, count: number): 
 /** A child as it is known, without its status; null where there is none. */
 export function liveChild<T extends KubernetesObject | ChildObject>(
   view: ClusterView,
-  resource: Resource,
+  resource: Workload,
   kind: ChildKind,
   name: string,
 ): T | null {
@@ -179,7 +172,7 @@ export function liveChild<T extends KubernetesObject | ChildObject>(
 
 export function keptChild(
   view: ClusterView,
-  resource: Resource,
+  resource: Workload,
   kind: ChildKind,
   name: string,
 ): KeptChild | null {

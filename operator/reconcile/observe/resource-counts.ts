@@ -2,11 +2,11 @@
 import { Gauge, type Registry } from 'prom-client'
 import { type ConditionDefinition, conditions } from '../../api/conditions.ts'
 import type { Condition } from '../../api/status.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 
 /** Resources of a kind, as an informer has them. */
 interface ListedResources {
-  list(): Iterable<{ readonly value: Resource }>
+  list(): Iterable<{ readonly value: Workload }>
 }
 
 const definitions: Readonly<Record<string, ConditionDefinition>> = conditions
@@ -37,7 +37,7 @@ export function declareResourceCounts(
   })
 }
 
-function knownConditions({ status }: Resource): readonly Condition[] {
+function knownConditions({ status }: Workload): readonly Condition[] {
   return (status?.conditions ?? []).filter(({ type, reason }) =>
     Object.hasOwn(definitions[type]?.reasons ?? {}, reason),
   )

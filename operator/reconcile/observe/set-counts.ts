@@ -2,7 +2,7 @@
  * The counts of a StatefulSet, as far as a reconcile goes by them.
  */
 import type { V1StatefulSet } from '@kubernetes/client-node'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { updatePartition, wantedReplicas } from '../../resources/names/names.ts'
 
 /** What is kept of a StatefulSet's own counts. */
@@ -35,7 +35,7 @@ export function isObserved({ observedGeneration, generation }: SetCounts): boole
 }
 
 /** Whether pods are being replaced by ones with a new template. */
-export function isRollingOut(resource: Resource, set: SetCounts): boolean {
+export function isRollingOut(resource: Workload, set: SetCounts): boolean {
   return (
     outdatedReplicas(resource, set) > Math.min(updatePartition(resource), wantedReplicas(resource))
   )
@@ -46,7 +46,7 @@ export function isRollingOut(resource: Resource, set: SetCounts): boolean {
  * rolling out, whatever the pods have that it finds; one that is may have pods still to make.
  */
 export function outdatedReplicas(
-  resource: Resource,
+  resource: Workload,
   { isRolling, replicas, updatedReplicas }: SetCounts,
 ): number {
   const wanted = wantedReplicas(resource)

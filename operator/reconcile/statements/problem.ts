@@ -1,7 +1,7 @@
 /** What keeps the operator from going on until a person acts, as the `Stalled` condition reports it. */
 import { ServiceError } from '../../../src/errors.ts'
 import type { ConditionType, ReasonOf } from '../../api/conditions.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { badQuantities } from '../../resources/pod/quantities.ts'
 import { listed, withoutStop } from './sentences.ts'
 
@@ -50,7 +50,7 @@ export function problemOf(error: unknown): Problem | null {
 const unknownQuantity = /quantities must match|unable to parse quantity|unable to parse numeric/i
 
 /** The same for what a spec led to: a quantity that is none is named, with its place in `podTemplate`. */
-export function problemOfSpec({ spec }: Resource, error: unknown): Problem | null {
+export function problemOfSpec({ spec }: Workload, error: unknown): Problem | null {
   const problem = problemOf(error)
   if (problem?.reason !== 'InvalidSpec' || !unknownQuantity.test(problem.message)) return problem
   const found = badQuantities(spec.podTemplate)

@@ -1,6 +1,6 @@
 /** What status says of each replica, and of all of them together. */
 import type { NodeStatus } from '../../api/status.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { externalAddresses, peerAddressesOf } from '../../resources/names/addresses.ts'
 import { specOrdinals } from '../../resources/names/names.ts'
 import type { Keyring } from '../fetch/keyring.ts'
@@ -23,7 +23,7 @@ export interface NodeFacts {
 }
 
 /** What is known of each replica of the spec, and the identities of those that may return. */
-export function nodeStatuses(resource: Resource, facts: NodeFacts): NodeStatus[] {
+export function nodeStatuses(resource: Workload, facts: NodeFacts): NodeStatus[] {
   const before = new Map((resource.status?.nodes ?? []).map((node) => [node.ordinal, node]))
   const current = specOrdinals(resource).map((ordinal) =>
     nodeStatus(resource, ordinal, before.get(ordinal), facts),
@@ -46,7 +46,7 @@ function keysClaimOf(ordinal: number, claims: readonly PlacedClaim[]): KeptClaim
 }
 
 function nodeStatus(
-  resource: Resource,
+  resource: Workload,
   ordinal: number,
   before: NodeStatus | undefined,
   { claims, views, chainIDs, discovered, clusterDomain }: NodeFacts,
@@ -74,7 +74,7 @@ function nodeStatus(
  * terminating says nothing new: it may be that of a deleted resource.
  */
 function identityNow(
-  resource: Resource,
+  resource: Workload,
   ordinal: number,
   before: NodeStatus | undefined,
   { claims, view }: Pick<NodeFacts, 'claims'> & { readonly view: HealthView | null },
@@ -146,7 +146,7 @@ type Figures = Pick<NodeStatus, 'head' | 'lastBlockTime' | 'lag' | 'peers' | 'up
 
 /** Those from before, until a pod that is wanted was asked. */
 function figuresNow(
-  { spec }: Resource,
+  { spec }: Workload,
   before: NodeStatus | undefined,
   view: HealthView | null | undefined,
 ): Figures {

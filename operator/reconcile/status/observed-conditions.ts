@@ -1,7 +1,7 @@
 /** Conditions about what replicas report at `/health`. */
 import type { GeneratorReference } from '../../api/common-spec.ts'
 import type { ReasonOf } from '../../api/conditions.ts'
-import type { Host, Resource } from '../../api.ts'
+import type { Host, Workload } from '../../api.ts'
 import { networkOf } from '../../resources/names/names.ts'
 import { p2pExposure } from '../../resources/objects/services.ts'
 import type { ChangedGenerator } from '../evaluate/host-signers.ts'
@@ -169,7 +169,7 @@ function foreignText(host: Host, foreign: readonly Referred[]): string | null {
   return `Of another chain than this Host (${chainText(host, host.spec.chain.id ?? null)}): Generator ${listed(names)}. Correct spec.generators, or create another Host for that chain.`
 }
 
-function chainText(resource: Resource, id: number | null): string {
+function chainText(resource: Workload, id: number | null): string {
   return id === null ? networkOf(resource) : `${networkOf(resource)}, chain ID ${id}`
 }
 

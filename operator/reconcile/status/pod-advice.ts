@@ -3,7 +3,7 @@
  * is for running it by hand; where more is known of the cluster, that replaces it.
  */
 import type { ReasonOf } from '../../api/conditions.ts'
-import type { Generator, Resource } from '../../api.ts'
+import type { Generator, Workload } from '../../api.ts'
 import { childNames, claimName, podName } from '../../resources/names/names.ts'
 import type { IdentityPlan } from '../evaluate/identity.ts'
 import type { KeptPod } from '../observe/pod.ts'
@@ -12,7 +12,7 @@ import type { Statement } from '../statements/problem.ts'
 
 /** The pods by ordinal, with better advice where they fail. `identity` is null before it is evaluated. */
 export function advisedPods(
-  resource: Resource,
+  resource: Workload,
   pods: ReadonlyMap<number, KeptPod>,
   identity: IdentityPlan | null,
 ): KeptPod[] {
@@ -36,7 +36,7 @@ interface EndedPod {
 
 /** Of a pod whose key did not open the key directory, and does by now as far as marks say. */
 function unlockedRemedy(
-  resource: Resource,
+  resource: Workload,
   { ordinal, pod, termination }: EndedPod,
   identity: IdentityPlan | null,
 ): string | null {
@@ -50,7 +50,7 @@ function unlockedRemedy(
 
 /** Of a store that has no room: its program would be set otherwise, which does not make it smaller. */
 function storeFullRemedy(
-  resource: Resource,
+  resource: Workload,
   { ordinal, termination }: Pick<EndedPod, 'ordinal' | 'termination'>,
 ): string | null {
   if (termination.code !== 'STORE_FULL') return null

@@ -4,7 +4,7 @@
  */
 import { paths, type UnreadyReason } from '../../../src/service/contract.ts'
 import type { ReasonOf } from '../../api/conditions.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import {
   childNames,
   podName,
@@ -28,7 +28,7 @@ import { restingStatement } from './suspended.ts'
 
 /** Whether all pods are ready that the StatefulSet wants, and the resource wants another number of them. */
 export function isOtherwiseReady(
-  resource: Resource,
+  resource: Workload,
   { wantedReplicas: held, replicas, readyReplicas }: SetCounts,
 ): boolean {
   return held !== wantedReplicas(resource) && replicas === held && readyReplicas === held
@@ -53,7 +53,7 @@ export interface Readiness {
 }
 
 /** Where a resource stands that nothing stops. */
-export function readinessOf(resource: Resource, facts: ReadinessFacts): Readiness {
+export function readinessOf(resource: Workload, facts: ReadinessFacts): Readiness {
   const { set, storage, isExpanding } = facts
   if (set === null && resource.spec.paused) {
     const none = 'There is no StatefulSet, and none is made while spec.paused is true; see Paused.'
@@ -83,7 +83,7 @@ interface KnownSet extends ReadinessFacts {
 const enough: readonly StorageStatement['reason'][] = ['Bound', 'NearlyFull']
 
 function readyStatement(
-  resource: Resource,
+  resource: Workload,
   { set, pods, views, storage, failedCreate }: KnownSet,
 ): Statement<ReasonOf<'Ready'>> {
   const wanted = wantedReplicas(resource)
@@ -132,12 +132,12 @@ function isForStorage({ kind }: PodFailure, { reason }: StorageStatement): boole
   return kind === 'unbound' && reason === 'Pending'
 }
 
-function replicasToUpdate(resource: Resource): number {
+function replicasToUpdate(resource: Workload): number {
   return Math.max(0, wantedReplicas(resource) - updatePartition(resource))
 }
 
 /** How many pods have the template from before, where the spec wants it so. */
-function heldText(resource: Resource, set: SetCounts): string {
+function heldText(resource: Workload, set: SetCounts): string {
   const held = outdatedReplicas(resource, set)
   if (held <= 0) return ''
   return `, ${held} of them with the template from before, as spec.updatePartition ${updatePartition(resource)} wants it`
@@ -154,7 +154,7 @@ function reconcilingStatement(
 }
 
 /** Why the StatefulSet cannot make a pod or its claims, such as a quota, only its own events say. */
-function shortageText(resource: Resource): string {
+function shortageText(resource: Workload): string {
   const { namespace } = resource.metadata
   return `Not all pods were made: where that stays so, kubectl describe statefulset ${childNames(resource).base} --namespace ${namespace} says why.`
 }
@@ -174,7 +174,7 @@ interface UnreadyPod {
 
 /** The pods that are not ready, and where to look where they lack blocks. */
 function unreadyText(
-  resource: Resource,
+  resource: Workload,
   pods: readonly KeptPod[],
   views: ReadinessFacts['views'],
 ): string {
@@ -185,7 +185,7 @@ function unreadyText(
 
 /** The same with what they lack themselves. */
 function unreadyPods(
-  resource: Resource,
+  resource: Workload,
   pods: readonly KeptPod[],
   views: ReadinessFacts['views'],
 ): UnreadyPod[] {

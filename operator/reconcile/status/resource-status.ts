@@ -2,7 +2,7 @@
 import { ServiceError } from '../../../src/errors.ts'
 import type { ReasonOf } from '../../api/conditions.ts'
 import type { NodeStatus } from '../../api/status.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { canonicalJson } from '../../resources/names/canonical-json.ts'
 import { selectorText } from '../../resources/names/metadata.ts'
 import { childNames, programOf, wantedReplicas } from '../../resources/names/names.ts'
@@ -50,7 +50,7 @@ interface StatusInput<F> {
   readonly state: ObservedState
 }
 
-export function wantedStatus<R extends Resource, F>(
+export function wantedStatus<R extends Workload, F>(
   logic: KindLogic<R, F>,
   { options }: Pick<ReconcileParts<R>, 'options'>,
   resource: R,
@@ -104,7 +104,7 @@ export function wantedStatus<R extends Resource, F>(
 }
 
 function factsOf<F>(
-  resource: Resource,
+  resource: Workload,
   findings: Findings<F>,
   { counts, allClaims, views }: ObservedState,
 ): Readonly<Record<string, unknown>> {
@@ -125,13 +125,13 @@ function factsOf<F>(
   }
 }
 
-function imageOf(resource: Resource, { objects }: ObjectPlan): string | undefined {
+function imageOf(resource: Workload, { objects }: ObjectPlan): string | undefined {
   const containers = statefulSetOf(objects)?.spec?.template.spec?.containers ?? []
   return containers.find(({ name }) => name === programOf(resource))?.image
 }
 
 function readiness<F>(
-  resource: Resource,
+  resource: Workload,
   { findings, state }: StatusInput<F>,
   storage: StorageStatement,
 ): Statements {
@@ -166,13 +166,13 @@ function readiness<F>(
 }
 
 /** Nothing that is waited for progresses while the resource is paused. */
-function progressing({ spec }: Resource, message: string): Statements {
+function progressing({ spec }: Workload, message: string): Statements {
   return spec.paused ? {} : { Reconciling: { reason: 'Progressing', message } }
 }
 
 /** Where changes wait and the pods are as well as without them; null where they are not. */
 function pausedReady(
-  resource: Resource,
+  resource: Workload,
   ready: Readiness['ready'],
   counts: SetCounts | null,
 ): Statement<'Paused'> | null {
@@ -190,7 +190,7 @@ interface FailedWrite {
 
 /** Pods may be ready and have nothing of a spec that could not be written: then nobody is to go on. */
 function retrying(
-  resource: Resource,
+  resource: Workload,
   ready: Readiness['ready'],
   { error, isExpanding }: FailedWrite,
 ): Statements {
@@ -212,13 +212,13 @@ function standing(ready: Readiness['ready'], isExpanding: boolean): string {
 }
 
 /** Whether everything was written before, and ready, for the spec as it is now. */
-function wasReady({ metadata, status }: Resource): boolean {
+function wasReady({ metadata, status }: Workload): boolean {
   const before = status?.conditions?.find(({ type }) => type === 'Ready')
   return before?.status === 'True' && before.observedGeneration === metadata.generation
 }
 
 function identityStatement<F>(
-  resource: Resource,
+  resource: Workload,
   { identity, problem, inputs }: Findings<F>,
   failure: Statement<ReasonOf<'IdentityReady'>> | null,
 ): Statements {
@@ -257,7 +257,7 @@ export const observedTypes = [
 ] as const
 
 /** Statements about what replicas say; those from before, until all of them have been asked. */
-function observedStatements<R extends Resource, F>(
+function observedStatements<R extends Workload, F>(
   logic: KindLogic<R, F>,
   resource: R,
   { findings, state }: StatusInput<F>,
@@ -281,7 +281,7 @@ function observedStatements<R extends Resource, F>(
 }
 
 /** Conditions as the status has them. */
-function kept(resource: Resource, ...types: readonly (keyof Statements)[]): Statements {
+function kept(resource: Workload, ...types: readonly (keyof Statements)[]): Statements {
   const found = (resource.status?.conditions ?? []).filter(({ type }) =>
     types.some((wanted) => wanted === type),
   )

@@ -1,12 +1,12 @@
 /** What is said of a resource of which no pods are wanted: suspended, or scaled to zero. */
 import type { ReasonOf } from '../../api/conditions.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import type { KeptPod } from '../observe/pod.ts'
 import type { Statement } from '../statements/problem.ts'
 import { listed } from '../statements/sentences.ts'
 
 /** `Ready`, once there are no pods. */
-export function restingStatement({ spec }: Resource): Statement<'ScaledToZero' | 'Suspended'> {
+export function restingStatement({ spec }: Workload): Statement<'ScaledToZero' | 'Suspended'> {
   return spec.suspend
     ? { reason: 'Suspended', message: keptText }
     : { reason: 'ScaledToZero', message: 'No pods are wanted; keys and data are kept.' }
@@ -17,7 +17,7 @@ const keptText =
 
 /** `Suspended`, while `spec.suspend` is true; null while it is not. */
 export function suspendedStatement(
-  { spec }: Resource,
+  { spec }: Workload,
   pods: ReadonlyMap<number, KeptPod>,
   isStalled: boolean,
 ): Statement<ReasonOf<'Suspended'>> | null {
@@ -27,7 +27,7 @@ export function suspendedStatement(
   return { reason: 'PodsRunning', message: `${progressText(spec, isStalled)}: ${names}.` }
 }
 
-function progressText({ paused }: Resource['spec'], isStalled: boolean): string {
+function progressText({ paused }: Workload['spec'], isStalled: boolean): string {
   if (paused) return 'Pods go on while spec.paused is true'
   return isStalled ? 'Pods go on until what Stalled says is done' : 'Pods are being stopped'
 }

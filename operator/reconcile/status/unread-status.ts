@@ -4,7 +4,7 @@
  * is new.
  */
 import { ServiceError } from '../../../src/errors.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import type { WantedCondition, WantedStatus } from '../../runtime/status-writer.ts'
 import { conditionsOf } from '../statements/conditions.ts'
 import type { Statements } from '../statements/problem.ts'
@@ -16,7 +16,7 @@ import { progressOf } from './progress.ts'
 const ownTypes: readonly string[] = ['Ready', 'Reconciling', 'Stalled']
 
 /** Where a right is missing, a person has to act; everything else is tried again. */
-export function unreadStatus<F>(resource: Resource, findings: Findings<F>): WantedStatus {
+export function unreadStatus<F>(resource: Workload, findings: Findings<F>): WantedStatus {
   const { managedBy: _, conditions = [], ...facts } = resource.status ?? {}
   const kept = conditions.filter(({ type }) => !ownTypes.includes(type))
   const own: readonly WantedCondition[] = conditionsOf(unreadStatements(findings))

@@ -1,6 +1,6 @@
 /** Addresses inside the cluster: names of Services, URLs and multiaddrs made from them. */
 import { ports } from '../../../src/service/contract.ts'
-import type { Host, Resource } from '../../api.ts'
+import type { Host, Workload } from '../../api.ts'
 import { baseName, childNames, podName, specOrdinals } from './names.ts'
 
 /** A Service's full name, which resolves without search domains. */
@@ -9,13 +9,13 @@ export function serviceHost(name: string, namespace: string, clusterDomain: stri
 }
 
 /** Where peers inside the cluster reach a Generator with this peer ID. */
-export function peerAddress(resource: Resource, peerID: string, clusterDomain: string): string {
+export function peerAddress(resource: Workload, peerID: string, clusterDomain: string): string {
   const host = serviceHost(childNames(resource).nodes, resource.metadata.namespace, clusterDomain)
   return `/dns4/${host}/tcp/${ports.p2p}/p2p/${peerID}`
 }
 
 /** External addresses that the spec gives a replica. */
-export function givenAddresses(resource: Resource, ordinal: number): readonly string[] {
+export function givenAddresses(resource: Workload, ordinal: number): readonly string[] {
   const given =
     resource.kind === 'Generator'
       ? [resource.spec.p2p.announce]
@@ -37,7 +37,7 @@ export function schemaOrigin(
 }
 
 /** Where a resource's API Service answers on a port. */
-export function serviceOrigin(resource: Resource, port: number, clusterDomain: string): string {
+export function serviceOrigin(resource: Workload, port: number, clusterDomain: string): string {
   const { base } = childNames(resource)
   return `http://${serviceHost(base, resource.metadata.namespace, clusterDomain)}:${port}`
 }
@@ -80,7 +80,7 @@ export function isPrivate(address: string): boolean {
 
 /** Multiaddrs at which peers reach a replica, external ones first; none before its ID is known. */
 export function peerAddressesOf(
-  resource: Resource,
+  resource: Workload,
   { ordinal, peerID, external, clusterDomain }: NodeAddressFacts,
 ): string[] {
   if (peerID === null) return []
@@ -89,7 +89,7 @@ export function peerAddressesOf(
 }
 
 /** Where peers inside the cluster reach a replica, without its peer ID. */
-function replicaAddress(resource: Resource, ordinal: number, clusterDomain: string): string {
+function replicaAddress(resource: Workload, ordinal: number, clusterDomain: string): string {
   const { nodes } = childNames(resource)
   const host = serviceHost(nodes, resource.metadata.namespace, clusterDomain)
   return `/dns4/${podName(resource, ordinal)}.${host}/tcp/${ports.p2p}`
@@ -120,7 +120,7 @@ interface NodeAddressFacts {
 
 /** Of one replica: addresses of the spec before those that were discovered, each once. */
 export function externalAddresses(
-  resource: Resource,
+  resource: Workload,
   ordinal: number,
   discovered: readonly (readonly string[])[],
 ): string[] {

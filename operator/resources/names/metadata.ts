@@ -2,7 +2,7 @@
 import type { V1ObjectMeta, V1OwnerReference } from '@kubernetes/client-node'
 import { labels } from '../../api/annotations.ts'
 import { groupVersion } from '../../api/resource-kinds.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { type NamedResource, programOf } from './names.ts'
 
 type Texts = Readonly<Record<string, string>>
@@ -30,7 +30,7 @@ export function childLabels(resource: NamedResource): Record<string, string> {
 
 /** Metadata of an object that goes when its resource goes. */
 export function childMetadata(
-  resource: Resource,
+  resource: Workload,
   name: string,
   { annotations }: { readonly annotations?: Texts | undefined } = {},
 ): V1ObjectMeta {
@@ -56,11 +56,11 @@ export function keptMetadata(
 }
 
 /** The reference by which Kubernetes deletes an object together with its resource. */
-function controllerReference(resource: Resource): V1OwnerReference {
+function controllerReference(resource: Workload): V1OwnerReference {
   return { ...ownerReference(resource), controller: true, blockOwnerDeletion: true }
 }
 
 /** The same on what another controller made, or what should only be deleted too. */
-export function ownerReference({ kind, metadata }: Resource): V1OwnerReference {
+export function ownerReference({ kind, metadata }: Workload): V1OwnerReference {
   return { apiVersion: groupVersion, kind, name: metadata.name, uid: metadata.uid }
 }

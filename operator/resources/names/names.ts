@@ -1,6 +1,6 @@
 /** Names of everything that is made for a resource; the standalone charts use the same. */
 import type { ProgramName } from '../../../src/service/contract.ts'
-import type { Host, Resource } from '../../api.ts'
+import type { Host, Workload } from '../../api.ts'
 
 /** The volumes of a replica. */
 export type Volume = 'keys' | 'data'
@@ -21,22 +21,22 @@ interface ChildNames {
 
 /** What names and labels of a resource's objects are made from. */
 export interface NamedResource {
-  readonly kind: Resource['kind']
+  readonly kind: Workload['kind']
   readonly metadata: { readonly name: string; readonly namespace: string }
 }
 
 /** Which program the pods of a resource run. */
-export function programOf({ kind }: Pick<Resource, 'kind'>): ProgramName {
+export function programOf({ kind }: Pick<Workload, 'kind'>): ProgramName {
   return kind === 'Generator' ? 'generator' : 'host'
 }
 
 /** What names of a resource's objects begin with. */
-export function baseName(kind: Resource['kind'], name: string): string {
+export function baseName(kind: Workload['kind'], name: string): string {
   return `${name}-${programOf({ kind })}`
 }
 
 /** A Generator and a Host may share a name, so the kind is part of their children's. */
-export function childNames(resource: Resource): ChildNames {
+export function childNames(resource: Workload): ChildNames {
   const base = baseName(resource.kind, resource.metadata.name)
   return {
     base,
@@ -50,7 +50,7 @@ export function childNames(resource: Resource): ChildNames {
 }
 
 /** The Service that shows one replica's peer-to-peer port. */
-export function p2pServiceName(resource: Resource, ordinal: number): string {
+export function p2pServiceName(resource: Workload, ordinal: number): string {
   return `${childNames(resource).base}-p2p-${ordinal}`
 }
 
@@ -64,22 +64,22 @@ export function claimName(resource: NamedResource, volume: Volume, ordinal: numb
 }
 
 /** How many replicas the spec has, which keep their addresses while it is suspended; a Generator is always one. */
-export function specReplicas(resource: Resource): number {
+export function specReplicas(resource: Workload): number {
   return resource.kind === 'Generator' ? 1 : resource.spec.replicas
 }
 
 /** Their ordinals, from 0. */
-export function specOrdinals(resource: Resource): number[] {
+export function specOrdinals(resource: Workload): number[] {
   return ordinalsBelow(specReplicas(resource))
 }
 
 /** How many pods are wanted: none while the resource is suspended. */
-export function wantedReplicas(resource: Resource): number {
+export function wantedReplicas(resource: Workload): number {
   return resource.spec.suspend ? 0 : specReplicas(resource)
 }
 
 /** Ordinals of the pods that are wanted, from 0. */
-export function wantedOrdinals(resource: Resource): number[] {
+export function wantedOrdinals(resource: Workload): number[] {
   return ordinalsBelow(wantedReplicas(resource))
 }
 
@@ -88,7 +88,7 @@ function ordinalsBelow(count: number): number[] {
 }
 
 /** Name of the chain that a resource is for, as every collection begins with: `Ethereum__Mainnet`. */
-export function networkOf({ spec: { chain } }: Resource): string {
+export function networkOf({ spec: { chain } }: Workload): string {
   return `${chain.name}__${chain.network}`
 }
 
@@ -98,7 +98,7 @@ export function namesGenerators({ spec }: Host): boolean {
 }
 
 /** Pods below this ordinal keep their template when it changes. */
-export function updatePartition(resource: Resource): number {
+export function updatePartition(resource: Workload): number {
   return resource.kind === 'Generator' ? 0 : (resource.spec.updatePartition ?? 0)
 }
 

@@ -4,16 +4,16 @@
  */
 import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import { labels, records } from '../../api/annotations.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { ownerReference, selectorLabels } from '../names/metadata.ts'
 import { claimName, type NamedResource, networkOf, type Volume } from '../names/names.ts'
 
 /** `keys` and `data`, in this order. */
-export function claimTemplates(resource: Resource): V1PersistentVolumeClaim[] {
+export function claimTemplates(resource: Workload): V1PersistentVolumeClaim[] {
   return [claimTemplate(resource, 'keys'), claimTemplate(resource, 'data')]
 }
 
-function claimTemplate(resource: Resource, volume: Volume): V1PersistentVolumeClaim {
+function claimTemplate(resource: Workload, volume: Volume): V1PersistentVolumeClaim {
   const { size, storageClassName } = resource.spec.storage[volume]
   return {
     apiVersion: 'v1',
@@ -37,12 +37,12 @@ export function claimLabels(resource: NamedResource, volume: Volume): Record<str
   return { ...selectorLabels(resource), [labels.holds]: volume }
 }
 
-function chainRecord(resource: Resource): Record<string, string> {
+function chainRecord(resource: Workload): Record<string, string> {
   return { [records.network]: networkOf(resource) }
 }
 
 /** Whether claims of a volume go together with the resource. */
-export function isClaimOwned({ spec }: Resource, volume: Volume): boolean {
+export function isClaimOwned({ spec }: Workload, volume: Volume): boolean {
   const { deletionPolicy } = volume === 'keys' ? spec.identity : spec.storage.data
   return deletionPolicy === 'Delete'
 }
@@ -64,7 +64,7 @@ interface ClaimFacts {
  * the records of chain, keyring and start, and an owner where the spec has it deleted together with the resource.
  */
 export function claimApplied(
-  resource: Resource,
+  resource: Workload,
   volume: Volume,
   ordinal: number,
   { uid, size, keyringFingerprint, start }: ClaimFacts,

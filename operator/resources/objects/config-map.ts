@@ -4,7 +4,7 @@
  */
 import type { V1ConfigMap } from '@kubernetes/client-node'
 import type { GeneratorSigner } from '../../api/status.ts'
-import type { Generator, Host, Resource } from '../../api.ts'
+import type { Generator, Host, Workload } from '../../api.ts'
 import { givenAddresses, siblingAddresses } from '../names/addresses.ts'
 import { childMetadata } from '../names/metadata.ts'
 import { childNames, namesGenerators, specOrdinals } from '../names/names.ts'
@@ -45,7 +45,7 @@ function signerLines(signers: readonly GeneratorSigner[]): string {
 
 /** By key: those of the spec before those that were discovered. */
 function ownAddresses(
-  resource: Resource,
+  resource: Workload,
   discovered: readonly (readonly string[])[],
 ): Record<string, string> {
   const entries = specOrdinals(resource).map((ordinal) => [
@@ -55,7 +55,7 @@ function ownAddresses(
   return Object.fromEntries(entries)
 }
 
-function configMap(resource: Resource, data: Record<string, string>): V1ConfigMap {
+function configMap(resource: Workload, data: Record<string, string>): V1ConfigMap {
   const metadata = childMetadata(resource, childNames(resource).config)
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data }
 }

@@ -28,7 +28,7 @@ import type {
 } from '@kubernetes/client-node'
 import { ports } from '../../../src/service/contract.ts'
 import { labels } from '../../api/annotations.ts'
-import type { Generator, Host, Resource } from '../../api.ts'
+import type { Generator, Host, Workload } from '../../api.ts'
 import { portOfMultiaddr, portOfUrl } from '../names/addresses.ts'
 import { childMetadata, selectorLabels } from '../names/metadata.ts'
 import { childNames } from '../names/names.ts'
@@ -101,7 +101,7 @@ function isHealthExternal(host: Host): boolean {
 }
 
 function networkPolicy(
-  resource: Resource,
+  resource: Workload,
   egress: V1NetworkPolicyEgressRule[],
   health: HealthPorts = { external: [], inside: [ports.health] },
 ): NetworkPolicy | null {
@@ -125,7 +125,7 @@ interface HealthPorts {
   readonly inside: readonly number[]
 }
 
-function ingressRules(resource: Resource, { external, inside }: HealthPorts): IngressRule[] {
+function ingressRules(resource: Workload, { external, inside }: HealthPorts): IngressRule[] {
   const isApiPublic = resource.kind === 'Host' && resource.spec.services.api.type !== 'ClusterIP'
   const api = resource.kind === 'Host' ? [ports.api, ports.playground] : [ports.api]
   return [

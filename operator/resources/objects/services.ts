@@ -2,14 +2,14 @@
 import type { V1Service, V1ServicePort, V1ServiceSpec } from '@kubernetes/client-node'
 import { ports } from '../../../src/service/contract.ts'
 import { labels } from '../../api/annotations.ts'
-import type { Generator, Host, Resource } from '../../api.ts'
+import type { Generator, Host, Workload } from '../../api.ts'
 import { childMetadata, selectorLabels } from '../names/metadata.ts'
 import { childNames, p2pServiceName, specOrdinals } from '../names/names.ts'
 
 type PortName = keyof typeof ports
 
 /** Gives pods names and addresses; also before they are ready, since peers are what makes them ready. */
-export function nodesService(resource: Resource): V1Service {
+export function nodesService(resource: Workload): V1Service {
   return service(resource, childNames(resource).nodes, {
     clusterIP: 'None',
     publishNotReadyAddresses: true,
@@ -22,7 +22,7 @@ export function nodesService(resource: Resource): V1Service {
  * Answers from the ready pods: GraphQL, a Host's playground, health and a Generator's schema. Health
  * also shows metrics, so it stays inside the cluster: outside there is the API alone.
  */
-export function apiService(resource: Resource): V1Service {
+export function apiService(resource: Workload): V1Service {
   const isHost = resource.kind === 'Host'
   const { type, annotations } = isHost
     ? resource.spec.services.api
@@ -41,7 +41,7 @@ export function apiService(resource: Resource): V1Service {
  * is the port of that name there, whichever port of the pod of an ordinal answers it to everybody.
  */
 export function p2pServices(
-  resource: Resource,
+  resource: Workload,
   publicHealth: (ordinal: number) => number,
 ): V1Service[] {
   const { type } = p2pExposure(resource)
@@ -83,7 +83,7 @@ export function p2pExposure(resource: Generator | Host): P2pExposure {
 }
 
 /** `Local` keeps a load balancer's traffic and health checks on the machine that has the one pod. */
-function p2pService(resource: Resource, ordinal: number, healthPort: number): V1Service {
+function p2pService(resource: Workload, ordinal: number, healthPort: number): V1Service {
   const { type, annotations, loadBalancerClass, nodePort, publicHealth } = p2pExposure(resource)
   const spec: V1ServiceSpec = {
     type,
@@ -100,7 +100,7 @@ function p2pService(resource: Resource, ordinal: number, healthPort: number): V1
 }
 
 function service(
-  resource: Resource,
+  resource: Workload,
   name: string,
   spec: V1ServiceSpec,
   annotations?: Readonly<Record<string, string>>,

@@ -1,6 +1,6 @@
 /** The StatefulSet of a resource. */
 import type { V1StatefulSet } from '@kubernetes/client-node'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { childMetadata, selectorLabels } from '../names/metadata.ts'
 import { childNames, updatePartition, wantedReplicas } from '../names/names.ts'
 import { type Discovered, discoveredAnnotations } from '../pod/discovered.ts'
@@ -16,7 +16,7 @@ const minReadySeconds = 10
  * Volumes stay whatever happens to it; what may be deleted has an owner of its own.
  */
 export function statefulSet(
-  resource: Resource,
+  resource: Workload,
   record: TemplateRecord,
   discovered: Discovered,
 ): V1StatefulSet {

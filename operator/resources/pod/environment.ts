@@ -4,7 +4,7 @@ import { invariant } from '../../../src/errors.ts'
 import { environment, ports } from '../../../src/service/contract.ts'
 import { labels } from '../../api/annotations.ts'
 import type { Start } from '../../api/generator-spec.ts'
-import type { Generator, Host, Resource } from '../../api.ts'
+import type { Generator, Host, Workload } from '../../api.ts'
 import { schemaOrigin, serviceHost } from '../names/addresses.ts'
 import { childNames, namesGenerators, programOf } from '../names/names.ts'
 import {
@@ -70,7 +70,7 @@ export function hostEnvironment(host: Host, context: HostContext): V1EnvVar[] {
 }
 
 /** POD_INDEX comes first, since what follows refers to it. */
-function commonEnvironment(resource: Resource): V1EnvVar[] {
+function commonEnvironment(resource: Workload): V1EnvVar[] {
   const { chain, pruning } = resource.spec
   const podIndex = { fieldPath: `metadata.labels['${labels.podIndex}']` }
   return [

@@ -2,7 +2,7 @@
 import type { V1PodSpec, V1PodTemplateSpec } from '@kubernetes/client-node'
 import { stopTimeoutMs } from '../../../src/service/contract.ts'
 import { records, requests } from '../../api/annotations.ts'
-import type { Generator, Host, Resource } from '../../api.ts'
+import type { Generator, Host, Workload } from '../../api.ts'
 import { mergeStrategically } from '../drift/strategic-merge.ts'
 import { selectorLabels } from '../names/metadata.ts'
 import { childNames, programOf } from '../names/names.ts'
@@ -62,7 +62,7 @@ interface TemplateParts {
   readonly placement: Partial<V1PodSpec>
 }
 
-function podTemplate(resource: Resource, parts: TemplateParts): V1PodTemplateSpec {
+function podTemplate(resource: Workload, parts: TemplateParts): V1PodTemplateSpec {
   const { pullSecrets, image, env, files, placement } = parts
   const program = programOf(resource)
   const container = programContainer({
@@ -99,7 +99,7 @@ const podDefaults: Readonly<Omit<V1PodSpec, 'containers'>> = {
   securityContext: podSecurity,
 }
 
-function templateAnnotations(resource: Resource): Record<string, string> {
+function templateAnnotations(resource: Workload): Record<string, string> {
   const rollAt = resource.metadata.annotations?.[requests.rollAt]
   return {
     'kubectl.kubernetes.io/default-container': programOf(resource),

@@ -6,7 +6,7 @@
  * left undefined while it has its default, or every pod in the cluster is replaced by the upgrade.
  */
 import { requests } from '../../api/annotations.ts'
-import type { Generator, Host, Resource } from '../../api.ts'
+import type { Generator, Host, Workload } from '../../api.ts'
 import { canonicalJson, shortHash } from '../names/canonical-json.ts'
 import { namesGenerators } from '../names/names.ts'
 import { colocationOf } from './affinity.ts'
@@ -94,7 +94,7 @@ function hostInputs(
   }
 }
 
-function commonInputs(resource: Resource): object {
+function commonInputs(resource: Workload): object {
   const { chain, image, pruning, identity, podTemplate } = resource.spec
   return {
     chain: { name: chain.name, network: chain.network },

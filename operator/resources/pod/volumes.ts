@@ -1,7 +1,7 @@
 /** Volumes of the pods and where the program's container mounts them. */
 import type { V1Volume, V1VolumeMount, V1VolumeProjection } from '@kubernetes/client-node'
 import type { SecretKeyReference } from '../../api/common-spec.ts'
-import type { Generator, Resource } from '../../api.ts'
+import type { Generator, Workload } from '../../api.ts'
 import { childNames, programOf } from '../names/names.ts'
 import {
   configPath,
@@ -35,7 +35,7 @@ export function generatorSecretFiles(generator: Generator): SecretFile[] {
 
 /** Secrets of a Host's container: a key to its Generator's schema, and the admin token. */
 export function hostSecretFiles(
-  host: Extract<Resource, { kind: 'Host' }>,
+  host: Extract<Workload, { kind: 'Host' }>,
   { schemaSource }: Pick<HostContext, 'schemaSource'>,
 ): SecretFile[] {
   const token = { name: childNames(host).schemaKeys, key: schemaTokenKey }
@@ -46,7 +46,7 @@ export function hostSecretFiles(
 }
 
 /** Volumes besides the claims. */
-export function volumesOf(resource: Resource, files: readonly SecretFile[]): V1Volume[] {
+export function volumesOf(resource: Workload, files: readonly SecretFile[]): V1Volume[] {
   const { keyring, config } = childNames(resource)
   return [
     { name: 'keyring', secret: { secretName: keyring, defaultMode: secretMode } },
@@ -60,7 +60,7 @@ export function volumesOf(resource: Resource, files: readonly SecretFile[]): V1V
  * Mounts of the program. The keyring is mounted as the file of this replica's ordinal alone, so that
  * no replica sees another's key; a missing key appears as a directory, which the program refuses.
  */
-export function mountsOf(resource: Resource, files: readonly SecretFile[]): V1VolumeMount[] {
+export function mountsOf(resource: Workload, files: readonly SecretFile[]): V1VolumeMount[] {
   return [
     { name: 'keys', mountPath: keysPath },
     { name: 'data', mountPath: storePath(programOf(resource)) },

@@ -5,7 +5,7 @@
 import type { V1Secret } from '@kubernetes/client-node'
 import { paths, ports } from '../../../src/service/contract.ts'
 import { records } from '../../api/annotations.ts'
-import type { Generator, Host, Resource } from '../../api.ts'
+import type { Generator, Host, Workload } from '../../api.ts'
 import { serviceHost, serviceOrigin } from '../names/addresses.ts'
 import { childMetadata } from '../names/metadata.ts'
 import { childNames, networkOf } from '../names/names.ts'
@@ -58,7 +58,7 @@ export function generatorConnectionSecret(
 }
 
 function commonValues(
-  resource: Resource,
+  resource: Workload,
   { clusterDomain, peers }: ConnectionFacts,
 ): Record<string, string> {
   return {
@@ -70,7 +70,7 @@ function commonValues(
 }
 
 function connectionSecret(
-  resource: Resource,
+  resource: Workload,
   values: Readonly<Record<string, string>>,
   annotations: Readonly<Record<string, string>> = {},
 ): V1Secret {

@@ -6,7 +6,7 @@ import { createHmac, scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { V1ObjectMeta, V1Secret } from '@kubernetes/client-node'
 import { labels } from '../../api/annotations.ts'
-import type { Resource } from '../../api.ts'
+import type { Workload } from '../../api.ts'
 import { keptMetadata, ownerReference } from '../names/metadata.ts'
 import { childNames, type NamedResource } from '../names/names.ts'
 import { opaqueSecret, toBase64 } from '../names/secret.ts'
@@ -25,7 +25,7 @@ export interface PatchOperation {
  * The Secret as it is created. It has no owner, so that it outlives the resource, unless the spec has
  * the identity deleted with it.
  */
-export function keyringSecret(resource: Resource, keys: KeyringKeys): V1Secret {
+export function keyringSecret(resource: Workload, keys: KeyringKeys): V1Secret {
   const owned = resource.spec.identity.deletionPolicy === 'Delete'
   return opaqueSecret(
     {

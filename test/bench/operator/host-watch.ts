@@ -3,7 +3,6 @@ import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { hostKind } from '../../../operator/api/resource-kinds.ts'
 import type { Host } from '../../../operator/api.ts'
-import { resourceType } from '../../../operator/reconcile/observe/cluster-view.ts'
 import { openReflector } from '../../../operator/runtime/cache/reflector.ts'
 import { openApi } from '../../../operator/runtime/client/api.ts'
 import { openConnection } from '../../../operator/runtime/client/connection.ts'
@@ -40,7 +39,7 @@ export async function openHostWatch(
   const name = 'viewmesh-bench'
   const api = openApi({ fieldManager: name, userAgent: name }, { connection, log, metrics })
   const reflector = openReflector<Host, HostState>(
-    { type: resourceType(hostKind), keep: stateOf },
+    { type: hostKind, keep: stateOf },
     { api, log, metrics },
   )
   const states = (): HostState[] =>

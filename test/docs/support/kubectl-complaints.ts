@@ -4,12 +4,13 @@ import { parse as parseQuery } from 'graphql'
 import { parse } from 'yaml'
 import { consents, labels, requests } from '../../../operator/api/annotations.ts'
 import { type ConditionDefinition, conditions } from '../../../operator/api/conditions.ts'
+import { type ResourceKind, resourceKinds } from '../../../operator/api/resource-kinds.ts'
 import { paths, ports } from '../../../src/service/contract.ts'
 import { repository } from '../../support/repository.ts'
 import { fieldSchema, readSchema } from '../../support/resources/crd-schema.ts'
 import { jsonPathFields } from './json-path.ts'
 
-type Kind = 'Generator' | 'Host'
+type Kind = ResourceKind['kind']
 
 interface Definition {
   readonly spec: {
@@ -25,7 +26,7 @@ interface Definition {
   }
 }
 
-const definitions = (['Generator', 'Host'] as const).map((kind) => {
+const definitions = resourceKinds.map(({ kind }) => {
   const text = readFileSync(`${repository}/crds/${kind.toLowerCase()}.yaml`, 'utf8')
   const { spec }: Definition = parse(text)
   const { plural, singular, shortNames = [], categories = [] } = spec.names

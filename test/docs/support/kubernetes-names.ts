@@ -4,6 +4,7 @@ import { parse } from 'yaml'
 import { consents, labels, records, requests } from '../../../operator/api/annotations.ts'
 import { type ConditionDefinition, conditions } from '../../../operator/api/conditions.ts'
 import { eventReasons } from '../../../operator/api/event-reasons.ts'
+import { resourceKinds } from '../../../operator/api/resource-kinds.ts'
 import type { Schema } from '../../../operator/crd/schema.ts'
 import { operatorSettings } from '../../../operator/settings.ts'
 import { errorCodes } from '../../../src/errors.ts'
@@ -12,7 +13,7 @@ import { hostSettings } from '../../../src/host/config.ts'
 import { repository } from '../../support/repository.ts'
 import { fieldSchema, readSchema } from '../../support/resources/crd-schema.ts'
 
-const kinds = ['Generator', 'Host'] as const
+const kinds = resourceKinds.map(({ kind }) => kind)
 const charts = ['operator', 'generator', 'host'] as const
 
 /** Names that Kubernetes has, and that the pages write in backticks beside those of ours. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { V1Pod, V1StatefulSet } from '@kubernetes/client-node'
 import { requests } from '../../../operator/api/annotations.ts'
-import type { Generator, Host, Resource } from '../../../operator/api.ts'
+import type { Generator, Host, Workload } from '../../../operator/api.ts'
 import { ownerReference } from '../../../operator/resources/names/metadata.ts'
 import { childNames, claimName } from '../../../operator/resources/names/names.ts'
 import { claimLabels } from '../../../operator/resources/objects/claims.ts'
@@ -208,7 +208,7 @@ for (const resource of [host, generator]) {
   test(`a paused ${kind} without a StatefulSet says that its pods stay`, async () => {
     await started(resource)
     await room.remove('StatefulSet', base)
-    await room.edit<Resource & KubernetesObject>(kind, resource.metadata.name, ({ spec }) =>
+    await room.edit<Workload & KubernetesObject>(kind, resource.metadata.name, ({ spec }) =>
       Object.assign(spec, { paused: true }),
     )
     await room.reconcile(resource)
@@ -225,7 +225,7 @@ for (const resource of [host, generator]) {
       }),
     )
     const handled = (): unknown =>
-      room.read<Resource & KubernetesObject>(kind, resource.metadata.name).status
+      room.read<Workload & KubernetesObject>(kind, resource.metadata.name).status
         ?.lastHandledReconcileAt
     await assert.rejects(room.reconcile(resource), { code: 'OPERATOR_API_FAILED' })
     assert.equal(handled(), undefined)

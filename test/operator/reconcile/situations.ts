@@ -1,5 +1,5 @@
 /** Situations of a resource as data, which between them lead to every reason of every condition. */
-import type { Generator, Host, Resource } from '../../../operator/api.ts'
+import type { Generator, Host, Workload } from '../../../operator/api.ts'
 import { type IdentityPlan, planIdentity } from '../../../operator/reconcile/evaluate/identity.ts'
 import { observedCodes } from '../../../operator/reconcile/evaluate/observed-codes.ts'
 import type { ObservedState } from '../../../operator/reconcile/evaluate/observed-state.ts'
@@ -80,7 +80,7 @@ export function ofHost(
   { facts = hostFacts, isWatched = true, seen = [], ...findings }: HostFindings = {},
   of: Host = host,
 ): Conditions {
-  const { generators } = viewOf(seen)
+  const { Generator: generators } = viewOf(seen).resources
   const reflectorOf = isWatched ? generators.reflectorOf : () => undefined
   const logic = createHostLogic({ ...generators, reflectorOf })
   return wantedStatus(logic, { options }, of, {
@@ -96,7 +96,7 @@ type HostFindings = Partial<Findings<SchemaFacts>> & {
 }
 
 /** The resource with these fields of its spec replaced. */
-export function withSpec<T extends Resource>(resource: T, spec: object): T {
+export function withSpec<T extends Workload>(resource: T, spec: object): T {
   return { ...resource, spec: { ...resource.spec, ...spec } }
 }
 
@@ -117,7 +117,7 @@ const connectedTo = (peers: readonly string[], more: object = {}): Partial<Obser
 const withSchema = (state: string, more: object = {}): Partial<ObservedState> =>
   saying('host', { schema: { state }, ...more })
 
-function identityOf(given: Partial<ReplicaIdentity>, of: Resource, exists = true): IdentityPlan {
+function identityOf(given: Partial<ReplicaIdentity>, of: Workload, exists = true): IdentityPlan {
   const claim = { uid: 'claim', fingerprint: 'abc', isTerminating: false, volumeName: null }
   const known = { fingerprint: 'abc', claimUID: 'claim' }
   return planIdentity(of, [{ ordinal: 0, key: 'abc', claim, known, ...given }], exists)

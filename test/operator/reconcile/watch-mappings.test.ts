@@ -63,8 +63,8 @@ test('a Host is reconciled when its Generator becomes Ready or not, and not for 
   }
   let tell: (change: Change<Generator>) => void = () => undefined
   const view = viewOf([host as KubernetesObject])
-  const generators: typeof view.generators = {
-    ...view.generators,
+  const Generator: typeof view.resources.Generator = {
+    ...view.resources.Generator,
     onChange: (listener) => {
       tell = listener
       return () => undefined
@@ -72,7 +72,10 @@ test('a Host is reconciled when its Generator becomes Ready or not, and not for 
   }
   const added: string[] = []
   const Host = { add: (of: string): void => void added.push(of) }
-  startWatches({ ...view, generators }, { Generator: { add: () => undefined }, Host })
+  startWatches(
+    { ...view, resources: { ...view.resources, Generator } },
+    { Generator: { add: () => undefined }, Host },
+  )
   added.length = 0
   const change = (before: Generator, after: Generator): void => {
     const entry = (value: Generator) => ({ key, uid: 'one', resourceVersion: '1', value })

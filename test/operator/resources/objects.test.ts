@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import type { V1Pod, V1PodTemplateSpec, V1Service, V1StatefulSet } from '@kubernetes/client-node'
-import type { Resource } from '../../../operator/api.ts'
+import type { Workload } from '../../../operator/api.ts'
 import { keepPod } from '../../../operator/reconcile/observe/pod.ts'
 import { generatorObjects } from '../../../operator/resources/generator-objects.ts'
 import { hostObjects } from '../../../operator/resources/host-objects.ts'
@@ -63,7 +63,7 @@ test('every object says what it belongs to, and the StatefulSet comes last', () 
 test('a suspended resource differs in the replicas of its StatefulSet, and in nothing else', () => {
   const host = readHost('host-full')
   const generator = readGenerator('generator-full')
-  const suspended = <R extends Resource>(resource: R): R => ({
+  const suspended = <R extends Workload>(resource: R): R => ({
     ...resource,
     spec: { ...resource.spec, suspend: true },
   })

@@ -1,6 +1,6 @@
 /** What a reconcile found out of a resource, as data: a quiet one, to be changed by each test. */
 import type { V1ContainerStatus } from '@kubernetes/client-node'
-import type { Resource } from '../../../operator/api.ts'
+import type { Workload } from '../../../operator/api.ts'
 import type { ObservedState } from '../../../operator/reconcile/evaluate/observed-state.ts'
 import { keepClaim, type PlacedClaim } from '../../../operator/reconcile/observe/claim.ts'
 import { type KeptPod, keepPod } from '../../../operator/reconcile/observe/pod.ts'
@@ -56,7 +56,7 @@ export function refusedApply(code: number, message: string, reason = ''): Servic
 }
 
 /** Pod 0 of a resource, whose only container is so. */
-export function podWith(resource: Resource, container: Partial<V1ContainerStatus>): KeptPod {
+export function podWith(resource: Workload, container: Partial<V1ContainerStatus>): KeptPod {
   const defaults = { name: 'program', image: '', imageID: '', ready: false, restartCount: 0 }
   return keepPod({
     metadata: { name: podName(resource, 0), uid: 'pod' },
@@ -65,7 +65,7 @@ export function podWith(resource: Resource, container: Partial<V1ContainerStatus
 }
 
 /** The claims of replica 0, bound in the size that is wanted. */
-export function boundClaims(resource: Resource): PlacedClaim[] {
+export function boundClaims(resource: Workload): PlacedClaim[] {
   return volumes.map((volume) => {
     const storage = resource.spec.storage[volume].size
     const claim = keepClaim({

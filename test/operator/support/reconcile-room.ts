@@ -5,16 +5,15 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach } from 'node:test'
 import type { V1StatefulSet } from '@kubernetes/client-node'
-import { generatorKind, hostKind } from '../../../operator/api/resource-kinds.ts'
+import { workloadKinds } from '../../../operator/api/resource-kinds.ts'
 import type { Condition } from '../../../operator/api/status.ts'
-import type { Resource } from '../../../operator/api.ts'
+import type { Workload } from '../../../operator/api.ts'
 import { createResyncInterval } from '../../../operator/reconcile/fetch/resync-interval.ts'
 import { generatorLogic } from '../../../operator/reconcile/generator-logic.ts'
 import { createHostLogic } from '../../../operator/reconcile/host-logic.ts'
 import {
   type ClusterView,
   openClusterView,
-  resourceType,
 } from '../../../operator/reconcile/observe/cluster-view.ts'
 import type { HealthView } from '../../../operator/reconcile/observe/health-view.ts'
 import { createReconcile } from '../../../operator/reconcile/reconcile.ts'
@@ -41,7 +40,7 @@ import type { Client } from './kubernetes-client.ts'
 import { kubernetesRoom } from './kubernetes-room.ts'
 import type { KubernetesServer, SeenRequest } from './kubernetes-server.ts'
 
-type Kind = Resource['kind'] | keyof typeof builtinTypes
+type Kind = Workload['kind'] | keyof typeof builtinTypes
 
 /** All of it belongs to the test that runs. */
 interface ReconcileRoom {
@@ -49,7 +48,7 @@ interface ReconcileRoom {
   /** Events as they were recorded, `REASON note`, in their order. */
   readonly events: string[]
   /** Reconciles a resource as it is at the API server; rejects where the controller would try again. */
-  reconcile(resource: Resource): Promise<ReconcileResult>
+  reconcile(resource: Workload): Promise<ReconcileResult>
   /** Writes an object as somebody else, and waits until the operator has seen it. */
   put(object: KubernetesObject): Promise<void>
   /** Changes an object as somebody else; fails where there is none. */
@@ -63,11 +62,11 @@ interface ReconcileRoom {
   /** What is at the API server; fails where there is none. */
   read<T extends KubernetesObject>(kind: Kind, name: string): T
   /** A condition as the status has it; undefined where it has none. */
-  condition(resource: Resource, type: string): Condition | undefined
+  condition(resource: Workload, type: string): Condition | undefined
   /** Objects that were written since this was called last, as `METHOD plural name`; no status among them. */
   writes(): string[]
   /** Does what Kubernetes does once there is a StatefulSet: its claims are bound, and its pods are ready. */
-  start(resource: Resource): Promise<void>
+  start(resource: Workload): Promise<void>
   /** It is so much later. */
   pass(ms: number): void
   /** What pods answer from now on, by ordinal; null for none. */
@@ -75,7 +74,7 @@ interface ReconcileRoom {
   /** Another process of the operator goes on, which remembers nothing. */
   restart(): void
   /** Reconciles by an operator of this name, which watches the same namespaces and remembers what it did. */
-  operator(self: string): (resource: Resource) => Promise<ReconcileResult>
+  operator(self: string): (resource: Workload) => Promise<ReconcileResult>
   /** Resolves when the operator finds that it can no longer read a kind, or can again. */
   turn(kind: Kind): Promise<void>
 }
@@ -103,12 +102,12 @@ type RoomTiming = Partial<
   Pick<ReflectorOptions<never, never>, 'unreadAfterMs' | 'minPauseMs' | 'maxPauseMs'>
 >
 
-type Reconciles = Readonly<Record<Resource['kind'], Reconcile>>
+type Reconciles = Readonly<Record<Workload['kind'], Reconcile>>
 
 const types: Readonly<Record<Kind, ResourceType>> = {
   ...builtinTypes,
-  Generator: resourceType(generatorKind),
-  Host: resourceType(hostKind),
+  Generator: workloadKinds.Generator,
+  Host: workloadKinds.Host,
 }
 const startMs = Date.parse('2026-01-01T12:00:00Z')
 
@@ -137,7 +136,7 @@ export function reconcileRoom(namespace: string, timing: RoomTiming = {}): Recon
   }
   const reconcileBy = async (
     by: Reconciles | undefined,
-    { kind, metadata }: Resource,
+    { kind, metadata }: Workload,
   ): Promise<ReconcileResult> => {
     const run = { signal: new AbortController().signal, log: room.client.log.log }
     const reconcile = by?.[kind] ?? assert.fail('no test runs')
@@ -167,7 +166,7 @@ export function reconcileRoom(namespace: string, timing: RoomTiming = {}): Recon
     },
     read,
     condition: ({ kind, metadata }, type) =>
-      read<Resource>(kind, metadata.name).status?.conditions?.find((one) => one.type === type),
+      read<Workload>(kind, metadata.name).status?.conditions?.find((one) => one.type === type),
     writes() {
       const found = room.server.requests.slice(ofTest().reported)
       ofTest().reported += found.length
@@ -283,10 +282,10 @@ function reconcilesOf(state: State, self: string = 'viewmesh/operator'): Reconci
     nowMs: () => state.nowMs,
     resync: createResyncInterval(5_000, () => 1),
   }
-  const hosts = { ...shared, informer: view.hosts, type: types.Host }
-  const generators = { ...shared, informer: view.generators, type: types.Generator }
+  const hosts = { ...shared, informer: view.resources.Host, type: types.Host }
+  const generators = { ...shared, informer: view.resources.Generator, type: types.Generator }
   return {
     Generator: createReconcile(generatorLogic, generators),
-    Host: createReconcile(createHostLogic(view.generators), hosts),
+    Host: createReconcile(createHostLogic(view.resources.Generator), hosts),
   }
 }

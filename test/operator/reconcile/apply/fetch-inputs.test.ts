@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { V1ObjectMeta } from '@kubernetes/client-node'
-import type { Generator, Host, Resource } from '../../../../operator/api.ts'
+import type { Generator, Host, Workload } from '../../../../operator/api.ts'
 import { applySecrets } from '../../../../operator/reconcile/apply/apply-secrets.ts'
 import { fetchInputs } from '../../../../operator/reconcile/apply/fetch-inputs.ts'
 import type { ReconcileParts } from '../../../../operator/reconcile/apply/reconcile-parts.ts'
@@ -30,7 +30,7 @@ const path = `/api/v1/namespaces/${host.metadata.namespace}/secrets/mainnet-host
 
 const room = kubernetesRoom()
 
-type FetchAndApply<R extends Resource, F> = (
+type FetchAndApply<R extends Workload, F> = (
   of: R,
   memory: ResourceMemory<F>,
   state: ObservedState,
@@ -38,12 +38,12 @@ type FetchAndApply<R extends Resource, F> = (
 
 /** Fetches the inputs of a Host at a time that stands still; notes of Events go to `reported`. */
 function fetchEvery(intervalMs: number, reported: string[] = []): FetchAndApply<Host, SchemaFacts> {
-  const logic = createHostLogic(viewOf([]).generators)
+  const logic = createHostLogic(viewOf([]).resources.Generator)
   return fetchAndApply(logic, partsOf<Host>(intervalMs, reported))
 }
 
 /** Fetches as a reconcile does, and writes the Secrets that follow. */
-function fetchAndApply<R extends Resource, F>(
+function fetchAndApply<R extends Workload, F>(
   logic: KindLogic<R, F>,
   parts: ReconcileParts<R>,
 ): FetchAndApply<R, F> {
@@ -56,7 +56,7 @@ function fetchAndApply<R extends Resource, F>(
   }
 }
 
-function partsOf<R extends Resource>(intervalMs: number, reported: string[]): ReconcileParts<R> {
+function partsOf<R extends Workload>(intervalMs: number, reported: string[]): ReconcileParts<R> {
   const events = {
     record: (_type: unknown, _of: unknown, { note }: Occurrence) => reported.push(note),
   }

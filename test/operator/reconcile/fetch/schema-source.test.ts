@@ -45,7 +45,7 @@ async function fetchFor(
   generators: readonly Generator[],
   { afterMs = 0, hadPods = false, of = host }: Given = {},
 ) {
-  const logic = createHostLogic(viewOf(generators).generators)
+  const logic = createHostLogic(viewOf(generators).resources.Generator)
   const { clusterDomain, defaults } = hostContext
   const fetched = await logic.fetch(of, {
     api: room.client.api,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Resource } from '../../../../operator/api.ts'
+import type { Workload } from '../../../../operator/api.ts'
 import type { IdentityPlan } from '../../../../operator/reconcile/evaluate/identity.ts'
 import { advisedPods } from '../../../../operator/reconcile/status/pod-advice.ts'
 import { readGenerator, readHost } from '../../../support/resources/operator-cases.ts'
@@ -11,7 +11,7 @@ const generator = readGenerator('generator-minimal')
 const fine: IdentityPlan = { generate: [], problem: null, lack: null }
 
 /** What is said of pod 0 that crashed with these words. */
-function adviceFor(resource: Resource, code: string, identity: IdentityPlan | null): string {
+function adviceFor(resource: Workload, code: string, identity: IdentityPlan | null): string {
   const err = { code, message: 'It ended.', remedy: 'Set a variable.' }
   const message = JSON.stringify({ level: 'fatal', err })
   const pod = podWith(resource, {

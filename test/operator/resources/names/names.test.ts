@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Resource } from '../../../../operator/api.ts'
+import type { Workload } from '../../../../operator/api.ts'
 import { selectorText } from '../../../../operator/resources/names/metadata.ts'
 import {
   childNames,
@@ -13,7 +13,7 @@ import { readGenerator, readHost } from '../../../support/resources/operator-cas
 const generator = readGenerator('generator-minimal')
 const host = readHost('host-minimal')
 
-function renamed<T extends Resource>(resource: T, name: string): T {
+function renamed<T extends Workload>(resource: T, name: string): T {
   return { ...resource, metadata: { ...resource.metadata, name } }
 }
 
@@ -44,7 +44,7 @@ test('any name of up to 40 characters gives names that Kubernetes accepts', () =
   const revisionSuffix = '-1234567890'
   const nameOf40 = fc.stringMatching(/^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$/)
   fc.assert(
-    fc.property(nameOf40, fc.constantFrom<Resource>(generator, host), (name, resource) => {
+    fc.property(nameOf40, fc.constantFrom<Workload>(generator, host), (name, resource) => {
       const named = renamed(resource, name)
       const names = [
         ...Object.values(childNames(named)),
