@@ -8,6 +8,7 @@ import type { KubernetesObject } from '../../../../operator/runtime/client/kuber
 import { readHost } from '../../../support/resources/operator-cases.ts'
 import { backupOf } from '../../support/identity-backup.ts'
 import { kubernetesRoom } from '../../support/kubernetes-room.ts'
+import type { Fault } from '../../support/kubernetes-server.ts'
 import { runPlugin } from '../../support/plugin-run.ts'
 import {
   putKeyring,
@@ -142,6 +143,27 @@ test('a pod that cannot get its image says so and what to name, and is taken awa
   assert.match(stderr, /What to do: Name an image .* with --image/)
   const [{ metadata } = {}] = failing.helpers
   assert.equal(room.server.get(`/api/v1/namespaces/apps/pods/${metadata?.name}`), undefined)
+})
+
+test('a pod that is never placed says why, whatever else its watch reports', async (t) => {
+  const cluster = putHost(1)
+  const message = '0/1 nodes are available'
+  const conditions = [{ type: 'PodScheduled', status: 'False', message }]
+  const unplaced: Fault = ({ path, query }, response) => {
+    if (query['watch'] !== 'true' || path !== '/api/v1/namespaces/apps/pods') return false
+    const [pod] = cluster.helpers
+    const object = { ...pod, status: { phase: 'Pending', conditions } }
+    const bookmark = { kind: 'Pod', metadata: { resourceVersion: '9' } }
+    response.write(`${JSON.stringify({ type: 'MODIFIED', object })}\n`)
+    response.end(`${JSON.stringify({ type: 'BOOKMARK', object: bookmark })}\n`)
+    return true
+  }
+  room.server.faults.add(unplaced)
+  t.after(() => room.server.faults.delete(unplaced))
+  putReplica(room.server, 0, crashed)
+  const { code, stderr } = await backUp(cluster, '-f', newFile())
+  assert.equal(code, 2)
+  assert.match(stderr, new RegExp(`claim keys-mainnet-host-0, does not start: ${message}`))
 })
 
 test('whoever gives up leaves no pod behind', async () => {
