@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import { ServiceError } from '../../errors.ts'
 import type { ListedView, RefusedView, SentView } from '../../registry/listed-view.ts'
 import { type VerifiedView, verifyView } from '../../registry/verify-view.ts'
+import { isLocal } from '../views/hosted-view.ts'
 import type { ViewChecker } from '../views/view-checker.ts'
 import type { HostViews } from '../views/views.ts'
 import { createCatalogue } from './catalogue.ts'
@@ -23,7 +24,7 @@ interface AdmissionOptions {
 
 interface AdmissionParts {
   readonly log: Logger
-  readonly views: Pick<HostViews, 'list' | 'register' | 'withdraw'>
+  readonly views: Pick<HostViews, 'list' | 'register' | 'noteRegistered' | 'withdraw'>
   /** See `RegistryFollower.fetch`. */
   readonly fetch: (id: string) => Promise<SentView | RefusedView | null>
   readonly outcomes: Pick<Outcomes, 'of' | 'note'>
@@ -142,9 +143,10 @@ async function decideAll(state: AdmissionState): Promise<void> {
 
 async function decideOnce(state: AdmissionState): Promise<boolean> {
   const { views, options, log } = state
+  await noteLocal(state)
   const all = views.list()
   const hosted = all.filter(({ state: name }) => name !== 'foreign')
-  const registered = hosted.filter(({ registered_at: at }) => at !== null)
+  const registered = hosted.filter((view) => !isLocal(view))
   const places = options.maxViews - (hosted.length - registered.length)
   const candidates = candidatesOf(state, all, registered)
   const given = givePlaces(candidates, { places, maxBytes: options.maxBytes })
@@ -155,7 +157,7 @@ async function decideOnce(state: AdmissionState): Promise<boolean> {
     const outcome = { state: 'overLimit', reason: 'it has no place', bytes, proven } as const
     for (const key of [id, address]) note(state, key, outcome, retryMs.wrong)
     log.info({ view: id, address }, 'registered View no longer served')
-    await views.withdraw(id)
+    await views.withdraw(id, 'registry')
   }
   let isDone = true
   for (const { id } of given.filter(({ isServed }) => !isServed)) {
@@ -165,6 +167,23 @@ async function decideOnce(state: AdmissionState): Promise<boolean> {
     if (result === 'passed') isDone = false
   }
   return isDone
+}
+
+/**
+ * Local Views that the chain has as well, and does not deny, stay when they are no longer local ones. An ID says which
+ * bytes are meant, so none has to be fetched.
+ */
+async function noteLocal(state: AdmissionState): Promise<void> {
+  const { views, catalogue, filter } = state
+  const local = views.list().filter((view) => isLocal(view) && view.state !== 'foreign')
+  for (const { id, address, creator: sender, type: name, origins } of local) {
+    const listed = catalogue.get(address) ?? catalogue.get(id)
+    const isDenied = filter({ ids: [id, address], sender, name }) === 'denied'
+    const isNoted = origins.includes('registry')
+    if (isNoted && isDenied) await views.withdraw(id, 'registry')
+    if (!isNoted && !isDenied && listed !== undefined)
+      await views.noteRegistered(id, listed.registeredAt)
+  }
 }
 
 type ServedView = ReturnType<HostViews['list']>[number]
@@ -222,7 +241,7 @@ async function admit(state: AdmissionState, id: string): Promise<'admitted' | 'p
     const proven = { ids: [verified.id, verified.address], sender, name: type }
     if (!standsAsListed(state, id, proven)) return 'passed'
     if (foreign === null) {
-      await state.views.register(verified, facts)
+      await state.views.register(verified, 'registry', facts)
       state.count('served')
       return 'admitted'
     }

@@ -10,7 +10,13 @@ import { servedNames } from '../../views/served-names.ts'
 import { parseViewID } from '../../views/view-id.ts'
 import { decodeView } from '../../views/wire.ts'
 import type { Writer } from '../apply/writer.ts'
-import { type HostedView, isHosted, type KeptView } from './hosted-view.ts'
+import {
+  type HostedView,
+  isHosted,
+  isLocal,
+  type KeptView,
+  type ViewOrigin,
+} from './hosted-view.ts'
 import { createInTurn } from './in-turn.ts'
 
 interface ViewBookOptions {
@@ -34,15 +40,22 @@ export interface ViewBook {
   /** By either ID, in any form that is accepted. */
   find(id: string): KeptView | undefined
   /**
-   * Keeps a View; one that is here already stays as it is. With `checked` facts it is not checked again.
+   * Keeps a View; one that is here already stays as it is, with another origin. With `checked` facts it is not checked
+   * again.
    * @throws ServiceError what `check` throws, `HOST_VIEWS_FULL`, or `HOST_VIEW_FIELDS_FULL`.
    */
   add(
     registration: Registration,
+    origin: ViewOrigin,
     checked?: ViewFacts,
   ): Promise<{ readonly view: KeptView; readonly isNew: boolean }>
-  /** Forgets a View, also one that cannot be read; undefined where there is none. */
-  remove(id: string): Promise<RemovedView | undefined>
+  /** The registry chain has this View, which is here, since that height; where it is not here nothing changes. */
+  noteRegistered(id: string, registeredAt: number): Promise<void>
+  /**
+   * Takes an origin from a View, and forgets it where that was the last, or where it cannot be read; undefined where it
+   * stays, or is not here.
+   */
+  leave(id: string, origin: ViewOrigin): Promise<RemovedView | undefined>
   /** Slots of removed Views whose rows may still be there. */
   removedSlots(): readonly number[]
   /** The rows of this slot are gone. */
@@ -66,6 +79,8 @@ interface BookRecord {
 interface BookEntry extends Omit<Registration, 'wire'>, ViewFacts {
   /** Null for a View of another chain. */
   readonly place: Pick<HostedView, 'slot' | 'name'> | null
+  /** Left out by versions that had one origin for each View. */
+  readonly origins?: readonly ViewOrigin[]
 }
 
 interface BookState extends ViewBookParts {
@@ -95,8 +110,10 @@ export function openViewBook(options: ViewBookOptions, parts: ViewBookParts): Vi
   return {
     list: () => [...state.views.values()],
     find: (id) => findView(state, id),
-    add: (registration, checked) => inTurn(() => addView(state, registration, checked)),
-    remove: (id) => inTurn(() => removeView(state, id)),
+    add: (registration, origin, checked) =>
+      inTurn(() => addView(state, registration, origin, checked)),
+    noteRegistered: (id, registeredAt) => inTurn(() => noteRegistered(state, id, registeredAt)),
+    leave: (id, origin) => inTurn(() => leave(state, id, origin)),
     removedSlots: () => state.record.removedSlots,
     cleared: (slot) => inTurn(() => forgetSlot(state, slot)),
   }
@@ -112,10 +129,14 @@ function findView({ views }: BookState, text: string): KeptView | undefined {
 async function addView(
   state: BookState,
   registration: Registration,
+  origin: ViewOrigin,
   checked: ViewFacts | null = null,
 ): ReturnType<ViewBook['add']> {
   const there = viewOf(state, registration)
-  if (there !== undefined) return { view: there, isNew: false }
+  if (there !== undefined) {
+    const { registeredAt } = registration
+    return { view: await addOrigin(state, there, origin, registeredAt), isNew: false }
+  }
   const facts = checked ?? (await state.check(registration))
   const read = readRegistration(
     registration,
@@ -124,12 +145,13 @@ async function addView(
     facts,
   )
   const { record } = state
-  checkRoom(state, read)
+  checkRoom(state, read, origin)
   // A View that could not be read any more comes into its own place again.
   const before = record.views.find((entry) => entry.id === read.id)
+  const origins = withOrigin(before === undefined ? [] : originsOf(before), origin)
   const fresh = read.query === null ? null : placeFor(state, read.id, read)
   const place = fresh && { ...fresh, slot: before?.place?.slot ?? fresh.slot }
-  const view = { ...read, ...place } as KeptView
+  const view = { ...read, origins, ...place } as KeptView
   const { id, address, lenses, sender, registeredAt } = read
   await state.writer.putRecord(wireName(id), new Uint8Array(registration.wire))
   await writeBook(state, {
@@ -137,11 +159,52 @@ async function addView(
     nextSlot: record.nextSlot + (place?.slot === record.nextSlot ? 1 : 0),
     views: [
       ...record.views.filter((entry) => entry !== before),
-      { id, address, lenses, sender, registeredAt, place },
+      { id, address, lenses, sender, registeredAt, place, origins },
     ],
   })
   state.views.set(id, view)
   return { view, isNew: true }
+}
+
+/** A View that becomes a local one takes the room of one. @throws ServiceError `HOST_VIEWS_FULL`, `HOST_VIEW_FIELDS_FULL` */
+async function addOrigin(
+  state: BookState,
+  view: KeptView,
+  origin: ViewOrigin,
+  registeredAt: number | null,
+): Promise<KeptView> {
+  if (view.origins.includes(origin)) return view
+  if (origin !== 'registry' && !isLocal(view)) checkRoom(state, view, origin)
+  const origins = withOrigin(view.origins, origin)
+  return await changeView(state, view, { origins, registeredAt: view.registeredAt ?? registeredAt })
+}
+
+async function noteRegistered(state: BookState, id: string, registeredAt: number): Promise<void> {
+  const view = findView(state, id)
+  if (view !== undefined) await addOrigin(state, view, 'registry', registeredAt)
+}
+
+function withOrigin(origins: readonly ViewOrigin[], origin: ViewOrigin): readonly ViewOrigin[] {
+  return [...new Set([...origins, origin])]
+}
+
+function originsOf({ origins, registeredAt }: BookEntry): readonly ViewOrigin[] {
+  return origins ?? [registeredAt === null ? 'posted' : 'registry']
+}
+
+/** Its bytes and its place stay. */
+async function changeView(
+  state: BookState,
+  view: KeptView,
+  changed: Pick<KeptView, 'origins' | 'registeredAt'>,
+): Promise<KeptView> {
+  const views = state.record.views.map((entry) =>
+    entry.id === view.id ? { ...entry, ...changed } : entry,
+  )
+  await writeBook(state, { ...state.record, views })
+  const after = { ...view, ...changed }
+  state.views.set(view.id, after)
+  return after
 }
 
 /** The View of these bytes, found without hashing them. */
@@ -162,11 +225,12 @@ const leastFields = 1_000
  */
 function checkRoom(
   { views, options }: BookState,
-  read: Pick<KeptView, 'query' | 'registeredAt' | 'rowType'>,
+  read: Pick<KeptView, 'query' | 'rowType'>,
+  origin: ViewOrigin,
 ): void {
   const kept = [...views.values()]
     .filter(({ query }) => (query === null) === (read.query === null))
-    .filter(({ registeredAt }) => read.registeredAt !== null || registeredAt === null)
+    .filter((view) => origin === 'registry' || isLocal(view))
   if (kept.length < options.maxViews) {
     checkFields(kept, read, options.maxViews)
     return
@@ -216,6 +280,19 @@ function placeFor(
   return { slot: record.nextSlot, name }
 }
 
+async function leave(
+  state: BookState,
+  text: string,
+  origin: ViewOrigin,
+): Promise<RemovedView | undefined> {
+  const view = findView(state, text)
+  const origins = view?.origins.filter((each) => each !== origin) ?? []
+  if (view === undefined || origins.length === 0) return await removeView(state, text)
+  const registeredAt = origin === 'registry' ? null : view.registeredAt
+  if (origins.length < view.origins.length) await changeView(state, view, { origins, registeredAt })
+  return undefined
+}
+
 async function removeView(state: BookState, text: string): Promise<RemovedView | undefined> {
   const { record } = state
   const id = findView(state, text)?.id ?? parseViewID(text)?.id
@@ -255,7 +332,7 @@ function readEntry(state: BookState, entry: BookEntry): KeptView | null {
     const facts = { id, address, lenses }
     const source = decodeView(registration.wire)
     const read = readRegistration(registration, source, state.options.network, facts)
-    return { ...read, ...place } as KeptView
+    return { ...read, origins: originsOf(entry), ...place } as KeptView
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     const { code, message } = error

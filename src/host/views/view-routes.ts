@@ -24,6 +24,7 @@ const statuses: Readonly<Record<string, number>> = {
   HOST_VIEWS_FULL: 409,
   HOST_VIEW_CHECK_TIMEOUT: 503,
   HOST_VIEW_FIELDS_FULL: 409,
+  HOST_VIEW_IN_FOLDER: 409,
   HOST_VIEW_REGISTERED: 409,
 }
 
@@ -69,7 +70,7 @@ async function register(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   try {
-    const { report, isNew } = await views.register(readViewRequest(body))
+    const { report, isNew } = await views.register(readViewRequest(body), 'posted')
     if (isNew) return reply.code(201).header('location', `${paths.views}/${report.id}`).send(report)
     return reply.send({ message: 'collection already exists', ...report })
   } catch (error) {

@@ -4,7 +4,7 @@ import { ServiceError } from '../../errors.ts'
 import type { HeightRanges } from '../../primitives/height-ranges.ts'
 import type { ViewHealthReport } from '../../service/contract.ts'
 import type { Registration, ViewFacts } from '../../views/registration.ts'
-import { type HostedView, isHosted, type KeptView } from './hosted-view.ts'
+import { type HostedView, isHosted, type KeptView, type ViewOrigin } from './hosted-view.ts'
 import { createInTurn } from './in-turn.ts'
 import type { ViewBook } from './view-book.ts'
 import type { ViewEngine, ViewFailure, ViewState } from './view-engine.ts'
@@ -31,11 +31,15 @@ interface ViewReport extends ViewHealthReport {
   readonly creator: string
   /** Height of the registry chain; null for a View of this Host alone. */
   readonly registered_at: number | null
+  /** Everything that wants it here. */
+  readonly origins: readonly ViewOrigin[]
   readonly rows: number
   /** What the rows take in the store, compressed, with their index. */
   readonly bytes: number
   /** Heights that are done, both ends included, lowest first. */
   readonly done: readonly { readonly from: number; readonly to: number }[]
+  /** The highest of them; null before the first. */
+  readonly last_block: number | null
   /** Rows of lower heights went, since all took more than VIEW_MAX_BYTES; null where they did not. */
   readonly rows_from: number | null
   readonly blocks_failed: number
@@ -64,19 +68,25 @@ export interface HostViews {
   list(): readonly ViewReport[]
   /** By either ID. */
   find(id: string): ViewDetails | undefined
-  /** Serves a View. With `checked` facts it is not checked again. @throws ServiceError with what is wrong about it. */
+  /**
+   * Serves a View, for this reason or for one more. With `checked` facts it is not checked again.
+   * @throws ServiceError with what is wrong about it.
+   */
   register(
     registration: Registration,
+    origin: ViewOrigin,
     checked?: ViewFacts,
   ): Promise<{ report: ViewDetails; isNew: boolean }>
+  /** The registry chain has a View that is here for other reasons. */
+  noteRegistered(id: string, registeredAt: number): Promise<void>
   /**
-   * Ends a View and removes its rows; false where there is none.
-   * @throws ServiceError `HOST_VIEW_REGISTERED` for one of the registry chain, which would be back at once.
+   * Ends a View that was posted and removes its rows, unless the registry chain has it as well; false where there is none.
+   * @throws ServiceError `HOST_VIEW_IN_FOLDER` or `HOST_VIEW_REGISTERED` for one that would be back at once.
    */
   remove(id: string): Promise<boolean>
-  /** The same for any View: one that is denied, or has lost its place. */
-  withdraw(id: string): Promise<boolean>
-  /** Calls the listener after a View of this Host alone has come or gone. One listener. */
+  /** Ends a View that is here for no other reason than this one, and removes its rows. */
+  withdraw(id: string, origin: ViewOrigin): Promise<void>
+  /** Calls the listener after a View of this Host alone has come or gone. */
   onLocal(listener: () => void): void
   /** Tries what failed again; false where there is no such View here. */
   retry(id: string): boolean
@@ -87,7 +97,10 @@ export function openViews(parts: ViewsParts): HostViews {
   const { book, engine, log } = parts
   // A View that is posted again while it ends begins when it has.
   const inTurn = createInTurn()
-  let onLocal = (): void => undefined
+  const listeners: (() => void)[] = []
+  const onLocal = (): void => {
+    for (const listener of listeners) listener()
+  }
   const publish = (): void => parts.setViews(book.list().filter(isHosted))
   for (const view of book.list().filter(isHosted)) engine.serve(view)
   publish()
@@ -101,30 +114,34 @@ export function openViews(parts: ViewsParts): HostViews {
       const view = book.find(id)
       return view && toDetails(view, engine.states().get(view.id))
     },
-    register: (registration, checked) =>
+    register: (registration, origin, checked) =>
       inTurn(async () => {
-        const { view, isNew } = await book.add(registration, checked)
+        const { view, isNew } = await book.add(registration, origin, checked)
         if (isNew) {
           const { id, address } = view
           const name = isHosted(view) ? view.name : null
           log.info({ view: id, address, name, foreign: view.foreign }, 'View registered')
           if (isHosted(view)) engine.serve(view)
           publish()
-          if (view.registeredAt === null) onLocal()
         }
+        if (origin !== 'registry') onLocal()
         return { report: toDetails(view, engine.states().get(view.id)), isNew }
       }),
+    noteRegistered: (id, registeredAt) => inTurn(() => book.noteRegistered(id, registeredAt)),
     remove: (id) =>
       inTurn(async () => {
-        requireLocal(book.find(id))
-        const isRemoved = await removeView(parts, publish, id)
+        const view = book.find(id)
+        if (view !== undefined) requirePosted(view)
+        const isRemoved = await takeOrigin(parts, publish, id, 'posted')
         onLocal()
-        return isRemoved
+        return view !== undefined || isRemoved
       }),
-    withdraw: (id) => inTurn(() => removeView(parts, publish, id)),
-    onLocal: (listener) => {
-      onLocal = listener
-    },
+    withdraw: (id, origin) =>
+      inTurn(async () => {
+        await takeOrigin(parts, publish, id, origin)
+        if (origin !== 'registry') onLocal()
+      }),
+    onLocal: (listener) => void listeners.push(listener),
     retry: (id) => {
       const view = book.find(id)
       if (view === undefined || !isHosted(view)) return false
@@ -134,9 +151,15 @@ export function openViews(parts: ViewsParts): HostViews {
   }
 }
 
-async function removeView(parts: ViewsParts, publish: () => void, id: string): Promise<boolean> {
+/** Whether that was its last one, with which it ended. */
+async function takeOrigin(
+  parts: ViewsParts,
+  publish: () => void,
+  id: string,
+  origin: ViewOrigin,
+): Promise<boolean> {
   const { book, engine, log } = parts
-  const removed = await book.remove(id)
+  const removed = await book.leave(id, origin)
   if (removed === undefined) return false
   log.info({ view: removed.id }, 'View removed')
   publish()
@@ -145,13 +168,22 @@ async function removeView(parts: ViewsParts, publish: () => void, id: string): P
   return true
 }
 
-function requireLocal(view: KeptView | undefined): void {
-  if (view === undefined || view.registeredAt === null) return
+function requirePosted({ id, address, origins }: KeptView): void {
+  if (origins.includes('folder'))
+    throw new ServiceError(
+      'HOST_VIEW_IN_FOLDER',
+      `View ${address} is in the folder of HOST_VIEWS_DIR, and would be back at once`,
+      {
+        facts: { view: address },
+        remedy: `Take ${id}.view out of that folder; where an operator writes it, delete the View there.`,
+      },
+    )
+  if (origins.includes('posted')) return
   throw new ServiceError(
     'HOST_VIEW_REGISTERED',
-    `View ${view.address} is registered on the registry chain, where nothing is ever removed`,
+    `View ${address} is registered on the registry chain, where nothing is ever removed`,
     {
-      facts: { view: view.address },
+      facts: { view: address },
       remedy:
         'Name it in REGISTRY_DENY, or in the file of REGISTRY_DENY_FILE, which needs no restart.',
     },
@@ -187,10 +219,12 @@ function toReport(view: KeptView, state: ViewState = noRows): ViewReport {
     type: view.rowType.name,
     creator: view.sender,
     registered_at: view.registeredAt,
+    origins: view.origins,
     state: isHosted(view) ? state.name : 'foreign',
     rows: state.rows,
     bytes: state.bytes,
     done: toRanges(state.done),
+    last_block: state.done.at(-1)?.[1] ?? null,
     rows_from: state.rowsFrom,
     blocks_left: state.blocksLeft,
     blocks_failed: state.blocksFailed,

@@ -30,7 +30,8 @@ test('what is denied while Views are admitted is not served, nor fetched', async
           served.push(by)
           throw new Error('nothing is served')
         },
-        withdraw: async () => false,
+        noteRegistered: async () => undefined,
+        withdraw: async () => undefined,
       },
       fetch: async (id) => {
         const view = views.find((each) => each.id === id)

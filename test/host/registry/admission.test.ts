@@ -22,7 +22,7 @@ const sent: SentView = { id: address, sender, name: 'Seen', registeredAt: 1, wir
 /** An admission whose checks fail with this code, or find nothing wrong. */
 function open(t: TestContext, failure: ErrorCode | null) {
   const noted = new Map<string, { outcome: NotServed; isKept: boolean }>()
-  const served: { id: string; address: string; state: string; registered_at: number }[] = []
+  const served: { id: string; address: string; state: string; origins: string[] }[] = []
   const { promise: fatal, resolve: onFatal } = Promise.withResolvers<unknown>()
   const { promise: decided, resolve: onDecided } = Promise.withResolvers<void>()
   const admission = openAdmission(
@@ -32,10 +32,11 @@ function open(t: TestContext, failure: ErrorCode | null) {
       views: {
         list: () => served as unknown as ReturnType<HostViews['list']>,
         register: async () => {
-          served.push({ id, address, state: 'live', registered_at: 1 })
+          served.push({ id, address, state: 'live', origins: ['registry'] })
           return {} as Awaited<ReturnType<HostViews['register']>>
         },
-        withdraw: async () => true,
+        noteRegistered: async () => undefined,
+        withdraw: async () => undefined,
       },
       fetch: async () => null,
       outcomes: {

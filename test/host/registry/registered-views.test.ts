@@ -74,6 +74,12 @@ async function openHost(
     list,
     names: async () => (await list()).views.map(({ name }) => name).toSorted(),
     remove: async (id: string) => await fetch(`${url}/${id}`, { method: 'DELETE', headers }),
+    postWire: async (wire: Uint8Array, sender: string) =>
+      await fetch(url, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify({ wire: Buffer.from(wire).toString('base64'), sender }),
+      }),
     post: async (name: string) =>
       await fetch(url, {
         method: 'POST',
@@ -188,6 +194,30 @@ test('local Views come first, then allowed ones, then the lowest heights; others
   assert.equal((await host.post('Mine2')).status, 201)
   await host.serves('Mine', 'Mine2')
   assert.equal((await host.post('Mine3')).status, 409)
+})
+
+test('a View that is posted and registered is one, and stays until nobody wants it', async (t) => {
+  const registry = await development(t)
+  const home = await folder(t)
+  const deny = join(home, 'deny')
+  await writeFile(deny, '# nobody\n')
+  const host = await openHost(t, home, registry, { REGISTRY_DENY_FILE: deny })
+  const wire = wireOf('Both')
+  await host.postWire(wire, author)
+  const [address = ''] = await register(registry, ['Both'])
+  const origins = async () => (await host.find(address))['origins']
+  await until(async () => String(await origins()) === 'posted,registry')
+  assert.ok(Number((await host.find(address))['registered_at']) > 0)
+  await writeFile(deny, 'Both\n')
+  await until(async () => String(await origins()) === 'posted')
+  await writeFile(deny, '# nobody again\n')
+  await until(async () => String(await origins()) === 'posted,registry')
+  assert.equal((await host.remove(address)).status, 204)
+  assert.deepEqual(await origins(), ['registry'])
+  await writeFile(deny, 'Both\n')
+  await host.serves()
+  const lines = host.captured.lines.filter(({ msg }) => msg === 'View registered')
+  assert.equal(lines.length, 1)
 })
 
 test('what was served is served while the chain is away, and what came meanwhile afterwards', async (t) => {

@@ -1,8 +1,9 @@
 /** Which Views a Host has: kept over restarts, named once, with slots that no other View ever gets. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import fc from 'fast-check'
 import { ServiceError } from '../../../src/errors.ts'
-import { isHosted } from '../../../src/host/views/hosted-view.ts'
+import { isHosted, type ViewOrigin } from '../../../src/host/views/hosted-view.ts'
 import { openViewBook, type ViewBook } from '../../../src/host/views/view-book.ts'
 import type { StoreWriter } from '../../../src/store/store.ts'
 import { type Registration, readRegistration } from '../../../src/views/registration.ts'
@@ -54,7 +55,7 @@ function placesOf(book: ViewBook): unknown[] {
 
 test('a View is kept with its name and its slot, and found by both its IDs', async (t) => {
   const { book, reopen } = await openBook(t)
-  const { view, isNew } = await book.add(registration())
+  const { view, isNew } = await book.add(registration(), 'posted')
   assert.deepEqual([isNew, placesOf(book)], [true, [['Seen', 1]]])
   const after = reopen()
   assert.deepEqual(after.list(), book.list())
@@ -65,16 +66,71 @@ test('a View is kept with its name and its slot, and found by both its IDs', asy
 
 test('a View that is there already stays as it is', async (t) => {
   const { book } = await openBook(t)
-  const first = await book.add(registration())
-  const second = await book.add(registration())
+  const first = await book.add(registration(), 'posted')
+  const second = await book.add(registration(), 'posted')
   assert.deepEqual([second.isNew, second.view], [false, first.view])
   assert.equal(book.list().length, 1)
+})
+
+const allOrigins = fc.array(fc.constantFrom<ViewOrigin>('posted', 'folder', 'registry'))
+
+test('a View goes with the last of its origins, in whatever order they come and go', async (t) => {
+  const { book, reopen } = await openBook(t)
+  await fc.assert(
+    fc.asyncProperty(allOrigins, allOrigins, async (come, go) => {
+      const wanted = new Set<ViewOrigin>()
+      for (const origin of come) {
+        const registeredAt = origin === 'registry' ? 7 : null
+        const { isNew } = await book.add({ ...registration(), registeredAt }, origin)
+        assert.equal(isNew, wanted.size === 0)
+        wanted.add(origin)
+      }
+      const { id = '' } = book.list()[0] ?? {}
+      for (const origin of [...go, 'posted', 'folder', 'registry'] as const) {
+        const isLast = wanted.delete(origin) && wanted.size === 0
+        assert.equal((await book.leave(id, origin)) !== undefined, isLast)
+        const found = reopen().find(id)
+        const height = wanted.has('registry') ? 7 : null
+        assert.deepEqual([new Set(found?.origins), found?.registeredAt ?? null], [wanted, height])
+      }
+    }),
+    { numRuns: 25 },
+  )
+})
+
+test('a View of a version without origins was posted, or is of the registry chain', async (t) => {
+  const { book, reopen, store } = await openBook(t)
+  await book.add(registration(), 'folder')
+  await book.add({ ...registration({}, `0x${'1'.repeat(40)}`), registeredAt: 5 }, 'registry')
+  const record = store.reader.read((snapshot) => snapshot.record('views'))
+  const before = JSON.parse(String(record)) as { views: { origins?: unknown }[] }
+  for (const view of before.views) delete view.origins
+  await store.putRecord('views', new Uint8Array(Buffer.from(JSON.stringify(before))))
+  assert.deepEqual(
+    reopen()
+      .list()
+      .map(({ origins }) => origins),
+    [['posted'], ['registry']],
+  )
+})
+
+test('a registered View takes the room of a local one when it becomes one', async (t) => {
+  const { book } = await openBook(t, { maxViews: 1 })
+  const registered = { ...registration({}, `0x${'1'.repeat(40)}`), registeredAt: 5 }
+  await book.add(registered, 'registry')
+  await book.add(registration(), 'folder')
+  await assert.rejects(book.add(registered, 'posted'), { code: 'HOST_VIEWS_FULL' })
+  await book.leave(book.list()[1]?.id ?? '', 'folder')
+  const { view, isNew } = await book.add(registered, 'posted')
+  assert.deepEqual([isNew, view.origins, view.registeredAt], [false, ['registry', 'posted'], 5])
 })
 
 test('Views that arrive at once get slots and names of their own', async (t) => {
   const { book } = await openBook(t)
   const senders = ['1', '2', '3'].map((digit) => `0x${digit.repeat(40)}`)
-  const added = await Promise.all(senders.map((sender) => book.add(registration({}, sender))))
+  const added = await Promise.all(
+    senders.map((sender) => book.add(registration({}, sender), 'posted')),
+  )
   const names = added.map(({ view }) => (isHosted(view) ? view.name : null))
   assert.equal(names[0], 'Seen')
   for (const [index, { view }] of added.entries())
@@ -87,22 +143,22 @@ test('Views that arrive at once get slots and names of their own', async (t) => 
 
 test('a removed View leaves its slot until its rows are gone, and nobody gets that again', async (t) => {
   const { book, reopen } = await openBook(t)
-  const { view } = await book.add(registration())
-  assert.deepEqual(await book.remove(view.address), { id: view.id, slot: 1 })
-  assert.equal(await book.remove(view.address), undefined)
+  const { view } = await book.add(registration(), 'posted')
+  assert.deepEqual(await book.leave(view.address, 'posted'), { id: view.id, slot: 1 })
+  assert.equal(await book.leave(view.address, 'posted'), undefined)
   assert.deepEqual(reopen().removedSlots(), [1])
   await book.cleared(1)
   assert.deepEqual(reopen().removedSlots(), [])
-  await book.add(registration())
+  await book.add(registration(), 'posted')
   assert.deepEqual(placesOf(reopen()), [['Seen', 2]])
 })
 
 test('a View of another chain is kept without a place, and more than the limit are refused', async (t) => {
   const { book, reopen } = await openBook(t, { maxViews: 1 })
-  await book.add(registration({ query: 'Arbitrum__One__Log { address }' }))
-  await book.add(registration())
+  await book.add(registration({ query: 'Arbitrum__One__Log { address }' }), 'posted')
+  await book.add(registration(), 'posted')
   assert.deepEqual(placesOf(reopen()), ['Arbitrum__One__Log', ['Seen', 1]])
-  await assert.rejects(book.add(registration({}, `0x${'1'.repeat(40)}`)), {
+  await assert.rejects(book.add(registration({}, `0x${'1'.repeat(40)}`), 'posted'), {
     code: 'HOST_VIEWS_FULL',
     remedy: /MAX_VIEWS/,
   })
@@ -111,8 +167,8 @@ test('a View of another chain is kept without a place, and more than the limit a
 test('Views of other chains are bounded as well', async (t) => {
   const { book } = await openBook(t, { maxViews: 1 })
   const foreign = { query: 'Arbitrum__One__Log { address }' }
-  await book.add(registration(foreign))
-  await assert.rejects(book.add(registration(foreign, `0x${'1'.repeat(40)}`)), {
+  await book.add(registration(foreign), 'posted')
+  await assert.rejects(book.add(registration(foreign, `0x${'1'.repeat(40)}`), 'posted'), {
     code: 'HOST_VIEWS_FULL',
     message: 'the Host has 1 Views of other chains, of at most 1',
   })
@@ -123,8 +179,10 @@ test('what is refused leaves nothing behind', async (t) => {
     throw new ServiceError('LENS_MODULE_REFUSED', 'no')
   }
   const { book, reopen, store } = await openBook(t, { check: refuse })
-  await assert.rejects(book.add(registration()), { code: 'LENS_MODULE_REFUSED' })
-  await assert.rejects(book.add(registration({ sdl: 'type' })), { code: 'VIEWS_SDL_INVALID' })
+  await assert.rejects(book.add(registration(), 'posted'), { code: 'LENS_MODULE_REFUSED' })
+  await assert.rejects(book.add(registration({ sdl: 'type' }), 'posted'), {
+    code: 'VIEWS_SDL_INVALID',
+  })
   assert.deepEqual(reopen().list(), [])
   assert.deepEqual(
     store.reader.read((snapshot) => snapshot.recordNames('view')),
@@ -134,7 +192,7 @@ test('what is refused leaves nothing behind', async (t) => {
 
 test('a View that was checked when it came is not checked again at a start', async (t) => {
   const { book, reopen, captured } = await openBook(t)
-  await book.add(registration())
+  await book.add(registration(), 'posted')
   const after = reopen(() => {
     throw new ServiceError('LENS_MODULE_REFUSED', 'it has a section 13')
   })
@@ -144,7 +202,7 @@ test('a View that was checked when it came is not checked again at a start', asy
 
 test('a View that can no longer be read is reported, stays kept, and can be removed', async (t) => {
   const { book, reopen, captured, store } = await openBook(t)
-  const { view } = await book.add(registration())
+  const { view } = await book.add(registration(), 'posted')
   await store.putRecord(`view/${view.id}`, Uint8Array.of(1, 2, 3))
   const later = reopen()
   assert.deepEqual(later.list(), [])
@@ -156,24 +214,24 @@ test('a View that can no longer be read is reported, stays kept, and can be remo
       'VIEWS_WIRE_MALFORMED: these are no wire bytes of a View: they do not begin with VWL',
     ],
   )
-  assert.deepEqual(await later.remove(view.id), { id: view.id, slot: 1 })
+  assert.deepEqual(await later.leave(view.id, 'posted'), { id: view.id, slot: 1 })
   assert.deepEqual(reopen().list(), [])
 })
 
 test('a View that could not be read and is posted again has one place, with the slot of before', async (t) => {
   const { book, reopen, store } = await openBook(t)
-  const { view } = await book.add(registration())
-  await book.add(registration({ sdl: 'type Other { address: String }' }))
+  const { view } = await book.add(registration(), 'posted')
+  await book.add(registration({ sdl: 'type Other { address: String }' }), 'posted')
   await store.putRecord(`view/${view.id}`, Uint8Array.of(1, 2, 3))
   const later = reopen()
   assert.deepEqual(placesOf(later), [['Other', 2]])
-  assert.equal((await later.add(registration())).isNew, true)
+  assert.equal((await later.add(registration(), 'posted')).isNew, true)
   assert.deepEqual(placesOf(later), [
     ['Other', 2],
     ['Seen', 1],
   ])
   assert.deepEqual(placesOf(reopen()), placesOf(later))
-  const next = await later.add(registration({ sdl: 'type Third { address: String }' }))
+  const next = await later.add(registration({ sdl: 'type Third { address: String }' }), 'posted')
   assert.equal(isHosted(next.view) && next.view.slot, 3)
 })
 
@@ -183,9 +241,9 @@ test('the fields of all Views together are bounded, so that the schema stays qui
     const fields = Array.from({ length: count }, (_, index) => `f${index}: Int`)
     return registration({ sdl: `type ${name} { ${fields.join(' ')} }` })
   }
-  for (let index = 0; index < 19; index++) await book.add(wide(`Wide${index}`, 256))
-  await book.add(wide('Last', 5_000 - 19 * 256))
-  await assert.rejects(book.add(registration()), {
+  for (let index = 0; index < 19; index++) await book.add(wide(`Wide${index}`, 256), 'posted')
+  await book.add(wide('Last', 5_000 - 19 * 256), 'posted')
+  await assert.rejects(book.add(registration(), 'posted'), {
     code: 'HOST_VIEW_FIELDS_FULL',
     message: /5001 fields together, of at most 5000/,
   })

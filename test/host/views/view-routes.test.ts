@@ -7,10 +7,11 @@ import { type TestContext, test } from 'node:test'
 import { openViewBook } from '../../../src/host/views/view-book.ts'
 import type { ViewEngine, ViewState } from '../../../src/host/views/view-engine.ts'
 import { viewRoutes } from '../../../src/host/views/view-routes.ts'
-import { openViews } from '../../../src/host/views/views.ts'
+import { type HostViews, openViews } from '../../../src/host/views/views.ts'
 import { openHttpServer } from '../../../src/service/health/http-server.ts'
 import { type Registration, readRegistration } from '../../../src/views/registration.ts'
-import { decodeView } from '../../../src/views/wire.ts'
+import { noSender } from '../../../src/views/view-id.ts'
+import { decodeView, encodeView } from '../../../src/views/wire.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { testNetwork } from '../../support/chain/sealed-blocks.ts'
 import { openTestStore } from '../../support/test-store.ts'
@@ -49,6 +50,7 @@ interface TestRoutes {
   ask(method: string, path: string, options?: { headers?: object; body?: unknown }): Promise<Answer>
   /** What engine and GraphQL were asked for, in order. */
   readonly calls: string[]
+  readonly views: HostViews
 }
 
 async function openRoutes(
@@ -88,6 +90,7 @@ async function openRoutes(
   t.after(() => server.close())
   return {
     calls,
+    views,
     ask: async (method, path, { headers = {}, body: sent } = {}) => {
       const type = sent === undefined ? {} : { 'content-type': 'application/json' }
       const response = await fetch(`http://127.0.0.1:${server.port}/api/v0/views${path}`, {
@@ -116,10 +119,12 @@ test('a posted View is served at once, listed, and shown with its definition', a
       type: 'Seen',
       creator: `0x${'0'.repeat(40)}`,
       registered_at: null,
+      origins: ['posted'],
       state: 'backfilling',
       rows: 3,
       bytes: 120,
       done: [{ from: 5, to: 7 }],
+      last_block: 7,
       rows_from: 5,
       blocks_left: 40,
       blocks_failed: 1,
@@ -167,6 +172,54 @@ test('a removed View is gone at once, and its rows after it', async (t) => {
   assert.deepEqual(calls.slice(3), ['views ', 'remove', 'clear 1'])
   assert.equal((await ask('GET', path)).status, 404)
   assert.equal((await ask('DELETE', path, { headers: admin })).status, 404)
+})
+
+const registration: Registration = {
+  sender: noSender,
+  registeredAt: null,
+  wire: encodeView({ ...body, lenses: [] }),
+}
+
+test('a View of the folder is not removed by a request, and stays when it was posted as well', async (t) => {
+  const { ask, calls, views } = await openRoutes(t)
+  const { report } = await views.register(registration, 'folder')
+  const path = `/${report.id}`
+  const refused = await ask('DELETE', path, { headers: admin })
+  assert.deepEqual([refused.status, refused.json['code']], [409, 'HOST_VIEW_IN_FOLDER'])
+  assert.match(String(refused.json['remedy']), new RegExp(`^Take ${report.id}\\.view out of`))
+  assert.equal((await ask('POST', '', { headers: admin, body })).status, 200)
+  assert.equal((await ask('DELETE', path, { headers: admin })).status, 409)
+  await views.withdraw(report.id, 'folder')
+  assert.deepEqual((await ask('GET', path)).json['origins'], ['posted'])
+  assert.deepEqual(calls, ['views ', 'serve Seen', 'views Seen'])
+  assert.equal((await ask('DELETE', path, { headers: admin })).status, 204)
+  assert.equal((await ask('GET', path)).status, 404)
+})
+
+test('a posted View that the registry chain has too stays as registered when it is removed', async (t) => {
+  const { ask, views } = await openRoutes(t)
+  const { json } = await ask('POST', '', { headers: admin, body })
+  const path = `/${String(json['id'])}`
+  await views.noteRegistered(String(json['address']), 12)
+  assert.equal((await ask('DELETE', path, { headers: admin })).status, 204)
+  const { origins, registered_at } = (await ask('GET', path)).json
+  assert.deepEqual([origins, registered_at], [['registry'], 12])
+  const again = await ask('DELETE', path, { headers: admin })
+  assert.deepEqual([again.status, again.json['code']], [409, 'HOST_VIEW_REGISTERED'])
+})
+
+test('whoever waits for room hears of each local View that comes or goes, and of no other', async (t) => {
+  const { views } = await openRoutes(t)
+  let heard = 0
+  views.onLocal(() => void heard++)
+  const { report } = await views.register({ ...registration, registeredAt: 3 }, 'registry')
+  assert.equal(heard, 0)
+  await views.register(registration, 'folder')
+  assert.equal(heard, 1)
+  await views.withdraw(report.id, 'folder')
+  assert.equal(heard, 2)
+  await views.withdraw(report.id, 'registry')
+  assert.deepEqual([heard, views.list()], [2, []])
 })
 
 test('a View that is posted again while it ends begins when it has ended', async (t) => {
