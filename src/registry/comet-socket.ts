@@ -2,9 +2,9 @@
  * One WebSocket to the consensus RPC of the registry chain (CometBFT), subscribed to transactions. It is single-use: after
  * it has closed, whatever was registered meanwhile is in the list alone, so the caller opens another and lists. cosmjs is
  * not used here: it connects again without subscribing again and says nothing of it, and neither bounds a frame nor
- * survives one that is no JSON.
+ * survives one that is not JSON.
  */
-import { Agent, WebSocket } from 'undici'
+import { Agent, buildConnector, WebSocket } from 'undici'
 import { membersOf } from './listed-view.ts'
 import { placeOf, refused, unreachable } from './registry-failure.ts'
 
@@ -42,7 +42,8 @@ interface SocketState {
   readonly openedMs: number
   bytes: number
   heardMs: number
-  reason: string
+  /** Why it ends; an error where there was no connection. */
+  reason: string | Error
 }
 
 /**
@@ -78,8 +79,14 @@ function startSocket(
   onResult: (result: unknown) => void,
 ): SocketState {
   const { url, queries, timeoutMs, silentMs } = options
+  const connect = buildConnector({ timeout: timeoutMs })
   const dispatcher = new Agent({
-    connect: { timeout: timeoutMs },
+    // The events of the WebSocket say nothing of why there is no connection.
+    connect: (target, callback) =>
+      connect(target, (...outcome) => {
+        if (outcome[0] !== null) state.reason = outcome[0]
+        callback(...outcome)
+      }),
     webSocket: { maxPayloadSize: maxMessageBytes },
   })
   const target = socketTarget(url)
@@ -104,6 +111,7 @@ function startSocket(
   })
   socket.addEventListener('message', ({ data }) => receive(state, data))
   socket.addEventListener('error', ({ error, message }) => {
+    if (state.reason instanceof Error) return
     const text = error instanceof Error ? error.message : message
     state.reason = text === '' ? 'the connection failed, or a message was too long' : text
   })
@@ -116,9 +124,13 @@ function startSocket(
 }
 
 /** Does not wait for the peer, which may be gone. */
-function endSocket({ options, socket, subscribed, closed }: SocketState, reason: string): void {
-  subscribed.reject(unreachable(placeOf(options.url), 'REGISTRY_RPC_URL', new Error(reason)))
-  closed.resolve(reason)
+function endSocket(
+  { options, socket, subscribed, closed }: SocketState,
+  reason: string | Error,
+): void {
+  const cause = typeof reason === 'string' ? new Error(reason) : reason
+  subscribed.reject(unreachable(placeOf(options.url), 'REGISTRY_RPC_URL', cause))
+  closed.resolve(cause.message)
   socket.close()
 }
 
@@ -130,7 +142,7 @@ function watch(state: SocketState): void {
 function receive(state: SocketState, data: unknown): void {
   state.heardMs = performance.now()
   try {
-    if (typeof data !== 'string') throw new Error('a message is no text')
+    if (typeof data !== 'string') throw new Error('a message is not text')
     state.bytes += data.length
     const seconds = (state.heardMs - state.openedMs) / 1e3
     if (state.bytes > allowance.bytes + allowance.bytesPerSecond * seconds)

@@ -94,7 +94,7 @@ async function readPage(
   if (key !== null) query.set('pagination.key', key)
   const answer = membersOf(await ask(state, `?${query}`, maxPageBytes, signal))
   const { views } = answer
-  if (!Array.isArray(views)) throw answerMalformed(state.place, 'there are no views in it')
+  if (!Array.isArray(views)) throw answerMalformed(state.place, 'it has no list of Views')
   if (views.length > limit)
     throw answerMalformed(state.place, `a page of ${limit} has ${views.length} Views`)
   return { views: views.map(readListedView), nextKey: nextKeyOf(state, answer['pagination']) }
@@ -104,7 +104,10 @@ function nextKeyOf({ place }: LcdState, pagination: unknown): string | null {
   const { next_key: next = null } = membersOf(pagination)
   if (next === null || next === '') return null
   if (typeof next !== 'string' || next.length > maxKeyLength)
-    throw answerMalformed(place, 'the key of the next page is none')
+    throw answerMalformed(
+      place,
+      `the key of its next page is not a text of at most ${maxKeyLength} characters`,
+    )
   return next
 }
 
@@ -119,10 +122,9 @@ async function readView(
   const { view } = membersOf(answer)
   const listed = readListedView(view)
   if ('reason' in listed) return listed
-  if (listed.id !== id)
-    throw answerMalformed(state.place, `asked for ${id} it answers another View`)
+  if (listed.id !== id) throw answerMalformed(state.place, `it is another View than ${id}`)
   const wire = wireOf(view)
-  return wire === null ? { id, reason: 'its bytes are none' } : { ...listed, wire }
+  return wire === null ? { id, reason: 'its bytes are not base64' } : { ...listed, wire }
 }
 
 /** The parsed body; null for 404. */
@@ -150,7 +152,7 @@ async function ask(
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof ServiceError) throw error
-    if (error instanceof SyntaxError) throw answerMalformed(place, 'it is no JSON', error)
+    if (error instanceof SyntaxError) throw answerMalformed(place, 'it is not JSON', error)
     throw unreachable(place, 'REGISTRY_LCD_URL', error)
   }
 }

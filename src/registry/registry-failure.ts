@@ -10,13 +10,21 @@ export function placeOf(url: string): string {
 export function unreachable(place: string, setting: string, cause: unknown): ServiceError {
   return new ServiceError(
     'REGISTRY_UNREACHABLE',
-    `no answer from the registry chain at ${place}: ${reasonOf(cause)}`,
+    `the registry chain at ${place} does not answer: ${reasonOf(cause)}`,
     {
       facts: { endpoint: place },
-      remedy: `Check ${setting} and that the registry chain can be reached from here.`,
+      remedy: isOfCertificate(cause)
+        ? `The certificate has to be of the host in ${setting}, and its authority known here: NODE_EXTRA_CA_CERTS names a file with one of your own.`
+        : `Check ${setting} and that the registry chain can be reached from here.`,
       cause,
     },
   )
+}
+
+/** Node names what is wrong about a certificate so, and OpenSSL what is wrong about who issued it. */
+function isOfCertificate(cause: unknown): boolean {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  return /CERT|ISSUER|_LEAF_/.test(code)
 }
 
 /** REGISTRY_REFUSED: it answered with an error. */
@@ -69,7 +77,7 @@ export function retryAfterMs(failure: ServiceError | null): number {
 export function answerMalformed(place: string, what: string, cause?: unknown): ServiceError {
   return new ServiceError(
     'REGISTRY_ANSWER_MALFORMED',
-    `the registry chain at ${place} answers what is no list of Views: ${what}`,
+    `the answer of the registry chain at ${place} is not usable: ${what}`,
     {
       facts: { endpoint: place },
       remedy:
@@ -83,7 +91,7 @@ export function answerMalformed(place: string, what: string, cause?: unknown): S
 export function tooLarge(place: string, maxBytes: number): ServiceError {
   return new ServiceError(
     'REGISTRY_ANSWER_TOO_LARGE',
-    `the registry chain at ${place} answers more than ${maxBytes} bytes to one request`,
+    `the answer of the registry chain at ${place} has more than ${maxBytes} bytes`,
     {
       facts: { endpoint: place, maxBytes },
       remedy: 'Where this goes on, name another node with REGISTRY_LCD_URL and REGISTRY_RPC_URL.',
@@ -97,7 +105,7 @@ function reasonOf(cause: unknown): string {
   return `${cause.message === '' ? 'failed' : cause.message}${code}`
 }
 
-/** Any failure as one that can be shown; what is none of the chain's is a mistake of ours, and shows as its cause. */
+/** Any failure as one that can be shown; one that is not the chain's is a mistake of ours, and shows as its cause. */
 export function asFailure(error: unknown, place: string): ServiceError {
   return error instanceof ServiceError ? error : answerMalformed(place, reasonOf(error), error)
 }

@@ -87,7 +87,7 @@ test('a refused subscription is a failure with its code, never taken for an acce
 test('rubbish ends the connection with its reason', async (t) => {
   const rubbish: readonly (readonly [Buffer, RegExp])[] = [
     [frame('{"jsonrpc":'), /JSON/],
-    [frame('abc', 0x82), /no text/],
+    [frame('abc', 0x82), /not text/],
     [Buffer.from([0xff, 0xff, 0xff, 0xff]), /./],
   ]
   for (const [data, reason] of rubbish) {

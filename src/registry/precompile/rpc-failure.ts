@@ -55,7 +55,7 @@ export function registryRpcFailure(error: unknown, url: string): ServiceError {
   if (found instanceof HttpRequestError || found instanceof TimeoutError) {
     return new ServiceError(
       'REGISTRY_UNREACHABLE',
-      `no answer from the registry chain at ${endpoint}: ${reasonOf(found)}`,
+      `the registry chain at ${endpoint} does not answer: ${reasonOf(found)}`,
       {
         facts: { endpoint },
         remedy: 'Check --rpc and that the registry chain can be reached from here.',

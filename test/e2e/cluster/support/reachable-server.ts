@@ -1,11 +1,11 @@
 /** An HTTPS server of this process that the cluster reaches. */
-import { execFileSync } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { V1Node } from '@kubernetes/client-node'
+import { makeCertificate } from '../../../support/certificate.ts'
 import { type Cluster, expectStatus } from './cluster.ts'
 
 export interface ReachableServer {
@@ -21,7 +21,7 @@ export async function openReachableServer(
   listener: RequestListener,
 ): Promise<ReachableServer> {
   const address = await addressTowards(await nodeAddress(cluster))
-  const pem = makeCertificate(address)
+  const pem = makeCertificate(`IP:${address}`)
   const server = createServer({ key: pem, cert: pem }, listener)
   server.listen(0, address)
   await once(server, 'listening')
@@ -54,14 +54,4 @@ async function addressTowards(address: string): Promise<string> {
   const own = socket.address().address
   socket.close()
   return own
-}
-
-/** Key and certificate in one text. */
-function makeCertificate(address: string): string {
-  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-noenc', '-days', '1']
-  const subject = ['-subj', '/CN=test', '-addext', `subjectAltName=IP:${address}`]
-  const out = ['-keyout', '-', '-out', '-']
-  return execFileSync('openssl', ['req', '-x509', ...kind, ...subject, ...out], {
-    encoding: 'utf8',
-  })
 }
