@@ -202,6 +202,8 @@ async function keepSubscribed(state: FollowState, rpcUrl: string): Promise<void>
       const reason = await socket.closed
       state.socket = null
       signal.throwIfAborted()
+      // A list finds out whether the chain is away, or its events alone.
+      state.listing.wake()
       metrics.connections.inc({ result: 'lost' })
       log.warn({ endpoint, reason }, 'connection to the registry chain lost')
       if (performance.now() - openedMs > timings.retry.maxMs) failures = 0

@@ -12,6 +12,7 @@ import {
 import type { View } from '../../../src/views/view.ts'
 import { viewIDs } from '../../../src/views/view-id.ts'
 import { decodeView, encodeView } from '../../../src/views/wire.ts'
+import { assertExplained } from '../../docs/support/explained.ts'
 import { openHostInProcess } from '../../support/host-in-process.ts'
 import { until } from '../../support/p2p-room.ts'
 
@@ -170,12 +171,37 @@ test('while the file of what is denied cannot be read, no registered View is add
   const host = await openHost(t, home, registry, { REGISTRY_DENY_FILE: deny })
   await until(async () => (await host.list()).registry?.state === 'live')
   const { report } = await host.health()
-  assert.ok(report.errors.some(({ code }) => code === 'HOST_REGISTRY_DENY_UNREAD'))
+  const unread = report.errors.find(({ code }) => code === 'HOST_REGISTRY_DENY_UNREAD')
+  assert.ok(unread)
+  assertExplained(unread)
   assert.deepEqual(await host.names(), [])
   await writeFile(deny, 'Denied\n')
   await until(async () => (await host.list()).registry?.others[0]?.state === 'denied')
   await writeFile(deny, '')
   await host.serves('Denied')
+})
+
+test('a Host without an LCD says that its consensus RPC alone finds no View', async (t) => {
+  const host = await openHostInProcess(t, await folder(t), {
+    REGISTRY_RPC_URL: 'http://127.0.0.1:26657',
+  })
+  await host.opened
+  const { report } = await host.health()
+  assert.equal(report.registry, null)
+  const [incomplete] = report.errors.filter(({ code }) => code.startsWith('HOST_REGISTRY'))
+  assert.equal(incomplete?.code, 'HOST_REGISTRY_INCOMPLETE')
+  assertExplained(incomplete)
+})
+
+test('while the registry chain is away, the state says so at once, and what was served stays', async (t) => {
+  const registry = await openDevelopmentRegistry(byHand)
+  await register(registry, ['Kept'])
+  const host = await openHost(t, await folder(t), registry)
+  await host.serves('Kept')
+  await until(async () => (await host.list()).registry?.state === 'live')
+  await registry.close()
+  await until(async () => (await host.list()).registry?.state === 'away')
+  assert.deepEqual(await host.names(), ['Kept'])
 })
 
 test('local Views come first, then allowed ones, then the lowest heights; others are listed', async (t) => {
