@@ -11,6 +11,7 @@ import {
   type Hex,
   toHex,
 } from 'viem'
+import { createInTurn } from '../../primitives/in-turn.ts'
 import { registryAddress } from '../../registry/precompile/abi.ts'
 import contract from './contract.json' with { type: 'json' }
 import { amplyGas, type EvmNode, moduleAccount, type RpcAnswer } from './evm-node.ts'
@@ -102,7 +103,7 @@ export async function openRegistryChain(parts: ChainParts): Promise<RegistryChai
     collected = height
   }
   await collect()
-  const inTurn = createTurns()
+  const inTurn = createInTurn()
   const run = async (from: string, data: Hex): Promise<Receipt> => {
     const receipt = await runAs(node, from, data)
     await collect()
@@ -155,16 +156,6 @@ export async function openRegistryChain(parts: ChainParts): Promise<RegistryChai
         const height = await asModule('put', [toContract(view, 2)])
         record({ height, id: `plant ${height}`, steps: [{ kind: 'registered', view }] })
       }),
-  }
-}
-
-/** Runs actions one after the other; a failure is that of its own caller alone. */
-function createTurns(): <T>(action: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve()
-  return (action) => {
-    const turn = last.then(action)
-    last = turn.catch(() => undefined)
-    return turn
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino'
 import { invariant, ServiceError } from '../../errors.ts'
+import { createInTurn } from '../../primitives/in-turn.ts'
 import type { StoreReader } from '../../store/store.ts'
 import { type Registration, readRegistration, type ViewFacts } from '../../views/registration.ts'
 import { servedNames } from '../../views/served-names.ts'
@@ -17,7 +18,6 @@ import {
   type KeptView,
   type ViewOrigin,
 } from './hosted-view.ts'
-import { createInTurn } from './in-turn.ts'
 
 interface ViewBookOptions {
   /** As in `Ethereum__Mainnet`. */

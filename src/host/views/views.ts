@@ -2,10 +2,10 @@
 import type { Logger } from 'pino'
 import { ServiceError } from '../../errors.ts'
 import type { HeightRanges } from '../../primitives/height-ranges.ts'
+import { createInTurn } from '../../primitives/in-turn.ts'
 import type { ViewHealthReport } from '../../service/contract.ts'
 import type { Registration, ViewFacts } from '../../views/registration.ts'
 import { type HostedView, isHosted, type KeptView, type ViewOrigin } from './hosted-view.ts'
-import { createInTurn } from './in-turn.ts'
 import type { ViewBook } from './view-book.ts'
 import type { ViewEngine, ViewFailure, ViewState } from './view-engine.ts'
 

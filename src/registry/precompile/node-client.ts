@@ -2,11 +2,10 @@
  * Registers a node on the registry chain by its JSON-RPC: Hosts at 0x0211, Generators at 0x0212. It brings viem along, which
  * is slow to load: import it where it is needed and not before.
  */
-import { createPublicClient, encodeFunctionData, type Hex, keccak256, parseAbi } from 'viem'
+import { encodeFunctionData, type Hex, keccak256, parseAbi } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { registryRpcFailure } from './rpc-failure.ts'
+import { gasLimit, openChainRpc, requestReceipt } from './chain-rpc.ts'
 import { type ReadyTransaction, sendOnce } from './send-once.ts'
-import { registryTransport } from './transport.ts'
 
 /** What is registered; bytes as 0x and hex. */
 export interface NodeRegistration {
@@ -63,19 +62,11 @@ const generatorAbi = parseAbi([
 
 /** Reaches nothing yet. Each call throws REGISTRY_UNREACHABLE, REGISTRY_REFUSED or REGISTRY_ANSWER_MALFORMED. */
 export function createNodeClient(url: string, signal: AbortSignal): NodeRegistrar {
-  const client = createPublicClient({ transport: registryTransport(url, signal) })
-  const ask = async <T>(action: () => Promise<T>): Promise<T> => {
-    try {
-      return await action()
-    } catch (error) {
-      signal.throwIfAborted()
-      throw registryRpcFailure(error, url)
-    }
-  }
+  const { ask } = openChainRpc(url, signal)
   return {
-    chainId: () => ask(() => client.getChainId()),
+    chainId: () => ask((client) => client.getChainId()),
     prepare: (sender, registration) =>
-      ask(async () => {
+      ask(async (client) => {
         const address = sender as Hex
         const to = precompiles[registration.role]
         const data = callData(registration)
@@ -85,7 +76,7 @@ export function createNodeClient(url: string, signal: AbortSignal): NodeRegistra
           client.getBalance({ address }),
           client.getTransactionCount({ address, blockTag: 'pending' }),
         ])
-        const gas = (estimated * 11n + 9n) / 10n
+        const gas = gasLimit(estimated)
         return { to, gas, gasPrice, nonce, fee: gas * gasPrice, balance }
       }),
     async sign(privateKey, registration, chainId, { to, gas, gasPrice, nonce }) {
@@ -95,13 +86,10 @@ export function createNodeClient(url: string, signal: AbortSignal): NodeRegistra
       const raw = await account.signTransaction({ type: 'legacy', ...request })
       return { hash: keccak256(raw), raw }
     },
-    send: (signed) => ask(() => sendOnce(client, signed)),
+    send: (signed) => ask((client) => sendOnce(client, signed)),
     succeeded: (hash) =>
-      ask(async () => {
-        const receipt = await client.request({
-          method: 'eth_getTransactionReceipt',
-          params: [hash as Hex],
-        })
+      ask(async (client) => {
+        const receipt = await requestReceipt(client, hash)
         return receipt === null ? null : receipt.status === '0x1'
       }),
   }

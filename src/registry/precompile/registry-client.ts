@@ -3,7 +3,6 @@
  * is slow to load: import it where it is needed and not before.
  */
 import {
-  createPublicClient,
   decodeEventLog,
   encodeFunctionData,
   type Hex,
@@ -12,10 +11,10 @@ import {
   toHex,
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { ServiceError } from '../../errors.ts'
 import { registryAbi, registryAddress } from './abi.ts'
-import { registryRpcFailure } from './rpc-failure.ts'
+import { gasLimit, openChainRpc, requestReceipt } from './chain-rpc.ts'
 import { type ReadyTransaction, sendOnce } from './send-once.ts'
-import { registryTransport } from './transport.ts'
 
 /** A View as the chain has it; `none` for one that it does not know, or no longer. */
 interface OnChainView {
@@ -70,21 +69,13 @@ const statuses = ['none', 'pending', 'registered'] as const
 
 /** Reaches nothing yet. `url` is http or https. */
 export function createRegistryClient(url: string, signal: AbortSignal): RegistryClient {
-  const client = createPublicClient({ transport: registryTransport(url, signal) })
-  const ask = async <T>(action: () => Promise<T>): Promise<T> => {
-    try {
-      return await action()
-    } catch (error) {
-      signal.throwIfAborted()
-      throw registryRpcFailure(error, url)
-    }
-  }
+  const { ask } = openChainRpc(url, signal)
   return {
-    chainId: () => ask(() => client.getChainId()),
-    getView: (address) => ask(() => readView(client, address)),
-    estimate: (sender, wire) => ask(() => estimate(client, sender, wire)),
-    send: (signed) => ask(() => sendOnce(client, signed)),
-    receipt: (hash) => ask(() => readReceipt(client, hash)),
+    chainId: () => ask((client) => client.getChainId()),
+    getView: (address) => ask((client) => readView(client, address)),
+    estimate: (sender, wire) => ask((client) => estimate(client, sender, wire)),
+    send: (signed) => ask((client) => sendOnce(client, signed)),
+    receipt: (hash) => ask((client) => readReceipt(client, hash)),
     async sign(privateKey, wire, chainId, { gas, nonce, maxFeePerGas, maxPriorityFeePerGas }) {
       const account = privateKeyToAccount(privateKey as Hex)
       const fees = { gas, nonce, maxFeePerGas, maxPriorityFeePerGas }
@@ -95,13 +86,12 @@ export function createRegistryClient(url: string, signal: AbortSignal): Registry
     },
     async refusal(sender, wire) {
       try {
-        await client.call({ account: sender as Hex, to: registryAddress, data: callData(wire) })
+        const data = callData(wire)
+        await ask((client) => client.call({ account: sender as Hex, to: registryAddress, data }))
         return null
       } catch (error) {
-        signal.throwIfAborted()
-        const failure = registryRpcFailure(error, url)
-        if (failure.code !== 'REGISTRY_REFUSED') throw failure
-        return String(failure.facts['reason'])
+        if (!(error instanceof ServiceError) || error.code !== 'REGISTRY_REFUSED') throw error
+        return String(error.facts['reason'])
       }
     },
   }
@@ -129,7 +119,7 @@ async function estimate(client: PublicClient, sender: string, wire: Uint8Array):
     client.getBalance({ address }),
     readFees(client),
   ])
-  const gas = (estimated * 11n + 9n) / 10n
+  const gas = gasLimit(estimated)
   return { gas, nonce, balance, ...fees, fee: gas * fees.maxFeePerGas }
 }
 
@@ -147,10 +137,7 @@ async function readReceipt(
   client: PublicClient,
   hash: string,
 ): Promise<RegistrationReceipt | null> {
-  const receipt = await client.request({
-    method: 'eth_getTransactionReceipt',
-    params: [hash as Hex],
-  })
+  const receipt = await requestReceipt(client, hash)
   if (receipt === null) return null
   const { status, blockNumber, gasUsed, logs } = receipt
   // The chain writes another height into the logs of a receipt.

@@ -1,6 +1,7 @@
 /** Waits for a registration: first for its block, then for the other chain, which acknowledges it. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../../errors.ts'
+import { awaitMined } from '../../registry/precompile/await-mined.ts'
 import type {
   RegistrationReceipt,
   RegistryClient,
@@ -26,7 +27,6 @@ export interface Registered {
 }
 
 const stepMs = 500
-const minedWithinMs = 120_000
 
 /** The chain itself waits five minutes for the other one. */
 const acknowledgedWithinMs = 360_000
@@ -63,13 +63,9 @@ async function mined(
   client: RegistryClient,
   hash: string,
 ): Promise<RegistrationReceipt> {
-  const deadline = performance.now() + minedWithinMs
-  for (;;) {
-    const receipt = await tolerateUnreachable(deadline, () => client.receipt(hash))
-    if (receipt !== null) return receipt
-    if (performance.now() > deadline) throw timedOut(hash, 'is in no block after two minutes')
-    await delay(stepMs, undefined, { signal })
-  }
+  const receipt = await awaitMined(signal, () => client.receipt(hash))
+  if (receipt === null) throw timedOut(hash, 'is in no block after two minutes')
+  return receipt
 }
 
 async function requireSuccess(

@@ -1,6 +1,7 @@
 /** Documents for a lens: what a query selects of the blocks that ship. */
 import { ServiceError } from '../../errors.ts'
 import { createViewSelector } from '../../graphql/selection/view-selection.ts'
+import { defaultNetwork } from '../../views/query-network.ts'
 import { parseViewQuery } from '../../views/view-query.ts'
 import { sampleBlocks } from '../blocks/fixture.ts'
 import { openTrialStore } from '../blocks/trial-store.ts'
@@ -9,17 +10,15 @@ import { openTrialStore } from '../blocks/trial-store.ts'
 export const defaultQuery =
   'Log { address topics data blockNumber logIndex transactionHash transaction { hash from to } block { number timestamp } }'
 
-const network = 'Ethereum__Mainnet'
-
 /**
  * The documents as compact JSON, at least one.
  * @throws ServiceError `VIEWS_QUERY_INVALID`; `TOOLKIT_FIXTURE_INVALID` where the query selects nothing of the samples.
  */
 export async function sampleDocuments(query: string): Promise<string[]> {
-  const parsed = parseViewQuery(query, network)
+  const parsed = parseViewQuery(query, defaultNetwork)
   if ('foreign' in parsed) throw noDocument(query)
-  const selection = createViewSelector(network).compile(parsed)
-  const store = await openTrialStore({ network, blocks: sampleBlocks() })
+  const selection = createViewSelector(defaultNetwork).compile(parsed)
+  const store = await openTrialStore({ network: defaultNetwork, blocks: sampleBlocks() })
   const snapshot = store.reader.snapshot()
   try {
     const [from = 0, to = from] = [store.heights[0], store.heights.at(-1)]

@@ -2,14 +2,13 @@
  * Registers a running node on the registry chain: asks it for its registration, checks that this is for the account that
  * signs, shows what it costs, and sends it. What is registered stays, for everybody to read.
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../../errors.ts'
+import { awaitMined } from '../../registry/precompile/await-mined.ts'
 import type {
   NodeRegistrar,
   NodeRegistration,
   PreparedRegistration,
 } from '../../registry/precompile/node-client.ts'
-import { tolerateUnreachable } from '../../registry/precompile/tolerate-unreachable.ts'
 import { paths, ports } from '../../service/contract.ts'
 import { reachOf } from '../../service/health/address-reach.ts'
 import type { RegistrationReport } from '../../service/health/registration-route.ts'
@@ -74,27 +73,19 @@ export async function registerNode(terminal: Terminal, flags: RegisterFlags): Pr
   printResult(terminal, { ...shown, sent: true, transaction: hash }, { json, text })
 }
 
-const stepMs = 500
-const minedWithinMs = 120_000
-
 /** Whether the chain took it. @throws ServiceError `TOOLKIT_REGISTRATION_TIMEOUT` where it is in no block */
 async function awaitBlock(
   { signal }: Terminal,
   client: NodeRegistrar,
   hash: string,
 ): Promise<boolean> {
-  const deadline = performance.now() + minedWithinMs
-  for (;;) {
-    const succeeded = await tolerateUnreachable(deadline, () => client.succeeded(hash))
-    if (succeeded !== null) return succeeded
-    if (performance.now() > deadline)
-      throw new ServiceError(
-        'TOOLKIT_REGISTRATION_TIMEOUT',
-        `the transaction ${hash} was sent and is in no block after two minutes`,
-        { remedy: 'It may still be taken: ask the chain for it before you register again.' },
-      )
-    await delay(stepMs, undefined, { signal })
-  }
+  const succeeded = await awaitMined(signal, () => client.succeeded(hash))
+  if (succeeded !== null) return succeeded
+  throw new ServiceError(
+    'TOOLKIT_REGISTRATION_TIMEOUT',
+    `the transaction ${hash} was sent and is in no block after two minutes`,
+    { remedy: 'It may still be taken: ask the chain for it before you register again.' },
+  )
 }
 
 async function readRegistration(node: string, signal: AbortSignal): Promise<RegistrationReport> {

@@ -1,7 +1,7 @@
 /** `view test`: runs a View of the project, and prints what its rows are like. */
 import { resolve } from 'node:path'
 import { ServiceError } from '../../errors.ts'
-import { networkOfQuery } from '../../views/query-network.ts'
+import { defaultNetwork, networkOfQuery } from '../../views/query-network.ts'
 import { readFixture, sampleBlocks } from '../blocks/fixture.ts'
 import type { TrialBlocks } from '../blocks/trial-store.ts'
 import { usageError } from '../cli/exit-code.ts'
@@ -85,7 +85,7 @@ function networkOr(query: string): string {
   try {
     return networkOfQuery(query)
   } catch {
-    return 'Ethereum__Mainnet'
+    return defaultNetwork
   }
 }
 

@@ -2,13 +2,11 @@
 import { createViewSelector } from '../../graphql/selection/view-selection.ts'
 import { checkAbi } from '../../lens/abi-check.ts'
 import { checkModule } from '../../lens/module-check.ts'
+import { networkOfQuery } from '../../views/query-network.ts'
 import { parseRowType } from '../../views/row-type.ts'
 import { viewLimits } from '../../views/view.ts'
 import { checkMaterializable, parseViewQuery } from '../../views/view-query.ts'
 import { checkSize } from '../../views/wire-reader.ts'
-
-/** Any chain will do for short names: all have the same collections. */
-const anyNetwork = 'Ethereum__Mainnet'
 
 /** @throws ServiceError `VIEWS_QUERY_INVALID` with the place and what is accepted there; `VIEWS_TOO_LARGE` */
 export function checkQuery(text: string): void {
@@ -35,15 +33,10 @@ export function checkLensModule(wasm: Uint8Array): void {
 }
 
 function compile(text: string) {
-  const network = networkOf(text)
+  const network = networkOfQuery(text)
   const query = parseViewQuery(text, network)
   // Its own chain's prefix makes no query foreign.
   if ('foreign' in query) throw new Error(`broken invariant: ${query.foreign} is of ${network}`)
   createViewSelector(network).compile(query)
   return query
-}
-
-function networkOf(text: string): string {
-  const query = parseViewQuery(text, anyNetwork)
-  return 'foreign' in query ? query.foreign.split('__').slice(0, 2).join('__') : anyNetwork
 }
