@@ -5,6 +5,7 @@
  * and its deadline ends with the headers; undici's dispatcher costs a quarter less than `fetch`.
  */
 import { Agent, type Dispatcher } from 'undici'
+import { basicAuthorization } from '../basic-authorization.ts'
 import { ServiceError } from '../errors.ts'
 import { createResponseBuffers, type ResponseBuffers } from './response-buffers.ts'
 
@@ -70,16 +71,11 @@ interface Target {
 
 function parseTarget(options: HttpPostOptions): Target {
   const url = new URL(options.url)
-  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
-  const basic =
-    credentials === ':'
-      ? {}
-      : { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` }
   return {
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
     host: url.host,
-    headers: { 'content-type': 'application/json', ...basic, ...options.headers },
+    headers: { 'content-type': 'application/json', ...basicAuthorization(url), ...options.headers },
   }
 }
 

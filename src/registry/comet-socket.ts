@@ -5,6 +5,7 @@
  * survives one that is not JSON.
  */
 import { Agent, buildConnector, WebSocket } from 'undici'
+import { basicAuthorization } from '../basic-authorization.ts'
 import { membersOf } from './listed-view.ts'
 import { placeOf, refused, unreachable } from './registry-failure.ts'
 
@@ -173,12 +174,11 @@ function send(socket: WebSocket, id: number, method: string, params: object): vo
 
 function socketTarget(text: string): { url: string; headers: Record<string, string> } {
   const url = new URL(text)
-  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
+  const headers = basicAuthorization(url)
   url.username = ''
   url.password = ''
   url.protocol = url.protocol.replace(/^http/, 'ws')
   const path = url.pathname.replace(/\/+$/, '')
   url.pathname = path.endsWith('/websocket') ? path : `${path}/websocket`
-  const basic = `Basic ${Buffer.from(credentials).toString('base64')}`
-  return { url: url.href, headers: credentials === ':' ? {} : { authorization: basic } }
+  return { url: url.href, headers }
 }

@@ -3,6 +3,7 @@
  * them. Nothing is decompressed and no redirect is followed; size and time of each answer are bounded.
  */
 import { Agent, type Dispatcher, request } from 'undici'
+import { basicAuthorization } from '../basic-authorization.ts'
 import { ServiceError } from '../errors.ts'
 import { viewLimits } from '../views/view.ts'
 import {
@@ -64,17 +65,12 @@ interface LcdState {
 
 /** Opens no connection before the first request. */
 export function openLcd({ url, timeoutMs }: LcdOptions): Lcd {
-  const { origin, pathname, username, password } = new URL(url)
-  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
-  const basic = `Basic ${Buffer.from(credentials).toString('base64')}`
+  const target = new URL(url)
   const state: LcdState = {
     agent: new Agent({ connections, connect: { timeout: timeoutMs } }),
-    base: `${origin}${pathname.replace(/\/+$/, '')}${viewsPath}`,
+    base: `${target.origin}${target.pathname.replace(/\/+$/, '')}${viewsPath}`,
     place: placeOf(url),
-    headers: {
-      accept: 'application/json',
-      ...(credentials === ':' ? {} : { authorization: basic }),
-    },
+    headers: { accept: 'application/json', ...basicAuthorization(target) },
     timeoutMs,
   }
   return {

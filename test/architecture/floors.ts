@@ -10,6 +10,7 @@ export type Floors = readonly (string | readonly string[])[]
 export const sourceFloors: Floors = [
   'errors',
   'plain-error',
+  'basic-authorization',
   'bracket-depth',
   'directory-permission',
   'scraped-gauge',
@@ -26,6 +27,7 @@ export const sourceFloors: Floors = [
 export const ground: readonly string[] = [
   'errors',
   'plain-error',
+  'basic-authorization',
   'bracket-depth',
   'scraped-gauge',
   'primitives',

@@ -123,7 +123,12 @@ export function openBlockView(
 ): BlockView | undefined {
   const header = seen.header(height)
   if (header === undefined) return undefined
-  const memo = {
+  return { session, height, header, memo: emptyMemo() }
+}
+
+/** Of a block of which nothing has been read yet. */
+export function emptyMemo(): BlockMemo {
+  return {
     bytes: 0,
     stored: undefined,
     seals: undefined,
@@ -132,7 +137,6 @@ export function openBlockView(
     rows: undefined,
     windows: { Block: null, Transaction: null, AccessListEntry: null, Log: null },
   }
-  return { session, height, header, memo }
 }
 
 /** The stored block behind a view. */

@@ -11,6 +11,7 @@ import type { StreamedRows } from '../../views/streamed-rows.ts'
 import { attestationsOf } from './block-seals.ts'
 import {
   type BlockView,
+  emptyMemo,
   type OpenedRow,
   openBlockView,
   type Session,
@@ -53,15 +54,7 @@ export function streamedView(session: Session, rows: StreamedRows): BlockView {
     get header() {
       return inNoBlock()
     },
-    memo: {
-      bytes: 0,
-      stored: undefined,
-      seals: undefined,
-      votes: undefined,
-      cids: undefined,
-      rows: undefined,
-      windows: { Block: null, Transaction: null, AccessListEntry: null, Log: null },
-    },
+    memo: emptyMemo(),
     streamed: { rows, row: null, stored: undefined },
   }
 }

@@ -55,21 +55,3 @@ export const streamLimits: StreamLimits = {
 /** Memory at which the process of one stream is ended: two threads, the lenses at their largest, and what is read for them. */
 export const streamMemoryBytes: number =
   (192 + 2 * 64 + 64) * mebibyte + streamLimits.lenses.memoryBytes
-
-export function encodeStreamJob(job: StreamJob): Uint8Array {
-  return Buffer.from(JSON.stringify(job))
-}
-
-/** What `encodeStreamJob` wrote. */
-export function decodeStreamJob(bytes: Uint8Array): StreamJob {
-  return JSON.parse(Buffer.from(bytes).toString())
-}
-
-export function encodeStreamTotals(totals: StreamTotals): Uint8Array {
-  return Buffer.from(JSON.stringify(totals))
-}
-
-/** What `encodeStreamTotals` wrote. */
-export function decodeStreamTotals(bytes: Uint8Array): StreamTotals {
-  return JSON.parse(Buffer.from(bytes).toString())
-}

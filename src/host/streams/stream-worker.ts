@@ -1,8 +1,10 @@
 /** Start here: the thread of a lens process that runs the lenses of a View for one query at a time. */
+
 import { runLenses } from '../../compute/loaded-view.ts'
 import { invariant, ServiceError } from '../../errors.ts'
 import type { PieceSink } from '../../lens/child/piece-gate.ts'
 import { serveLensWorker } from '../../lens/child/serve-lens-worker.ts'
+import { decodePayload, encodePayload } from '../../lens/json-payload.ts'
 import { type Program, prepareProgram } from '../../lens/program/program.ts'
 import { lensHash } from '../../views/lens-hash.ts'
 import { parseRowType, type RowType } from '../../views/row-type.ts'
@@ -12,8 +14,6 @@ import { parseViewQuery } from '../../views/view-query.ts'
 import { decodeView } from '../../views/wire.ts'
 import { type DocumentFeed, type DocumentRun, openDocumentFeed } from './document-feed.ts'
 import {
-  decodeStreamJob,
-  encodeStreamTotals,
   type StreamJob,
   type StreamTotals,
   type StreamWorkerData,
@@ -32,7 +32,7 @@ await serveLensWorker<StreamWorkerData, LoadedStream>((data) => {
   return {
     load: (wire) => load(wire, data.network),
     run: (view, payload, pieces) =>
-      encodeStreamTotals(runStream(view, decodeStreamJob(payload), { source, pieces })),
+      encodePayload(runStream(view, decodePayload(payload), { source, pieces })),
   }
 })
 

@@ -2,22 +2,18 @@
  * Views whose rows are computed when they are queried: each query has a stream of its own, in a process of its own that
  * runs nothing else, so that what a lens does there is felt by this query alone. Two run at once.
  */
+
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { invariant, ServiceError } from '../../errors.ts'
 import type { OpenViewStream, StreamRequest, ViewStream } from '../../graphql/rows/view-stream.ts'
+import { decodePayload, encodePayload } from '../../lens/json-payload.ts'
 import { type LensProcess, openLensProcess } from '../../lens/process/lens-process.ts'
 import type { LensMetrics } from '../../lens/process/metrics.ts'
 import { threadUrl } from '../../service/threads/thread.ts'
 import { decodeStreamPiece, type StreamedRows } from '../../views/streamed-rows.ts'
 import { createStreamMetrics, endOf, type StreamMetrics } from './metrics.ts'
-import {
-  decodeStreamTotals,
-  encodeStreamJob,
-  type StreamTotals,
-  type StreamWorkerData,
-  streamMemoryBytes,
-} from './stream-job.ts'
+import { type StreamTotals, type StreamWorkerData, streamMemoryBytes } from './stream-job.ts'
 import { createStreamSlots, type Slots } from './stream-slots.ts'
 
 interface ViewStreamsOptions extends StreamWorkerData {
@@ -203,7 +199,7 @@ async function compute(stream: Stream, startedAt: number): Promise<StreamTotals>
       view: view.id,
       definition: () => view.wire,
       priority: 'query',
-      payload: encodeStreamJob({ heights, withSource, maxMs }),
+      payload: encodePayload({ heights, withSource, maxMs }),
       wallMs: maxMs,
       processorMs: maxMs,
       signal,
@@ -212,7 +208,7 @@ async function compute(stream: Stream, startedAt: number): Promise<StreamTotals>
         stream.changed.resolve()
       },
     })
-    return decodeStreamTotals(bytes)
+    return decodePayload(bytes)
   } finally {
     slot.release()
   }

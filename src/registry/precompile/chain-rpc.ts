@@ -10,7 +10,7 @@ import {
 import { registryRpcFailure } from './rpc-failure.ts'
 
 /** The chain behind one URL. */
-export interface ChainRpc {
+interface ChainRpc {
   /** @throws ServiceError `REGISTRY_UNREACHABLE`, `REGISTRY_REFUSED`, `REGISTRY_ANSWER_MALFORMED`; the signal's reason */
   ask<T>(action: (client: PublicClient) => Promise<T>): Promise<T>
 }

@@ -1,6 +1,7 @@
 /** A thread of the lens process in which a lens is examined: it runs nowhere else. */
 import { createHash } from 'node:crypto'
 import { serveLensWorker } from '../../lens/child/serve-lens-worker.ts'
+import { decodePayload, encodePayload } from '../../lens/json-payload.ts'
 import { openInstance } from '../../lens/program/instance.ts'
 import { compileSource, prepareProgram } from '../../lens/program/program.ts'
 import type { DoctorJob, DoctorLens, DoctorResults, GivenItem } from './doctor-job.ts'
@@ -13,15 +14,11 @@ interface LoadedLens {
 
 await serveLensWorker<null, LoadedLens>(() => ({
   load(definition) {
-    const { wasm, args, documents }: DoctorLens = parse(definition)
+    const { wasm, args, documents }: DoctorLens = decodePayload(definition)
     return { wasm: Buffer.from(wasm, 'base64'), args, documents }
   },
-  run: (lens, payload) => Buffer.from(JSON.stringify(runJob(lens, parse(payload)))),
+  run: (lens, payload) => encodePayload(runJob(lens, decodePayload(payload))),
 }))
-
-function parse<T>(bytes: Uint8Array): T {
-  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString())
-}
 
 function runJob(lens: LoadedLens, job: DoctorJob): DoctorResults[keyof DoctorResults] {
   switch (job.kind) {

@@ -2,6 +2,7 @@
 import { lensMemoryBytes } from '../../compute/lens-resources.ts'
 import { ServiceError } from '../../errors.ts'
 import { checkAbi } from '../../lens/abi-check.ts'
+import { decodePayload, encodePayload } from '../../lens/json-payload.ts'
 import { checkModule, moduleLimits } from '../../lens/module-check.ts'
 import { type LensProcess, openLensProcess } from '../../lens/process/lens-process.ts'
 import { threadUrl } from '../../service/threads/thread.ts'
@@ -99,13 +100,13 @@ async function run<J extends DoctorJob>(
   try {
     const { bytes } = await process.run({
       view: args,
-      definition: () => Buffer.from(JSON.stringify(lens)),
+      definition: () => encodePayload(lens),
       priority: 'live',
-      payload: Buffer.from(JSON.stringify(job)),
+      payload: encodePayload(job),
       signal,
       ...(job.kind === 'memory' && limits),
     })
-    return JSON.parse(Buffer.from(bytes).toString())
+    return decodePayload(bytes)
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     if (spentCodes.includes(error.code)) spent.isOver = true

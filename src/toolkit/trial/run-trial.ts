@@ -5,6 +5,7 @@
 import { lensMemoryBytes } from '../../compute/lens-resources.ts'
 import { createViewCheck } from '../../compute/view-check.ts'
 import { ServiceError } from '../../errors.ts'
+import { decodePayload, encodePayload } from '../../lens/json-payload.ts'
 import { type LensProcess, openLensProcess } from '../../lens/process/lens-process.ts'
 import { threadUrl } from '../../service/threads/thread.ts'
 import { noSender } from '../../views/view-id.ts'
@@ -14,16 +15,14 @@ import { compareWithExpected } from './expected-rows.ts'
 import { addCounts } from './field-counts.ts'
 import { mergeFindings, toFinding, type ViewFinding } from './finding.ts'
 import { aggregationFinding, memoryFindings, type RowFacts, rowFindings } from './row-findings.ts'
-import {
-  type BlockResult,
-  decodeJson,
-  encodeJson,
-  type FieldCount,
-  type Measurement,
-  type TrialJob,
-  type TrialResults,
-  type TrialRow,
-  type TrialWorkerData,
+import type {
+  BlockResult,
+  FieldCount,
+  Measurement,
+  TrialJob,
+  TrialResults,
+  TrialRow,
+  TrialWorkerData,
 } from './trial-job.ts'
 import { otherChain } from './trial-network.ts'
 
@@ -216,11 +215,11 @@ async function run<J extends TrialJob>(
     view: 'trial',
     definition: () => wire,
     priority: 'live',
-    payload: encodeJson(job),
+    payload: encodePayload(job),
     signal,
     ...limits,
   })
-  return decodeJson(bytes)
+  return decodePayload(bytes)
 }
 
 /** The result, or what is wrong with the View. */

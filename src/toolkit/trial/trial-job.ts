@@ -69,12 +69,3 @@ export interface TrialResults {
   readonly alone: AloneResult
   readonly measure: Measurement
 }
-
-export function encodeJson(value: unknown): Uint8Array {
-  return Buffer.from(JSON.stringify(value))
-}
-
-/** What `encodeJson` wrote on the other side. */
-export function decodeJson<T>(bytes: Uint8Array): T {
-  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString())
-}

@@ -1,0 +1,10 @@
+/** Jobs and their results as JSON, for threads of the lens process where there is no reason for another form. */
+
+export function encodePayload(value: unknown): Uint8Array {
+  return Buffer.from(JSON.stringify(value))
+}
+
+/** What `encodePayload` wrote on the other side, and nobody else. */
+export function decodePayload<T>(bytes: Uint8Array): T {
+  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString())
+}
