@@ -105,6 +105,7 @@ export function openViewEngine(options: ViewEngineOptions, parts: ViewEnginePart
     remove: (id) => remove(engine, id),
     retry: (id) => engine.views.get(id)?.run.retry(),
     states: () => states(engine),
+    state: (id) => stateOf(engine, id),
     onRows: (listener) => void engine.listeners.push(listener),
     close: async () => {
       engine.isClosing = true
@@ -206,6 +207,12 @@ function states({ views, streamed, parts }: Engine): Map<string, ViewState> {
     const computed = [...views].map(([id, { run }]) => [id, run.state(snapshot, visible)] as const)
     return new Map([...computed, ...[...streamed].map((id) => [id, ofStreamed] as const)])
   })
+}
+
+function stateOf({ views, streamed, parts }: Engine, id: string): ViewState | undefined {
+  const run = views.get(id)?.run
+  if (run === undefined) return streamed.has(id) ? ofStreamed : undefined
+  return parts.reader.read((snapshot) => run.state(snapshot, visibleHeights(snapshot)))
 }
 
 /** A View that is computed when it is queried is never behind. */

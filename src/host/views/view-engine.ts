@@ -41,8 +41,10 @@ export interface ViewEngine {
   remove(id: string): Promise<void>
   /** Tries blocks that failed again, and ends a quarantine. */
   retry(id: string): void
-  /** By the long ID of the View. */
+  /** Of all Views, by their long IDs. */
   states(): ReadonlyMap<string, ViewState>
+  /** Of one View, without reading how the others stand; undefined where it is not served. */
+  state(id: string): ViewState | undefined
   /** Calls the listener with the name of a View and a height whose rows were stored. */
   onRows(listener: (name: string, height: number) => void): void
   /** Resolves once none writes any more. */

@@ -85,7 +85,7 @@ const maxJobs = 2
 const quarantineAfter = 20
 /** Stored failures that are looked at when the Host starts; older ones wait for `retry`. */
 const maxRestored = 1_000
-const trouble = { minMs: 1_000, maxMs: 60_000 }
+const troublePause = { minMs: 1_000, maxMs: 60_000 }
 /** After limits in a row: what takes all the time that it is given leaves most of it to others. */
 const limitPause = { minMs: 15_000, maxMs: 600_000 }
 
@@ -107,9 +107,9 @@ interface State {
   failuresInRow: number
   quarantine: ViewFailure | null
   lastFailure: ViewFailure | null
-  /** Ends in a row that were nobody's fault, and until when nothing is tried. */
-  troubles: number
-  trouble: ViewFailure | null
+  /** How many jobs in a row ended without anybody's fault, and why the last of them. */
+  trouble: { readonly inRow: number; readonly shown: ViewFailure } | null
+  /** Until then nothing is tried. */
   pausedUntilMs: number
 }
 
@@ -130,7 +130,6 @@ export function openViewRun(view: HostedView, liveAbove: number, parts: ViewRunP
     failuresInRow: 0,
     quarantine: null,
     lastFailure: null,
-    troubles: 0,
     trouble: null,
     pausedUntilMs: 0,
   }
@@ -272,7 +271,6 @@ async function run(state: State, work: Work): Promise<void> {
     const result = decodeResult(bytes)
     parts.metrics.seconds(work.priority, 'compute', (parts.nowMs() - startedAt) / 1_000)
     pace.ran({ asked: work.heights.length, seen: result.seen, processorMs })
-    state.troubles = 0
     state.trouble = null
     await store(state, work, result)
   } catch (error) {
@@ -292,7 +290,7 @@ async function store(state: State, { priority }: Work, result: JobResult): Promi
   parts.metrics.seconds(priority, 'store', (parts.nowMs() - startedAt) / 1_000)
   parts.metrics.blocks(priority, 'dropped', result.seen - stored.size)
   // Blocks that go while they are read are not asked for again at once.
-  if (stored.size === 0) state.pausedUntilMs = parts.nowMs() + trouble.minMs / 10
+  if (stored.size === 0) state.pausedUntilMs = parts.nowMs() + troublePause.minMs / 10
   for (const outcome of result.outcomes.filter(({ height }) => stored.has(height))) {
     const { height, failure } = outcome
     state.dueAt.delete(height)
@@ -389,9 +387,9 @@ async function quarantine(state: State, failure: ViewFailure): Promise<void> {
 /** Nobody's fault: the same is tried again soon. */
 function pause(state: State, err: unknown): void {
   const { parts, view } = state
-  state.troubles += 1
-  state.trouble = toDelay(err)
-  const delayMs = backoffMs(trouble, state.troubles, Math.random())
+  const inRow = (state.trouble?.inRow ?? 0) + 1
+  state.trouble = { inRow, shown: toDelay(err) }
+  const delayMs = backoffMs(troublePause, inRow, Math.random())
   state.pausedUntilMs = parts.nowMs() + delayMs
   const isBusy = err instanceof ServiceError && err.code === 'LENS_BUSY'
   if (!isBusy) parts.log.warn({ err, view: view.name }, 'blocks of a View are tried again shortly')

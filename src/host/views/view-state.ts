@@ -12,7 +12,7 @@ interface Standing {
   readonly pace: Pick<Pace, 'perSecond' | 'costMs'>
   readonly isReady: boolean
   readonly quarantine: ViewFailure | null
-  readonly trouble: ViewFailure | null
+  readonly trouble: { readonly shown: ViewFailure } | null
   readonly lastFailure: ViewFailure | null
 }
 
@@ -35,6 +35,6 @@ export function describeState(standing: Standing, snapshot: Snapshot, facts: Wor
     blocksFailed,
     blocksPerSecond: blocksLeft > 0 ? pace.perSecond() : null,
     costMs: pace.costMs(),
-    failure: quarantine ?? trouble ?? (blocksFailed > 0 ? lastFailure : null),
+    failure: quarantine ?? trouble?.shown ?? (blocksFailed > 0 ? lastFailure : null),
   }
 }

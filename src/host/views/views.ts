@@ -112,7 +112,7 @@ export function openViews(parts: ViewsParts): HostViews {
     },
     find: (id) => {
       const view = book.find(id)
-      return view && toDetails(view, engine.states().get(view.id))
+      return view && toDetails(view, engine.state(view.id))
     },
     register: (registration, origin, checked) =>
       inTurn(async () => {
@@ -125,7 +125,7 @@ export function openViews(parts: ViewsParts): HostViews {
           publish()
         }
         if (origin !== 'registry') onLocal()
-        return { report: toDetails(view, engine.states().get(view.id)), isNew }
+        return { report: toDetails(view, engine.state(view.id)), isNew }
       }),
     noteRegistered: (id, registeredAt) => inTurn(() => book.noteRegistered(id, registeredAt)),
     remove: (id) =>

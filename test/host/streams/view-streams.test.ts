@@ -33,6 +33,7 @@ describe('“`@materialized(if: false)` computes at query time (slower queries, 
       assert.equal(again.Made.length, 7)
       assert.deepEqual(again.Made, again.Kept)
       assert.equal(room.engine.states().get(made.id)?.name, 'live')
+      assert.equal(room.engine.state(made.id)?.name, 'live')
       assert.equal(room.store.reader.read((snapshot) => snapshot.viewSize(2)).rows, 0)
     })
 })

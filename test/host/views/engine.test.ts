@@ -89,6 +89,7 @@ describe('a View', () => {
     await room.until(view, ({ done }) => done.length > 0)
     await room.engine.remove(view.id)
     assert.equal(room.engine.states().size, 0)
+    assert.equal(room.engine.state(view.id), undefined)
     await room.store.clearView(view.slot)
     assert.deepEqual(rowBytes(room.store, 1), new Map())
   })
@@ -100,6 +101,7 @@ describe('a View', () => {
     room.engine.serve(view)
     await room.until(view, isLive)
     await room.untilAnnounced(5)
+    assert.deepEqual(room.engine.state(view.id), room.engine.states().get(view.id))
     const text = await room.registry.metrics()
     assert.match(text, /^viewmesh_host_views\{state="live"\} 1$/m)
     const done = /^viewmesh_host_view_blocks_total\{stage="backfill",outcome="done"\} 5$/m

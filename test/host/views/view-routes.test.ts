@@ -64,7 +64,11 @@ async function openRoutes(
     serve: ({ name }) => void calls.push(`serve ${name}`),
     remove: async () => void calls.push('remove'),
     retry: () => void calls.push('retry'),
-    states: () => new Map(book.list().map(({ id }) => [id, live])),
+    states: () => {
+      calls.push('states')
+      return new Map(book.list().map(({ id }) => [id, live]))
+    },
+    state: (id) => (book.find(id) === undefined ? undefined : live),
     onRows: () => undefined,
     close: async () => undefined,
   }
@@ -141,6 +145,16 @@ test('a posted View is served at once, listed, and shown with its definition', a
       [200, body.query, body.sdl, []],
     )
   }
+})
+
+test('how all Views stand is read for the list of them alone', async (t) => {
+  const { ask, calls } = await openRoutes(t)
+  const { json } = await ask('POST', '', { headers: admin, body })
+  assert.equal(json['state'], 'backfilling')
+  assert.equal((await ask('GET', `/${String(json['id'])}`)).json['state'], 'backfilling')
+  assert.ok(!calls.includes('states'))
+  await ask('GET', '')
+  assert.equal(calls.at(-1), 'states')
 })
 
 test('the same View posted again answers 200 and "collection already exists"', async (t) => {
