@@ -16,7 +16,9 @@ const mostSigners = 256
 /** Ten for each thing that can be wrong with a signer, and what is of the Host itself. */
 const mostErrors = 40
 
-test(`${messages} messages of thousands of keys neither end nor fill a Host that trusts anyone`, async (t) => {
+test(`${messages} messages of thousands of keys neither end nor fill a Host that trusts anyone`, {
+  timeout: 600_000,
+}, async (t) => {
   const blocks = createChain({ count: 20, from: 1, shape: shapes.tiny })
   const generator = await openTestGenerator(t, 'honest', blocks)
   const host = await prepareProgram('host', {

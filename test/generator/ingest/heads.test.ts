@@ -29,7 +29,10 @@ describe('a head', () => {
     const chain = createChain({ from: 0, count: 9 })
     const { store, node, run } = await ingestSetting(t, chain.slice(0, 8))
     await store.adoptGenesis(hashOf(chain[0]))
-    const running = run({ timing })
+    // Neither waits for a former head nor has to be confirmed again, however slow the machine is.
+    const running = run({
+      timing: { ...timing, apartMs: 0, everyMs: 60_000, confirmedForMs: 60_000 },
+    })
     await running.head(({ number }) => number === 7)
     await running.sealed(hashOf(chain[7]))
     node.show(chain)
