@@ -214,6 +214,7 @@ export const errorCodes = {
   TOOLKIT_LENS_UNKNOWN: 'A View has no lens with this label.',
   TOOLKIT_MACHINE_UNFIT: 'Something that the toolkit needs on this machine does not work.',
   TOOLKIT_NODE_REFUSED: 'A node cannot be registered as things are.',
+  TOOLKIT_NODE_UNPROVEN: 'What a node answers for its registration does not prove its identity.',
   TOOLKIT_NODE_UNREACHABLE: 'There is no Generator or Host where one is to be registered.',
   TOOLKIT_PREPARED_INVALID:
     'A file with a prepared deployment is missing, malformed or in the way.',

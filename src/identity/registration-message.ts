@@ -4,8 +4,10 @@
  */
 import { createByteWriter, major, writeHead, writeText } from '../primitives/cbor.ts'
 import type { NodeRole } from '../primitives/identity-proof.ts'
+import { didOfKey } from './did-key.ts'
+import { isValidSignature } from './signature.ts'
 
-interface RegistrationStatement {
+interface BoundStatement {
   /** Chain ID (EIP-155) of the registry chain. */
   readonly chainId: number
   readonly role: NodeRole
@@ -15,11 +17,17 @@ interface RegistrationStatement {
   readonly seconds: number
 }
 
+/** A statement; without account and time it is the constant message of the role, which says nothing of a chain. */
+export type RegistrationStatement =
+  | BoundStatement
+  | (Pick<BoundStatement, 'chainId' | 'role'> & { readonly address: null; readonly seconds: null })
+
 const tag = 'viewmesh/registration/1'
 const items = 5
 
 /** The message, which is signed as it is, and not its digest. */
 export function encodeRegistration(statement: RegistrationStatement): Uint8Array {
+  if (statement.address === null) return Buffer.from(constantRegistrations[statement.role])
   const out = createByteWriter(128)
   writeHead(out, major.array, items)
   writeText(out, tag)
@@ -34,7 +42,28 @@ export function encodeRegistration(statement: RegistrationStatement): Uint8Array
  * The text that every node of a role signs for older dashboards. It names no account, so whoever has seen the
  * signature can register the node's identity as his own.
  */
-export const constantRegistrations: Readonly<Record<NodeRole, string>> = {
+const constantRegistrations: Readonly<Record<NodeRole, string>> = {
   generator: 'Shinzo Network Generator registration',
   host: 'Shinzo Network host registration',
+}
+
+/** What a node answers to prove that its identity may be registered; bytes in lower-case hex without 0x. */
+interface RegistrationProof {
+  readonly message: string
+  /** Compressed. */
+  readonly publicKey: string
+  /** DER, ECDSA over the SHA-256 of the message. */
+  readonly signature: string
+  readonly did: string
+}
+
+/** Which part of a proof does not hold; null where all of it does. */
+export function findRegistrationFault(
+  { message, publicKey, signature, did }: RegistrationProof,
+  statement: RegistrationStatement,
+): 'message' | 'signature' | 'did' | null {
+  const bytes = Buffer.from(message, 'hex')
+  if (bytes.compare(encodeRegistration(statement)) !== 0) return 'message'
+  if (!isValidSignature('ES256K', publicKey, bytes, signature)) return 'signature'
+  return did === didOfKey(publicKey) ? null : 'did'
 }

@@ -4,7 +4,10 @@
  */
 import type { FastifyInstance } from 'fastify'
 import { didOfKey } from '../../identity/did-key.ts'
-import { constantRegistrations, encodeRegistration } from '../../identity/registration-message.ts'
+import {
+  encodeRegistration,
+  type RegistrationStatement,
+} from '../../identity/registration-message.ts'
 import type { DigestSigner } from '../../identity/signature.ts'
 import { type ProgramName, paths } from '../contract.ts'
 import { knownChainId } from '../known-networks.ts'
@@ -94,9 +97,9 @@ function toReport(
   const { registrationChainId: chainId, registrationAddress: address } = settings
   const isConstant = settings.registrationMessage === 'constant' || address === null
   const seconds = Math.floor(Date.now() / 1e3)
-  const message = isConstant
-    ? Buffer.from(constantRegistrations[role])
-    : encodeRegistration({ chainId, role, address, seconds })
+  const bound = isConstant ? { address: null, seconds: null } : { address, seconds }
+  const statement: RegistrationStatement = { chainId, role, ...bound }
+  const message = encodeRegistration(statement)
   const { id, addresses } = self()
   const reached = bestAddress(announced()) ?? bestAddress(addresses)
   return {
@@ -117,8 +120,9 @@ function toReport(
     statement: {
       chain_id: chainId,
       role,
-      address: isConstant ? null : address,
-      signed_at: isConstant ? null : new Date(seconds * 1e3).toISOString(),
+      address: statement.address,
+      signed_at:
+        statement.seconds === null ? null : new Date(statement.seconds * 1e3).toISOString(),
     },
   }
 }

@@ -9,7 +9,7 @@ import type {
   NodeRegistration,
   PreparedRegistration,
 } from '../../registry/precompile/node-client.ts'
-import { paths, ports } from '../../service/contract.ts'
+import { ports } from '../../service/contract.ts'
 import { reachOf } from '../../service/health/address-reach.ts'
 import type { RegistrationReport } from '../../service/health/registration-route.ts'
 import { parseHttpUrl } from '../cli/http-url.ts'
@@ -23,6 +23,7 @@ import {
   requireAffordable,
   type SpendingFlags,
 } from '../wallet/spending.ts'
+import { askRegistration, nodeRefused } from './registration-report.ts'
 
 export interface RegisterFlags extends KeyFlags, SpendingFlags {
   readonly rpc: string
@@ -32,19 +33,16 @@ export interface RegisterFlags extends KeyFlags, SpendingFlags {
   readonly json?: boolean
 }
 
-const timeoutMs = 10_000
-const maxAnswer = 64 * 1024
-
 /**
- * @throws ServiceError `TOOLKIT_NODE_UNREACHABLE`, `TOOLKIT_NODE_REFUSED`, `TOOLKIT_CHAIN_REFUSED`, `TOOLKIT_FEE_HIGH`,
- *   `TOOLKIT_BALANCE_LOW`, what the wallet throws, and what the chain does.
+ * @throws ServiceError `TOOLKIT_NODE_UNREACHABLE`, `TOOLKIT_NODE_UNPROVEN`, `TOOLKIT_NODE_REFUSED`,
+ *   `TOOLKIT_CHAIN_REFUSED`, `TOOLKIT_FEE_HIGH`, `TOOLKIT_BALANCE_LOW`, what the wallet throws, and what the chain does.
  */
 export async function registerNode(terminal: Terminal, flags: RegisterFlags): Promise<void> {
   const { node = `http://127.0.0.1:${ports.health}`, rpc, json, yes = false } = flags
   const rpcUrl = parseHttpUrl('--rpc', rpc, 'JSON-RPC').href
   const limits = parseSpending(flags)
   const nodeUrl = parseHttpUrl('--node', node, 'node').href
-  const report = await readRegistration(nodeUrl, terminal.signal)
+  const report = await askRegistration(nodeUrl, terminal.signal)
   const key = await findSigningKey(terminal, flags)
   const { createNodeClient } = await import('../../registry/precompile/node-client.ts')
   const client = createNodeClient(rpcUrl, terminal.signal)
@@ -65,7 +63,7 @@ export async function registerNode(terminal: Terminal, flags: RegisterFlags): Pr
   remark(terminal, `sending ${hash}`)
   await client.send(signed)
   if (!(await awaitBlock(terminal, client, hash)))
-    throw refused(
+    throw nodeRefused(
       `the chain reverted the transaction ${hash}`,
       'A Generator needs an assertion of its validator first; an account or a node registers only once.',
     )
@@ -88,64 +86,15 @@ async function awaitBlock(
   )
 }
 
-async function readRegistration(node: string, signal: AbortSignal): Promise<RegistrationReport> {
-  const url = `${node.replace(/\/+$/, '')}${paths.registration}`
-  try {
-    const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
-    const response = await fetch(url, { signal: deadline, redirect: 'error' })
-    const text = await readBounded(response)
-    if (response.status === 503)
-      throw refused(
-        `the node does not sign a registration: ${toSingleLine(text).slice(0, 300)}`,
-        'Set REGISTRATION_ADDRESS of the node to the account that registers it, and start it.',
-      )
-    if (!response.ok) throw new Error(`HTTP status ${response.status}`)
-    const report: unknown = JSON.parse(text)
-    if (!isReport(report)) throw new Error('it answers no registration')
-    return report
-  } catch (error) {
-    signal.throwIfAborted()
-    if (error instanceof ServiceError) throw error
-    throw new ServiceError('TOOLKIT_NODE_UNREACHABLE', `there is no node at ${new URL(url).host}`, {
-      remedy: 'Give the health port of a running Generator or Host to --node.',
-      cause: error,
-    })
-  }
-}
-
-async function readBounded(response: Response): Promise<string> {
-  const parts: Uint8Array[] = []
-  let bytes = 0
-  for await (const part of response.body ?? []) {
-    bytes += part.length
-    if (bytes > maxAnswer) throw new Error(`it answers more than ${maxAnswer} bytes`)
-    parts.push(part)
-  }
-  return Buffer.concat(parts).toString('utf8')
-}
-
-function isReport(value: unknown): value is RegistrationReport {
-  const { registration, statement } = (value ?? {}) as Partial<RegistrationReport>
-  const { public_key: key, signed_pk_message: signature } =
-    registration?.defra_pk_registration ?? {}
-  const bytes = [registration?.message, key, signature]
-  const texts = [registration?.did, registration?.connection_string, registration?.endpoint_address]
-  return (
-    bytes.every((each) => typeof each === 'string' && /^0x(?:[0-9a-f]{2})+$/.test(each)) &&
-    texts.every((each) => typeof each === 'string') &&
-    (statement?.role === 'host' || statement?.role === 'generator')
-  )
-}
-
 /** A registration by another account would bind the node to that one. */
 function requireOwn({ statement }: RegistrationReport, account: string, chainId: number): void {
   if (statement.address !== null && statement.address !== account)
-    throw refused(
+    throw nodeRefused(
       `the node signs for ${statement.address}, and the key is that of ${account}`,
       'Register with that account, or set REGISTRATION_ADDRESS of the node to yours.',
     )
   if (statement.chain_id !== chainId)
-    throw refused(
+    throw nodeRefused(
       `the node signs for chain ${statement.chain_id}, and this is for chain ${chainId}`,
       'Set REGISTRATION_CHAIN_ID of the node, or give another --rpc or --chain-id.',
     )
@@ -156,19 +105,19 @@ function toRegistration({ registration, statement }: RegistrationReport): NodeRe
   const { message, connection_string: connection, endpoint_address: endpoint } = registration
   const found = { role: statement.role, publicKey, signature, message, connection, endpoint }
   if (found.role === 'host' && !/^https?:\/\//.test(endpoint))
-    throw refused('the Host has no endpoint', 'Set REGISTRATION_ENDPOINT of the Host.')
+    throw nodeRefused('the Host has no endpoint', 'Set REGISTRATION_ENDPOINT of the Host.')
   return found
 }
 
 /** What is registered stays, so an address that nobody can dial would be there for good. */
 function requireReachable(connection: string, { allowPrivate = false }: RegisterFlags): void {
   const remedy = 'Set P2P_ANNOUNCE of the node to the address at which others reach it.'
-  if (connection === '') throw refused('the node has no address that others reach', remedy)
+  if (connection === '') throw nodeRefused('the node has no address that others reach', remedy)
   const reach = reachOf(connection)
   const shown = toSingleLine(connection).slice(0, 300)
-  if (reach === 'nobody') throw refused(`no other machine reaches the node at ${shown}`, remedy)
+  if (reach === 'nobody') throw nodeRefused(`no other machine reaches the node at ${shown}`, remedy)
   if (reach === 'private' && !allowPrivate)
-    throw refused(
+    throw nodeRefused(
       `${shown} is an address of a private network`,
       `${remedy} --allow-private registers it nevertheless.`,
     )
@@ -205,8 +154,4 @@ function textOf(shown: Shown, { fee, balance }: PreparedRegistration): string {
   return Object.entries({ ...shown, ...amounts })
     .map(([name, value]) => `${name.padEnd(12)} ${toSingleLine(String(value))}`)
     .join('\n')
-}
-
-function refused(message: string, remedy: string): ServiceError {
-  return new ServiceError('TOOLKIT_NODE_REFUSED', message, { remedy })
 }

@@ -33,28 +33,34 @@ async function openNode(
   t: TestContext,
   account: string | null,
   reached = '/ip4/203.0.113.7/tcp/9171',
+  registrationMessage: 'bound' | 'constant' = 'bound',
 ): Promise<string> {
   const settings = {
     registrationAddress: account,
     registrationChainId: chainId,
     registrationEndpoint: 'https://host.example.org',
-    registrationMessage: 'bound' as const,
+    registrationMessage,
     chainName: 'Local',
     chainNetwork: 'Devnet',
   }
   const signer = createSigner({ type: 'ES256K', privateKey: new Uint8Array(32).fill(7) })
   const self = () => ({ id: '12D3KooWPeer', addresses: [] })
   const node = () => ({ signer, self, announced: () => [reached] })
+  return await openServer(t, (routes) =>
+    registrationRoute(routes, settings, { role: 'host', node }),
+  )
+}
+
+async function openServer(t: TestContext, routes: Routes): Promise<string> {
   const server = await openHttpServer(
     { address: { host: '127.0.0.1', port: 0 }, setting: 'none' },
-    {
-      log: captureLog().log,
-      routes: (routes) => registrationRoute(routes, settings, { role: 'host', node }),
-    },
+    { log: captureLog().log, routes },
   )
   t.after(() => server.close())
   return `http://127.0.0.1:${server.port}`
 }
+
+type Routes = Parameters<typeof openHttpServer>[1]['routes']
 
 /** A chain whose Host registry takes everything. */
 async function openChain(t: TestContext) {
@@ -161,6 +167,52 @@ test('a fee above --max-fee and a balance below the fee are refused in coins', a
   await anvil.rpc('anvil_setBalance', address, `0x${(10n ** 21n).toString(16)}`)
   const allowed = await terminal.run([...argv, '--yes', '--max-fee', '1000'], { env })
   assert.equal(allowed.exitCode, 0, allowed.stderr)
+})
+
+test('a node that signs the constant message is registered by whoever asks', async (t) => {
+  const node = await openNode(t, null, '/ip4/203.0.113.7/tcp/9171', 'constant')
+  const terminal = await openTestTerminal(t)
+  const argv = ['register', '--rpc', (await openChain(t)).url, '--node', node, '--yes']
+  const { exitCode, stderr } = await terminal.run(argv, { env })
+  assert.equal(exitCode, 0, stderr)
+})
+
+test('a node that does not prove what it answers is not registered', async (t) => {
+  const [node, anvil] = [await openNode(t, address), await openChain(t)]
+  const terminal = await openTestTerminal(t)
+  const { registration, statement } = (await (
+    await fetch(`${node}/registration`)
+  ).json()) as RegistrationReport
+  const keys = registration.defra_pk_registration
+  const signer = createSigner({ type: 'ES256K', privateKey: new Uint8Array(32).fill(8) })
+  const flipped = (hex: string): string => hex.slice(0, -1) + (hex.endsWith('0') ? '1' : '0')
+  const changes: readonly [RegExp, unknown][] = [
+    [/message is not the one/, { registration, statement: { ...statement, role: 'generator' } }],
+    [/message is not the one/, { registration, statement: { ...statement, address: null } }],
+    [/message is not the one/, { registration, statement: { ...statement, signed_at: 'now' } }],
+    [/message is not the one/, { registration, statement: { ...statement, address: '0x' } }],
+    [/did is not that/, { registration: { ...registration, did: 'did:key:z1' }, statement }],
+    ...[
+      { ...keys, signed_pk_message: flipped(keys.signed_pk_message) },
+      { ...keys, public_key: `0x${signer.identity}` },
+      { ...keys, public_key: '0x00' },
+    ].map((defra_pk_registration): [RegExp, unknown] => [
+      /signature is not one over its message/,
+      { registration: { ...registration, defra_pk_registration }, statement },
+    ]),
+  ]
+  for (const [fault, report] of changes) {
+    const pretended = await openServer(
+      t,
+      (routes) => void routes.get('/registration', (_, reply) => reply.send(report)),
+    )
+    const argv = ['register', '--rpc', anvil.url, '--node', pretended, '--yes']
+    const { exitCode, stderr } = await terminal.run(argv, { env })
+    assert.equal(exitCode, 1)
+    assert.match(stderr, fault)
+    assert.match(stderr, /What to do: .*--node/)
+  }
+  assert.equal(await anvil.rpc('eth_blockNumber'), '0x0')
 })
 
 function saidIn({ stderr }: { readonly stderr: string }, code: string) {
