@@ -62,7 +62,9 @@ test('a Host is reconciled when its Generator becomes Ready or not, and not for 
     }
   }
   let tell: (change: Change<Generator>) => void = () => undefined
-  const view = viewOf([host as KubernetesObject])
+  const other = { ...host, metadata: { ...host.metadata, name: 'other' } }
+  const elsewhere = { ...other, spec: { ...host.spec, generators: [{ name, namespace: 'far' }] } }
+  const view = viewOf([host, elsewhere].map((each) => each as KubernetesObject))
   const Generator: typeof view.resources.Generator = {
     ...view.resources.Generator,
     onChange: (listener) => {
