@@ -5,6 +5,7 @@ import { ServiceError } from '../errors.ts'
 import { proofSelection } from '../verify/proof.ts'
 import { verifyAnswer } from '../verify/verify.ts'
 import { boundedFailure } from './cli/print.ts'
+import { readBounded } from './cli/read-bounded.ts'
 import { verdictJson, verdictText } from './verdict-text.ts'
 
 /** What the command is given beside the answer. */
@@ -37,7 +38,7 @@ export async function verifyCommand(
     const { identity: identities, minimum } = flags
     if (identities.length === 0) throw noIdentity()
     const source = name === '-' ? 'Standard input' : name
-    const bytes = await readBounded(name === '-' ? stdin : createReadStream(name), source)
+    const bytes = await readAnswer(name === '-' ? stdin : createReadStream(name), source)
     const verdicts = verifyAnswer(parseAnswer(bytes, source), { identities, minimum })
     if (verdicts.length === 0) throw noProof(source)
     const lines = verdicts.map(flags.json === true ? verdictJson : verdictText)
@@ -49,19 +50,12 @@ export async function verifyCommand(
   }
 }
 
-async function readBounded(stream: Readable, source: string): Promise<Uint8Array> {
-  const chunks: Buffer[] = []
-  let length = 0
+async function readAnswer(stream: Readable, source: string): Promise<Uint8Array> {
   try {
-    for await (const chunk of stream) {
-      length += chunk.length
-      if (length > maxAnswerFileBytes) throw tooLarge(source)
-      chunks.push(chunk)
-    }
+    return await readBounded(stream, maxAnswerFileBytes)
   } catch (error) {
-    throw error instanceof ServiceError ? error : unreadable(source, error)
+    throw error instanceof RangeError ? tooLarge(source) : unreadable(source, error)
   }
-  return Buffer.concat(chunks)
 }
 
 function parseAnswer(bytes: Uint8Array, source: string): unknown {

@@ -1,7 +1,7 @@
 /** The blocks that a View is tested on: those that ship, or a file. */
-import { open } from 'node:fs/promises'
 import { type ErrorCode, ServiceError } from '../../errors.ts'
 import { networkName } from '../../primitives/names.ts'
+import { readBoundedFile } from '../cli/read-bounded.ts'
 import { readBlocks, type TrialBlock } from './block-form.ts'
 import samples from './sample-blocks.json' with { type: 'json' }
 
@@ -69,11 +69,7 @@ export async function readJsonFile(path: string, code: ErrorCode): Promise<unkno
 
 async function readText(path: string, code: ErrorCode): Promise<string> {
   try {
-    await using file = await open(path)
-    const stat = await file.stat()
-    if (!stat.isFile() || stat.size > maxFileBytes)
-      throw new Error(`it is no file of at most ${maxFileBytes} bytes`)
-    return await file.readFile('utf8')
+    return (await readBoundedFile(path, maxFileBytes)).toString()
   } catch (cause) {
     throw new ServiceError(code, `${path} cannot be read`, {
       remedy: 'Name a file that is there and readable.',

@@ -22,7 +22,7 @@ export async function deployLocally(
   const project = await openProject(terminal)
   const { wire, revision } = await project.wire(name)
   const deployed = { project, name, wire, revision }
-  const token = readAdminToken(terminal, flags.adminTokenFile)
+  const token = await readAdminToken(terminal, flags.adminTokenFile)
   const { host: url = defaultHost } = flags
   const kept = flags.host === undefined ? keptToken(terminal, project) : null
   const host: HostAddress = { url, token: token ?? kept }

@@ -1,7 +1,7 @@
 /** The token that opens the routes which change the Views of a Host; it never comes from the command line. */
-import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ServiceError } from '../../errors.ts'
+import { readBoundedFile } from '../cli/read-bounded.ts'
 import type { Terminal } from '../cli/terminal.ts'
 
 /** Of the file: tokens are shorter by far. */
@@ -11,13 +11,15 @@ const maxBytes = 4096
  * From `--admin-token-file`, `HOST_ADMIN_TOKEN` or `HOST_ADMIN_TOKEN_FILE`, whichever is first; null without any.
  * @throws ServiceError `TOOLKIT_INPUT_UNREADABLE`
  */
-export function readAdminToken({ env, cwd }: Terminal, file: string | undefined): string | null {
+export async function readAdminToken(
+  { env, cwd }: Terminal,
+  file: string | undefined,
+): Promise<string | null> {
   const given = file ?? (env['HOST_ADMIN_TOKEN'] ? undefined : env['HOST_ADMIN_TOKEN_FILE'])
   if (given === undefined || given === '') return env['HOST_ADMIN_TOKEN'] || null
   const path = resolve(cwd, given)
   try {
-    if (statSync(path).size > maxBytes) throw new Error(`it has more than ${maxBytes} bytes`)
-    return readFileSync(path, 'utf8').trim()
+    return (await readBoundedFile(path, maxBytes)).toString().trim()
   } catch (cause) {
     throw new ServiceError('TOOLKIT_INPUT_UNREADABLE', `the admin token ${given} cannot be read`, {
       facts: { path },

@@ -1,5 +1,6 @@
 /** Requests to a Host's API port, with bounds on time and size: a Host is as little trusted as any other peer. */
 import { ServiceError } from '../../errors.ts'
+import { readBounded } from '../cli/read-bounded.ts'
 
 /** A Host as a command was given it. */
 export interface HostAddress {
@@ -81,16 +82,12 @@ function targetOf(base: string, path: string): { href: string; origin: string } 
 }
 
 async function readText(response: Response, origin: string, maxBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  if (response.body === null) return ''
-  for await (const chunk of response.body) {
-    bytes += chunk.length
-    if (bytes > maxBytes)
-      throw answerInvalid(origin, `answered more than ${maxBytes} bytes to one request`)
-    chunks.push(chunk)
+  try {
+    return (await readBounded(response.body ?? [], maxBytes)).toString()
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw answerInvalid(origin, `answered more than ${maxBytes} bytes to one request`)
   }
-  return Buffer.concat(chunks).toString()
 }
 
 function parseBody(text: string, origin: string): unknown {

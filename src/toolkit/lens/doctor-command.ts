@@ -1,10 +1,10 @@
 /** `lens doctor`: examines a module and prints what was found. */
-import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { ServiceError } from '../../errors.ts'
 import { lensArguments, viewLimits } from '../../views/view.ts'
 import { usageError } from '../cli/exit-code.ts'
 import { printResult, toSingleLine } from '../cli/print.ts'
+import { readBoundedFile } from '../cli/read-bounded.ts'
 import { styleOf } from '../cli/style.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import type { LensCheck } from './check.ts'
@@ -42,11 +42,7 @@ export async function examineFile(
 
 async function readModule(path: string): Promise<Uint8Array> {
   try {
-    await using file = await open(path)
-    const stat = await file.stat()
-    if (!stat.isFile() || stat.size > viewLimits.blob)
-      throw new Error(`it is no file of at most ${viewLimits.blob} bytes`)
-    return await file.readFile()
+    return await readBoundedFile(path, viewLimits.blob)
   } catch (cause) {
     throw new ServiceError('TOOLKIT_LENS_FILE_REFUSED', `${path} cannot be read`, {
       remedy: 'Name a .wasm file; viewmesh lens build makes one.',

@@ -1,10 +1,10 @@
 /** Where a project is: the nearest folder upwards with a `viewmesh.yaml`, else `.viewmesh` in the home folder. */
-import { existsSync, lstatSync, statSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { existsSync, lstatSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import process from 'node:process'
 import { parse } from 'yaml'
 import { ServiceError } from '../../errors.ts'
+import { readBoundedFile } from '../cli/read-bounded.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import type { ProjectPlaces } from './project-files.ts'
 
@@ -39,8 +39,7 @@ const maxSettingsBytes = 65_536
 async function checkSettings(path: string): Promise<void> {
   let settings: unknown
   try {
-    if (statSync(path).size > maxSettingsBytes) throw new Error('it is too large')
-    settings = parse(await readFile(path, 'utf8'))
+    settings = parse((await readBoundedFile(path, maxSettingsBytes)).toString())
   } catch (cause) {
     throw unreadable(path, 'cannot be read', cause)
   }

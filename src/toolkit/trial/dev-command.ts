@@ -46,7 +46,7 @@ export async function developView(
   flags: DevFlags,
 ): Promise<void> {
   const project = await openProject(terminal)
-  const token = readAdminToken(terminal, flags.adminTokenFile)
+  const token = await readAdminToken(terminal, flags.adminTokenFile)
   const host = flags.host === undefined ? null : { url: flags.host, token }
   const dev: Dev = { terminal, project, name, flags, host, ...fresh }
   const watch = openFolderWatch(terminal.signal)

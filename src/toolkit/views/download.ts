@@ -3,6 +3,7 @@ import { ServiceError } from '../../errors.ts'
 import { viewLimits } from '../../views/view.ts'
 import { usageError } from '../cli/exit-code.ts'
 import { openProgressLine, remark, toSingleLine } from '../cli/print.ts'
+import { readBounded } from '../cli/read-bounded.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { sha256 } from '../project/view-content.ts'
 
@@ -21,7 +22,7 @@ export async function downloadLens(
   if (expected !== undefined && !/^[0-9a-f]{64}$/i.test(expected))
     throw usageError('--sha256 is no SHA-256', 'It has 64 hex digits, as sha256sum prints them.')
   const response = await follow(terminal, toUrl(address))
-  const bytes = await readBounded(terminal, response)
+  const bytes = await readModule(terminal, response)
   const found = sha256(bytes)
   if (expected === undefined) remark(terminal, `sha256 ${found} (give it with --sha256)`)
   else if (expected.toLowerCase() !== found)
@@ -75,24 +76,19 @@ function redirected(from: URL, target: string): URL {
   throw refused(`${from.href} redirects to ${toSingleLine(target.slice(0, 200))}`)
 }
 
-async function readBounded(terminal: Terminal, { url, body }: Response): Promise<Uint8Array> {
+async function readModule(terminal: Terminal, { url, body }: Response): Promise<Uint8Array> {
   const progress = openProgressLine(terminal)
-  const chunks: Uint8Array[] = []
-  let length = 0
+  const limit = viewLimits.blob
   try {
-    for await (const chunk of body ?? []) {
-      length += chunk.length
-      if (length > viewLimits.blob)
-        throw refused(`${url} is larger than ${viewLimits.blob} bytes, which no lens may be`)
-      chunks.push(chunk)
-      progress.show(`${length} bytes`)
-    }
+    const show = (bytes: number): void => progress.show(`${bytes} bytes`)
+    return new Uint8Array(await readBounded(body ?? [], limit, show))
   } catch (error) {
-    throw error instanceof ServiceError ? error : unreachable(url, error)
+    if (error instanceof RangeError)
+      throw refused(`${url} is larger than ${limit} bytes, which no lens may be`)
+    throw unreachable(url, error)
   } finally {
     progress.end()
   }
-  return new Uint8Array(Buffer.concat(chunks))
 }
 
 function unreachable(address: string, cause: unknown): ServiceError {

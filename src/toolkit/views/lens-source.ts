@@ -1,11 +1,11 @@
 /** Where a lens comes from: a file, or the Web. */
 import { realpathSync, statSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { relative, resolve, sep } from 'node:path'
 import { ServiceError } from '../../errors.ts'
 import { viewLimits } from '../../views/view.ts'
 import { checkSize } from '../../views/wire-reader.ts'
 import { usageError } from '../cli/exit-code.ts'
+import { readBoundedFile } from '../cli/read-bounded.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import type { Project } from '../project/project.ts'
 import { checkLensModule } from './view-parts.ts'
@@ -54,7 +54,7 @@ async function readModule(
   const path = resolve(cwd, typed)
   try {
     checkSize('the module', statSync(path).size, viewLimits.blob)
-    const wasm = new Uint8Array(await readFile(path))
+    const wasm = new Uint8Array(await readBoundedFile(path, viewLimits.blob))
     return isBuiltHere(project, path) ? { wasm, path } : { wasm }
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause

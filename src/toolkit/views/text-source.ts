@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { resolve } from 'node:path'
 import { ServiceError } from '../../errors.ts'
 import { usageError } from '../cli/exit-code.ts'
+import { readBounded } from '../cli/read-bounded.ts'
 import type { Terminal } from '../cli/terminal.ts'
 
 /** More than anything that is read so may have. */
@@ -24,15 +25,9 @@ export async function readTypedPart(
 
 /** The text of a file, `-` for standard input. @throws ServiceError `TOOLKIT_INPUT_UNREADABLE` */
 export async function readTextFile({ cwd, stdin }: Terminal, file: string): Promise<string> {
-  const chunks: Buffer[] = []
-  let length = 0
   try {
-    for await (const chunk of file === '-' ? stdin : createReadStream(resolve(cwd, file))) {
-      chunks.push(Buffer.from(chunk))
-      length += chunk.length
-      if (length > maxBytes) throw new Error(`it has more than ${maxBytes} bytes`)
-    }
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+    const source = file === '-' ? stdin : createReadStream(resolve(cwd, file))
+    return new TextDecoder('utf-8', { fatal: true }).decode(await readBounded(source, maxBytes))
   } catch (cause) {
     throw new ServiceError('TOOLKIT_INPUT_UNREADABLE', `${file} cannot be read as text`, {
       remedy: 'Name a file of UTF-8 that is there, or - for standard input.',
