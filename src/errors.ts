@@ -217,7 +217,7 @@ export const errorCodes = {
   TOOLKIT_NODE_UNPROVEN: 'What a node answers for its registration does not prove its identity.',
   TOOLKIT_NODE_UNREACHABLE: 'There is no Generator or Host where one is to be registered.',
   TOOLKIT_PREPARED_INVALID:
-    'A file with a prepared deployment is missing, malformed or in the way.',
+    'A file with a prepared deployment is missing, malformed, changed or in the way.',
   TOOLKIT_PROJECT_BUSY: 'Another process changes the project and does not finish.',
   TOOLKIT_PROJECT_UNREADABLE:
     'The settings of a project cannot be read, or are of another version.',

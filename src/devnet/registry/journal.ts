@@ -5,7 +5,7 @@
 import { closeSync, fsyncSync, openSync, readFileSync, truncateSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ChainView, LedgerTransaction, ViewStep } from './ledger.ts'
-import type { SentTransaction } from './signed-transaction.ts'
+import type { SentTransaction } from './sent-transaction.ts'
 
 /** One line. */
 type JournalEntry =

@@ -13,17 +13,12 @@ import {
 } from 'viem'
 import { createInTurn } from '../../primitives/in-turn.ts'
 import { registryAddress } from '../../registry/precompile/abi.ts'
+import { readSigned, type SignedTransaction } from '../../registry/precompile/signed-transaction.ts'
 import contract from './contract.json' with { type: 'json' }
 import { amplyGas, type EvmNode, moduleAccount, type RpcAnswer } from './evm-node.ts'
 import type { Journal } from './journal.ts'
 import type { ChainView, Ledger, LedgerTransaction, ViewStep } from './ledger.ts'
-import {
-  chargedGas,
-  intrinsicGas,
-  readSigned,
-  type SentTransaction,
-  type SignedTransaction,
-} from './signed-transaction.ts'
+import { chargedGas, intrinsicGas, type SentTransaction } from './sent-transaction.ts'
 
 /** Views whose waiting ends, by address. */
 export interface Settlement {

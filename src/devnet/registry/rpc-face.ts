@@ -7,7 +7,7 @@ import { registryAddress } from '../../registry/precompile/abi.ts'
 import { amplyGas, type EvmNode, type RpcAnswer } from './evm-node.ts'
 import { type FaceResponse, type HttpFace, openHttpFace } from './http-face.ts'
 import { hiddenTopic, type RegistryChain } from './registry-chain.ts'
-import { intrinsicGas, type SentTransaction } from './signed-transaction.ts'
+import { intrinsicGas, type SentTransaction } from './sent-transaction.ts'
 
 interface RpcParts {
   readonly node: EvmNode

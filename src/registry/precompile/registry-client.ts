@@ -2,19 +2,13 @@
  * Registers Views on the registry chain by its JSON-RPC: asks, estimates, signs, sends and waits. It brings viem along, which
  * is slow to load: import it where it is needed and not before.
  */
-import {
-  decodeEventLog,
-  encodeFunctionData,
-  type Hex,
-  keccak256,
-  type PublicClient,
-  toHex,
-} from 'viem'
+import { decodeEventLog, type Hex, keccak256, type PublicClient } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { ServiceError } from '../../errors.ts'
 import { registryAbi, registryAddress } from './abi.ts'
 import { gasLimit, openChainRpc, requestReceipt } from './chain-rpc.ts'
 import { type ReadyTransaction, sendOnce } from './send-once.ts'
+import { registerCall } from './signed-transaction.ts'
 
 /** A View as the chain has it; `none` for one that it does not know, or no longer. */
 interface OnChainView {
@@ -79,14 +73,14 @@ export function createRegistryClient(url: string, signal: AbortSignal): Registry
     async sign(privateKey, wire, chainId, { gas, nonce, maxFeePerGas, maxPriorityFeePerGas }) {
       const account = privateKeyToAccount(privateKey as Hex)
       const fees = { gas, nonce, maxFeePerGas, maxPriorityFeePerGas }
-      const data = callData(wire)
+      const data = registerCall(wire)
       const request = { type: 'eip1559', to: registryAddress, data, chainId, ...fees } as const
       const raw = await account.signTransaction(request)
       return { hash: keccak256(raw), raw }
     },
     async refusal(sender, wire) {
       try {
-        const data = callData(wire)
+        const data = registerCall(wire)
         await ask((client) => client.call({ account: sender as Hex, to: registryAddress, data }))
         return null
       } catch (error) {
@@ -95,10 +89,6 @@ export function createRegistryClient(url: string, signal: AbortSignal): Registry
       }
     },
   }
-}
-
-function callData(wire: Uint8Array): Hex {
-  return encodeFunctionData({ abi: registryAbi, functionName: 'register', args: [toHex(wire)] })
 }
 
 async function readView(client: PublicClient, address: string): Promise<OnChainView> {
@@ -114,7 +104,7 @@ async function readView(client: PublicClient, address: string): Promise<OnChainV
 async function estimate(client: PublicClient, sender: string, wire: Uint8Array): Promise<Estimate> {
   const address = sender as Hex
   const [estimated, nonce, balance, fees] = await Promise.all([
-    client.estimateGas({ account: address, to: registryAddress, data: callData(wire) }),
+    client.estimateGas({ account: address, to: registryAddress, data: registerCall(wire) }),
     client.getTransactionCount({ address, blockTag: 'pending' }),
     client.getBalance({ address }),
     readFees(client),

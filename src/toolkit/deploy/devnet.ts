@@ -12,7 +12,12 @@ import type { Terminal } from '../cli/terminal.ts'
 import { openProject, type Project } from '../project/project.ts'
 import { askConsent, canAsk } from '../wallet/ask.ts'
 import { findSigningKey } from '../wallet/signing-key.ts'
-import { chainToSignFor, parseSpending, requireAffordable } from '../wallet/spending.ts'
+import {
+  chainToSignFor,
+  parseSpending,
+  requireAffordable,
+  type SpendingLimits,
+} from '../wallet/spending.ts'
 import type { DeployFlags } from './deploy-flags.ts'
 import { followRegistration, type Registered } from './follow-registration.ts'
 import { type Prepared, readPrepared, writePrepared } from './prepared-file.ts'
@@ -47,6 +52,7 @@ export async function deployToDevnet(
   const project = await openProject(terminal)
   if (flags.send !== undefined) {
     const prepared = await readPrepared(resolve(terminal.cwd, flags.send), name)
+    requireNamedChain(prepared, limits)
     return await sendPrepared(terminal, { project, chain, prepared, flags })
   }
   const { wire, revision, view } = await project.wire(name)
@@ -87,6 +93,15 @@ export async function deployToDevnet(
   const text = `prepared ${signed.hash} in ${flags.prepare}; viewmesh view deploy ${name} --target devnet --rpc URL --send FILE sends it`
   const value = { ...shownOf(registrant), chainId, transaction: signed.hash, state: 'prepared' }
   printResult(terminal, value, { json: flags.json, text })
+}
+
+/** It was signed before: `--chain-id` can only be compared. */
+function requireNamedChain(prepared: Prepared, { chainId }: SpendingLimits): void {
+  if (chainId === null || chainId === prepared.chainId) return
+  throw usageError(
+    `what was prepared is for chain ${prepared.chainId}`,
+    'Give that with --chain-id, or leave it out.',
+  )
 }
 
 interface Sending {

@@ -55,13 +55,25 @@ export async function writePrepared(path: string, prepared: Prepared): Promise<v
   }
 }
 
-/** Reads a prepared deployment of this View. @throws ServiceError `TOOLKIT_PREPARED_INVALID` */
+/**
+ * Reads a prepared deployment of this View.
+ * @throws ServiceError `TOOLKIT_PREPARED_INVALID`, also where its transaction is not the one that it says it is.
+ */
 export async function readPrepared(path: string, name: string): Promise<Prepared> {
   const found = await readForm(path)
   if (found.view !== name)
     throw invalid(`${path} is a deployment of '${found.view}'`, 'Name that View, or another file.')
   const wire = new Uint8Array(Buffer.from(found.wire, 'base64'))
   const { view, revision, creator, chainId, hash, raw } = found
+  if (hash !== null && raw !== null) {
+    const { transactionFaults } = await import('../../registry/precompile/signed-transaction.ts')
+    const faults = await transactionFaults({ hash, raw }, { creator, chainId, wire })
+    if (faults.length > 0)
+      throw invalid(
+        `${path} was changed: its transaction has ${faults.join(', ')}`,
+        'Make it again with --prepare.',
+      )
+  }
   return { view, revision, ...viewIDs(creator, wire), creator, chainId, wire, hash, raw }
 }
 

@@ -17,7 +17,7 @@ export interface SpendingFlags {
 }
 
 /** What the flags allow. */
-interface SpendingLimits {
+export interface SpendingLimits {
   /** What is signed for; null where the node says it. */
   readonly chainId: number | null
   /** Smallest units of the coin. */

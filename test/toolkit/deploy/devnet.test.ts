@@ -3,11 +3,14 @@ import assert from 'node:assert/strict'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { privateKeyToAddress } from 'viem/accounts'
+import { type Hex, keccak256, type TransactionSerializableLegacy } from 'viem'
+import { privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
 import {
   type DevelopmentRegistry,
   openDevelopmentRegistry,
 } from '../../../src/devnet/registry/development-registry.ts'
+import { registryAddress } from '../../../src/registry/precompile/abi.ts'
+import { registerCall } from '../../../src/registry/precompile/signed-transaction.ts'
 import { openLyingNode } from '../support/lying-node.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
 
@@ -92,6 +95,51 @@ test('a prepared deployment is sent by another command, and twice is once', asyn
   assert.equal(second.exitCode, 0, second.stderr)
   assert.equal(await heightOf(registry), height)
   assert.equal(JSON.parse(second.stdout).transaction, JSON.parse(first.stdout).transaction)
+})
+
+test('a prepared deployment that was changed is not sent, and says what differs', async (t) => {
+  const { registry, deploy, terminal, key } = await open(t)
+  await deploy('--prepare', 'prepared.json')
+  const prepared = JSON.parse(await readFile(join(terminal.cwd, 'prepared.json'), 'utf8'))
+  const { chainId } = registry
+  const to = registryAddress
+  const data = registerCall(new Uint8Array(Buffer.from(prepared.wire, 'base64')))
+  const sign = async (changed: Partial<TransactionSerializableLegacy>, privateKey = key) => {
+    const fees = { gas: 1_000_000n, gasPrice: 1_000_000_000n, nonce: 0 }
+    const request = { type: 'legacy', to, data, chainId, ...fees, ...changed } as const
+    const raw = await privateKeyToAccount(privateKey as Hex).signTransaction(request)
+    return { raw, hash: keccak256(raw) }
+  }
+  const [, otherKey] = registry.accounts
+  const cases: readonly [string, object][] = [
+    ['another hash', { hash: `0x${'11'.repeat(32)}` }],
+    ['another creator', { creator: `0x${'11'.repeat(20)}` }],
+    ['another creator', await sign({}, otherKey)],
+    ['another receiver', await sign({ to: `0x${'11'.repeat(20)}` })],
+    ['another receiver', await sign({ to: null })],
+    ['another chain ID', { chainId: 1 }],
+    ['another chain ID', await sign({ chainId: 1 })],
+    ['another View', { wire: Buffer.from('another').toString('base64') }],
+    ['another View', await sign({ data: '0x1234' })],
+    ['coins with it', await sign({ value: 1n })],
+    ['no signature', { raw: '0x1234' }],
+    ['another hash, another View', { ...(await sign({ data: '0x' })), hash: prepared.hash }],
+  ]
+  for (const [fault, changed] of cases) {
+    await writeFile(join(terminal.cwd, 'changed.json'), JSON.stringify({ ...prepared, ...changed }))
+    const { exitCode, stderr } = await deploy('--send', 'changed.json')
+    assert.equal(exitCode, 1, fault)
+    assert.ok(stderr.includes(`changed.json was changed: its transaction has ${fault}\n`), stderr)
+  }
+  const elsewhere = await deploy('--send', 'prepared.json', '--chain-id', '1')
+  assert.equal(elsewhere.exitCode, 2)
+  assert.equal(await heightOf(registry), 0)
+  await writeFile(
+    join(terminal.cwd, 'same.json'),
+    JSON.stringify({ ...prepared, ...(await sign({})) }),
+  )
+  const same = await deploy('--send', 'same.json', '--chain-id', String(chainId))
+  assert.equal(same.exitCode, 0, same.stderr)
 })
 
 test('a View that is registered already is prepared as such, and sending that ends with 0', async (t) => {

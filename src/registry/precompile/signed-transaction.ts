@@ -1,14 +1,15 @@
-/** Signed transactions to the registry: what is read of them, and what they cost on the real chain. */
+/** What a signed transaction says, and whether it is one that registers a View. */
 import {
+  encodeFunctionData,
   type Hex,
-  hexToBytes,
   keccak256,
   parseTransaction,
   recoverTransactionAddress,
-  size,
   type TransactionSerialized,
   toHex,
 } from 'viem'
+import { registryAbi, registryAddress } from './abi.ts'
+import type { ReadyTransaction } from './send-once.ts'
 
 /** A transaction as its sender signed it. */
 export interface SignedTransaction {
@@ -24,16 +25,6 @@ export interface SignedTransaction {
   readonly gasPrice: bigint
   readonly value: bigint
   /** How `eth_getTransactionByHash` shows it. */
-  readonly fields: Readonly<Record<string, string>>
-}
-
-/** A transaction that went through, beside the one that the node ran for it. */
-export interface SentTransaction {
-  readonly hash: string
-  /** Of the node's own transaction. */
-  readonly inner: string
-  readonly gasUsed: string
-  readonly gasPrice: string
   readonly fields: Readonly<Record<string, string>>
 }
 
@@ -80,20 +71,35 @@ export async function readSigned(raw: string): Promise<SignedTransaction | null>
   }
 }
 
-/** Gas that calldata costs before anything runs; the real chain's registry takes no more. */
-export function intrinsicGas(data: Hex): bigint {
-  const zeros = hexToBytes(data).reduce((count, byte) => count + (byte === 0 ? 1 : 0), 0)
-  return 21_000n + 4n * BigInt(zeros) + 16n * BigInt(size(data) - zeros)
-}
-
-/** What the real chain charges: all of the limit after a failure, otherwise at least half of it. */
-export function chargedGas(data: Hex, limit: bigint, succeeded: boolean): bigint {
-  if (!succeeded) return limit
-  const intrinsic = intrinsicGas(data)
-  const half = limit / 2n
-  return intrinsic > half ? intrinsic : half
-}
-
 function least(a: bigint, b: bigint): bigint {
   return a < b ? a : b
+}
+
+/** Calldata that registers a View. */
+export function registerCall(wire: Uint8Array): Hex {
+  return encodeFunctionData({ abi: registryAbi, functionName: 'register', args: [toHex(wire)] })
+}
+
+interface Registering {
+  readonly creator: string
+  readonly chainId: number
+  readonly wire: Uint8Array
+}
+
+/** What of a transaction is not as somebody says of it, for a message; nothing where it is all so. */
+export async function transactionFaults(
+  { hash, raw }: ReadyTransaction,
+  { creator, chainId, wire }: Registering,
+): Promise<readonly string[]> {
+  const signed = await readSigned(raw)
+  if (signed === null) return ['no signature']
+  const holds: Readonly<Record<string, boolean>> = {
+    'another hash': signed.hash === hash.toLowerCase(),
+    'another creator': signed.from === creator.toLowerCase(),
+    'another receiver': signed.to === registryAddress,
+    'another chain ID': signed.chainId === chainId,
+    'another View': signed.data === registerCall(wire),
+    'coins with it': signed.value === 0n,
+  }
+  return Object.keys(holds).filter((fault) => holds[fault] !== true)
 }
