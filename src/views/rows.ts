@@ -165,7 +165,8 @@ function createTermCollector(): TermCollector {
       for (const item of value) add(field, item)
       return
     }
-    if (value === null || typeof value === 'object') return
+    // So is null.
+    if (typeof value === 'object') return
     const values = seen.get(field) ?? new Set()
     if (values.has(value)) return
     if (all.length === rowLimits.blockTerms) throw tooManyTerms()

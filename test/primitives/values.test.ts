@@ -75,24 +75,39 @@ test('the canonical bytes are version, type name, docID and values', () => {
   assert.deepEqual(bytes.subarray(start.length - 1), Buffer.from(stored))
 })
 
-test('quantities of every size keep their shortest form', () => {
-  const place = fieldIndex('Transaction', 'value')
+/** A transaction of this value and nothing more than it needs. */
+function transactionOf(value: Value): Value[] {
   const blank: Value[] = Array.from({ length: valueCount('Transaction') }, () => null)
-  const required: [string, Value][] = [
+  const given: [string, Value][] = [
     ['hash', `0x${'22'.repeat(32)}`],
     ['blockHash', `0x${'33'.repeat(32)}`],
     ['blockNumber', 1],
     ['transactionIndex', 0],
+    ['value', value],
   ]
-  for (const [field, value] of required) blank[fieldIndex('Transaction', field)] = value
+  for (const [field, each] of given) blank[fieldIndex('Transaction', field)] = each
+  return blank
+}
+
+test('quantities of every size keep their shortest form', () => {
+  const place = fieldIndex('Transaction', 'value')
   fc.assert(
     fc.property(fc.oneof(fc.bigInt(0n, 300n), fc.bigInt(0n, 2n ** 256n - 1n)), (value) => {
-      const values = blank.with(place, `0x${value.toString(16)}`)
+      const values = transactionOf(`0x${value.toString(16)}`)
       const bytes = encodeValues('Transaction', values)
       assert.deepEqual(decodeValues('Transaction', bytes), values)
       assert.equal(readField('Transaction', bytes, place), values[place])
     }),
   )
+})
+
+test('a quantity that is longer than it need be, or than 32 bytes, is refused by name', () => {
+  for (const value of ['0x01', '0x00', '0x', '1', `0x1${'0'.repeat(64)}`])
+    assert.throws(
+      () => encodeValues('Transaction', transactionOf(value)),
+      (error) => error instanceof ServiceError && error.facts['field'] === 'value',
+      value,
+    )
 })
 
 test('values that do not fit their field are refused by name', () => {
