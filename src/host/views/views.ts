@@ -5,6 +5,7 @@ import type { HeightRanges } from '../../primitives/height-ranges.ts'
 import { createInTurn } from '../../primitives/in-turn.ts'
 import type { ViewHealthReport } from '../../service/contract.ts'
 import type { Registration, ViewFacts } from '../../views/registration.ts'
+import { type ViewWarning, viewWarnings } from '../../views/view-warnings.ts'
 import { type HostedView, isHosted, type KeptView, type ViewOrigin } from './hosted-view.ts'
 import type { ViewBook } from './view-book.ts'
 import type { ViewEngine, ViewFailure, ViewState } from './view-engine.ts'
@@ -54,6 +55,8 @@ interface ViewDetails extends ViewReport {
   readonly sdl: string
   /** Length of the wire bytes. */
   readonly wire_bytes: number
+  /** What is accepted and probably not wanted. */
+  readonly warnings: readonly ViewWarning[]
   readonly lenses: readonly {
     /** See `lensHash`. */
     readonly hash: string
@@ -237,7 +240,8 @@ function toReport(view: KeptView, state: ViewState = noRows): ViewReport {
 
 function toDetails(view: KeptView, state: ViewState | undefined): ViewDetails {
   const { queryText: query, sdl, wire, lenses } = view
-  return { ...toReport(view, state), query, sdl, wire_bytes: wire.length, lenses }
+  const warnings = isHosted(view) ? viewWarnings(view) : []
+  return { ...toReport(view, state), query, sdl, wire_bytes: wire.length, warnings, lenses }
 }
 
 function toRanges(ranges: HeightRanges): ViewReport['done'] {

@@ -1,5 +1,6 @@
 /** What the rows of a test say about the View, field by field. Pure. */
 import { moduleLimits } from '../../lens/module-check.ts'
+import { perBlockRemedy } from '../../views/view-warnings.ts'
 import type { ViewFinding } from './finding.ts'
 import type { FieldCount, Measurement } from './trial-job.ts'
 
@@ -84,8 +85,7 @@ export function aggregationFinding(): ViewFinding {
     'the lenses make other rows of documents that come together than of the same ones alone: what they add up is of one block, not of the chain',
     {
       kind: 'performance',
-      remedy:
-        'Store the single steps as rows, and add them up in GraphQL: SUM and COUNT go over any number of blocks.',
+      remedy: perBlockRemedy,
     },
   )
 }

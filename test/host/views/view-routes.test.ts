@@ -3,6 +3,7 @@
  * computes nothing; what it computes is shown by tests of its own.
  */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { openViewBook } from '../../../src/host/views/view-book.ts'
 import type { ViewEngine, ViewState } from '../../../src/host/views/view-engine.ts'
@@ -145,6 +146,23 @@ test('a posted View is served at once, listed, and shown with its definition', a
       [200, body.query, body.sdl, []],
     )
   }
+})
+
+test('a posted View that adds up in each block alone is accepted with a warning', async (t) => {
+  const { ask } = await openRoutes(t)
+  const wasm = readFileSync(new URL('../../../src/lenses/erc20_balances.wasm', import.meta.url))
+  const adding = {
+    query: 'Log { address topics data }',
+    sdl: 'type Balance { account: String balance: BigInt }',
+    lenses: [{ wasm: wasm.toString('base64'), args: { tokenAddress: `0x${'1'.repeat(40)}` } }],
+  }
+  const posted = await ask('POST', '', { headers: admin, body: adding })
+  assert.equal(posted.status, 201)
+  const found = await ask('GET', `/${String(posted.json['id'])}`)
+  for (const { json } of [posted, found])
+    assert.match(JSON.stringify(json['warnings']), /"AGGREGATES_PER_BLOCK".*"lens 1 adds up: /)
+  const plain = await ask('POST', '', { headers: admin, body })
+  assert.deepEqual(plain.json['warnings'], [])
 })
 
 test('how all Views stand is read for the list of them alone', async (t) => {
