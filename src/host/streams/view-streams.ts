@@ -51,6 +51,8 @@ const maxWaiting = 16
 const defaultMaxWaitMs = 5_000
 /** A process that nobody needed for so long gives its memory back. */
 const idleMs = 60_000
+/** Behind the process whose rows are stored, where new blocks have to be in time. */
+const niceness = 10
 
 interface State {
   readonly slots: Slots
@@ -66,7 +68,7 @@ export function openViewStreams(options: ViewStreamsOptions, parts: ViewStreamsP
   const workerUrl = threadUrl('./stream-worker', import.meta.url)
   const processes = Array.from({ length: maxStreams }, () =>
     openLensProcess(
-      { workerUrl, data, threads: 1, memoryBytes, idleMs, environment },
+      { workerUrl, data, threads: 1, memoryBytes, idleMs, niceness, environment },
       { log: parts.log, metrics: parts.lensMetrics, onEnded: parts.onEnded },
     ),
   )

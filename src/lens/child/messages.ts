@@ -36,6 +36,8 @@ export type ToChild =
       readonly workerUrl: string
       readonly data: unknown
       readonly threads: number
+      /** Added to that of the program; threads inherit it, so that it comes before them. */
+      readonly niceness: number
     }
   | { readonly kind: 'job'; readonly thread: number; readonly job: ThreadJob }
   /** A piece of the job's result was taken. */

@@ -8,6 +8,7 @@ interface ChildOptions {
   readonly workerUrl: URL
   readonly data: unknown
   readonly threads: number
+  readonly niceness?: number
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
@@ -41,10 +42,12 @@ const nodeOptions = [
 const inherited = ['LD_LIBRARY_PATH', 'NODE_COMPILE_CACHE', 'TMPDIR', 'TZ']
 
 const keptOutput = 4_096
+/** The program's own threads come first. */
+const defaultNiceness = 5
 
 /** Starts it. It is in a process group of its own, which no Ctrl-C reaches. */
 export function startChild(options: ChildOptions, listeners: ChildListeners): LensChild {
-  const { workerUrl, data, threads, environment } = options
+  const { workerUrl, data, threads, niceness = defaultNiceness, environment } = options
   const script = import.meta.url.endsWith('.ts') ? '../child/main.ts' : '../child/main.js'
   const path = fileURLToPath(new URL(script, import.meta.url))
   const child = trySpawn([...nodeOptions, path], environment)
@@ -68,7 +71,7 @@ export function startChild(options: ChildOptions, listeners: ChildListeners): Le
     // Where it is gone, its end says so.
     if (child.connected) child.send(message, () => undefined)
   }
-  send({ kind: 'start', workerUrl: workerUrl.href, data, threads })
+  send({ kind: 'start', workerUrl: workerUrl.href, data, threads, niceness })
   return { send, kill: () => void child.kill('SIGKILL') }
 }
 

@@ -34,6 +34,8 @@ interface LensProcessOptions {
   readonly memoryBytes: number
   /** How long it is kept without a job; without this it stays. */
   readonly idleMs?: number
+  /** How far its work stands behind the program's, as nice(1) counts; default 5, at most 19 in all. */
+  readonly niceness?: number
   /** The program's; a few names that hold no secret are handed on. */
   readonly environment: Readonly<Record<string, string | undefined>>
 }

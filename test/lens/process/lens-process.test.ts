@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { buildLens, op } from '../support/lens.ts'
@@ -31,6 +31,14 @@ test('a View is loaded once, and its jobs get documents to it and back', async (
     )
   assert.equal(asked, 1)
   assert.equal(lenses.ends(), 0)
+})
+
+test('its work stands behind that of the program, as far as it was asked to', async (context) => {
+  for (const niceness of [undefined, 12]) {
+    const lenses = openLenses(context, niceness === undefined ? {} : { niceness })
+    const { pid } = Object(await lenses.command({ does: 'describe' }))
+    assert.equal(getPriority(pid), Math.min(19, getPriority() + (niceness ?? 5)))
+  }
 })
 
 test('what a lens does wrong is the error of its job', async (context) => {

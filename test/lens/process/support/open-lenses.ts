@@ -35,6 +35,7 @@ interface Options extends Partial<WorkerData> {
   readonly threads?: number
   readonly memoryBytes?: number
   readonly idleMs?: number
+  readonly niceness?: number
   readonly environment?: Readonly<Record<string, string>>
 }
 
@@ -58,7 +59,7 @@ interface Documents extends Partial<LensJob> {
 
 /** Closed after the test. */
 export function openLenses(context: TestContext, options: Options = {}): Lenses {
-  const { threads = 1, memoryBytes = 1024 ** 3, idleMs, environment = {} } = options
+  const { threads = 1, memoryBytes = 1024 ** 3, idleMs, niceness, environment = {} } = options
   const data: WorkerData = { refuses: options.refuses ?? false, feed: options.feed ?? null }
   const registry = new Registry()
   const warnings: Record<string, unknown>[] = []
@@ -70,6 +71,7 @@ export function openLenses(context: TestContext, options: Options = {}): Lenses 
       threads,
       memoryBytes,
       ...(idleMs !== undefined && { idleMs }),
+      ...(niceness !== undefined && { niceness }),
       environment,
     },
     {
