@@ -8,7 +8,9 @@ import { loadFigures, pipelineFigures } from './pipeline-figures.ts'
 import { queryFigures, reopenFigure } from './query-figures.ts'
 import { startReplay } from './replay.ts'
 import { growthFigure, pruningFigures } from './store-figures.ts'
+import { streamFigures } from './stream-figures.ts'
 import { viewFigures } from './view-figures.ts'
+import { viewPipelineFigures } from './view-pipeline.ts'
 import { openWorkload } from './workload.ts'
 
 /** Blocks of the workload, and of a full retention window. */
@@ -35,7 +37,12 @@ async function programFigures(): Promise<Figure[]> {
 }
 
 async function lensFigures(): Promise<Figure[]> {
-  return [lensFigure(), ...(await viewFigures())]
+  return [
+    lensFigure(),
+    ...(await viewFigures()),
+    ...(await streamFigures()),
+    ...(await viewPipelineFigures()),
+  ]
 }
 
 async function storeFigures(): Promise<Figure[]> {

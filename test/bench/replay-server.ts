@@ -3,11 +3,13 @@
  * parsing them: the stand-in for an execution node whose own speed must not be in the figures. It
  * never counts as proof that reading a real node works.
  *
- * `POST /head` with a number moves the head; everything else is JSON-RPC.
+ * `POST /head` with a number moves the head, and answers when that was; everything else is JSON-RPC. Subscribers get new
+ * heads over a WebSocket at `/heads`.
  */
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
+import { type WebSocket, WebSocketServer } from 'ws'
 
 interface RpcCall {
   readonly id: number | string
@@ -63,11 +65,21 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString('latin1')
 }
 
+/** Announces the newest block. Returns when, in milliseconds of the clock that all processes share. */
+function moveHead(number: number): number {
+  const { transactions: _, ...header } = JSON.parse(blockTexts[number] ?? '{}')
+  const params = { subscription, result: header }
+  const text = JSON.stringify({ jsonrpc: '2.0', method: 'eth_subscription', params })
+  const at = performance.timeOrigin + performance.now()
+  head = number
+  for (const socket of heads.clients) socket.send(text)
+  return at
+}
+
 async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = await bodyOf(request)
   if (request.url === '/head') {
-    head = Number(body)
-    response.end('ok')
+    response.end(String(moveHead(Number(body))))
     return
   }
   const text = Buffer.from(answerText(body), 'latin1')
@@ -81,6 +93,14 @@ const server = createServer((request, response) => {
   })
 })
 server.keepAliveTimeout = 60_000
+const subscription = '0x1'
+const heads = new WebSocketServer({ server, path: '/heads', maxPayload: 4_096 })
+heads.on('connection', (socket: WebSocket) => {
+  socket.on('message', (data: Buffer) => {
+    const { id } = JSON.parse(String(data))
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: subscription }))
+  })
+})
 server.listen(0, '127.0.0.1', () => {
   const address = server.address()
   if (address !== null && typeof address === 'object') process.send?.({ port: address.port })

@@ -7,7 +7,10 @@ import type { Workload } from './workload.ts'
 
 export interface Replay {
   readonly url: string
-  moveHead(number: number): Promise<void>
+  /** Where it announces heads. */
+  readonly wsUrl: string
+  /** Returns when it was announced, by the clock that all processes share. */
+  moveHead(number: number): Promise<number>
   close(): Promise<void>
 }
 
@@ -22,8 +25,10 @@ export async function startReplay(workload: Workload, head: number): Promise<Rep
   const url = `http://127.0.0.1:${message.port}`
   return {
     url,
+    wsUrl: `${url.replace('http', 'ws')}/heads`,
     async moveHead(number) {
-      await fetch(`${url}/head`, { method: 'POST', body: String(number) })
+      const moved = await fetch(`${url}/head`, { method: 'POST', body: String(number) })
+      return Number(await moved.text())
     },
     close: () => endChild(child),
   }

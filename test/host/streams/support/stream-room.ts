@@ -39,7 +39,7 @@ interface StreamRoomOptions {
 
 /** Everything is closed after the test. */
 export async function openStreamRoom(
-  t: TestContext,
+  t: Pick<TestContext, 'after'>,
   { limits, ...options }: StreamRoomOptions = {},
 ): Promise<StreamRoom> {
   const path = testDirectory(t)
