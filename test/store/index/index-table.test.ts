@@ -10,6 +10,7 @@ import {
   findInPages,
   heightInSpan,
   mergeEntries,
+  pageLengths,
   type ReadPage,
   readEntries,
   spanPosition,
@@ -94,6 +95,24 @@ describe('an index table', () => {
     const read = reading(pages)
     for (const fingerprint of [0, 4, 4996, 5000, 5004, 9996, 1, 4999, 0xffffffff]) {
       assert.deepEqual(findInPages(read, fingerprint), expectedPlaces(7, entries, fingerprint))
+    }
+  })
+
+  it('says how long its pages are from the first and the last of them', () => {
+    assert.deepEqual(
+      pageLengths(() => undefined),
+      [],
+    )
+    for (const count of [0, 1, 584, 585, 1_168, 1_169, 5_000]) {
+      const entries = Array.from({ length: count }, (_, fingerprint): Entry => {
+        return { fingerprint, section: 'Log', chunk: 0 }
+      })
+      const pages = toPages(tableOf(7, entries))
+      assert.deepEqual(
+        pageLengths(reading(pages)),
+        pages.map(({ length }) => length),
+        `${count} entries`,
+      )
     }
   })
 

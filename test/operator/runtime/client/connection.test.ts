@@ -35,6 +35,14 @@ test('in a pod the service account is used, and its token is read again when ref
   assert.equal(await connection.authorization(), 'Bearer second')
 })
 
+test('a token that could not be read is read again by the next request', async () => {
+  const connection = await openConnection(inPod())
+  rmSync(join(folder, 'token'))
+  await assert.rejects(connection.authorization(), { code: 'ENOENT' })
+  writeFileSync(join(folder, 'token'), 'back')
+  assert.equal(await connection.authorization(), 'Bearer back')
+})
+
 test('an IPv6 address of the API server is written as URLs want it', async () => {
   const { server } = await openConnection({ ...inPod(), serviceHost: 'fd00::1' })
   assert.equal(server, 'https://[fd00::1]:443')
