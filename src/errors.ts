@@ -87,12 +87,15 @@ export const errorCodes = {
   HOST_VIEW_DELAYED:
     'Blocks of a View could not be computed, for no fault of its own; they are tried again.',
   HOST_VIEW_FIELDS_FULL: 'The Views of a Host have as many fields together as it serves.',
+  HOST_VIEW_FILE_REFUSED: 'A file of HOST_VIEWS_DIR is not served.',
+  HOST_VIEW_FILE_UNREADABLE: 'A file of HOST_VIEWS_DIR cannot be read.',
   HOST_VIEW_IN_FOLDER:
     'A View of the folder of HOST_VIEWS_DIR cannot be deleted from a Host by a request.',
   HOST_VIEW_REFUSED: 'A request about a View is not in its documented form, or cannot be granted.',
   HOST_VIEW_REGISTERED:
     'A View that is registered on the registry chain cannot be deleted from a Host.',
   HOST_VIEW_UNREADABLE: 'A View that was accepted before cannot be read by this version.',
+  HOST_VIEWS_DIR_UNREADABLE: 'The folder of HOST_VIEWS_DIR cannot be read.',
   HOST_VIEWS_FULL: 'A Host serves as many Views as MAX_VIEWS allows.',
   IDENTITY_DAMAGED:
     'The key file is not a Viewmesh key file, is of an unknown version, or is truncated.',

@@ -10,6 +10,7 @@ import { openHttpServer } from '../service/health/http-server.ts'
 import { graphqlLimits } from '../service/settings/graphql-limits.ts'
 import type { StoreReader } from '../store/store.ts'
 import { type HostSettings, playgroundListen } from './config.ts'
+import type { ViewsFolder } from './folder/views-folder.ts'
 import type { HostRegistry } from './registry/host-registry.ts'
 import { viewRoutes } from './views/view-routes.ts'
 import type { HostViews } from './views/views.ts'
@@ -29,6 +30,7 @@ interface GraphqlParts {
 interface HostApiParts extends Omit<GraphqlParts, 'reader'> {
   readonly graphql: Graphql
   readonly views: HostViews
+  readonly folder: Pick<ViewsFolder, 'report'>
   readonly hostRegistry: Pick<HostRegistry, 'report'>
 }
 
@@ -47,7 +49,7 @@ export function openHostGraphql(
 /** Listens on the API port and on the playground's, one above. Throws SERVICE_PORT_UNAVAILABLE. */
 export async function openHostApi(
   { apiAddress, adminToken }: HostSettings,
-  { log, registry, graphql, views, hostRegistry }: HostApiParts,
+  { log, registry, graphql, views, folder, hostRegistry }: HostApiParts,
 ): Promise<Api> {
   const subscriptions = openSubscriptions(defaultSubscriptionLimits, { log, registry, graphql })
   const api = await openHttpServer(
@@ -56,7 +58,12 @@ export async function openHostApi(
       log,
       routes: async (server) => {
         await graphqlRoutes(server, graphql, { subscriptions })
-        viewRoutes(server, { views, adminToken, registry: hostRegistry.report })
+        viewRoutes(server, {
+          views,
+          adminToken,
+          folder: folder.report,
+          registry: hostRegistry.report,
+        })
       },
     },
   )

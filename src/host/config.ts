@@ -50,6 +50,8 @@ export interface HostSettings extends CommonSettings {
   readonly readyMinBlocks: number
   /** Views that are served at once. */
   readonly maxViews: number
+  /** Folder with a file for each further View; null without one. */
+  readonly viewsDir: string | null
   /** Newest blocks of which rows of Views are kept; null for those whose documents are. */
   readonly viewMaxBlocks: number | null
   /** What the rows of one View may take in the store. */
@@ -147,6 +149,12 @@ export const hostSettings: SettingsTable<HostSettings> = {
     unit: 'Views',
     default: 100,
     doc: 'Views that are served at once. Those that this Host has stay when it is lowered.',
+  },
+  viewsDir: {
+    key: 'views.dir',
+    env: environment.viewsDir,
+    kind: path,
+    doc: 'Folder with Views that are served as if they were posted, one a file, read again when it changes. Where it cannot be read, what was served stays; where this is no longer set, its Views end.',
   },
   viewMaxBlocks: {
     key: 'views.max_blocks',

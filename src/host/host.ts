@@ -31,6 +31,7 @@ import {
   signerIdentity,
   trustModeOf,
 } from './config.ts'
+import { openViewsFolder } from './folder/views-folder.ts'
 import { createForkAlarm } from './fork-alarm.ts'
 import { openHostMesh } from './mesh.ts'
 import { createHostMetrics, type HostMetrics } from './metrics.ts'
@@ -40,6 +41,7 @@ import { openSchemaSync, type SchemaSync } from './schema/schema-sync.ts'
 import { createHostStatus, type HostStatusReporter } from './status.ts'
 import { openTrust, type Trust } from './trust/trust.ts'
 import { openHostViews } from './views/host-views.ts'
+import { createViewChecker } from './views/view-checker.ts'
 
 /** What a running Host can be reached at. */
 export interface HostProgram {
@@ -151,9 +153,11 @@ async function openServedViews(
   const { running, status } = parts
   const options = { ...settings, network, environment }
   const views = running.own('views', openHostViews(options, parts))
-  const registryParts = { ...parts, views }
+  const folderParts = { ...parts, views, checker: createViewChecker({ network }) }
+  const folder = running.own('views folder', await openViewsFolder(settings, folderParts))
+  const registryParts = { ...parts, views, folder }
   const hostRegistry = running.own('registry', await openHostRegistry(options, registryParts))
-  status.report({ views, registry: hostRegistry })
+  status.report({ views, folder, registry: hostRegistry })
   return running.own('api', await openHostApi(settings, { ...registryParts, hostRegistry }))
 }
 

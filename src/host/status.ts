@@ -22,6 +22,7 @@ import type { VolumeWatch } from '../store/disk/volume-watch.ts'
 import type { StoreReader } from '../store/store.ts'
 import type { FollowState, SignerState } from './apply/outcome.ts'
 import type { HostSettings } from './config.ts'
+import type { ViewsFolder } from './folder/views-folder.ts'
 import type { HostMesh } from './mesh.ts'
 import type { HostGauges } from './metrics.ts'
 import { type ReadyFacts, type ReadySettings, unreadyReport } from './readiness.ts'
@@ -41,6 +42,7 @@ interface ReportedParts {
   readonly volume: Pick<VolumeWatch, 'failure'> | null
   readonly trust: Pick<Trust, 'mode' | 'sources' | 'failures'> | null
   readonly views: Pick<HostViews, 'list'> | null
+  readonly folder: Pick<ViewsFolder, 'failures'> | null
   readonly registry: Pick<HostRegistry, 'report' | 'failures'> | null
 }
 
@@ -70,6 +72,7 @@ const noParts: ReportedParts = {
   volume: null,
   trust: null,
   views: null,
+  folder: null,
   registry: null,
 }
 
@@ -212,6 +215,7 @@ function errorsOf({ parts, isWaiting, follow }: Reported): FailureReport[] {
     ...toPeerFailureReports(parts.p2p?.failures() ?? []),
     ...(parts.trust?.failures() ?? []),
     ...standing.filter((failure) => failure !== null).map(toFailureReport),
+    ...(parts.folder?.failures() ?? []),
     ...(parts.registry?.failures() ?? []),
   ]
 }

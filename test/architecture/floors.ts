@@ -56,7 +56,7 @@ export const innerFloors: Readonly<Record<string, Floors>> = {
   'src/service': ['.', 'settings', 'threads', 'health', 'preflight', 'failure-log', 'run'],
   'src/generator': ['head', 'read', 'ingest', 'schema', '.'],
   'src/host': [
-    'network',
+    ['network', 'other-view'],
     'fork-choice',
     'apply',
     'trust',
@@ -65,7 +65,7 @@ export const innerFloors: Readonly<Record<string, Floors>> = {
     'schema',
     'streams',
     'views',
-    'registry',
+    ['folder', 'registry'],
     '.',
   ],
   'src/devnet': [['anvil-state', 'program-log', 'rpc'], 'children', 'anvil', 'registry', '.'],

@@ -47,6 +47,8 @@ const explainedElsewhere: Readonly<Record<string, string>> = {
   CHAIN_BLOCK_INCOMPLETE: 'test/chain/block-check.test.ts',
   CHAIN_TIMEOUT: 'test/chain/hung-node.test.ts',
   HOST_SIGNERS_FILE_UNUSABLE: 'test/host/trust/trust-failures.test.ts',
+  HOST_VIEWS_DIR_UNREADABLE: 'test/host/folder/views-folder.test.ts',
+  HOST_VIEW_FILE_REFUSED: 'test/host/folder/views-folder.test.ts',
   HOST_SIGNER_CHANGED: 'test/host/trust/trust.test.ts',
   HOST_SIGNER_SILENT: 'test/host/apply/lasting-failures.test.ts',
   HOST_SIGNERS_DISAGREE: 'test/host/apply/lasting-failures.test.ts',

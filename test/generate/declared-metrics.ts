@@ -13,6 +13,7 @@ import {
   defaultSubscriptionLimits,
   openSubscriptions,
 } from '../../src/graphql/http/subscriptions.ts'
+import { declareFolderMetrics } from '../../src/host/folder/metrics.ts'
 import { createHostMetrics } from '../../src/host/metrics.ts'
 import { createHostRegistryMetrics } from '../../src/host/registry/metrics.ts'
 import { createSchemaMetrics } from '../../src/host/schema/schema-sync.ts'
@@ -67,6 +68,7 @@ const declarations: Readonly<Record<MetricsProgram, (registry: Registry) => void
     createRegistryMetrics(registry)
     createHostRegistryMetrics(registry, { following: () => null, report: () => null })
     createEngineMetrics(registry, () => new Map())
+    declareFolderMetrics(registry, () => null)
     createLensMetrics(registry)
     createStreamMetrics(registry)
   },

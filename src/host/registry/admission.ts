@@ -6,13 +6,13 @@ import type { Logger } from 'pino'
 import { ServiceError } from '../../errors.ts'
 import type { ListedView, RefusedView, SentView } from '../../registry/listed-view.ts'
 import { type VerifiedView, verifyView } from '../../registry/verify-view.ts'
-import { isLocal } from '../views/hosted-view.ts'
+import type { OtherView } from '../other-view.ts'
+import { isHosted, isLocal } from '../views/hosted-view.ts'
 import type { ViewChecker } from '../views/view-checker.ts'
 import type { HostViews } from '../views/views.ts'
 import { createCatalogue } from './catalogue.ts'
 import type { NotServed, Outcomes } from './outcomes.ts'
 import { type Candidate, givePlaces } from './places.ts'
-import type { OtherView } from './registry-report.ts'
 import type { FilteredView } from './view-filter.ts'
 
 interface AdmissionOptions {
@@ -24,7 +24,7 @@ interface AdmissionOptions {
 
 interface AdmissionParts {
   readonly log: Logger
-  readonly views: Pick<HostViews, 'list' | 'register' | 'noteRegistered' | 'withdraw'>
+  readonly views: Pick<HostViews, 'kept' | 'list' | 'register' | 'noteRegistered' | 'withdraw'>
   /** See `RegistryFollower.fetch`. */
   readonly fetch: (id: string) => Promise<SentView | RefusedView | null>
   readonly outcomes: Pick<Outcomes, 'of' | 'note'>
@@ -175,10 +175,10 @@ async function decideOnce(state: AdmissionState): Promise<boolean> {
  */
 async function noteLocal(state: AdmissionState): Promise<void> {
   const { views, catalogue, filter } = state
-  const local = views.list().filter((view) => isLocal(view) && view.state !== 'foreign')
-  for (const { id, address, creator: sender, type: name, origins } of local) {
+  const local = views.kept().filter((view) => isLocal(view) && isHosted(view))
+  for (const { id, address, sender, rowType, origins } of local) {
     const listed = catalogue.get(address) ?? catalogue.get(id)
-    const isDenied = filter({ ids: [id, address], sender, name }) === 'denied'
+    const isDenied = filter({ ids: [id, address], sender, name: rowType.name }) === 'denied'
     const isNoted = origins.includes('registry')
     if (isNoted && isDenied) await views.withdraw(id, 'registry')
     if (!isNoted && !isDenied && listed !== undefined)

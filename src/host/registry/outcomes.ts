@@ -4,6 +4,7 @@
  */
 import type { StoreReader } from '../../store/store.ts'
 import type { Writer } from '../apply/writer.ts'
+import { shortReason } from '../other-view.ts'
 import type { FilteredView } from './view-filter.ts'
 
 /** Why a View is not served. */
@@ -38,8 +39,6 @@ interface OutcomeParts {
 const recordName = 'registry/outcomes'
 /** Outcomes that are remembered, and of those the ones that are kept. */
 const most = { known: 10_000, kept: 1_000 }
-/** Characters of a reason: it may quote what its author wrote, and anybody may ask for all of them. */
-const maxReason = 300
 /** The record is written as a whole, so not for each outcome. */
 const writeMs = 5_000
 
@@ -75,10 +74,7 @@ export function openOutcomes(
 }
 
 function withShortReason(outcome: NotServed): NotServed {
-  const { reason } = outcome
-  return reason.length > maxReason
-    ? { ...outcome, reason: `${reason.slice(0, maxReason - 1)}…` }
-    : outcome
+  return { ...outcome, reason: shortReason(outcome.reason) }
 }
 
 /** The oldest is forgotten where there are too many. */

@@ -11,10 +11,17 @@ import { parseViewID } from '../../views/view-id.ts'
 import { maxViewBody, readViewRequest } from './view-request.ts'
 import type { HostViews } from './views.ts'
 
+/** Where Views come from beside requests. */
+interface Source {
+  readonly others: readonly { readonly id: string | null }[]
+}
+
 interface ViewRoutesOptions {
   readonly views: HostViews
+  /** The folder of Views with its files that are not served; null without one. */
+  readonly folder: () => Source | null
   /** The registry chain with its Views that are not served; null without one. */
-  readonly registry: () => { readonly others: readonly { readonly id: string }[] } | null
+  readonly registry: () => Source | null
   /** Null where nobody may change anything. */
   readonly adminToken: string | null
 }
@@ -33,16 +40,16 @@ type OfView = { Params: { id: string } }
 /** Declares the routes. */
 export function viewRoutes(
   server: FastifyInstance,
-  { views, registry, adminToken }: ViewRoutesOptions,
+  { views, folder, registry, adminToken }: ViewRoutesOptions,
 ): void {
   const keys = adminToken === null ? [] : [adminToken]
   const onRequest = requireToken({ mode: 'token', keys: () => keys })
   const one = `${paths.views}/:id` as const
   server.get(paths.views, (_request, reply) =>
-    open(reply).send({ views: views.list(), registry: registry() }),
+    open(reply).send({ views: views.list(), folder: folder(), registry: registry() }),
   )
   server.get<OfView>(one, ({ params }, reply) => {
-    const found = views.find(params.id) ?? otherView(registry(), params.id)
+    const found = views.find(params.id) ?? otherView([folder(), registry()], params.id)
     return found === undefined ? notFound(reply, params.id) : open(reply).send(found)
   })
   server.post(paths.views, { onRequest, bodyLimit: maxViewBody }, ({ body }, reply) =>
@@ -54,14 +61,15 @@ export function viewRoutes(
   )
 }
 
-/** A registered View that is not served says why. */
+/** A View that is not served says why. */
 function otherView(
-  registry: ReturnType<ViewRoutesOptions['registry']>,
+  sources: readonly (Source | null)[],
   text: string,
-): { readonly id: string } | undefined {
+): Source['others'][number] | undefined {
   const { id, address } = parseViewID(text) ?? {}
   const wanted = id ?? address
-  return registry?.others.find((each) => each.id === wanted)
+  if (wanted === undefined) return undefined
+  return sources.flatMap((source) => source?.others ?? []).find((each) => each.id === wanted)
 }
 
 async function register(

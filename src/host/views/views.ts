@@ -68,6 +68,8 @@ interface ViewDetails extends ViewReport {
 }
 
 export interface HostViews {
+  /** All of them, without how they stand. */
+  kept(): readonly KeptView[]
   list(): readonly ViewReport[]
   /** By either ID. */
   find(id: string): ViewDetails | undefined
@@ -89,7 +91,7 @@ export interface HostViews {
   remove(id: string): Promise<boolean>
   /** Ends a View that is here for no other reason than this one, and removes its rows. */
   withdraw(id: string, origin: ViewOrigin): Promise<void>
-  /** Calls the listener after a View of this Host alone has come or gone. */
+  /** Calls the listener after a View of this Host alone has come or gone. One listener. */
   onLocal(listener: () => void): void
   /** Tries what failed again; false where there is no such View here. */
   retry(id: string): boolean
@@ -100,15 +102,13 @@ export function openViews(parts: ViewsParts): HostViews {
   const { book, engine, log } = parts
   // A View that is posted again while it ends begins when it has.
   const inTurn = createInTurn()
-  const listeners: (() => void)[] = []
-  const onLocal = (): void => {
-    for (const listener of listeners) listener()
-  }
+  let onLocal = (): void => undefined
   const publish = (): void => parts.setViews(book.list().filter(isHosted))
   for (const view of book.list().filter(isHosted)) engine.serve(view)
   publish()
   for (const slot of book.removedSlots()) clearSlot(parts, slot)
   return {
+    kept: book.list,
     list: () => {
       const states = engine.states()
       return book.list().map((view) => toReport(view, states.get(view.id)))
@@ -144,7 +144,9 @@ export function openViews(parts: ViewsParts): HostViews {
         await takeOrigin(parts, publish, id, origin)
         if (origin !== 'registry') onLocal()
       }),
-    onLocal: (listener) => void listeners.push(listener),
+    onLocal: (listener) => {
+      onLocal = listener
+    },
     retry: (id) => {
       const view = book.find(id)
       if (view === undefined || !isHosted(view)) return false

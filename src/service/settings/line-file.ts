@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises'
 import type { Logger } from 'pino'
+import { openPolling } from '../polling.ts'
 import type { SettingKind } from './setting-kinds.ts'
 
 interface LineFileOptions<T> {
@@ -48,7 +49,6 @@ export async function openLineFile<T>(
   let lastProblem: string | null = null
   let lastRefusal: string | null = null
   let values: readonly T[] = []
-  let busy = false
 
   const readIfChanged = async (): Promise<boolean> => {
     const text = await readFile(path, 'utf8').catch((error: unknown) => {
@@ -74,24 +74,17 @@ export async function openLineFile<T>(
     return true
   }
 
-  const tick = async (): Promise<void> => {
-    if (busy) return
-    busy = true
-    if (await readIfChanged()) {
-      parts.log.info({ setting, path, entries: values.length }, 'file read again')
-      parts.onChange(values)
-    }
-    busy = false
-  }
-
   await readIfChanged()
-  const timer = setInterval(() => void tick(), options.pollIntervalMs ?? 2_000)
-  timer.unref()
+  const polling = openPolling(options.pollIntervalMs ?? 2_000, async () => {
+    if (!(await readIfChanged())) return
+    parts.log.info({ setting, path, entries: values.length }, 'file read again')
+    parts.onChange(values)
+  })
   return {
     path,
     values: () => values,
     problem: () => lastProblem ?? lastRefusal,
-    close: () => clearInterval(timer),
+    close: () => void polling.close(),
   }
 }
 

@@ -94,6 +94,7 @@ export async function openExampleHost(
     ...parts,
     graphql,
     views,
+    folder: { report: () => null },
     hostRegistry: { report: () => null },
   })
   const apiOrigin = `http://127.0.0.1:${api.port}`

@@ -30,6 +30,7 @@ test('what is denied while Views are admitted is not served, nor fetched', async
           served.push(by)
           throw new Error('nothing is served')
         },
+        kept: () => [],
         noteRegistered: async () => undefined,
         withdraw: async () => undefined,
       },

@@ -35,6 +35,7 @@ function open(t: TestContext, failure: ErrorCode | null) {
           served.push({ id, address, state: 'live', origins: ['registry'] })
           return {} as Awaited<ReturnType<HostViews['register']>>
         },
+        kept: () => [],
         noteRegistered: async () => undefined,
         withdraw: async () => undefined,
       },

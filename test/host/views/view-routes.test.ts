@@ -35,6 +35,7 @@ const live: ViewState = {
 /** A registered View that is not served. */
 const other = `0x${'5'.repeat(40)}`
 const others = [{ id: other, state: 'overLimit' }]
+const refusedFile = { id: `0x${'6'.repeat(64)}`, reason: 'VIEWS_SDL_INVALID: no type' }
 
 /** What the thread does that checks Views, but for the modules. */
 const checkInline = async (given: Registration) => {
@@ -89,7 +90,13 @@ async function openRoutes(
     { address: { host: '127.0.0.1', port: 0 }, setting: 'none' },
     {
       log,
-      routes: (routes) => viewRoutes(routes, { views, adminToken, registry: () => ({ others }) }),
+      routes: (routes) =>
+        viewRoutes(routes, {
+          views,
+          adminToken,
+          folder: () => ({ others: [refusedFile] }),
+          registry: () => ({ others }),
+        }),
     },
   )
   t.after(() => server.close())
@@ -226,6 +233,13 @@ test('a View of the folder is not removed by a request, and stays when it was po
   assert.deepEqual(calls, ['views ', 'serve Seen', 'views Seen'])
   assert.equal((await ask('DELETE', path, { headers: admin })).status, 204)
   assert.equal((await ask('GET', path)).status, 404)
+})
+
+test('a View of a refused file says why it is not served', async (t) => {
+  const { ask } = await openRoutes(t)
+  assert.deepEqual((await ask('GET', '')).json['folder'], { others: [refusedFile] })
+  assert.deepEqual((await ask('GET', `/${refusedFile.id}`)).json, refusedFile)
+  assert.equal((await ask('GET', '/none')).status, 404)
 })
 
 test('a posted View that the registry chain has too stays as registered when it is removed', async (t) => {

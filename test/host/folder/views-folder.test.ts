@@ -1,0 +1,202 @@
+/** The Views of a folder: which are served, which are refused and why, and what a folder that fails changes. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { maxViewFile, toViewFile, viewFileID } from '../../../src/views/view-file.ts'
+import { assertExplained } from '../../docs/support/explained.ts'
+import { until } from '../../support/p2p-room.ts'
+import { openFolderRoom, registrationOf, viewFileOf } from './support/folder-room.ts'
+import { projectVolume } from './support/projected-volume.ts'
+
+const put = async (path: string, { name, bytes }: ReturnType<typeof viewFileOf>): Promise<void> =>
+  await writeFile(join(path, name), bytes)
+
+test('Views come and go with their files, in a volume that changes as Kubernetes changes it', async (t) => {
+  const room = await openFolderRoom(t)
+  const [a, b, c] = ['A', 'B', 'C'].map((name) => viewFileOf(name))
+  assert.ok(a && b && c)
+  await projectVolume(room.path, [a, b])
+  const folder = await room.open()
+  await until(() => room.names().length === 2)
+  await projectVolume(room.path, [b, c], () => until(() => !room.names().includes('A')))
+  await until(() => room.names().join() === 'B,C')
+  assert.deepEqual(
+    room.views.list().map(({ origins, creator }) => [origins, BigInt(creator)]),
+    [
+      [['folder'], 0n],
+      [['folder'], 0n],
+    ],
+  )
+  await projectVolume(room.path, [])
+  await until(() => room.names().length === 0)
+  const { last_read: _, ...report } = folder.report() ?? {}
+  assert.deepEqual(report, { problem: null, files: 0, served: 0, refused: 0, others: [] })
+  assert.deepEqual(room.checked.toSorted(), ['A', 'B', 'C'])
+})
+
+test('a View that is posted and lies in the folder is one, and goes with the later of both', async (t) => {
+  const room = await openFolderRoom(t)
+  const file = viewFileOf('Both')
+  const { report } = await room.views.register(registrationOf('Both'), 'posted')
+  assert.equal(report.id, viewFileID(file.name))
+  await put(room.path, file)
+  await room.open()
+  await until(() => room.views.find(report.id)?.origins.length === 2)
+  await rm(join(room.path, file.name))
+  await until(() => room.views.find(report.id)?.origins.join() === 'posted')
+  await put(room.path, file)
+  await until(() => room.views.find(report.id)?.origins.length === 2)
+  await room.views.withdraw(report.id, 'posted')
+  assert.deepEqual(room.names(), ['Both'])
+  await rm(join(room.path, file.name))
+  await until(() => room.names().length === 0)
+})
+
+test('what cannot be a View is named with its reason, and the others are served', async (t) => {
+  const room = await openFolderRoom(t)
+  const good = viewFileOf('Good')
+  const other = viewFileOf('Other')
+  const invalid = toViewFile({ sender: `0x${'1'.repeat(40)}`, wire: Buffer.from('VWL') })
+  const huge = `0x${'a'.repeat(64)}.view`
+  const pipe = `0x${'b'.repeat(64)}.view`
+  const folder = `0x${'c'.repeat(64)}.view`
+  const short = `0x${'d'.repeat(64)}.view`
+  const wrong = `0x${'e'.repeat(64)}.view`
+  await put(room.path, good)
+  await put(room.path, invalid)
+  await writeFile(join(room.path, huge), new Uint8Array(maxViewFile + 1))
+  execFileSync('mkfifo', [join(room.path, pipe)])
+  await mkdir(join(room.path, folder))
+  await writeFile(join(room.path, short), 'short')
+  await writeFile(join(room.path, wrong), other.bytes)
+  await writeFile(join(room.path, 'mine.view'), other.bytes)
+  await writeFile(join(room.path, 'README'), 'not looked at')
+  await writeFile(join(room.path, '.hidden.view'), 'not looked at')
+  await symlink('nowhere', join(room.path, `0x${'f'.repeat(64)}.view`))
+  const opened = await room.open()
+  await until(() => opened.report()?.last_read != null)
+  const { others = [], files, refused } = opened.report() ?? {}
+  assert.deepEqual([room.names(), files, refused], [['Good'], 8, 7])
+  const reasons = new Map(others.map(({ file, reason }) => [file, reason]))
+  assert.match(String(reasons.get(invalid.name)), /^VIEWS_WIRE_MALFORMED: /)
+  assert.match(String(reasons.get(huge)), /^VIEWS_TOO_LARGE: /)
+  assert.match(String(reasons.get(pipe)), /^HOST_VIEW_FILE_UNREADABLE: .*no regular file$/)
+  assert.match(String(reasons.get(folder)), /^HOST_VIEW_FILE_UNREADABLE: .*no regular file$/)
+  assert.match(String(reasons.get(short)), /^VIEWS_FILE_MALFORMED: .* 5 bytes/)
+  assert.equal(
+    reasons.get(wrong),
+    `VIEWS_FILE_MALFORMED: its bytes are the View ${viewFileID(other.name)}`,
+  )
+  assert.equal(
+    reasons.get('mine.view'),
+    'VIEWS_FILE_MALFORMED: its name is not the long ID of a View',
+  )
+  for (const failure of opened.failures()) assertExplained(failure)
+  assert.deepEqual(
+    new Set(opened.failures().map(({ code }) => code)),
+    new Set(['HOST_VIEW_FILE_REFUSED']),
+  )
+  assert.match(String(await room.metrics.metrics()), /viewmesh_host_views_dir_refused_files 7\n/)
+})
+
+test('a refused file is read again when it changes, and not before', async (t) => {
+  const room = await openFolderRoom(t)
+  const file = viewFileOf('Late')
+  const half = file.bytes.subarray(0, file.bytes.length - 3)
+  await put(room.path, { ...file, bytes: half })
+  const folder = await room.open()
+  await until(() => folder.report()?.refused === 1)
+  const readings = new Set<unknown>()
+  await until(() => readings.add(folder.report()?.last_read).size > 3)
+  const warned = room.captured.messages('warn')
+  assert.deepEqual(warned, ['file of a View not served'])
+  await put(room.path, file)
+  await until(() => room.names().join() === 'Late')
+  assert.deepEqual(folder.report()?.others, [])
+})
+
+test('beyond MAX_VIEWS nothing is checked, and what has no room comes when there is some', async (t) => {
+  const room = await openFolderRoom(t, { maxViews: 3 })
+  const files = Array.from({ length: 9 }, (_, index) => viewFileOf(`V${index}`))
+  await projectVolume(room.path, files)
+  const folder = await room.open()
+  await until(() => folder.report()?.refused === 6)
+  assert.equal(room.names().length, 3)
+  assert.equal(room.checked.length, 4)
+  for (const { reason } of folder.report()?.others ?? [])
+    assert.equal(reason, 'HOST_VIEWS_FULL: the Host serves 3 Views, of at most 3')
+  const served = new Set(room.views.list().map(({ id }) => id))
+  const [gone] = files.filter(({ name }) => served.has(viewFileID(name) ?? ''))
+  await projectVolume(
+    room.path,
+    files.filter((file) => file !== gone),
+  )
+  await until(() => folder.report()?.refused === 5 && room.names().length === 3)
+  assert.equal(room.views.list().filter(({ id }) => served.has(id)).length, 2)
+})
+
+test('a View of another chain is here as foreign, and one name twice is two names', async (t) => {
+  const room = await openFolderRoom(t)
+  await put(room.path, viewFileOf('Far', 'Arbitrum__One__Log { address }'))
+  await put(room.path, viewFileOf('Same'))
+  await put(room.path, viewFileOf('Same', 'Log { address data }'))
+  const folder = await room.open()
+  await until(() => folder.report()?.served === 3)
+  const byState = room.views.list().map(({ state, type, name }) => [state, type, name === type])
+  assert.deepEqual(
+    byState.toSorted((a, b) => String(a).localeCompare(String(b))),
+    [
+      ['foreign', 'Far', false],
+      ['waiting', 'Same', false],
+      ['waiting', 'Same', true],
+    ],
+  )
+})
+
+test('a folder that goes changes nothing but what is said, until it is back', async (t) => {
+  const room = await openFolderRoom(t)
+  const file = viewFileOf('Stays')
+  await put(room.path, file)
+  const folder = await room.open()
+  await until(() => room.names().length === 1)
+  const away = `${room.path}-away`
+  t.after(() => rm(away, { recursive: true, force: true }))
+  await rename(room.path, away)
+  await until(() => folder.report()?.problem === 'ENOENT')
+  assert.deepEqual(room.names(), ['Stays'])
+  const message = `HOST_VIEWS_DIR (${room.path}) cannot be read, there is no such folder; 1 Views that were served of it stay.`
+  const remedy = 'Make the folder, empty where there are no Views, and let the program read it.'
+  assert.deepEqual(folder.failures(), [{ code: 'HOST_VIEWS_DIR_UNREADABLE', message, remedy }])
+  for (const failure of folder.failures()) assertExplained(failure)
+  assert.match(String(await room.metrics.metrics()), /viewmesh_host_views_dir_usable 0\n/)
+  await rename(away, room.path)
+  await until(() => folder.report()?.problem === null)
+  await rm(join(room.path, file.name))
+  await until(() => room.names().length === 0)
+  assert.deepEqual(folder.failures(), [])
+})
+
+test('a folder with too many files changes nothing', async (t) => {
+  const room = await openFolderRoom(t)
+  await put(room.path, viewFileOf('Stays'))
+  const folder = await room.open()
+  await until(() => room.names().length === 1)
+  for (let index = 0; index < 2_000; index += 1) await writeFile(join(room.path, `${index}`), '')
+  await until(() => folder.report()?.problem === 'it has more than 2000 files')
+  await rm(join(room.path, viewFileOf('Stays').name))
+  assert.equal((await readdir(room.path)).length, 2_000)
+  await until(() => room.names().length === 0)
+})
+
+test('without HOST_VIEWS_DIR the Views of a folder before end, and others stay', async (t) => {
+  const room = await openFolderRoom(t)
+  await put(room.path, viewFileOf('Folder'))
+  await room.views.register(registrationOf('Posted'), 'posted')
+  const folder = await room.open()
+  await until(() => room.names().length === 2)
+  await folder.close()
+  const none = await room.open(null)
+  assert.deepEqual([room.names(), none.report(), none.failures()], [['Posted'], null, []])
+})
