@@ -51,6 +51,14 @@ test('what files hold comes back, in either case of the sender', () => {
   )
 })
 
+test('whatever bytes a file has, a View of them is that file again', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 21, maxLength: 300 }), (bytes) => {
+      assert.deepEqual(toViewFile(parseViewFile(bytes)).bytes, bytes)
+    }),
+  )
+})
+
 test('a file without wire bytes is malformed, and one above the limit too large', () => {
   for (const length of [0, 19, 20])
     assert.throws(() => parseViewFile(new Uint8Array(length)), {
