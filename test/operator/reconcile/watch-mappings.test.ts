@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Condition } from '../../../operator/api/status.ts'
 import type { Generator } from '../../../operator/api.ts'
 import { startWatches } from '../../../operator/reconcile/watch-mappings.ts'
 import type { Change } from '../../../operator/runtime/cache/object-cache.ts'
@@ -14,6 +15,11 @@ function hostOf(name: string, observedGeneration?: number): KubernetesObject {
     metadata: { namespace: 'apps', name, generation: 2 },
     status: { observedGeneration },
   } as KubernetesObject
+}
+
+function readyCondition(status: 'True' | 'False'): Condition {
+  const lastTransitionTime = '2026-01-01T00:00:00Z'
+  return { type: 'Ready', status, reason: status, message: '', lastTransitionTime }
 }
 
 test('an operator that starts begins with what was changed while none was at work', () => {
@@ -52,15 +58,12 @@ test('a Host is reconciled when its Generator becomes Ready or not, and not for 
   const base = readGenerator('generator-minimal')
   const { name = '', namespace = host.metadata.namespace } = reference ?? {}
   const key = `${namespace}/${name}`
-  const generatorAt = (status: 'True' | 'False', head: number): Generator => {
-    const lastTransitionTime = '2026-01-01T00:00:00Z'
-    const ready = { type: 'Ready', status, reason: status, message: '', lastTransitionTime }
-    return {
-      ...base,
-      metadata: { ...base.metadata, namespace, name },
-      status: { head, conditions: [ready] },
-    }
-  }
+  const metadata = { ...base.metadata, namespace, name }
+  const generatorAt = (ready: 'True' | 'False', head: number): Generator => ({
+    ...base,
+    metadata,
+    status: { head, conditions: [readyCondition(ready)] },
+  })
   let tell: (change: Change<Generator>) => void = () => undefined
   const other = { ...host, metadata: { ...host.metadata, name: 'other' } }
   const elsewhere = { ...other, spec: { ...host.spec, generators: [{ name, namespace: 'far' }] } }

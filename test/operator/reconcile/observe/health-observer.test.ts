@@ -115,6 +115,39 @@ test('another pod under the same ordinal is another replica, and the old one is 
   assert.equal(seen.view('Host a/b', second), undefined)
 })
 
+test('so many replicas are asked at once as may be, and each that answers makes room for one', async () => {
+  const asked: PromiseWithResolvers<string>[] = []
+  const events = new EventEmitter()
+  const seen = openHealthObserver(
+    { maxConcurrent: 2 },
+    {
+      log: pino({ level: 'silent' }),
+      fetchText: async () => {
+        const answer = Promise.withResolvers<string>()
+        asked.push(answer)
+        events.emit(`asked ${asked.length}`)
+        return await answer.promise
+      },
+      onChange: () => undefined,
+    },
+  )
+  observer = seen
+  const replicas = [0, 1, 2, 3].map((ordinal) => ({ ordinal, uid: 'pod', ip: `10.0.0.${ordinal}` }))
+  const two = once(events, 'asked 2')
+  seen.watch('Host a/b', replicas)
+  await two
+  await setImmediate()
+  assert.equal(asked.length, 2)
+  for (const [index, count] of [3, 4].entries()) {
+    const more = once(events, `asked ${count}`)
+    asked[index]?.resolve(body('one'))
+    await more
+    await setImmediate()
+    assert.equal(asked.length, count)
+  }
+  for (const { resolve } of asked) resolve(body('one'))
+})
+
 /** What an observer tells of an outside address where `answers` come one after the other, then the last again. */
 async function lookOutside(answers: readonly (string | null)[]): Promise<(string | null)[]> {
   const reported: (string | null)[] = []

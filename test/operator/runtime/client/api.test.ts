@@ -261,6 +261,20 @@ test('a write that waits to be retried is refused once the fence has shut; reads
   assert.equal(await client.api.find({ ...address, name: 'fenced' }), null)
 })
 
+test('a guard hears what writes are answered, and neither reads nor what is only tried', async () => {
+  const heard: string[] = []
+  const guard = {
+    after: ({ verb }: { readonly verb: string }, { metadata }: KubernetesObject) =>
+      void heard.push(`${verb} ${metadata?.name}`),
+  }
+  const { api } = room.openClient({ guards: [guard] })
+  const object = { metadata: { name: 'heard', namespace: 'apps' } }
+  await api.dryRunApply(type, object)
+  await api.create(type, object)
+  await api.find({ ...address, name: 'heard' })
+  assert.deepEqual(heard, ['create heard'])
+})
+
 test('requests are counted by code, method and host, as of every operator', async () => {
   await room.client.api.find({ ...address, name: 'missing' })
   const text = await room.client.registry.getSingleMetricAsString('rest_client_requests_total')
