@@ -151,8 +151,9 @@ async function addView(
   const origins = withOrigin(before === undefined ? [] : originsOf(before), origin)
   const fresh = read.query === null ? null : placeFor(state, read.id, read)
   const place = fresh && { ...fresh, slot: before?.place?.slot ?? fresh.slot }
-  const view = { ...read, origins, ...place } as KeptView
-  const { id, address, lenses, sender, registeredAt } = read
+  const registeredAt = read.registeredAt ?? before?.registeredAt ?? null
+  const view = { ...read, registeredAt, origins, ...place } as KeptView
+  const { id, address, lenses, sender } = read
   await state.writer.putRecord(wireName(id), new Uint8Array(registration.wire))
   await writeBook(state, {
     ...record,

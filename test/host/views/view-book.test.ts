@@ -235,6 +235,16 @@ test('a View that could not be read and is posted again has one place, with the 
   assert.equal(isHosted(next.view) && next.view.slot, 3)
 })
 
+test('a View that could not be read keeps the origins of before', async (t) => {
+  const { book, reopen, store } = await openBook(t)
+  const { view } = await book.add({ ...registration(), registeredAt: 7 }, 'registry')
+  await store.putRecord(`view/${view.id}`, Uint8Array.of(1, 2, 3))
+  const later = reopen()
+  const again = await later.add(registration(), 'folder')
+  assert.deepEqual([again.view.origins, again.view.registeredAt], [['registry', 'folder'], 7])
+  assert.deepEqual(reopen().list(), later.list())
+})
+
 test('the fields of all Views together are bounded, so that the schema stays quick', async (t) => {
   const { book } = await openBook(t, { maxViews: 100 })
   const wide = (name: string, count: number) => {
