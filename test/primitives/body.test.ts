@@ -113,7 +113,14 @@ test('a transaction’s logs and access list entries are ranges, and lead back t
     assert.equal(end - start, documents.entriesPerTransaction[tx])
     assert.equal(body.transactionOfEntry(position), tx)
   }
-  assert.deepEqual(body.logsOf(0)[0], 0)
+  for (const partsOf of [body.logsOf, body.entriesOf]) {
+    const all = Array.from({ length: body.counts.Transaction }, (_, tx) => partsOf(tx))
+    const ends = all.map(([, end]) => end)
+    assert.deepEqual(
+      all.map(([start]) => start),
+      [0, ...ends.slice(0, -1)],
+    )
+  }
 })
 
 test('a chunk holds at most 64 documents, and knows where each lies', () => {
