@@ -20,6 +20,8 @@ interface AdmissionOptions {
   readonly maxViews: number
   /** Most bytes that rows of registered Views may take. */
   readonly maxBytes: number
+  /** Most fields of all Views together. */
+  readonly maxFields: number
 }
 
 interface AdmissionParts {
@@ -147,14 +149,22 @@ async function decideOnce(state: AdmissionState): Promise<boolean> {
   const all = views.list()
   const hosted = all.filter(({ state: name }) => name !== 'foreign')
   const registered = hosted.filter((view) => !isLocal(view))
-  const places = options.maxViews - (hosted.length - registered.length)
+  const local = hosted.filter(isLocal)
+  const places = options.maxViews - local.length
+  const maxFields = options.maxFields - fieldsOf(local)
   const candidates = candidatesOf(state, all, registered)
-  const given = givePlaces(candidates, { places, maxBytes: options.maxBytes })
+  const given = givePlaces(candidates, { places, maxFields, maxBytes: options.maxBytes })
   const kept = new Set(given.map(({ id }) => id))
-  for (const { id, address, creator: sender, type: name, bytes } of registered) {
+  for (const { id, address, creator: sender, type: name, bytes, fields } of registered) {
     if (kept.has(id)) continue
     const proven = { ids: [id, address], sender, name }
-    const outcome = { state: 'overLimit', reason: 'it has no place', bytes, proven } as const
+    const outcome = {
+      state: 'overLimit',
+      reason: 'it has no place',
+      bytes,
+      fields,
+      proven,
+    } as const
     for (const key of [id, address]) note(state, key, outcome, retryMs.wrong)
     log.info({ view: id, address }, 'registered View no longer served')
     await views.withdraw(id, 'registry')
@@ -195,11 +205,11 @@ function candidatesOf(
 ): Candidate[] {
   const known = new Set(all.flatMap(({ id, address }) => [id, address]))
   const served = registered.flatMap(
-    ({ id, address, creator: sender, type, registered_at, bytes }): Candidate[] => {
+    ({ id, address, creator: sender, type, bytes, fields }, order): Candidate[] => {
       const standing = state.filter({ ids: [id, address], sender, name: type })
       if (standing === 'denied') return []
       const isAllowed = standing === 'allowed'
-      return [{ id, isAllowed, isServed: true, registeredAt: registered_at ?? 0, bytes }]
+      return [{ id, isAllowed, isServed: true, order, bytes, fields }]
     },
   )
   const others = state.catalogue.list().filter((view) => !known.has(view.id) && mayTry(state, view))
@@ -212,9 +222,10 @@ function mayTry(state: AdmissionState, view: ListedView): boolean {
 }
 
 function candidateOf(state: AdmissionState, view: ListedView): Candidate {
-  const { id, registeredAt } = view
+  const { id, registeredAt: order } = view
   const isAllowed = standingOf(state, view) === 'allowed'
-  return { id, isAllowed, isServed: false, registeredAt, bytes: state.outcomes.of(id)?.bytes ?? 0 }
+  const { bytes = 0, fields = 0 } = state.outcomes.of(id) ?? {}
+  return { id, isAllowed, isServed: false, order, bytes, fields }
 }
 
 /** By what its bytes have proven, where they were fetched before: the chain tells one ID, and maybe another name. */
@@ -236,11 +247,12 @@ async function admit(state: AdmissionState, id: string): Promise<'admitted' | 'p
   let verified: VerifiedView | null = null
   try {
     verified = await fetchVerified(state, id)
-    const { foreign, type, ...facts } = await state.checker.check(verified)
+    const { foreign, type, fields, ...facts } = await state.checker.check(verified)
     const { sender } = verified
     const proven = { ids: [verified.id, verified.address], sender, name: type }
     if (!standsAsListed(state, id, proven)) return 'passed'
     if (foreign === null) {
+      if (!hasRoom(state, id, fields, proven)) return 'passed'
       await state.views.register(verified, 'registry', facts)
       state.count('served')
       return 'admitted'
@@ -262,9 +274,24 @@ function standsAsListed(state: AdmissionState, id: string, proven: FilteredView)
   const isAsListed = listed === undefined || standingOf(state, listed) === standing
   if (isAsListed && standing !== 'denied') return true
   const reason = `it is ${proven.ids.join(' and ')}, of the type ${proven.name}`
-  const bytes = state.outcomes.of(id)?.bytes ?? 0
-  note(state, id, { state: 'overLimit', reason, bytes, proven }, retryMs.wrong, true)
+  const { bytes = 0, fields = 0 } = state.outcomes.of(id) ?? {}
+  note(state, id, { state: 'overLimit', reason, bytes, fields, proven }, retryMs.wrong, true)
   return false
+}
+
+/** Whether its fields fit beside those that are served; otherwise they are noted, and the next decision knows them. */
+function hasRoom(state: AdmissionState, id: string, fields: number, proven: FilteredView): boolean {
+  const { maxFields } = state.options
+  const hosted = state.views.list().filter(({ state: name }) => name !== 'foreign')
+  if (fieldsOf(hosted) + fields <= maxFields) return true
+  const reason = `with its ${fields} fields all Views together would have more than ${maxFields}`
+  const bytes = state.outcomes.of(id)?.bytes ?? 0
+  note(state, id, { state: 'overLimit', reason, bytes, fields, proven }, retryMs.wrong, true)
+  return false
+}
+
+function fieldsOf(views: readonly ServedView[]): number {
+  return views.reduce((sum, { fields }) => sum + fields, 0)
 }
 
 /** Codes of what follows from the bytes of a View; anything else may have become otherwise within the hour. */
@@ -283,7 +310,7 @@ function refuse(
   const { code, message } = error
   if (code.startsWith('STORE_')) throw error
   // The Host has become full meanwhile, which the next decision sees.
-  if (code === 'HOST_VIEWS_FULL') return 'later'
+  if (code === 'HOST_VIEWS_FULL' || code === 'HOST_VIEW_FIELDS_FULL') return 'later'
   state.log.debug({ view: id, code, reason: message }, 'registered View not served')
   const isKept = isVerified && ofTheBytes.test(code)
   const isFetched = isVerified || code === 'REGISTRY_VIEW_MISMATCH'
@@ -313,12 +340,17 @@ async function fetchVerified(
 function note(
   { outcomes }: AdmissionState,
   id: string,
-  outcome: Pick<NotServed, 'state' | 'reason'> & Partial<Pick<NotServed, 'bytes' | 'proven'>>,
+  outcome: Pick<NotServed, 'state' | 'reason'> &
+    Partial<Pick<NotServed, 'bytes' | 'fields' | 'proven'>>,
   forMs: number,
   isKept = false,
 ): void {
   const proven = outcomes.of(id)?.proven ?? null
-  outcomes.note(id, { bytes: 0, proven, ...outcome, untilMs: Date.now() + forMs }, isKept)
+  outcomes.note(
+    id,
+    { bytes: 0, fields: 0, proven, ...outcome, untilMs: Date.now() + forMs },
+    isKept,
+  )
 }
 
 /** Those that are shown; there may be more that nobody remembers. */

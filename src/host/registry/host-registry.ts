@@ -11,6 +11,7 @@ import { toFailureReport } from '../../service/health/health-report.ts'
 import { type LineFile, openLineFile } from '../../service/settings/line-file.ts'
 import type { StoreReader } from '../../store/store.ts'
 import type { Writer } from '../apply/writer.ts'
+import { maxFieldsOf } from '../views/field-limit.ts'
 import { createViewChecker } from '../views/view-checker.ts'
 import type { HostViews } from '../views/views.ts'
 import { type Admission, openAdmission } from './admission.ts'
@@ -70,7 +71,7 @@ export async function openHostRegistry(
   let follower: RegistryFollower | null = null
   const state = (): ReturnType<RegistryFollower['state']> | null => follower?.state() ?? null
   const admission = openAdmission(
-    { maxViews, maxBytes: registryMaxMb * 1e6 },
+    { maxViews, maxBytes: registryMaxMb * 1e6, maxFields: maxFieldsOf(maxViews) },
     {
       log,
       views,

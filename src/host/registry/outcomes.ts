@@ -15,6 +15,8 @@ export interface NotServed {
   readonly reason: string
   /** What its rows took when it lost its place; 0 otherwise. */
   readonly bytes: number
+  /** How many its type has, where it was read and has no place; 0 otherwise. */
+  readonly fields: number
   /** What its bytes say for the lists of what is allowed and denied; null where they were not read. */
   readonly proven: FilteredView | null
   /** When it is tried again. */
@@ -73,6 +75,8 @@ export function openOutcomes(
   }
 }
 
+const noFields = { fields: 0 }
+
 function withShortReason(outcome: NotServed): NotServed {
   return { ...outcome, reason: shortReason(outcome.reason) }
 }
@@ -95,5 +99,6 @@ function remember(
 function readOutcomes(reader: StoreReader): Map<string, NotServed> {
   const bytes = reader.read((snapshot) => snapshot.record(recordName))
   const kept: [string, NotServed][] = bytes === undefined ? [] : JSON.parse(bytes.toString())
-  return new Map(kept.map(([id, outcome]) => [id, withShortReason(outcome)]))
+  // Versions before knew no fields.
+  return new Map(kept.map(([id, outcome]) => [id, withShortReason({ ...noFields, ...outcome })]))
 }

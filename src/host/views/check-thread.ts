@@ -15,6 +15,8 @@ export interface CheckedView extends ViewFacts {
   readonly foreign: string | null
   /** The name of its type, whatever the chain calls it. */
   readonly type: string
+  /** How many fields that has. */
+  readonly fields: number
 }
 
 export type CheckRequests = {
@@ -28,7 +30,8 @@ await serveThread<CheckRequests, Record<string, never>, CheckData>(async ({ data
     requests: {
       check: (registration) => {
         const { id, address, lenses, foreign, rowType } = check(registration).view
-        return { id, address, lenses, foreign, type: rowType.name }
+        const { name: type, fields } = rowType
+        return { id, address, lenses, foreign, type, fields: fields.length }
       },
     },
     close: async () => undefined,

@@ -11,6 +11,7 @@ import { servedNames } from '../../views/served-names.ts'
 import { parseViewID } from '../../views/view-id.ts'
 import { decodeView } from '../../views/wire.ts'
 import type { Writer } from '../apply/writer.ts'
+import { maxFieldsOf } from './field-limit.ts'
 import {
   type HostedView,
   isHosted,
@@ -216,10 +217,6 @@ function viewOf({ views }: BookState, { sender, wire }: Registration): KeptView 
   )
 }
 
-/** Fields of all Views for each View that there may be, so that the schema of all of them stays quick to build and to read. */
-const fieldsPerView = 50
-const leastFields = 1_000
-
 /**
  * Those of other chains are bounded as well: anybody may register them. Registered Views make room for those that
  * this Host alone has.
@@ -254,7 +251,7 @@ function checkFields(
   maxViews: number,
 ): void {
   const fields = [...kept, read].reduce((sum, { rowType }) => sum + rowType.fields.length, 0)
-  const maxFields = Math.max(leastFields, fieldsPerView * maxViews)
+  const maxFields = maxFieldsOf(maxViews)
   if (fields <= maxFields) return
   throw new ServiceError(
     'HOST_VIEW_FIELDS_FULL',

@@ -30,6 +30,8 @@ interface ViewReport extends ViewHealthReport {
   readonly type: string
   /** Who registered it; the zero address for a View of this Host alone. */
   readonly creator: string
+  /** How many its type has, of those that all Views may have together. */
+  readonly fields: number
   /** Height of the registry chain; null for a View of this Host alone. */
   readonly registered_at: number | null
   /** Everything that wants it here. */
@@ -222,6 +224,7 @@ function toReport(view: KeptView, state: ViewState = noRows): ViewReport {
     address: view.address,
     name: isHosted(view) ? view.name : null,
     type: view.rowType.name,
+    fields: view.rowType.fields.length,
     creator: view.sender,
     registered_at: view.registeredAt,
     origins: view.origins,

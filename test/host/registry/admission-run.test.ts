@@ -21,7 +21,7 @@ test('what is denied while Views are admitted is not served, nor fetched', async
   const served: string[] = []
   const denied = new Set<string>()
   const admission = openAdmission(
-    { maxViews: 9, maxBytes: 1 },
+    { maxViews: 9, maxBytes: 1, maxFields: 9 },
     {
       log: captureLog().log,
       views: {
@@ -48,6 +48,7 @@ test('what is denied while Views are admitted is not served, nor fetched', async
           lenses: [],
           foreign: null,
           type: 'First',
+          fields: 1,
         }),
         rest: async () => undefined,
       },

@@ -26,7 +26,7 @@ function open(t: TestContext, failure: ErrorCode | null) {
   const { promise: fatal, resolve: onFatal } = Promise.withResolvers<unknown>()
   const { promise: decided, resolve: onDecided } = Promise.withResolvers<void>()
   const admission = openAdmission(
-    { maxViews: 10, maxBytes: 1e6 },
+    { maxViews: 10, maxBytes: 1e6, maxFields: 1e3 },
     {
       log: captureLog().log,
       views: {
@@ -47,7 +47,7 @@ function open(t: TestContext, failure: ErrorCode | null) {
       checker: {
         check: async () => {
           if (failure !== null) throw new ServiceError(failure, 'as the test says')
-          return { id, address, lenses: [], foreign: null, type: 'Seen' }
+          return { id, address, lenses: [], foreign: null, type: 'Seen', fields: 1 }
         },
         rest: async () => onDecided(),
       },
@@ -66,7 +66,6 @@ const codes: readonly [ErrorCode, boolean][] = [
   ['VIEWS_SDL_INVALID', true],
   ['LENS_MODULE_REFUSED', true],
   ['HOST_VIEW_CHECK_TIMEOUT', false],
-  ['HOST_VIEW_FIELDS_FULL', false],
   ['SERVICE_THREAD_DIED', false],
 ]
 for (const [code, isKept] of codes)

@@ -14,7 +14,13 @@ test('reasons are cut to 300 characters, and kept outcomes are written together'
   const open = () =>
     openOutcomes({ reader: store.reader, writer: { putRecord }, onFatal: assert.ifError })
   const outcomes = open()
-  const refused = { state: 'refused', bytes: 0, proven: null, untilMs: Number.MAX_SAFE_INTEGER }
+  const refused = {
+    state: 'refused',
+    bytes: 0,
+    fields: 0,
+    proven: null,
+    untilMs: Number.MAX_SAFE_INTEGER,
+  }
   for (let index = 0; index < 1_200; index++)
     outcomes.note(`0x${index}`, { ...refused, state: 'refused', reason: 'x'.repeat(8_192) }, true)
   assert.equal(outcomes.of('0x0')?.reason.length, 300)

@@ -10,13 +10,13 @@ import {
   viewFilterEntry,
 } from '../../../src/host/registry/view-filter.ts'
 
-const candidate = (id: string, registeredAt: number, rest: Partial<Candidate> = {}): Candidate => ({
-  ...{ id, isAllowed: false, isServed: false, registeredAt, bytes: 0 },
+const candidate = (id: string, order: number, rest: Partial<Candidate> = {}): Candidate => ({
+  ...{ id, isAllowed: false, isServed: false, order, bytes: 0, fields: 0 },
   ...rest,
 })
 
 function placed(candidates: readonly Candidate[], places: number, maxBytes = 100): string {
-  return givePlaces(candidates, { places, maxBytes })
+  return givePlaces(candidates, { places, maxBytes, maxFields: 1_000 })
     .map(({ id }) => id)
     .join('')
 }
@@ -42,22 +42,62 @@ test('a View that needs too much of the disk leaves its place to the next', () =
   assert.equal(placed(views, 3), 'ac')
 })
 
+test('a View that grows beyond its share displaces none that keeps to its own', () => {
+  const share = 100 / 4
+  const served = [0, 1, 2, 3].map((order) =>
+    candidate('abcd'[order] ?? '', order, { isServed: true, bytes: share }),
+  )
+  const grown = served.map((each) => (each.id === 'a' ? { ...each, bytes: 90 } : each))
+  assert.equal(placed(served, 4), 'abcd')
+  assert.equal(placed(grown, 4), 'bcd')
+  fc.assert(
+    fc.property(fc.array(fc.nat(100), { maxLength: 4 }), (sizes) => {
+      const views = sizes.map((bytes, order) =>
+        candidate(String(order), order, { isServed: true, bytes }),
+      )
+      const given = placed(views, 4)
+      for (const { id, bytes } of views) assert.ok(bytes > share || given.includes(id))
+    }),
+  )
+})
+
+test('of Views beyond their shares the first to come stay, whatever height they claim', () => {
+  const views = [
+    candidate('a', 0, { isServed: true, bytes: 60 }),
+    candidate('b', 1, { isServed: true, bytes: 60 }),
+    candidate('c', 0, { bytes: 0 }),
+  ]
+  assert.equal(placed(views, 3), 'ac')
+})
+
+test('an allowed View displaces others where its fields do not fit beside theirs', () => {
+  const wide = [1, 2, 3].map((order) =>
+    candidate(`${order}`, order, { isServed: true, fields: 300 }),
+  )
+  assert.equal(placed(wide, 9), '123')
+  assert.equal(placed([...wide, candidate('x', 9, { fields: 300 })], 9), '123')
+  const allowed = candidate('a', 9, { fields: 300, isAllowed: true })
+  assert.equal(placed([...wide, allowed], 9), 'a12')
+})
+
 test('whatever is registered, served Views keep their places, and no bound is passed', () => {
   const any = fc.record({
     id: fc.uuid(),
     isAllowed: fc.constant(false),
     isServed: fc.boolean(),
-    registeredAt: fc.nat(),
+    order: fc.nat(),
     bytes: fc.nat(50),
+    fields: fc.nat(30),
   })
   fc.assert(
     fc.property(fc.array(any), fc.nat(10), (views, places) => {
-      const given = givePlaces(views, { places, maxBytes: 100 })
+      const given = givePlaces(views, { places, maxBytes: 100, maxFields: 60 })
       assert.ok(given.length <= places)
       assert.ok(given.reduce((sum, { bytes }) => sum + bytes, 0) <= 100)
+      assert.ok(given.reduce((sum, { fields }) => sum + fields, 0) <= 60)
       const own = givePlaces(
         views.filter(({ isServed }) => isServed),
-        { places, maxBytes: 100 },
+        { places, maxBytes: 100, maxFields: 60 },
       )
       for (const view of own) assert.ok(given.includes(view))
     }),

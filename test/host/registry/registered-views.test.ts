@@ -222,6 +222,31 @@ test('local Views come first, then allowed ones, then the lowest heights; others
   assert.equal((await host.post('Mine3')).status, 409)
 })
 
+test('hundreds of wide Views of a stranger keep neither local nor allowed ones from being served', async (t) => {
+  const registry = await development(t)
+  const fields = Array.from({ length: 256 }, (_, index) => `f${index}: Int`).join(' ')
+  const wide = (name: string) => wireOf(name, { sdl: `type ${name} { ${fields} }` })
+  const widely = async (names: readonly string[], sender: string) => {
+    const registered: string[] = []
+    for (const name of names) registered.push(await registry.register(sender, wide(name)))
+    await registry.settle({ registered })
+    return registered
+  }
+  const strangers = Array.from({ length: 200 }, (_, index) => `Wide${index}`)
+  await widely(strangers, stranger)
+  const host = await openHost(t, await folder(t), registry, { REGISTRY_ALLOW: author })
+  const overLimit = async () =>
+    (await host.list()).registry?.others.filter(({ state }) => state === 'overLimit').length
+  // The 19 that fit into 5,000 fields.
+  await until(async () => (await overLimit()) === strangers.length - 19)
+  await host.serves(...strangers.slice(0, 19))
+  await until(async () => (await host.list()).registry?.state === 'live')
+  await widely(['Allowed'], author)
+  await host.serves('Allowed', ...strangers.slice(0, 18))
+  assert.equal((await host.postWire(wide('Mine'), `0x${'00'.repeat(20)}`)).status, 201)
+  await host.serves('Allowed', 'Mine', ...strangers.slice(0, 17))
+})
+
 test('a View that is posted and registered is one, and stays until nobody wants it', async (t) => {
   const registry = await development(t)
   const home = await folder(t)

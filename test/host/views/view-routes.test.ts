@@ -129,6 +129,7 @@ test('a posted View is served at once, listed, and shown with its definition', a
       address,
       name: 'Seen',
       type: 'Seen',
+      fields: 1,
       creator: `0x${'0'.repeat(40)}`,
       registered_at: null,
       origins: ['posted'],

@@ -43,8 +43,9 @@ function checkHere(checked: string[]): ViewChecker {
   return {
     check: async (registration) => {
       const { id, address, lenses, foreign, rowType } = check(registration).view
-      checked.push(rowType.name)
-      return { id, address, lenses, foreign, type: rowType.name }
+      const { name: type, fields } = rowType
+      checked.push(type)
+      return { id, address, lenses, foreign, type, fields: fields.length }
     },
     rest: async () => undefined,
   }
