@@ -2,6 +2,7 @@
 import { Worker } from 'node:worker_threads'
 import { ServiceError } from '../../errors.ts'
 import { toPlainError } from '../../plain-error.ts'
+import { createRunningLens, readRunningLens } from '../running-lens.ts'
 import { stackMebibytes } from '../stack-limit.ts'
 import type { FromChild, FromThread, GatedJob, JobOutcome, ThreadJob } from './messages.ts'
 import { createPieceGate, notePieceTaken, stopPieces } from './piece-gate.ts'
@@ -66,7 +67,8 @@ export function openLensThread(
   listen(state)
   return {
     run(wanted) {
-      const job = { ...wanted, gate: wanted.isPieced ? createPieceGate() : null }
+      const gate = wanted.isPieced ? createPieceGate() : null
+      const job = { ...wanted, gate, running: createRunningLens() }
       state.job = job
       state.worker.postMessage(job)
       state.watch = watchJob(state, job)
@@ -173,15 +175,16 @@ async function replace(state: State): Promise<void> {
 }
 
 /** Ends the worker where the job takes too long by the clock or the processor. */
-function watchJob(state: State, job: ThreadJob): NodeJS.Timeout {
+function watchJob(state: State, job: GatedJob): NodeJS.Timeout {
   const startedAt = performance.now()
   const end = (what: string, limitMs: number, processorMs: number): void => {
     if (state.job !== job) return
+    const lens = readRunningLens(job.running)
     const error = new ServiceError(
       'LENS_TIME_LIMIT',
-      `the lenses took more than ${limitMs} ms of ${what}`,
+      `the lenses took more than ${limitMs} ms of ${what}${lens === null ? '' : `, at last in lens ${lens}`}`,
       {
-        facts: { limitMs },
+        facts: { limitMs, ...(lens !== null && { lens }) },
         remedy:
           'Select fewer documents in the query, or do less in the lenses; it is tried again later.',
       },
@@ -199,7 +202,7 @@ function watchJob(state: State, job: ThreadJob): NodeJS.Timeout {
 }
 
 /** Processor time of the job so far. */
-async function usedBy(state: State, job: ThreadJob): Promise<number> {
+async function usedBy(state: State, job: GatedJob): Promise<number> {
   const usedMs = await processorMsOf(state.worker, state.task)
   return usedMs !== null && state.job === job ? usedMs - state.usedMs : 0
 }

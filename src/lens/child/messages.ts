@@ -1,5 +1,6 @@
 /** What a program and its lens process say to each other, and that process and its threads. */
 import type { PlainError } from '../../plain-error.ts'
+import type { RunningLens } from '../running-lens.ts'
 import type { PieceGate } from './piece-gate.ts'
 
 /** One piece of work for a thread. */
@@ -20,6 +21,8 @@ export interface ThreadJob {
 export interface GatedJob extends ThreadJob {
   /** Null where its result comes whole. */
   readonly gate: PieceGate | null
+  /** Where the thread shows which lens it is in. */
+  readonly running: RunningLens
 }
 
 /** How a job went. */

@@ -2,6 +2,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { invariant } from '../../errors.ts'
 import { toPlainError } from '../../plain-error.ts'
+import { showRunningLens } from '../running-lens.ts'
 import type { FromThread, GatedJob, JobOutcome } from './messages.ts'
 import { createPieceSink, type PieceSink } from './piece-gate.ts'
 import { ownProcessorMs, ownTask } from './thread-time.ts'
@@ -44,6 +45,7 @@ export async function serveLensWorker<D, L>(
 function serveJobs<L>(port: MessagePort, worker: LensWorker<L>): void {
   const loaded = createLoaded<L>()
   port.on('message', (job: GatedJob) => {
+    showRunningLens(job.running)
     const pieces = createPieceSink(job.gate, (bytes) => {
       const message: FromThread = { kind: 'piece', id: job.id, bytes }
       port.postMessage(message, [bytes.buffer])

@@ -2,6 +2,8 @@
  * One instance of a lens: its memory, and the calls of the ABI. An item lies in memory as a type (one byte), the
  * length of what follows (four bytes, little-endian), and that; nil and the end of the stream are the type alone.
  */
+
+import { enterLens } from '../running-lens.ts'
 import { abiError, lensError, onOneLine, thrownError } from './lens-error.ts'
 import { runLimits } from './run-limits.ts'
 
@@ -102,10 +104,13 @@ export function openInstance(lens: CompiledLens, meter: MemoryMeter): LensInstan
 }
 
 function instantiate(lens: CompiledLens, next: () => number): WebAssembly.Exports {
+  const before = enterLens(lens.place)
   try {
     return new WebAssembly.Instance(lens.module, { lens: { next } }).exports
   } catch (error) {
     throw thrownError(lens.place, 'its start section', error)
+  } finally {
+    enterLens(before)
   }
 }
 
@@ -118,10 +123,13 @@ function exportedFunction(place: number, exports: WebAssembly.Exports, name: str
 /** Calls into the lens; the address it returns, as an unsigned number. */
 function call(place: number, name: string, body: LensFunction, ...values: number[]): number {
   let result: unknown
+  const before = enterLens(place)
   try {
     result = body(...values)
   } catch (error) {
     throw thrownError(place, name, error)
+  } finally {
+    enterLens(before)
   }
   if (typeof result !== 'number') throw abiError(place, `returns no address from ${name}`)
   return result >>> 0

@@ -7,6 +7,7 @@ import type { Feed } from '../../views/row-type.ts'
 import { lensArguments } from '../../views/view.ts'
 import { checkAbi } from '../abi-check.ts'
 import { checkModule } from '../module-check.ts'
+import { enterLens } from '../running-lens.ts'
 import { probeFeed } from './feed-probe.ts'
 import { type CompiledLens, type MemoryMeter, openInstance } from './instance.ts'
 import { lensError } from './lens-error.ts'
@@ -119,7 +120,7 @@ function run({ lenses, feeds, meter, limits }: Run, documents: Iterable<string>,
   const iterator = documents[Symbol.iterator]()
   let source: number | null = null
   const first: DocumentSource = () => {
-    const step = iterator.next()
+    const step = nextDocument(iterator)
     if (step.done === true) return null
     source = source === null ? 0 : source + 1
     return step.value
@@ -138,6 +139,16 @@ function run({ lenses, feeds, meter, limits }: Run, documents: Iterable<string>,
       emit(typeof document === 'string' ? Buffer.from(document) : document, source)
   } finally {
     iterator.return?.()
+  }
+}
+
+/** The next document; finding it is the work of no lens. */
+function nextDocument(documents: Iterator<string>): IteratorResult<string> {
+  const before = enterLens(0)
+  try {
+    return documents.next()
+  } finally {
+    enterLens(before)
   }
 }
 

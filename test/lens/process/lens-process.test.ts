@@ -63,7 +63,8 @@ describe('a job that takes too long is ended, and nothing else', () => {
     const lenses = openLenses(context)
     await assert.rejects(lenses.run('loop', loop, { processorMs: 100 }), {
       code: 'LENS_TIME_LIMIT',
-      message: 'the lenses took more than 100 ms of processor time',
+      message: 'the lenses took more than 100 ms of processor time, at last in lens 1',
+      facts: { limitMs: 100, lens: 1 },
     })
     assert.deepEqual(await lenses.run('identity', buildLens()), ['{"n":1}'])
     assert.equal(lenses.ends(), 0)
