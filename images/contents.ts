@@ -41,8 +41,9 @@ export const contents: Readonly<Record<ProgramFolder, Contents>> = {
   },
   operator: {
     built: [
-      ...['operator', 'src/service', 'src/errors.js', 'src/plain-error.js'],
-      'src/primitives/backoff.js',
+      ...['operator', 'src/service', 'src/views', 'src/errors.js', 'src/plain-error.js'],
+      ...['src/bracket-depth.js', 'src/primitives/backoff.js', 'src/primitives/names.js'],
+      ...['src/primitives/checksum-address.js', 'src/primitives/collections.js'],
     ],
     left: ['operator/plugin'],
     loaded: ['pino-pretty'],

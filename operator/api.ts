@@ -10,6 +10,8 @@
 import type { GeneratorSpec } from './api/generator-spec.ts'
 import type { HostSpec } from './api/host-spec.ts'
 import type { GeneratorStatus, HostStatus } from './api/status.ts'
+import type { ViewSpec } from './api/view-spec.ts'
+import type { ViewStatus } from './api/view-status.ts'
 
 /** The metadata of a resource, as far as the operator reads it. */
 interface ResourceMetadata {
@@ -21,6 +23,8 @@ interface ResourceMetadata {
   readonly uid: string
   /** Counts the changes of the spec. */
   readonly generation: number
+  /** Labels; those of a Host are what Views select it by. */
+  readonly labels?: Readonly<Record<string, string>>
   /** Annotations; `requests` in `api/annotations.ts` lists those that are read. */
   readonly annotations?: Readonly<Record<string, string>>
   /** RFC 3339; when the resource was made. */
@@ -93,5 +97,31 @@ export interface Host {
   readonly status?: HostStatus
 }
 
+/**
+ * A View is a way to see the blocks of a chain: a query, the type of its rows and the lenses between them. The Hosts that
+ * it selects compute its rows and serve them in GraphQL.
+ * @rule size(self.metadata.name) <= 63
+ * @message metadata.name may have 63 characters at most, because it is the value of a label: choose a shorter one
+ * @fieldPath .metadata.name
+ */
+export interface ViewResource {
+  /** Group and version: viewmesh.io/v1alpha1. */
+  readonly apiVersion: string
+  /** View. */
+  readonly kind: 'View'
+  /** Name, namespace, annotations. */
+  readonly metadata: ResourceMetadata
+  /** What is wanted. */
+  readonly spec: ViewSpec
+  /**
+   * What is there.
+   * @default {"observedGeneration": -1}
+   */
+  readonly status?: ViewStatus
+}
+
 /** A resource that has pods. */
 export type Workload = Generator | Host
+
+/** A resource of any kind. */
+export type Resource = Workload | ViewResource

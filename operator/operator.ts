@@ -5,7 +5,7 @@ import { openHttpServer } from '../src/service/health/http-server.ts'
 import { type Metrics, openMetrics } from '../src/service/metrics.ts'
 import type { Running } from '../src/service/run.ts'
 import { readVersion } from '../src/service/version.ts'
-import type { Workload } from './api.ts'
+import type { Resource } from './api.ts'
 import { openClusterView } from './reconcile/observe/cluster-view.ts'
 import { declareResourceCounts } from './reconcile/observe/resource-counts.ts'
 import { openReconcilers, type Reconcilers } from './reconcile/reconcilers.ts'
@@ -132,12 +132,16 @@ function startControllers(
   metrics: RuntimeMetrics,
   reconcilers: Reconcilers,
 ): void {
-  const open = (kind: Workload['kind']): Controller =>
+  const open = (kind: Resource['kind']): Controller =>
     openController(
       { name: kind.toLowerCase(), workers: settings.workers },
       { reconcile: reconcilers.reconcile[kind], log, metrics },
     )
-  const controllers = { Generator: open('Generator'), Host: open('Host') }
+  const controllers = {
+    Generator: open('Generator'),
+    Host: open('Host'),
+    View: open('View'),
+  }
   const all = Object.values(controllers)
   running.own('controllers', {
     close: async () => {

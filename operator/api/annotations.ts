@@ -49,9 +49,9 @@ export const records = {
 
 /** Labels; the first two are the whole selector. */
 export const labels = {
-  /** `generator` or `host`. */
+  /** `generator`, `host` or `view`. */
   name: 'app.kubernetes.io/name',
-  /** Name of the Generator or Host. */
+  /** Name of the Generator, Host or View. */
   instance: 'app.kubernetes.io/instance',
   partOf: 'app.kubernetes.io/part-of',
   managedBy: 'app.kubernetes.io/managed-by',

@@ -1,5 +1,5 @@
 /**
- * The conditions in `status.conditions` and every reason they can have: one table, in three files, that the
+ * The conditions in `status.conditions` and every reason they can have: one table, in four files, that the
  * reconciler, the Events and the documentation share. The reason of an Event is the reason of the
  * condition it is about.
  *
@@ -7,10 +7,11 @@
  * there while True, and then something wants attention. `information`: there when it applies;
  * neither value is bad.
  */
-import type { Workload } from '../api.ts'
+import type { Resource } from '../api.ts'
 import { handlingConditions } from './handling-conditions.ts'
 import { mainConditions } from './main-conditions.ts'
 import { partConditions } from './part-conditions.ts'
+import { viewConditions } from './view-conditions.ts'
 
 /** What True means for a reader. */
 type Polarity = 'normal-true' | 'abnormal-true' | 'information'
@@ -32,17 +33,20 @@ interface Reason {
 export interface ConditionDefinition {
   readonly meaning: string
   readonly polarity: Polarity
-  readonly kinds: readonly Workload['kind'][]
+  readonly kinds: readonly Resource['kind'][]
   readonly reasons: Readonly<Record<string, Reason>>
 }
 
 /** Every condition with every reason. Order is the order in `status.conditions`. */
-export const conditions: typeof mainConditions & typeof partConditions & typeof handlingConditions =
-  {
-    ...mainConditions,
-    ...partConditions,
-    ...handlingConditions,
-  }
+export const conditions: typeof mainConditions &
+  typeof viewConditions &
+  typeof partConditions &
+  typeof handlingConditions = {
+  ...mainConditions,
+  ...viewConditions,
+  ...partConditions,
+  ...handlingConditions,
+}
 
 /** Name of a condition. */
 export type ConditionType = keyof typeof conditions

@@ -22,7 +22,7 @@ export const handlingConditions = {
   Contested: {
     meaning: 'Another operator manages the resource as well.',
     polarity: 'abnormal-true',
-    kinds: ['Generator', 'Host'],
+    kinds: ['Generator', 'Host', 'View'],
     reasons: {
       OperatorsOverlap: {
         status: 'True',
@@ -54,7 +54,7 @@ export const handlingConditions = {
   Paused: {
     meaning: 'Nothing is written for the resource, because spec.paused is true.',
     polarity: 'information',
-    kinds: ['Generator', 'Host'],
+    kinds: ['Generator', 'Host', 'View'],
     reasons: {
       ChangesWaiting: { status: 'True', meaning: 'Changes wait; the message says which.' },
       NothingWaiting: {

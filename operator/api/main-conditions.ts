@@ -4,11 +4,15 @@
 export const mainConditions = {
   Ready: {
     meaning:
-      'The pods run as the spec wants, with their identity and storage. The one to wait for; what observers of /health see is in the other conditions.',
+      'The pods run as the spec wants, with their identity and storage, or a View is served by every replica of the Hosts it selects. The one to wait for; what observers of /health see is in the other conditions.',
     polarity: 'normal-true',
-    kinds: ['Generator', 'Host'],
+    kinds: ['Generator', 'Host', 'View'],
     reasons: {
       AllReady: { status: 'True', meaning: 'Every wanted pod is ready.' },
+      ViewServed: {
+        status: 'True',
+        meaning: 'Every replica of the Hosts that a View selects serves it.',
+      },
       ScaledToZero: { status: 'True', meaning: 'No pods are wanted; keys and data are kept.' },
       Suspended: {
         status: 'True',
@@ -77,6 +81,8 @@ export const mainConditions = {
           'The API server has not shown for a minute what is there, so nothing is known of the pods since; everything else in the status is as it was seen last. Reconciling says why. It passes once the API server answers.',
         event: 'none',
       },
+      NotValidated: { status: 'False', meaning: 'See Validated.', event: 'none' },
+      NotServed: { status: 'False', meaning: 'See Served.', event: 'none' },
       IdentityNotReady: { status: 'False', meaning: 'See IdentityReady.', event: 'none' },
       Stalled: {
         status: 'False',
@@ -88,7 +94,7 @@ export const mainConditions = {
   Reconciling: {
     meaning: 'The operator is bringing the cluster to what the spec says.',
     polarity: 'abnormal-true',
-    kinds: ['Generator', 'Host'],
+    kinds: ['Generator', 'Host', 'View'],
     reasons: {
       Progressing: { status: 'True', meaning: 'Changes are on their way.', event: 'none' },
       ProgressingWithRetry: {
@@ -112,7 +118,7 @@ export const mainConditions = {
   Stalled: {
     meaning: 'The operator stopped, changed no pod, and continues when a person has acted.',
     polarity: 'abnormal-true',
-    kinds: ['Generator', 'Host'],
+    kinds: ['Generator', 'Host', 'View'],
     reasons: {
       InvalidSpec: {
         status: 'True',

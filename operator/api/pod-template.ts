@@ -53,8 +53,8 @@ interface PodTemplateMetadata {
  * @rule !has(self.securityContext) || !(has(self.securityContext.runAsUser) || has(self.securityContext.runAsGroup) || has(self.securityContext.fsGroup) || has(self.securityContext.runAsNonRoot))
  * @message securityContext.runAsUser, runAsGroup, fsGroup and runAsNonRoot are fixed to 1001, the owner of keys and data: leave them out
  * @fieldPath .securityContext
- * @rule !has(self.volumes) || !self.volumes.exists(v, v.name in ['keys', 'data', 'keyring', 'config', 'tmp', 'secrets'])
- * @message volumes keys, data, keyring, config, tmp and secrets belong to the operator: choose other names
+ * @rule !has(self.volumes) || !self.volumes.exists(v, v.name in ['keys', 'data', 'keyring', 'config', 'tmp', 'secrets', 'viewmesh-views'])
+ * @message volumes keys, data, keyring, config, tmp, secrets and viewmesh-views belong to the operator: choose other names
  * @fieldPath .volumes
  */
 interface PodTemplatePodSpec {
@@ -129,7 +129,7 @@ interface PodTemplateSecurityContext {
  * @rule !(self.name in ['generator', 'host']) || !has(self.securityContext)
  * @message the security context of the program is fixed to the restricted level: leave it out
  * @fieldPath .securityContext
- * @rule !(self.name in ['generator', 'host']) || !has(self.env) || !self.env.exists(e, e.name in ['POD_INDEX', 'CHAIN_NAME', 'CHAIN_NETWORK', 'CHAIN_ID', 'DB_KEY_PATH', 'DB_STORE_PATH', 'DB_KEYRING_SECRET', 'DB_KEYRING_SECRET_FILE', 'DB_API_ADDR', 'DB_P2P_LISTEN_ADDR', 'HEALTH_ADDR', 'HEALTH_PUBLIC_ADDR', 'BOOTSTRAP_PEERS_FILE', 'P2P_ANNOUNCE_FILE', 'PRUNER_ENABLED', 'PRUNER_MAX_BLOCKS', 'NODE_RPC_URL', 'NODE_WS_URL', 'NODE_API_KEY', 'NODE_API_KEY_FILE', 'NODE_API_KEY_TYPE', 'GENERATOR_START_HEIGHT', 'SCHEMA_AUTH_MODE', 'SCHEMA_API_KEYS', 'SCHEMA_API_KEYS_FILE', 'GENERATOR_SCHEMA_URL', 'GENERATOR_SCHEMA_AUTH_TOKEN', 'GENERATOR_SCHEMA_AUTH_TOKEN_FILE', 'REGISTRY_RPC_URL', 'REGISTRY_LCD_URL', 'HOST_ADMIN_TOKEN', 'HOST_ADMIN_TOKEN_FILE', 'HOST_TRUSTED_SIGNERS', 'HOST_TRUSTED_SIGNERS_FILE', 'HOST_SIBLINGS_FILE', 'HOST_READY_MIN_BLOCKS', 'HOST_READY_MAX_LAG'])
+ * @rule !(self.name in ['generator', 'host']) || !has(self.env) || !self.env.exists(e, e.name in ['POD_INDEX', 'CHAIN_NAME', 'CHAIN_NETWORK', 'CHAIN_ID', 'DB_KEY_PATH', 'DB_STORE_PATH', 'DB_KEYRING_SECRET', 'DB_KEYRING_SECRET_FILE', 'DB_API_ADDR', 'DB_P2P_LISTEN_ADDR', 'HEALTH_ADDR', 'HEALTH_PUBLIC_ADDR', 'BOOTSTRAP_PEERS_FILE', 'P2P_ANNOUNCE_FILE', 'PRUNER_ENABLED', 'PRUNER_MAX_BLOCKS', 'NODE_RPC_URL', 'NODE_WS_URL', 'NODE_API_KEY', 'NODE_API_KEY_FILE', 'NODE_API_KEY_TYPE', 'GENERATOR_START_HEIGHT', 'SCHEMA_AUTH_MODE', 'SCHEMA_API_KEYS', 'SCHEMA_API_KEYS_FILE', 'GENERATOR_SCHEMA_URL', 'GENERATOR_SCHEMA_AUTH_TOKEN', 'GENERATOR_SCHEMA_AUTH_TOKEN_FILE', 'REGISTRY_RPC_URL', 'REGISTRY_LCD_URL', 'HOST_ADMIN_TOKEN', 'HOST_ADMIN_TOKEN_FILE', 'HOST_TRUSTED_SIGNERS', 'HOST_TRUSTED_SIGNERS_FILE', 'HOST_SIBLINGS_FILE', 'HOST_READY_MIN_BLOCKS', 'HOST_READY_MAX_LAG', 'HOST_VIEWS_DIR'])
  * @message the operator sets this variable itself: use the field of the spec that stands for it (kubectl explain generator.spec, kubectl explain host.spec)
  * @fieldPath .env
  * @rule !(self.name in ['generator', 'host']) || !has(self.envFrom)

@@ -1,5 +1,5 @@
 /** The kinds of the API: their names, what `kubectl get` shows of them, and whether they scale. */
-import type { Workload } from '../api.ts'
+import type { Resource, Workload } from '../api.ts'
 
 /** A column of `kubectl get`. */
 export interface Column {
@@ -14,12 +14,16 @@ export interface Column {
 /** A kind, also as the type that requests to the API server are about. */
 export interface ResourceKind {
   readonly apiVersion: typeof groupVersion
-  readonly kind: Workload['kind']
+  readonly kind: Resource['kind']
+  /** Name of its interface in `operator/api.ts`. */
+  readonly type: string
   readonly plural: string
   readonly singular: string
   /** What `kubectl get` takes for it as well. */
   readonly shortName: string
   readonly columns: readonly Column[]
+  /** Fields that `kubectl get --field-selector` takes. */
+  readonly selectableFields: readonly string[]
   readonly scale: boolean
 }
 
@@ -29,6 +33,8 @@ export const apiVersion = 'v1alpha1'
 export const groupVersion: `${typeof apiGroup}/${typeof apiVersion}` = `${apiGroup}/${apiVersion}`
 /** `kubectl get viewmesh` lists all kinds. */
 export const category = 'viewmesh'
+
+const networkField: readonly string[] = ['.spec.chain.network']
 
 const chainColumns: readonly Column[] = [
   {
@@ -132,9 +138,10 @@ const identityColumns: readonly Column[] = [
   },
 ]
 
-export const generatorKind: ResourceKind = {
+export const generatorKind: ResourceKind & { readonly kind: 'Generator' } = {
   apiVersion: groupVersion,
   kind: 'Generator',
+  type: 'Generator',
   plural: 'generators',
   singular: 'generator',
   shortName: 'vmg',
@@ -157,12 +164,14 @@ export const generatorKind: ResourceKind = {
     },
     ...identityColumns,
   ],
+  selectableFields: networkField,
   scale: false,
 }
 
-export const hostKind: ResourceKind = {
+export const hostKind: ResourceKind & { readonly kind: 'Host' } = {
   apiVersion: groupVersion,
   kind: 'Host',
+  type: 'Host',
   plural: 'hosts',
   singular: 'host',
   shortName: 'vmh',
@@ -184,14 +193,66 @@ export const hostKind: ResourceKind = {
     ...stateColumns,
     ...identityColumns,
   ],
+  selectableFields: networkField,
   scale: true,
 }
 
+export const viewKind: ResourceKind = {
+  apiVersion: groupVersion,
+  kind: 'View',
+  type: 'ViewResource',
+  plural: 'views',
+  singular: 'view',
+  shortName: 'vmv',
+  columns: [
+    {
+      name: 'ID',
+      type: 'string',
+      jsonPath: '.status.viewID',
+      description: 'The ID of the View, as Hosts and the registry chain know it.',
+    },
+    {
+      name: 'State',
+      type: 'string',
+      jsonPath: '.status.state',
+      description: 'The state that is furthest from live, of all selected Hosts.',
+    },
+    {
+      name: 'Rows',
+      type: 'integer',
+      jsonPath: '.status.rows',
+      description: 'Rows of the replica that has fewest.',
+    },
+    {
+      name: 'Hosts',
+      type: 'string',
+      jsonPath: '.status.served',
+      description: 'Replicas that serve it, of all that the selected Hosts want.',
+    },
+    {
+      name: 'Last Block',
+      type: 'integer',
+      jsonPath: '.status.lastBlock',
+      description: 'The newest block that every replica which serves it has done.',
+    },
+    ...stateColumns,
+    {
+      name: 'Type',
+      type: 'string',
+      jsonPath: '.status.type',
+      description: 'The type of its rows.',
+      wide: true,
+    },
+  ],
+  selectableFields: [],
+  scale: false,
+}
+
 /** Every kind that has pods, by its name. */
-export const workloadKinds: Readonly<Record<Workload['kind'], ResourceKind>> = {
+export const workloadKinds: { readonly [K in Workload['kind']]: ResourceKind & { kind: K } } = {
   Generator: generatorKind,
   Host: hostKind,
 }
 
 /** Every kind: definitions, watches, controllers and rights follow from this list. */
-export const resourceKinds: readonly ResourceKind[] = Object.values(workloadKinds)
+export const resourceKinds: readonly ResourceKind[] = [...Object.values(workloadKinds), viewKind]

@@ -39,6 +39,45 @@ export type LabelName = string
 export type SecretKey = string
 
 /**
+ * Key in a ConfigMap's data.
+ * @minLength 1
+ * @maxLength 253
+ * @rule self.matches('^[-._a-zA-Z0-9]+$')
+ * @message must be a key of a ConfigMap: letters, digits, "-", "_" and "."
+ */
+export type ConfigMapKey = string
+
+/**
+ * A SHA-256.
+ * @maxLength 64
+ * @rule self.matches('^[0-9a-f]{64}$')
+ * @message must be a SHA-256 in 64 lower-case hex digits, as sha256sum prints it
+ */
+export type Sha256 = string
+
+/**
+ * An argument of a lens.
+ * @maxLength 65536
+ */
+export type LensArgument = string
+
+/**
+ * Value of a label.
+ * @maxLength 63
+ * @rule self == '' || self.matches('^[A-Za-z0-9]([-_.A-Za-z0-9]*[A-Za-z0-9])?$')
+ * @message must be the value of a label: letters and digits with "-", "_" and "." between them
+ */
+export type LabelText = string
+
+/**
+ * ID of a View.
+ * @maxLength 66
+ * @rule self.matches('^0x([0-9a-f]{64}|[0-9A-Fa-f]{40})$')
+ * @message must be the ID of a View: 0x and 64 lower-case hex digits, or 0x and the 40 of the registry chain
+ */
+export type ViewIdentifier = string
+
+/**
  * A port.
  * @minimum 1
  * @maximum 65535

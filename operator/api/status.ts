@@ -1,4 +1,4 @@
-/** What the operator reports about Generators and Hosts, field by field. */
+/** What the operator reports about Generators and Hosts, field by field; of Views see `view-status.ts`. */
 
 /** One statement about the resource (the shape all of Kubernetes uses). */
 export interface Condition {
@@ -103,8 +103,8 @@ export interface AdmissionChange {
   readonly fields: readonly string[]
 }
 
-/** What Generators and Hosts report alike. */
-interface CommonStatus {
+/** What all resources report alike. */
+export interface ResourceStatus {
   /**
    * The operator that manages it, as namespace/name of its Lease. Where two operators watch a namespace, the one
    * whose name is not here leaves the resource alone.
@@ -128,8 +128,6 @@ interface CommonStatus {
    * @listMapKey type
    */
   readonly conditions?: readonly Condition[]
-  /** What the volumes have; a spec may ask for as little again where more was refused. */
-  readonly storage?: StorageStatus
   /**
    * Objects of which admission (a webhook, a policy) or a default of Kubernetes changed what the operator applied last.
    * The values are left so; an Event, ChangedByAdmission, said so once.
@@ -137,6 +135,12 @@ interface CommonStatus {
    * @maxItems 128
    */
   readonly changedByAdmission?: readonly AdmissionChange[]
+}
+
+/** What Generators and Hosts report alike. */
+interface CommonStatus extends ResourceStatus {
+  /** What the volumes have; a spec may ask for as little again where more was refused. */
+  readonly storage?: StorageStatus
   /** Image that the pods are meant to run. */
   readonly image?: string
   /** Ready pods of the wanted ones, such as 1/2. */

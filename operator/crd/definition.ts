@@ -46,7 +46,9 @@ function versionOf(resource: ResourceKind, declarations: Declarations): object {
     served: true,
     storage: true,
     additionalPrinterColumns: resource.columns.map(columnOf),
-    selectableFields: [{ jsonPath: '.spec.chain.network' }],
+    ...(resource.selectableFields.length === 0
+      ? {}
+      : { selectableFields: resource.selectableFields.map((jsonPath) => ({ jsonPath })) }),
     subresources: {
       status: {},
       ...(resource.scale
@@ -64,8 +66,8 @@ function versionOf(resource: ResourceKind, declarations: Declarations): object {
 }
 
 /** Kubernetes itself describes `apiVersion`, `kind` and `metadata`. */
-function rootSchema({ kind }: ResourceKind, declarations: Declarations): Schema {
-  const schema = schemaOf(kind, declarations)
+function rootSchema({ type }: ResourceKind, declarations: Declarations): Schema {
+  const schema = schemaOf(type, declarations)
   return {
     ...schema,
     required: ['spec'],

@@ -2,6 +2,7 @@
 import type { V1Secret } from '@kubernetes/client-node'
 import type { Generator, Host } from '../api.ts'
 import { hostObjects } from '../resources/host-objects.ts'
+import type { PlacedViews } from '../resources/pod/placed-views.ts'
 import { hostConnectionSecret } from '../resources/secrets/connection-secret.ts'
 import { schemaTokenSecret } from '../resources/secrets/schema-secrets.ts'
 import { hostSigners } from './evaluate/host-signers.ts'
@@ -27,7 +28,18 @@ import {
 import type { Informer } from './observe/informer.ts'
 import { peersStatement, schemaStatement } from './status/observed-conditions.ts'
 
-export function createHostLogic(generators: Informer<Generator>): KindLogic<Host, SchemaFacts> {
+/** What a Host has to do with Views. */
+interface ViewParts {
+  /** Where those that select it lie. */
+  readonly placed: (host: Host) => PlacedViews
+  /** IDs that its replicas are asked for. */
+  readonly asked: (host: Host) => readonly string[]
+}
+
+export function createHostLogic(
+  generators: Informer<Generator>,
+  views: ViewParts,
+): KindLogic<Host, SchemaFacts> {
   const referred = (host: Host): Referred[] =>
     referredGenerators(
       host,
@@ -50,17 +62,21 @@ export function createHostLogic(generators: Informer<Generator>): KindLogic<Host
       const { accepted: signers, peers: allowed } = hostSigners(host, all)
       const peers = peersOf(allowed, context.clusterDomain)
       const hasHostNetworkSource = all.some(isInHostNetwork)
-      return hostObjects(host, { ...context, peers, signers, schemaSource, hasHostNetworkSource })
+      return hostObjects(host, {
+        ...context,
+        ...{ peers, signers, schemaSource, hasHostNetworkSource },
+        views: views.placed(host),
+      })
     },
     hold: (_, { awaited }) => (awaited === null ? null : awaitedStatement(awaited)),
-    statements: (host, facts, { views }) => {
+    statements: (host, facts, { views: reports }) => {
       const all = referred(host)
       const signers = hostSigners(host, all)
       const { changed } = signers
       return {
-        PeersConnected: peersStatement(host, { referred: all, changed, views }),
-        SignersAgree: signersStatement(host, { signers, referred: all, views }),
-        SchemaInSync: schemaStatement(host, { ...facts, referred: all, views }),
+        PeersConnected: peersStatement(host, { referred: all, changed, views: reports }),
+        SignersAgree: signersStatement(host, { signers, referred: all, views: reports }),
+        SchemaInSync: schemaStatement(host, { ...facts, referred: all, views: reports }),
       }
     },
     remembered: (host) => {
@@ -76,6 +92,7 @@ export function createHostLogic(generators: Informer<Generator>): KindLogic<Host
       referred(host).flatMap(({ reference }) => generators.reflectorOf(reference.namespace) ?? []),
     refetchKey: (host) =>
       JSON.stringify([peersOf(referred(host), ''), allowances(host, referred(host))]),
+    views: views.asked,
     occasion: (host) =>
       JSON.stringify(
         referred(host).map((one) => [peerIDOf(one), unreadyReason(one), genesisOf(one)]),

@@ -96,7 +96,7 @@ async function reconcileSpec<R extends Workload, F>(
 ): Promise<void> {
   const { resource, logic, parts, run } = context
   try {
-    registerHealthTargets(parts, resource, logic.occasion?.(resource) ?? '')
+    registerHealthTargets(parts, resource, logic.occasion?.(resource), logic.views?.(resource))
     expectRead(context)
     context.findings = { ...context.findings, refusal: await ownStrayPods(context) }
     await runSteps(context, await evaluateResource(context, context.memory.inputs))

@@ -1,11 +1,12 @@
 /** The reconciles of both kinds with what they share. */
 import type { Logger } from 'pino'
-import { workloadKinds } from '../api/resource-kinds.ts'
-import type { Workload } from '../api.ts'
+import { viewKind, workloadKinds } from '../api/resource-kinds.ts'
+import type { Host, Resource } from '../api.ts'
 import type { KubernetesApi } from '../runtime/client/api.ts'
 import type { Reconcile } from '../runtime/controller.ts'
 import type { EventRecorder } from '../runtime/event-recorder.ts'
 import type { StatusWriter } from '../runtime/status-writer.ts'
+import { askedViews, placedViews } from './evaluate/host-views.ts'
 import type { ReconcileOptions } from './fetch/kind-logic.ts'
 import { createResyncInterval } from './fetch/resync-interval.ts'
 import { generatorLogic } from './generator-logic.ts'
@@ -15,7 +16,8 @@ import { fetchText, openHealthObserver } from './observe/health-observer.ts'
 import type { Informer } from './observe/informer.ts'
 import { parseObservedName } from './observe/observed-name.ts'
 import { createReconcile } from './reconcile.ts'
-import { type Controllers, startWatches } from './watch-mappings.ts'
+import { createViewReconcile } from './view-reconcile.ts'
+import { type Controllers, startWatches, viewKeysOf } from './watch-mappings.ts'
 
 interface ReconcilersOptions extends ReconcileOptions {
   /** Name of this operator in `status.managedBy`: no other installation has it. */
@@ -34,7 +36,7 @@ interface ReconcilersParts {
 
 export interface Reconcilers {
   /** What a controller of each kind has to call. */
-  readonly reconcile: Readonly<Record<Workload['kind'], Reconcile>>
+  readonly reconcile: Readonly<Record<Resource['kind'], Reconcile>>
   /** Adds the keys of all resources to these controllers, and those of what changes from now on. */
   startWatches(controllers: Controllers): void
   close(): Promise<void>
@@ -54,12 +56,18 @@ export function openReconcilers(
       onChange: (owner) => {
         const { kind, key } = parseObservedName(owner)
         controllers?.[kind].add(key, 'owned')
+        if (kind !== 'Host') return
+        for (const one of viewKeysOf(view, key)) controllers?.View.add(one, 'owned')
       },
     },
   )
   const { Generator: generators, Host: hosts } = view.resources
   const count = (): number =>
     Object.values(view.resources).reduce((sum, informer) => sum + sizeOf(informer), 0)
+  const hostViews = {
+    placed: (host: Host) => placedViews(view, host),
+    asked: (host: Host) => askedViews(view, host),
+  }
   const shared = {
     options,
     self: options.self,
@@ -79,11 +87,12 @@ export function openReconcilers(
         informer: generators,
         type: workloadKinds.Generator,
       }),
-      Host: createReconcile(createHostLogic(generators), {
+      Host: createReconcile(createHostLogic(generators, hostViews), {
         ...shared,
         informer: hosts,
         type: workloadKinds.Host,
       }),
+      View: createViewReconcile({ ...shared, informer: view.resources.View, type: viewKind }),
     },
     startWatches: (given) => {
       controllers = given

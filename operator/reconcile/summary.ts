@@ -8,11 +8,10 @@ import { ownWrite } from './evaluate/foreign-writes.ts'
 import { observeState } from './evaluate/observed-state.ts'
 import { newlyMissingNote } from './fetch/named-secrets.ts'
 import { observedName } from './observe/observed-name.ts'
-import { occurrencesOf } from './statements/conditions.ts'
 import { isPassing } from './statements/problem.ts'
 import { recordEvent } from './statements/record-event.ts'
-import { debounceWarnings } from './status/debounce.ts'
 import type { Findings } from './status/findings.ts'
+import { recordChanges } from './status/record-changes.ts'
 import { type ReportedStatus, wantedStatus } from './status/resource-status.ts'
 
 /** How soon a resource is reconciled again whose failure passes without a change that is watched. */
@@ -64,15 +63,8 @@ function recordEvents<R extends Workload, F>(
   { conditions, notes }: ReportedStatus,
   isWritten: boolean,
 ): number | null {
+  const nextMs = recordChanges(parts, resource, { conditions, isWritten }, memory.pendingWarnings)
   const before = resource.status?.conditions ?? []
-  const changes = isWritten ? occurrencesOf(before, conditions) : []
-  const { now, nextMs } = debounceWarnings(
-    memory.pendingWarnings,
-    changes,
-    conditions,
-    parts.nowMs(),
-  )
-  for (const occurrence of now) parts.events.record(parts.type, resource, occurrence)
   const note = isWritten ? newlyMissingNote(before, conditions, findings.hold) : null
   if (note !== null) recordEvent(parts, resource, { reason: 'SecretGone', action: 'Ready', note })
   for (const text of isWritten ? notes : []) recordEvent(parts, resource, text)

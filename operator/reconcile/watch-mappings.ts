@@ -1,6 +1,7 @@
 /** Watch mappings: which resources are reconciled when something that is watched changes. */
-import type { Generator, Host, Workload } from '../api.ts'
+import type { Generator, Host, Resource, ViewResource } from '../api.ts'
 import { canonicalJson } from '../resources/names/canonical-json.ts'
+import { selectsHost } from '../resources/names/host-selector.ts'
 import type { Cached, Change } from '../runtime/cache/object-cache.ts'
 import type { Reflector } from '../runtime/cache/reflector.ts'
 import { parseKey } from '../runtime/client/resource-type.ts'
@@ -10,7 +11,7 @@ import { referredGenerators, unreadyReason, wasReconciled } from './fetch/genera
 import type { Belonging, ClusterView } from './observe/cluster-view.ts'
 import type { Informer } from './observe/informer.ts'
 
-export type Controllers = Readonly<Record<Workload['kind'], Pick<Controller, 'add'>>>
+export type Controllers = Readonly<Record<Resource['kind'], Pick<Controller, 'add'>>>
 
 /** Passes what is there and all changes on to the controllers; returns the function that ends it. */
 export function startWatches(view: ClusterView, controllers: Controllers): () => void {
@@ -32,6 +33,26 @@ export function startWatches(view: ClusterView, controllers: Controllers): () =>
       if (!concernsHosts(change)) return
       for (const key of hostsOf(view, change)) controllers.Host.add(key, 'owned')
     }),
+    view.resources.View.onChange((change) => {
+      if (interestInView(change.before) === interestInView(change.after)) return
+      for (const key of hostKeysOf(view, change)) controllers.Host.add(key, 'owned')
+    }),
+    view.resources.Host.onChange(({ key, before, after }) => {
+      if (before && after && specMarkOf(before.value) === specMarkOf(after.value)) return
+      for (const one of [before, after]) {
+        for (const of of one ? viewKeysOf(view, key, one.value) : [])
+          controllers.View.add(of, 'owned')
+      }
+    }),
+    view.children.ConfigMap.onChange(({ before, after }) => {
+      const owner = (after ?? before)?.value.owner
+      if (owner?.kind !== 'View') return
+      const { namespace, name } = parseKey(owner.key)
+      const found = view.resources.View.get(namespace, name) ?? null
+      for (const key of hostKeysOf(view, { before: null, after: found })) {
+        controllers.Host.add(key, 'owned')
+      }
+    }),
     ...belongings.map((informer) => informer.onChange((change) => addOwner(controllers, change))),
     ...view.reflectors.map((reflector) =>
       reflector.onTurn(() => addAffected(view, controllers, reflector)),
@@ -42,7 +63,7 @@ export function startWatches(view: ClusterView, controllers: Controllers): () =>
   }
 }
 
-function informersOf({ resources }: ClusterView): readonly Informer<Workload>[] {
+function informersOf({ resources }: ClusterView): readonly Informer<Resource>[] {
   return Object.values(resources)
 }
 
@@ -55,7 +76,7 @@ function addAffected(
   const isInside = (key: string): boolean =>
     namespace === undefined || parseKey(key).namespace === namespace
   // What follows for a resource from those of other namespaces.
-  const isRead = (kind: Workload['kind']): boolean => kind === 'Host' && type.kind === 'Generator'
+  const isRead = (kind: Resource['kind']): boolean => kind === 'Host' && type.kind === 'Generator'
   for (const informer of informersOf(view)) {
     for (const { key, value } of informer.list()) {
       if (isInside(key) || isRead(value.kind)) controllers[value.kind].add(key, 'owned')
@@ -66,7 +87,7 @@ function addAffected(
 /** Changes of status are our own; what people change counts in generation and annotations. */
 function addResource(
   controllers: Controllers,
-  { key, before, after, listed }: Change<Workload>,
+  { key, before, after, listed }: Change<Resource>,
 ): void {
   const kind = (after ?? before)?.value.kind
   if (kind === undefined) return
@@ -77,19 +98,20 @@ function addResource(
 }
 
 /** Where two operators overlap, each answers the other at once. */
-function isOtherOperator(before: Cached<Workload>, after: Cached<Workload>): boolean {
+function isOtherOperator(before: Cached<Resource>, after: Cached<Resource>): boolean {
   const managedBy = before.value.status?.managedBy
   return managedBy !== undefined && managedBy !== after.value.status?.managedBy
 }
 
 /** A new spec does not wait behind a thousand resources that may need nothing. */
-function urgencyOf({ metadata, status }: Workload): Urgency {
+function urgencyOf({ metadata, status }: Resource): Urgency {
   return status?.observedGeneration === metadata.generation ? 'resync' : 'user'
 }
 
-function specMarkOf({ metadata }: Workload): string {
-  const { uid, generation, annotations, deletionTimestamp } = metadata
-  return canonicalJson([uid, generation, annotations ?? {}, deletionTimestamp ?? null])
+function specMarkOf({ metadata }: Resource): string {
+  const { uid, generation, labels, annotations, deletionTimestamp } = metadata
+  const marks = [labels ?? {}, annotations ?? {}, deletionTimestamp ?? null]
+  return canonicalJson([uid, generation, ...marks])
 }
 
 function addOwner(controllers: Controllers, { before, after }: Change<Belonging<unknown>>): void {
@@ -122,4 +144,37 @@ function hostsOf({ resources }: ClusterView, { key }: Change<Generator>): string
       ({ reference }) => `${reference.namespace}/${reference.name}` === key,
     )
   return [...resources.Host.list()].filter(({ value }) => refersTo(value)).map((host) => host.key)
+}
+
+/** What Hosts that a View selects go by; empty where there is none. */
+function interestInView(view: Cached<ViewResource> | null): string {
+  if (view === null) return ''
+  const { metadata, spec, status } = view.value
+  const { uid, deletionTimestamp } = metadata
+  const selection = [spec.hostSelector, spec.paused, spec.registryID ?? null]
+  return canonicalJson([uid, deletionTimestamp ?? null, ...selection, status?.viewID ?? null])
+}
+
+/** Keys of the Hosts that a View selects, or selected. */
+function hostKeysOf(
+  { resources }: ClusterView,
+  { before, after }: Pick<Change<ViewResource>, 'before' | 'after'>,
+): string[] {
+  const selects = (host: Host): boolean =>
+    [before, after].some((one) => one !== null && selectsHost(one.value, host))
+  return [...resources.Host.list()].filter(({ value }) => selects(value)).map(({ key }) => key)
+}
+
+/** Keys of the Views that select a Host, as it is unless another state of it is given. */
+export function viewKeysOf(
+  { resources }: Pick<ClusterView, 'resources'>,
+  hostKey: string,
+  given?: Host,
+): string[] {
+  const { namespace, name } = parseKey(hostKey)
+  const host = given ?? resources.Host.get(namespace, name)?.value
+  if (host === undefined) return []
+  return [...resources.View.list()]
+    .filter(({ value }) => selectsHost(value, host))
+    .map(({ key }) => key)
 }

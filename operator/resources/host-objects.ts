@@ -8,6 +8,7 @@ import { hostNetworkPolicy } from './objects/network-policy.ts'
 import { serviceAccount } from './objects/service-account.ts'
 import { apiService, nodesService, p2pServices } from './objects/services.ts'
 import { statefulSet } from './objects/stateful-set.ts'
+import { hostViewMaps } from './objects/view-config-maps.ts'
 import { publicHealthPort } from './pod/container.ts'
 import type { HostContext } from './pod/context.ts'
 import { hostPodTemplate } from './pod/pod-template.ts'
@@ -28,6 +29,7 @@ export function hostObjects(host: Host, context: HostContext): ResourceObjects {
   const objects: (ChildObject | null)[] = [
     serviceAccount(host),
     hostConfigMap(host, context),
+    ...hostViewMaps(host, context.views),
     nodesService(host),
     apiService(host),
     ...p2pServices(host, portOf),

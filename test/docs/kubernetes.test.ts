@@ -20,6 +20,7 @@ const pages = [
   'docs/kubernetes/scaling.md',
   'docs/kubernetes/identities.md',
   'docs/kubernetes/security.md',
+  'docs/kubernetes/views.md',
   'docs/kubernetes/operations.md',
   'docs/kubernetes/plugin.md',
   'docs/kubernetes/alerts.md',

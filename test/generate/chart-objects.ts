@@ -9,6 +9,7 @@ import { generatorObjects } from '../../operator/resources/generator-objects.ts'
 import { hostObjects } from '../../operator/resources/host-objects.ts'
 import type { ChildObject } from '../../operator/resources/objects/child-object.ts'
 import type { BuildContext } from '../../operator/resources/pod/context.ts'
+import { noPlacedViews } from '../../operator/resources/pod/placed-views.ts'
 import { readSchema } from '../support/resources/crd-schema.ts'
 import { withDefaults } from '../support/resources/schema-defaults.ts'
 
@@ -75,7 +76,8 @@ function objectsOf(kind: 'Generator' | 'Host'): readonly ChildObject[] {
     return generatorObjects(generator, { ...context, executionNode }).objects
   }
   const host = stored<Host>(kind, hostSpec)
-  const { objects } = hostObjects(host, { ...context, peers: [], signers: [], schemaSource: null })
+  const none = { peers: [], signers: [], schemaSource: null, views: noPlacedViews }
+  const { objects } = hostObjects(host, { ...context, ...none })
   return objects.filter((object) => !object.metadata?.name?.endsWith('-p2p-1'))
 }
 

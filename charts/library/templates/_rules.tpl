@@ -39,7 +39,7 @@ test/e2e/cluster/charts/chart-refusals.test.ts shows that what breaks a rule the
   (list (or $pod.hostPID $pod.hostIPC $pod.shareProcessNamespace) $at "hostPID, hostIPC and shareProcessNamespace would show the keyring to other processes: leave them out")
   (list (and (hasKey $pod "terminationGracePeriodSeconds") (lt (int $pod.terminationGracePeriodSeconds) 45)) (print $at ".terminationGracePeriodSeconds") "terminationGracePeriodSeconds must be 45 or more: stopping takes up to 30 seconds")
   (list (include "viewmesh.hasAny" (list $pod.securityContext (list "runAsUser" "runAsGroup" "fsGroup" "runAsNonRoot"))) (print $at ".securityContext") "securityContext.runAsUser, runAsGroup, fsGroup and runAsNonRoot are fixed to 1001, the owner of keys and data: leave them out")
-  (list (include "viewmesh.anyIn" (list $pod.volumes "name" (list "keys" "data" "keyring" "config" "tmp" "secrets"))) (print $at ".volumes") "volumes keys, data, keyring, config, tmp and secrets belong to the operator: choose other names")
+  (list (include "viewmesh.anyIn" (list $pod.volumes "name" (list "keys" "data" "keyring" "config" "tmp" "secrets" "viewmesh-views"))) (print $at ".volumes") "volumes keys, data, keyring, config, tmp, secrets and viewmesh-views belong to the operator: choose other names")
 -}}
 {{- range $index, $container := $pod.containers -}}
 {{- $rules = concat $rules (include "viewmesh.containerRules" (list (printf "%s.containers[%d]" $at $index) $container) | fromJsonArray) -}}
@@ -61,7 +61,7 @@ test/e2e/cluster/charts/chart-refusals.test.ts shows that what breaks a rule the
 {{- $at := index . 0 -}}
 {{- $container := index . 1 -}}
 {{- if has $container.name (list "generator" "host") -}}
-{{- $guarded := list "POD_INDEX" "CHAIN_NAME" "CHAIN_NETWORK" "CHAIN_ID" "DB_KEY_PATH" "DB_STORE_PATH" "DB_KEYRING_SECRET" "DB_KEYRING_SECRET_FILE" "DB_API_ADDR" "DB_P2P_LISTEN_ADDR" "HEALTH_ADDR" "HEALTH_PUBLIC_ADDR" "BOOTSTRAP_PEERS_FILE" "P2P_ANNOUNCE_FILE" "PRUNER_ENABLED" "PRUNER_MAX_BLOCKS" "NODE_RPC_URL" "NODE_WS_URL" "NODE_API_KEY" "NODE_API_KEY_FILE" "NODE_API_KEY_TYPE" "GENERATOR_START_HEIGHT" "SCHEMA_AUTH_MODE" "SCHEMA_API_KEYS" "SCHEMA_API_KEYS_FILE" "GENERATOR_SCHEMA_URL" "GENERATOR_SCHEMA_AUTH_TOKEN" "GENERATOR_SCHEMA_AUTH_TOKEN_FILE" "REGISTRY_RPC_URL" "REGISTRY_LCD_URL" "HOST_ADMIN_TOKEN" "HOST_ADMIN_TOKEN_FILE" "HOST_TRUSTED_SIGNERS" "HOST_TRUSTED_SIGNERS_FILE" "HOST_SIBLINGS_FILE" "HOST_READY_MIN_BLOCKS" "HOST_READY_MAX_LAG" -}}
+{{- $guarded := list "POD_INDEX" "CHAIN_NAME" "CHAIN_NETWORK" "CHAIN_ID" "DB_KEY_PATH" "DB_STORE_PATH" "DB_KEYRING_SECRET" "DB_KEYRING_SECRET_FILE" "DB_API_ADDR" "DB_P2P_LISTEN_ADDR" "HEALTH_ADDR" "HEALTH_PUBLIC_ADDR" "BOOTSTRAP_PEERS_FILE" "P2P_ANNOUNCE_FILE" "PRUNER_ENABLED" "PRUNER_MAX_BLOCKS" "NODE_RPC_URL" "NODE_WS_URL" "NODE_API_KEY" "NODE_API_KEY_FILE" "NODE_API_KEY_TYPE" "GENERATOR_START_HEIGHT" "SCHEMA_AUTH_MODE" "SCHEMA_API_KEYS" "SCHEMA_API_KEYS_FILE" "GENERATOR_SCHEMA_URL" "GENERATOR_SCHEMA_AUTH_TOKEN" "GENERATOR_SCHEMA_AUTH_TOKEN_FILE" "REGISTRY_RPC_URL" "REGISTRY_LCD_URL" "HOST_ADMIN_TOKEN" "HOST_ADMIN_TOKEN_FILE" "HOST_TRUSTED_SIGNERS" "HOST_TRUSTED_SIGNERS_FILE" "HOST_SIBLINGS_FILE" "HOST_READY_MIN_BLOCKS" "HOST_READY_MAX_LAG" "HOST_VIEWS_DIR" -}}
 {{- $isMountedOver := false -}}
 {{- range $container.volumeMounts -}}
 {{- if regexMatch "^/(app|etc/viewmesh|run/viewmesh|tmp)(/|$)" .mountPath -}}

@@ -1,7 +1,7 @@
 /** Pods and claims of resources. */
 import type { V1PersistentVolumeClaim, V1Pod } from '@kubernetes/client-node'
 import { labels } from '../../api/annotations.ts'
-import { baseName, type NamedResource, type Volume } from '../../resources/names/names.ts'
+import { baseName, type NamedWorkload, type Volume } from '../../resources/names/names.ts'
 import type { KubernetesApi } from '../../runtime/client/api.ts'
 import { builtinTypes } from '../../runtime/client/resource-type.ts'
 
@@ -37,14 +37,14 @@ export async function listClaims(
 }
 
 /** Those of a resource, by ordinal. */
-export function podsByOrdinal(pods: readonly V1Pod[], resource: NamedResource): OfReplica<V1Pod>[] {
+export function podsByOrdinal(pods: readonly V1Pod[], resource: NamedWorkload): OfReplica<V1Pod>[] {
   return placed(pods, resource, '')
 }
 
 /** Those of a resource for a volume, by ordinal. */
 export function claimsByOrdinal(
   claims: readonly V1PersistentVolumeClaim[],
-  resource: NamedResource,
+  resource: NamedWorkload,
   volume: Volume,
 ): OfReplica<V1PersistentVolumeClaim>[] {
   return placed(claims, resource, `${volume}-`)
@@ -52,7 +52,7 @@ export function claimsByOrdinal(
 
 function placed<T extends Pick<V1Pod, 'metadata'>>(
   objects: readonly T[],
-  { kind, metadata }: NamedResource,
+  { kind, metadata }: NamedWorkload,
   prefix: string,
 ): OfReplica<T>[] {
   const beginning = `${prefix}${baseName(kind, metadata.name)}`

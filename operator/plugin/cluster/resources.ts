@@ -2,7 +2,7 @@
 import { ServiceError } from '../../../src/errors.ts'
 import { apiGroup, workloadKinds } from '../../api/resource-kinds.ts'
 import type { Workload } from '../../api.ts'
-import type { NamedResource } from '../../resources/names/names.ts'
+import type { NamedWorkload } from '../../resources/names/names.ts'
 import type { KubernetesApi } from '../../runtime/client/api.ts'
 
 /** What a person calls a resource. */
@@ -29,7 +29,7 @@ export function parseResourceName(text: string): ResourceName {
 }
 
 /** `Host apps/mainnet`. */
-export function describeResource({ kind, metadata }: NamedResource): string {
+export function describeResource({ kind, metadata }: NamedWorkload): string {
   return `${kind} ${metadata.namespace}/${metadata.name}`
 }
 

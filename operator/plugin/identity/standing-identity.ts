@@ -9,7 +9,7 @@ import type {
 } from '@kubernetes/client-node'
 import { workloadKinds } from '../../api/resource-kinds.ts'
 import type { Workload } from '../../api.ts'
-import { baseName, childNames, type NamedResource, programOf } from '../../resources/names/names.ts'
+import { baseName, childNames, type NamedWorkload, programOf } from '../../resources/names/names.ts'
 import type { KubernetesApi } from '../../runtime/client/api.ts'
 import { builtinTypes } from '../../runtime/client/resource-type.ts'
 import {
@@ -23,7 +23,7 @@ import type { ResourceName } from '../cluster/resources.ts'
 import { type KeysVolume, placementOf } from './keys-volume.ts'
 
 export interface StandingIdentity {
-  readonly named: NamedResource
+  readonly named: NamedWorkload
   /** Null where it was deleted, or is not there yet. */
   readonly resource: Workload | null
   /** Name of the Secret with the keys, whether or not there is one. */
@@ -42,7 +42,7 @@ export async function readStanding(
   { kind, name }: ResourceName,
   keyringName: string = `${baseName(kind, name)}-keyring`,
 ): Promise<StandingIdentity> {
-  const named: NamedResource = { kind, metadata: { name, namespace } }
+  const named: NamedWorkload = { kind, metadata: { name, namespace } }
   const found = await api.find<Workload>({ type: workloadKinds[kind], namespace, name })
   const resource = found === null ? null : ({ ...found, kind } as Workload)
   const secretName = resource === null ? keyringName : childNames(resource).keyring

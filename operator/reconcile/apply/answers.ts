@@ -4,7 +4,7 @@
  * left as it was answered for as long as both stay the same: what is wanted, and what is there.
  */
 import type { AdmissionChange } from '../../api/status.ts'
-import type { Workload } from '../../api.ts'
+import type { Resource } from '../../api.ts'
 import type { Drift } from '../../resources/drift/drift.ts'
 import { canonicalJson, shortHash } from '../../resources/names/canonical-json.ts'
 import type { KubernetesObject } from '../../runtime/client/kubernetes-object.ts'
@@ -47,7 +47,7 @@ export function unanswered(
 /** Remembers how an object is after it was applied. What is new of that is said in an Event, once. */
 export function rememberAnswer(
   parts: EventParts,
-  resource: Workload,
+  resource: Resource,
   { answers, wanted, drift }: AnsweredObject,
 ): void {
   const key = keyOfObject(wanted)
@@ -81,7 +81,7 @@ const maxFields = 32
 /** What was reported, for the status: the next operator is not to report it again. */
 export function admissionFacts({
   reported,
-}: Answers): Pick<NonNullable<Workload['status']>, 'changedByAdmission'> {
+}: Answers): Pick<NonNullable<Resource['status']>, 'changedByAdmission'> {
   if (reported.size === 0) return {}
   const changes = [...reported].map(
     ([object, fields]): AdmissionChange => ({

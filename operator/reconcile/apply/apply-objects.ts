@@ -68,7 +68,8 @@ export function planObjects<R extends Workload, F>(
     needsLargerTemplates(resource, templates, state.claims) && isLevel(built.objects, state)
   const isSetBeingRemoved = isGrowing || state.isSetTerminating
   return {
-    objects: isSetBeingRemoved || state.isParked ? parked(built.objects, state) : built.objects,
+    objects:
+      isSetBeingRemoved || state.isParked ? parked(resource, built.objects, state) : built.objects,
     updateAvailable: built.updateAvailable,
     isGrowing,
     isSetBeingRemoved,
@@ -87,8 +88,17 @@ function isLevel(objects: readonly ChildObject[], { recorded, counts }: Observed
   return isObserved(counts) && isSame && isDone
 }
 
-function parked(objects: readonly ChildObject[], state: ObservedState): ChildObject[] {
-  return objects.map((object) => (object.kind === 'ConfigMap' ? withRecord(object, state) : object))
+function parked(
+  resource: Workload,
+  objects: readonly ChildObject[],
+  state: ObservedState,
+): ChildObject[] {
+  return objects.map((object) => (isConfig(resource, object) ? withRecord(object, state) : object))
+}
+
+/** Whether it is the ConfigMap that keeps the record. */
+function isConfig(resource: Workload, { kind, metadata }: ChildObject): boolean {
+  return kind === 'ConfigMap' && metadata?.name === childNames(resource).config
 }
 
 function withRecord<T extends ChildObject>(
@@ -227,7 +237,7 @@ export async function parkSet<R extends Workload>(
   run: ReconcileRun,
 ): Promise<void> {
   const isThere = state.set !== null && !state.isSetTerminating
-  for (const object of isThere ? plan.objects.filter(({ kind }) => kind === 'ConfigMap') : []) {
+  for (const object of isThere ? plan.objects.filter((one) => isConfig(resource, one)) : []) {
     const difference = differenceOf(parts, resource, withRecord(object, state), known)
     if (difference !== null) await applyDifference(parts, resource, known, difference, run.signal)
   }

@@ -4,7 +4,7 @@
  */
 import type { V1Service, V1StatefulSet } from '@kubernetes/client-node'
 import { records } from '../../api/annotations.ts'
-import type { Workload } from '../../api.ts'
+import type { Resource, Workload } from '../../api.ts'
 import { type Drift, driftOf, withoutAdditions } from '../../resources/drift/drift.ts'
 import {
   hasUnmanagedItems,
@@ -82,7 +82,7 @@ export function differencesOf(
 /** The same for one object; null where it is as wanted. */
 export function differenceOf(
   { view, unwatched }: LiveObjects,
-  resource: Workload,
+  resource: Resource,
   wanted: ChildObject,
   { applied, answers }: KnownObjects,
 ): Difference | null {
@@ -116,7 +116,7 @@ const unfinished: Drift = {
  */
 export async function applyDifference(
   parts: ChildParts,
-  resource: Workload,
+  resource: Resource,
   { answers }: Pick<KnownObjects, 'answers'>,
   difference: Difference,
   signal: AbortSignal,
@@ -147,7 +147,7 @@ export async function applyDifference(
  */
 async function applyWithoutItems(
   parts: ChildParts,
-  resource: Workload,
+  resource: Resource,
   difference: Difference & { readonly object: ChildObject },
   signal: AbortSignal,
 ): Promise<KubernetesObject> {
@@ -190,7 +190,7 @@ function itemsToRemove({ action, object }: Difference, before: KubernetesObject)
 
 function recordConflict(
   parts: EventParts,
-  resource: Workload,
+  resource: Resource,
   { kind, name }: Difference,
   conflict: string,
 ): void {
@@ -201,7 +201,7 @@ function recordConflict(
 /** Looks for objects that are not among the watched ones, which may belong to others, or have other labels. */
 export async function findUnwatched(
   { api, view }: Pick<ChildParts, 'api'> & LiveObjects,
-  resource: Workload,
+  resource: Resource,
   wanted: readonly ChildObject[],
   signal: AbortSignal,
 ): Promise<Unwatched> {
@@ -268,7 +268,7 @@ function possibleNames(resource: Workload): [ChildKind, string][] {
 }
 
 function checkOwnership(
-  resource: Workload,
+  resource: Resource,
   kind: ChildKind,
   live: KubernetesObject | ChildObject,
 ): void {

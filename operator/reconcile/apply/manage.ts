@@ -1,5 +1,5 @@
 /** Holds a resource back that another operator manages as well, and says so; see `management.ts`. */
-import type { Workload } from '../../api.ts'
+import type { Resource } from '../../api.ts'
 import { hasCode } from '../../runtime/client/api-error.ts'
 import type { ReconcileRun } from '../../runtime/controller.ts'
 import { decideManagement } from '../evaluate/management.ts'
@@ -13,7 +13,7 @@ const fieldManager = 'viewmesh-operator-management'
 const conflictPauseMs = 1_000
 
 /** Returns null where the resource is ours to manage now, else for how many milliseconds nothing is to be done. */
-export async function heldBackMs<R extends Workload>(
+export async function heldBackMs<R extends Resource>(
   parts: ReconcileParts<R>,
   resource: R,
   memory: Pick<ResourceMemory<unknown>, 'management'>,
@@ -30,7 +30,7 @@ export async function heldBackMs<R extends Workload>(
 }
 
 /** False where the resource is not as it is known any more. */
-async function takeOver<R extends Workload>(
+async function takeOver<R extends Resource>(
   { api, informer, type, self }: ReconcileParts<R>,
   { metadata: { name, namespace, uid }, status }: R,
   { signal, log }: ReconcileRun,
@@ -50,7 +50,7 @@ async function takeOver<R extends Workload>(
   return true
 }
 
-function reportYield<R extends Workload>(
+function reportYield<R extends Resource>(
   parts: ReconcileParts<R>,
   resource: R,
   other: string,

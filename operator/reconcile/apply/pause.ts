@@ -1,6 +1,6 @@
 /** What would be written for a resource if it were not paused, as the API server itself says. */
 import type { V1Secret } from '@kubernetes/client-node'
-import type { Workload } from '../../api.ts'
+import type { Resource, Workload } from '../../api.ts'
 import type { Drift } from '../../resources/drift/drift.ts'
 import { canonicalJson } from '../../resources/names/canonical-json.ts'
 import { childNames } from '../../resources/names/names.ts'
@@ -93,7 +93,7 @@ function setRemoval<R extends Workload>({ view }: ReconcileParts<R>, resource: R
 }
 
 /** What a difference comes to at the API server; null for nothing. */
-async function tryDifference<R extends Workload>(
+export async function tryDifference<R extends Resource>(
   { api }: ReconcileParts<R>,
   { kind, name, drift, object, live }: Difference,
   signal: AbortSignal,

@@ -1,5 +1,5 @@
 /** What a reconcile works with. */
-import type { Workload } from '../../api.ts'
+import type { Resource } from '../../api.ts'
 import type { KubernetesApi } from '../../runtime/client/api.ts'
 import type { ResourceType } from '../../runtime/client/resource-type.ts'
 import type { EventRecorder } from '../../runtime/event-recorder.ts'
@@ -10,7 +10,7 @@ import type { ClusterView } from '../observe/cluster-view.ts'
 import type { HealthObserver } from '../observe/health-observer.ts'
 import type { Informer } from '../observe/informer.ts'
 
-export interface ReconcileParts<R extends Workload> {
+export interface ReconcileParts<R extends Resource> {
   readonly options: ReconcileOptions
   /** Name of this operator in `status.managedBy`. */
   readonly self: string

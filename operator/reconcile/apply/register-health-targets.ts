@@ -10,7 +10,8 @@ import { observedName } from '../observe/observed-name.ts'
 
 /**
  * Has the observer check the health of exactly the replicas that run now, and of their external addresses. `occasion`
- * changes with what is watched of others and may have replicas say something else.
+ * changes with what is watched of others and may have replicas say something else; `views` are IDs of the Views that they
+ * are asked for.
  */
 export function registerHealthTargets(
   {
@@ -21,7 +22,8 @@ export function registerHealthTargets(
     readonly observer: Pick<HealthObserver, 'view' | 'watch'>
   },
   resource: Workload,
-  occasion: string,
+  occasion: string = '',
+  views: readonly string[] = [],
 ): void {
   const pods = podsOf(view, resource)
   const discovered = addressesOf(view, resource, pods)
@@ -29,9 +31,19 @@ export function registerHealthTargets(
   const config = liveChild<V1ConfigMap>(view, resource, 'ConfigMap', childNames(resource).config)
   const read = config?.metadata?.annotations?.[records.applied]
   const occasionOf = ({ ordinal }: Target): string =>
-    JSON.stringify([resource.metadata.generation, read, pods.get(ordinal)?.isReady, occasion])
+    JSON.stringify([
+      resource.metadata.generation,
+      read,
+      pods.get(ordinal)?.isReady,
+      occasion,
+      ...views,
+    ])
   observer.watch(observedName(resource), [
-    ...internal.map((target) => ({ ...target, occasion: occasionOf(target) })),
+    ...internal.map((target) => ({
+      ...target,
+      occasion: occasionOf(target),
+      ...(views.length === 0 ? {} : { views }),
+    })),
     ...external,
   ])
 }

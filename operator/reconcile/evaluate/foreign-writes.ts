@@ -3,10 +3,10 @@
  * watches the same namespace: it leaves no name in `status.managedBy`, and takes away what it does not know. One write
  * may be a person's; an operator does it each time it reconciles.
  */
-import type { Workload } from '../../api.ts'
+import type { Resource } from '../../api.ts'
 import { canonicalJson, shortHash } from '../../resources/names/canonical-json.ts'
 
-type Status = Workload['status']
+type Status = Resource['status']
 
 /** What one operator remembers of it; nothing has to be kept. */
 export interface ForeignWrites {

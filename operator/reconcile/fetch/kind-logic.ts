@@ -70,4 +70,6 @@ export interface KindLogic<R extends Workload, F> {
   readonly refetchKey?: (resource: R) => string
   /** Text that changes when what is watched of others may have the replicas say something else at `/health`. */
   readonly occasion?: (resource: R) => string
+  /** IDs of the Views that replicas are asked for. */
+  readonly views?: (resource: R) => readonly string[]
 }

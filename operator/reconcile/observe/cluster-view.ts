@@ -9,13 +9,13 @@ import type {
   V1StatefulSet,
 } from '@kubernetes/client-node'
 import { labels } from '../../api/annotations.ts'
-import { workloadKinds } from '../../api/resource-kinds.ts'
-import type { Generator, Host, Workload } from '../../api.ts'
+import { resourceKinds, viewKind, workloadKinds } from '../../api/resource-kinds.ts'
+import type { Generator, Host, Resource, ViewResource, Workload } from '../../api.ts'
 import { claimName, podName, volumes } from '../../resources/names/names.ts'
 import type { ChildObject } from '../../resources/objects/child-object.ts'
 import type { Reflector } from '../../runtime/cache/reflector.ts'
 import type { KubernetesObject } from '../../runtime/client/kubernetes-object.ts'
-import { builtinTypes } from '../../runtime/client/resource-type.ts'
+import { builtinTypes, type ResourceType } from '../../runtime/client/resource-type.ts'
 import { type KeptClaim, keepClaim, type PlacedClaim } from './claim.ts'
 import { type Informer, type OpenReflector, openInformer } from './informer.ts'
 import { type Ingress, ingressOf } from './ingress.ts'
@@ -34,7 +34,7 @@ export type ChildKind =
 
 /** A resource, without what else is known of it. */
 interface OwnerKey {
-  readonly kind: Workload['kind']
+  readonly kind: Resource['kind']
   /** `namespace/name`. */
   readonly key: string
 }
@@ -55,6 +55,7 @@ interface KeptChild extends PackedObject {
 interface ResourceInformers {
   readonly Generator: Informer<Generator>
   readonly Host: Informer<Host>
+  readonly View: Informer<ViewResource>
 }
 
 export interface ClusterView {
@@ -81,11 +82,12 @@ export function openClusterView(
       labelSelector: applied,
       keep: belonging((object: KubernetesObject) => keepChild(object)),
     })
-  const resource = <R extends Workload>(kind: R['kind']): Informer<R> =>
-    openInformer<R, R>(open, namespaces, { type: workloadKinds[kind], keep: (value) => value })
+  const resource = <R extends Resource>(type: ResourceType): Informer<R> =>
+    openInformer<R, R>(open, namespaces, { type, keep: (value) => value })
   const resources: ResourceInformers = {
-    Generator: resource<Generator>('Generator'),
-    Host: resource<Host>('Host'),
+    Generator: resource<Generator>(workloadKinds.Generator),
+    Host: resource<Host>(workloadKinds.Host),
+    View: resource<ViewResource>(viewKind),
   }
   const children = {
     ConfigMap: child('ConfigMap'),
@@ -130,8 +132,8 @@ function belonging<T extends KubernetesObject, C>(
 function ownerOf({ metadata }: KubernetesObject): OwnerKey | null {
   const program = metadata?.labels?.[labels.name]
   const instance = metadata?.labels?.[labels.instance]
-  if (instance === undefined || (program !== 'generator' && program !== 'host')) return null
-  const kind = program === 'generator' ? 'Generator' : 'Host'
+  const kind = resourceKinds.find(({ singular }) => singular === program)?.kind
+  if (instance === undefined || kind === undefined) return null
   return { kind, key: `${metadata?.namespace}/${instance}` }
 }
 
@@ -161,8 +163,8 @@ export function claimsOf(view: ClusterView, resource: Workload, count: number): 
 
 /** A child as it is known, without its status; null where there is none. */
 export function liveChild<T extends KubernetesObject | ChildObject>(
-  view: ClusterView,
-  resource: Workload,
+  view: Pick<ClusterView, 'children'>,
+  resource: Resource,
   kind: ChildKind,
   name: string,
 ): T | null {
@@ -171,8 +173,8 @@ export function liveChild<T extends KubernetesObject | ChildObject>(
 }
 
 export function keptChild(
-  view: ClusterView,
-  resource: Workload,
+  view: Pick<ClusterView, 'children'>,
+  resource: Resource,
   kind: ChildKind,
   name: string,
 ): KeptChild | null {

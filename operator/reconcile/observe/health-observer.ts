@@ -11,6 +11,7 @@ import type { Logger } from 'pino'
 import { paths, ports } from '../../../src/service/contract.ts'
 import { type CheckSchedule, createCheckSchedule } from './check-schedule.ts'
 import { type HealthView, isSameState, parseHealth } from './health-view.ts'
+import { parseHostedViews, viewsUrl } from './view-at-replica.ts'
 
 interface HealthObserverOptions {
   /** Longest pause between two checks of a replica; chance takes off up to half. Default 20,000. */
@@ -43,6 +44,8 @@ export interface Target {
   readonly expected?: string
   /** Text that changes with the pod, so that its replica may say something else. */
   readonly occasion?: string
+  /** IDs of Views that it is asked for as well. */
+  readonly views?: readonly string[]
 }
 
 export interface HealthObserver {
@@ -63,6 +66,7 @@ interface Watched {
   readonly stop: AbortController
   readonly times: CheckSchedule
   occasion: string | undefined
+  views: readonly string[]
   view: HealthView | null | undefined
   /** The report that `onChange` was called for last, and when, in milliseconds of `performance.now()`. */
   announced: { readonly view: HealthView | null | undefined; readonly atMs: number }
@@ -137,6 +141,7 @@ function watchExactly(observation: Observation, owner: string, targets: readonly
     if (known === undefined) schedule(observation, owner, entry, 0)
     else if (entry.occasion !== target.occasion) checkSoon(observation, owner, entry)
     entry.occasion = target.occasion
+    entry.views = target.views ?? []
   }
   for (const [key, entry] of before) if (!after.has(key)) drop(entry)
   if (after.size === 0) watched.delete(owner)
@@ -201,13 +206,21 @@ async function check(observation: Observation, owner: string, entry: Watched): P
 
 async function fetchView(
   { options, parts }: Observation,
-  { target, stop }: Watched,
+  { target, views, stop }: Watched,
 ): Promise<HealthView | null> {
-  const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(options.timeoutMs)])
-  try {
-    return parseHealth(await parts.fetchText(healthUrl(target.ip), signal))
-  } catch {
-    return null
+  const ask = async <T>(url: string, read: (text: string) => T | null): Promise<T | null> => {
+    const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(options.timeoutMs)])
+    try {
+      return read(await parts.fetchText(url, signal))
+    } catch {
+      return null
+    }
+  }
+  const health = await ask(healthUrl(target.ip), parseHealth)
+  if (health === null || views.length === 0) return health
+  return {
+    ...health,
+    views: await ask(viewsUrl(target.ip), (text) => parseHostedViews(text, views)),
   }
 }
 
@@ -241,6 +254,7 @@ function begin(target: Target, { intervalMs }: Observation['options']): Watched 
     stop: new AbortController(),
     times: createCheckSchedule({ intervalMs, isEven }, () => performance.now()),
     occasion: target.occasion,
+    views: target.views ?? [],
     view: undefined,
     announced: { view: undefined, atMs: Number.NEGATIVE_INFINITY },
     timer: undefined,

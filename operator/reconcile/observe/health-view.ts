@@ -11,6 +11,7 @@ import {
 } from '../../../src/service/contract.ts'
 import type { AcceptedSigner } from '../../api/status.ts'
 import { parseIdentity } from './signing-identity.ts'
+import type { ViewAtReplica } from './view-at-replica.ts'
 
 /** What one health check of a replica returned. */
 export interface HealthView {
@@ -39,6 +40,8 @@ export interface HealthView {
   readonly unready: UnreadyReason | null
   /** What needs attention, the worst first. */
   readonly errors: readonly FailureReport[]
+  /** The Views it was asked for, as far as it knows them; null where it did not answer that, left out where nobody asked. */
+  readonly views?: readonly ViewAtReplica[] | null
 }
 
 const maxMessage = 512
@@ -82,7 +85,11 @@ export function hasStarted(view: HealthView | null | undefined): view is HealthV
 export function isSameState(a: HealthView | null, b: HealthView | null): boolean {
   const state = (view: HealthView | null): string =>
     JSON.stringify(
-      view && { ...view, head: null, lastBlockTime: null, lag: null, peers: view.peers.length > 0 },
+      view && {
+        ...view,
+        ...{ head: null, lastBlockTime: null, lag: null, peers: view.peers.length > 0 },
+        views: view.views?.map((hosted) => ({ ...hosted, rows: null, lastBlock: null })),
+      },
     )
   return state(a) === state(b)
 }

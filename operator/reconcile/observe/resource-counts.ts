@@ -2,11 +2,11 @@
 import { Gauge, type Registry } from 'prom-client'
 import { type ConditionDefinition, conditions } from '../../api/conditions.ts'
 import type { Condition } from '../../api/status.ts'
-import type { Workload } from '../../api.ts'
+import type { Resource } from '../../api.ts'
 
 /** Resources of a kind, as an informer has them. */
 interface ListedResources {
-  list(): Iterable<{ readonly value: Workload }>
+  list(): Iterable<{ readonly value: Resource }>
 }
 
 const definitions: Readonly<Record<string, ConditionDefinition>> = conditions
@@ -21,7 +21,7 @@ export function declareResourceCounts(
 ): void {
   new Gauge({
     name: 'viewmesh_operator_resources',
-    help: 'Generators and Hosts whose status has a condition with this reason, by kind, condition and reason.',
+    help: 'Generators, Hosts and Views whose status has a condition with this reason, by kind, condition and reason.',
     labelNames: ['kind', 'condition', 'reason'],
     registers: [registry],
     collect() {
@@ -37,7 +37,7 @@ export function declareResourceCounts(
   })
 }
 
-function knownConditions({ status }: Workload): readonly Condition[] {
+function knownConditions({ status }: Resource): readonly Condition[] {
   return (status?.conditions ?? []).filter(({ type, reason }) =>
     Object.hasOwn(definitions[type]?.reasons ?? {}, reason),
   )

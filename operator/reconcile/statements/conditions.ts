@@ -6,7 +6,7 @@ import {
   type ReasonOf,
 } from '../../api/conditions.ts'
 import type { Condition } from '../../api/status.ts'
-import type { Workload } from '../../api.ts'
+import type { Resource } from '../../api.ts'
 import type { Occurrence } from '../../runtime/event-recorder.ts'
 import type { WantedCondition } from '../../runtime/status-writer.ts'
 import type { Statements } from './problem.ts'
@@ -27,7 +27,7 @@ export function conditionsOf(statements: Statements): WantedCondition[] {
 
 /** The message that a status has of this condition, where it has this reason; null otherwise. */
 export function previousMessage<T extends ConditionType>(
-  { status }: Workload,
+  { status }: Resource,
   type: T,
   reason: ReasonOf<T>,
 ): string | null {

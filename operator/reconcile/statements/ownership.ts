@@ -2,7 +2,7 @@
 import type { V1ObjectMeta } from '@kubernetes/client-node'
 import { labels } from '../../api/annotations.ts'
 import { groupVersion } from '../../api/resource-kinds.ts'
-import type { Workload } from '../../api.ts'
+import type { Resource } from '../../api.ts'
 import { childLabels } from '../../resources/names/metadata.ts'
 
 /** Something that an object goes together with. */
@@ -27,7 +27,7 @@ interface OwnedObject {
  */
 type Ownership = 'ours' | 'terminating' | 'orphan' | 'foreign'
 
-export function ownership(resource: Workload, { metadata }: OwnedObject): Ownership {
+export function ownership(resource: Resource, { metadata }: OwnedObject): Ownership {
   if (metadata?.deletionTimestamp !== undefined) return 'terminating'
   const owner = metadata?.ownerReferences?.find(({ controller }) => controller === true)
   if (owner?.uid === resource.metadata.uid) return 'ours'
@@ -48,7 +48,7 @@ export function ownersOf(metadata: V1ObjectMeta | undefined): Owner[] {
 }
 
 /** Whether an object goes together with this very resource. */
-export function isOwnedBy({ metadata }: Workload, owners: readonly Owner[]): boolean {
+export function isOwnedBy({ metadata }: Resource, owners: readonly Owner[]): boolean {
   return owners.some(({ uid }) => uid === metadata.uid)
 }
 
@@ -56,10 +56,10 @@ export function isOwnedBy({ metadata }: Workload, owners: readonly Owner[]): boo
  * Whether an object goes together with a deleted resource of the same name, and not with this one: until
  * Kubernetes has taken it away it is nobody's.
  */
-export function isOfFormer(resource: Workload, owners: readonly Owner[]): boolean {
+export function isOfFormer(resource: Resource, owners: readonly Owner[]): boolean {
   return !isOwnedBy(resource, owners) && owners.some((owner) => isNamesake(resource, owner))
 }
 
-function isNamesake({ kind, metadata }: Workload, owner: Owner): boolean {
+function isNamesake({ kind, metadata }: Resource, owner: Owner): boolean {
   return owner.apiVersion === groupVersion && owner.kind === kind && owner.name === metadata.name
 }

@@ -1,6 +1,6 @@
 /** Records in an Event what was done about a resource. */
 import { eventReasons } from '../../api/event-reasons.ts'
-import type { Workload } from '../../api.ts'
+import type { Resource } from '../../api.ts'
 import type { ResourceType } from '../../runtime/client/resource-type.ts'
 import type { EventRecorder } from '../../runtime/event-recorder.ts'
 
@@ -13,7 +13,7 @@ export interface EventParts {
 /** The table says of which type an Event is. */
 export function recordEvent(
   { events, type }: EventParts,
-  resource: Workload,
+  resource: Resource,
   { reason, action, note }: EventText,
 ): void {
   events.record(type, resource, { type: eventReasons[reason].type, reason, action, note })

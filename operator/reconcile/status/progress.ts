@@ -1,6 +1,6 @@
 /** How far the operator has come with a resource: the generation that was reconciled, and the request that was. */
 import { requests } from '../../api/annotations.ts'
-import type { Workload } from '../../api.ts'
+import type { Resource } from '../../api.ts'
 import type { Findings } from './findings.ts'
 
 /** What a resource begins with, as its definition has it. */
@@ -13,7 +13,7 @@ interface Progress {
 
 /** What failed and is tried again, or waits while paused, moves neither on. */
 export function progressOf<F>(
-  { metadata: { generation, annotations }, status }: Workload,
+  { metadata: { generation, annotations }, status }: Resource,
   { waiting, error }: Pick<Findings<F>, 'waiting' | 'error'>,
 ): Progress {
   const observed = error === null ? generation : status?.observedGeneration

@@ -254,6 +254,7 @@ export const observedTypes = [
   'PeersConnected',
   'SignersAgree',
   'SchemaInSync',
+  'Served',
 ] as const
 
 /** Statements about what replicas say; those from before, until all of them have been asked. */
@@ -297,7 +298,8 @@ function updateStatement({ updateAvailable }: ObjectPlan): Statement<ReasonOf<'U
   return { reason: 'NewTemplate', message }
 }
 
-function overlapStatement([self, other]: readonly [string, string | null]): Statement<
+/** Another operator is at work as well. */
+export function overlapStatement([self, other]: readonly [string, string | null]): Statement<
   ReasonOf<'Contested'>
 > {
   const who =
@@ -310,8 +312,9 @@ function overlapStatement([self, other]: readonly [string, string | null]): Stat
 
 const maxReported = 8
 
-function pausedStatement<F>(
-  { problem, identity }: Findings<F>,
+/** Which changes wait while paused. */
+export function pausedStatement<F>(
+  { problem, identity }: Pick<Findings<F>, 'problem' | 'identity'>,
   waiting: readonly string[],
 ): Statement<ReasonOf<'Paused'>> {
   if (waiting.length === 0) {

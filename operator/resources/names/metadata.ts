@@ -2,14 +2,14 @@
 import type { V1ObjectMeta, V1OwnerReference } from '@kubernetes/client-node'
 import { labels } from '../../api/annotations.ts'
 import { groupVersion } from '../../api/resource-kinds.ts'
-import type { Workload } from '../../api.ts'
-import { type NamedResource, programOf } from './names.ts'
+import type { Resource } from '../../api.ts'
+import type { NamedResource } from './names.ts'
 
 type Texts = Readonly<Record<string, string>>
 
 /** What the pods of a resource are found by; never changed, StatefulSets do not allow it. */
 export function selectorLabels(resource: NamedResource): Record<string, string> {
-  return { [labels.name]: programOf(resource), [labels.instance]: resource.metadata.name }
+  return { [labels.name]: resource.kind.toLowerCase(), [labels.instance]: resource.metadata.name }
 }
 
 /** The same as the text that the scale subresource wants. */
@@ -30,7 +30,7 @@ export function childLabels(resource: NamedResource): Record<string, string> {
 
 /** Metadata of an object that goes when its resource goes. */
 export function childMetadata(
-  resource: Workload,
+  resource: Resource,
   name: string,
   { annotations }: { readonly annotations?: Texts | undefined } = {},
 ): V1ObjectMeta {
@@ -56,11 +56,11 @@ export function keptMetadata(
 }
 
 /** The reference by which Kubernetes deletes an object together with its resource. */
-function controllerReference(resource: Workload): V1OwnerReference {
+function controllerReference(resource: Resource): V1OwnerReference {
   return { ...ownerReference(resource), controller: true, blockOwnerDeletion: true }
 }
 
 /** The same on what another controller made, or what should only be deleted too. */
-export function ownerReference({ kind, metadata }: Workload): V1OwnerReference {
+export function ownerReference({ kind, metadata }: Resource): V1OwnerReference {
   return { apiVersion: groupVersion, kind, name: metadata.name, uid: metadata.uid }
 }

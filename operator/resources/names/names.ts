@@ -1,6 +1,6 @@
 /** Names of everything that is made for a resource; the standalone charts use the same. */
 import type { ProgramName } from '../../../src/service/contract.ts'
-import type { Host, Workload } from '../../api.ts'
+import type { Host, Resource, ViewResource, Workload } from '../../api.ts'
 
 /** The volumes of a replica. */
 export type Volume = 'keys' | 'data'
@@ -20,8 +20,8 @@ interface ChildNames {
 }
 
 /** What names and labels of a resource's objects are made from. */
-export interface NamedResource {
-  readonly kind: Workload['kind']
+export interface NamedResource<K extends Resource['kind'] = Resource['kind']> {
+  readonly kind: K
   readonly metadata: { readonly name: string; readonly namespace: string }
 }
 
@@ -54,13 +54,26 @@ export function p2pServiceName(resource: Workload, ordinal: number): string {
   return `${childNames(resource).base}-p2p-${ordinal}`
 }
 
-export function podName({ kind, metadata }: NamedResource, ordinal: number): string {
+/** What names of a workload's pods are made from. */
+export type NamedWorkload = NamedResource<Workload['kind']>
+
+export function podName({ kind, metadata }: NamedWorkload, ordinal: number): string {
   return `${baseName(kind, metadata.name)}-${ordinal}`
 }
 
 /** The claim that a StatefulSet makes for a volume of a replica. */
-export function claimName(resource: NamedResource, volume: Volume, ordinal: number): string {
+export function claimName(resource: NamedWorkload, volume: Volume, ordinal: number): string {
   return `${volume}-${podName(resource, ordinal)}`
+}
+
+/** The ConfigMap that keeps the bytes of a View. */
+export function viewConfigName({ metadata: { name } }: ViewResource): string {
+  return `${name}-view`
+}
+
+/** One of the ConfigMaps with the Views of a Host. */
+export function viewPartName(host: Host, index: number): string {
+  return `${childNames(host).base}-views-${index}`
 }
 
 /** How many replicas the spec has, which keep their addresses while it is suspended; a Generator is always one. */

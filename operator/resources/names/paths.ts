@@ -12,6 +12,9 @@ export const secretsPath = '/run/viewmesh/secrets'
 /** The ConfigMap with addresses, mounted whole because single files are not updated. */
 export const configPath = '/etc/viewmesh'
 
+/** The ConfigMaps with Views, mounted whole as one folder. */
+export const viewsPath = '/run/viewmesh/views'
+
 export function storePath(program: ProgramName): string {
   return `${home}/${homeDirectory}/${program}`
 }

@@ -2,6 +2,7 @@
 import type { ProgramName } from '../../../src/service/contract.ts'
 import type { GeneratorReference } from '../../api/common-spec.ts'
 import type { GeneratorSigner } from '../../api/status.ts'
+import type { PlacedViews } from './placed-views.ts'
 import type { TemplateRecord } from './template-record.ts'
 
 /** What this operator chooses where a spec says nothing. A newer operator may choose otherwise. */
@@ -64,6 +65,8 @@ export interface HostContext extends BuildContext {
   readonly signers: readonly GeneratorSigner[]
   /** The Generator whose schema is compared, once its key is in this namespace; null for none. */
   readonly schemaSource: Required<GeneratorReference> | null
+  /** Where the Views that select it lie. */
+  readonly views: PlacedViews
   /** Whether a Generator it refers to is in the network of its machine, where no policy can name it. */
   readonly hasHostNetworkSource?: boolean
 }

@@ -18,6 +18,7 @@ import {
   siblingsKey,
   storePath,
   trustedSignersKey,
+  viewsPath,
 } from '../names/paths.ts'
 import type { GeneratorContext, HostContext } from './context.ts'
 
@@ -50,6 +51,7 @@ export function hostEnvironment(host: Host, context: HostContext): V1EnvVar[] {
     ...variables({
       [environment.publicHealthAddress]: `0.0.0.0:${ports.publicHealth}`,
       [environment.bootstrapPeersFile]: `${configPath}/${bootstrapPeersKey}`,
+      [environment.viewsDir]: viewsPath,
       [environment.siblingsFile]: `${configPath}/${siblingsKey}`,
       [environment.readyMinBlocks]: numberText(readiness?.minBlocks),
       [environment.readyMaxLag]: numberText(readiness?.maxLag),

@@ -1,8 +1,8 @@
 /** Volumes of the pods and where the program's container mounts them. */
 import type { V1Volume, V1VolumeMount, V1VolumeProjection } from '@kubernetes/client-node'
 import type { SecretKeyReference } from '../../api/common-spec.ts'
-import type { Generator, Workload } from '../../api.ts'
-import { childNames, programOf } from '../names/names.ts'
+import type { Generator, Host, Workload } from '../../api.ts'
+import { childNames, programOf, viewPartName } from '../names/names.ts'
 import {
   configPath,
   keyringPath,
@@ -10,9 +10,11 @@ import {
   secretFiles,
   secretsPath,
   storePath,
+  viewsPath,
 } from '../names/paths.ts'
 import { schemaKeysKey, schemaTokenKey } from '../secrets/schema-secrets.ts'
 import type { HostContext } from './context.ts'
+import { maxViewParts } from './placed-views.ts'
 
 /** Readable by the owner and by the pod's group, which is 1001. */
 const secretMode = 0o440
@@ -35,7 +37,7 @@ export function generatorSecretFiles(generator: Generator): SecretFile[] {
 
 /** Secrets of a Host's container: a key to its Generator's schema, and the admin token. */
 export function hostSecretFiles(
-  host: Extract<Workload, { kind: 'Host' }>,
+  host: Host,
   { schemaSource }: Pick<HostContext, 'schemaSource'>,
 ): SecretFile[] {
   const token = { name: childNames(host).schemaKeys, key: schemaTokenKey }
@@ -52,6 +54,7 @@ export function volumesOf(resource: Workload, files: readonly SecretFile[]): V1V
     { name: 'keyring', secret: { secretName: keyring, defaultMode: secretMode } },
     { name: 'config', configMap: { name: config } },
     ...(files.length === 0 ? [] : [secretsVolume(files)]),
+    ...(resource.kind === 'Host' ? [viewsVolume(resource)] : []),
     { name: 'tmp', emptyDir: { sizeLimit: tmpSize } },
   ]
 }
@@ -67,8 +70,24 @@ export function mountsOf(resource: Workload, files: readonly SecretFile[]): V1Vo
     { name: 'keyring', mountPath: keyringPath, subPathExpr: '$(POD_INDEX)', readOnly: true },
     { name: 'config', mountPath: configPath, readOnly: true },
     ...(files.length === 0 ? [] : [{ name: 'secrets', mountPath: secretsPath, readOnly: true }]),
+    ...(resource.kind === 'Host'
+      ? [{ name: viewsName, mountPath: viewsPath, readOnly: true }]
+      : []),
     { name: 'tmp', mountPath: '/tmp' },
   ]
+}
+
+const viewsName = 'viewmesh-views'
+
+/** All ConfigMaps that there may be, so that no View changes the template. */
+function viewsVolume(host: Host): V1Volume {
+  const sources = Array.from(
+    { length: maxViewParts },
+    (_, index): V1VolumeProjection => ({
+      configMap: { name: viewPartName(host, index), optional: true },
+    }),
+  )
+  return { name: viewsName, projected: { sources } }
 }
 
 function secretFile(reference: SecretKeyReference | undefined, file: string): SecretFile[] {

@@ -113,7 +113,8 @@ const aboutKinds: readonly string[] = [
 function operandComplaints(parts: Parts): string[] {
   const { verb, operands } = parts
   if (verb === 'apply' || (verb === 'get' && parts.flags.has('--raw'))) return []
-  if (verb === 'create') return operands[0] === 'secret' ? [] : [`creates ${operands[0]}`]
+  if (verb === 'create')
+    return ['secret', 'configmap'].includes(operands[0] ?? '') ? [] : [`creates ${operands[0]}`]
   if (verb === 'explain') return operands.flatMap(explainComplaints)
   if (verb === 'exec') return []
   if (!aboutKinds.includes(verb)) return [`no verb ${verb}`]

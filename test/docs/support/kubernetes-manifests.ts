@@ -35,7 +35,7 @@ export function wholeManifest(manifest: ShownManifest): ShownManifest {
 export function manifestComplaints(shown: ShownManifest): string[] {
   const manifest = wholeManifest(shown)
   const { kind } = manifest
-  if (kind === 'Generator' || kind === 'Host') {
+  if (kind === 'Generator' || kind === 'Host' || kind === 'View') {
     return [
       ...(manifest.apiVersion === apiVersion ? [] : [`apiVersion: not ${apiVersion}`]),
       ...modelComplaints('V1ObjectMeta', manifest.metadata, '.metadata'),

@@ -2,17 +2,22 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { parse } from 'yaml'
-import { generatorKind, hostKind, type ResourceKind } from '../../../operator/api/resource-kinds.ts'
+import {
+  generatorKind,
+  hostKind,
+  resourceKinds,
+  viewKind,
+} from '../../../operator/api/resource-kinds.ts'
 import { readDeclarations } from '../../../operator/crd/declarations.ts'
 import { definitionOf } from '../../../operator/crd/definition.ts'
 import { type Schema, schemaOf } from '../../../operator/crd/schema.ts'
 import { knownNetworks } from '../../../src/service/known-networks.ts'
 import { repository } from '../../support/repository.ts'
 import { withDefaults } from '../../support/resources/schema-defaults.ts'
+import { plainDefinition } from '../../support/resources/view-cases.ts'
 
 const declarations = readDeclarations()
-const kinds: readonly ResourceKind[] = [generatorKind, hostKind]
-const schemas = new Map(kinds.map(({ kind }) => [kind, schemaOf(kind, declarations)]))
+const schemas = new Map(resourceKinds.map(({ kind, type }) => [kind, schemaOf(type, declarations)]))
 
 /** A schema with its path, and all schemas below it. */
 function everySchema(path: string, schema: Schema): [string, Schema][] {
@@ -27,7 +32,7 @@ const fields = [...schemas].flatMap(([kind, schema]) => everySchema(kind, schema
 const pathsOf = (found: readonly [string, Schema][]): string[] => found.map(([path]) => path)
 
 test('crds/ is what operator/api.ts says', () => {
-  for (const resource of kinds) {
+  for (const resource of resourceKinds) {
     const text = readFileSync(`${repository}/crds/${resource.singular}.yaml`, 'utf8')
     const made = JSON.parse(JSON.stringify(definitionOf(resource, declarations)))
     assert.deepEqual(parse(text), made)
@@ -65,6 +70,7 @@ test('defaults are those that the API server fills in', () => {
   for (const [kind, spec] of [
     ['Generator', { upstream: { service: { name: 'geth' } } }],
     ['Host', {}],
+    ['View', { definition: plainDefinition }],
   ] as const) {
     const schema = schemas.get(kind)?.properties?.['spec'] ?? {}
     const fixture = `${repository}/test/fixtures/operator/defaults-${kind.toLowerCase()}.yaml`
@@ -86,7 +92,7 @@ test('Hosts scale, a Generator is always one pod', () => {
 })
 
 test('kubectl get shows what matters in its narrow columns', () => {
-  const narrow = ({ columns }: ResourceKind): string[] =>
+  const narrow = ({ columns }: typeof viewKind): string[] =>
     columns.filter(({ wide }) => !wide).map(({ name }) => name)
   assert.deepEqual(narrow(generatorKind), [
     'Chain',
@@ -113,16 +119,21 @@ test('kubectl get shows what matters in its narrow columns', () => {
   ])
 })
 
+test('kubectl get shows of a View what it is, how far it is, and where it is served', () => {
+  const shown = viewKind.columns.filter(({ wide }) => !wide).map(({ name }) => name)
+  assert.deepEqual(shown, ['ID', 'State', 'Rows', 'Hosts', 'Last Block', 'Ready', 'Reason', 'Age'])
+})
+
 test('UPSTREAM says why no block comes, not only that none does', () => {
   const upstream = generatorKind.columns.find(({ name }) => name === 'Upstream')
   assert.equal(upstream?.jsonPath, '.status.conditions[?(@.type=="UpstreamReachable")].reason')
 })
 
 test('kubectl takes a short name for each kind', () => {
-  const names = kinds.map((resource) => definitionOf(resource, declarations).spec['names'])
+  const names = resourceKinds.map((resource) => definitionOf(resource, declarations).spec['names'])
   assert.deepEqual(
     names.map((one) => Reflect.get(Object(one), 'shortNames')),
-    [['vmg'], ['vmh']],
+    [['vmg'], ['vmh'], ['vmv']],
   )
 })
 

@@ -4,6 +4,7 @@ import { type ConditionDefinition, conditions } from '../../../operator/api/cond
 import { occurrencesOf } from '../../../operator/reconcile/statements/conditions.ts'
 import { readyCounts } from '../support/operator-findings.ts'
 import { advice, host, ofHost, situations, withSpec } from './situations.ts'
+import { viewSituations } from './view-situations.ts'
 
 const table: Readonly<Record<string, ConditionDefinition>> = conditions
 
@@ -23,7 +24,7 @@ test('a scale that waits while paused does not read as pods that come or go', ()
   assert.notEqual(readyWhileScaled({ readyReplicas: 2, updatedReplicas: 3 }), 'Paused')
 })
 
-const reported = Object.entries(situations).flatMap(([situation, of]) =>
+const reported = Object.entries({ ...situations, ...viewSituations }).flatMap(([situation, of]) =>
   of().map((condition) => ({ situation, ...condition })),
 )
 

@@ -32,6 +32,7 @@ import {
   boundClaims,
   emptyState,
   foundFacts,
+  noViews,
   podWith,
   readyCounts,
   refusedApply,
@@ -82,7 +83,7 @@ export function ofHost(
 ): Conditions {
   const { Generator: generators } = viewOf(seen).resources
   const reflectorOf = isWatched ? generators.reflectorOf : () => undefined
-  const logic = createHostLogic({ ...generators, reflectorOf })
+  const logic = createHostLogic({ ...generators, reflectorOf }, noViews)
   return wantedStatus(logic, { options }, of, {
     findings: { ...foundFacts(facts), ...findings },
     state: { ...emptyState, counts: readyCounts, claims: boundClaims(of), ...state },

@@ -26,7 +26,7 @@ test('an operator that starts begins with what was changed while none was at wor
   const added: string[] = []
   const add = (key: string, urgency: string): void => void added.push(`${key} ${urgency}`)
   const view = viewOf([hostOf('level', 2), hostOf('edited', 1), hostOf('new')])
-  startWatches(view, { Generator: { add }, Host: { add } })
+  startWatches(view, { Generator: { add }, Host: { add }, View: { add } })
   assert.deepEqual(added, ['apps/level resync', 'apps/edited user', 'apps/new user'])
 })
 
@@ -44,7 +44,7 @@ test('what can no longer be read in a namespace is told to the resources in ther
   }))
   const added: string[] = []
   const add = (key: string, urgency: string): void => void added.push(`${key} ${urgency}`)
-  startWatches({ ...view, reflectors }, { Generator: { add }, Host: { add } })
+  startWatches({ ...view, reflectors }, { Generator: { add }, Host: { add }, View: { add } })
   added.length = 0
   turns.get('Pod')?.()
   assert.deepEqual(added, ['apps/near owned'])
@@ -79,7 +79,7 @@ test('a Host is reconciled when its Generator becomes Ready or not, and not for 
   const Host = { add: (of: string): void => void added.push(of) }
   startWatches(
     { ...view, resources: { ...view.resources, Generator } },
-    { Generator: { add: () => undefined }, Host },
+    { Generator: { add: () => undefined }, Host, View: { add: () => undefined } },
   )
   added.length = 0
   const change = (before: Generator, after: Generator): void => {

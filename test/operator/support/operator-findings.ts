@@ -1,13 +1,16 @@
 /** What a reconcile found out of a resource, as data: a quiet one, to be changed by each test. */
+
 import type { V1ContainerStatus } from '@kubernetes/client-node'
 import type { Workload } from '../../../operator/api.ts'
 import type { ObservedState } from '../../../operator/reconcile/evaluate/observed-state.ts'
+import type { createHostLogic } from '../../../operator/reconcile/host-logic.ts'
 import { keepClaim, type PlacedClaim } from '../../../operator/reconcile/observe/claim.ts'
 import { type KeptPod, keepPod } from '../../../operator/reconcile/observe/pod.ts'
 import type { SetCounts } from '../../../operator/reconcile/observe/set-counts.ts'
 import { type Findings, nothingFound } from '../../../operator/reconcile/status/findings.ts'
 import { claimName, podName, volumes } from '../../../operator/resources/names/names.ts'
 import { readDiscovered } from '../../../operator/resources/pod/discovered.ts'
+import { noPlacedViews } from '../../../operator/resources/pod/placed-views.ts'
 import { answerError } from '../../../operator/runtime/client/api-error.ts'
 import { builtinTypes } from '../../../operator/runtime/client/resource-type.ts'
 import type { ServiceError } from '../../../src/errors.ts'
@@ -75,4 +78,10 @@ export function boundClaims(resource: Workload): PlacedClaim[] {
     })
     return { volume, ordinal: 0, claim }
   })
+}
+
+/** The Views of a Host that no View selects. */
+export const noViews: Parameters<typeof createHostLogic>[1] = {
+  placed: () => noPlacedViews,
+  asked: () => [],
 }

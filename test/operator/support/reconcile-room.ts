@@ -5,9 +5,10 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach } from 'node:test'
 import type { V1StatefulSet } from '@kubernetes/client-node'
-import { workloadKinds } from '../../../operator/api/resource-kinds.ts'
+import { viewKind, workloadKinds } from '../../../operator/api/resource-kinds.ts'
 import type { Condition } from '../../../operator/api/status.ts'
-import type { Workload } from '../../../operator/api.ts'
+import type { Host, Resource, Workload } from '../../../operator/api.ts'
+import { askedViews, placedViews } from '../../../operator/reconcile/evaluate/host-views.ts'
 import { createResyncInterval } from '../../../operator/reconcile/fetch/resync-interval.ts'
 import { generatorLogic } from '../../../operator/reconcile/generator-logic.ts'
 import { createHostLogic } from '../../../operator/reconcile/host-logic.ts'
@@ -17,6 +18,7 @@ import {
 } from '../../../operator/reconcile/observe/cluster-view.ts'
 import type { HealthView } from '../../../operator/reconcile/observe/health-view.ts'
 import { createReconcile } from '../../../operator/reconcile/reconcile.ts'
+import { createViewReconcile } from '../../../operator/reconcile/view-reconcile.ts'
 import { childNames } from '../../../operator/resources/names/names.ts'
 import {
   openReflector,
@@ -40,7 +42,7 @@ import type { Client } from './kubernetes-client.ts'
 import { kubernetesRoom } from './kubernetes-room.ts'
 import type { KubernetesServer, SeenRequest } from './kubernetes-server.ts'
 
-type Kind = Workload['kind'] | keyof typeof builtinTypes
+type Kind = Resource['kind'] | keyof typeof builtinTypes
 
 /** All of it belongs to the test that runs. */
 interface ReconcileRoom {
@@ -48,7 +50,7 @@ interface ReconcileRoom {
   /** Events as they were recorded, `REASON note`, in their order. */
   readonly events: string[]
   /** Reconciles a resource as it is at the API server; rejects where the controller would try again. */
-  reconcile(resource: Workload): Promise<ReconcileResult>
+  reconcile(resource: Resource): Promise<ReconcileResult>
   /** Writes an object as somebody else, and waits until the operator has seen it. */
   put(object: KubernetesObject): Promise<void>
   /** Changes an object as somebody else; fails where there is none. */
@@ -62,7 +64,7 @@ interface ReconcileRoom {
   /** What is at the API server; fails where there is none. */
   read<T extends KubernetesObject>(kind: Kind, name: string): T
   /** A condition as the status has it; undefined where it has none. */
-  condition(resource: Workload, type: string): Condition | undefined
+  condition(resource: Resource, type: string): Condition | undefined
   /** Objects that were written since this was called last, as `METHOD plural name`; no status among them. */
   writes(): string[]
   /** Does what Kubernetes does once there is a StatefulSet: its claims are bound, and its pods are ready. */
@@ -74,7 +76,7 @@ interface ReconcileRoom {
   /** Another process of the operator goes on, which remembers nothing. */
   restart(): void
   /** Reconciles by an operator of this name, which watches the same namespaces and remembers what it did. */
-  operator(self: string): (resource: Workload) => Promise<ReconcileResult>
+  operator(self: string): (resource: Resource) => Promise<ReconcileResult>
   /** Resolves when the operator finds that it can no longer read a kind, or can again. */
   turn(kind: Kind): Promise<void>
 }
@@ -102,12 +104,13 @@ type RoomTiming = Partial<
   Pick<ReflectorOptions<never, never>, 'unreadAfterMs' | 'minPauseMs' | 'maxPauseMs'>
 >
 
-type Reconciles = Readonly<Record<Workload['kind'], Reconcile>>
+type Reconciles = Readonly<Record<Resource['kind'], Reconcile>>
 
 const types: Readonly<Record<Kind, ResourceType>> = {
   ...builtinTypes,
   Generator: workloadKinds.Generator,
   Host: workloadKinds.Host,
+  View: viewKind,
 }
 const startMs = Date.parse('2026-01-01T12:00:00Z')
 
@@ -136,7 +139,7 @@ export function reconcileRoom(namespace: string, timing: RoomTiming = {}): Recon
   }
   const reconcileBy = async (
     by: Reconciles | undefined,
-    { kind, metadata }: Workload,
+    { kind, metadata }: Resource,
   ): Promise<ReconcileResult> => {
     const run = { signal: new AbortController().signal, log: room.client.log.log }
     const reconcile = by?.[kind] ?? assert.fail('no test runs')
@@ -166,7 +169,7 @@ export function reconcileRoom(namespace: string, timing: RoomTiming = {}): Recon
     },
     read,
     condition: ({ kind, metadata }, type) =>
-      read<Workload>(kind, metadata.name).status?.conditions?.find((one) => one.type === type),
+      read<Resource>(kind, metadata.name).status?.conditions?.find((one) => one.type === type),
     writes() {
       const found = room.server.requests.slice(ofTest().reported)
       ofTest().reported += found.length
@@ -282,10 +285,15 @@ function reconcilesOf(state: State, self: string = 'viewmesh/operator'): Reconci
     nowMs: () => state.nowMs,
     resync: createResyncInterval(5_000, () => 1),
   }
+  const hostViews = {
+    placed: (host: Host) => placedViews(view, host),
+    asked: (host: Host) => askedViews(view, host),
+  }
   const hosts = { ...shared, informer: view.resources.Host, type: types.Host }
   const generators = { ...shared, informer: view.resources.Generator, type: types.Generator }
   return {
     Generator: createReconcile(generatorLogic, generators),
-    Host: createReconcile(createHostLogic(view.resources.Generator), hosts),
+    Host: createReconcile(createHostLogic(view.resources.Generator, hostViews), hosts),
+    View: createViewReconcile({ ...shared, informer: view.resources.View, type: types.View }),
   }
 }

@@ -1,11 +1,12 @@
 /** The schemas of the CRDs, read from the files in `crds/`. */
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
+import type { Resource } from '../../../operator/api.ts'
 import type { Schema } from '../../../operator/crd/schema.ts'
 import { repository } from '../repository.ts'
 
 /** The schema of a whole resource. */
-export function readSchema(kind: 'Generator' | 'Host'): Schema {
+export function readSchema(kind: Resource['kind']): Schema {
   const definition = parse(readFileSync(`${repository}/crds/${kind.toLowerCase()}.yaml`, 'utf8'))
   return definition.spec.versions[0].schema.openAPIV3Schema
 }

@@ -5,6 +5,7 @@ import type { Generator, Host } from '../../../operator/api.ts'
 import { generatorObjects } from '../../../operator/resources/generator-objects.ts'
 import { hostObjects } from '../../../operator/resources/host-objects.ts'
 import type { GeneratorContext, HostContext } from '../../../operator/resources/pod/context.ts'
+import { noPlacedViews } from '../../../operator/resources/pod/placed-views.ts'
 import {
   generatorConnectionSecret,
   hostConnectionSecret,
@@ -52,7 +53,13 @@ export const generatorContext: GeneratorContext = {
   executionNode: { namespace: 'validators', labels: { app: 'geth' } },
 }
 
-export const hostContext: HostContext = { ...common, peers: [], signers: [], schemaSource: null }
+export const hostContext: HostContext = {
+  ...common,
+  peers: [],
+  signers: [],
+  schemaSource: null,
+  views: noPlacedViews,
+}
 
 /** Cases of Generators, each with its context. */
 export const generatorCases: Readonly<Record<string, GeneratorContext>> = {

@@ -22,7 +22,7 @@ const broken = refusedManifests.flatMap(({ name, kind, change, causes }) => {
   const [, path = '', message = ''] =
     /^(spec\S*): Invalid value: "object": (.*)$/.exec(causes[0] ?? '') ?? []
   const { spec } = mergePatch(smallest[kind], change) as { readonly spec: JsonObject }
-  return path === '' || own.includes(path)
+  return kind === 'View' || path === '' || own.includes(path)
     ? []
     : [{ name, chart: kind.toLowerCase(), spec, path, message }]
 })

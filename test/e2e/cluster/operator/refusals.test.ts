@@ -70,7 +70,7 @@ describe('what the API server refuses', () => {
   })
 
   test('the smallest manifests are accepted, and their defaults filled in', async () => {
-    for (const kind of ['Generator', 'Host'] as const) {
+    for (const kind of ['Generator', 'Host', 'View'] as const) {
       const { body } = await expectStatus(
         cluster.request('POST', pathOf(kind), { body: smallest[kind], query: strict }),
         201,
@@ -90,7 +90,11 @@ describe('what the API server refuses', () => {
   }
 
   test('what is refused in a manifest is refused in a patch too', async () => {
-    const paths = { Generator: await create('Generator', {}), Host: await create('Host', {}) }
+    const paths = {
+      Generator: await create('Generator', {}),
+      Host: await create('Host', {}),
+      View: await create('View', {}),
+    }
     const accepted: string[] = []
     for (const { name, kind, change } of refusedManifests) {
       if ('metadata' in change) continue

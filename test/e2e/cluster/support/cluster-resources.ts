@@ -2,13 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { requests } from '../../../../operator/api/annotations.ts'
 import type { Condition, HostStatus } from '../../../../operator/api/status.ts'
+import type { Resource } from '../../../../operator/api.ts'
 import { builtinTypes, collectionPath } from '../../../../operator/runtime/client/resource-type.ts'
 import type { Cluster, ClusterObject } from './cluster.ts'
 import { clusterImage } from './cluster-image.ts'
 
-/** A Generator or Host as tests write it. */
+/** A resource as tests write it. */
 export interface Written {
-  readonly kind: 'Generator' | 'Host'
+  readonly kind: Resource['kind']
   readonly name: string
   readonly spec: object
 }
@@ -53,7 +54,7 @@ type Kind = keyof typeof builtinTypes | Written['kind']
 export function inNamespace(cluster: Cluster, namespace: string): Namespaced {
   const pathOf = (kind: Kind, name?: string): string => {
     const folder =
-      kind === 'Generator' || kind === 'Host'
+      kind === 'Generator' || kind === 'Host' || kind === 'View'
         ? `/apis/viewmesh.io/v1alpha1/namespaces/${namespace}/${kind.toLowerCase()}s`
         : collectionPath(builtinTypes[kind], namespace)
     return name === undefined ? folder : `${folder}/${name}`

@@ -1,12 +1,14 @@
 /** Wrong manifests with what the API server says to them, and the smallest ones that it takes. */
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
+import type { Resource } from '../../../../operator/api.ts'
 import { repository } from '../../../support/repository.ts'
 import type { JsonObject } from '../../../support/resources/merge-patch.ts'
+import { plainDefinition } from '../../../support/resources/view-cases.ts'
 
 export interface RefusedManifest {
   readonly name: string
-  readonly kind: 'Generator' | 'Host'
+  readonly kind: Resource['kind']
   /** What is changed in the smallest one. */
   readonly change: JsonObject
   readonly causes: readonly string[]
@@ -29,5 +31,11 @@ export const smallest: Readonly<Record<RefusedManifest['kind'], JsonObject>> = {
     kind: 'Host',
     metadata: { name: 'mainnet' },
     spec: {},
+  },
+  View: {
+    apiVersion: 'viewmesh.io/v1alpha1',
+    kind: 'View',
+    metadata: { name: 'senders' },
+    spec: { definition: { ...plainDefinition } },
   },
 }

@@ -21,7 +21,7 @@ import { createHostLogic } from '../../../../operator/reconcile/host-logic.ts'
 import type { Occurrence } from '../../../../operator/runtime/event-recorder.ts'
 import { hostContext, readGenerator, readHost } from '../../../support/resources/operator-cases.ts'
 import { kubernetesRoom } from '../../support/kubernetes-room.ts'
-import { emptyState, podWith } from '../../support/operator-findings.ts'
+import { emptyState, noViews, podWith } from '../../support/operator-findings.ts'
 import { viewOf } from '../../support/operator-view.ts'
 
 const host = readHost('host-minimal')
@@ -38,7 +38,7 @@ type FetchAndApply<R extends Workload, F> = (
 
 /** Fetches the inputs of a Host at a time that stands still; notes of Events go to `reported`. */
 function fetchEvery(intervalMs: number, reported: string[] = []): FetchAndApply<Host, SchemaFacts> {
-  const logic = createHostLogic(viewOf([]).resources.Generator)
+  const logic = createHostLogic(viewOf([]).resources.Generator, noViews)
   return fetchAndApply(logic, partsOf<Host>(intervalMs, reported))
 }
 

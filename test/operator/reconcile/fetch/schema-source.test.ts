@@ -5,7 +5,7 @@ import { createHostLogic } from '../../../../operator/reconcile/host-logic.ts'
 import { secretValue } from '../../../../operator/resources/names/secret.ts'
 import { hostContext, readGenerator, readHost } from '../../../support/resources/operator-cases.ts'
 import { kubernetesRoom } from '../../support/kubernetes-room.ts'
-import { emptyState } from '../../support/operator-findings.ts'
+import { emptyState, noViews } from '../../support/operator-findings.ts'
 import { viewOf } from '../../support/operator-view.ts'
 
 const madeAt = '2026-01-01T12:00:00Z'
@@ -45,7 +45,7 @@ async function fetchFor(
   generators: readonly Generator[],
   { afterMs = 0, hadPods = false, of = host }: Given = {},
 ) {
-  const logic = createHostLogic(viewOf(generators).resources.Generator)
+  const logic = createHostLogic(viewOf(generators).resources.Generator, noViews)
   const { clusterDomain, defaults } = hostContext
   const fetched = await logic.fetch(of, {
     api: room.client.api,

@@ -1,0 +1,222 @@
+/**
+ * Brings one View to what its spec says: makes its file and keeps it in a ConfigMap, from which the reconciles of the
+ * selected Hosts take it, and says how it stands there. The same holds as for what has pods: it is safe to interrupt
+ * anywhere, and what is remembered can be found again.
+ */
+import { ServiceError } from '../../src/errors.ts'
+import { requests } from '../api/annotations.ts'
+import type { ViewResource } from '../api.ts'
+import { viewConfigName } from '../resources/names/names.ts'
+import { viewConfigMap } from '../resources/objects/view-config-maps.ts'
+import { unreadFailure } from '../runtime/cache/unread.ts'
+import { hasCode } from '../runtime/client/api-error.ts'
+import { parseKey } from '../runtime/client/resource-type.ts'
+import type { Reconcile, ReconcileResult, ReconcileRun } from '../runtime/controller.ts'
+import { admissionFacts } from './apply/answers.ts'
+import { applyDifference, differenceOf, findUnwatched } from './apply/children.ts'
+import { heldBackMs } from './apply/manage.ts'
+import { tryDifference } from './apply/pause.ts'
+import type { ReconcileParts } from './apply/reconcile-parts.ts'
+import {
+  childKey,
+  type KnownObjects,
+  nothingKnown,
+  type PendingWarnings,
+} from './apply/resource-memory.ts'
+import { storedView } from './evaluate/host-views.ts'
+import { type Management, rivalOf, unmanaged } from './evaluate/management.ts'
+import { selectedHosts, situationsOf } from './evaluate/view-situations.ts'
+import {
+  buildView,
+  type DefinitionResult,
+  type ReadView,
+  readStored,
+} from './fetch/view-definition.ts'
+import { observedName } from './observe/observed-name.ts'
+import { isPassing, problemOf } from './statements/problem.ts'
+import { recordEvent } from './statements/record-event.ts'
+import { remedied } from './statements/sentences.ts'
+import { recordChanges } from './status/record-changes.ts'
+import { type ViewFindings, wantedViewStatus } from './status/view-status.ts'
+
+/** What is remembered of a View until the next reconcile. */
+interface ViewMemory {
+  readonly uid: string
+  management: Management
+  readonly objects: KnownObjects
+  readonly pendingWarnings: PendingWarnings
+  /** What its ConfigMap was found to hold, by the version of that. */
+  stored: { readonly version: string; readonly read: ReadView | null } | null
+}
+
+interface ViewContext {
+  readonly parts: ReconcileParts<ViewResource>
+  readonly view: ViewResource
+  readonly memory: ViewMemory
+  readonly run: ReconcileRun
+}
+
+/** The reconcile of Views. */
+export function createViewReconcile(parts: ReconcileParts<ViewResource>): Reconcile {
+  const memories = new Map<string, ViewMemory>()
+  return async (key, run) => {
+    const { namespace, name } = parseKey(key)
+    const view = parts.informer.get(namespace, name)?.value
+    if (view === undefined || view.metadata.deletionTimestamp !== undefined) {
+      memories.delete(key)
+      parts.resync.endWaiting(`View ${key}`)
+      return {}
+    }
+    const known = memories.get(key)
+    const memory = known?.uid === view.metadata.uid ? known : newMemory(view)
+    memories.set(key, memory)
+    const heldMs = await heldBackMs(parts, view, memory, run)
+    if (heldMs !== null) return { requeueAfterMs: heldMs }
+    return await reconcileView({ parts, view, memory, run })
+  }
+}
+
+function newMemory({ metadata: { uid }, status }: ViewResource): ViewMemory {
+  return {
+    uid,
+    management: unmanaged,
+    objects: nothingKnown(status),
+    pendingWarnings: new Map(),
+    stored: null,
+  }
+}
+
+/** Gets as far as it can, and says that. */
+async function reconcileView(context: ViewContext): Promise<ReconcileResult> {
+  const { parts, view, memory, run } = context
+  const rival = rivalOf(memory.management, parts.nowMs())
+  const nothing: ViewFindings = {
+    read: null,
+    wrong: null,
+    situations: [],
+    problem: null,
+    error: null,
+    isUnread: false,
+    waiting: null,
+    overlap: rival === null ? null : [parts.self, rival],
+  }
+  try {
+    const failure = unreadFailure(parts.view.reflectorsOf(view.metadata.namespace))
+    if (failure !== null) {
+      return await report(context, { ...nothing, ...stopOf(failure), isUnread: true })
+    }
+    const { view: read, wrong } = await readDefinition(context)
+    const written = read === null ? [] : await keepFile(context, read)
+    const waiting = view.spec.paused ? written : null
+    const id = view.spec.registryID ?? read?.id ?? view.status?.viewID ?? null
+    const situations = situationsOf(parts, view, id)
+    return await report(context, { ...nothing, read, wrong, waiting, situations })
+  } catch (error) {
+    if (run.signal.aborted || hasCode(error, 'OPERATOR_FENCED')) throw error
+    const stop = stopOf(error)
+    const result = await report(context, { ...nothing, ...stop })
+    if (stop.problem === null && !isPassing(error)) throw error
+    if (stop.problem !== null) run.log.warn({ err: error }, 'stopped until a person acts')
+    return result
+  }
+}
+
+function stopOf(error: unknown): Pick<ViewFindings, 'problem' | 'error'> {
+  const problem = problemOf(error)
+  if (problem !== null) return { problem, error: null }
+  const message =
+    error instanceof ServiceError ? remedied(error) : 'See the log of the operator, and report it.'
+  return { problem: null, error: { message } }
+}
+
+const noDefinition: Omit<DefinitionResult, 'wrong'> & { readonly wrong: null } = {
+  view: null,
+  wrong: null,
+}
+
+/** What its ConfigMap keeps, where that is the View; else made of the lenses, which may be gone by now. */
+async function readDefinition({
+  parts,
+  view,
+  memory,
+  run,
+}: ViewContext): Promise<DefinitionResult | typeof noDefinition> {
+  const { definition } = view.spec
+  if (definition === undefined) return noDefinition
+  const { namespace } = view.metadata
+  const cached = parts.view.children.ConfigMap.get(namespace, viewConfigName(view))
+  const version = `${cached?.uid} ${cached?.resourceVersion}`
+  if (memory.stored?.version !== version) {
+    const stored = storedView(parts.view, view)
+    memory.stored = { version, read: stored === null ? null : readStored(definition, stored) }
+  }
+  const { read } = memory.stored
+  if (read !== null) return { view: read, wrong: null }
+  return await buildView(parts.api, view, definition, run.signal)
+}
+
+/** Writes the ConfigMap of the View where it is not as it has to be; while paused returns what would be written. */
+async function keepFile(
+  { parts, view, memory, run }: ViewContext,
+  { file }: ReadView,
+): Promise<readonly string[]> {
+  const wanted = viewConfigMap(view, file)
+  const known = memory.objects
+  const unwatched = await findUnwatched(parts, view, [wanted], run.signal)
+  const difference = differenceOf({ view: parts.view, unwatched }, view, wanted, known)
+  if (view.spec.paused) {
+    const text = difference && (await tryDifference(parts, difference, run.signal))
+    return text === null ? [] : [text]
+  }
+  const name = viewConfigName(view)
+  if (difference !== null) {
+    const corrected = await applyDifference(parts, view, known, difference, run.signal)
+    const isDeleted = difference.drift.length === 0
+    run.log.info({ kind: 'ConfigMap', object: name, action: difference.action }, 'object written')
+    if (difference.action === 'correct' && (isDeleted || corrected.length > 0)) {
+      const what = isDeleted ? 'had been deleted' : 'had been changed'
+      const note = `ConfigMap ${name} ${what}.`
+      recordEvent(parts, view, { reason: 'DriftCorrected', action: 'Apply', note })
+    }
+  }
+  known.applied.add(childKey('ConfigMap', name))
+  return []
+}
+
+/** Writes the status and records Events, unless the View is another one by now. */
+async function report(
+  { parts, view, memory, run }: ViewContext,
+  findings: ViewFindings,
+): Promise<ReconcileResult> {
+  const { namespace, name, uid } = view.metadata
+  const latest = parts.informer.get(namespace, name)
+  if (latest?.uid !== uid) return {}
+  const owner = observedName(view)
+  if (findings.wrong === null) parts.resync.endWaiting(owner)
+  else parts.resync.beginWaiting(owner)
+  const found = wantedViewStatus(view, findings)
+  const wanted = { ...found, facts: { ...found.facts, ...admissionFacts(memory.objects.answers) } }
+  const { managedBy: _, ...status } = latest.value.status ?? {}
+  const metadata = { ...view.metadata, resourceVersion: latest.resourceVersion }
+  const live = { ...view, metadata, status }
+  const outcome = await parts.status.write(parts.type, live, wanted, run.signal)
+  const { conditions } = wanted
+  const changes = { conditions, isWritten: outcome.written }
+  const nextMs = recordChanges(parts, view, changes, memory.pendingWarnings)
+  checkIfRequested(parts, view)
+  const pauses = [parts.resync.intervalMs(owner), nextMs, outcome.requeueAfterMs]
+  return {
+    requeueAfterMs: Math.min(...pauses.flatMap((pause) => pause ?? [])),
+    isTerminal: findings.problem !== null,
+  }
+}
+
+/** A request to reconcile is a request to ask the replicas as well. */
+function checkIfRequested(
+  { view: cluster, observer }: ReconcileParts<ViewResource>,
+  view: ViewResource,
+): void {
+  const requested = view.metadata.annotations?.[requests.reconcileAt]
+  if (requested === undefined || requested === view.status?.lastHandledReconcileAt) return
+  for (const host of selectedHosts(cluster, view)) observer.checkNow(observedName(host))
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { lensDefinition, lensMap, plainDefinition } from '../../../support/resources/view-cases.ts'
+import type { Cluster } from '../support/cluster.ts'
+import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
+import type { OperatorSpace } from '../support/cluster-operator.ts'
+import { eventually, hostOf, type Namespaced, parked } from '../support/cluster-resources.ts'
+import { openOperatedCluster } from '../support/operated-cluster.ts'
+
+describe('Views, on a real cluster', () => {
+  let cluster: Cluster
+  let space: OperatorSpace
+  let here: Namespaced
+
+  diagnoseFailures(() => ({ cluster, space }))
+  before(async () => {
+    ;({ cluster, space, here } = await openOperatedCluster())
+  })
+  after(async () => {
+    await space.close()
+    cluster.close()
+  })
+
+  const keysOf = async (name: string): Promise<readonly string[]> => {
+    const found = await here.find('ConfigMap', name)
+    return Object.keys((found as { binaryData?: object } | null)?.binaryData ?? {}).toSorted()
+  }
+  test('Views come to a Host and go from it, each without touching the others or a pod', async () => {
+    await here.write({ kind: 'View', name: 'plain', spec: { definition: plainDefinition } })
+    await here.write({ kind: 'View', name: 'lensed', spec: { definition: lensDefinition } })
+    await here.write(hostOf('reader', parked))
+    await here.reason('View', 'lensed', 'Validated', 'LensMissing')
+    await here.reason('View', 'plain', 'Served', 'Pending')
+    const [plain = ''] = await eventually(async () => {
+      const found = await keysOf('reader-host-views-0')
+      assert.equal(found.length, 1)
+      return found
+    })
+    const set = await eventually(async () => {
+      const found = await here.find('StatefulSet', 'reader-host')
+      assert.ok(found)
+      return found
+    })
+    await cluster.apply(here.path('ConfigMap', 'lenses'), {
+      apiVersion: 'v1',
+      ...lensMap(space.namespace),
+    })
+    await here.reason('View', 'lensed', 'Validated', 'Valid')
+    await eventually(async () => assert.equal((await keysOf('reader-host-views-0')).length, 2))
+    await here.delete('View', 'plain')
+    await eventually(async () => {
+      const left = await keysOf('reader-host-views-0')
+      assert.equal(left.length, 1)
+      assert.equal(left.includes(plain), false)
+    })
+    await eventually(async () => assert.deepEqual(await keysOf('plain-view'), []))
+    await here.delete('View', 'lensed')
+    await eventually(async () => assert.deepEqual(await keysOf('reader-host-views-0'), []))
+    const after = await here.find('StatefulSet', 'reader-host')
+    assert.equal(after?.metadata.generation, set.metadata.generation)
+  })
+})
