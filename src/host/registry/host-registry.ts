@@ -122,7 +122,8 @@ function unreadDeny(problem: string | null): FailureReport[] {
     {
       code: 'HOST_REGISTRY_DENY_UNREAD',
       message: `The file of REGISTRY_DENY_FILE cannot be read (${problem}), so that no further View of the registry chain is served.`,
-      remedy: 'Make the file, empty where nothing is denied, or unset REGISTRY_DENY_FILE.',
+      remedy:
+        'Make the file, empty where nothing is denied, correct the line that it names, or unset REGISTRY_DENY_FILE.',
     },
   ]
 }
@@ -176,16 +177,21 @@ async function openFilters(options: HostRegistryOptions, log: Logger): Promise<F
     path: string | null,
     setting: string,
     entry: typeof viewFilterEntry,
+    isWhole: boolean,
   ): Promise<LineFile<string> | null> =>
     path === null
       ? null
-      : await openLineFile({ path, setting, kind: entry }, { log, onChange: changed })
+      : await openLineFile(
+          { path, setting, kind: entry, isWhole, mayBeEmpty: true },
+          { log, onChange: changed },
+        )
   const changed = (): void => {
     standing = read()
     onChange()
   }
-  allow = await open(options.registryAllowFile, 'REGISTRY_ALLOW_FILE', viewAllowEntry)
-  deny = await open(options.registryDenyFile, 'REGISTRY_DENY_FILE', viewFilterEntry)
+  allow = await open(options.registryAllowFile, 'REGISTRY_ALLOW_FILE', viewAllowEntry, false)
+  // Half of it would let in what the other half denies.
+  deny = await open(options.registryDenyFile, 'REGISTRY_DENY_FILE', viewFilterEntry, true)
   standing = read()
   return {
     standing: (view) => standing(view),

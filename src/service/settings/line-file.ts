@@ -20,6 +20,8 @@ interface LineFileOptions<T> {
    * the last valid one is kept. Default false: such lines are skipped.
    */
   readonly isWhole?: boolean
+  /** True where a whole list may be empty. Default false. */
+  readonly mayBeEmpty?: boolean
 }
 
 interface LineFileParts<T> {
@@ -63,7 +65,7 @@ export async function openLineFile<T>(
     lastText = text
     const isTooLong = text.length > maxCharacters
     const parsed = parseLines(isTooLong ? '' : text, options, parts.log)
-    lastRefusal = options.isWhole === true ? refusalOf(parsed) : null
+    lastRefusal = options.isWhole === true ? refusalOf(parsed, options) : null
     if (isTooLong) lastRefusal = `it has more than ${maxCharacters} characters`
     if (lastRefusal !== null) {
       const facts = { setting, path, problem: lastRefusal, entries: values.length }
@@ -94,9 +96,12 @@ interface Parsed<T> {
   readonly badLine: number | null
 }
 
-function refusalOf({ values, badLine }: Parsed<unknown>): string | null {
+function refusalOf(
+  { values, badLine }: Parsed<unknown>,
+  { mayBeEmpty = false }: Pick<LineFileOptions<unknown>, 'mayBeEmpty'>,
+): string | null {
   if (badLine !== null) return `line ${badLine} cannot be read`
-  return values.length === 0 ? 'it names nothing' : null
+  return values.length === 0 && !mayBeEmpty ? 'it names nothing' : null
 }
 
 function parseLines<T>(text: string, options: LineFileOptions<T>, log: Logger): Parsed<T> {

@@ -175,6 +175,13 @@ test('while the file of what is denied cannot be read, no registered View is add
   assert.ok(unread)
   assertExplained(unread)
   assert.deepEqual(await host.names(), [])
+  // A list with a line that cannot be read is not applied half.
+  await writeFile(deny, 'Another\nno entry\n')
+  await until(async () => {
+    const { errors } = (await host.health()).report
+    return errors.some(({ message }) => message.includes('(line 2 cannot be read)'))
+  })
+  assert.deepEqual(await host.names(), [])
   await writeFile(deny, 'Denied\n')
   await until(async () => (await host.list()).registry?.others[0]?.state === 'denied')
   await writeFile(deny, '')
