@@ -28,7 +28,7 @@ import {
   restore,
   type ViewKeeper,
 } from './view-changes.ts'
-import { keptWireOf, wireOfRevision } from './view-wire.ts'
+import { keptWireOf } from './view-wire.ts'
 import { hasWorkingFiles, removeUnlisted, viewFolder } from './working-files.ts'
 
 /** The Views of a folder. Every method throws `TOOLKIT_VIEW_MISSING` for a name that there is none of. */
@@ -46,8 +46,6 @@ export interface Project {
    * @throws ServiceError `TOOLKIT_VIEW_INCOMPLETE` without query or SDL; `VIEWS_TOO_LARGE`
    */
   wire(name: string): Promise<ProjectWire>
-  /** The wire bytes that were made of a revision; null where none were. */
-  keptWire(name: string, revision: number): Promise<Uint8Array | null>
   /** @throws ServiceError `TOOLKIT_VIEW_EXISTS` */
   create(name: string, draft: ViewDraft, cause: string): Promise<ProjectView>
   /** Makes the next revision; `change` gets the View as it is and may refuse by throwing. */
@@ -119,7 +117,6 @@ function projectAt(places: ProjectPlaces, signal: AbortSignal): Project {
     names,
     load: ofView(load),
     wire: ofView(async (name) => keptWireOf(history, await load(name), locked)),
-    keptWire: ofView((name, revision: number) => wireOfRevision(history, name, revision)),
     async create(name, draft, cause) {
       checkViewName(name)
       return locked(async () => {

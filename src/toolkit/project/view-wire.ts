@@ -23,17 +23,6 @@ export async function keptWireOf(
   return { revision, wire, view }
 }
 
-/** The wire bytes that were made of a revision; null where none were, or there is no such revision. */
-export async function wireOfRevision(
-  history: History,
-  name: string,
-  revision: number,
-): Promise<Uint8Array | null> {
-  if (!(await history.revisions(name)).includes(revision)) return null
-  const { query, sdl, lenses } = await history.readRevision(name, revision)
-  return history.readWire({ query, sdl, lenses: lenses.map((lens) => ({ ...lens, label: '' })) })
-}
-
 /** @throws ServiceError `TOOLKIT_VIEW_INCOMPLETE` */
 function toCompleteView({ name, query, sdl, lenses }: ProjectView): View {
   if (query === null || sdl === null) throw incomplete(name, query === null ? 'query' : 'sdl')

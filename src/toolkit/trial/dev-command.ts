@@ -1,4 +1,5 @@
 /** `view dev`: tests a View whenever its files change, and keeps it deployed to a Host as it is. */
+import { rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { ServiceError } from '../../errors.ts'
 import { noSender, viewIDs } from '../../views/view-id.ts'
@@ -8,9 +9,9 @@ import type { Terminal } from '../cli/terminal.ts'
 import { readAdminToken } from '../host-api/admin-token.ts'
 import type { HostAddress } from '../host-api/host-request.ts'
 import { postView, removePostedView } from '../host-api/posted-view.ts'
-import type { Deployment } from '../project/deployments.ts'
 import { openProject, type Project } from '../project/project.ts'
 import type { ProjectWire } from '../project/project-view.ts'
+import { devNotePath, readDevNote, writeDevNote } from './dev-note.ts'
 import { printReport, type TestFlags, testOnce } from './test-command.ts'
 import { openFolderWatch } from './watch-folders.ts'
 
@@ -92,12 +93,6 @@ async function step(dev: Dev, isChanged: boolean): Promise<'done' | 'again'> {
   }
 }
 
-/** The list of deployments may come from a stranger and name any View of this Host, so its ID has to follow from a version. */
-async function isOfProject(project: Project, { view, revision, id }: Deployment): Promise<boolean> {
-  const wire = await project.keptWire(view, revision)
-  return wire !== null && viewIDs(noSender, wire).id === id
-}
-
 const waiting = 'waiting for changes (Ctrl-C ends this)'
 
 /** Tests the View where it is another one than before, and deploys it where it passed. Answers whether it did either. */
@@ -120,7 +115,10 @@ async function testAndDeploy(dev: Dev, isChanged: boolean): Promise<boolean> {
   return !(isTested && isDeployed)
 }
 
-/** The former deployment goes first, so that the new one has its name. It may be of an earlier run of a command. */
+/**
+ * The former deployment goes first, so that the new one has its name. It may be of an earlier run, and is of this command
+ * alone: the list of the project may come from a stranger, with versions that are what others posted here.
+ */
 async function deploy(
   { terminal, project, name }: Dev,
   host: HostAddress,
@@ -128,13 +126,15 @@ async function deploy(
 ): Promise<void> {
   const endpoint = new URL(host.url).origin
   const { id } = viewIDs(noSender, wire)
-  const former = (await project.deployments()).findLast(
-    (each) => each.view === name && each.target === 'local' && each.endpoint === endpoint,
-  )
-  if (former !== undefined && former.id !== id && (await isOfProject(project, former)))
-    await removePostedView(host, former.id, terminal.signal)
+  const note = devNotePath(terminal, { folder: project.folder, name, endpoint })
+  const former = readDevNote(note)
+  if (former !== null && former !== id) {
+    await removePostedView(host, former, terminal.signal)
+    rmSync(note, { force: true })
+  }
   const { report, isNew } = await postView(host, wire, terminal.signal)
-  if (former?.id !== report.id)
+  if (isNew) writeDevNote(note, report.id)
+  if (former !== report.id)
     await project.addDeployment({
       ...{ view: name, revision, target: 'local', at: new Date().toISOString() },
       ...{ id: report.id, address: report.address, creator: noSender, endpoint },
