@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
+import type { ViewStatus } from '../../../../operator/api/view-status.ts'
+import { repository } from '../../../support/repository.ts'
 import { lensDefinition, lensMap, plainDefinition } from '../../../support/resources/view-cases.ts'
 import type { Cluster } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
+import { clusterImage } from '../support/cluster-image.ts'
 import type { OperatorSpace } from '../support/cluster-operator.ts'
 import { eventually, hostOf, type Namespaced, parked } from '../support/cluster-resources.ts'
 import { openOperatedCluster } from '../support/operated-cluster.ts'
@@ -58,5 +62,37 @@ describe('Views, on a real cluster', () => {
     await eventually(async () => assert.deepEqual(await keysOf('reader-host-views-0'), []))
     const after = await here.find('StatefulSet', 'reader-host')
     assert.equal(after?.metadata.generation, set.metadata.generation)
+    await here.delete('Host', 'reader')
+  })
+
+  test('samples in the wrong order come to rows at every replica, also of one that is added', async () => {
+    const apply = async (name: string): Promise<void> => {
+      const text = readFileSync(`${repository}/charts/samples/${name}.yaml`, 'utf8')
+      const manifest = text.replace(/image: \S+/, `image: ${clusterImage('anvil')}`)
+      const args = ['-n', space.namespace, 'apply', '-f', '-']
+      const { code, stderr } = await cluster.kubectl(args, manifest)
+      assert.equal(code, 0, stderr)
+    }
+    for (const name of ['view', 'devnet', 'anvil']) await apply(name)
+    await here.reason('View', 'payments', 'Ready', 'ViewServed')
+    await here.patch('Host', 'devnet', { spec: { replicas: 3 } })
+    const { state, hosts } = await eventually(async () => {
+      const status = (await here.status('View', 'payments')) as ViewStatus
+      assert.equal(status.served, '3/3')
+      assert.ok((status.lastBlock ?? 0) > 0)
+      return status
+    })
+    assert.equal(state, 'live')
+    assert.deepEqual(
+      hosts?.map(({ name, served }) => [name, served]),
+      [['devnet', '3/3']],
+    )
+    await here.delete('View', 'payments')
+    await eventually(async () => {
+      const path = `/api/v1/namespaces/${space.namespace}/services/devnet-host:9181/proxy/api/v0/views`
+      const { code, stdout } = await cluster.kubectl(['get', '--raw', path])
+      assert.equal(code, 0)
+      assert.deepEqual(JSON.parse(stdout).views, [])
+    })
   })
 })
