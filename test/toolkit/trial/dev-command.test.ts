@@ -108,10 +108,11 @@ test('view dev removes no View that another command posted, whatever the project
   const deployed = await terminal.run(deploy, { env: { HOST_ADMIN_TOKEN: token } })
   assert.equal(deployed.exitCode, 0)
   const [posted] = await views()
-  // The list of the project has it, and its history the very bytes.
-  setSdl('type Things { logIndex: Int }')
   const blocks = ['--from', host.apiOrigin, '--host', host.apiOrigin]
   const dev = start(['view', 'dev', 'Things', ...blocks], terminal)
+  // The list of the project has it, its history the very bytes, and this run posts them again.
+  assert.match(await dev.until(waits), /collection already exists: /)
+  setSdl('type Things { logIndex: Int }')
   assert.match(await dev.until(waits), /deployed as Things_[0-9a-f]{8}: /)
   assert.equal((await views()).length, 2)
   assert.ok((await views()).includes(`${posted}`))
