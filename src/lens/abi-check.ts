@@ -7,6 +7,7 @@ import {
   readByte,
   readName,
   readPart,
+  readSections,
   readU32,
   refusedModule,
 } from './module-reader.ts'
@@ -44,13 +45,6 @@ function compare(name: string, found: string | undefined, wanted: string): void 
     `its function ${name} has another type than that of the lens ABI`,
     'Build it with a lens SDK of 2024 or later: before, lenses took documents as parameters.',
   )
-}
-
-function readSections(bytes: Uint8Array): ReadonlyMap<number, ModuleReader> {
-  const reader: ModuleReader = { bytes, at: 8, end: bytes.length }
-  const sections = new Map<number, ModuleReader>()
-  while (reader.at < reader.end) sections.set(readByte(reader), readPart(reader, readU32(reader)))
-  return sections
 }
 
 function readTypes(reader: ModuleReader | undefined): string[] {

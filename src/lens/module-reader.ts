@@ -67,3 +67,11 @@ export function readName(reader: ModuleReader): string {
   const part = readPart(reader, readU32(reader))
   return names.decode(part.bytes.subarray(part.at, part.end))
 }
+
+/** The sections of a module that has gone through `checkModule`, by their numbers. */
+export function readSections(bytes: Uint8Array): ReadonlyMap<number, ModuleReader> {
+  const reader: ModuleReader = { bytes, at: 8, end: bytes.length }
+  const sections = new Map<number, ModuleReader>()
+  while (reader.at < reader.end) sections.set(readByte(reader), readPart(reader, readU32(reader)))
+  return sections
+}

@@ -1,4 +1,5 @@
 /** What the rows of a test say about the View, field by field. Pure. */
+import { mostMemoryPages } from '../../lens/memory-pages.ts'
 import { moduleLimits } from '../../lens/module-check.ts'
 import { perBlockRemedy } from '../../views/view-warnings.ts'
 import type { ViewFinding } from './finding.ts'
@@ -94,6 +95,25 @@ export function aggregationFinding(): ViewFinding {
 const pressure = 0.5
 const critical = 0.8
 const lensMemoryBytes = moduleLimits.memoryPages * 64 * 1024
+
+/** Pages of 64 KiB: with fewer, a lens runs out of memory at a document or a block that is larger than others. */
+const enoughPages = 4
+
+/** Lenses whose own memory may not grow. `modules` have gone through `checkModule`. */
+export function lowMemoryFindings(modules: readonly Uint8Array[]): ViewFinding[] {
+  return modules.flatMap((module, index) => {
+    const pages = mostMemoryPages(module)
+    if (pages >= enoughPages) return []
+    return [
+      finding(
+        'warning',
+        'WASM_LOW_MEMORY',
+        `the memory of lens ${index + 1} cannot grow beyond ${pages} pages of 64 KiB`,
+        { kind: 'performance', remedy: 'Build it without a greatest size of its memory.' },
+      ),
+    ]
+  })
+}
 
 /** Whether a lens is near its limit of memory; the lenses of a View share what was measured. */
 export function memoryFindings(

@@ -6,15 +6,24 @@ import { lensMemoryBytes } from '../../compute/lens-resources.ts'
 import { createViewCheck } from '../../compute/view-check.ts'
 import { ServiceError } from '../../errors.ts'
 import { decodePayload, encodePayload } from '../../lens/json-payload.ts'
+import { checkModule } from '../../lens/module-check.ts'
 import { type LensProcess, openLensProcess } from '../../lens/process/lens-process.ts'
 import { threadUrl } from '../../service/threads/thread.ts'
 import { noSender } from '../../views/view-id.ts'
+import type { ViewQuery } from '../../views/view-query.ts'
 import { silentLog } from '../blocks/silent-log.ts'
 import { openTrialStore, type TrialBlocks } from '../blocks/trial-store.ts'
 import { compareWithExpected } from './expected-rows.ts'
 import { addCounts } from './field-counts.ts'
 import { mergeFindings, toFinding, type ViewFinding } from './finding.ts'
-import { aggregationFinding, memoryFindings, type RowFacts, rowFindings } from './row-findings.ts'
+import { queryFindings, refineFinding } from './query-findings.ts'
+import {
+  aggregationFinding,
+  lowMemoryFindings,
+  memoryFindings,
+  type RowFacts,
+  rowFindings,
+} from './row-findings.ts'
 import type {
   BlockResult,
   FieldCount,
@@ -74,8 +83,8 @@ const maxComparedBlocks = 3
  *   wrong with the View is a finding.
  */
 export async function runTrial(options: TrialOptions): Promise<TrialReport> {
-  const lenses = lensCount(options)
-  if (typeof lenses !== 'number') return reportOf(options, nothing, [lenses])
+  const checked = checkTrial(options)
+  if ('severity' in checked) return reportOf(options, nothing, [checked])
   const store = await openTrialStore(options)
   const data: TrialWorkerData = { storePath: store.path, network: options.network }
   const process = openLensProcess(
@@ -89,7 +98,7 @@ export async function runTrial(options: TrialOptions): Promise<TrialReport> {
     { log: silentLog(), metrics: uncounted, onEnded: () => undefined },
   )
   try {
-    return await computeReport({ options, process, heights: store.heights, lenses })
+    return await computeReport({ options, process, heights: store.heights, ...checked })
   } finally {
     await process.close()
     await store.close()
@@ -102,24 +111,29 @@ const uncounted = {
   watch: () => undefined,
 } as const
 
-/** How many lenses the View has; what a Host refuses it for, where it does. */
-function lensCount({ wire, network }: TrialOptions): number | ViewFinding {
+/** What a test has to know of its View. */
+interface TrialView {
+  readonly query: ViewQuery
+  readonly lenses: readonly Uint8Array[]
+}
+
+/** The View; what a Host refuses it for, where it does. */
+function checkTrial({ wire, network }: TrialOptions): TrialView | ViewFinding {
   try {
     const registration = { sender: noSender, registeredAt: null, wire }
     const { view, source } = createViewCheck(network)(registration)
-    if (view.foreign !== null) throw otherChain(view.foreign, network)
-    return source.lenses.length
+    if (view.query === null) throw otherChain(view.foreign ?? '', network)
+    return { query: view.query, lenses: source.lenses.map(({ wasm }) => checkModule(wasm)) }
   } catch (error) {
     if (error instanceof ServiceError) return toFinding(error)
     throw error
   }
 }
 
-interface Trial {
+interface Trial extends TrialView {
   readonly options: TrialOptions
   readonly process: LensProcess
   readonly heights: readonly number[]
-  readonly lenses: number
 }
 
 interface Computed {
@@ -130,8 +144,9 @@ interface Computed {
 const nothing: Computed = { results: [], measured: null }
 
 async function computeReport(trial: Trial): Promise<TrialReport> {
-  const { options, heights } = trial
-  const { done, findings } = await computeBlocks(trial)
+  const { options, heights, query, lenses } = trial
+  const { done, findings: failures } = await computeBlocks(trial)
+  const findings = failures.map((failure) => refineFinding(failure, query))
   const results = done.map(({ result }) => result)
   const busiest = done
     .toSorted((one, other) => other.result.documents - one.result.documents)
@@ -142,7 +157,8 @@ async function computeReport(trial: Trial): Promise<TrialReport> {
   const hasDocuments = results.some(({ documents }) => documents > 0)
   const { measured, problems } =
     isMeasured && hasDocuments ? await measure(trial, heights) : { measured: null, problems: [] }
-  return reportOf(options, { results, measured }, [...findings, ...problems])
+  const all = [...lowMemoryFindings(lenses), ...findings, ...problems]
+  return reportOf(options, { results, measured }, all, trial)
 }
 
 interface DoneBlock {
@@ -197,7 +213,7 @@ async function measure(
   const job = { kind: 'measure', heights, documents: measuredDocuments } as const
   const result = await attempt(run(trial, job, measureLimits), null)
   if (!('severity' in result))
-    return { measured: result, problems: memoryFindings(result, trial.lenses) }
+    return { measured: result, problems: memoryFindings(result, trial.lenses.length) }
   const message = `with ${measuredDocuments} documents: ${result.message}`
   return {
     measured: null,
@@ -236,6 +252,7 @@ function reportOf(
   { view, network, blocks, expected }: TrialOptions,
   { results, measured }: Computed,
   problems: readonly ViewFinding[],
+  { query, lenses }: Partial<TrialView> = {},
 ): TrialReport {
   const rows = results.flatMap((result) => result.rows)
   const leftOut = results.reduce((sum, { rowsLeftOut }) => sum + rowsLeftOut, 0)
@@ -249,6 +266,9 @@ function reportOf(
   const findings = mergeFindings([
     ...problems,
     ...(hasFailed ? [] : rowFindings(facts)),
+    ...(hasFailed || query === undefined
+      ? []
+      : queryFindings({ ...facts, query, lenses: lenses?.length ?? 0 })),
     ...(expected === null || hasFailed ? [] : compareWithExpected(expected, rows, facts.rows)),
   ])
   return {

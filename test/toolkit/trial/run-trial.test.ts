@@ -2,11 +2,20 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import process from 'node:process'
 import { describe, it } from 'node:test'
-import { at, buildLens, itemOf, op } from '../../lens/support/lens.ts'
+import { at, buildLens, item, itemOf, op } from '../../lens/support/lens.ts'
 import { testDirectory } from '../../support/test-store.ts'
 import { blocksOf, found, shipped, trial, usdc } from './support/trial-room.ts'
 
 const log = 'address topics data blockNumber logIndex transaction { hash }'
+const transferAbi = {
+  type: 'event',
+  name: 'Transfer',
+  inputs: ['source', 'target', 'amount'].map((name, place) => ({
+    name,
+    type: place < 2 ? 'address' : 'uint256',
+    indexed: place < 2,
+  })),
+}
 const transfers = {
   query: `Log { ${log} }`,
   sdl: 'type Transfers { hash: String from: String to: String amount: BigInt blockNumber: Int tokenAddress: String }',
@@ -162,6 +171,56 @@ describe('the test of a View names', () => {
       "error (run failure) QUERY_MISSING_EVM_FIELD: lens 1 failed: the document has no field 'data': the query of the View has to select it",
     ])
     assert.deepEqual(report.findings[0]?.blocks, [21_000_000, 21_000_001, 21_000_002])
+  })
+
+  it('a flat field in place of the relation, where a field of the rows stays empty', async () => {
+    const sdl = 'type Events { event: String from: String }'
+    const lenses = [
+      { wasm: shipped('decode_log'), args: { abi: [transferAbi], unmatched: 'drop' } },
+    ]
+    const codes = async (fields: string) =>
+      (await trial({ query: `Log { address topics data ${fields} }`, sdl, lenses })).findings
+        .filter(({ code }) => code.startsWith('QUERY_'))
+        .map(({ severity, code, message }) => `${severity} ${code}: ${message}`)
+    assert.deepEqual(await codes('transactionHash'), [
+      'warning QUERY_FLAT_FIELD_INSTEAD_OF_RELATION: the query selects transactionHash, lenses for logs read transaction { hash }, and no row has a value of from',
+    ])
+    assert.deepEqual(await codes('transaction { hash }'), [
+      'warning QUERY_MISSING_TRANSACTION_FIELD: the query selects transaction without from, and no row has a value of from',
+    ])
+    assert.deepEqual(await codes('transaction { hash from }'), [])
+  })
+
+  it('the relation or its field, where a lens says that it lacks it', async () => {
+    const asking = (text: string) => [
+      { wasm: buildLens({ transform: op.const(at.text), text: item(-1, text) }) },
+    ]
+    const codes = async (query: string, field: string) => {
+      const lenses = asking(`no field '${field}'`)
+      return (await trial({ query, lenses })).findings.map(({ code }) => code)
+    }
+    assert.deepEqual(await codes('Log { address transactionHash }', 'transaction'), [
+      'QUERY_FLAT_FIELD_INSTEAD_OF_RELATION',
+    ])
+    assert.deepEqual(await codes('Log { address }', 'transaction'), ['QUERY_MISSING_EVM_RELATION'])
+    assert.deepEqual(await codes('Log { address transaction { hash } }', 'to'), [
+      'QUERY_MISSING_TRANSACTION_FIELD',
+    ])
+    assert.deepEqual(await codes('Log { address }', 'to'), ['QUERY_MISSING_EVM_FIELD'])
+  })
+
+  it('a lens whose own memory cannot grow', async () => {
+    const codes = async (most: number) => {
+      const wasm = buildLens({ transform: op.callNext, pages: [1, most] })
+      return (await trial({ lenses: [{ wasm }] })).findings.map(({ code, message }) => [
+        code,
+        message,
+      ])
+    }
+    assert.deepEqual(await codes(3), [
+      ['WASM_LOW_MEMORY', 'the memory of lens 1 cannot grow beyond 3 pages of 64 KiB'],
+    ])
+    assert.deepEqual(await codes(4), [])
   })
 })
 

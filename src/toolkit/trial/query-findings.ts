@@ -1,0 +1,85 @@
+/** What lenses for logs miss of a query, as far as their rows and their failures show it. Pure. */
+import { type FieldNode, Kind } from 'graphql'
+import type { ViewQuery } from '../../views/view-query.ts'
+import type { ViewFinding } from './finding.ts'
+import type { FieldCount } from './trial-job.ts'
+
+/** What lenses for logs read of the transaction of a log. */
+const transactionFields = ['hash', 'from', 'to']
+
+interface QueryFacts {
+  readonly query: ViewQuery
+  readonly lenses: number
+  readonly fields: readonly FieldCount[]
+  readonly rows: number
+}
+
+/** A failure for want of a relation or of one of its fields, under the code that says what to change in the query. */
+export function refineFinding(finding: ViewFinding, { selection }: ViewQuery): ViewFinding {
+  const names = fieldNames(selection)
+  const transaction = fieldOf(selection, 'transaction')
+  if (finding.code === 'QUERY_MISSING_EVM_RELATION' && names.includes('transactionHash'))
+    return { ...finding, code: 'QUERY_FLAT_FIELD_INSTEAD_OF_RELATION', remedy: useRelation }
+  const wanted = missingField(finding.message)
+  const isOfTransaction =
+    finding.code === 'QUERY_MISSING_EVM_FIELD' &&
+    transaction !== undefined &&
+    transactionFields.some((name) => name === wanted && !fieldNames(transaction).includes(name))
+  return isOfTransaction ? { ...finding, code: 'QUERY_MISSING_TRANSACTION_FIELD' } : finding
+}
+
+/** What explains fields without a value in rows of a View whose blocks all went well. */
+export function queryFindings({ query, lenses, fields, rows }: QueryFacts): ViewFinding[] {
+  if (query.collection !== 'Log' || lenses === 0 || rows === 0) return []
+  const empty = fields.filter(({ values, wrongType }) => values + wrongType === 0)
+  const transaction = fieldOf(query.selection, 'transaction')
+  if (transaction === undefined) {
+    const isFlat = fieldNames(query.selection).includes('transactionHash')
+    return isFlat && empty.length > 0 ? [flatField(empty)] : []
+  }
+  const selected = fieldNames(transaction)
+  return transactionFields
+    .filter((name) => !selected.includes(name) && empty.some((field) => field.name === name))
+    .map(missingTransactionField)
+}
+
+const useRelation = 'Select transaction { hash } in place of transactionHash.'
+
+function flatField(empty: readonly FieldCount[]): ViewFinding {
+  const names = empty.map(({ name }) => name).join(', ')
+  return warning(
+    'QUERY_FLAT_FIELD_INSTEAD_OF_RELATION',
+    `the query selects transactionHash, lenses for logs read transaction { hash }, and no row has a value of ${names}`,
+    useRelation,
+  )
+}
+
+function missingTransactionField(name: string): ViewFinding {
+  return warning(
+    'QUERY_MISSING_TRANSACTION_FIELD',
+    `the query selects transaction without ${name}, and no row has a value of ${name}`,
+    `Select transaction { ${name} } as well.`,
+  )
+}
+
+function warning(code: string, message: string, remedy: string): ViewFinding {
+  return { severity: 'warning', kind: 'row', code, message, remedy, blocks: [] }
+}
+
+/** What the text of a lens asks for; its words are the lens's own. */
+function missingField(message: string): string | undefined {
+  return /no field '(\w+)'|Requested: (\w+)/.exec(message)?.slice(1).find(Boolean)
+}
+
+/** Names as documents have them. */
+function fieldNames({ selectionSet }: FieldNode): string[] {
+  return fieldsOf(selectionSet).map(({ name, alias }) => (alias ?? name).value)
+}
+
+function fieldOf({ selectionSet }: FieldNode, wanted: string): FieldNode | undefined {
+  return fieldsOf(selectionSet).find(({ name, alias }) => (alias ?? name).value === wanted)
+}
+
+function fieldsOf(set: FieldNode['selectionSet']): FieldNode[] {
+  return (set?.selections ?? []).filter((node) => node.kind === Kind.FIELD)
+}
