@@ -9,8 +9,7 @@ import { registryChainIds } from '../../registry/registry-chains.ts'
 import { makeDirectory } from '../../store/disk/make-directory.ts'
 import { type Children, openChildren } from '../children.ts'
 import { openCometFace } from './comet-face.ts'
-import { type EvmNode, openEvmNode } from './evm-node.ts'
-import type { HttpFace } from './http-face.ts'
+import { openEvmNode } from './evm-node.ts'
 import { openJournal } from './journal.ts'
 import { openLcdFace } from './lcd-face.ts'
 import { type ChainView, createLedger, type Ledger } from './ledger.ts'
@@ -68,63 +67,70 @@ interface RegistryParts {
   readonly signal?: AbortSignal
 }
 
-/** Opens the stand-in. */
+/** Opens the stand-in. Where that fails, nothing of it stays open. */
 export async function openDevelopmentRegistry(
   options: RegistryOptions = {},
   parts: RegistryParts = {},
 ): Promise<DevelopmentRegistry> {
+  const closing = createClosing()
+  try {
+    return await openParts(options, parts, closing)
+  } catch (error) {
+    await closing.close()
+    throw error
+  }
+}
+
+async function openParts(
+  options: RegistryOptions,
+  parts: RegistryParts,
+  { own, close }: Closing,
+): Promise<DevelopmentRegistry> {
   const { folder = null, chainId = registryChainIds.local, signingChainId = chainId } = options
   const directory = folder ?? mkdtempSync(join(tmpdir(), 'viewmesh-registry-'))
+  if (folder === null) own({ close: () => rmSync(directory, { recursive: true, force: true }) })
   makeDirectory(directory, 0o700)
-  const children = parts.children ?? openChildren({ onFailure: () => undefined })
+  const children = parts.children ?? own(openChildren({ onFailure: () => undefined }))
   const signal = parts.signal ?? new AbortController().signal
-  const node = await openEvmNode({ directory, chainId: signingChainId }, { children, signal })
-  const journal = openJournal(folder)
+  const node = own(await openEvmNode({ directory, chainId: signingChainId }, { children, signal }))
+  const journal = own(openJournal(folder))
   const ledger = createLedger()
   const chain = await openRegistryChain({ node, ledger, journal, chainId: signingChainId })
-  const faces = await openFaces(options, { node, chain, ledger, chainId })
-  const acknowledging = acknowledge(options, ledger, chain)
+  const { rpcPort = 0, lcdPort = 0, cometPort = 0 } = options
+  const rpc = own(await openRpcFace(rpcPort, { node, chain, chainId }))
+  const lcd = own(await openLcdFace(lcdPort, ledger))
+  const height = (): Promise<number> => chain.height()
+  const comet = own(await openCometFace(cometPort, { ledger, chainId, height }))
+  own(acknowledge(options, ledger, chain))
   return {
-    rpcUrl: faces.rpc.url,
-    lcdUrl: faces.lcd.url,
-    cometUrl: faces.comet.url,
+    ...{ rpcUrl: rpc.url, lcdUrl: lcd.url, cometUrl: comet.url },
     chainId,
     accounts,
     register: (sender, wire) => chain.register(sender, wire),
     settle: (settlement) => chain.settle(settlement),
     openChannel: () => chain.openChannel(),
     plant: (view) => chain.plant(view),
-    async close() {
-      await acknowledging.close()
-      await Promise.all(Object.values(faces).map((face) => face.close()))
-      await node.close()
-      if (parts.children === undefined) await children.close()
-      journal.close()
-      if (folder === null) rmSync(directory, { recursive: true, force: true })
-    },
+    close,
   }
 }
 
-interface Faces {
-  readonly rpc: HttpFace
-  readonly lcd: HttpFace
-  readonly comet: HttpFace
+interface Closing {
+  /** Takes over what has to be closed. */
+  own<T extends { close(): unknown }>(part: T): T
+  /** Closes all parts, the last one first. */
+  close(): Promise<void>
 }
 
-async function openFaces(
-  { rpcPort = 0, lcdPort = 0, cometPort = 0 }: RegistryOptions,
-  parts: {
-    readonly node: EvmNode
-    readonly chain: RegistryChain
-    readonly ledger: Ledger
-    readonly chainId: number
-  },
-): Promise<Faces & Readonly<Record<string, HttpFace>>> {
-  const { node, chain, ledger, chainId } = parts
+function createClosing(): Closing {
+  const parts: { close(): unknown }[] = []
   return {
-    rpc: await openRpcFace(rpcPort, { node, chain, chainId }),
-    lcd: await openLcdFace(lcdPort, ledger),
-    comet: await openCometFace(cometPort, { ledger, chainId, height: () => chain.height() }),
+    own(part) {
+      parts.push(part)
+      return part
+    },
+    async close() {
+      for (let last = parts.pop(); last !== undefined; last = parts.pop()) await last.close()
+    },
   }
 }
 

@@ -1,12 +1,15 @@
 /** The LCD and CometBFT faces of the development registry, asked as clients of the real chain ask. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import {
   type DevelopmentRegistry,
   openDevelopmentRegistry,
 } from '../../../src/devnet/registry/development-registry.ts'
 import { encodeView } from '../../../src/views/wire.ts'
+import { freePorts } from '../../support/free-port.ts'
+import { testDirectory } from '../../support/test-store.ts'
 
 const sender = `0x${'11'.repeat(20)}`
 const path = '/shinzonetwork/view/v1/views'
@@ -77,6 +80,23 @@ test('a transaction with success and refusal arrives on both subscriptions, whol
     )
     assert.deepEqual(result.events['view.view_registered.address'], [first])
   }
+})
+
+test('a registry that cannot open one of its ports leaves nothing open', async (t) => {
+  const tmp = testDirectory(t)
+  const { TMPDIR: before = '' } = process.env
+  process.env['TMPDIR'] = tmp
+  t.after(() => {
+    process.env['TMPDIR'] = before
+  })
+  const other = await open(t)
+  const folders = readdirSync(tmp)
+  const cometPort = Number(new URL(other.cometUrl).port)
+  const [rpcPort = 0, lcdPort = 0] = await freePorts(2)
+  const opening = openDevelopmentRegistry({ rpcPort, lcdPort, cometPort })
+  await assert.rejects(opening, { code: 'EADDRINUSE' })
+  assert.deepEqual(readdirSync(tmp), folders)
+  await (await openDevelopmentRegistry({ rpcPort, lcdPort })).close()
 })
 
 test('a sixth subscription of a client is refused as CometBFT refuses it', async (t) => {
