@@ -5,7 +5,8 @@ import { type PlainError, toPlainError } from '../plain-error.ts'
 export function failureText(error: unknown): string {
   const plain = toPlainError(error)
   const facts = Object.entries(plain.facts ?? {}).map(([name, value]) => `  ${name}: ${value}`)
-  const unforeseen = plain.remedy === undefined && plain.stack !== undefined
+  // What has a code of ours has facts, if only none: it was foreseen, with a remedy or without.
+  const unforeseen = plain.facts === undefined && plain.stack !== undefined
   return [
     `error: ${plain.message}`,
     ...facts,

@@ -25,6 +25,11 @@ test('at a terminal a failure is its message, its facts, its causes and what to 
   )
 })
 
+test('a failure of ours without a remedy is its message and facts, without a stack', () => {
+  const error = new ServiceError('STORE_FULL', 'no space is left', { facts: { free: 0 } })
+  assert.equal(failureText(error), 'error: no space is left\n  free: 0')
+})
+
 test('a failure that nobody foresaw shows its stack, whatever was thrown', () => {
   assert.match(failureText(new Error('odd')), /^error: odd\nError: odd\n {4}at .*failure-text/s)
   assert.equal(failureText('just text'), 'error: just text')
