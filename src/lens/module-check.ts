@@ -45,7 +45,10 @@ const maxParameters = 100
 /** Numbers of sections in their order (core specification, 5.5.2; 12 comes before 10). */
 const order = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11]
 const custom = 0
-const noImport = 'it does not import lens.next'
+
+/** Told from other refusals by the fact `import`. */
+const noImport = (): Error =>
+  refusedModule('it does not import lens.next', undefined, { import: 'lens.next' })
 
 /**
  * The module with its sizes bounded. What it leaves to the compiler is whether the module is valid otherwise.
@@ -81,7 +84,7 @@ export function checkModule(
     found.set(number, content)
     parts.push(Uint8Array.of(number), unsigned(content.length), content)
   }
-  if (!found.has(2)) throw refusedModule(noImport)
+  if (!found.has(2)) throw noImport()
   if (!found.has(5)) throw refusedModule('it has no memory')
   return new Uint8Array(Buffer.concat(parts))
 }
@@ -157,7 +160,7 @@ function checkImports(section: ModuleReader): undefined {
       )
     readU32(section)
   }
-  if (count === 0) throw refusedModule(noImport)
+  if (count === 0) throw noImport()
   if (count > 1) throw refusedModule('it imports lens.next more than once')
 }
 
@@ -190,6 +193,7 @@ function boundLimits(section: ModuleReader, most: number, what: string, unit: st
     throw refusedModule(
       `it begins with ${what} ${least} ${unit}, and ${most} are accepted`,
       'Make it smaller.',
+      { [unit]: least },
     )
   return Buffer.concat([Uint8Array.of(1), unsigned(least), unsigned(Math.min(greatest, most))])
 }

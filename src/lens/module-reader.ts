@@ -1,5 +1,5 @@
 /** Reads the binary format of WebAssembly (https://webassembly.github.io/spec/core/binary/) out of a stranger's bytes. */
-import { ServiceError } from '../errors.ts'
+import { type Fact, ServiceError } from '../errors.ts'
 
 /** A place in a module; nothing at or after `end` is read. */
 export interface ModuleReader {
@@ -12,8 +12,10 @@ export interface ModuleReader {
 export function refusedModule(
   what: string,
   remedy: string = 'Build the lens again, with a compiler that makes WebAssembly 2.0.',
+  facts: Readonly<Record<string, Fact>> = {},
 ): ServiceError {
   return new ServiceError('LENS_MODULE_REFUSED', `the module of a lens is refused: ${what}`, {
+    facts,
     remedy,
   })
 }

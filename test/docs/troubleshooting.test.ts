@@ -79,7 +79,7 @@ const explainedElsewhere: Readonly<Record<string, string>> = {
   REGISTRY_ANSWER_TOO_LARGE: 'test/registry/explained.test.ts',
   REGISTRY_LIST_ENDLESS: 'test/registry/explained.test.ts',
   REGISTRY_VIEW_MISMATCH: 'test/registry/explained.test.ts',
-  HOST_REGISTRY_INCOMPLETE: 'test/host/registry/registered-views.test.ts',
+  HOST_REGISTRY_INCOMPLETE: 'test/host/registry/incomplete-settings.test.ts',
   HOST_REGISTRY_DENY_UNREAD: 'test/host/registry/registered-views.test.ts',
   TOOLKIT_USAGE_INVALID: 'test/toolkit/explained.test.ts',
   'collection already exists': 'test/toolkit/explained.test.ts',

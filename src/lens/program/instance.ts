@@ -4,7 +4,14 @@
  */
 
 import { enterLens } from '../running-lens.ts'
-import { abiError, lensError, onOneLine, thrownError } from './lens-error.ts'
+import {
+  abiError,
+  exportMissing,
+  lensError,
+  onOneLine,
+  startSection,
+  thrownError,
+} from './lens-error.ts'
 import { runLimits } from './run-limits.ts'
 
 /** A compiled lens. */
@@ -67,7 +74,7 @@ export function openInstance(lens: CompiledLens, meter: MemoryMeter): LensInstan
   let onNext: () => number = tooEarly
   const exports = instantiate(lens, () => onNext())
   const { memory } = exports
-  if (!(memory instanceof WebAssembly.Memory)) throw abiError(place, 'exports no memory')
+  if (!(memory instanceof WebAssembly.Memory)) throw exportMissing(place, 'memory', 'memory')
   const alloc = exportedFunction(place, exports, 'alloc')
   const transform = exportedFunction(place, exports, 'transform')
   const parts: Parts = { place, memory, alloc, meter, view: Buffer.alloc(0), bytes: 0 }
@@ -108,7 +115,7 @@ function instantiate(lens: CompiledLens, next: () => number): WebAssembly.Export
   try {
     return new WebAssembly.Instance(lens.module, { lens: { next } }).exports
   } catch (error) {
-    throw thrownError(lens.place, 'its start section', error)
+    throw thrownError(lens.place, startSection, error)
   } finally {
     enterLens(before)
   }
@@ -117,7 +124,7 @@ function instantiate(lens: CompiledLens, next: () => number): WebAssembly.Export
 function exportedFunction(place: number, exports: WebAssembly.Exports, name: string): LensFunction {
   const found = exports[name]
   if (typeof found === 'function') return found as LensFunction
-  throw abiError(place, `exports no function ${name}`)
+  throw exportMissing(place, 'function', name)
 }
 
 /** Calls into the lens; the address it returns, as an unsigned number. */

@@ -163,7 +163,10 @@ function createMeter({ memoryBytes }: RunLimits): MemoryMeter & { bytes(): numbe
       throw new ServiceError(
         'LENS_OUTPUT_LIMIT',
         `the lenses grow to more than ${memoryBytes} bytes of memory together, at lens ${place}`,
-        { facts: { lens: place }, remedy: 'Let the lenses keep less, or use fewer of them.' },
+        {
+          facts: { lens: place, memoryBytes: total },
+          remedy: 'Let the lenses keep less, or use fewer of them.',
+        },
       )
     },
   }

@@ -1,5 +1,6 @@
 /** What a test of a View finds wrong, under the codes that tools for Views share. */
-import type { ServiceError } from '../../errors.ts'
+import type { ErrorCode, Fact, ServiceError } from '../../errors.ts'
+import { startSection } from '../../lens/program/lens-error.ts'
 
 /** Which part is to be changed. */
 type FindingKind =
@@ -40,64 +41,66 @@ interface FindingClass {
   readonly code: string
 }
 
-/** By the code of the failure, and by its text where that says more; the first that fits counts. */
-const classes: readonly (readonly [code: string, text: RegExp, FindingClass])[] = [
-  ['VIEWS_SDL_INVALID', /^/, { kind: 'schema error', code: 'SDL_PARSE_FAILED' }],
-  ['VIEWS_QUERY_INVALID', /^/, { kind: 'schema error', code: 'VIEWS_QUERY_INVALID' }],
-  ['TOOLKIT_CHAIN_INCOMPATIBLE', /^/, { kind: 'schema error', code: 'CHAIN_INCOMPATIBLE' }],
-  ['HOST_VIEW_REFUSED', /^/, { kind: 'schema error', code: 'HOST_VIEW_REFUSED' }],
-  [
-    'VIEWS_ARGUMENTS_INVALID',
-    /^/,
-    { kind: 'invalid lens configuration', code: 'VIEWS_ARGUMENTS_INVALID' },
-  ],
-  [
-    'LENS_ARGUMENTS_REFUSED',
-    /^/,
-    { kind: 'invalid lens configuration', code: 'LENS_ARGUMENTS_REFUSED' },
-  ],
-  [
-    'LENS_OUTPUT_INVALID',
-    /exports no (?:function|memory)/,
-    { kind: 'compile failure', code: 'WASM_MISSING_EXPORT' },
-  ],
-  [
-    'LENS_MODULE_REFUSED',
-    /does not import lens\.next/,
-    { kind: 'compile failure', code: 'LENS_MODULE_REFUSED' },
-  ],
-  [
-    'LENS_MODULE_REFUSED',
-    /memory|pages/,
-    { kind: 'compile failure', code: 'WASM_INSUFFICIENT_MEMORY' },
-  ],
-  ['LENS_MODULE_REFUSED', /^/, { kind: 'compile failure', code: 'WASM_INSTANTIATION_FAILED' }],
-  [
-    'LENS_TRAPPED',
-    /in its start section/,
-    { kind: 'compile failure', code: 'WASM_INSTANTIATION_FAILED' },
-  ],
-  [
-    'LENS_OUTPUT_LIMIT',
-    /bytes of memory together/,
-    { kind: 'run failure', code: 'WASM_INSUFFICIENT_MEMORY' },
-  ],
-  ['LENS_MEMORY_LIMIT', /^/, { kind: 'run failure', code: 'WASM_INSUFFICIENT_MEMORY' }],
-  [
-    'LENS_FAILED',
-    /no field '(?:transaction|block)'|Requested: (?:transaction|block)\b/,
-    { kind: 'run failure', code: 'QUERY_MISSING_EVM_RELATION' },
-  ],
-  [
-    'LENS_FAILED',
-    /no field '|Requested: /,
-    { kind: 'run failure', code: 'QUERY_MISSING_EVM_FIELD' },
-  ],
+interface Rule extends FindingClass {
+  /** Of the failure. */
+  readonly of: ErrorCode
+  /** A fact that the failure has to have, and its value where only one will do. */
+  readonly fact?: readonly [name: string, value?: Fact]
+  /** What the text of a lens has to say: of its own errors nothing else is known. */
+  readonly text?: RegExp
+}
+
+const schema = (of: ErrorCode, code: string = of): Rule => ({ of, kind: 'schema error', code })
+const configuration = (of: ErrorCode): Rule => ({
+  of,
+  kind: 'invalid lens configuration',
+  code: of,
+})
+const compile = (of: ErrorCode, code: string, fact?: Rule['fact']): Rule => ({
+  ...{ of, kind: 'compile failure', code },
+  ...(fact !== undefined && { fact }),
+})
+
+/** The first that fits counts. */
+const rules: readonly Rule[] = [
+  schema('VIEWS_SDL_INVALID', 'SDL_PARSE_FAILED'),
+  schema('VIEWS_QUERY_INVALID'),
+  schema('TOOLKIT_CHAIN_INCOMPATIBLE', 'CHAIN_INCOMPATIBLE'),
+  schema('HOST_VIEW_REFUSED'),
+  configuration('VIEWS_ARGUMENTS_INVALID'),
+  configuration('LENS_ARGUMENTS_REFUSED'),
+  compile('LENS_OUTPUT_INVALID', 'WASM_MISSING_EXPORT', ['export']),
+  compile('LENS_MODULE_REFUSED', 'LENS_MODULE_REFUSED', ['import']),
+  compile('LENS_MODULE_REFUSED', 'WASM_INSUFFICIENT_MEMORY', ['pages']),
+  compile('LENS_MODULE_REFUSED', 'WASM_INSTANTIATION_FAILED'),
+  compile('LENS_TRAPPED', 'WASM_INSTANTIATION_FAILED', ['during', startSection]),
+  {
+    ...{ of: 'LENS_OUTPUT_LIMIT', fact: ['memoryBytes'] },
+    ...{ kind: 'run failure', code: 'WASM_INSUFFICIENT_MEMORY' },
+  },
+  { of: 'LENS_MEMORY_LIMIT', kind: 'run failure', code: 'WASM_INSUFFICIENT_MEMORY' },
+  {
+    ...{
+      of: 'LENS_FAILED',
+      text: /no field '(?:transaction|block)'|Requested: (?:transaction|block)\b/,
+    },
+    ...{ kind: 'run failure', code: 'QUERY_MISSING_EVM_RELATION' },
+  },
+  {
+    ...{ of: 'LENS_FAILED', text: /no field '|Requested: / },
+    ...{ kind: 'run failure', code: 'QUERY_MISSING_EVM_FIELD' },
+  },
 ]
 
-function classOf({ code, message }: ServiceError): FindingClass {
-  const found = classes.find(([own, text]) => own === code && text.test(message))
-  return found?.[2] ?? { kind: 'run failure', code }
+function classOf(error: ServiceError): FindingClass {
+  return rules.find((rule) => isOfRule(error, rule)) ?? { kind: 'run failure', code: error.code }
+}
+
+function isOfRule({ code, message, facts }: ServiceError, { of, fact, text }: Rule): boolean {
+  if (code !== of || text?.test(message) === false) return false
+  if (fact === undefined) return true
+  const [name, value = facts[name]] = fact
+  return facts[name] !== undefined && facts[name] === value
 }
 
 /** Findings that differ in their blocks alone, as one. */

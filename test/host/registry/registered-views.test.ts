@@ -188,18 +188,6 @@ test('while the file of what is denied cannot be read, no registered View is add
   await host.serves('Denied')
 })
 
-test('a Host without an LCD says that its consensus RPC alone finds no View', async (t) => {
-  const host = await openHostInProcess(t, await folder(t), {
-    REGISTRY_RPC_URL: 'http://127.0.0.1:26657',
-  })
-  await host.opened
-  const { report } = await host.health()
-  assert.equal(report.registry, null)
-  const [incomplete] = report.errors.filter(({ code }) => code.startsWith('HOST_REGISTRY'))
-  assert.equal(incomplete?.code, 'HOST_REGISTRY_INCOMPLETE')
-  assertExplained(incomplete)
-})
-
 test('while the registry chain is away, the state says so at once, and what was served stays', async (t) => {
   const registry = await openDevelopmentRegistry(byHand)
   await register(registry, ['Kept'])

@@ -46,7 +46,7 @@ test('what a lens does wrong is the error of its job', async (context) => {
   await assert.rejects(lenses.run('trap', buildLens({ transform: op.unreachable })), {
     code: 'LENS_TRAPPED',
     message: 'lens 1 trapped in transform: unreachable',
-    facts: { lens: 1 },
+    facts: { lens: 1, during: 'transform' },
   })
   await assert.rejects(lenses.run('bytes', Buffer.from('no module')), {
     code: 'LENS_MODULE_REFUSED',

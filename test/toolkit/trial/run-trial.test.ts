@@ -158,6 +158,11 @@ describe('the test of a View names', () => {
       (await broken(invalid))[0] ?? '',
       /^error \(compile failure\) WASM_INSTANTIATION_FAILED: .*no valid WebAssembly/,
     )
+    const [large] = await broken(buildLens({ pages: [2_000, 2_000] }))
+    assert.equal(
+      large,
+      'error (compile failure) WASM_INSUFFICIENT_MEMORY: the module of a lens is refused: it begins with a memory of 2000 pages, and 1024 are accepted',
+    )
     const [missing] = await broken(buildLens({ names: ['alloc', null, 'set_param'] }))
     assert.equal(
       missing,
