@@ -35,4 +35,6 @@ export interface ProjectWire {
   readonly revision: number
   readonly wire: Uint8Array
   readonly view: View
+  /** Of its lenses, which the bytes do not have. */
+  readonly labels: readonly string[]
 }

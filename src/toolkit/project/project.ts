@@ -62,7 +62,7 @@ export interface Project {
    * @throws ServiceError `TOOLKIT_REVISION_MISSING`
    */
   rollback(name: string, revision: number | null): Promise<{ view: ProjectView; restored: number }>
-  /** Oldest first. */
+  /** Oldest first; what was edited after the last `load` is not among them. */
   revisions(name: string): Promise<readonly Revision[]>
   /** Removes the View, its history and the modules that only it had. */
   delete(name: string): Promise<void>
@@ -132,10 +132,7 @@ function projectAt(places: ProjectPlaces, signal: AbortSignal): Project {
     rollback: ofView((name, revision: number | null) =>
       locked(() => restore(keeper, name, revision)),
     ),
-    revisions: ofView(async (name) => {
-      await load(name)
-      return allRevisions(history, name)
-    }),
+    revisions: ofView((name) => allRevisions(history, name)),
     delete: ofView((name) => locked(() => deleteView(keeper, name))),
     deployments: () => readDeployments(places),
     addDeployment: (deployment) =>

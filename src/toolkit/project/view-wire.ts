@@ -15,12 +15,13 @@ export async function keptWireOf(
   const view = toCompleteView(project)
   const state = toState(project)
   const { revision } = project
+  const labels = project.lenses.map(({ label }) => label)
   const kept = await history.readWire(state)
   // Whoever hands over a project may have put other bytes there.
-  if (kept !== null && holds(kept, view)) return { revision, wire: kept, view }
+  if (kept !== null && holds(kept, view)) return { revision, wire: kept, view, labels }
   const wire = encodeView(view)
   await locked(() => history.keepWire(state, wire))
-  return { revision, wire, view }
+  return { revision, wire, view, labels }
 }
 
 /** @throws ServiceError `TOOLKIT_VIEW_INCOMPLETE` */

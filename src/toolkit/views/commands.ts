@@ -95,13 +95,13 @@ function addShowingCommands(view: Command, terminal: Terminal): void {
     .argument('<name>', 'of the View')
     .option('--version <number>', 'which; without it, the one before the present')
     .action(async (name: string, flags: Flags) =>
-      (await import('./inspect.ts')).rollbackView(terminal, name, flags),
+      (await import('./rollback.ts')).rollbackView(terminal, name, flags),
     )
   withJson(view.command('delete'))
     .description('Delete a View with all its versions.')
     .argument('<name>', 'of the View')
     .action(async (name: string, flags: Flags) =>
-      (await import('./inspect.ts')).deleteView(terminal, name, flags),
+      (await import('./delete.ts')).deleteView(terminal, name, flags),
     )
   withJson(view.command('size'))
     .description('Show how large a View is, and how large it may be.')

@@ -1,50 +1,63 @@
-/** `view inspect`, `view rollback`, `view delete`: a View with its versions. */
-import { usageError } from '../cli/exit-code.ts'
-import { printResult, remark } from '../cli/print.ts'
+/** `view inspect`: a View, with its versions where they are wanted. */
+import { ServiceError } from '../../errors.ts'
+import { printResult } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
-import { openProject } from '../project/project.ts'
+import { openProject, type Project } from '../project/project.ts'
+import type { ProjectView } from '../project/project-view.ts'
+import type { Revision } from '../project/revision.ts'
 import { describeRevisions, revisionsText } from './revision-text.ts'
 import { printView } from './view-text.ts'
 
-/** Prints a View; `verbose` adds its versions with what each changed. */
-export async function inspectView(
-  terminal: Terminal,
-  name: string,
-  { json, verbose }: { readonly json?: boolean; readonly verbose?: boolean },
-): Promise<void> {
+interface Flags {
+  readonly json?: boolean
+  readonly verbose?: boolean
+}
+
+/**
+ * Prints a View; `verbose` adds its versions with what each changed. Of a View whose files cannot be read it prints what was kept
+ * last, and throws why.
+ */
+export async function inspectView(terminal: Terminal, name: string, flags: Flags): Promise<void> {
   const project = await openProject(terminal)
-  const view = await project.load(name)
-  const options = { json, folder: project.folder }
-  if (verbose !== true) return printView(terminal, view, options)
+  const view = await loadOrPrintKept(terminal, project, name, flags)
+  const options = { json: flags.json, folder: project.folder }
+  if (flags.verbose !== true) return printView(terminal, view, options)
   const revisions = await project.revisions(name)
   const history = { text: revisionsText(revisions), value: describeRevisions(revisions) }
   printView(terminal, view, { ...options, history })
 }
 
-/** Brings back the given version, or the one before the present. */
-export async function rollbackView(
+async function loadOrPrintKept(
   terminal: Terminal,
+  project: Project,
   name: string,
-  { json, version }: { readonly json?: boolean; readonly version?: string },
-): Promise<void> {
-  if (version !== undefined && !/^[1-9][0-9]{0,8}$/.test(version))
-    throw usageError(`--version takes no ${JSON.stringify(version)}`, 'It is a number from 1 on.')
-  const project = await openProject(terminal)
-  const wanted = version === undefined ? null : Number(version)
-  const { view, restored } = await project.rollback(name, wanted)
-  const isMended = view.revision === restored
-  const what = isMended ? `the files of ${name} are` : `version ${view.revision} of ${name} is`
-  remark(terminal, `${what} version ${restored} again`)
-  printView(terminal, view, { json, folder: project.folder })
+  flags: Flags,
+): Promise<ProjectView> {
+  try {
+    return await project.load(name)
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code === 'TOOLKIT_VIEW_MISSING') throw error
+    // Where the history cannot be read either, the first failure is the one that counts.
+    const revisions = await project.revisions(name).catch(() => [])
+    printKept(terminal, name, revisions, { ...flags, error: error.message })
+    throw error
+  }
 }
 
-/** Removes a View with its versions. */
-export async function deleteView(
+function printKept(
   terminal: Terminal,
   name: string,
-  { json }: { readonly json?: boolean },
-): Promise<void> {
-  const project = await openProject(terminal)
-  await project.delete(name)
-  printResult(terminal, { deleted: name }, { json, text: `deleted view ${name}` })
+  revisions: readonly Revision[],
+  { json, verbose, error }: Flags & { readonly error: string },
+): void {
+  const last = revisions.at(-1)
+  if (last === undefined) return
+  const shown = verbose === true ? revisions : [last]
+  const { revision, query, sdl, lenses } = last
+  const value = {
+    ...{ name, revision, error, query, sdl, lenses },
+    ...(verbose === true && { revisions: describeRevisions(revisions) }),
+  }
+  const text = `View: ${name}, as it was kept: its files cannot be read now\n\n${revisionsText(shown)}`
+  printResult(terminal, value, { json, text })
 }

@@ -12,14 +12,13 @@ export async function printViewSize(
   { json }: { readonly json?: boolean },
 ): Promise<void> {
   const project = await openProject(terminal)
-  const { wire, view, revision } = await project.wire(name)
-  const { lenses } = await project.load(name)
+  const { wire, view, revision, labels } = await project.wire(name)
   const parts = [
     { part: 'wire bytes', bytes: wire.length, limit: viewLimits.wire },
     { part: 'query', bytes: Buffer.byteLength(view.query), limit: viewLimits.query },
     { part: 'SDL', bytes: Buffer.byteLength(view.sdl), limit: viewLimits.sdl },
     ...view.lenses.map(({ args }, index) => ({
-      part: `arguments of ${lenses[index]?.label}`,
+      part: `arguments of ${labels[index]}`,
       bytes: Buffer.byteLength(args),
       limit: viewLimits.args,
     })),

@@ -137,6 +137,25 @@ test('rollback writes a lost lens again, and an earlier version after it', async
   )
 })
 
+test('inspect shows what was kept of a View whose files cannot be read, and fails', async (context) => {
+  const { run, json, cwd } = await openProjectTerminal(context)
+  await json(...addLens, '--label', 'a', '--path', filter)
+  await rm(join(cwd, 'lenses'), { recursive: true })
+  const text = await run(['view', 'inspect', 'Things'])
+  assert.equal(text.exitCode, 1)
+  assert.match(
+    text.stdout,
+    /^View: Things, as it was kept: its files cannot be read now\n\nVersion 2, /,
+  )
+  assert.match(text.stdout, /\+ a \(\d+ bytes, sha256 [0-9a-f]{64}\)/)
+  const { stdout } = await run(['view', 'inspect', 'Things', '--json', '--verbose'])
+  const { revision, error, lenses, revisions } = JSON.parse(stdout)
+  assert.equal(error, 'the lens a has no file lenses/Things.a.wasm')
+  assert.deepEqual([revision, lenses[0].label, revisions.length], [2, 'a', 2])
+  await rm(join(cwd, '.viewmesh'), { recursive: true })
+  assert.equal((await run(['view', 'inspect', 'Things'])).stdout, '')
+})
+
 test('a lens whose module is lost can be removed, and comes back with a rollback', async (context) => {
   const { json, cwd } = await openProjectTerminal(context)
   const withLens = await json(...addLens, '--label', 'a', '--path', filter)
