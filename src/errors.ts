@@ -104,7 +104,8 @@ export const errorCodes = {
   IDENTITY_LOCKED: 'The key file does not open with this keyring secret.',
   IDENTITY_PERMISSION: 'The process may not read or write the key directory.',
   IDENTITY_SECRET_MISSING: 'No keyring secret was given.',
-  LENS_ARGUMENTS_REFUSED: 'The arguments of a lens are no JSON object, or the lens refuses them.',
+  LENS_ARGUMENTS_REFUSED:
+    'The arguments of a lens are not a JSON object, or the lens refuses them.',
   LENS_BUSY: 'More work waits for the lenses of one View than is kept.',
   LENS_FAILED: 'A lens returned an error instead of a document.',
   LENS_MEMORY_LIMIT: 'The process of the lenses took more memory than it may.',
@@ -242,7 +243,7 @@ export const errorCodes = {
     'The identities to accept are none, no public keys, one twice, or fewer than have to sign.',
   VERIFY_ANSWER_UNREADABLE: 'An answer to verify is not there, too large or not JSON.',
   VERIFY_PROOF_MISSING: 'An answer to verify has no document with a `_proof`.',
-  VIEWS_ARGUMENTS_INVALID: 'The arguments of a lens are no JSON object.',
+  VIEWS_ARGUMENTS_INVALID: 'The arguments of a lens are not a JSON object.',
   VIEWS_FILE_MALFORMED: 'A file of a View is too short, or is not the View that its name says.',
   VIEWS_QUERY_INVALID: 'The query of a View is malformed, or asks for what a View may not use.',
   VIEWS_ROW_MALFORMED: 'Bytes that should be a row of a View are not.',

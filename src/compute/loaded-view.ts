@@ -89,7 +89,7 @@ type OutputListener = (document: Readonly<Record<string, unknown>>, source: numb
 /**
  * Runs the lenses of a View over the documents of one block, or of more under limits of their own; returns what
  * `Program.run` does.
- * @throws ServiceError what a run throws, and `LENS_OUTPUT_INVALID` for what is no JSON object.
+ * @throws ServiceError what a run throws, and `LENS_OUTPUT_INVALID` for what is not a JSON object.
  */
 export function runLenses(
   { program }: Pick<LoadedView, 'program'>,
@@ -107,7 +107,7 @@ function parseDocument(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   const shown = Buffer.from(bytes.subarray(0, 80)).toString()
   throw new ServiceError(
     'LENS_OUTPUT_INVALID',
-    `the last lens returned what is no JSON object: ${JSON.stringify(shown)}`,
+    `the last lens returned what is not a JSON object: ${JSON.stringify(shown)}`,
     { remedy: 'Let each output be an object with the fields of the SDL.' },
   )
 }

@@ -135,7 +135,7 @@ function checkTypes(section: ModuleReader): undefined {
   for (let left = readU32(section); left > 0; left -= 1) {
     const form = readByte(section)
     if (form !== 0x60)
-      throw refusedModule(`it declares a type of form ${form}, which is no function`)
+      throw refusedModule(`it declares a type of form ${form}, which is not a function`)
     for (let list = 0; list < 2; list += 1) {
       const count = readU32(section)
       if (count > maxParameters)

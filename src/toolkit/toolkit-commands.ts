@@ -1,7 +1,7 @@
 /** The commands of the toolkit with what they are for; `viewmesh --help` lists them without loading them. */
 export const toolkitCommands = {
   view: 'Build Views: their query, SDL and lenses, with versions; test and deploy them.',
-  lens: 'Make lenses: new projects, builds, and what a lens bears.',
+  lens: 'Make lenses: new projects, builds, and checks of what a lens copes with.',
   register: 'Register a running Generator or Host on the registry chain.',
   wallet: 'Make, import and show the keys with which Views are registered.',
   doctor: 'Check what the toolkit needs on this machine.',

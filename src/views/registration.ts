@@ -87,7 +87,7 @@ function checkArguments(args: string, lens: number): void {
   if (lensArguments(args) !== undefined) return
   throw new ServiceError(
     'VIEWS_ARGUMENTS_INVALID',
-    `the arguments of lens ${lens} are no JSON object`,
+    `the arguments of lens ${lens} are not a JSON object`,
     {
       facts: { lens },
       remedy: 'Write an object, as in {"address": "0x…"}, or nothing.',

@@ -109,12 +109,12 @@ function compareKeys(a: string, b: string): number {
  */
 export function readRow(bytes: Uint8Array): StoredRow {
   const reader = createByteReader(bytes)
-  if (readHead(reader, major.array) !== 2) throw malformed('it is no pair', reader)
+  if (readHead(reader, major.array) !== 2) throw malformed('it is not a pair', reader)
   const source = readValue(reader, 0)
   if (source !== null && typeof source !== 'number')
-    throw malformed('its source is no number', reader)
+    throw malformed('its source is not a number', reader)
   const values = readValue(reader, maxDepth)
-  if (!isList(values)) throw malformed('its values are no list', reader)
+  if (!isList(values)) throw malformed('its values are not a list', reader)
   if (reader.at !== reader.end) throw malformed('bytes follow it', reader)
   return { source, values }
 }
@@ -126,11 +126,11 @@ export function readRow(bytes: Uint8Array): StoredRow {
  */
 export function findRowValues(bytes: Buffer, from: number, end: number): number[] {
   const reader = createByteReader(bytes, from, end)
-  if (readHead(reader, major.array) !== 2) throw malformed('it is no pair', reader)
+  if (readHead(reader, major.array) !== 2) throw malformed('it is not a pair', reader)
   const places = [reader.at]
   skipValue(reader)
   const count = readHead(reader, major.array)
-  if (count < 0) throw malformed('its values are no list', reader)
+  if (count < 0) throw malformed('its values are not a list', reader)
   for (let index = 0; index < count; index++) {
     places.push(reader.at)
     skipValue(reader)

@@ -75,7 +75,7 @@ function onlyType([first, second]: readonly DefinitionNode[]): ObjectTypeDefinit
   if (second !== undefined) throw wrongNode('SDL', second, 'something follows the type', oneType)
   invariant(first !== undefined, 'graphql-js parses no empty document')
   if (first.kind !== Kind.OBJECT_TYPE_DEFINITION)
-    throw wrongNode('SDL', first, 'this is no type', oneType)
+    throw wrongNode('SDL', first, 'this is not a type', oneType)
   if (first.interfaces?.[0] !== undefined)
     throw wrongNode(
       'SDL',

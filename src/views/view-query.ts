@@ -41,7 +41,7 @@ export function parseViewQuery(text: string, network: string): ViewQuery | Forei
   throw wrongNode(
     'query',
     root.name,
-    `${value} is no collection`,
+    `${value} is not a collection`,
     `${oneCollection} Views read no other Views.`,
   )
 }

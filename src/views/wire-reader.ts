@@ -65,7 +65,7 @@ export function malformed(
   facts: Readonly<Record<string, string | number>> = {},
   cause?: unknown,
 ): ServiceError {
-  return new ServiceError('VIEWS_WIRE_MALFORMED', `these are no wire bytes of a View: ${what}`, {
+  return new ServiceError('VIEWS_WIRE_MALFORMED', `these are not wire bytes of a View: ${what}`, {
     facts,
     remedy: 'Get the bytes again from where the View was made or registered.',
     cause,

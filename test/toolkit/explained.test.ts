@@ -11,7 +11,7 @@ const said: Readonly<Record<string, readonly string[]>> = {
   ],
   '--rpc is required when --target is devnet': ['view', 'deploy', 'Things', '--target', 'devnet'],
   'either --path or --url must be provided': ['view', 'add', 'lens', '--name', 'Things'],
-  'invalid --args JSON: it is no object': [
+  'invalid --args JSON: it is not an object': [
     ...['view', 'add', 'lens', '--name', 'Things', '--label', 'a', '--path', 'x', '--args', '[]'],
   ],
 }

@@ -73,7 +73,7 @@ describe('bytes that are no View', () => {
       assert.throws(() => decodeView(wire.subarray(0, length)), isRefused('VIEWS_WIRE_MALFORMED'))
     assert.throws(() => decodeView(Buffer.concat([wire, Buffer.alloc(1)])), {
       code: 'VIEWS_WIRE_MALFORMED',
-      message: 'these are no wire bytes of a View: 1 bytes follow the last field',
+      message: 'these are not wire bytes of a View: 1 bytes follow the last field',
     })
   })
 

@@ -91,7 +91,7 @@ function compileModule(place: number, wasm: Uint8Array<ArrayBuffer>): WebAssembl
     throw lensError(
       'LENS_MODULE_REFUSED',
       place,
-      `is no valid WebAssembly: ${error.message}`,
+      `is not valid WebAssembly: ${error.message}`,
       'Build the lens again, with a compiler that makes WebAssembly 2.0.',
     )
   }
@@ -104,7 +104,7 @@ function checkArguments(place: number, args: string): string {
   throw lensError(
     'LENS_ARGUMENTS_REFUSED',
     place,
-    'has arguments that are no JSON object',
+    'has arguments that are not a JSON object',
     'Write them as {"name": value}, or leave them empty.',
   )
 }

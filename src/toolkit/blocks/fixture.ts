@@ -33,7 +33,7 @@ export async function readFixture(path: string): Promise<Fixture> {
     : {}
   const [other] = Object.keys(others)
   if (other !== undefined || !Array.isArray(blocks) || blocks.length === 0)
-    throw fixtureError(`${path} is no object with a list of blocks`)
+    throw fixtureError(`${path} is not an object with a list of blocks`)
   if (blocks.length > maxTrialBlocks)
     throw fixtureError(`${path} has ${blocks.length} blocks, and ${maxTrialBlocks} are accepted`)
   const read = readBlocks(blocks, 'blocks')
@@ -60,7 +60,7 @@ export async function readJsonFile(path: string, code: ErrorCode): Promise<unkno
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new ServiceError(code, `${path} is no JSON`, {
+    throw new ServiceError(code, `${path} is not JSON`, {
       remedy: 'Write one JSON value, and nothing else.',
       cause,
     })

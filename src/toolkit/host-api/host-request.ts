@@ -94,7 +94,7 @@ function parseBody(text: string, origin: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw answerInvalid(origin, `answered what is no JSON: ${shown(text)}`)
+    throw answerInvalid(origin, `returned something other than JSON: ${shown(text)}`)
   }
 }
 

@@ -91,7 +91,7 @@ export async function removePostedView(
 function toReport({ url }: HostAddress, answer: unknown): HostedReport {
   const parsed = reportSchema.safeParse(answer)
   if (parsed.success) return parsed.data
-  throw answerInvalid(new URL(url).origin, 'answered what is no report of a View')
+  throw answerInvalid(new URL(url).origin, 'returned something other than the report of a View')
 }
 
 function refused({ url, token }: HostAddress, status: number, answer: unknown): ServiceError {

@@ -42,7 +42,7 @@ const asSource = 'assembly/lens.ts'
 
 async function buildAssemblyScript(terminal: Terminal, folder: string): Promise<string> {
   if (!existsSync(join(folder, asSource)))
-    throw new ServiceError('TOOLKIT_BUILD_FAILED', `${folder} is no project of a lens`, {
+    throw new ServiceError('TOOLKIT_BUILD_FAILED', `${folder} is not the project of a lens`, {
       remedy: 'viewmesh lens new makes one: with assembly/lens.ts, or with Cargo.toml.',
     })
   const path = join(folder, `${basename(folder)}.wasm`)

@@ -47,7 +47,7 @@ export function runCompiler(
     const said = `${stderr}\n${stdout}`.trim().slice(0, shownCharacters)
     reject(
       new ServiceError('TOOLKIT_BUILD_FAILED', `${program} fails:\n${said}`, {
-        remedy: 'Mend what the compiler says.',
+        remedy: 'Correct what the compiler reports.',
       }),
     )
   })

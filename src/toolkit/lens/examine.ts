@@ -1,4 +1,4 @@
-/** Examines a lens: what it imports and exports, and how it bears what Hosts and authors of Views may do to it. */
+/** Examines a lens: what it imports and exports, and how it copes with what Hosts and authors of Views may do to it. */
 import { lensMemoryBytes } from '../../compute/lens-resources.ts'
 import { ServiceError } from '../../errors.ts'
 import { checkAbi } from '../../lens/abi-check.ts'
@@ -219,7 +219,7 @@ async function checkWrongArguments(patient: Patient, takesArguments: boolean): P
   }
   if (given.length > 0 && accepted.length > 0)
     return checkOf(name, 'warning', `it accepts ${accepted.join(' and ')} for ${given.join(', ')}`)
-  return checkOf(name, 'passed', 'it bears them')
+  return checkOf(name, 'passed', 'it copes with them')
 }
 
 const fewDocuments = 1_000

@@ -46,14 +46,14 @@ pub extern "C" fn transform() -> *const u8 {
 
 fn set(item: Item) -> Item {
     let Item::Document(text) = item else {
-        return Item::Error("the arguments are no JSON object".into());
+        return Item::Error("the arguments are not a JSON object".into());
     };
     match json::member(&text, "address").map(json::text) {
         Some(Some(address)) if !address.is_empty() => {
             WANTED.with(|wanted| *wanted.borrow_mut() = Some(address.to_lowercase()));
             Item::Nil
         }
-        Some(_) => Item::Error("the argument 'address' is no text".into()),
+        Some(_) => Item::Error("the argument 'address' is not text".into()),
         None => Item::Error("missing required argument 'address'".into()),
     }
 }

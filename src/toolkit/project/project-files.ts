@@ -114,7 +114,7 @@ export async function checkEmptyFile(places: ProjectPlaces, path: string): Promi
     throw error
   })
   if (found !== null && !(found.isFile() && found.size === 0))
-    throw refused(places, path, 'is no empty file')
+    throw refused(places, path, 'is not an empty file')
 }
 
 /** A path for what is to be renamed into its place; what a killed process left of such is removed by `clearDrafts`. */

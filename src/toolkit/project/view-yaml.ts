@@ -42,7 +42,7 @@ export function parseViewYaml(text: string, path: string): ListedLens[] {
   const { lenses, ...unknown } = objectOf(path, 'it', content)
   checkKnown(path, 'it', unknown)
   if (lenses === undefined || lenses === null) return []
-  if (!Array.isArray(lenses)) throw unreadable(path, 'has lenses that are no list')
+  if (!Array.isArray(lenses)) throw unreadable(path, 'has lenses that are not a list')
   if (lenses.length > viewLimits.lenses)
     throw unreadable(path, `has ${lenses.length} lenses, and may have ${viewLimits.lenses}`)
   const listed = lenses.map((lens: unknown, index) => toLens(path, lens, `lens ${index + 1}`))
@@ -67,14 +67,14 @@ function toArguments(path: string, which: string, value: unknown): LensArguments
   if (wrong !== undefined)
     throw unreadable(
       path,
-      `has args of ${which} whose value ${wrong[0]} is no string; write it in quotes`,
+      `has args of ${which} whose value ${wrong[0]} is not a string; write it in quotes`,
     )
   return args as LensArguments
 }
 
 function objectOf(path: string, which: string, value: unknown): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw unreadable(path, `is no mapping where ${which} is`)
+    throw unreadable(path, `is not a mapping where ${which} is`)
   return { ...value }
 }
 

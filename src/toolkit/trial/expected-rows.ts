@@ -17,7 +17,7 @@ export async function readExpectedRows(path: string): Promise<readonly TrialRow[
   const value = await readJsonFile(path, 'TOOLKIT_EXPECTED_INVALID')
   const rows = isObject(value) ? value['rows'] : value
   if (Array.isArray(rows) && rows.every(isObject)) return rows
-  throw new ServiceError('TOOLKIT_EXPECTED_INVALID', `${path} holds no list of rows`, {
+  throw new ServiceError('TOOLKIT_EXPECTED_INVALID', `${path} does not hold a list of rows`, {
     remedy: 'Write a list of objects, or save what viewmesh view test --json prints.',
   })
 }

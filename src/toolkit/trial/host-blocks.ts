@@ -65,7 +65,7 @@ async function newestBlocks(options: HostBlocksOptions): Promise<Newest> {
       remedy: 'Wait until it has one, or test on the samples, without --from.',
     })
   if (!isAscending(numbers) || numbers.length > count)
-    throw answerInvalid(host.url, 'answered no list of blocks')
+    throw answerInvalid(host.url, 'returned something other than a list of blocks')
   return { network: networkOf(host, first['__typename']), numbers }
 }
 
@@ -128,7 +128,8 @@ async function ask({ host, signal }: HostBlocksOptions, query: string): Promise<
     )
   }
   const [list] = Object.values(objectOf(data))
-  if (!Array.isArray(list)) throw answerInvalid(host.url, 'answered no list of documents')
+  if (!Array.isArray(list))
+    throw answerInvalid(host.url, 'returned something other than a list of documents')
   return list.map(objectOf)
 }
 

@@ -54,7 +54,11 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw unusable('the file of the ABI is no JSON', 'Give the JSON that a compiler writes.', cause)
+    throw unusable(
+      'the file of the ABI is not JSON',
+      'Give the JSON that a compiler writes.',
+      cause,
+    )
   }
 }
 

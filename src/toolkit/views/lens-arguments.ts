@@ -14,9 +14,9 @@ export function parseLensArguments(text: string | undefined): LensArguments | nu
   checkSize('--args', Buffer.byteLength(text), viewLimits.args)
   const value = parseJson(text)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw invalid('it is no object')
+    throw invalid('it is not an object')
   const wrong = Object.entries(value).find(([, each]) => typeof each !== 'string')
-  if (wrong !== undefined) throw invalid(`the value of ${wrong[0]} is no string`)
+  if (wrong !== undefined) throw invalid(`the value of ${wrong[0]} is not a string`)
   return value as LensArguments
 }
 

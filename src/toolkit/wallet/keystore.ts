@@ -129,7 +129,7 @@ function readForm(text: string, place: string): Form {
   try {
     return keystoreForm.parse(JSON.parse(text))
   } catch {
-    throw new ServiceError('TOOLKIT_WALLET_INVALID', `${place} is no keystore of version 3`, {
+    throw new ServiceError('TOOLKIT_WALLET_INVALID', `${place} is not a keystore of version 3`, {
       remedy:
         'Give a file as Foundry (cast wallet import) writes it; other forms are imported by their private key.',
     })

@@ -2,7 +2,7 @@
 import * as Mnemonic from 'ox/Mnemonic'
 import { ServiceError } from '../../errors.ts'
 
-/** 24 words: 256 bits of chance. */
+/** 24 words: 256 random bits. */
 export function newMnemonic(): string {
   return Mnemonic.random(Mnemonic.english, { strength: 256 })
 }

@@ -211,7 +211,7 @@ test('a View that can no longer be read is reported, stays kept, and can be remo
     [line?.['code'], line?.['cause']],
     [
       'HOST_VIEW_UNREADABLE',
-      'VIEWS_WIRE_MALFORMED: these are no wire bytes of a View: they do not begin with VWL',
+      'VIEWS_WIRE_MALFORMED: these are not wire bytes of a View: they do not begin with VWL',
     ],
   )
   assert.deepEqual(await later.leave(view.id, 'posted'), { id: view.id, slot: 1 })

@@ -239,7 +239,7 @@ describe('the arguments of a lens', () => {
     test(`are refused where they are ${args}`, () => {
       assert.throws(() => single(buildLens(), args), {
         code: 'LENS_ARGUMENTS_REFUSED',
-        message: 'lens 1 has arguments that are no JSON object',
+        message: 'lens 1 has arguments that are not a JSON object',
       })
     })
 })

@@ -100,7 +100,7 @@ describe('a fixture', () => {
   it('is refused as a file that is missing, too many blocks, or no blocks at all', async (t) => {
     const refused = async (content: unknown, message: RegExp): Promise<void> =>
       assert.rejects(readFixture(fileOf(t, content)), { code: 'TOOLKIT_FIXTURE_INVALID', message })
-    await refused('{', /is no JSON$/)
+    await refused('{', /is not JSON$/)
     await refused([], /no object with a list of blocks/)
     await refused({ blocks: [] }, /no object with a list of blocks/)
     await refused(

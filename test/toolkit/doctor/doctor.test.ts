@@ -36,5 +36,5 @@ test('a View that cannot be read fails the check of the project, with exit code 
   assert.match(stderr, /^error: 1 of the checks failed\n/)
   const { checks } = JSON.parse(stdout) as { checks: { name: string; message: string }[] }
   const { message = '' } = checks.find(({ name }) => name === 'project') ?? {}
-  assert.match(message, /^error: views\/Broken\/view.yaml has lenses that are no list\n/)
+  assert.match(message, /^error: views\/Broken\/view.yaml has lenses that are not a list\n/)
 })

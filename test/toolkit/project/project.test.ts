@@ -191,7 +191,7 @@ test('a lock that is a database with content is refused, as its journal may name
   await writeFile(join(project.folder, '.viewmesh/lock'), 'SQLite format 3')
   await assert.rejects(project.create('Things', draft(), 'create'), {
     code: 'TOOLKIT_FILE_REFUSED',
-    message: '.viewmesh/lock is no empty file',
+    message: '.viewmesh/lock is not an empty file',
   })
 })
 

@@ -142,7 +142,7 @@ describe('the test of a View names', () => {
       lenses: [{ wasm: shipped('erc20_transfers'), args }],
     })
     assert.deepEqual(found(await trial(lenses('[1]'))), [
-      'error (invalid lens configuration) VIEWS_ARGUMENTS_INVALID: the arguments of lens 1 are no JSON object',
+      'error (invalid lens configuration) VIEWS_ARGUMENTS_INVALID: the arguments of lens 1 are not a JSON object',
     ])
     assert.deepEqual(found(await trial(lenses({ tokenAddress: 'usdc' }))), [
       "error (invalid lens configuration) LENS_ARGUMENTS_REFUSED: lens 1 refuses its arguments: the argument 'tokenAddress' is no address",

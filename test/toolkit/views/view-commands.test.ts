@@ -41,8 +41,8 @@ test('service page: "either --path or --url must be provided"; --label always re
 for (const [args, what] of [
   ['{"a": 1}', 'the value of a is no string'],
   ['{"abi": ["x"]}', 'the value of abi is no string'],
-  ['["a"]', 'it is no object'],
-  ['null', 'it is no object'],
+  ['["a"]', 'it is not an object'],
+  ['null', 'it is not an object'],
   ['{', "Expected property name or '}' in JSON at position 1 (line 1 column 2)"],
 ] as const)
   test(`service page: "invalid --args JSON" for ${args}; make every value a string`, async (context) => {
