@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { noSender, parseViewID, viewIDs } from '../../src/views/view-id.ts'
 import { first, second } from './vectors.ts'
 
+/** Service page: "View ID: deterministic, keccak256 over the sender and the wire bytes of the View". */
 test('the View ID is keccak256 over sender and wire bytes; the chain’s own is an address', () => {
   for (const { sender, wire, id, address } of [first, second])
     assert.deepEqual(viewIDs(sender, Buffer.from(wire, 'hex')), { id, address })

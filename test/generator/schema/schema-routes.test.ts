@@ -43,6 +43,7 @@ const types = [
   'SnapshotSignature',
 ]
 
+/** Service page: "Generator schema endpoints live under the path prefix `/api/v1`". */
 test('GET /api/v1/schema: JSON object with network (the prefix in use) and schema (the full SDL)', async () => {
   const { status, body, headers } = await get('')
   const { network: prefix, schema } = body as { network: string; schema: string }

@@ -20,6 +20,7 @@ const urlOf = (api: TestApi, parameters: Record<string, string>): string =>
 
 const numbers = '{"data":{"Block":[{"number":1},{"number":2},{"number":3}]}}'
 
+/** Service page: "the Host GraphQL endpoint lives under `/api/v0`". */
 test('the endpoint has the documented path', () => {
   assert.equal(graphqlPath, paths.graphql)
   assert.equal(graphqlPath, '/api/v0/graphql')

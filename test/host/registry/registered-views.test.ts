@@ -45,7 +45,13 @@ async function folder(t: TestContext): Promise<string> {
 }
 
 interface Listed {
-  readonly views: readonly { id: string; address: string; name: string; registered_at: number }[]
+  readonly views: readonly {
+    id: string
+    address: string
+    name: string
+    state: string
+    registered_at: number
+  }[]
   readonly registry: {
     state: string
     listed: number
@@ -103,6 +109,12 @@ async function development(t: TestContext): Promise<DevelopmentRegistry> {
   return registry
 }
 
+/**
+ * Service page: "The registry chain's LCD endpoint is queried by Hosts at startup for all previously registered Views",
+ * "On a new registration, each Host downloads the View bundle, loads the WebAssembly lens and starts transforming data
+ * automatically, with no restart", "Registered Views can appear before any data arrives if no Generator client is
+ * connected".
+ */
 test('registered Views are served from the start, and later ones without a restart', async (t) => {
   const registry = await development(t)
   const [before = ''] = await register(registry, ['Before'])
@@ -113,8 +125,11 @@ test('registered Views are served from the start, and later ones without a resta
   await host.serves('Before', 'Later')
   const { views } = await host.list()
   assert.deepEqual(
-    views.map(({ address }) => address),
-    [before, later],
+    views.map(({ address, state }) => [address, state]),
+    [
+      [before, 'waiting'],
+      [later, 'waiting'],
+    ],
   )
   const [first = 0, second = 0] = views.map(({ registered_at: height }) => height)
   assert.ok(0 < first && first < second)
@@ -147,6 +162,33 @@ test('a registered View cannot be deleted, but denied, without a restart', async
   const shown = { id: address, type: 'Permanent', creator: author, state: 'denied', reason: null }
   assert.deepEqual(other, shown)
   assert.ok(Number(height) > 0)
+})
+
+/**
+ * Service page: "Registered Views are permanent and cannot be changed in place. Deploying changed content under the same
+ * name gives a new View ID (derived from sender and wire bytes), and Hosts register it as a separate View".
+ */
+test('changed content under the same name is a View of its own beside the first one', async (t) => {
+  const registry = await development(t)
+  const wires = ['address', 'data'].map((field) =>
+    wireOf('Same', { query: `Log { ${field} }`, sdl: `type Same { ${field}: String }` }),
+  )
+  const addresses: string[] = []
+  for (const wire of wires) addresses.push(await registry.register(author, wire))
+  await registry.settle({ registered: addresses })
+  const host = await openHost(t, await folder(t), registry)
+  await until(async () => (await host.list()).views.length === 2)
+  const { views } = await host.list()
+  const ids = wires.map((wire) => viewIDs(author, wire).id)
+  const [first = '', second = ''] = ids
+  assert.deepEqual(
+    views.map(({ id, name }) => [id, name]),
+    [
+      [first, 'Same'],
+      [second, `Same_${second.slice(2, 10)}`],
+    ],
+  )
+  for (const id of ids) assert.equal((await host.remove(id)).status, 409)
 })
 
 test('a View that is denied by the ID that the chain does not list is never served', async (t) => {

@@ -168,6 +168,7 @@ describe('a Generator that does not', () => {
       /health port/,
     ],
   ]
+  /** Service page: "an embedded copy of the schema, used when the Generator's schema cannot be fetched". */
   for (const [what, handler, code, remedy] of cases) {
     test(`${what}: the embedded schema, and one warning with cause and remedy`, async () => {
       await withGenerator(handler, ({ sync, lines }) => {

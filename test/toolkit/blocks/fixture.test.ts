@@ -101,8 +101,8 @@ describe('a fixture', () => {
     const refused = async (content: unknown, message: RegExp): Promise<void> =>
       assert.rejects(readFixture(fileOf(t, content)), { code: 'TOOLKIT_FIXTURE_INVALID', message })
     await refused('{', /is not JSON$/)
-    await refused([], /no object with a list of blocks/)
-    await refused({ blocks: [] }, /no object with a list of blocks/)
+    await refused([], /not an object with a list of blocks/)
+    await refused({ blocks: [] }, /not an object with a list of blocks/)
     await refused(
       { blocks: Array.from({ length: 1_001 }, () => ({})) },
       /has 1001 blocks, and 1000/,

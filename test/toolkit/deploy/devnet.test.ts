@@ -42,6 +42,18 @@ test('a View is registered, followed to its end, listed by the chain and by view
   )
 })
 
+test('service page: deploying to devnet sends a transaction to the precompile at 0x0210', async (t) => {
+  const { registry, deploy } = await open(t)
+  const shown: Printed = JSON.parse((await deploy('--yes')).stdout)
+  const body = JSON.stringify({
+    ...{ jsonrpc: '2.0', id: 1, method: 'eth_getTransactionByHash' },
+    params: [shown.transaction],
+  })
+  const answer = await fetch(registry.rpcUrl, { method: 'POST', body })
+  const { result } = (await answer.json()) as { readonly result: { readonly to: string } }
+  assert.equal(result.to, '0x0000000000000000000000000000000000000210')
+})
+
 test('a View that is registered already is not sent again', async (t) => {
   const { registry, deploy } = await open(t)
   const first: Printed = JSON.parse((await deploy('--yes')).stdout)

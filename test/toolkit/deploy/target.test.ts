@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openTestTerminal } from '../support/test-terminal.ts'
 
+/** Also: "The toolkit supports targets `local` and `devnet`; `mainnet` is not yet supported", "There is no `testnet` target". */
 const rows = [
   {
     flags: ['--target', 'testnet'],

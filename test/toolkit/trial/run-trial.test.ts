@@ -67,6 +67,18 @@ describe('the test of a View', () => {
     )
   })
 
+  it('service page: "ABI arguments are passed as a stringified JSON array in a string value"', async () => {
+    const events = async (abi: unknown) => {
+      const lenses = [{ wasm: shipped('decode_log'), args: { abi, unmatched: 'drop' } }]
+      const sdl = 'type Events { event: String hash: String }'
+      const report = await trial({ query: `Log { ${log} }`, sdl, lenses })
+      return report.rows.map(({ event, hash }) => [event, typeof hash])
+    }
+    const found = await events(JSON.stringify([transferAbi]))
+    assert.deepEqual(found[0], ['Transfer', 'string'])
+    assert.deepEqual(found, await events([transferAbi]))
+  })
+
   it('counts fields that are missing, unknown, of another type and always null', async () => {
     const report = await trial({
       query: 'Log { address logIndex topics block { number nonce } }',
@@ -124,6 +136,7 @@ describe('the test of a View', () => {
   })
 })
 
+/** Service page: "`view test <view-name>` | checks schema errors, invalid lens configuration and compile failures". */
 describe('the test of a View names', () => {
   it('schema errors', async () => {
     assert.deepEqual(found(await trial({ sdl: 'type Logs { address: Strin }' })), [

@@ -39,8 +39,8 @@ test('service page: "either --path or --url must be provided"; --label always re
 })
 
 for (const [args, what] of [
-  ['{"a": 1}', 'the value of a is no string'],
-  ['{"abi": ["x"]}', 'the value of abi is no string'],
+  ['{"a": 1}', 'the value of a is not a string'],
+  ['{"abi": ["x"]}', 'the value of abi is not a string'],
   ['["a"]', 'it is not an object'],
   ['null', 'it is not an object'],
   ['{', "Expected property name or '}' in JSON at position 1 (line 1 column 2)"],
@@ -54,6 +54,10 @@ for (const [args, what] of [
     assert.match(`${remedy}`, /^What to do: Make every value a string;/)
   })
 
+/**
+ * Service page: "Adding or removing a lens or SDL creates a new revision", "Local Views keep revisions; each add or
+ * remove makes a new revision, and rollback returns to an earlier one".
+ */
 test('service page: each lens or SDL add or remove is the next revision', async (context) => {
   const { json } = await openProjectTerminal(context)
   const revisionAfter = async (...argv: string[]): Promise<unknown> => {
@@ -175,6 +179,17 @@ test('rollback writes a broken view.yaml again and keeps what was edited beside 
   assert.equal((await run(['view', 'inspect', 'Things'])).exitCode, 1)
   const restored = await json('view', 'rollback', 'Things')
   assert.deepEqual(restored, { ...(before as object), revision: 3, query: 'Log { data }' })
+})
+
+test('service page: lens labels identify individual lenses in a chain for removal', async (context) => {
+  const { json } = await openProjectTerminal(context)
+  for (const label of ['a', 'b', 'c']) await json(...addLens, '--label', label, '--path', filter)
+  const removed = await json('view', 'remove', 'lens', '--name', 'Things', '--label', 'b')
+  const { lenses } = removed as { readonly lenses: readonly { readonly label: string }[] }
+  assert.deepEqual(
+    lenses.map(({ label }) => label),
+    ['a', 'c'],
+  )
 })
 
 test('a second lens of one label, and one that is not there, are refused with exit code 1', async (context) => {
