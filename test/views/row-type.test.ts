@@ -86,7 +86,7 @@ test('long spaces in the line of a feeding discipline are gone through once', as
 describe('an SDL is refused with the place, what is wrong and what is accepted', () => {
   const cases: readonly [string, string, RegExp, RegExp][] = [
     ['nothing', '', /^the SDL, line 1, column 1: Unexpected <EOF>/, /Write one type/],
-    ['no type', 'scalar X', /line 1, column 1: this is no type/, /Write one type/],
+    ['no type', 'scalar X', /line 1, column 1: this is not a type/, /Write one type/],
     [
       'two types',
       'type A { x: Int }\ntype B { y: Int }',

@@ -49,7 +49,7 @@ describe('a query is refused with the place, what is wrong and what is accepted'
     [
       'an unknown collection',
       'Event { data }',
-      /line 1, column 1: Event is no collection/,
+      /line 1, column 1: Event is not a collection/,
       /read no other Views/,
     ],
     [

@@ -1,6 +1,5 @@
 /** `GET /registration`: signed for one account, whatever is asked, and verifiable as the registry chain verifies it. */
 import assert from 'node:assert/strict'
-import { createPublicKey, verify } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import * as dagCbor from '@ipld/dag-cbor'
 import { createSigner } from '../../../src/identity/signature.ts'
@@ -12,6 +11,7 @@ import {
   registrationRoute,
 } from '../../../src/service/health/registration-route.ts'
 import { captureLog } from '../../support/captured-log.ts'
+import { isSigned } from '../../support/signed-registration.ts'
 
 const signer = createSigner({ type: 'ES256K', privateKey: new Uint8Array(32).fill(7) })
 const address = `0x${'11'.repeat(20)}`
@@ -46,19 +46,6 @@ async function ask(
   t.after(() => server.close())
   const response = await fetch(`http://127.0.0.1:${server.port}/registration${query}`)
   return { status: response.status, report: (await response.json()) as RegistrationReport }
-}
-
-/** As the chain does: ECDSA over SHA-256 of the message, in DER. */
-function isSigned({ registration }: RegistrationReport): boolean {
-  const prefix = '3036301006072a8648ce3d020106052b8104000a032200'
-  const { public_key: key, signed_pk_message: signature } = registration.defra_pk_registration
-  const der = Buffer.from(`${prefix}${key.slice(2)}`, 'hex')
-  return verify(
-    'sha256',
-    Buffer.from(registration.message.slice(2), 'hex'),
-    createPublicKey({ key: der, format: 'der', type: 'spki' }),
-    Buffer.from(signature.slice(2), 'hex'),
-  )
 }
 
 test('the message is bound to chain, role, account and time, and signed by the identity', async (t) => {
