@@ -8,6 +8,8 @@ const checksumLength = 6
 /** Of an address with the longest prefix that chains have. */
 const maxLength = 90
 const addressBytes = 20
+const chainPrefix = 'shinzo'
+const noChecksum: readonly number[] = Array.from({ length: checksumLength }, () => 0)
 
 /** The account as 0x and 40 lower-case digits; null for what is no Bech32 address of 20 bytes. */
 export function fromBech32(text: string): string | null {
@@ -23,6 +25,15 @@ export function fromBech32(text: string): string | null {
   return bytes?.length === addressBytes ? `0x${bytes.toString('hex')}` : null
 }
 
+/** An account (0x and 40 digits) in Bech32 under the prefix of the registry chain. */
+export function toBech32(account: string): string {
+  const words = toWords(Buffer.from(account.slice(2), 'hex'))
+  const sum = checksum([...expanded(chainPrefix), ...words, ...noChecksum]) ^ 1
+  const last = noChecksum.map((_, place) => (sum >> (5 * (checksumLength - 1 - place))) & 31)
+  const text = [...words, ...last].map((word) => characters[word]).join('')
+  return `${chainPrefix}1${text}`
+}
+
 function expanded(prefix: string): number[] {
   const codes = [...prefix].map((character) => character.charCodeAt(0))
   return [...codes.map((code) => code >> 5), 0, ...codes.map((code) => code & 31)]
@@ -36,6 +47,12 @@ function checksum(words: readonly number[]): number {
       shifted,
     )
   }, 1)
+}
+
+/** Bytes as groups of 5 bits; 20 bytes need no padding. */
+function toWords(bytes: Uint8Array): number[] {
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
+  return (bits.match(/.{5}/g) ?? []).map((group) => Number.parseInt(group, 2))
 }
 
 /** Groups of 5 bits as bytes; null where bits are left that padding would not leave. */

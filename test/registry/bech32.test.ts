@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { fromBech32 } from '../../src/registry/bech32.ts'
+import { fromBech32, toBech32 } from '../../src/registry/bech32.ts'
 
 /** Made by another implementation, of cosmjs. */
 const accounts: readonly [string, string][] = [
@@ -20,6 +20,11 @@ test('an address in Bech32 is the account that its bytes are, in either case', (
     assert.equal(fromBech32(text), `0x${digits}`)
     assert.equal(fromBech32(text.toUpperCase()), `0x${digits}`)
   }
+})
+
+test('an account is written as other implementations write it', () => {
+  const own = accounts.filter(([text]) => text.startsWith('shinzo1'))
+  for (const [text, digits] of own) assert.equal(toBech32(`0x${digits}`), text)
 })
 
 test('an address that is no Bech32 of 20 bytes is no account', () => {

@@ -1,5 +1,6 @@
 /** Transactions of the ledger as CometBFT shows them: typed events, and the same once more as values by key. */
 import { createHash } from 'node:crypto'
+import { toBech32 } from '../../registry/bech32.ts'
 import type { EventValues } from './comet-query.ts'
 import type { LedgerTransaction, ViewStep } from './ledger.ts'
 
@@ -20,8 +21,24 @@ const eventTypes: Readonly<Record<ViewStep['kind'], string>> = {
   timed_out: 'view.view_registration_timed_out',
 }
 
-/** The events of all steps: the chain has those of a whole transaction in every message about it. */
-function eventsOf({ steps }: LedgerTransaction): readonly CometEvent[] {
+/**
+ * The events of all steps: the chain has those of a whole transaction in every message about it. Who takes part in one has an
+ * event of his own, with his account in Bech32: `tx_search` finds it by that. The role's word is ours.
+ */
+function eventsOf(transaction: LedgerTransaction): readonly CometEvent[] {
+  const senders = transaction.steps
+    .filter(({ kind }) => kind === 'pending')
+    .map(({ view }) => toBech32(view.creator))
+  const participants = [...new Set(senders)].map((address) =>
+    event('shinzo', [
+      ['address', address],
+      ['role', 'sender'],
+    ]),
+  )
+  return [...participants, ...viewEventsOf(transaction)]
+}
+
+function viewEventsOf({ steps }: LedgerTransaction): readonly CometEvent[] {
   return steps.map((step, index) => {
     const { address, creator, name, wire } = step.view
     const last: readonly [string, string] =

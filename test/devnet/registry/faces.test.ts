@@ -7,6 +7,7 @@ import {
   type DevelopmentRegistry,
   openDevelopmentRegistry,
 } from '../../../src/devnet/registry/development-registry.ts'
+import { toBech32 } from '../../../src/registry/bech32.ts'
 import { encodeView } from '../../../src/views/wire.ts'
 import { freePorts } from '../../support/free-port.ts'
 import { testDirectory } from '../../support/test-store.ts'
@@ -82,6 +83,19 @@ test('a transaction with success and refusal arrives on both subscriptions, whol
   }
 })
 
+test('a registration is found by its creator, who stands in it in Bech32', async (t) => {
+  const registry = await open(t)
+  await registry.register(sender, wireOf('Own'))
+  await registry.register(`0x${'22'.repeat(20)}`, wireOf('Other'))
+  const query = encodeURIComponent(`"shinzo.address='${toBech32(sender)}'"`)
+  const answer = await fetch(`${registry.cometUrl}/tx_search?query=${query}`)
+  const { result } = (await answer.json()) as { result: { txs: { tx_result: TxResult }[] } }
+  assert.deepEqual(
+    result.txs.map(({ tx_result: { events } }) => events.map(({ type }) => type)),
+    [['shinzo', 'view.view_pending']],
+  )
+})
+
 test('a registry that cannot open one of its ports leaves nothing open', async (t) => {
   const tmp = testDirectory(t)
   const { TMPDIR: before = '' } = process.env
@@ -120,12 +134,15 @@ interface Page {
   readonly pagination: { readonly next_key: string | null }
 }
 
+interface TxResult {
+  readonly events: readonly { readonly type: string }[]
+}
 interface Message {
   readonly id: number
   readonly result: {
     readonly data: {
       readonly value: {
-        readonly TxResult: { readonly result: { readonly events: readonly { type: string }[] } }
+        readonly TxResult: { readonly result: TxResult }
       }
     }
     readonly events: Readonly<Record<string, readonly string[]>>

@@ -169,7 +169,7 @@ describe('the test of a View names', () => {
     const invalid = buildLens({ transform: op.drop })
     assert.match(
       (await broken(invalid))[0] ?? '',
-      /^error \(compile failure\) WASM_INSTANTIATION_FAILED: .*no valid WebAssembly/,
+      /^error \(compile failure\) WASM_INSTANTIATION_FAILED: .*not valid WebAssembly/,
     )
     const [large] = await broken(buildLens({ pages: [2_000, 2_000] }))
     assert.equal(

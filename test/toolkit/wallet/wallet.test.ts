@@ -161,7 +161,7 @@ test('a keystore that would take gigabytes to open is refused', () => {
   const greedy = { ...vector, crypto: { ...vector.crypto, kdf: 'scrypt', kdfparams } }
   assert.throws(
     () => fromKeystore(JSON.stringify(greedy), 'x', 'a file'),
-    /no keystore of version 3/,
+    /not a keystore of version 3/,
   )
 })
 
