@@ -22,8 +22,8 @@ const eventTypes: Readonly<Record<ViewStep['kind'], string>> = {
 }
 
 /**
- * The events of all steps: the chain has those of a whole transaction in every message about it. Who takes part in one has an
- * event of his own, with his account in Bech32: `tx_search` finds it by that. The role's word is ours.
+ * The events of all steps: the chain has those of a whole transaction in every message about it. Each account that takes
+ * part has an event with its address in Bech32, by which `tx_search` finds it. The word for its role is ours.
  */
 function eventsOf(transaction: LedgerTransaction): readonly CometEvent[] {
   const senders = transaction.steps

@@ -34,8 +34,8 @@ export function exportMissing(
 }
 
 /**
- * What is thrown out of WebAssembly: traps and exhausted call stacks become `LENS_TRAPPED` with the fact `during`. All else is not the
- * lens's doing and returned as it is, what the source of documents threw for instance.
+ * What is thrown out of WebAssembly: traps and exhausted call stacks become `LENS_TRAPPED` with the fact `during`. All else is
+ * not the lens's doing and returned as it is, what the source of documents threw for instance.
  */
 export function thrownError(place: number, during: string, error: unknown): unknown {
   if (error instanceof WebAssembly.RuntimeError || isStackOverflow(error))

@@ -16,11 +16,14 @@ interface QueryFacts {
 
 /** A failure for want of a relation or of one of its fields, under the code that says what to change in the query. */
 export function refineFinding(finding: ViewFinding, { selection }: ViewQuery): ViewFinding {
-  const names = fieldNames(selection)
-  const transaction = fieldOf(selection, 'transaction')
-  if (finding.code === 'QUERY_MISSING_EVM_RELATION' && names.includes('transactionHash'))
-    return { ...finding, code: 'QUERY_FLAT_FIELD_INSTEAD_OF_RELATION', remedy: useRelation }
   const wanted = missingField(finding.message)
+  const transaction = fieldOf(selection, 'transaction')
+  const isFlat =
+    finding.code === 'QUERY_MISSING_EVM_RELATION' &&
+    wanted === 'transaction' &&
+    fieldNames(selection).includes('transactionHash')
+  if (isFlat)
+    return { ...finding, code: 'QUERY_FLAT_FIELD_INSTEAD_OF_RELATION', remedy: useRelation }
   const isOfTransaction =
     finding.code === 'QUERY_MISSING_EVM_FIELD' &&
     transaction !== undefined &&

@@ -221,6 +221,9 @@ describe('the test of a View names', () => {
       'QUERY_FLAT_FIELD_INSTEAD_OF_RELATION',
     ])
     assert.deepEqual(await codes('Log { address }', 'transaction'), ['QUERY_MISSING_EVM_RELATION'])
+    assert.deepEqual(await codes('Log { transactionHash }', 'block'), [
+      'QUERY_MISSING_EVM_RELATION',
+    ])
     assert.deepEqual(await codes('Log { address transaction { hash } }', 'to'), [
       'QUERY_MISSING_TRANSACTION_FIELD',
     ])
