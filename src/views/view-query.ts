@@ -120,3 +120,22 @@ function checkPlain(root: FieldNode): void {
     [Kind.DIRECTIVE]: refused('directives in its query'),
   })
 }
+
+/**
+ * The names of what is selected of the collection, as documents have them; with `relation` those of what is selected of it, none
+ * where it is not selected.
+ */
+export function selectedNames({ selection }: ViewQuery, relation?: string): readonly string[] {
+  if (relation === undefined) return fieldsOf(selection).map(nameOf)
+  return fieldsOf(selection)
+    .filter((field) => nameOf(field) === relation)
+    .flatMap((field) => fieldsOf(field).map(nameOf))
+}
+
+function fieldsOf({ selectionSet }: FieldNode): FieldNode[] {
+  return (selectionSet?.selections ?? []).filter((node) => node.kind === Kind.FIELD)
+}
+
+function nameOf({ name, alias }: FieldNode): string {
+  return (alias ?? name).value
+}

@@ -1,6 +1,5 @@
 /** What lenses for logs miss of a query, as far as their rows and their failures show it. Pure. */
-import { type FieldNode, Kind } from 'graphql'
-import type { ViewQuery } from '../../views/view-query.ts'
+import { selectedNames, type ViewQuery } from '../../views/view-query.ts'
 import type { ViewFinding } from './finding.ts'
 import type { FieldCount } from './trial-job.ts'
 
@@ -15,19 +14,19 @@ interface QueryFacts {
 }
 
 /** A failure for want of a relation or of one of its fields, under the code that says what to change in the query. */
-export function refineFinding(finding: ViewFinding, { selection }: ViewQuery): ViewFinding {
+export function refineFinding(finding: ViewFinding, query: ViewQuery): ViewFinding {
   const wanted = missingField(finding.message)
-  const transaction = fieldOf(selection, 'transaction')
+  const transaction = selectedNames(query, 'transaction')
   const isFlat =
     finding.code === 'QUERY_MISSING_EVM_RELATION' &&
     wanted === 'transaction' &&
-    fieldNames(selection).includes('transactionHash')
+    selectedNames(query).includes('transactionHash')
   if (isFlat)
     return { ...finding, code: 'QUERY_FLAT_FIELD_INSTEAD_OF_RELATION', remedy: useRelation }
   const isOfTransaction =
     finding.code === 'QUERY_MISSING_EVM_FIELD' &&
-    transaction !== undefined &&
-    transactionFields.some((name) => name === wanted && !fieldNames(transaction).includes(name))
+    transaction.length > 0 &&
+    transactionFields.some((name) => name === wanted && !transaction.includes(name))
   return isOfTransaction ? { ...finding, code: 'QUERY_MISSING_TRANSACTION_FIELD' } : finding
 }
 
@@ -35,12 +34,11 @@ export function refineFinding(finding: ViewFinding, { selection }: ViewQuery): V
 export function queryFindings({ query, lenses, fields, rows }: QueryFacts): ViewFinding[] {
   if (query.collection !== 'Log' || lenses === 0 || rows === 0) return []
   const empty = fields.filter(({ values, wrongType }) => values + wrongType === 0)
-  const transaction = fieldOf(query.selection, 'transaction')
-  if (transaction === undefined) {
-    const isFlat = fieldNames(query.selection).includes('transactionHash')
+  const selected = selectedNames(query, 'transaction')
+  if (selected.length === 0) {
+    const isFlat = selectedNames(query).includes('transactionHash')
     return isFlat && empty.length > 0 ? [flatField(empty)] : []
   }
-  const selected = fieldNames(transaction)
   return transactionFields
     .filter((name) => !selected.includes(name) && empty.some((field) => field.name === name))
     .map(missingTransactionField)
@@ -72,17 +70,4 @@ function warning(code: string, message: string, remedy: string): ViewFinding {
 /** What the text of a lens asks for; its words are the lens's own. */
 function missingField(message: string): string | undefined {
   return /no field '(\w+)'|Requested: (\w+)/.exec(message)?.slice(1).find(Boolean)
-}
-
-/** Names as documents have them. */
-function fieldNames({ selectionSet }: FieldNode): string[] {
-  return fieldsOf(selectionSet).map(({ name, alias }) => (alias ?? name).value)
-}
-
-function fieldOf({ selectionSet }: FieldNode, wanted: string): FieldNode | undefined {
-  return fieldsOf(selectionSet).find(({ name, alias }) => (alias ?? name).value === wanted)
-}
-
-function fieldsOf(set: FieldNode['selectionSet']): FieldNode[] {
-  return (set?.selections ?? []).filter((node) => node.kind === Kind.FIELD)
 }
