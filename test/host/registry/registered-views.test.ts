@@ -1,113 +1,24 @@
 /** Registered Views on a whole Host, with the development registry in the place of the registry chain. */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { zstdCompressSync } from 'node:zlib'
-import {
-  type DevelopmentRegistry,
-  openDevelopmentRegistry,
-} from '../../../src/devnet/registry/development-registry.ts'
-import type { View } from '../../../src/views/view.ts'
+import { openDevelopmentRegistry } from '../../../src/devnet/registry/development-registry.ts'
 import { viewIDs } from '../../../src/views/view-id.ts'
 import { decodeView, encodeView } from '../../../src/views/wire.ts'
 import { assertExplained } from '../../docs/support/explained.ts'
-import { openHostInProcess } from '../../support/host-in-process.ts'
 import { until } from '../../support/p2p-room.ts'
-
-/** Views are acknowledged where a test says so. */
-const byHand = { acknowledgeMs: null }
-const token = 'admin'
-const author = `0x${'11'.repeat(20)}`
-const stranger = `0x${'66'.repeat(20)}`
-
-function wireOf(name: string, view: Partial<View> = {}): Uint8Array {
-  const sdl = `type ${name} { address: String }`
-  return encodeView({ query: 'Log { address }', sdl, lenses: [], ...view })
-}
-
-async function register(
-  registry: DevelopmentRegistry,
-  names: readonly string[],
-  sender = author,
-): Promise<string[]> {
-  const addresses: string[] = []
-  for (const name of names) addresses.push(await registry.register(sender, wireOf(name)))
-  await registry.settle({ registered: addresses })
-  return addresses
-}
-
-async function folder(t: TestContext): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'viewmesh-registered-'))
-  t.after(() => rm(path, { recursive: true, force: true }))
-  return path
-}
-
-interface Listed {
-  readonly views: readonly {
-    id: string
-    address: string
-    name: string
-    state: string
-    registered_at: number
-  }[]
-  readonly registry: {
-    state: string
-    listed: number
-    others: { id: string; state: string; reason: string | null }[]
-  } | null
-}
-
-/** A Host that follows this registry. */
-async function openHost(
-  t: TestContext,
-  home: string,
-  registry: Pick<DevelopmentRegistry, 'lcdUrl' | 'cometUrl'>,
-  env: Readonly<Record<string, string>> = {},
-) {
-  const host = await openHostInProcess(t, home, {
-    REGISTRY_LCD_URL: registry.lcdUrl,
-    REGISTRY_RPC_URL: registry.cometUrl,
-    HOST_ADMIN_TOKEN: token,
-    ...env,
-  })
-  const { apiPort } = await host.opened
-  const url = `http://127.0.0.1:${apiPort}/api/v0/views`
-  const headers = { authorization: `Bearer ${token}` }
-  const list = async (): Promise<Listed> => (await (await fetch(url)).json()) as Listed
-  return {
-    ...host,
-    list,
-    names: async () => (await list()).views.map(({ name }) => name).toSorted(),
-    remove: async (id: string) => await fetch(`${url}/${id}`, { method: 'DELETE', headers }),
-    postWire: async (wire: Uint8Array, sender: string) =>
-      await fetch(url, {
-        method: 'POST',
-        headers: { ...headers, 'content-type': 'application/json' },
-        body: JSON.stringify({ wire: Buffer.from(wire).toString('base64'), sender }),
-      }),
-    post: async (name: string) =>
-      await fetch(url, {
-        method: 'POST',
-        headers: { ...headers, 'content-type': 'application/json' },
-        body: JSON.stringify({ query: 'Log { address }', sdl: `type ${name} { address: String }` }),
-      }),
-    find: async (id: string) =>
-      (await (await fetch(`${url}/${id}`)).json()) as Record<string, unknown>,
-    serves: (...names: string[]) =>
-      until(async () => {
-        const found = (await list()).views.map(({ name }) => name).toSorted()
-        return found.join() === names.toSorted().join()
-      }),
-  }
-}
-
-async function development(t: TestContext): Promise<DevelopmentRegistry> {
-  const registry = await openDevelopmentRegistry(byHand)
-  t.after(() => registry.close())
-  return registry
-}
+import {
+  author,
+  byHand,
+  development,
+  folder,
+  openHost,
+  register,
+  stranger,
+  wireOf,
+} from './support/registry-host.ts'
 
 /**
  * Service page: "The registry chain's LCD endpoint is queried by Hosts at startup for all previously registered Views",
