@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync, spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
 import { listeningPorts, loadDevnetSettings } from '../../../src/devnet/config.ts'
 import { requireFreePorts } from '../../../src/devnet/free-ports.ts'
 import type { HealthReport } from '../../../src/service/contract.ts'
 import { blocksOf } from '../../docs/support/page.ts'
-import { freePorts } from '../../support/free-port.ts'
-import { root } from '../../support/source-files.ts'
+import { otherPorts, type RunningStart, startCommand, until } from './start-command.ts'
 
 interface Answer {
   readonly data: Readonly<Record<string, readonly Row[]>>
@@ -30,7 +27,6 @@ interface Row {
 }
 
 const stopWithinMs = 5_000
-const signal = AbortSignal.timeout(180_000)
 const path = await mkdtemp(join(tmpdir(), 'viewmesh-start-'))
 const env = { ...process.env, ...(await portsForTest()), DEVNET_PATH: path }
 const settings = loadDevnetSettings({ argv: [], env })
@@ -39,12 +35,12 @@ const hostUrl = `http://127.0.0.1:${settings.hostHealthPort}`
 const queryUrl = `http://127.0.0.1:${settings.hostApiPort}/api/v0/graphql`
 
 describe('npm start', () => {
-  let program: Running
+  let program: RunningStart
   let folder: string
   let headAtStop: number
 
   before(async () => {
-    program = start()
+    program = startCommand(env)
   })
   after(async () => {
     await program.kill()
@@ -130,7 +126,7 @@ describe('npm start', () => {
   })
 
   test('continues where it was when started again', async () => {
-    program = start()
+    program = startCommand(env)
     await program.line(/^curl .*$/m)
     assert.equal(
       basename(/Data and logs +(\S+)/.exec(program.output())?.[1] ?? ''),
@@ -180,61 +176,6 @@ function shapeOf(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shapeOf(part)]))
 }
 
-interface Running {
-  output(): string
-  /** Waits until the output matches; returns the match. */
-  line(pattern: RegExp): Promise<string>
-  /** Ctrl-C, as a terminal sends it; answers after how many milliseconds it had ended. */
-  interrupt(): Promise<number>
-  kill(): Promise<void>
-}
-
-function start(): Running {
-  const child = spawn('npm', ['start'], {
-    cwd: root,
-    env,
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text
-    })
-  }
-  const signalGroup = async (name: NodeJS.Signals): Promise<void> => {
-    if (hasEnded(child) || child.pid === undefined) return
-    process.kill(-child.pid, name)
-    await once(child, 'exit')
-  }
-  return {
-    output: () => output,
-    line: (pattern) =>
-      until(async () => {
-        if (hasEnded(child)) throw new Error(`npm start ended:\n${output}`)
-        return pattern.exec(output)?.[0] ?? null
-      }),
-    async interrupt() {
-      const beganMs = performance.now()
-      await signalGroup('SIGINT')
-      return performance.now() - beganMs
-    },
-    kill: () => signalGroup('SIGKILL'),
-  }
-}
-
-function hasEnded(child: ChildProcess): boolean {
-  return child.exitCode !== null || child.signalCode !== null
-}
-
-async function until<T>(look: () => Promise<T | null>): Promise<T> {
-  for (;;) {
-    const found = await look()
-    if (found !== null) return found
-    await delay(100, undefined, { signal })
-  }
-}
-
 async function ask(query: string): Promise<Answer> {
   const response = await fetch(queryUrl, {
     method: 'POST',
@@ -273,8 +214,6 @@ async function portsForTest(): Promise<Record<string, string>> {
     await requireFreePorts('127.0.0.1', listeningPorts(documented))
     return {}
   } catch {
-    const names = [...new Set(listeningPorts(documented).map(([name]) => name))]
-    const ports = await freePorts(names.length)
-    return Object.fromEntries(names.map((name, index) => [name, String(ports[index])]))
+    return await otherPorts()
   }
 }
