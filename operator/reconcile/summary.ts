@@ -52,9 +52,9 @@ export async function patchStatus<R extends Workload, F>(
   return { requeueAfterMs: Math.min(...pauses), isTerminal: findings.problem !== null }
 }
 
-/** Whether it waits for something that is found by fetching its inputs. */
-function isWaiting<F>({ identity, hold, failedCreate }: Findings<F>): boolean {
-  return [identity?.problem, identity?.lack, hold, failedCreate].some(Boolean)
+/** Whether it waits for something that only another attempt finds, such as a Secret or a raised quota. */
+function isWaiting<F>({ problem, identity, hold, failedCreate }: Findings<F>): boolean {
+  return [problem, identity?.problem, identity?.lack, hold, failedCreate].some(Boolean)
 }
 
 /** Records what changed, where it was written, and what has lasted; returns when the next warning may be due. */

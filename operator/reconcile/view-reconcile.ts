@@ -192,7 +192,7 @@ async function report(
   const latest = parts.informer.get(namespace, name)
   if (latest?.uid !== uid) return {}
   const owner = observedName(view)
-  if (findings.wrong === null) parts.resync.endWaiting(owner)
+  if (findings.wrong === null && findings.problem === null) parts.resync.endWaiting(owner)
   else parts.resync.beginWaiting(owner)
   const found = wantedViewStatus(view, findings)
   const wanted = { ...found, facts: { ...found.facts, ...admissionFacts(memory.objects.answers) } }

@@ -36,6 +36,14 @@ test('a quota on Secrets is reported as one, and no keyring as made before it is
   assert.equal(room.condition(host, 'Stalled'), undefined)
 })
 
+test('a raised quota is found within a minute among a thousand resources', async () => {
+  refuseKeyring(`secrets "mainnet-host-keyring" is forbidden: ${quota}`)
+  room.crowd(1_000)
+  await room.put(host)
+  const { requeueAfterMs = Number.POSITIVE_INFINITY } = await room.reconcile(host)
+  assert.ok(requeueAfterMs < 60_000, `${requeueAfterMs} ms`)
+})
+
 test('of what else is said of a Secret nothing is repeated, also where it speaks of a quota', async () => {
   refuseKeyring('admission webhook "a" denied the request: exceeded quota: c2VjcmV0, x')
   await room.put(host)

@@ -69,6 +69,8 @@ interface ReconcileRoom {
   writes(): string[]
   /** Does what Kubernetes does once there is a StatefulSet: its claims are bound, and its pods are ready. */
   start(resource: Workload): Promise<void>
+  /** There are so many resources, which take turns to be reconciled; one at first. */
+  crowd(count: number): void
   /** It is so much later. */
   pass(ms: number): void
   /** What pods answer from now on, by ordinal; null for none. */
@@ -89,6 +91,7 @@ interface State {
   readonly events: string[]
   views: ReadonlyMap<number, HealthView | null>
   nowMs: number
+  resources: number
   /** How many requests were returned as writes already, or were none. */
   reported: number
 }
@@ -183,6 +186,9 @@ export function reconcileRoom(namespace: string, timing: RoomTiming = {}): Recon
         await put(object)
       }
     },
+    crowd: (count) => {
+      ofTest().resources = count
+    },
     pass: (ms) => {
       ofTest().nowMs += ms
     },
@@ -219,7 +225,16 @@ async function openState(client: Client, follows: Follow[], timing: RoomTiming):
   }, null)
   const limit = AbortSignal.timeout(60_000)
   await Promise.all(follows.map(({ reflector }) => reflector.initialized(limit)))
-  return { client, follows, view, events: [], views: new Map(), nowMs: 0, reported: 0 }
+  return {
+    client,
+    follows,
+    view,
+    events: [],
+    views: new Map(),
+    nowMs: 0,
+    resources: 1,
+    reported: 0,
+  }
 }
 
 /** The claims and pods of a StatefulSet, and itself with the status that counts them. */
@@ -283,7 +298,7 @@ function reconcilesOf(state: State, self: string = 'viewmesh/operator'): Reconci
     },
     now: () => new Date(startMs + state.nowMs),
     nowMs: () => state.nowMs,
-    resync: createResyncInterval(5_000, () => 1),
+    resync: createResyncInterval(5_000, () => state.resources),
   }
   const hostViews = {
     placed: (host: Host) => placedViews(view, host),
