@@ -33,8 +33,8 @@ export async function runToolkit(argv: readonly string[], terminal: Terminal): P
   }
 }
 
-/** The whole tree of commands, for running and for completion. */
-function createToolkit(terminal: Terminal): Command {
+/** The whole tree of commands, for running, for completion and for checking command lines. */
+export function createToolkit(terminal: Terminal): Command {
   const program = new Command('viewmesh')
     .helpCommand(false)
     .enablePositionalOptions()
@@ -62,7 +62,8 @@ function createToolkit(terminal: Terminal): Command {
   return program
 }
 
-function* everyCommand(command: Command): Generator<Command> {
+/** A command and all below it. */
+export function* everyCommand(command: Command): Generator<Command> {
   yield command
   for (const child of command.commands) yield* everyCommand(child)
 }

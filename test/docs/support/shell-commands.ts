@@ -50,6 +50,8 @@ function nextPiece(text: string, at: number): Piece {
   if (char === '\\') return piece('text', 2, text.charAt(at + 1))
   if (char === ' ') return piece('space', 1)
   if (char === '#') return piece('comment', 1, '#')
+  // `2>&1`: the number is a stream, and no argument.
+  if (/^ \d[<>]/.test(text.slice(at - 1, at + 2))) return piece('end', 2)
   if (text.startsWith('$(', at)) {
     const end = endOfSubstitution(text, at)
     return piece('text', end - at, text.slice(at, end))
