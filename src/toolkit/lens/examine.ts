@@ -243,14 +243,20 @@ async function checkMemory(patient: Patient): Promise<LensCheck> {
   return checkOf('memory', 'warning', `${message}; ${limit}`)
 }
 
+const rounds = 3
+
 async function checkDeterminism(patient: Patient): Promise<LensCheck> {
-  const name = 'determinism'
-  const hashes = new Set<string>()
-  for (let round = 0; round < 3; round += 1) {
+  const results: string[] = []
+  for (let round = 0; round < rounds; round += 1) {
     const result = await run(patient, { kind: 'feed', feed: null })
-    hashes.add(result instanceof ServiceError ? result.message : result.hash)
+    results.push(result instanceof ServiceError ? result.message : result.hash)
   }
-  return hashes.size === 1
-    ? checkOf(name, 'passed', 'three new instances give the same')
-    : checkOf(name, 'failed', 'new instances give other documents of the same ones')
+  return determinismOf(results)
+}
+
+/** The check of what new instances made of the same documents: the hashes of it, or what they failed with. */
+export function determinismOf(results: readonly string[]): LensCheck {
+  return new Set(results).size === 1
+    ? checkOf('determinism', 'passed', 'three new instances give the same')
+    : checkOf('determinism', 'failed', 'new instances give other documents of the same ones')
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { describe, it, test } from 'node:test'
 import { checkNames, type LensCheck } from '../../../src/toolkit/lens/check.ts'
-import { examineLens } from '../../../src/toolkit/lens/examine.ts'
-import { buildLens, op } from '../../lens/support/lens.ts'
+import { determinismOf, examineLens } from '../../../src/toolkit/lens/examine.ts'
+import { at, buildLens, globals, item, op } from '../../lens/support/lens.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
 import { shipped, usdc } from '../trial/support/trial-room.ts'
 
@@ -27,6 +27,26 @@ async function illsOf(
   return Object.fromEntries(
     ills.map(({ name, outcome, message }: LensCheck) => [name, `${outcome}: ${message}`]),
   )
+}
+
+/** A `transform` that runs the code where the end of the stream comes before any document, and else returns each item. */
+function withoutDocument(code: readonly number[]): number[] {
+  return [
+    ...op.callNext,
+    ...op.set(0),
+    ...op.getGlobal(globals.first),
+    ...op.isZero,
+    ...op.when([
+      ...op.const(1),
+      ...op.setGlobal(globals.first),
+      ...op.get(0),
+      ...op.load8,
+      ...op.const(127),
+      ...op.equal,
+      ...op.when(code),
+    ]),
+    ...op.get(0),
+  ]
 }
 
 const shippedArguments: Readonly<Record<string, object>> = {
@@ -73,7 +93,7 @@ describe('lens doctor', () => {
     assert.match(feeds, /^(?:warning|failed): .*"(?:stream|single)"/)
   })
 
-  it('finds a lens that traps on nil, without arguments and with wrong ones', async () => {
+  it('finds a lens that traps on nil and with wrong arguments', async () => {
     const nilTraps = buildLens({
       transform: [
         ...op.callNext,
@@ -91,6 +111,47 @@ describe('lens doctor', () => {
       'wrong arguments':
         'warning: with {"none of its arguments":7}, lens 1 trapped in set_param: unreachable',
     })
+  })
+
+  it('finds a lens that traps where there is no document', async () => {
+    const wasm = buildLens({ transform: withoutDocument(op.unreachable) })
+    assert.deepEqual(await illsOf(wasm), {
+      'end of stream first': 'failed: given no document, lens 1 trapped in transform: unreachable',
+    })
+  })
+
+  it('finds a lens that makes a document where there is none', async () => {
+    const wasm = buildLens({
+      text: item(1, '{"n":0}'),
+      transform: withoutDocument([...op.const(at.text), ...op.return]),
+    })
+    const { 'end of stream first': found } = await illsOf(wasm)
+    assert.equal(found, 'warning: it makes a document out of none, in every block')
+  })
+
+  it('finds a lens that traps where its arguments are missing, and accepts any', async () => {
+    const wasm = buildLens({
+      setParam: [...op.const(1), ...op.setGlobal(globals.first), ...op.const(at.nil)],
+      transform: [
+        ...op.getGlobal(globals.first),
+        ...op.isZero,
+        ...op.when(op.unreachable),
+        ...op.callNext,
+      ],
+    })
+    assert.deepEqual(await illsOf(wasm, { args: '{"a":"b"}' }), {
+      'missing arguments': 'warning: without arguments, lens 1 trapped in transform: unreachable',
+      'wrong arguments': 'warning: it accepts 7 and [] and {"deep":[{}]} for a',
+    })
+  })
+
+  // No module of the tests does that: nothing that it may import or use differs from one instance to the next.
+  it('finds a lens of which one instance gives other documents, or fails', () => {
+    const found = (...results: string[]) => determinismOf(results).outcome
+    assert.deepEqual(
+      [found('a', 'a', 'a'), found('a', 'a', 'b'), found('a', 'lens 1 failed', 'a')],
+      ['passed', 'failed', 'failed'],
+    )
   })
 
   it('finds a lens that keeps memory for each document', async () => {
