@@ -30,6 +30,10 @@ const programs: Readonly<Record<string, (t: TestContext) => Promise<string>>> = 
   },
 }
 
+/**
+ * Service page: "nodes are identified by their identity key"; "peer ID readable at `.p2p.self.id`"; the registry dashboard asks
+ * for `/health`, "using the IP in the `/ip4/<IP>/...` part of the Host's registered multiaddr".
+ */
 for (const [role, open] of Object.entries(programs))
   test(`a ${role} signs its registration with the identity and the address that /health has`, async (t) => {
     const url = await open(t)

@@ -21,6 +21,7 @@ async function openProjectTerminal(context: TestContext) {
 /** Arguments of the command in the tests below. */
 const addLens = ['view', 'add', 'lens', '--name', 'Things'] as const
 
+/** Service page: "exactly one of `--path <local wasm file>` or `--url <remote url>`". */
 test('service page: "either --path or --url must be provided"; --label always required', async (context) => {
   const { run } = await openProjectTerminal(context)
   const page = `error: either --path or --url must be provided`
