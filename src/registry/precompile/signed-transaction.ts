@@ -23,6 +23,8 @@ export interface SignedTransaction {
   readonly gas: bigint
   /** What a unit of gas costs, without a base fee. */
   readonly gasPrice: bigint
+  /** The most that it may cost, without its value. */
+  readonly maxFee: bigint
   readonly value: bigint
   /** How `eth_getTransactionByHash` shows it. */
   readonly fields: Readonly<Record<string, string>>
@@ -63,6 +65,7 @@ export async function readSigned(raw: string): Promise<SignedTransaction | null>
       nonce,
       gas,
       gasPrice: price,
+      maxFee: gas * (maxFeePerGas ?? gasPrice),
       value,
       fields,
     }

@@ -19,7 +19,10 @@ export function addDeployCommands(view: Command, terminal: Terminal): void {
     .option('--wallet <name>', 'devnet: which wallet signs; else VIEWMESH_PRIVATE_KEY, "default"')
     .option('--key-file <file>', 'devnet: a private key to sign with; - for standard input')
     .option('--password-file <file>', 'devnet: the password of the wallet')
-    .option('--dry-run', 'devnet: show size, gas, fee and balance, and send nothing')
+    .option(
+      '--dry-run',
+      'devnet: show size, gas, fee and balance, also of --send, and send nothing',
+    )
     .option('--yes', 'devnet: do not ask')
     .option('--prepare <file>', 'devnet: sign, write the transaction to a file, and send nothing')
     .option('--send <file>', 'devnet: send what was prepared; twice is once')

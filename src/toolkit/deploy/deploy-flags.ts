@@ -1,6 +1,8 @@
 /** The flags of `view deploy`, of all targets. */
+import { usageError } from '../cli/exit-code.ts'
 import type { KeyFlags } from '../wallet/signing-key.ts'
 import type { SpendingFlags } from '../wallet/spending.ts'
+import type { DeployTarget } from './target.ts'
 
 /** As they were typed. */
 export interface DeployFlags extends KeyFlags, SpendingFlags {
@@ -13,4 +15,51 @@ export interface DeployFlags extends KeyFlags, SpendingFlags {
   readonly prepare?: string
   readonly send?: string
   readonly json?: boolean
+}
+
+type Flag = Exclude<keyof DeployFlags, 'target' | 'json'>
+
+/** How a flag is typed, and the one target that has it. */
+const flagTable: Readonly<Record<Flag, readonly [string, DeployTarget]>> = {
+  host: ['--host', 'local'],
+  adminTokenFile: ['--admin-token-file', 'local'],
+  rpc: ['--rpc', 'devnet'],
+  chainId: ['--chain-id', 'devnet'],
+  maxFee: ['--max-fee', 'devnet'],
+  wallet: ['--wallet', 'devnet'],
+  keyFile: ['--key-file', 'devnet'],
+  passwordFile: ['--password-file', 'devnet'],
+  dryRun: ['--dry-run', 'devnet'],
+  yes: ['--yes', 'devnet'],
+  prepare: ['--prepare', 'devnet'],
+  send: ['--send', 'devnet'],
+}
+
+/** Of each pair one would be ignored: what is sent is signed already, and a dry run writes nothing. */
+const contradictions: readonly (readonly [Flag, Flag])[] = [
+  ['prepare', 'send'],
+  ['prepare', 'dryRun'],
+  ['send', 'wallet'],
+  ['send', 'keyFile'],
+  ['send', 'passwordFile'],
+]
+
+/**
+ * A flag that would be ignored is refused: who gives one counts on it, and a registered View is permanent.
+ * @throws ServiceError `TOOLKIT_USAGE_INVALID` for a flag of another target, and for two that contradict each other
+ */
+export function checkDeployFlags(flags: DeployFlags, target: DeployTarget): void {
+  const given = (Object.keys(flagTable) as Flag[]).filter((flag) => flags[flag] !== undefined)
+  const foreign = given.find((flag) => flagTable[flag][1] !== target)
+  if (foreign !== undefined) {
+    const [typed, own] = flagTable[foreign]
+    throw usageError(
+      `${typed} is a flag of --target ${own}, and --target ${target} is given`,
+      `Leave ${typed} out, or give --target ${own}.`,
+    )
+  }
+  const pair = contradictions.find((flags) => flags.every((flag) => given.includes(flag)))
+  if (pair === undefined) return
+  const [one, other] = pair.map((flag) => flagTable[flag][0])
+  throw usageError(`both ${one} and ${other} are given`, 'Give one of them.')
 }

@@ -2,7 +2,6 @@
 import { resolve } from 'node:path'
 import { createViewCheck } from '../../compute/view-check.ts'
 import { ServiceError } from '../../errors.ts'
-import type { RegistryClient } from '../../registry/precompile/registry-client.ts'
 import { networkOfQuery } from '../../views/query-network.ts'
 import { noSender, viewIDs } from '../../views/view-id.ts'
 import { usageError } from '../cli/exit-code.ts'
@@ -16,21 +15,15 @@ import {
   chainToSignFor,
   parseSpending,
   requireAffordable,
+  requireAllowedFee,
   type SpendingLimits,
 } from '../wallet/spending.ts'
 import type { DeployFlags } from './deploy-flags.ts'
+import { type Chain, dryRunPrepared, printDryRun, printNothingToSend } from './dry-run.ts'
 import { followRegistration, type Registered } from './follow-registration.ts'
-import { type Prepared, readPrepared, writePrepared } from './prepared-file.ts'
-import { type Cost, costOf, costText } from './registration-cost.ts'
-
-interface Chain {
-  readonly client: RegistryClient
-  /** As deployments are listed by it: without what may be secret. */
-  readonly endpoint: string
-}
-
-/** A View and who registers it. */
-type Registrant = Omit<Prepared, 'hash' | 'raw' | 'chainId'>
+import { type Prepared, preparedPrice, readPrepared, writePrepared } from './prepared-file.ts'
+import { type Registrant, shownOf } from './registrant.ts'
+import { costOf, costText } from './registration-cost.ts'
 
 /** Of a View that the chain knows already: `--send` then follows it. */
 const nothingToSend = { hash: null, raw: null }
@@ -53,6 +46,8 @@ export async function deployToDevnet(
   if (flags.send !== undefined) {
     const prepared = await readPrepared(resolve(terminal.cwd, flags.send), name)
     requireNamedChain(prepared, limits)
+    await requireNamedFee(prepared, limits, flags)
+    if (flags.dryRun === true) return await dryRunPrepared(terminal, chain, prepared, flags)
     return await sendPrepared(terminal, { project, chain, prepared, flags })
   }
   const { wire, revision, view } = await project.wire(name)
@@ -62,6 +57,7 @@ export async function deployToDevnet(
   const creator = key.address
   const registrant = { view: name, revision, ...viewIDs(creator, wire), creator, wire }
   const chainId = await chainToSignFor(terminal, limits, client.chainId)
+  const unsigned = { registrant, chainId, transaction: null }
   const known = await client.getView(registrant.address)
   if (known.status !== 'none') {
     remark(terminal, `the chain knows this View already: ${known.status}`)
@@ -73,16 +69,13 @@ export async function deployToDevnet(
         ...nothingToSend,
       })
     }
-    if (flags.prepare !== undefined || flags.dryRun === true) {
-      const value = { ...shownOf(registrant), chainId, transaction: null, state }
-      const text = `nothing is to be sent; View ${registrant.address} is ${state}`
-      return printResult(terminal, value, { json: flags.json, text })
-    }
+    if (flags.prepare !== undefined || flags.dryRun === true)
+      return printNothingToSend(terminal, unsigned, state, flags)
     return await finish(terminal, { project, chain, registrant, hash: null, chainId, flags })
   }
   const cost = await costOf(client, creator, wire)
   remark(terminal, costText(registrant, { chainId, endpoint: chain.endpoint }, cost))
-  if (flags.dryRun === true) return printDryRun(terminal, registrant, chainId, cost, flags)
+  if (flags.dryRun === true) return printDryRun(terminal, unsigned, cost, flags)
   requireAffordable(cost.estimate, creator, limits)
   if (flags.prepare === undefined) await requireConsent(terminal, flags)
   const signed = await client.sign(await key.privateKey(), wire, chainId, cost.estimate)
@@ -102,6 +95,18 @@ function requireNamedChain(prepared: Prepared, { chainId }: SpendingLimits): voi
     `what was prepared is for chain ${prepared.chainId}`,
     'Give that with --chain-id, or leave it out.',
   )
+}
+
+/** Without `--max-fee` it may cost what was allowed when it was signed. */
+async function requireNamedFee(
+  prepared: Prepared,
+  limits: SpendingLimits,
+  { maxFee }: DeployFlags,
+): Promise<void> {
+  const price = maxFee === undefined ? null : await preparedPrice(prepared)
+  if (price === null) return
+  const remedy = 'Allow it with --max-fee, or prepare it again where gas is cheaper.'
+  requireAllowedFee(price.fee, limits, remedy)
 }
 
 interface Sending {
@@ -177,25 +182,6 @@ async function record(
     ...{ view, revision, target: 'devnet', at, id, address, creator, endpoint },
     ...{ transaction, chainId, state },
   })
-}
-
-function printDryRun(
-  terminal: Terminal,
-  registrant: Registrant,
-  chainId: number,
-  { estimate, bytes }: Cost,
-  { json }: DeployFlags,
-): void {
-  const { gas, fee, balance } = estimate
-  const numbers = { bytes, gas: String(gas), fee: String(fee), balance: String(balance) }
-  const value = { ...shownOf(registrant), chainId, ...numbers, state: 'not sent' }
-  const text = `nothing was sent; ${registrant.view} would be View ${registrant.address}`
-  printResult(terminal, value, { json, text })
-}
-
-function shownOf({ wire: _, ...shown }: Registrant): Omit<Registrant, 'wire'> {
-  const { view, revision, id, address, creator } = shown
-  return { view, revision, id, address, creator }
 }
 
 async function requireConsent(terminal: Terminal, { yes }: DeployFlags): Promise<void> {

@@ -1,7 +1,7 @@
 /** A deployment that is signed and not sent: a file for jobs that must not send twice. It holds no key. */
 import { open } from 'node:fs/promises'
 import { z } from 'zod'
-import { ServiceError } from '../../errors.ts'
+import { invariant, ServiceError } from '../../errors.ts'
 import { viewIDs } from '../../views/view-id.ts'
 
 /** A View with the one transaction that registers it. */
@@ -75,6 +75,23 @@ export async function readPrepared(path: string, name: string): Promise<Prepared
       )
   }
   return { view, revision, ...viewIDs(creator, wire), creator, chainId, wire, hash, raw }
+}
+
+/** What the transaction itself says of its price, and of its place among those of its sender. */
+export interface PreparedPrice {
+  readonly gas: bigint
+  /** The most that it may cost. */
+  readonly fee: bigint
+  readonly nonce: number
+}
+
+/** Null where nothing is to be sent. */
+export async function preparedPrice({ raw }: Prepared): Promise<PreparedPrice | null> {
+  if (raw === null) return null
+  const { readSigned } = await import('../../registry/precompile/signed-transaction.ts')
+  const signed = await readSigned(raw)
+  invariant(signed !== null, 'what was prepared has been read before')
+  return { gas: signed.gas, fee: signed.maxFee, nonce: signed.nonce }
 }
 
 async function readForm(path: string): Promise<z.infer<typeof form>> {

@@ -6,10 +6,10 @@ import { usageError } from '../cli/exit-code.ts'
 export const targets = ['local', 'devnet', 'mainnet'] as const
 
 /** A target that works. */
-type Target = Exclude<(typeof targets)[number], 'mainnet'>
+export type DeployTarget = Exclude<(typeof targets)[number], 'mainnet'>
 
 /** @throws ServiceError `TOOLKIT_USAGE_INVALID`, `TOOLKIT_TARGET_UNSUPPORTED` */
-export function parseTarget(given: string, rpc: string | undefined): Target {
+export function parseTarget(given: string, rpc: string | undefined): DeployTarget {
   const target = targets.find((each) => each === given)
   if (target === undefined)
     throw usageError(

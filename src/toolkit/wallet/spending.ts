@@ -70,21 +70,26 @@ interface Price {
   readonly balance: bigint
 }
 
+/** @throws ServiceError `TOOLKIT_FEE_HIGH`, with this remedy */
+export function requireAllowedFee(fee: bigint, { maxFee }: SpendingLimits, remedy: string): void {
+  if (fee <= maxFee) return
+  throw new ServiceError(
+    'TOOLKIT_FEE_HIGH',
+    `registering may cost ${amountText(fee)}, and at most ${amountText(maxFee)} may be spent`,
+    { remedy },
+  )
+}
+
+const highPriceRemedy =
+  'Check --rpc, which names the price of gas. To pay as much, allow it with --max-fee, in SHNZ.'
+
 /** @throws ServiceError `TOOLKIT_FEE_HIGH`, `TOOLKIT_BALANCE_LOW` */
 export function requireAffordable(
   { fee, balance }: Price,
   account: string,
-  { maxFee }: SpendingLimits,
+  limits: SpendingLimits,
 ): void {
-  if (fee > maxFee)
-    throw new ServiceError(
-      'TOOLKIT_FEE_HIGH',
-      `registering may cost ${amountText(fee)}, and at most ${amountText(maxFee)} may be spent`,
-      {
-        remedy:
-          'Check --rpc, which names the price of gas. To pay as much, allow it with --max-fee, in SHNZ.',
-      },
-    )
+  requireAllowedFee(fee, limits, highPriceRemedy)
   if (balance >= fee) return
   throw new ServiceError(
     'TOOLKIT_BALANCE_LOW',

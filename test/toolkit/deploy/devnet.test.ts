@@ -109,6 +109,48 @@ test('a prepared deployment is sent by another command, and twice is once', asyn
   assert.equal(JSON.parse(second.stdout).transaction, JSON.parse(first.stdout).transaction)
 })
 
+test('a dry run of what is prepared shows its price and state, and sends nothing', async (t) => {
+  const { registry, deploy, terminal } = await open(t)
+  const { transaction }: Printed = JSON.parse((await deploy('--prepare', 'prepared.json')).stdout)
+  const node = await openLyingNode(t, registry.rpcUrl, {})
+  const flags = ['--send', 'prepared.json', '--yes', '--rpc', node.url]
+  const before = await deploy(...flags, '--dry-run')
+  assert.equal(before.exitCode, 0, before.stderr)
+  const shown = JSON.parse(before.stdout)
+  assert.deepEqual([shown.state, shown.transaction], ['not sent', transaction])
+  assert.match(before.stderr, /size: .*\n +gas: +\d+ at most\n +fee: +0\.0000\d+ SHNZ at most\n/)
+  assert.deepEqual([node.sent, await heightOf(registry)], [[], 0])
+  assert.deepEqual(await terminal.json('view', 'status'), { deployments: [] })
+  await deploy('--send', 'prepared.json')
+  const after = await deploy(...flags, '--dry-run')
+  assert.deepEqual([after.exitCode, JSON.parse(after.stdout).state], [0, 'registered'])
+  assert.deepEqual(node.sent, [])
+})
+
+test('a dry run of what can no longer be sent names its nonce and the next one', async (t) => {
+  const { deploy, terminal } = await open(t)
+  await deploy('--prepare', 'prepared.json')
+  await terminal.run(['view', 'add', 'sdl', 'type Other { address: String }', '--name', 'Payments'])
+  assert.equal((await deploy('--yes')).exitCode, 0)
+  const { exitCode, stderr } = await deploy('--send', 'prepared.json', '--dry-run')
+  assert.equal(exitCode, 0, stderr)
+  assert.match(stderr, /its nonce is 0, and the next of the sender is 1: it was sent before, or /)
+})
+
+test('what is prepared is not sent where it may cost more than --max-fee allows', async (t) => {
+  const { registry, deploy } = await open(t)
+  await deploy('--prepare', 'prepared.json')
+  const node = await openLyingNode(t, registry.rpcUrl, {})
+  const flags = ['--send', 'prepared.json', '--rpc', node.url]
+  for (const more of [[], ['--dry-run']]) {
+    const { exitCode, stderr } = await deploy(...flags, '--max-fee', '0.000000001', ...more)
+    assert.deepEqual([exitCode, node.sent], [1, []])
+    assert.match(stderr, /may cost 0\.0000\d+ SHNZ, and at most 0\.000000001 SHNZ may be spent\n/)
+  }
+  const allowed = await deploy(...flags, '--max-fee', '0.01')
+  assert.deepEqual([allowed.exitCode, node.sent.length], [0, 1], allowed.stderr)
+})
+
 test('a prepared deployment that was changed is not sent, and says what differs', async (t) => {
   const { registry, deploy, terminal, key } = await open(t)
   await deploy('--prepare', 'prepared.json')
