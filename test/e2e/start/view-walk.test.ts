@@ -53,7 +53,8 @@ describe('a View against npm start', () => {
     await until(async () => (await rowsOf('TokenTransfer'))?.rows[0] ?? null)
   })
   after(async () => {
-    await program.kill()
+    // Not killed: what it started would write into the folder for a moment longer.
+    await program.interrupt()
     await rm(folder, { recursive: true })
   })
 
