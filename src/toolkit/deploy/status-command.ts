@@ -1,5 +1,6 @@
 /** `view status`: where Views were deployed and how they stand there. */
 import { ServiceError } from '../../errors.ts'
+import { exitCodeOf } from '../cli/exit-code.ts'
 import { openProgressLine, printResult } from '../cli/print.ts'
 import { tableText } from '../cli/table.ts'
 import type { Terminal } from '../cli/terminal.ts'
@@ -23,7 +24,7 @@ interface DeploymentStatus extends Omit<Deployment, 'state'> {
 
 /**
  * Prints the last deployment of each version to each place.
- * @throws ServiceError of the first place, where none was reached.
+ * @throws ServiceError after that, of a place that was not reached: what is printed is not all that was asked for.
  */
 export async function printStatus(
   terminal: Terminal,
@@ -44,8 +45,8 @@ export async function printStatus(
   progress.end()
   const text = statuses.length === 0 ? 'nothing is deployed' : statusText(statuses)
   printResult(terminal, { deployments: statuses }, { json, text })
-  const [failure] = failures
-  if (failure !== undefined && failures.length === wanted.length) throw failure
+  const failure = failures.find((error) => exitCodeOf(error) === 3) ?? failures[0]
+  if (failure !== undefined) throw failure
 }
 
 function lastOfEach(deployments: readonly Deployment[]): Deployment[] {

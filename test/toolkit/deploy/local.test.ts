@@ -110,6 +110,25 @@ test('status of a Host that went away says so and ends with 3', async (context) 
   assert.equal(JSON.parse(stdout).deployments[0].state, 'not reached')
 })
 
+test('status of two Hosts of which one went away shows both and ends with 3', async (context) => {
+  const { deploy, run, cwd } = await openDeployment(context)
+  await deploy()
+  const file = join(cwd, 'deployments.json')
+  const { deployments } = JSON.parse(await readFile(file, 'utf8')) as { deployments: object[] }
+  const away = { ...deployments[0], endpoint: 'http://127.0.0.1:1' }
+  await writeFile(file, JSON.stringify({ deployments: [away, ...deployments] }))
+  const { exitCode, stdout, stderr } = await run(['view', 'status', 'Things', '--json'])
+  const shown = JSON.parse(stdout) as { deployments: { state: string }[] }
+  assert.deepEqual(
+    shown.deployments.map(({ state }) => state),
+    ['not reached', 'waiting'],
+  )
+  assert.deepEqual(
+    [exitCode, stderr.split('\n')[0]],
+    [3, 'error: no answer from http://127.0.0.1:1'],
+  )
+})
+
 test('without a Host one is started, with its data kept and named, until it is interrupted', async (context) => {
   const { cwd, homeFolder, json } = await openTestTerminal(context)
   await json('view', 'create', 'Things', ...parts)
