@@ -24,7 +24,7 @@ test('a View is checked in a thread of its own, which says what follows from its
   const given = registration([buildLens()])
   const { id, address, lenses } = readRegistration(given, decodeView(given.wire), testNetwork)
   const found = await openChecker(t).check(given)
-  assert.deepEqual(found, { id, address, lenses, foreign: null, type: 'Seen' })
+  assert.deepEqual(found, { id, address, lenses, foreign: null, type: 'Seen', fields: 1 })
 })
 
 const refused: readonly [string, ReturnType<typeof registration>, string][] = [
