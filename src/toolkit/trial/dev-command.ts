@@ -31,6 +31,8 @@ interface Dev {
   tested: { readonly bytes: string; readonly passed: boolean } | null
   /** Those that the Host took last; others than the tested ones while it is away. */
   deployed: string | null
+  /** The former version, which the Host has no longer, until it takes another one. */
+  removed: Uint8Array | null
   /** The failure that was shown last, null since the last change: trying again shows none twice. */
   shown: string | null
 }
@@ -38,7 +40,7 @@ interface Dev {
 /** After so many milliseconds a Host that was away is tried again. */
 const retryMs = 2_000
 
-const fresh = { tested: null, deployed: null, shown: null }
+const fresh = { tested: null, deployed: null, removed: null, shown: null }
 
 /** Runs until it is interrupted. */
 export async function developView(
@@ -116,25 +118,26 @@ async function testAndDeploy(dev: Dev, isChanged: boolean): Promise<boolean> {
 }
 
 /**
- * The former deployment goes first, so that the new one has its name. It may be of an earlier run, and is of this command
- * alone: the list of the project may come from a stranger, with versions that are what others posted here.
+ * The former deployment goes first, so that the new one has its name, and comes back where the new one is refused. It may be
+ * of an earlier run, and is of this command alone: the list of the project may come from a stranger, with versions that are
+ * what others posted here.
  */
-async function deploy(
-  { terminal, project, name }: Dev,
-  host: HostAddress,
-  { wire, revision }: ProjectWire,
-): Promise<void> {
+async function deploy(dev: Dev, host: HostAddress, { wire, revision }: ProjectWire): Promise<void> {
+  const { terminal, project, name } = dev
   const endpoint = new URL(host.url).origin
   const { id } = viewIDs(noSender, wire)
   const note = devNotePath(terminal, { folder: project.folder, name, endpoint })
   const former = readDevNote(note)
-  if (former !== null && former !== id) {
-    await removePostedView(host, former, terminal.signal)
+  dev.deployed = null
+  if (former !== null && former.id !== id) {
+    await removePostedView(host, former.id, notInterrupted)
+    dev.removed = former.wire
     rmSync(note, { force: true })
   }
-  const { report, isNew } = await postView(host, wire, terminal.signal)
-  if (isNew) writeDevNote(note, report.id)
-  if (former !== report.id)
+  const { report, isNew } = await postOrPutBack(dev, host, wire, note)
+  dev.removed = null
+  if (isNew) writeDevNote(note, report.id, wire)
+  if (former?.id !== report.id)
     await project.addDeployment({
       ...{ view: name, revision, target: 'local', at: new Date().toISOString() },
       ...{ id: report.id, address: report.address, creator: noSender, endpoint },
@@ -142,4 +145,38 @@ async function deploy(
     })
   const what = isNew ? `deployed as ${report.name}` : 'collection already exists'
   remark(terminal, `${what}: ${report.id}`)
+}
+
+/** Between removing and posting Ctrl-C waits, so that a version stays; requests have bounds of their own. */
+const notInterrupted = new AbortController().signal
+
+/** A Host that is away is asked again later; one that refuses gets the former version back. */
+async function postOrPutBack(
+  dev: Dev,
+  host: HostAddress,
+  wire: Uint8Array,
+  note: string,
+): ReturnType<typeof postView> {
+  const signal = dev.removed === null ? dev.terminal.signal : notInterrupted
+  try {
+    return await postView(host, wire, signal)
+  } catch (error) {
+    if (error instanceof ServiceError && exitCodeOf(error) !== 3) await putBack(dev, host, note)
+    throw error
+  }
+}
+
+/** That it fails is said beside the refusal, which is what is to be mended. */
+async function putBack(dev: Dev, host: HostAddress, note: string): Promise<void> {
+  const { terminal, removed } = dev
+  if (removed === null) return
+  try {
+    const { report, isNew } = await postView(host, removed, notInterrupted)
+    if (isNew) writeDevNote(note, report.id, removed)
+    dev.removed = null
+    remark(terminal, `the former version is deployed again as ${report.name}: ${report.id}`)
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    remark(terminal, `the former version could not be deployed again: ${error.message}`)
+  }
 }

@@ -2,7 +2,14 @@
  * What `view dev` posted last, so that its next run removes that and nothing else. It is kept in the home folder: a project
  * may come from a stranger.
  */
-import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Terminal } from '../cli/terminal.ts'
 import { sha256 } from '../project/view-content.ts'
@@ -25,13 +32,26 @@ export function devNotePath(
   return join(homeFolder, '.viewmesh', 'dev', key)
 }
 
-/** The ID of the View; null where nothing is noted. */
-export function readDevNote(path: string): string | null {
-  const text = existsSync(path) ? readFileSync(path, 'utf8').trim() : ''
-  return /^0x[0-9a-f]{64}$/.test(text) ? text : null
+/** A View that was posted. */
+interface DevNote {
+  readonly id: string
+  /** To post it again; null where an earlier version of this program noted the ID alone. */
+  readonly wire: Uint8Array | null
 }
 
-export function writeDevNote(path: string, id: string): void {
+/** Null where nothing is noted. */
+export function readDevNote(path: string): DevNote | null {
+  const text = existsSync(path) ? readFileSync(path, 'utf8').trim() : ''
+  const [, id, base64] = /^(0x[0-9a-f]{64})(?:\n(\S+))?$/.exec(text) ?? []
+  if (id === undefined) return null
+  return { id, wire: base64 === undefined ? null : new Uint8Array(Buffer.from(base64, 'base64')) }
+}
+
+/** Whole, or not at all. */
+export function writeDevNote(path: string, id: string, wire: Uint8Array): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  writeFileSync(path, `${id}\n`, { mode: 0o600 })
+  const draft = `${path}.new`
+  const base64 = Buffer.from(wire).toString('base64')
+  writeFileSync(draft, `${id}\n${base64}\n`, { mode: 0o600 })
+  renameSync(draft, path)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -71,6 +71,20 @@ async function open(t: TestContext) {
   return { host, terminal, views, setSdl }
 }
 
+/** What a proxy before a Host does. */
+async function passOn(
+  origin: string,
+  { method = '', url, headers }: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer,
+): Promise<void> {
+  const authorization = headers.authorization ?? ''
+  const json = { authorization, 'content-type': 'application/json' }
+  const sent = body.length === 0 ? { headers: { authorization } } : { headers: json, body }
+  const answer = await fetch(`${origin}${url}`, { method, ...sent })
+  response.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()))
+}
+
 const waits = /waiting for changes \(Ctrl-C ends this\)\n/
 
 test('view dev tests again after each change, and keeps the one that passes at the Host', async (t) => {
@@ -123,13 +137,7 @@ test('view dev removes no View that another command posted, whatever the project
 test('view dev deploys the same bytes once a Host that was away is there', async (t) => {
   const { host, terminal, views } = await open(t)
   const proxy = createServer(async (request, response) => {
-    const body = request.method === 'GET' ? null : Buffer.concat(await request.toArray())
-    const { method = '', headers } = request
-    const authorization = headers.authorization ?? ''
-    const answer = await fetch(`${host.apiOrigin}${request.url}`, {
-      ...{ method, body, headers: { authorization, 'content-type': 'application/json' } },
-    })
-    response.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()))
+    await passOn(host.apiOrigin, request, response, Buffer.concat(await request.toArray()))
   })
   const listen = async (port: number): Promise<number> => {
     await once(proxy.listen(port, '127.0.0.1'), 'listening')
@@ -143,6 +151,38 @@ test('view dev deploys the same bytes once a Host that was away is there', async
   t.after(() => proxy.close())
   assert.match(await dev.until(waits), /deployed as Things: 0x[0-9a-f]{64}\n/)
   assert.equal((await views()).length, 1)
+  dev.interrupt()
+  assert.equal(await dev.ended, 130)
+})
+
+test('view dev puts the former version back under its name where the Host refuses the new one', async (t) => {
+  const { host, terminal, views, setSdl } = await open(t)
+  let posted = 0
+  const proxy = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray())
+    if (request.method === 'POST') posted += 1
+    if (request.method === 'POST' && posted === 2)
+      response.writeHead(422).end(JSON.stringify({ message: 'not this one' }))
+    else await passOn(host.apiOrigin, request, response, body)
+  })
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => proxy.close())
+  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const dev = start(['view', 'dev', 'Things', '--host', url], terminal)
+  t.after(() => dev.interrupt())
+  assert.match(await dev.until(waits), /deployed as Things: 0x[0-9a-f]{64}\n/)
+  const former = await views()
+  setSdl('type Things { address: String logIndex: Int }')
+  assert.match(
+    await dev.until(waits),
+    /the former version is deployed again as Things: 0x[0-9a-f]{64}\nerror: .* refuses: not this one\n/,
+  )
+  assert.deepEqual(await views(), former)
+  // It is this command's own again: the next version takes its place.
+  setSdl('type Things { logIndex: Int }')
+  assert.match(await dev.until(waits), /deployed as Things: 0x[0-9a-f]{64}\n/)
+  const [next, ...others] = await views()
+  assert.deepEqual([next === former[0], others], [false, []])
   dev.interrupt()
   assert.equal(await dev.ended, 130)
 })
