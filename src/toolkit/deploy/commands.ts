@@ -34,6 +34,8 @@ export function addDeployCommands(view: Command, terminal: Terminal): void {
     .command('status')
     .description('Show where Views were deployed, and how they stand there.')
     .argument('[view-name]', 'the View; without it, all of the project')
+    .option('--host <url>', 'the Host that is asked, in place of those that are recorded')
+    .option('--rpc <url>', 'the JSON-RPC that is asked of its chain, in place of what is recorded')
     .option('--json', 'print JSON')
     .action(async (name: string | undefined, flags: DeploymentStatusFlags) =>
       (await import('./status-command.ts')).printStatus(terminal, name, flags),

@@ -8,6 +8,7 @@ import { usageError } from '../cli/exit-code.ts'
 import { parseHttpUrl } from '../cli/http-url.ts'
 import { printResult, remark } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
+import { rpcEndpoint } from '../project/endpoint.ts'
 import { openProject, type Project } from '../project/project.ts'
 import { askConsent, canAsk } from '../wallet/ask.ts'
 import { findSigningKey } from '../wallet/signing-key.ts'
@@ -41,7 +42,7 @@ export async function deployToDevnet(
   const limits = parseSpending(flags)
   const { createRegistryClient } = await import('../../registry/precompile/registry-client.ts')
   const client = createRegistryClient(url.href, terminal.signal)
-  const chain = { client, endpoint: url.origin }
+  const chain = { client, endpoint: rpcEndpoint(url) }
   const project = await openProject(terminal)
   if (flags.send !== undefined) {
     const prepared = await readPrepared(resolve(terminal.cwd, flags.send), name)

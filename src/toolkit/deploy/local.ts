@@ -7,6 +7,7 @@ import type { Terminal } from '../cli/terminal.ts'
 import { readAdminToken } from '../host-api/admin-token.ts'
 import type { HostAddress } from '../host-api/host-request.ts'
 import { type HostedReport, postView } from '../host-api/posted-view.ts'
+import { hostEndpoint } from '../project/endpoint.ts'
 import { openProject, type Project } from '../project/project.ts'
 import type { DeployFlags } from './deploy-flags.ts'
 import { embeddedFolder, keptToken, openEmbeddedHost } from './embedded-host.ts'
@@ -69,7 +70,7 @@ async function postAndPrint(
 ): Promise<void> {
   const { report, isNew } = await postView(host, wire, terminal.signal)
   const { id, address } = report
-  const endpoint = new URL(host.url).origin
+  const endpoint = hostEndpoint(host.url)
   await project.addDeployment({
     ...{ view: name, revision, target: 'local', at: new Date().toISOString() },
     ...{ id, address, creator: noSender, endpoint },
@@ -97,15 +98,15 @@ function deployedText(
     `ID:         ${id}`,
     `address:    ${address}`,
     `GraphQL:    ${endpoint}${paths.graphql}`,
-    `playground: ${playgroundOf(endpoint)}`,
+    ...playgroundLine(endpoint),
     `try:        { ${served}(limit: 3) { _docID _blockNumber } }`,
   ].join('\n')
 }
 
-/** The port after the API's. */
-function playgroundOf(endpoint: string): string {
+/** The port after the API's; where that is behind a path or at no port of its own, nobody knows. */
+function playgroundLine(endpoint: string): string[] {
   const url = new URL(endpoint)
-  const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
-  url.port = String(port + ports.playground - ports.api)
-  return url.href
+  if (url.pathname !== '/' || url.port === '') return []
+  url.port = String(Number(url.port) + ports.playground - ports.api)
+  return [`playground: ${url.href}`]
 }

@@ -17,7 +17,7 @@ export interface Deployment {
   readonly address: string
   /** The address that deployed it. */
   readonly creator: string
-  /** Base URL of the Host, or of the JSON-RPC of the chain. */
+  /** Base URL of the Host, or of the JSON-RPC of the chain without what may be secret. */
   readonly endpoint: string
   /** Hash of the transaction and chain ID; null at a Host. */
   readonly transaction: string | null
@@ -69,7 +69,7 @@ export function withDeployment(
   return [...deployments.filter((each) => !isSame(each)), added]
 }
 
-const identifying = ['view', 'id', 'endpoint', 'transaction'] as const
+const identifying = ['view', 'id', 'endpoint', 'chainId', 'transaction'] as const
 
 /** Writes all deployments; the caller holds the lock. */
 export function writeDeployments(

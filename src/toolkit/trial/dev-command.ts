@@ -9,6 +9,7 @@ import type { Terminal } from '../cli/terminal.ts'
 import { readAdminToken } from '../host-api/admin-token.ts'
 import type { HostAddress } from '../host-api/host-request.ts'
 import { postView, removePostedView } from '../host-api/posted-view.ts'
+import { hostEndpoint } from '../project/endpoint.ts'
 import { openProject, type Project } from '../project/project.ts'
 import type { ProjectWire } from '../project/project-view.ts'
 import { devNotePath, readDevNote, writeDevNote } from './dev-note.ts'
@@ -124,7 +125,7 @@ async function testAndDeploy(dev: Dev, isChanged: boolean): Promise<boolean> {
  */
 async function deploy(dev: Dev, host: HostAddress, { wire, revision }: ProjectWire): Promise<void> {
   const { terminal, project, name } = dev
-  const endpoint = new URL(host.url).origin
+  const endpoint = hostEndpoint(host.url)
   const { id } = viewIDs(noSender, wire)
   const note = devNotePath(terminal, { folder: project.folder, name, endpoint })
   const former = readDevNote(note)
