@@ -98,7 +98,9 @@ test('what cannot be a View is named with its reason, and the others are served'
     new Set(opened.failures().map(({ code }) => code)),
     new Set(['HOST_VIEW_FILE_REFUSED']),
   )
-  assert.match(String(await room.metrics.metrics()), /viewmesh_host_views_dir_refused_files 7\n/)
+  const metrics = String(await room.metrics.metrics())
+  assert.match(metrics, /viewmesh_host_views_dir_refused_files 7\n/)
+  assert.match(metrics, /viewmesh_host_views_dir_files 8\n/)
 })
 
 test('a refused file is read again when it changes, and not before', async (t) => {
