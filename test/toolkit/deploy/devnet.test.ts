@@ -372,7 +372,8 @@ async function pendingOf({ cometUrl }: DevelopmentRegistry): Promise<string> {
     const response = await fetch(`${cometUrl}/tx_search?query=${query}`)
     const { result } = (await response.json()) as { result: { txs: Found[] } }
     const [found] = result.txs
-    const attributes = found?.tx_result.events[0]?.attributes
+    const pending = found?.tx_result.events.find(({ type }) => type === 'view.view_pending')
+    const attributes = pending?.attributes
     if (attributes !== undefined)
       return attributes.find(({ key }) => key === 'address')?.value ?? ''
   }
@@ -381,6 +382,7 @@ async function pendingOf({ cometUrl }: DevelopmentRegistry): Promise<string> {
 interface Found {
   readonly tx_result: {
     readonly events: readonly {
+      readonly type: string
       readonly attributes: readonly { readonly key: string; readonly value: string }[]
     }[]
   }
