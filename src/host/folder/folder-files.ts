@@ -31,7 +31,17 @@ export async function listViewFiles(path: string): Promise<readonly FolderFile[]
     const version = await versionOf(join(path, name))
     if (version !== null) files.push({ name, version })
   }
+  // Where the folder went meanwhile, nothing is known of its files.
+  if (files.length < names.length) await requireFolder(path)
   return files
+}
+
+async function requireFolder(path: string): Promise<void> {
+  try {
+    await stat(path)
+  } catch (error) {
+    throw unreadable(codeOf(error))
+  }
 }
 
 async function namesIn(path: string): Promise<string[]> {
