@@ -3,8 +3,6 @@
  * selected Hosts take it, and says how it stands there. The same holds as for what has pods: it is safe to interrupt
  * anywhere, and what is remembered can be found again.
  */
-import { ServiceError } from '../../src/errors.ts'
-import { requests } from '../api/annotations.ts'
 import type { ViewResource } from '../api.ts'
 import { viewConfigName } from '../resources/names/names.ts'
 import { viewConfigMap } from '../resources/objects/view-config-maps.ts'
@@ -12,7 +10,6 @@ import { unreadFailure } from '../runtime/cache/unread.ts'
 import { hasCode } from '../runtime/client/api-error.ts'
 import { parseKey } from '../runtime/client/resource-type.ts'
 import type { Reconcile, ReconcileResult, ReconcileRun } from '../runtime/controller.ts'
-import { admissionFacts } from './apply/answers.ts'
 import { applyDifference, differenceOf, findUnwatched } from './apply/children.ts'
 import { heldBackMs } from './apply/manage.ts'
 import { tryDifference } from './apply/pause.ts'
@@ -35,9 +32,8 @@ import {
 import { observedName } from './observe/observed-name.ts'
 import { isPassing, problemOf } from './statements/problem.ts'
 import { recordEvent } from './statements/record-event.ts'
-import { remedied } from './statements/sentences.ts'
-import { recordChanges } from './status/record-changes.ts'
 import { type ViewFindings, wantedViewStatus } from './status/view-status.ts'
+import { writeReport } from './status/write-report.ts'
 
 /** What is remembered of a View until the next reconcile. */
 interface ViewMemory {
@@ -123,10 +119,7 @@ async function reconcileView(context: ViewContext): Promise<ReconcileResult> {
 
 function stopOf(error: unknown): Pick<ViewFindings, 'problem' | 'error'> {
   const problem = problemOf(error)
-  if (problem !== null) return { problem, error: null }
-  const message =
-    error instanceof ServiceError ? remedied(error) : 'See the log of the operator, and report it.'
-  return { problem: null, error: { message } }
+  return problem === null ? { problem, error } : { problem, error: null }
 }
 
 const noDefinition: Omit<DefinitionResult, 'wrong'> & { readonly wrong: null } = {
@@ -183,40 +176,15 @@ async function keepFile(
   return []
 }
 
-/** Writes the status and records Events, unless the View is another one by now. */
 async function report(
   { parts, view, memory, run }: ViewContext,
   findings: ViewFindings,
 ): Promise<ReconcileResult> {
-  const { namespace, name, uid } = view.metadata
-  const latest = parts.informer.get(namespace, name)
-  if (latest?.uid !== uid) return {}
-  const owner = observedName(view)
-  if (findings.wrong === null && findings.problem === null) parts.resync.endWaiting(owner)
-  else parts.resync.beginWaiting(owner)
-  const found = wantedViewStatus(view, findings)
-  const wanted = { ...found, facts: { ...found.facts, ...admissionFacts(memory.objects.answers) } }
-  const { managedBy: _, ...status } = latest.value.status ?? {}
-  const metadata = { ...view.metadata, resourceVersion: latest.resourceVersion }
-  const live = { ...view, metadata, status }
-  const outcome = await parts.status.write(parts.type, live, wanted, run.signal)
-  const { conditions } = wanted
-  const changes = { conditions, isWritten: outcome.written }
-  const nextMs = recordChanges(parts, view, changes, memory.pendingWarnings)
-  checkIfRequested(parts, view)
-  const pauses = [parts.resync.intervalMs(owner), nextMs, outcome.requeueAfterMs]
-  return {
-    requeueAfterMs: Math.min(...pauses.flatMap((pause) => pause ?? [])),
-    isTerminal: findings.problem !== null,
-  }
-}
-
-/** A request to reconcile is a request to ask the replicas as well. */
-function checkIfRequested(
-  { view: cluster, observer }: ReconcileParts<ViewResource>,
-  view: ViewResource,
-): void {
-  const requested = view.metadata.annotations?.[requests.reconcileAt]
-  if (requested === undefined || requested === view.status?.lastHandledReconcileAt) return
-  for (const host of selectedHosts(cluster, view)) observer.checkNow(observedName(host))
+  const { wrong, problem, error } = findings
+  const status = wantedViewStatus(view, findings)
+  const isWaiting = wrong !== null || problem !== null
+  const asked = selectedHosts(parts.view, view).map(observedName)
+  const wanted = { status, problem, error, isWaiting, asked }
+  const reported = await writeReport(parts, view, memory, wanted, run.signal)
+  return reported?.result ?? {}
 }

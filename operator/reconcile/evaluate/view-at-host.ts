@@ -46,8 +46,6 @@ export function viewAtHost(situation: HostSituation): HostFinding {
   const serving = known.filter(({ report }) => servedStates.includes(report.state))
   const worst = known.toSorted((a, b) => nearness(a.report.state) - nearness(b.report.state))[0]
   const { reason, message } = findingOf(situation, ordinals, known)
-  const rows = serving.flatMap(({ report }) => report.rows ?? [])
-  const blocks = serving.flatMap(({ report }) => report.lastBlock ?? [])
   return {
     reason,
     served: serving.length,
@@ -56,10 +54,24 @@ export function viewAtHost(situation: HostSituation): HostFinding {
       name: host.metadata.name,
       state: worst?.report.state ?? 'unknown',
       served: `${serving.length}/${ordinals.length}`,
-      ...(rows.length === 0 ? {} : { rows: Math.min(...rows) }),
-      ...(blocks.length === 0 ? {} : { lastBlock: Math.min(...blocks) }),
+      ...lowestFigures(serving.map(({ report }) => report)),
       ...(message === null ? {} : { message }),
     },
+  }
+}
+
+interface Figures {
+  readonly rows?: number | null
+  readonly lastBlock?: number | null
+}
+
+/** The lowest of each figure among those that have it; left out where none has. */
+export function lowestFigures(all: readonly Figures[]): Pick<ViewHostStatus, 'rows' | 'lastBlock'> {
+  const rows = all.flatMap((one) => one.rows ?? [])
+  const blocks = all.flatMap((one) => one.lastBlock ?? [])
+  return {
+    ...(rows.length === 0 ? {} : { rows: Math.min(...rows) }),
+    ...(blocks.length === 0 ? {} : { lastBlock: Math.min(...blocks) }),
   }
 }
 

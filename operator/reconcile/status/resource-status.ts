@@ -37,8 +37,8 @@ import {
 import { advisedPods } from './pod-advice.ts'
 import { progressOf } from './progress.ts'
 import { isOtherwiseReady, isWell, type Readiness, readinessOf } from './readiness.ts'
+import { stoppedStatus } from './stopped-status.ts'
 import { suspendedStatement } from './suspended.ts'
-import { unreadStatus } from './unread-status.ts'
 
 /** A status, and the Events besides its conditions that are recorded once it is written. */
 export interface ReportedStatus extends WantedStatus {
@@ -56,7 +56,7 @@ export function wantedStatus<R extends Workload, F>(
   resource: R,
   { findings, state }: StatusInput<F>,
 ): ReportedStatus {
-  if (findings.isUnread) return { ...unreadStatus(resource, findings), notes: [] }
+  if (findings.isUnread) return { ...stoppedStatus(resource, findings, unread), notes: [] }
   const { allClaims, views, discovered, external } = state
   const { clusterDomain } = options
   const keyring = findings.identity === null ? null : (findings.inputs?.keyring ?? null)
@@ -101,6 +101,11 @@ export function wantedStatus<R extends Workload, F>(
       note,
     })),
   }
+}
+
+function unread(message: string): Statement<'Unread'> {
+  const what = 'What is there cannot be read, so nothing is known of the pods since'
+  return { reason: 'Unread', message: `${what}: ${message}` }
 }
 
 function factsOf<F>(

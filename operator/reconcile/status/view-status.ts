@@ -1,8 +1,14 @@
 /** The status of a View, from what a reconcile found. */
 import type { ReasonOf } from '../../api/conditions.ts'
+import type { Condition } from '../../api/status.ts'
 import type { ViewResource } from '../../api.ts'
 import type { WantedStatus } from '../../runtime/status-writer.ts'
-import { type HostFinding, type HostSituation, viewAtHost } from '../evaluate/view-at-host.ts'
+import {
+  type HostFinding,
+  type HostSituation,
+  lowestFigures,
+  viewAtHost,
+} from '../evaluate/view-at-host.ts'
 import type { ReadView } from '../fetch/view-definition.ts'
 import { nearness } from '../observe/view-at-replica.ts'
 import { conditionsOf } from '../statements/conditions.ts'
@@ -10,6 +16,7 @@ import type { Problem, Statement, Statements } from '../statements/problem.ts'
 import { listed } from '../statements/sentences.ts'
 import { progressOf } from './progress.ts'
 import { observedTypes, overlapStatement, pausedStatement } from './resource-status.ts'
+import { stoppedStatus } from './stopped-status.ts'
 
 /** What a reconcile of a View found. */
 export interface ViewFindings {
@@ -21,7 +28,7 @@ export interface ViewFindings {
   readonly situations: readonly HostSituation[]
   readonly problem: Problem | null
   /** What is tried again. */
-  readonly error: { readonly message: string } | null
+  readonly error: unknown
   /** Whether nothing is known, since something cannot be read. */
   readonly isUnread: boolean
   /** While paused: what would be written. */
@@ -32,56 +39,50 @@ export interface ViewFindings {
 
 /** Everything that was seen stays as it was said while nothing is known of it. */
 export function wantedViewStatus(view: ViewResource, findings: ViewFindings): WantedStatus {
-  const { managedBy: _, conditions: before = [], ...facts } = view.status ?? {}
-  const progress = progressOf(view, findings)
-  const { problem, error, isUnread } = findings
+  const { problem, error, isUnread, overlap, waiting } = findings
   if (isUnread || problem !== null || error !== null) {
-    const own = conditionsOf(stoppedStatements(findings))
-    const kept = before.filter(({ type }) => !['Ready', 'Reconciling', 'Stalled'].includes(type))
-    return { conditions: [...own, ...kept], facts: { ...facts, ...progress }, figures: {} }
+    return stoppedStatus(view, findings, isUnread ? unread : pending)
   }
   const found = findings.situations.map(viewAtHost)
-  const served = isAsked(findings) ? null : before.find(({ type }) => type === 'Served')
+  const known = isAsked(findings) ? undefined : view.status?.conditions?.find(isServed)
   const statements: Statements = {
     ...partStatements(view, findings, found),
-    ...(served ? { Served: served as Statement } : {}),
-    ...(findings.overlap === null ? {} : { Contested: overlapStatement(findings.overlap) }),
-    ...(findings.waiting === null
-      ? {}
-      : { Paused: pausedStatement({ problem, identity: null }, findings.waiting) }),
+    ...(known === undefined ? {} : { Served: known }),
+    ...(overlap === null ? {} : { Contested: overlapStatement(overlap) }),
+    ...(waiting === null ? {} : { Paused: pausedStatement({ problem, identity: null }, waiting) }),
   }
-  const isKept = served !== null && served !== undefined
-  const { hosts, ...sums } = isKept ? (view.status ?? {}) : reported(found)
-  const { state, served: count, rows, lastBlock } = sums
+  const sums: Sums = known === undefined ? reported(found) : (view.status ?? {})
+  const { state, served, rows, lastBlock, hosts } = sums
   const figures = { rows, lastBlock, hosts }
+  const isPrompt = isNews(view, figures)
   return {
     conditions: conditionsOf({ Ready: readyOf(statements), ...statements }),
     moving: observedTypes,
     facts: {
-      ...progress,
+      ...progressOf(view, findings),
       ...namesOf(view, findings),
-      state,
-      served: count,
-      ...(isNews(view, figures) ? figures : {}),
+      ...{ state, served },
+      ...(isPrompt ? figures : {}),
     },
-    figures: isNews(view, figures) ? {} : figures,
+    figures: isPrompt ? {} : figures,
   }
+}
+
+function unread(message: string): Statement<'Unread'> {
+  return { reason: 'Unread', message: `Nothing is known since: ${message}` }
+}
+
+function pending(message: string): Statement<'Pending'> {
+  return { reason: 'Pending', message }
+}
+
+function isServed({ type }: Condition): boolean {
+  return type === 'Served'
 }
 
 /** Whether every replica that runs was asked since the operator started. */
 function isAsked({ situations }: ViewFindings): boolean {
   return situations.every(({ isAsked: asked }) => asked)
-}
-
-function stoppedStatements({ problem, error, isUnread }: ViewFindings): Statements {
-  if (problem !== null) {
-    return { Ready: { reason: 'Stalled', message: problem.message }, Stalled: problem }
-  }
-  const message = error?.message ?? 'See the log of the operator, and report it.'
-  const Reconciling = { reason: 'ProgressingWithRetry', message }
-  return isUnread
-    ? { Ready: { reason: 'Unread', message: `Nothing is known since: ${message}` }, Reconciling }
-    : { Ready: { reason: 'Pending', message }, Reconciling }
 }
 
 function partStatements(
@@ -154,15 +155,12 @@ const maxHosts = 64
 
 function reported(found: readonly HostFinding[]): Sums {
   const hosts = found.map(({ status }) => status).slice(0, maxHosts)
-  const rows = hosts.flatMap((host) => host.rows ?? [])
-  const blocks = hosts.flatMap((host) => host.lastBlock ?? [])
   const [state] = hosts.map((host) => host.state).toSorted((a, b) => rankOf(a) - rankOf(b))
   const count = (of: 'served' | 'wanted'): number => found.reduce((sum, one) => sum + one[of], 0)
   return {
     ...(state === undefined ? {} : { state }),
     served: `${count('served')}/${count('wanted')}`,
-    ...(rows.length === 0 ? {} : { rows: Math.min(...rows) }),
-    ...(blocks.length === 0 ? {} : { lastBlock: Math.min(...blocks) }),
+    ...lowestFigures(hosts),
     hosts,
   }
 }

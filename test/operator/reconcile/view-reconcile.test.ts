@@ -293,6 +293,18 @@ test('a View whose ConfigMap the operator may not write is stalled until it may'
   assert.equal(said('Validated'), 'True Valid')
 })
 
+test('a View whose namespace goes away is tried again after a second', async () => {
+  await room.put(lensMap(namespace))
+  await room.put(view)
+  room.server.faults.add(({ method, path }, response) => {
+    if (method !== 'PATCH' || !path.endsWith('/configmaps/senders-view')) return false
+    const message = `namespace ${namespace} is forbidden because it is being terminated`
+    send(response, 403, status(403, 'Forbidden', message))
+    return true
+  })
+  assert.deepEqual(await room.reconcile(view), { requeueAfterMs: 1_000, isTerminal: false })
+})
+
 test('of two operators the one whose name sorts first goes on with a View', async () => {
   await room.put(lensMap(namespace))
   await room.put(view)
