@@ -1,11 +1,20 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { labels } from '../../../../operator/api/annotations.ts'
+import { selectorLabels } from '../../../../operator/resources/names/metadata.ts'
+import { childNames, podName } from '../../../../operator/resources/names/names.ts'
+import { readHost } from '../../../support/resources/operator-cases.ts'
 import { type Cluster, openCluster } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { chartRules } from '../support/cluster-operator.ts'
 import { eventually, inNamespace, type Namespaced } from '../support/cluster-resources.ts'
 import { type RenderedObject, renderChart } from '../support/helm.ts'
 import { testLabels } from '../support/leftovers.ts'
+
+interface GivenPod {
+  readonly labels: Readonly<Record<string, string>>
+  readonly subdomain?: string
+}
 
 const policies = 'validatingadmissionpolicies'
 const paths: Readonly<Record<string, string>> = {
@@ -32,6 +41,20 @@ test('pods are restricted where the whole cluster is watched, unless that is swi
 
 describe('what the operator can do with pods by the policy of its chart', () => {
   const account = 'op-viewmesh-operator'
+  const mainnet = readHost('host-minimal')
+  const { base, nodes } = childNames(mainnet)
+  const ours = podName(mainnet, 0)
+  const host = selectorLabels(mainnet)
+  const generator = { ...host, [labels.name]: 'generator' }
+  /** Pods of somebody else who uses labels of the same values. */
+  const strangers: Readonly<Record<string, GivenPod>> = {
+    'web-5d9c7b-x2v4q': { labels: { [labels.name]: 'host' } },
+    [`${base}-5d9c7b-x2v4q`]: { labels: host, subdomain: nodes },
+    [`${base}-1`]: { labels: host, subdomain: base },
+    [`${base}-2`]: { labels: host },
+    [`${base}-3`]: { labels: generator, subdomain: 'mainnet-generator-nodes' },
+    'host-0': { labels: { [labels.name]: 'host' }, subdomain: 'host-nodes' },
+  }
   let cluster: Cluster
   let namespace: string
   let here: Namespaced
@@ -43,12 +66,14 @@ describe('what the operator can do with pods by the policy of its chart', () => 
     namespace = await cluster.createNamespace()
     here = inNamespace(cluster, namespace)
     await allow()
-    await writePod('ours', { 'app.kubernetes.io/name': 'generator' })
-    await writePod('theirs', { 'app.kubernetes.io/name': 'postgres' })
+    await writePod(ours, { labels: host, subdomain: nodes })
+    await writePod('theirs', { labels: { [labels.name]: 'postgres' } })
+    for (const [name, pod] of Object.entries(strangers)) await writePod(name, pod)
     for (const object of await policyOf(namespace)) {
       const path = `${paths[object.kind]}/${object.metadata.name}`
-      const labels = { ...object.metadata.labels, ...testLabels() }
-      await cluster.apply(path, { ...object, metadata: { ...object.metadata, labels } })
+      const metadata = { ...object.metadata }
+      metadata.labels = { ...metadata.labels, ...testLabels() }
+      await cluster.apply(path, { ...object, metadata })
       written = [...written, path]
     }
     await eventually(async () => {
@@ -78,13 +103,14 @@ describe('what the operator can do with pods by the policy of its chart', () => 
     })
   }
   /** No node takes it, so that it stays as it is. */
-  const writePod = async (name: string, labels: object): Promise<void> => {
+  const writePod = async (name: string, { labels, ...spec }: GivenPod): Promise<void> => {
     const annotations = { 'example.org/kept': 'as it is' }
     await cluster.apply(here.path('Pod', name), {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: { name, labels, annotations },
       spec: {
+        ...spec,
         nodeSelector: { nowhere: 'at-all' },
         containers: [{ name: 'main', image: 'localhost/image:1' }],
       },
@@ -113,35 +139,45 @@ describe('what the operator can do with pods by the policy of its chart', () => 
   })
 
   test('it changes its annotations and the owners of the pods of Generators and Hosts', async () => {
-    assert.equal(await change('ours', { annotations: { 'viewmesh.io/config-map': 'abc' } }), '')
-    assert.equal(await change('ours', { annotations: { 'viewmesh.io/config-map': null } }), '')
+    assert.equal(await change(ours, { annotations: { 'viewmesh.io/config-map': 'abc' } }), '')
+    assert.equal(await change(ours, { annotations: { 'viewmesh.io/config-map': null } }), '')
     const { uid } = (await here.find('ConfigMap', 'kube-root-ca.crt'))?.metadata ?? {}
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'kube-root-ca.crt', uid }
-    assert.equal(await change('ours', { ownerReferences: [owner] }), '')
+    assert.equal(await change(ours, { ownerReferences: [owner] }), '')
   })
 
   test('it changes nothing else of them', async () => {
     const image = { spec: { containers: [{ name: 'main', image: 'localhost/image:2' }] } }
     const its = /the operator changes owners and its own annotations of pods only/
-    assert.match(await patch('ours', image), its)
-    assert.match(await change('ours', { labels: { 'app.kubernetes.io/name': 'other' } }), its)
-    assert.match(await change('ours', { finalizers: ['example.org/forever'] }), its)
+    assert.match(await patch(ours, image), its)
+    assert.match(await change(ours, { labels: { [labels.name]: 'other' } }), its)
+    assert.match(await change(ours, { finalizers: ['example.org/forever'] }), its)
     const beginning = /the operator changes those that begin with viewmesh\.io\/ only/
     for (const value of ['changed', null]) {
-      assert.match(await change('ours', { annotations: { 'example.org/kept': value } }), beginning)
+      assert.match(await change(ours, { annotations: { 'example.org/kept': value } }), beginning)
     }
-    assert.match(await change('ours', { annotations: { 'example.org/new': 'x' } }), beginning)
+    assert.match(await change(ours, { annotations: { 'example.org/new': 'x' } }), beginning)
   })
 
   test('it neither changes nor deletes other pods, also where it would label them as its own', async () => {
-    assert.match(await change('theirs', { labels: { 'app.kubernetes.io/name': 'host' } }), only)
+    assert.match(await change('theirs', { labels: host }), only)
     assert.match(await asOperator('delete', 'pod', 'theirs'), only)
-    assert.equal(await asOperator('delete', 'pod', 'ours', '--now'), '')
+    assert.equal(await asOperator('delete', 'pod', ours, '--now'), '')
+  })
+
+  test('it neither changes nor deletes pods that only have the labels of a Generator or Host', async () => {
+    for (const name of Object.keys(strangers)) {
+      const { uid } = (await here.find('Pod', name))?.metadata ?? {}
+      const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'kube-root-ca.crt', uid }
+      assert.match(await change(name, { ownerReferences: [owner] }), only, name)
+      assert.match(await change(name, { annotations: { 'viewmesh.io/config-map': 'x' } }), only)
+      assert.match(await asOperator('delete', 'pod', name), only, name)
+    }
   })
 
   test('it stands in the way of nobody else', async () => {
-    const labels = { 'app.kubernetes.io/name': 'other' }
-    await here.patch('Pod', 'theirs', { metadata: { labels } })
+    const metadata = { labels: { [labels.name]: 'other' } }
+    await here.patch('Pod', 'theirs', { metadata })
     await here.delete('Pod', 'theirs')
     await eventually(async () => assert.equal(await here.find('Pod', 'theirs'), null))
   })
