@@ -1,13 +1,22 @@
 /**
  * `node images/assemble.ts <target>` makes the folders that the images consist of from `dist` and the
- * installed packages: `<target>/service`, `<target>/operator` and the empty home `<target>/home`. All
- * times and rights are set, so that the same input gives the same bytes.
+ * installed packages: `<target>/service`, `<target>/toolkit`, `<target>/operator` and the empty home
+ * `<target>/home`. All times and rights are set, so that the same input gives the same bytes.
  */
-import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, utimesSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+} from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { homeDirectory } from '../src/service/contract.ts'
-import { contents, isUnused, type ProgramFolder } from './contents.ts'
+import { contents, isUnused, type ProgramFolder, programFolders } from './contents.ts'
 import { type InstalledPackage, packagesOf } from './packages.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
@@ -17,10 +26,12 @@ function fail(): never {
   throw new Error('say where to: node images/assemble.ts <target>')
 }
 
-for (const name of ['service', 'operator'] as const) {
+for (const name of programFolders) {
   const folder = join(target, name)
   copyPrograms(name, folder)
   copyPackages(name, folder)
+  const { onTopOf } = contents[name]
+  if (onTopOf !== undefined) removeCopies(folder, join(target, onTopOf))
 }
 for (const name of ['keys', 'generator', 'host']) {
   mkdirSync(join(target, 'home', homeDirectory, name), { recursive: true })
@@ -45,6 +56,13 @@ function copyPackages(name: ProgramFolder, folder: string): void {
   for (const found of packagesOf(root, name, texts)) copyPackage(found, folder)
   for (const path of contents[name].served) {
     cpSync(join(root, 'node_modules', path), join(folder, 'node_modules', path))
+  }
+}
+
+/** Takes out of a folder what the layer below brings. */
+function removeCopies(folder: string, below: string): void {
+  for (const file of filesOf(folder)) {
+    if (existsSync(join(below, relative(folder, file)))) rmSync(file)
   }
 }
 

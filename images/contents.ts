@@ -3,13 +3,20 @@
  * without what only people and compilers read.
  */
 
-/** Generator and Host share one folder of programs, and so one layer; the operator has its own. */
-export type ProgramFolder = 'service' | 'operator'
+/**
+ * Generator and Host share one folder of programs, and so one layer; the toolkit's is a layer on top of that one, and
+ * the operator has its own.
+ */
+export const programFolders = ['service', 'toolkit', 'operator'] as const
+
+export type ProgramFolder = (typeof programFolders)[number]
 
 interface Contents {
+  /** The folder that lies below in the image; files that are there already are not brought again. */
+  readonly onTopOf?: ProgramFolder
   /** Paths in the build, whole folders or files. */
   readonly built: readonly string[]
-  /** Folders below them that are of no use in a container. */
+  /** Folders below them that are of no use in a container, except what `built` names inside of them. */
   readonly left: readonly string[]
   /** Packages that are loaded by a name no import shows. */
   readonly loaded: readonly string[]
@@ -22,8 +29,9 @@ interface Contents {
 /** What each folder of programs holds. */
 export const contents: Readonly<Record<ProgramFolder, Contents>> = {
   service: {
-    built: ['src'],
-    left: ['src/devnet'],
+    // Help lists the commands of the toolkit without it.
+    built: ['src', 'src/toolkit/toolkit-commands.js'],
+    left: ['src/devnet', 'src/toolkit', 'src/registry/precompile'],
     loaded: ['pino-pretty'],
     absent: [],
     served: [
@@ -38,6 +46,15 @@ export const contents: Readonly<Record<ProgramFolder, Contents>> = {
       'graphiql/graphiql.min.js',
       'graphiql/graphiql.min.css',
     ],
+  },
+  // With a Host, which `viewmesh view dev` and a local deployment run.
+  toolkit: {
+    onTopOf: 'service',
+    built: ['src'],
+    left: ['src/devnet'],
+    loaded: [],
+    absent: [],
+    served: [],
   },
   operator: {
     built: [

@@ -26,6 +26,8 @@ export interface OperatorSettings {
   readonly retryMs: number
   readonly generatorImage: string
   readonly hostImage: string
+  /** Null: nothing can be registered. */
+  readonly toolkitImage: string | null
   readonly generatorPriorityClass: string | null
   readonly imagePullSecrets: readonly string[]
   readonly generateNetworkPolicy: boolean
@@ -123,6 +125,12 @@ export const operatorSettings: SettingsTable<OperatorSettings> = {
     kind: image,
     required: true,
     doc: 'Image of Hosts whose spec names none.',
+  },
+  toolkitImage: {
+    key: 'images.toolkit',
+    env: 'TOOLKIT_IMAGE',
+    kind: image,
+    doc: 'Image of the Jobs that register Views; without it, none is registered.',
   },
   generatorPriorityClass: {
     key: 'generator.priority_class',

@@ -85,8 +85,9 @@ function addVerify(program: Command): void {
     )
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
     .action(async (file: string, flags: VerifyFlags) => {
-      const { verifyCommand } = await import('./toolkit/verify-command.ts')
-      const { exitCode, stdout, stderr } = await verifyCommand(file, flags, process.stdin)
+      const loaded = await toolkitPart(() => import('./toolkit/verify-command.ts'))
+      if (loaded === null) return
+      const { exitCode, stdout, stderr } = await loaded.verifyCommand(file, flags, process.stdin)
       process.stdout.write(stdout)
       process.stderr.write(stderr)
       process.exitCode = exitCode
@@ -115,7 +116,22 @@ async function run(argv: readonly string[]): Promise<void> {
   const [command = ''] = argv
   if (command !== completeCommand && !Object.hasOwn(toolkitCommands, command))
     return void (await createProgram().parseAsync(argv, { from: 'user' }))
-  await (await import('./toolkit/main.ts')).runToolkitProgram(argv)
+  await (await toolkitPart(() => import('./toolkit/main.ts')))?.runToolkitProgram(argv)
+}
+
+/** Images of Generator and Host go without the toolkit: null there, and said. */
+async function toolkitPart<T>(load: () => Promise<T>): Promise<T | null> {
+  try {
+    return await load()
+  } catch (error) {
+    const { code, url } = Object(error)
+    if (code !== 'ERR_MODULE_NOT_FOUND' || !String(url).includes('/src/toolkit/')) throw error
+    process.stderr.write(
+      'viewmesh: the toolkit is not part of this image: run the command in the image viewmesh-toolkit.\n',
+    )
+    process.exitCode = 2
+    return null
+  }
 }
 
 await run(process.argv.slice(2))

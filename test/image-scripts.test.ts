@@ -77,7 +77,9 @@ test('charts and the file for kubectl are signed as well, and name images by wha
   const prefix = 'registry.example.org/viewmesh/viewmesh-'
   const { code, stderr } = run('images/publish', prefix, '0.1.0', source)
   assert.deepEqual([code, stderr], [0, ''])
-  const images = ['generator', 'host', 'operator'].map((name) => `${prefix}${name}@sha256:0`)
+  const images = ['generator', 'host', 'operator', 'toolkit'].map(
+    (name) => `${prefix}${name}@sha256:0`,
+  )
   const signed = ['operator', 'generator', 'host'].map(
     (chart) => `registry.example.org/viewmesh/charts/${chart}@sha256:1`,
   )
@@ -88,19 +90,19 @@ test('charts and the file for kubectl are signed as well, and name images by wha
       `cosign sign-blob --yes --bundle ${folder}/install.yaml.bundle ${folder}/install.yaml`,
     ],
   )
-  const [generator, host, operator] = images
+  const [generator, host, operator, toolkit] = images
   const imagesOf = (chart: string): string[] => {
     const { annotations } = parse(readFileSync(join(folder, `chart-${chart}/Chart.yaml`), 'utf8'))
     return parse(annotations['artifacthub.io/images']).map(({ image }: { image: string }) => image)
   }
   assert.deepEqual(['operator', 'generator', 'host'].map(imagesOf), [
-    [operator, generator, host],
+    [operator, generator, host, toolkit],
     [generator],
     [host],
   ])
   assert.equal(lstatSync(join(folder, 'chart-host/charts/library')).isDirectory(), true)
   const rendered = calls().find((call) => call.startsWith('helm template'))
-  for (const image of [generator, host, operator?.split('@')[0]]) {
+  for (const image of [generator, host, toolkit, operator?.split('@')[0]]) {
     assert.ok(rendered?.includes(`=${image}`), rendered)
   }
 })

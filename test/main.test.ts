@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import {
   chmod,
   copyFile,
+  cp,
   mkdir,
   mkdtemp,
   readdir,
@@ -89,6 +90,28 @@ test('the launcher chooses the pinned Node when it is started by an old one', as
   const nodeFlags = preload('pretend-old-node')
   const { code, stdout } = await startChild('src/viewmesh.js', { args: ['-V'], nodeFlags }).ended()
   assert.deepEqual([code, stdout], [0, `${version}\n`])
+})
+
+test('without the toolkit, as in the image of a Host, its commands name the image that has it', async () => {
+  const root = join(top, 'host-image')
+  const left = join(repository, 'src/toolkit')
+  await cp(join(repository, 'src'), join(root, 'src'), {
+    recursive: true,
+    filter: (path) => !path.startsWith(`${left}/`) || path.endsWith('/toolkit-commands.ts'),
+  })
+  await copyFile(join(repository, 'package.json'), join(root, 'package.json'))
+  await symlink(join(repository, 'node_modules'), join(root, 'node_modules'))
+  for (const args of [
+    ['view', 'list'],
+    ['verify', '-'],
+  ]) {
+    const { code, stderr } = await startChild(join(root, 'src/main.ts'), { args }).ended()
+    assert.equal(
+      stderr,
+      'viewmesh: the toolkit is not part of this image: run the command in the image viewmesh-toolkit.\n',
+    )
+    assert.equal(code, 2)
+  }
 })
 
 const top = await mkdtemp(join(tmpdir(), 'viewmesh-launcher-'))

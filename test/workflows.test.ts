@@ -71,7 +71,7 @@ test('the images that are published and verified are those that are built', () =
   )
   for (const path of ['images/publish', `${folder}/images.yaml`]) {
     const [, targets = ''] = read(path).match(/^ *for target in (.*); do$/m) ?? []
-    assert.deepEqual(targets.split(' '), ['generator', 'host', 'operator'])
+    assert.deepEqual(targets.split(' '), ['generator', 'host', 'operator', 'toolkit'])
     for (const target of targets.split(' ')) assert.ok(stages.includes(target), target)
   }
 })

@@ -9,6 +9,7 @@
   (list "RETRY_PERIOD_MS" (include "operator.milliseconds" .Values.leaderElection.retryPeriod))
   (list "GENERATOR_IMAGE" (include "operator.operandImage" (list . "generator")))
   (list "HOST_IMAGE" (include "operator.operandImage" (list . "host")))
+  (list "TOOLKIT_IMAGE" (include "operator.toolkitImage" .))
   (list "GENERATOR_PRIORITY_CLASS" (.Values.operands.generatorPriorityClass | default (include "operator.ownPriorityClass" .)))
   (list "IMAGE_PULL_SECRETS" (include "operator.pullSecretNames" . | fromJsonArray | join ","))
   (list "GENERATE_NETWORK_POLICY" (toString .Values.operands.generateNetworkPolicy))
@@ -34,6 +35,13 @@
 {{ . }}
 {{- else -}}
 {{ include "operator.image" (list $root $program dict) }}
+{{- end -}}
+{{- end -}}
+
+{{- /* Empty where neither it nor a registry is named: only registration needs it. */ -}}
+{{- define "operator.toolkitImage" -}}
+{{- if or .Values.operands.toolkit .Values.global.imageRegistry -}}
+{{ include "operator.operandImage" (list . "toolkit") }}
 {{- end -}}
 {{- end -}}
 

@@ -31,7 +31,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end -}}
 {{- end -}}
 
-{{- /* The image of a program: list of the root, `operator`, `generator` or `host`, and what values say. */ -}}
+{{- /* The image of a program: list of the root, `operator`, `generator`, `host` or `toolkit`, and what values say. */ -}}
 {{- define "operator.image" -}}
 {{- $root := index . 0 -}}
 {{- $program := index . 1 -}}

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { chownSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,7 +17,8 @@ import { buildah, buildImages, type Image, inspectImage, testBase, withContainer
 import { withShelllessProgram } from './shellless-program.ts'
 
 const prefix = 'localhost/viewmesh-test-'
-const programs = ['generator', 'host', 'operator'] as const
+const servers = ['generator', 'host', 'operator'] as const
+const programs = [...servers, 'toolkit'] as const
 const owner = `${containerUser.uid}:${containerUser.gid}`
 const nameOf = (program: string, tag = 'test'): string => `${prefix}${program}:${tag}`
 
@@ -53,11 +54,9 @@ describe('the images', { timeout: 1_800_000 }, () => {
       assert.equal(labels['org.opencontainers.image.version'], version)
       assert.equal(labels['org.opencontainers.image.licenses'], 'Apache-2.0')
       assert.match(labels['org.opencontainers.image.revision'] ?? '', /^([0-9a-f]{40}|unknown)$/)
-      assert.deepEqual(config?.Healthcheck?.Test.slice(0, 3), [
-        'CMD',
-        'node',
-        '/opt/viewmesh/health-check.js',
-      ])
+      const check = ['CMD', 'node', '/opt/viewmesh/health-check.js']
+      const isServer = servers.some((name) => name === program)
+      assert.deepEqual(config?.Healthcheck?.Test.slice(0, 3), isServer ? check : ['NONE'])
     })
 
     test(`${program}: has the start options of the contract`, () => {
@@ -85,6 +84,11 @@ describe('the images', { timeout: 1_800_000 }, () => {
     assert.deepEqual(ofOurs(images['generator']), ofOurs(images['host']))
   })
 
+  test('the toolkit lies on the layers of Generator and Host, which a node has already', () => {
+    const service = ofOurs(images['host'])
+    assert.deepEqual(ofOurs(images['toolkit']).slice(0, service.length), service)
+  })
+
   test("images expose the ports of the contract, the operator's those of health and metrics", () => {
     const shown = (program: string): string[] =>
       Object.keys(images[program]?.config.ExposedPorts ?? {}).toSorted()
@@ -97,9 +101,9 @@ describe('the images', { timeout: 1_800_000 }, () => {
 
   test('what we add to the base stays small', async (t) => {
     for (const [program, maxBytes] of [
-      // A third of it is what the toolkit needs to sign for the registry chain.
-      ['generator', 45_000_000],
+      ['generator', 32_000_000],
       ['operator', 10_000_000],
+      ['toolkit', 46_000_000],
     ] as const) {
       await withContainer(nameOf(program), async (_, root) => {
         const files = filesBelow(join(root, 'opt/viewmesh'))
@@ -168,6 +172,37 @@ describe('the images', { timeout: 1_800_000 }, () => {
     })
   })
 
+  test('the toolkit makes a View in its project as 1001, and nothing outside of it', async () => {
+    await withContainer(nameOf('toolkit'), async (container, root) => {
+      const { config } = await inspectImage(nameOf('toolkit'))
+      const project = join(root, 'work')
+      chownSync(project, containerUser.uid, containerUser.gid)
+      const before = filesBelow(join(root, 'app')).length
+      const viewmesh = (...argv: readonly string[]): Promise<string> =>
+        buildah(
+          ...['run', '--isolation', 'chroot', '--user', owner, container, '--'],
+          ...[...config.Entrypoint, ...argv],
+        )
+      await viewmesh('view', 'init')
+      await viewmesh('view', 'init', 'Payments')
+      assert.match(await viewmesh('view', 'list'), /Payments/)
+      assert.match(await viewmesh('wallet', '--help'), /Usage: viewmesh wallet/)
+      assert.equal(filesBelow(join(root, 'app')).length, before)
+      for (const path of filesBelow(join(root, 'opt/viewmesh'))) {
+        assert.equal(statSync(path).uid, 0, path)
+      }
+    })
+  })
+
+  test('a Host says in which image the commands of the toolkit are', async () => {
+    await withContainer(nameOf('host'), async (container) => {
+      const args = ['run', '--isolation', 'chroot', container, '--']
+      const main = ['node', '/opt/viewmesh/dist/src/main.js']
+      assert.match(await buildah(...args, ...main, '--help'), /wallet/)
+      await assert.rejects(buildah(...args, ...main, 'view', 'list'), /image viewmesh-toolkit/)
+    })
+  })
+
   async function settingsOf(): Promise<Readonly<Record<string, string>>> {
     const [api, p2p] = await freePorts(2)
     return {
@@ -189,7 +224,7 @@ describe('the images', { timeout: 1_800_000 }, () => {
   }
 
   test('built again without any cache, the layers have the same digests', async () => {
-    const again = ['generator', 'operator'] as const
+    const again = ['generator', 'operator', 'toolkit'] as const
     const args = ['--tag', 'again', '--base', testBase, '--no-cache']
     await buildImages('--prefix', prefix, ...args, ...again)
     for (const program of again) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { readVersion } from '../../../../src/service/version.ts'
 import { isHook, notesOf, type RenderedObject, refusalOf, renderChart } from '../support/helm.ts'
 
 const base = { global: { imageRegistry: 'localhost' } }
@@ -73,6 +74,20 @@ for (const [what, values, wanted] of [
     const objects = await operatorChart(values)
     assert.deepEqual(priorityClasses(objects), [])
     assert.equal(settingsOf(objects)['GENERATOR_PRIORITY_CLASS'], wanted)
+  })
+}
+
+for (const [what, values, wanted] of [
+  ['comes from the registry', {}, `localhost/viewmesh-toolkit:${readVersion()}`],
+  ['is what values name', { operands: { toolkit: 'mine:1' } }, 'mine:1'],
+  [
+    'is not set where values name neither it nor a registry, as before there was one',
+    { global: {}, image: { repository: 'o' }, operands: { generator: 'g', host: 'h' } },
+    undefined,
+  ],
+] as const) {
+  test(`the image of Jobs that register Views ${what}`, async () => {
+    assert.equal(settingsOf(await operatorChart(values))['TOOLKIT_IMAGE'], wanted)
   })
 }
 

@@ -128,6 +128,7 @@ describe('the Tiltfile, evaluated in Starlark with stand-ins for Tilt', () => {
         ['viewmesh-operator', 'operator-dev'],
         ['viewmesh-generator', 'generator'],
         ['viewmesh-host', 'host'],
+        ['viewmesh-toolkit', 'toolkit'],
         ['localhost/viewmesh-anvil', undefined],
       ],
     )

@@ -5,7 +5,7 @@ const checkoutTag = process.env['VIEWMESH_TEST_TAG'] ?? 'dev'
 
 /** Whole reference of a program's image; without a tag the one that is built from this checkout. */
 export function clusterImage(
-  program: 'generator' | 'host' | 'operator' | 'anvil',
+  program: 'generator' | 'host' | 'operator' | 'toolkit' | 'anvil',
   tag: string = checkoutTag,
 ): string {
   return `${prefix}${program}:${tag}`

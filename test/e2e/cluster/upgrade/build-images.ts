@@ -13,7 +13,7 @@ import { writeVersion } from '../support/other-version.ts'
 const [version = 'next', ...options] = process.argv.slice(2)
 const folder = await writeVersion(version)
 try {
-  const args = ['--tag', version, ...options, 'generator', 'host', 'operator']
+  const args = ['--tag', version, ...options]
   const build = spawn(join(folder, 'images/build'), args, { stdio: 'inherit' })
   const [code] = await once(build, 'exit')
   process.exitCode = code ?? 1
