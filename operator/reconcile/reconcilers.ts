@@ -47,7 +47,6 @@ export function openReconcilers(
   { api, view, status, events, log }: ReconcilersParts,
 ): Reconcilers {
   let controllers: Controllers | null = null
-  let stopWatches: (() => void) | null = null
   const observer = openHealthObserver(
     {},
     {
@@ -96,12 +95,9 @@ export function openReconcilers(
     },
     startWatches: (given) => {
       controllers = given
-      stopWatches = startWatches(view, given)
+      startWatches(view, given)
     },
-    close: async () => {
-      stopWatches?.()
-      await observer.close()
-    },
+    close: () => observer.close(),
   }
 }
 

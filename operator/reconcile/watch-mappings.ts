@@ -13,8 +13,8 @@ import type { Informer } from './observe/informer.ts'
 
 export type Controllers = Readonly<Record<Resource['kind'], Pick<Controller, 'add'>>>
 
-/** Passes what is there and all changes on to the controllers; returns the function that ends it. */
-export function startWatches(view: ClusterView, controllers: Controllers): () => void {
+/** Passes what is there and all changes on to the controllers; those that are closed take none. */
+export function startWatches(view: ClusterView, controllers: Controllers): void {
   for (const informer of informersOf(view)) {
     for (const { key, value } of informer.list()) {
       controllers[value.kind].add(key, urgencyOf(value))
@@ -25,42 +25,35 @@ export function startWatches(view: ClusterView, controllers: Controllers): () =>
     view.pods,
     view.claims,
   ]
-  const ends = [
-    ...informersOf(view).map((informer) =>
-      informer.onChange((change) => addResource(controllers, change)),
-    ),
-    view.resources.Generator.onChange((change) => {
-      if (!concernsHosts(change)) return
-      for (const key of hostsOf(view, change)) controllers.Host.add(key, 'owned')
-    }),
-    view.resources.View.onChange((change) => {
-      if (interestInView(change.before) === interestInView(change.after)) return
-      for (const key of hostKeysOf(view, change)) controllers.Host.add(key, 'owned')
-    }),
-    view.resources.Host.onChange(({ key, before, after }) => {
-      if (before && after && specMarkOf(before.value) === specMarkOf(after.value)) return
-      for (const one of [before, after]) {
-        for (const of of one ? viewKeysOf(view, key, one.value) : [])
-          controllers.View.add(of, 'owned')
-      }
-    }),
-    view.children.ConfigMap.onChange(({ before, after }) => {
-      const owner = (after ?? before)?.value.owner
-      if (owner?.kind !== 'View') return
-      const { namespace, name } = parseKey(owner.key)
-      const found = view.resources.View.get(namespace, name) ?? null
-      for (const key of hostKeysOf(view, { before: null, after: found })) {
-        controllers.Host.add(key, 'owned')
-      }
-    }),
-    ...belongings.map((informer) => informer.onChange((change) => addOwner(controllers, change))),
-    ...view.reflectors.map((reflector) =>
-      reflector.onTurn(() => addAffected(view, controllers, reflector)),
-    ),
-  ]
-  return () => {
-    for (const end of ends) end()
-  }
+  for (const informer of informersOf(view))
+    informer.onChange((change) => addResource(controllers, change))
+  view.resources.Generator.onChange((change) => {
+    if (!concernsHosts(change)) return
+    for (const key of hostsOf(view, change)) controllers.Host.add(key, 'owned')
+  })
+  view.resources.View.onChange((change) => {
+    if (interestInView(change.before) === interestInView(change.after)) return
+    for (const key of hostKeysOf(view, change)) controllers.Host.add(key, 'owned')
+  })
+  view.resources.Host.onChange(({ key, before, after }) => {
+    if (before && after && specMarkOf(before.value) === specMarkOf(after.value)) return
+    for (const one of [before, after]) {
+      for (const of of one ? viewKeysOf(view, key, one.value) : [])
+        controllers.View.add(of, 'owned')
+    }
+  })
+  view.children.ConfigMap.onChange(({ before, after }) => {
+    const owner = (after ?? before)?.value.owner
+    if (owner?.kind !== 'View') return
+    const { namespace, name } = parseKey(owner.key)
+    const found = view.resources.View.get(namespace, name) ?? null
+    for (const key of hostKeysOf(view, { before: null, after: found })) {
+      controllers.Host.add(key, 'owned')
+    }
+  })
+  for (const informer of belongings) informer.onChange((change) => addOwner(controllers, change))
+  for (const reflector of view.reflectors)
+    reflector.onTurn(() => addAffected(view, controllers, reflector))
 }
 
 function informersOf({ resources }: ClusterView): readonly Informer<Resource>[] {

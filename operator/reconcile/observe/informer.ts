@@ -14,7 +14,8 @@ export interface Informer<C> {
   list(): IterableIterator<Cached<C>>
   /** What follows the objects of a namespace; undefined where they are not watched. */
   reflectorOf(namespace: string): Reflector<C> | undefined
-  onChange(listener: (change: Change<C>) => void): () => void
+  /** Calls for every change from now on. */
+  onChange(listener: (change: Change<C>) => void): void
   readonly reflectors: readonly Reflector<C>[]
 }
 
@@ -37,10 +38,7 @@ export function openInformer<T extends KubernetesObject, C>(
       for (const reflector of reflectors) yield* reflector.list()
     },
     onChange: (listener) => {
-      const ends = reflectors.map((reflector) => reflector.onChange(listener))
-      return () => {
-        for (const end of ends) end()
-      }
+      for (const reflector of reflectors) reflector.onChange(listener)
     },
     reflectors,
   }

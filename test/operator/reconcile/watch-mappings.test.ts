@@ -72,7 +72,6 @@ test('a Host is reconciled when its Generator becomes Ready or not, and not for 
     ...view.resources.Generator,
     onChange: (listener) => {
       tell = listener
-      return () => undefined
     },
   }
   const added: string[] = []
