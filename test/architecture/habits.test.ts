@@ -34,7 +34,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'graphql-helix': ['graphql'],
   libp2p: ['p2p'],
   lmdb: ['store'],
-  'lru-cache': ['store', 'graphql', 'host'],
+  'lru-cache': ['lens', 'store', 'graphql', 'host'],
   ox: ['toolkit'],
   pino: ['service'],
   'pino-pretty': ['service'],

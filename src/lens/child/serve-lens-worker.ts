@@ -1,5 +1,6 @@
 /** The thread's end of the lens process: loads Views and runs jobs, one after the other. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { LRUCache } from 'lru-cache'
 import { invariant } from '../../errors.ts'
 import { toPlainError } from '../../plain-error.ts'
 import { showRunningLens } from '../running-lens.ts'
@@ -20,8 +21,11 @@ interface LensWorker<L> {
 
 const maxResultBytes = 32 * 1024 * 1024
 
-/** Definitions whose Views a thread keeps loaded. */
+/** Definitions whose Views a thread keeps loaded; those not used for longest go first. */
 const maxLoadedBytes = 64 * 1024 * 1024
+
+/** By the key of the View. */
+type Loaded<L> = LRUCache<string, { readonly value: L }>
 
 /**
  * Call it once, at the top of the module that `openLensProcess` is given; `open` gets its `data`. What `open`
@@ -43,7 +47,7 @@ export async function serveLensWorker<D, L>(
 }
 
 function serveJobs<L>(port: MessagePort, worker: LensWorker<L>): void {
-  const loaded = createLoaded<L>()
+  const loaded: Loaded<L> = new LRUCache({ maxSize: maxLoadedBytes })
   port.on('message', (job: GatedJob) => {
     showRunningLens(job.running)
     const pieces = createPieceSink(job.gate, (bytes) => {
@@ -73,9 +77,9 @@ async function runJob<L>(
   pieces: PieceSink,
 ): Promise<MovableOutcome> {
   try {
-    if (definition !== null) loaded.put(view, definition.length, worker.load(definition))
-    const kept = loaded.get(view)
+    const kept = definition === null ? loaded.get(view) : { value: worker.load(definition) }
     if (kept === undefined) return { kind: 'missing' }
+    if (definition !== null) loaded.set(view, kept, { size: definition.length })
     const bytes = await worker.run(kept.value, payload, pieces)
     invariant(
       bytes.length <= maxResultBytes,
@@ -93,37 +97,4 @@ function movable(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return buffer instanceof ArrayBuffer && buffer.byteLength === bytes.length
     ? new Uint8Array(buffer)
     : new Uint8Array(bytes)
-}
-
-interface Loaded<L> {
-  get(view: string): { readonly value: L } | undefined
-  put(view: string, bytes: number, value: L): void
-}
-
-/** Keeps what was loaded, and forgets what has not been used for longest where it is too much. */
-function createLoaded<L>(): Loaded<L> {
-  const entries = new Map<string, { readonly bytes: number; readonly value: L }>()
-  let total = 0
-  const remove = (view: string): void => {
-    total -= entries.get(view)?.bytes ?? 0
-    entries.delete(view)
-  }
-  return {
-    get(view) {
-      const entry = entries.get(view)
-      if (entry === undefined) return undefined
-      entries.delete(view)
-      entries.set(view, entry)
-      return entry
-    },
-    put(view, bytes, value) {
-      remove(view)
-      entries.set(view, { bytes, value })
-      total += bytes
-      for (const oldest of entries.keys()) {
-        if (total <= maxLoadedBytes || oldest === view) break
-        remove(oldest)
-      }
-    },
-  }
 }

@@ -33,6 +33,29 @@ test('a View is loaded once, and its jobs get documents to it and back', async (
   assert.equal(lenses.ends(), 0)
 })
 
+test('a thread keeps 64 MiB of Views loaded, and forgets those not used for longest', async (context) => {
+  const lenses = openLenses(context)
+  const size = 30 * 1024 * 1024
+  // A custom section (core specification, 5.5.3) with an empty name.
+  const filling = Buffer.concat([Uint8Array.of(0, ...lengthOf(size + 1), 0), Buffer.alloc(size)])
+  const wasm = Buffer.concat([buildLens(), filling])
+  const asked: string[] = []
+  const use = async (view: string): Promise<void> => {
+    const definition = (): Uint8Array => {
+      asked.push(view)
+      return Buffer.concat([Uint8Array.of(1), wasm])
+    }
+    assert.deepEqual(await lenses.run(view, wasm, { definition, ...limits }), ['{"n":1}'])
+  }
+  for (const view of ['a', 'b', 'a', 'c', 'a', 'b']) await use(view)
+  assert.deepEqual(asked, ['a', 'b', 'c', 'b'])
+})
+
+/** A number as unsigned LEB128, four bytes long. */
+function lengthOf(value: number): number[] {
+  return [0, 7, 14, 21].map((shift) => ((value >> shift) & 127) | (shift < 21 ? 128 : 0))
+}
+
 test('its work stands behind that of the program, as far as it was asked to', async (context) => {
   for (const niceness of [undefined, 12]) {
     const lenses = openLenses(context, niceness === undefined ? {} : { niceness })
