@@ -47,6 +47,14 @@ test('view test prints rows, fields and findings, and ends with 0 where none is 
   assert.match(stdout, /\nTransfers passed\n$/)
 })
 
+test('view test shows a person which block it is at, and clears that before the report', async (t) => {
+  const { run } = await openTokenProject(t)
+  const { exitCode, stderr } = await run(['view', 'test', 'Transfers'], { isTTY: true })
+  const line = '\r\u001b[2K'
+  const shown = [1, 2, 3].map((done) => `${line}block ${done} of 3`).join('')
+  assert.deepEqual([exitCode, stderr], [0, `${shown}${line}`])
+})
+
 test('view test ends with 1 behind the report where rows are not those of --expect', async (t) => {
   const { run, cwd } = await openTokenProject(t)
   const first = await run(['view', 'test', 'Transfers', '--json'])
