@@ -147,7 +147,7 @@ async function decideOnce(state: AdmissionState): Promise<boolean> {
   const { views, options, log } = state
   await noteLocal(state)
   const all = views.list()
-  const hosted = all.filter(({ state: name }) => name !== 'foreign')
+  const hosted = hostedOf(all)
   const registered = hosted.filter((view) => !isLocal(view))
   const local = hosted.filter(isLocal)
   const places = options.maxViews - local.length
@@ -282,12 +282,16 @@ function standsAsListed(state: AdmissionState, id: string, proven: FilteredView)
 /** Whether its fields fit beside those that are served; otherwise they are noted, and the next decision knows them. */
 function hasRoom(state: AdmissionState, id: string, fields: number, proven: FilteredView): boolean {
   const { maxFields } = state.options
-  const hosted = state.views.list().filter(({ state: name }) => name !== 'foreign')
-  if (fieldsOf(hosted) + fields <= maxFields) return true
+  if (fieldsOf(hostedOf(state.views.list())) + fields <= maxFields) return true
   const reason = `with its ${fields} fields all Views together would have more than ${maxFields}`
   const bytes = state.outcomes.of(id)?.bytes ?? 0
   note(state, id, { state: 'overLimit', reason, bytes, fields, proven }, retryMs.wrong, true)
   return false
+}
+
+/** Without those of other chains, which take no place. */
+function hostedOf(views: readonly ServedView[]): ServedView[] {
+  return views.filter(({ state }) => state !== 'foreign')
 }
 
 function fieldsOf(views: readonly ServedView[]): number {

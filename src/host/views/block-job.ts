@@ -3,6 +3,7 @@
  * them. The rows themselves pass as bytes, so that the main thread does not look into them.
  */
 import { invariant } from '../../errors.ts'
+import { asBuffer } from '../../primitives/cbor.ts'
 import type { StoredFailure } from './block-failure.ts'
 
 /** What each thread of the lens process is started with. */
@@ -32,15 +33,6 @@ export interface JobResult {
   readonly rows: Uint8Array<ArrayBuffer>
 }
 
-export function encodeHeights(heights: readonly number[]): Uint8Array {
-  return Buffer.from(JSON.stringify(heights))
-}
-
-/** What `encodeHeights` wrote. */
-export function decodeHeights(bytes: Uint8Array): number[] {
-  return JSON.parse(Buffer.from(bytes).toString())
-}
-
 const lengthBytes = 4
 
 /** Length of the outcomes (4), the outcomes as JSON, the rows. */
@@ -53,7 +45,7 @@ export function encodeResult({ outcomes, seen, rows }: JobResult): Uint8Array {
 
 /** What `encodeResult` wrote. */
 export function decodeResult(bytes: Uint8Array): JobResult {
-  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const whole = asBuffer(bytes)
   invariant(whole.length >= lengthBytes, 'a job returns what became of its blocks')
   const end = lengthBytes + whole.readUInt32BE(0)
   const head = JSON.parse(whole.toString('utf8', lengthBytes, end))

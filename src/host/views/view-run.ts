@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino'
 import { ServiceError } from '../../errors.ts'
+import { encodePayload } from '../../lens/json-payload.ts'
 import type { LensProcess } from '../../lens/process/lens-process.ts'
 import { runtimeVersion } from '../../lens/program/run-limits.ts'
 import { backoffMs } from '../../primitives/backoff.ts'
@@ -27,7 +28,7 @@ import {
   toFailure,
   toViewFailure,
 } from './block-failure.ts'
-import { type BlockOutcome, decodeResult, encodeHeights, type JobResult } from './block-job.ts'
+import { type BlockOutcome, decodeResult, type JobResult } from './block-job.ts'
 import type { EngineMetrics } from './engine-metrics.ts'
 import type { HostedView } from './hosted-view.ts'
 import { createPace, type Pace } from './pace.ts'
@@ -265,7 +266,7 @@ async function run(state: State, work: Work): Promise<void> {
       view: view.id,
       definition: () => view.wire,
       priority: work.priority,
-      payload: encodeHeights(work.heights),
+      payload: encodePayload(work.heights),
       signal: state.closing.signal,
     })
     const result = decodeResult(bytes)

@@ -2,8 +2,9 @@
 
 import { createViewLoader, type LoadedView } from '../../compute/loaded-view.ts'
 import { serveLensWorker } from '../../lens/child/serve-lens-worker.ts'
+import { decodePayload } from '../../lens/json-payload.ts'
 import { openReader } from '../../store/read/reader.ts'
-import { decodeHeights, encodeResult, type ViewWorkerData } from './block-job.ts'
+import { encodeResult, type ViewWorkerData } from './block-job.ts'
 import { computeBlocks } from './view-blocks.ts'
 
 /** Blocks are read once for each View, mostly the newest. */
@@ -14,6 +15,6 @@ await serveLensWorker<ViewWorkerData, LoadedView>(({ storePath, network }) => {
   return {
     load: createViewLoader(network),
     run: async (view, payload) =>
-      encodeResult(await computeBlocks(view, reader, decodeHeights(payload))),
+      encodeResult(await computeBlocks(view, reader, decodePayload(payload))),
   }
 })
