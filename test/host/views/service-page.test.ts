@@ -21,10 +21,29 @@ interface Listed {
   readonly blocks_left: number
 }
 
+/** `id` and `name` of a View that was posted, `views` of the list. */
 interface Answer {
   readonly status: number
-  // biome-ignore lint/suspicious/noExplicitAny: the shape follows from what is asked
-  readonly json: any
+  readonly json: Pick<Listed, 'id' | 'name'> & { readonly views: readonly Listed[] }
+}
+
+interface QueryAnswer<T> {
+  readonly data: T
+  readonly errors?: readonly { readonly message: string }[]
+}
+
+type Rows = readonly Readonly<Record<string, unknown>>[]
+
+interface Decoded {
+  readonly event: string
+  readonly signature: string
+  readonly arguments: readonly { readonly name: string }[]
+  readonly blockNumber: number
+}
+
+interface Attested {
+  readonly _blockNumber: number
+  readonly _attestations: number
 }
 
 /** The API of a Host as its administrator and its users see it. */
@@ -35,13 +54,13 @@ function clientOf(origin: string) {
     const text = body === undefined ? {} : { body: JSON.stringify(body) }
     const response = await fetch(`${views}${path}`, { method, headers, ...text })
     const { status } = response
-    return { status, json: await response.json().catch(() => null) }
+    return { status, json: (await response.json().catch(() => null)) as Answer['json'] }
   }
   const list = async (): Promise<readonly Listed[]> => (await ask('', 'GET')).json.views
-  const query = async (text: string): Promise<Answer['json']> => {
+  const query = async <T>(text: string): Promise<QueryAnswer<T>> => {
     const body = JSON.stringify({ query: text })
     const response = await fetch(`${origin}/api/v0/graphql`, { method: 'POST', headers, body })
-    return await response.json()
+    return (await response.json()) as QueryAnswer<T>
   }
   return {
     ask,
@@ -83,18 +102,18 @@ describe('a Host with blocks of a chain', () => {
     })
     assert.equal(posted.status, 201)
     await client.computed('Decoded')
-    const { data: stored } = await client.query(
+    const { data: stored } = await client.query<Record<'rows' | 'logs', number>>(
       `{ rows: COUNT(Decoded: {filter: {event: {_eq: "Transfer"}}}) logs: COUNT(Log: {filter: {address: "${token}", topics: {_any: {_eq: "${transfer}"}}}}) }`,
     )
     assert.ok(stored.rows > 0)
     assert.equal(stored.rows, stored.logs)
     await host.addLast()
-    const { data } = await client.query(
+    const { data } = await client.query<{ Decoded: readonly Decoded[] }>(
       '{ Decoded(filter: {_blockNumber: 7}, limit: 1) { event signature arguments blockNumber } }',
     )
     const [row] = data.Decoded
     assert.deepEqual(
-      { ...row, arguments: row.arguments.map((each: { name: string }) => each.name) },
+      { ...row, arguments: row?.arguments.map(({ name }) => name) },
       {
         event: 'Transfer',
         signature: 'Transfer(address,address,uint256)',
@@ -110,7 +129,7 @@ describe('a Host with blocks of a chain', () => {
   })
 
   test('"Applications can filter query results by attestation count"', async () => {
-    const { data } = await client.query(
+    const { data } = await client.query<{ all: number; some: readonly Attested[] }>(
       '{ all: COUNT(TokenTransfer: {}) some: TokenTransfer(filter: {_attestations: {_geq: 2}}) { _blockNumber _attestations } }',
     )
     assert.ok(data.some.length > 0 && data.some.length < data.all)
@@ -126,7 +145,7 @@ describe('a Host with blocks of a chain', () => {
       assert.equal(status, 201)
       await client.computed(name)
     }
-    const { data } = await client.query(
+    const { data } = await client.query<Record<'Short' | 'Full', Rows>>(
       '{ Short { address blockNumber } Full { address blockNumber } }',
     )
     assert.ok(data.Short.length > 0)
@@ -135,8 +154,8 @@ describe('a Host with blocks of a chain', () => {
 
   test('"There is no Event collection": raw events are logs', async () => {
     const { errors } = await client.query('{ Event { address } }')
-    assert.match(errors[0].message, /Cannot query field "Event"/)
-    const { data } = await client.query('{ Log(limit: 1) { topics data } }')
+    assert.match(errors?.[0]?.message ?? '', /Cannot query field "Event"/)
+    const { data } = await client.query<{ Log: Rows }>('{ Log(limit: 1) { topics data } }')
     assert.equal(data.Log.length, 1)
   })
 
@@ -155,10 +174,8 @@ describe('a Host with blocks of a chain', () => {
     assert.equal(second.json.name, `Same_${second.json.id.slice(2, 10)}`)
     await client.computed(second.json.name)
     assert.deepEqual(await client.query('{ Same { _docID blockNumber } }'), before)
-    const { data } = await client.query(`{ rows: ${second.json.name} { address } }`)
-    assert.ok(
-      data.rows.length > 0 && data.rows.every((row: Answer['json']) => row.address === null),
-    )
+    const { data } = await client.query<{ rows: Rows }>(`{ rows: ${second.json.name} { address } }`)
+    assert.ok(data.rows.length > 0 && data.rows.every(({ address }) => address === null))
   })
 })
 
