@@ -220,6 +220,8 @@ export const errorCodes = {
   TOOLKIT_NODE_REFUSED: 'A node cannot be registered as things are.',
   TOOLKIT_NODE_UNPROVEN: 'What a node answers for its registration does not prove its identity.',
   TOOLKIT_NODE_UNREACHABLE: 'There is no Generator or Host where one is to be registered.',
+  TOOLKIT_NONCE_TAKEN:
+    'Another transaction took the place of one that was prepared, which can never be sent any more.',
   TOOLKIT_PREPARED_INVALID:
     'A file with a prepared deployment is missing, malformed, changed or in the way.',
   TOOLKIT_PROJECT_BUSY: 'Another process changes the project and does not finish.',
@@ -228,6 +230,8 @@ export const errorCodes = {
   TOOLKIT_REGISTRATION_REFUSED: 'The registry chain did not register a View that was sent to it.',
   TOOLKIT_REGISTRATION_TIMEOUT: 'What was sent to the registry chain is not registered yet.',
   TOOLKIT_REVISION_MISSING: 'A View has no version of this number.',
+  TOOLKIT_SIGNER_CHANGED:
+    'A registration was prepared with another key than it is to be sent with.',
   TOOLKIT_TARGET_UNSUPPORTED: 'Views cannot be deployed to this target.',
   TOOLKIT_TEST_FAILED: 'The test of a View found an error.',
   TOOLKIT_USAGE_INVALID: 'A command of the toolkit does not take what it was given.',

@@ -44,12 +44,15 @@ export interface RegistrationReceipt {
 export interface RegistryClient {
   chainId(): Promise<number>
   getView(address: string): Promise<OnChainView>
+  /** How many transactions of it are in blocks: nonces below that are taken. */
+  nonce(sender: string): Promise<number>
   estimate(sender: string, wire: Uint8Array): Promise<Estimate>
+  /** The same bytes for the same arguments. */
   sign(
     privateKey: string,
     wire: Uint8Array,
     chainId: number,
-    estimate: Estimate,
+    estimate: Omit<Estimate, 'fee' | 'balance'>,
   ): Promise<ReadyTransaction>
   /** Harmless where it was sent before. */
   send(signed: ReadyTransaction): Promise<void>
@@ -67,6 +70,7 @@ export function createRegistryClient(url: string, signal: AbortSignal): Registry
   return {
     chainId: () => ask((client) => client.getChainId()),
     getView: (address) => ask((client) => readView(client, address)),
+    nonce: (sender) => ask((client) => client.getTransactionCount({ address: sender as Hex })),
     estimate: (sender, wire) => ask((client) => estimate(client, sender, wire)),
     send: (signed) => ask((client) => sendOnce(client, signed)),
     receipt: (hash) => ask((client) => readReceipt(client, hash)),

@@ -26,6 +26,11 @@ export function addDeployCommands(view: Command, terminal: Terminal): void {
     .option('--yes', 'devnet: do not ask')
     .option('--prepare <file>', 'devnet: sign, write the transaction to a file, and send nothing')
     .option('--send <file>', 'devnet: send what was prepared; twice is once')
+    .option(
+      '--view-file <file>',
+      'devnet: the View as a file of HOST_VIEWS_DIR, for --prepare and --send without a project',
+    )
+    .option('--report <file>', 'devnet: with --view-file and --send: write what came of it as JSON')
     .option('--json', 'print JSON')
     .action(async (name: string, flags: DeployFlags) =>
       (await import('./deploy-command.ts')).deployView(terminal, name, flags),

@@ -14,6 +14,8 @@ export interface DeployFlags extends KeyFlags, SpendingFlags {
   readonly yes?: boolean
   readonly prepare?: string
   readonly send?: string
+  readonly viewFile?: string
+  readonly report?: string
   readonly json?: boolean
 }
 
@@ -33,15 +35,29 @@ const flagTable: Readonly<Record<Flag, readonly [string, DeployTarget]>> = {
   yes: ['--yes', 'devnet'],
   prepare: ['--prepare', 'devnet'],
   send: ['--send', 'devnet'],
+  viewFile: ['--view-file', 'devnet'],
+  report: ['--report', 'devnet'],
 }
 
-/** Of each pair one would be ignored: what is sent is signed already, and a dry run writes nothing. */
-const contradictions: readonly (readonly [Flag, Flag])[] = [
+type Pair = readonly [Flag, Flag]
+
+/** Of each pair one would be ignored: a dry run writes nothing. */
+const contradictions: readonly Pair[] = [
   ['prepare', 'send'],
   ['prepare', 'dryRun'],
+]
+
+/** What is sent is signed already. */
+const ofProject: readonly Pair[] = [
   ['send', 'wallet'],
   ['send', 'keyFile'],
   ['send', 'passwordFile'],
+]
+
+/** There the terms are no signature, and the first step reports by its terms. */
+const ofViewFile: readonly Pair[] = [
+  ['viewFile', 'dryRun'],
+  ['prepare', 'report'],
 ]
 
 /**
@@ -58,8 +74,17 @@ export function checkDeployFlags(flags: DeployFlags, target: DeployTarget): void
       `Leave ${typed} out, or give --target ${own}.`,
     )
   }
-  const pair = contradictions.find((flags) => flags.every((flag) => given.includes(flag)))
+  requireTogether(given, 'report', 'viewFile')
+  const more = flags.viewFile === undefined ? ofProject : ofViewFile
+  const isGiven = (pair: Pair): boolean => pair.every((flag) => given.includes(flag))
+  const pair = [...contradictions, ...more].find(isGiven)
   if (pair === undefined) return
   const [one, other] = pair.map((flag) => flagTable[flag][0])
   throw usageError(`both ${one} and ${other} are given`, 'Give one of them.')
+}
+
+function requireTogether(given: readonly Flag[], flag: Flag, other: Flag): void {
+  if (!given.includes(flag) || given.includes(other)) return
+  const [typed, needed] = [flag, other].map((each) => flagTable[each][0])
+  throw usageError(`${typed} is given without ${needed}`, `Leave ${typed} out, or give ${needed}.`)
 }

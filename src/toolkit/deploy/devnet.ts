@@ -38,6 +38,10 @@ export async function deployToDevnet(
   name: string,
   flags: DeployFlags,
 ): Promise<void> {
+  if (flags.viewFile !== undefined) {
+    const { registerViewFile } = await import('./view-file-registration.ts')
+    return await registerViewFile(terminal, name, flags)
+  }
   const url = parseHttpUrl('--rpc', flags.rpc ?? '', 'JSON-RPC')
   const limits = parseSpending(flags)
   const { createRegistryClient } = await import('../../registry/precompile/registry-client.ts')

@@ -1,0 +1,206 @@
+/**
+ * `view deploy --target devnet --view-file`: registers a View without a project, in two steps of programs that share
+ * no disk, such as Jobs of a cluster. The first says the terms and sends nothing; the second signs exactly these. Any
+ * of it may be repeated and interrupted: the chain has the View once.
+ */
+import { resolve } from 'node:path'
+import { createViewCheck } from '../../compute/view-check.ts'
+import { ServiceError } from '../../errors.ts'
+import type { RegistryClient } from '../../registry/precompile/registry-client.ts'
+import { networkOfQuery } from '../../views/query-network.ts'
+import { maxViewFile, parseViewFile } from '../../views/view-file.ts'
+import { noSender, viewIDs } from '../../views/view-id.ts'
+import { decodeView } from '../../views/wire.ts'
+import { usageError } from '../cli/exit-code.ts'
+import { parseHttpUrl } from '../cli/http-url.ts'
+import { printResult, remark } from '../cli/print.ts'
+import { readBoundedFile } from '../cli/read-bounded.ts'
+import type { Terminal } from '../cli/terminal.ts'
+import { rpcEndpoint } from '../project/endpoint.ts'
+import { findSigningKey } from '../wallet/signing-key.ts'
+import {
+  chainToSignFor,
+  parseSpending,
+  requireAffordable,
+  requireAllowedFee,
+} from '../wallet/spending.ts'
+import type { DeployFlags } from './deploy-flags.ts'
+import { followRegistration } from './follow-registration.ts'
+import { costOf, costText } from './registration-cost.ts'
+import {
+  failedOutcome,
+  type RegistrationTerms,
+  readTerms,
+  writeOutcome,
+} from './registration-terms.ts'
+
+/** Does the step that the flags name, and writes what came of it where they say: for a failure its code as well. */
+export async function registerViewFile(
+  terminal: Terminal,
+  name: string,
+  flags: DeployFlags,
+): Promise<void> {
+  const { prepare, send, report } = flags
+  const path = prepare ?? report
+  if (path === undefined || (prepare === undefined) === (send === undefined))
+    throw usageError(
+      '--view-file is given without a step',
+      'Give --prepare FILE, or --send FILE with --report FILE.',
+    )
+  const file = resolve(terminal.cwd, path)
+  try {
+    const step = await openStep(terminal, name, flags)
+    const outcome = prepare === undefined ? await sendOnTerms(step) : await prepareTerms(step)
+    await writeOutcome(file, outcome)
+    printResult(terminal, outcome, { json: true, text: '' })
+  } catch (error) {
+    await writeOutcome(file, failedOutcome(error))
+    throw error
+  }
+}
+
+interface Step {
+  readonly terminal: Terminal
+  readonly name: string
+  readonly flags: DeployFlags
+  readonly client: RegistryClient
+  readonly endpoint: string
+  readonly wire: Uint8Array
+  readonly key: Awaited<ReturnType<typeof findSigningKey>>
+}
+
+async function openStep(terminal: Terminal, name: string, flags: DeployFlags): Promise<Step> {
+  const url = parseHttpUrl('--rpc', flags.rpc ?? '', 'JSON-RPC')
+  const { createRegistryClient } = await import('../../registry/precompile/registry-client.ts')
+  const client = createRegistryClient(url.href, terminal.signal)
+  const wire = await readWire(resolve(terminal.cwd, flags.viewFile ?? ''))
+  // On the chain it could not be corrected any more.
+  createViewCheck(networkOfQuery(decodeView(wire).query))({
+    ...{ sender: noSender, registeredAt: null, wire },
+  })
+  const key = await findSigningKey(terminal, flags)
+  return { terminal, name, flags, client, endpoint: rpcEndpoint(url), wire, key }
+}
+
+async function readWire(path: string): Promise<Uint8Array> {
+  try {
+    return parseViewFile(await readBoundedFile(path, maxViewFile)).wire
+  } catch (cause) {
+    if (cause instanceof ServiceError) throw cause
+    throw new ServiceError('VIEWS_FILE_MALFORMED', `${path} is no file of a View`, {
+      remedy: 'Name a file as it lies in HOST_VIEWS_DIR.',
+      cause,
+    })
+  }
+}
+
+/** Signs, since the hash is one of the terms, and forgets the signature. */
+async function prepareTerms(step: Step): Promise<RegistrationTerms> {
+  const { terminal, name, flags, client, endpoint, wire, key } = step
+  const limits = parseSpending(flags)
+  const creator = key.address
+  const chainId = await chainToSignFor(terminal, limits, client.chainId)
+  const terms = { ...viewIDs(creator, wire), creator, chainId, transaction: null }
+  const { status } = await client.getView(terms.address)
+  if (status !== 'none') {
+    remark(terminal, `the chain knows this View already: ${status}`)
+    return terms
+  }
+  const cost = await costOf(client, creator, wire)
+  const shown = { view: name, revision: 1, address: terms.address, creator }
+  remark(terminal, costText(shown, { chainId, endpoint }, cost))
+  requireAffordable(cost.estimate, creator, limits)
+  const { gas, maxFeePerGas, maxPriorityFeePerGas, nonce } = cost.estimate
+  const { hash } = await client.sign(await key.privateKey(), wire, chainId, cost.estimate)
+  const fees = {
+    ...{ gas: String(gas), maxFeePerGas: String(maxFeePerGas) },
+    maxPriorityFeePerGas: String(maxPriorityFeePerGas),
+  }
+  return { ...terms, transaction: { hash, nonce, ...fees } }
+}
+
+/** What a registration came to; `gasUsed` is null where another transaction did it. */
+interface RegistrationOutcome {
+  readonly address: string
+  readonly transaction: string | null
+  readonly height: number
+  readonly gasUsed: string | null
+}
+
+async function sendOnTerms(step: Step): Promise<RegistrationOutcome> {
+  const { terminal, flags, client, wire, key } = step
+  const terms = await readTerms(resolve(terminal.cwd, flags.send ?? ''))
+  requireSame(terms, viewIDs(key.address, wire).id, key.address)
+  const { address, creator, transaction } = terms
+  const { status } = await client.getView(address)
+  const isKnown = status !== 'none'
+  if (!isKnown) {
+    if (transaction === null) throw gone(address)
+    await sendOnce(step, terms, transaction)
+  }
+  // Where the chain knows it, another transaction may have been first, and that of these terms comes to nothing.
+  const hash = isKnown ? null : (transaction?.hash ?? null)
+  const sent = { address, creator, wire, hash }
+  const { height, gasUsed } = await followRegistration(terminal, client, sent)
+  return { address, transaction: hash, height, gasUsed: gasUsed === null ? null : String(gasUsed) }
+}
+
+function requireSame(terms: RegistrationTerms, id: string, signer: string): void {
+  if (terms.creator.toLowerCase() !== signer.toLowerCase())
+    throw new ServiceError(
+      'TOOLKIT_SIGNER_CHANGED',
+      `the terms are of ${terms.creator}, and the key is that of ${signer}`,
+      { remedy: 'Put the key of that address back: the ID of the View follows from it.' },
+    )
+  if (terms.id === id) return
+  throw new ServiceError('TOOLKIT_PREPARED_INVALID', `the terms are of another View, ${terms.id}`, {
+    remedy: 'Make them again, with --prepare.',
+  })
+}
+
+/** Sends it unless its place is taken: then only the transaction that took it may be followed, where that is this one. */
+async function sendOnce(
+  { terminal, flags, client, wire, key }: Step,
+  { chainId, creator }: RegistrationTerms,
+  transaction: NonNullable<RegistrationTerms['transaction']>,
+): Promise<void> {
+  const { hash, nonce } = transaction
+  const price = {
+    nonce,
+    gas: BigInt(transaction.gas),
+    maxFeePerGas: BigInt(transaction.maxFeePerGas),
+    maxPriorityFeePerGas: BigInt(transaction.maxPriorityFeePerGas),
+  }
+  const remedy = 'Allow it with --max-fee, or prepare it again where gas is cheaper.'
+  requireAllowedFee(price.gas * price.maxFeePerGas, parseSpending(flags), remedy)
+  const next = await client.nonce(creator)
+  if (next > nonce) {
+    if ((await client.receipt(hash)) === null) throw nonceTaken(nonce, creator, hash)
+    return
+  }
+  const signed = await client.sign(await key.privateKey(), wire, chainId, price)
+  if (signed.hash !== hash)
+    throw new ServiceError('TOOLKIT_PREPARED_INVALID', 'the terms lead to another transaction', {
+      facts: { expected: hash, found: signed.hash },
+      remedy: 'Make them again, with --prepare.',
+    })
+  await client.send(signed)
+  remark(terminal, `sent ${hash}`)
+}
+
+function nonceTaken(nonce: number, creator: string, hash: string): ServiceError {
+  return new ServiceError(
+    'TOOLKIT_NONCE_TAKEN',
+    `another transaction of ${creator} took the nonce ${nonce}, so ${hash} can never be in a block`,
+    { remedy: 'Prepare it again: nothing was registered by it.' },
+  )
+}
+
+/** A chain drops a pending View that the other chain refused. */
+function gone(address: string): ServiceError {
+  return new ServiceError(
+    'TOOLKIT_REGISTRATION_REFUSED',
+    `the chain knew View ${address} when it was prepared, and knows it no longer`,
+    { remedy: 'Prepare it again.' },
+  )
+}

@@ -1,0 +1,157 @@
+/** `view deploy --view-file`, in two steps as Jobs of a cluster do it, on the development registry. */
+import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { privateKeyToAddress } from 'viem/accounts'
+import { openDevelopmentRegistry } from '../../../src/devnet/registry/development-registry.ts'
+import { registryChainIds } from '../../../src/registry/registry-chains.ts'
+import type { RegistrationTerms } from '../../../src/toolkit/deploy/registration-terms.ts'
+import { toViewFile } from '../../../src/views/view-file.ts'
+import { noSender, viewIDs } from '../../../src/views/view-id.ts'
+import { encodeView } from '../../../src/views/wire.ts'
+import { openTestTerminal } from '../support/test-terminal.ts'
+
+const wireOf = (name: string): Uint8Array =>
+  encodeView({ query: 'Log { address }', sdl: `type ${name} { address: String }`, lenses: [] })
+
+interface Outcome {
+  readonly height?: number
+  readonly transaction?: string | null
+  readonly error?: { readonly code: string; readonly message: string; readonly remedy: string }
+}
+
+interface Room {
+  readonly creator: string
+  /** Transactions of the key in blocks. */
+  nonce(): Promise<number>
+  /** The first step: its exit code and what it says. */
+  prepare(view?: string, key?: string): Promise<readonly [number, RegistrationTerms & Outcome]>
+  /** The second step, on the terms that were prepared last for this View. */
+  send(view?: string, ...more: string[]): Promise<readonly [number, Outcome]>
+}
+
+async function open(t: TestContext): Promise<Room> {
+  const registry = await openDevelopmentRegistry({ acknowledgeMs: 50 })
+  t.after(() => registry.close())
+  const terminal = await openTestTerminal(t)
+  const [key = '', other = ''] = registry.accounts
+  const write = async (name: string, bytes: Uint8Array | string): Promise<void> =>
+    await writeFile(join(terminal.cwd, name), bytes)
+  for (const view of ['One', 'Two'])
+    await write(view, toViewFile({ sender: noSender, wire: wireOf(view) }).bytes)
+  await write('key', key)
+  await write('other-key', other)
+  await write('poor-key', '77'.repeat(32))
+  const run = async (view: string, keyFile: string, ...flags: string[]): Promise<number> => {
+    const where = ['--target', 'devnet', '--rpc', registry.rpcUrl]
+    const argv = ['view', 'deploy', view, ...where, '--view-file', view, '--key-file', keyFile]
+    return (await terminal.run([...argv, ...flags])).exitCode
+  }
+  const read = async (name: string): Promise<never> => {
+    const bytes = await readFile(join(terminal.cwd, name))
+    assert.ok(bytes.length <= 4_096)
+    return JSON.parse(bytes.toString()) as never
+  }
+  return {
+    creator: privateKeyToAddress(key as `0x${string}`),
+    async nonce() {
+      const params = [privateKeyToAddress(key as `0x${string}`), 'latest']
+      const body = { jsonrpc: '2.0', id: 1, method: 'eth_getTransactionCount', params }
+      const answer = await fetch(registry.rpcUrl, { method: 'POST', body: JSON.stringify(body) })
+      return Number(((await answer.json()) as { readonly result: string }).result)
+    },
+    async prepare(view = 'One', keyFile = 'key') {
+      // As Kubernetes makes the file of the message.
+      await write(`${view}-terms`, '')
+      return [await run(view, keyFile, '--prepare', `${view}-terms`), await read(`${view}-terms`)]
+    },
+    async send(view = 'One', keyFile = 'key', ...more) {
+      const flags = ['--send', `${view}-terms`, '--report', 'outcome', ...more]
+      return [await run(view, keyFile, ...flags), await read('outcome')]
+    },
+  }
+}
+
+test('terms say ID, sender, nonce, fees and hash, and nothing is sent', async (t) => {
+  const { creator, nonce, prepare } = await open(t)
+  const [exitCode, { transaction, ...terms }] = await prepare()
+  assert.equal(exitCode, 0)
+  assert.deepEqual(terms, {
+    kind: 'viewmesh/registration-terms/1',
+    ...viewIDs(creator, wireOf('One')),
+    ...{ creator, chainId: registryChainIds.local },
+  })
+  assert.ok(transaction)
+  const { hash, gas, maxFeePerGas, maxPriorityFeePerGas } = transaction
+  assert.equal(transaction.nonce, 0)
+  assert.match(hash, /^0x[0-9a-f]{64}$/)
+  for (const text of [gas, maxFeePerGas, maxPriorityFeePerGas]) assert.match(text, /^\d+$/)
+  assert.equal(await nonce(), 0)
+})
+
+test('what is sent is exactly what the terms say, and twice is once', async (t) => {
+  const { nonce, prepare, send } = await open(t)
+  const [, { transaction }] = await prepare()
+  const [exitCode, first] = await send()
+  assert.equal(exitCode, 0)
+  assert.equal(first.transaction, transaction?.hash)
+  assert.ok((first.height ?? 0) > 0)
+  const [again, second] = await send()
+  assert.deepEqual([again, second.height], [0, first.height])
+  assert.equal(await nonce(), 1)
+})
+
+test('a View that the chain knows is prepared without a transaction, and sent without one', async (t) => {
+  const { nonce, prepare, send } = await open(t)
+  await prepare()
+  await send()
+  const [exitCode, { transaction }] = await prepare()
+  assert.deepEqual([exitCode, transaction], [0, null])
+  const [sent, outcome] = await send()
+  assert.deepEqual([sent, outcome.transaction], [0, null])
+  assert.equal(await nonce(), 1)
+})
+
+test('of two Views prepared with one nonce the second is refused, and sends nothing', async (t) => {
+  const { nonce, prepare, send } = await open(t)
+  await prepare('One')
+  await prepare('Two')
+  assert.equal((await send('One'))[0], 0)
+  const [exitCode, { error }] = await send('Two')
+  assert.deepEqual([exitCode, error?.code], [1, 'TOOLKIT_NONCE_TAKEN'])
+  assert.match(error?.message ?? '', /took the nonce 0/)
+  assert.equal(await nonce(), 1)
+  await prepare('Two')
+  assert.equal((await send('Two'))[0], 0)
+})
+
+test('terms are not sent with another key, for another View or for a higher fee', async (t) => {
+  const { nonce, prepare, send } = await open(t)
+  await prepare()
+  assert.equal((await send('One', 'other-key'))[1].error?.code, 'TOOLKIT_SIGNER_CHANGED')
+  assert.equal(
+    (await send('One', 'key', '--max-fee', '0.000000001'))[1].error?.code,
+    'TOOLKIT_FEE_HIGH',
+  )
+  assert.equal(
+    (await send('One', 'key', '--view-file', 'Two'))[1].error?.code,
+    'TOOLKIT_PREPARED_INVALID',
+  )
+  assert.equal(await nonce(), 0)
+})
+
+test('a failure is reported with its code and what to do', async (t) => {
+  const { prepare } = await open(t)
+  const [exitCode, { error }] = await prepare('One', 'poor-key')
+  assert.deepEqual([exitCode, error?.code], [1, 'TOOLKIT_BALANCE_LOW'])
+  assert.match(error?.remedy ?? '', /Send coins to that address/)
+})
+
+test('--view-file without a step is wrong usage', async (t) => {
+  const { run } = await openTestTerminal(t)
+  const argv = ['view', 'deploy', 'One', '--target', 'devnet', '--rpc', 'http://127.0.0.1:1']
+  const { exitCode, stderr } = await run([...argv, '--view-file', 'One'])
+  assert.equal(exitCode, 2)
+  assert.match(stderr, /--view-file is given without a step/)
+})
