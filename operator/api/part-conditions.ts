@@ -16,6 +16,12 @@ export const partConditions = {
         status: 'True',
         meaning: 'The Secret of identity.secretRef has all keys.',
       },
+      NotNeeded: {
+        status: 'True',
+        meaning:
+          'No pods are wanted, and there is no key; those that are missing are made once pods are.',
+        event: 'none',
+      },
       KeyringPending: {
         status: 'False',
         meaning:

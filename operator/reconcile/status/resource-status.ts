@@ -27,6 +27,7 @@ import type { EventText } from '../statements/record-event.ts'
 import { listed, remedied } from '../statements/sentences.ts'
 import { acceptedSigners } from './accepted-signers.ts'
 import type { Findings } from './findings.ts'
+import { keyringStatement } from './keyring-statement.ts'
 import {
   changedPeerID,
   changedSigningKeys,
@@ -244,13 +245,7 @@ function identityStatement<F>(
     const message = `Secret ${keyring} has no key ${keys} yet; Ready says why.`
     return { IdentityReady: { reason: 'KeyringPending', message } }
   }
-  const isOwn = resource.spec.identity.secretRef === undefined
-  const made = inputs.keyring.exists || wantedReplicas(resource) > 0
-  const own = made
-    ? `Secret ${keyring} has the keys of all replicas: keep a copy of it.`
-    : 'No replica needs a key.'
-  const message = isOwn ? own : `Secret ${keyring} has the keys of all replicas.`
-  return { IdentityReady: { reason: isOwn ? 'KeyringGenerated' : 'KeyringProvided', message } }
+  return { IdentityReady: keyringStatement(resource, inputs.keyring) }
 }
 
 /** Conditions about what replicas report at `/health`, with messages that may hold figures. */
