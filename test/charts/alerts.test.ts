@@ -44,8 +44,8 @@ function strangeLabels({ expr, shown }: Question): string[] {
   const groups = [...expr.matchAll(/\bby \(([^)]*)\)/g)].map(([, text = '']) => text.split(', '))
   const grouped = groups.flat().filter((label) => !all.includes(label))
   const left = groups[0] ?? [...all, ...ofTheTarget]
-  const named = [...shown.matchAll(/\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}/g)].flatMap(
-    ([, label = '']) => (left.includes(label) ? [] : [`${label}, shown`]),
+  const named = [...shown.matchAll(/\$labels\.(\w+)|\{\{\s*(?!else|end)(\w+)\s*\}\}/g)].flatMap(
+    ([, label = '', legend = label]) => (left.includes(legend) ? [] : [`${legend}, shown`]),
   )
   return [...[...selected, ...grouped].filter((label) => !ofTheTarget.includes(label)), ...named]
 }
@@ -93,6 +93,9 @@ test('the check finds a metric name with a wrong ending and a label of another m
   assert.deepEqual(of('sum by (namespace, kind) (viewmesh_p2p_peers)', ''), ['kind'])
   assert.deepEqual(of('sum by (namespace) (viewmesh_p2p_peers)', '{{ $labels.pod }}'), [
     'pod, shown',
+  ])
+  assert.deepEqual(of('viewmesh_p2p_peers', '{{ if $labels.pod }}{{ else }}{{kind}}{{ end }}'), [
+    'kind, shown',
   ])
 })
 
