@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import { invariant } from '../errors.ts'
+import { createByteWriter, reserve, writeSimple } from './cbor.ts'
 
 const digestBytes = 32
 const nodeBytes = 1 + 2 * digestBytes
@@ -13,10 +14,38 @@ const nodeMark = 1
 /** The root over leaves of any length, in the given order; 32 bytes. No leaves give SHA-256 of nothing. */
 export function merkleRoot(leaves: readonly Uint8Array[]): Uint8Array {
   if (leaves.length === 0) return hash('sha256', new Uint8Array(0), 'buffer')
-  const level = leafLevel(leaves)
-  let count = leaves.length
-  while (count > 1) count = raiseLevel(level, count)
-  return Uint8Array.from(digestAt(level, 0))
+  return raiseToRoot(leafLevel(leaves), leaves.length)
+}
+
+/** Makes a root while its leaves come; takes 32 bytes of memory for each. */
+interface RootBuilder {
+  /** Adds the next leaf, which is not kept. */
+  add(leaf: Uint8Array): void
+  /** The root over all leaves so far, as `merkleRoot` makes it; nothing can be added afterwards. */
+  finish(): Uint8Array
+}
+
+/** A builder without leaves. */
+export function createRootBuilder(): RootBuilder {
+  const digests = createByteWriter(64 * digestBytes)
+  const marked = createByteWriter(512)
+  writeSimple(marked, leafMark)
+  return {
+    add: (leaf) => {
+      marked.at = 1
+      reserve(marked, leaf.length)
+      marked.bytes.set(leaf, 1)
+      reserve(digests, digestBytes)
+      writeDigest(
+        digests.bytes,
+        digests.at / digestBytes,
+        marked.bytes.subarray(0, 1 + leaf.length),
+      )
+      digests.at += digestBytes
+    },
+    finish: () =>
+      digests.at === 0 ? merkleRoot([]) : raiseToRoot(digests.bytes, digests.at / digestBytes),
+  }
 }
 
 /** The digests of a tree level by level, the leaves first: 32 bytes each, one after the other. */
@@ -52,6 +81,12 @@ function leafLevel(leaves: readonly Uint8Array[]): Buffer {
     writeDigest(level, index, marked)
   }
   return level
+}
+
+/** The root above a level, whose place is used. */
+function raiseToRoot(level: Buffer, leaves: number): Uint8Array {
+  for (let count = leaves; count > 1; ) count = raiseLevel(level, count)
+  return Uint8Array.from(digestAt(level, 0))
 }
 
 /** Replaces a level by the one above it, in place; an odd last node moves up unchanged. */

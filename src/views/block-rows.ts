@@ -14,6 +14,7 @@ import {
   writeBytes,
   writeHead,
 } from '../primitives/cbor.ts'
+import { writeHexBytes } from '../primitives/wire.ts'
 import type { PackedRows } from './rows.ts'
 
 /** What a View made of one block: its rows, or why there are none. */
@@ -25,7 +26,7 @@ export type BlockRows = {
 
 /** Fields of a block without its terms, and of a term. */
 const failedFields = 3
-const doneFields = 6
+const doneFields = 7
 const termFields = 3
 
 export function encodeBlockRows(blocks: readonly BlockRows[]): Uint8Array<ArrayBuffer> {
@@ -51,12 +52,13 @@ export function blockRowsBytes(block: BlockRows): number {
   return terms.reduce((sum, { value }) => sum + termBytes + value.length, blockBytes + bytes.length)
 }
 
-const blockBytes = 100
+const blockBytes = 140
 const termBytes = 128
 
-function writeRows(out: ByteWriter, { count, mismatches, bytes, terms }: PackedRows): void {
+function writeRows(out: ByteWriter, { count, mismatches, root, bytes, terms }: PackedRows): void {
   writeHead(out, major.int, count)
   writeHead(out, major.int, mismatches)
+  writeHexBytes(out, root)
   writeBytes(out, bytes)
   writeHead(out, major.array, terms.length * termFields)
   for (const { field, chunk, value } of terms) {
@@ -91,7 +93,9 @@ function readBlock(reader: ByteReader): BlockRows {
 function readRows(reader: ByteReader): PackedRows {
   const count = checked(reader, readHead(reader, major.int))
   const mismatches = checked(reader, readHead(reader, major.int))
+  const root = readPart(reader)
   const bytes = readPart(reader)
+  if (root.length !== 32) throw malformed(reader)
   if (count > maxCount || (count === 0) !== (bytes.length === 0)) throw malformed(reader)
   const parts = checked(reader, readHead(reader, major.array))
   if (parts % termFields !== 0 || parts > reader.end - reader.at) throw malformed(reader)
@@ -101,7 +105,7 @@ function readRows(reader: ByteReader): PackedRows {
     if (field > maxPlace || chunk > maxPlace) throw malformed(reader)
     return { field, chunk, value: readPart(reader) }
   })
-  return { count, mismatches, bytes, terms }
+  return { count, mismatches, root: root.toString('hex'), bytes, terms }
 }
 
 /** A height has six bytes in the store, a count four, and the place of a field or chunk two. */

@@ -16,6 +16,7 @@ import {
   readHead,
   writeHead,
 } from '../primitives/cbor.ts'
+import { createRootBuilder, merkleRoot } from '../primitives/merkle.ts'
 import { writeRow, writeValue } from './row-codec.ts'
 import { rowLimitError, rowLimits } from './row-limits.ts'
 import type { RowType } from './row-type.ts'
@@ -36,9 +37,14 @@ export interface PackedRows {
   /** Directory and chunks; empty for no rows. */
   readonly bytes: Uint8Array
   readonly terms: readonly RowTerm[]
+  /** Merkle root over the rows in their order, what Hosts agree on: lower-case hex without 0x. */
+  readonly root: string
   /** Values that were not of the SDL's type and became null. */
   readonly mismatches: number
 }
+
+/** The root of no rows. */
+export const emptyRowsRoot: string = Buffer.from(merkleRoot([])).toString('hex')
 
 /** Takes rows in their order. */
 interface RowPacker {
@@ -54,6 +60,7 @@ interface RowPacker {
 export function createRowPacker(rowType: Pick<RowType, 'fields'>): RowPacker {
   const indexed = rowType.fields.flatMap(({ index }, field) => (index ? [field] : []))
   const terms = createTermCollector()
+  const tree = createRootBuilder()
   const chunks: PackedChunk[] = []
   let open = createByteWriter()
   let lengths: number[] = []
@@ -73,6 +80,7 @@ export function createRowPacker(rowType: Pick<RowType, 'fields'>): RowPacker {
       writeRow(open, row.values, source)
       const bytes = open.at - start
       checkRow(bytes)
+      tree.add(open.bytes.subarray(start, open.at))
       lengths.push(bytes)
       for (const field of indexed) terms.add(field, row.values[field] ?? null)
       count += 1
@@ -83,7 +91,8 @@ export function createRowPacker(rowType: Pick<RowType, 'fields'>): RowPacker {
     },
     finish: () => {
       closeChunk()
-      return { count, bytes: joined(chunks), terms: terms.all, mismatches }
+      const root = Buffer.from(tree.finish()).toString('hex')
+      return { count, bytes: joined(chunks), terms: terms.all, root, mismatches }
     },
   }
 }

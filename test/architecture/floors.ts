@@ -16,6 +16,7 @@ export const sourceFloors: Floors = [
   'scraped-gauge',
   'primitives',
   ['verify', 'views'],
+  'row-votes',
   ['chain', 'store', 'identity', 'p2p', 'lens', 'registry'],
   ['graphql', 'mesh', 'service'],
   'compute',
@@ -33,6 +34,7 @@ export const ground: readonly string[] = [
   'primitives',
   'verify',
   'views',
+  'row-votes',
 ]
 
 /** The rooms inside rooms. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { merkleRoot } from '../../src/primitives/merkle.ts'
+import { createRootBuilder, merkleRoot } from '../../src/primitives/merkle.ts'
 import { oracleRoot } from './oracle.ts'
 
 const leaf = fc.uint8Array({ maxLength: 40 })
@@ -44,6 +44,20 @@ test('the root over any leaves is the one that RFC 9162 defines', () => {
   fc.assert(
     fc.property(fc.array(leaf, { maxLength: 70 }), (leaves) => {
       assert.deepEqual(Buffer.from(merkleRoot(leaves)), oracleRoot(leaves))
+    }),
+  )
+})
+
+test('a root that is built leaf by leaf is the same, and keeps nothing of the leaves', () => {
+  fc.assert(
+    fc.property(fc.array(fc.uint8Array({ maxLength: 700 }), { maxLength: 150 }), (leaves) => {
+      const builder = createRootBuilder()
+      const shared = Buffer.alloc(700)
+      for (const each of leaves) {
+        shared.set(each)
+        builder.add(shared.subarray(0, each.length))
+      }
+      assert.deepEqual(Buffer.from(builder.finish()), oracleRoot(leaves))
     }),
   )
 })

@@ -8,6 +8,7 @@ import {
   decodeBlockRows,
   encodeBlockRows,
 } from '../../src/views/block-rows.ts'
+import { emptyRowsRoot } from '../../src/views/rows.ts'
 import { namedHash } from '../support/chain/opaque-blocks.ts'
 
 const bytes = fc.uint8Array({ maxLength: 40 }).map((each) => Buffer.from(each))
@@ -16,11 +17,14 @@ const rows = fc
   .record({
     count: fc.integer({ min: 1, max: 2 ** 32 - 1 }),
     mismatches: fc.nat(),
+    root: fc.nat().map((seed) => namedHash(`root ${seed}`).slice(2)),
     bytes: bytes.filter(({ length }) => length > 0),
     terms: fc.array(fc.record({ field: place, chunk: place, value: bytes })),
   })
   .map((each) => ({ rows: each }))
-const none = { rows: { count: 0, mismatches: 0, bytes: Buffer.alloc(0), terms: [] } }
+const none = {
+  rows: { count: 0, mismatches: 0, root: emptyRowsRoot, bytes: Buffer.alloc(0), terms: [] },
+}
 const failed = bytes.map((failure) => ({ failure }))
 const blocks: fc.Arbitrary<BlockRows[]> = fc.array(
   fc

@@ -8,10 +8,12 @@ import { rowLimits } from '../../src/views/row-limits.ts'
 import { parseRowType } from '../../src/views/row-type.ts'
 import {
   createRowPacker,
+  emptyRowsRoot,
   type PackedRows,
   readRowDirectory,
   rowTermValue,
 } from '../../src/views/rows.ts'
+import { oracleRoot } from '../primitives/oracle.ts'
 
 const rowType = parseRowType('type T { a: String @index b: [Int] @index c: JSON }')
 
@@ -23,13 +25,15 @@ function packed(documents: readonly Document[]): PackedRows {
   return packer.finish()
 }
 
-function unpacked({ bytes }: PackedRows): StoredRow[] {
+function unpacked(rows: PackedRows): StoredRow[] {
+  return rowBytes(rows).map(readRow)
+}
+
+function rowBytes({ bytes }: PackedRows): Uint8Array[] {
   const { chunks } = readRowDirectory(bytes) ?? { chunks: [] }
   return chunks.flatMap((entry) => {
     const chunk = unpackChunk(bytes, entry)
-    return Array.from({ length: entry.length }, (_, index) =>
-      readRow(chunk.values(entry.first + index)),
-    )
+    return Array.from({ length: entry.length }, (_, index) => chunk.values(entry.first + index))
   })
 }
 
@@ -47,7 +51,13 @@ test('packed rows are read back in their order, however many there are', () => {
 })
 
 test('no rows have no bytes, and 65 rows two chunks', () => {
-  assert.deepEqual(packed([]), { count: 0, bytes: new Uint8Array(), terms: [], mismatches: 0 })
+  assert.deepEqual(packed([]), {
+    count: 0,
+    bytes: new Uint8Array(),
+    terms: [],
+    root: emptyRowsRoot,
+    mismatches: 0,
+  })
   const rows = packed(Array.from({ length: 65 }, (_, b) => ({ b: [b] })))
   const { chunks, headBytes } = readRowDirectory(rows.bytes) ?? { chunks: [], headBytes: 0 }
   assert.deepEqual(
@@ -64,6 +74,19 @@ test('the same documents are the same bytes, and mismatches are counted over all
   const documents = [{ a: 1 }, { a: 'x', b: ['y', 2] }]
   assert.deepEqual(packed(documents), packed(documents))
   assert.equal(packed(documents).mismatches, 2)
+})
+
+test('the root of rows is that of the Merkle tree over their bytes in their order', () => {
+  fc.assert(
+    fc.property(fc.array(fc.string(), { maxLength: 3 * chunkDocuments }), (texts) => {
+      const rows = packed(texts.map((a) => ({ a })))
+      assert.equal(rows.root, oracleRoot(rowBytes(rows)).toString('hex'))
+      const turned = packed(texts.toReversed().map((a) => ({ a })))
+      const isSame = texts.every((text, index) => text === texts.at(-1 - index))
+      assert.equal(turned.root === rows.root, isSame)
+    }),
+    { numRuns: 50 },
+  )
 })
 
 test('each value of an indexed field is a term of its chunk once, and null is none', () => {

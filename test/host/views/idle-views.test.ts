@@ -10,12 +10,13 @@ import { openViewRun } from '../../../src/host/views/view-run.ts'
 import { readVisible, visibleHeights } from '../../../src/host/views/view-work.ts'
 import type { StoreReader } from '../../../src/store/store.ts'
 import { decodeBlockRows, encodeBlockRows } from '../../../src/views/block-rows.ts'
+import { createRowPacker } from '../../../src/views/rows.ts'
 import { opaqueBlock } from '../../support/chain/opaque-blocks.ts'
 import { openTestStore } from '../../support/test-store.ts'
 import { hostedView } from './support/engine-room.ts'
 
 const firstBlocks = 5
-const noRows = { count: 0, bytes: new Uint8Array(), terms: [], mismatches: 0 }
+const noRows = createRowPacker({ fields: [] }).finish()
 /** Of what a job is asked for. */
 function computeNothing(reader: StoreReader, payload: Uint8Array): Uint8Array {
   const heights = JSON.parse(Buffer.from(payload).toString()) as number[]

@@ -1,0 +1,106 @@
+/**
+ * The statement of a Host about the rows of its Views of one block: one signature, however many Views are done with
+ * it, over the root of their leaves. When further Views are done, a further statement has their leaves as well.
+ *
+ * On the wire: canonical DAG-CBOR of `[1, network, runtime version, number, hash, [leaf, ...], signature type,
+ * identity, signature]`, a leaf being `[View ID, rows root, count]`, with hex as bytes. The root follows from the leaves.
+ */
+import { hash } from 'node:crypto'
+import { createByteWriter, major, writeHead, writeText } from '../primitives/cbor.ts'
+import { readSignature, type Signature, writeSignature } from '../primitives/signature.ts'
+import {
+  expectHead,
+  readHash,
+  readHeight,
+  readInteger,
+  readMessage,
+  readNetwork,
+  writeHash,
+  writeHexBytes,
+  writeList,
+} from '../primitives/wire.ts'
+import { blockRoot, maxLeaves, readLeaves, type ViewLeaf, writeLeaf } from './view-leaf.ts'
+
+/** The block that a statement is about, and what made the rows. */
+interface StatementBlock {
+  /** As in `Ethereum__Mainnet`. */
+  readonly network: string
+  /** Version of the runtime of lenses: rows of different ones are not compared. */
+  readonly runtime: number
+  readonly blockNumber: number
+  /** 0x-prefixed lower-case hex. */
+  readonly blockHash: string
+}
+
+/** The part of a statement that is signed. */
+interface SignedBlock extends StatementBlock {
+  /** Of `blockRoot`. */
+  readonly root: string
+}
+
+/** A statement with all its leaves, in their order. */
+export interface RowStatement extends StatementBlock, Signature {
+  readonly leaves: readonly ViewLeaf[]
+}
+
+const statementTag = 'viewmesh/rows/1'
+const version = 1
+const items = 9
+const maxRuntime = 2 ** 31 - 1
+/** What a leaf takes at most: two hashes with their heads, a count and the head of the list. */
+const maxLeafBytes = 1 + 2 * 34 + 5
+/** The network at its longest takes 522 bytes, key and signature less than 130. */
+const maxStatementBytes = 1_024 + maxLeaves * maxLeafBytes
+
+/** What is signed: SHA-256 of the DAG-CBOR of `[tag, network, runtime version, number, hash, root]`. */
+export function rowsDigest({ network, runtime, ...block }: SignedBlock): Uint8Array {
+  const out = createByteWriter(256)
+  writeHead(out, major.array, 6)
+  writeText(out, statementTag)
+  writeText(out, network)
+  writeHead(out, major.int, runtime)
+  writeHead(out, major.int, block.blockNumber)
+  writeHash(out, block.blockHash)
+  writeHexBytes(out, block.root)
+  return hash('sha256', out.bytes.subarray(0, out.at), 'buffer')
+}
+
+/** What is signed of a statement with these leaves. */
+export function rowStatementDigest(
+  statement: Pick<RowStatement, keyof StatementBlock | 'leaves'>,
+): Uint8Array {
+  return rowsDigest({ ...statement, root: blockRoot(statement.leaves) })
+}
+
+/** The message of a statement. */
+export function encodeRowStatement(statement: RowStatement): Uint8Array {
+  const out = createByteWriter(256 + statement.leaves.length * maxLeafBytes)
+  writeHead(out, major.array, items)
+  writeHead(out, major.int, version)
+  writeText(out, statement.network)
+  writeHead(out, major.int, statement.runtime)
+  writeHead(out, major.int, statement.blockNumber)
+  writeHash(out, statement.blockHash)
+  writeList(out, statement.leaves, writeLeaf)
+  writeSignature(out, statement)
+  return out.bytes.subarray(0, out.at)
+}
+
+/**
+ * Decodes a statement; its signature is not verified.
+ * @throws ServiceError `PRIMITIVES_MESSAGE_MALFORMED`, also for no leaf, more than `maxLeaves`, or leaves out of order.
+ */
+export function decodeRowStatement(bytes: Uint8Array): RowStatement {
+  return readMessage(bytes, maxStatementBytes, (reader) => {
+    expectHead(reader, major.array, items)
+    expectHead(reader, major.int, version)
+    return {
+      network: readNetwork(reader),
+      runtime: readInteger(reader, 'a runtime version', maxRuntime),
+      blockNumber: readHeight(reader),
+      blockHash: readHash(reader, 'a block hash'),
+      leaves: readLeaves(reader),
+      ...readSignature(reader),
+    }
+  })
+}
