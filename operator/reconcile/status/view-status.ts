@@ -158,7 +158,7 @@ function reported(found: readonly HostFinding[]): Sums {
   const [state] = hosts.map((host) => host.state).toSorted((a, b) => rankOf(a) - rankOf(b))
   const count = (of: 'served' | 'wanted'): number => found.reduce((sum, one) => sum + one[of], 0)
   return {
-    ...(state === undefined ? {} : { state }),
+    state,
     served: `${count('served')}/${count('wanted')}`,
     ...lowestFigures(hosts),
     hosts,
