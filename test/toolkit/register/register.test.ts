@@ -191,6 +191,7 @@ test('a node that does not prove what it answers is not registered', async (t) =
     [/message is not the one/, { registration, statement: { ...statement, address: null } }],
     [/message is not the one/, { registration, statement: { ...statement, signed_at: 'now' } }],
     [/message is not the one/, { registration, statement: { ...statement, address: '0x' } }],
+    [/message is not the one/, { registration, statement: { ...statement, address: 7 } }],
     [/did is not that/, { registration: { ...registration, did: 'did:key:z1' }, statement }],
     ...[
       { ...keys, signed_pk_message: flipped(keys.signed_pk_message) },

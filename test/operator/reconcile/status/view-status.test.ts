@@ -48,7 +48,8 @@ function condition(type: string, ...given: Parameters<typeof wanted>) {
 function written(...given: Parameters<typeof wanted>): ViewResource {
   const { conditions, facts, figures } = wanted(...given)
   const dated = conditions.map((one) => ({ ...one, lastTransitionTime: '2026-01-01T00:00:00Z' }))
-  return { ...view, status: { ...facts, ...figures, conditions: dated } as ViewResource['status'] }
+  const status = { ...facts, ...figures, conditions: dated }
+  return { ...view, status: status as NonNullable<ViewResource['status']> }
 }
 
 describe('Served', () => {

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { requestHost } from '../../../src/toolkit/host-api/host-request.ts'
+import { findView, postView, removePostedView } from '../../../src/toolkit/host-api/posted-view.ts'
+
+const signal = new AbortController().signal
+const report = {
+  ...{ id: `0x${'1'.repeat(64)}`, address: `0x${'a'.repeat(40)}`, name: 'Things' },
+  ...{ state: 'live', rows: 1, blocks_failed: 0, error: null },
+}
+
+/** A Host that answers so. */
+async function openHost(context: TestContext, listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  context.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** A Host whose every answer is this. */
+const answering = (context: TestContext, status: number, body: unknown): Promise<string> =>
+  openHost(context, (request, response) => {
+    request.resume()
+    response.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body))
+  })
+
+test('a View that a Host has already is not new', async (context) => {
+  for (const [status, isNew] of [
+    [201, true],
+    [200, false],
+  ] as const) {
+    const url = await answering(context, status, report)
+    const posted = await postView({ url, token: 't' }, Uint8Array.of(1), signal)
+    assert.deepEqual(posted, { report, isNew })
+  }
+})
+
+test('a View that a Host does not have is null, and removing it does no harm', async (context) => {
+  const host = { url: await answering(context, 404, {}), token: null }
+  assert.equal(await findView(host, report.id, signal), null)
+  await removePostedView(host, report.id, signal)
+  const other = { url: await answering(context, 204, ''), token: null }
+  await removePostedView(other, report.id, signal)
+})
+
+test('what a Host refuses is shown on one line, with what to do about it', async (context) => {
+  const refusedBy = async (status: number, body: object, token: string | null = 't') => {
+    const host = { url: await answering(context, status, body), token }
+    const errors: unknown[] = []
+    for (const ask of [
+      () => postView(host, Uint8Array.of(1), signal),
+      () => findView(host, report.id, signal),
+      () => removePostedView(host, report.id, signal),
+    ])
+      await ask().catch((error: unknown) => errors.push(error))
+    const [first, ...others] = errors.map((error) => {
+      const { code, message, facts, remedy } = error as Record<string, unknown>
+      return { code, message: String(message).replace(host.url, 'HOST'), facts, remedy }
+    })
+    assert.deepEqual(others, [first, first])
+    return first
+  }
+  const full = { message: 'it is\nfull', code: 'HOST_VIEWS_FULL', remedy: 'Remove\u001b[2J one.' }
+  assert.deepEqual(await refusedBy(409, full), {
+    code: 'TOOLKIT_HOST_REFUSED',
+    message: 'HOST refuses: it is full',
+    facts: { status: 409, code: 'HOST_VIEWS_FULL' },
+    remedy: 'Remove one.',
+  })
+  const unknown = await refusedBy(500, {})
+  assert.deepEqual(
+    [unknown?.message, unknown?.facts, unknown?.remedy],
+    ['HOST refuses: status 500', { status: 500 }, 'Read the log of the Host.'],
+  )
+  const remedies: [number, string | null, RegExp][] = [
+    [401, 't', /^Set HOST_ADMIN_TOKEN/],
+    [403, null, /^Set HOST_ADMIN_TOKEN/],
+    [403, 't', /^The token is not the one/],
+    [503, 't', /^Start the Host with HOST_ADMIN_TOKEN/],
+  ]
+  for (const [status, token, remedy] of remedies)
+    assert.match(String((await refusedBy(status, { remedy: 'no' }, token))?.remedy), remedy)
+})
+
+test('an answer that is no report of a View is refused', async (context) => {
+  for (const body of [{}, [], { ...report, id: '0x1' }, { ...report, name: 'a b' }]) {
+    const host = { url: await answering(context, 200, body), token: null }
+    await assert.rejects(findView(host, report.id, signal), {
+      code: 'TOOLKIT_HOST_ANSWER_INVALID',
+      message: `${host.url} returned something other than the report of a View`,
+    })
+  }
+})
+
+test('the token goes to the Host alone, and no redirect is followed', async (context) => {
+  const seen: unknown[] = []
+  const url = await openHost(context, ({ url: path, headers }, response) => {
+    seen.push([path, headers.authorization, headers['content-type']])
+    if (path === '/base/away') response.writeHead(302, { location: '/base/here' })
+    response.end()
+  })
+  const request = { method: 'GET', path: '/here' } as const
+  assert.deepEqual(await requestHost({ url: `${url}/base/`, token: 't' }, request), {
+    status: 200,
+    body: null,
+  })
+  await requestHost({ url, token: null }, { ...request, method: 'POST', body: {} })
+  const away = requestHost({ url: `${url}/base`, token: 't' }, { ...request, path: '/away' })
+  await assert.rejects(away, { code: 'TOOLKIT_HOST_UNREACHABLE' })
+  assert.deepEqual(seen, [
+    ['/base/here', 'Bearer t', undefined],
+    ['/here', undefined, 'application/json'],
+    ['/base/away', 'Bearer t', undefined],
+  ])
+})
+
+test('what a Host answers is bounded in size and time', async (context) => {
+  const url = await answering(context, 200, '"12345678"')
+  const request = { method: 'GET', path: '/' } as const
+  const host = { url, token: null }
+  assert.equal((await requestHost(host, { ...request, maxBytes: 10 })).body, '12345678')
+  await assert.rejects(requestHost(host, { ...request, maxBytes: 9 }), {
+    code: 'TOOLKIT_HOST_ANSWER_INVALID',
+    message: `${url} answered more than 9 bytes to one request`,
+  })
+  const silent = { url: await openHost(context, () => undefined), token: null }
+  await assert.rejects(requestHost(silent, { ...request, timeoutMs: 20 }), {
+    code: 'TOOLKIT_HOST_TIMEOUT',
+    message: `${silent.url} did not answer in 20 ms`,
+  })
+  const reason = new Error('stopped')
+  const stopped = { ...request, signal: AbortSignal.abort(reason) }
+  await assert.rejects(requestHost(silent, stopped), reason)
+})
+
+test('a URL that is no Host, or has a password in it, is not asked', async () => {
+  const request = { method: 'GET', path: '/' } as const
+  for (const url of ['nowhere', 'ftp://a', 'http://u@a', 'http://:p@a'])
+    await assert.rejects(requestHost({ url, token: null }, request), {
+      code: 'TOOLKIT_HOST_URL_INVALID',
+      message: `${JSON.stringify(url)} is no URL of a Host`,
+    })
+})
