@@ -97,7 +97,10 @@ async function reconcileView(context: ViewContext): Promise<ReconcileResult> {
     overlap: rival === null ? null : [parts.self, rival],
   }
   try {
-    const failure = unreadFailure(parts.view.reflectorsOf(view.metadata.namespace))
+    const { namespace } = view.metadata
+    const own = parts.informer.reflectorOf(namespace)
+    const needed = [...parts.view.reflectorsOf(namespace), ...(own === undefined ? [] : [own])]
+    const failure = unreadFailure(needed)
     if (failure !== null) {
       return await report(context, { ...nothing, ...stopOf(failure), isUnread: true })
     }

@@ -3,7 +3,7 @@ import type { V1StatefulSet } from '@kubernetes/client-node'
 import { records } from '../../api/annotations.ts'
 import type { Workload } from '../../api.ts'
 import type { Drift } from '../../resources/drift/drift.ts'
-import { childNames, updatePartition } from '../../resources/names/names.ts'
+import { childNames, isViewPart, updatePartition } from '../../resources/names/names.ts'
 import {
   type ChildObject,
   type ResourceObjects,
@@ -21,6 +21,7 @@ import { needsLargerTemplates } from '../evaluate/storage.ts'
 import type { KindLogic } from '../fetch/kind-logic.ts'
 import { type ClusterView, podsOf } from '../observe/cluster-view.ts'
 import { isObserved, isRollingOut } from '../observe/set-counts.ts'
+import { problemOf } from '../statements/problem.ts'
 import { recordEvent } from '../statements/record-event.ts'
 import { listed } from '../statements/sentences.ts'
 import {
@@ -124,7 +125,7 @@ interface ApplyInputs<F> {
 
 /**
  * Writes what differs, in order. Returns whether the StatefulSet should be another, and was left as it
- * is because pods have to wait.
+ * is because pods have to wait. How something optional was refused is thrown once all else is written.
  */
 export async function applyObjects<R extends Workload, F>(
   parts: ReconcileParts<R>,
@@ -138,21 +139,43 @@ export async function applyObjects<R extends Workload, F>(
   const unwatched = await findUnwatched(parts, resource, wanted, run.signal)
   const live = { view: parts.view, unwatched }
   const differences = differencesOf(live, resource, wanted, known)
+  const refused = new Map<string, unknown>()
   for (const difference of differences) {
-    const { kind, name, action, drift } = difference
-    const corrected = await applyDifference(parts, resource, known, difference, run.signal)
-    const fields = drift.map(({ path }) => path)
-    run.log.info({ kind, object: name, action, fields }, 'object written')
-    if (action === 'correct') recordDrift(parts, resource, difference, corrected)
-    if (kind === 'StatefulSet') recordReplacement(parts, resource, difference, state)
-    if (kind === 'ConfigMap' && action !== 'create') {
-      await triggerConfigSync(parts, resource, markOf(difference.object) ?? '', run)
+    try {
+      await writeObject(parts, resource, difference, { known, state }, run)
+    } catch (error) {
+      if (!isOptional(resource, difference) || problemOf(error) === null) throw error
+      refused.set(childKey(difference.kind, difference.name), error)
     }
   }
-  for (const object of wanted) known.applied.add(keyOfObject(object))
+  for (const key of wanted.map(keyOfObject)) if (!refused.has(key)) known.applied.add(key)
   forgetUnwanted(known.applied, plan.objects)
+  for (const error of refused.values()) throw error
   const set = statefulSetOf(plan.objects)
   return hold && set !== undefined && differenceOf(parts, resource, set, known) !== null
+}
+
+/** Pods run without it, so that what somebody else has to mend of it keeps nothing else from being written. */
+function isOptional(resource: Workload, { kind, name }: Difference): boolean {
+  return kind === 'ConfigMap' && isViewPart(resource, name)
+}
+
+async function writeObject<R extends Workload>(
+  parts: ReconcileParts<R>,
+  resource: R,
+  difference: Difference,
+  { known, state }: { readonly known: KnownObjects } & Pick<ApplyInputs<unknown>, 'state'>,
+  run: ReconcileRun,
+): Promise<void> {
+  const { kind, name, action, drift } = difference
+  const corrected = await applyDifference(parts, resource, known, difference, run.signal)
+  const fields = drift.map(({ path }) => path)
+  run.log.info({ kind, object: name, action, fields }, 'object written')
+  if (action === 'correct') recordDrift(parts, resource, difference, corrected)
+  if (kind === 'StatefulSet') recordReplacement(parts, resource, difference, state)
+  if (kind === 'ConfigMap' && action !== 'create') {
+    await triggerConfigSync(parts, resource, markOf(difference.object) ?? '', run)
+  }
 }
 
 /** What a spec wants no longer is removed by the operator itself, and new when it is wanted again. */

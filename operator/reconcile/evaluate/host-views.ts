@@ -35,9 +35,11 @@ export function askedViews(cluster: Cluster, host: Host): string[] {
   )
 }
 
-/** Where the Views of a Host lie; of paused Views those that it has. */
+/** Where the Views of a Host lie; of paused Views those that it has, and where Views cannot be read all of these. */
 export function placedViews(cluster: Cluster, host: Host): PlacedViews {
   const current = Array.from({ length: maxViewParts }, (_, index) => partOf(cluster, host, index))
+  const reflector = cluster.resources.View.reflectorOf(host.metadata.namespace)
+  if (reflector !== undefined && reflector.unread() !== null) return { parts: current, left: [] }
   const wanted = viewsOf(cluster, host).flatMap((view): StoredView[] => {
     if (isForeign(view, host)) return []
     const held = heldView(view, current)

@@ -64,7 +64,7 @@ export interface ClusterView {
   readonly pods: Informer<Belonging<KeptPod>>
   readonly claims: Informer<Belonging<KeptClaim>>
   readonly reflectors: readonly Reflector<unknown>[]
-  /** Those that follow what is in a namespace. */
+  /** Those that follow what is in a namespace, on which all that is reconciled there depends. */
   reflectorsOf(namespace: string): readonly Reflector<unknown>[]
 }
 
@@ -82,12 +82,13 @@ export function openClusterView(
       labelSelector: applied,
       keep: belonging((object: KubernetesObject) => keepChild(object)),
     })
-  const resource = <R extends Resource>(type: ResourceType): Informer<R> =>
-    openInformer<R, R>(open, namespaces, { type, keep: (value) => value })
+  const resource = <R extends Resource>(type: ResourceType, standsAlone = false): Informer<R> =>
+    openInformer<R, R>(open, namespaces, { type, standsAlone, keep: (value) => value })
   const resources: ResourceInformers = {
     Generator: resource<Generator>(workloadKinds.Generator),
     Host: resource<Host>(workloadKinds.Host),
-    View: resource<ViewResource>(viewKind),
+    // The definition may come later than the operator, and Hosts keep the Views they have.
+    View: resource<ViewResource>(viewKind, true),
   }
   const children = {
     ConfigMap: child('ConfigMap'),
@@ -112,7 +113,10 @@ export function openClusterView(
     (informer): readonly Reflector<unknown>[] => informer.reflectors,
   )
   const reflectorsOf = (namespace: string): readonly Reflector<unknown>[] =>
-    informers.flatMap((informer): Reflector<unknown> | [] => informer.reflectorOf(namespace) ?? [])
+    informers.flatMap((informer): readonly Reflector<unknown>[] => {
+      const reflector: Reflector<unknown> | undefined = informer.reflectorOf(namespace)
+      return reflector === undefined || reflector.standsAlone ? [] : [reflector]
+    })
   return { resources, children, pods, claims, reflectors, reflectorsOf }
 }
 

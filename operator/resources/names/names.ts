@@ -76,6 +76,12 @@ export function viewPartName(host: Host, index: number): string {
   return `${childNames(host).base}-views-${index}`
 }
 
+/** Whether a ConfigMap is one of those, by its name. */
+export function isViewPart(resource: Workload, name: string): boolean {
+  const prefix = `${childNames(resource).base}-views-`
+  return resource.kind === 'Host' && name.startsWith(prefix)
+}
+
 /** How many replicas the spec has, which keep their addresses while it is suspended; a Generator is always one. */
 export function specReplicas(resource: Workload): number {
   return resource.kind === 'Generator' ? 1 : resource.spec.replicas

@@ -1,7 +1,7 @@
 /**
  * Whether a cache may be relied on. It may from its first list on, for as long as it is kept up to date: it
- * counts as unread at once where the API server refuses to show the kind, and where it cannot be followed for
- * any other reason, once that has lasted. An API server that comes back is given some seconds before what it
+ * counts as unread at once where the API server refuses to show the kind, or has never known it, and where it
+ * cannot be followed for any other reason, once that has lasted. An API server that comes back is given some seconds before what it
  * refuses counts, since it refuses what it allows until it has read its roles. What counts as unread is listed
  * again before it is relied on again.
  */
@@ -86,7 +86,8 @@ export function createFreshness(
       const isFirst = failure === null
       failure = found
       if (isUnread) return
-      if (!hasCode(found, 'OPERATOR_API_FORBIDDEN')) {
+      const isUnknown = !hasList && hasCode(found, 'OPERATOR_API_NOT_FOUND')
+      if (!isUnknown && !hasCode(found, 'OPERATOR_API_FORBIDDEN')) {
         if (isFirst) log.warn({ err: found }, 'the API server cannot be followed')
         awayTimer ??= setTimeout(turnUnread, unreadAfterMs)
       } else if (awayTimer === undefined) turnUnread()

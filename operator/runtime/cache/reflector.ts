@@ -34,6 +34,8 @@ export interface ReflectorOptions<T extends KubernetesObject, C> {
    * applied last.
    */
   readonly keep: (object: T) => C
+  /** Whether nothing but objects of this kind has to wait where it cannot be read. Default false. */
+  readonly standsAlone?: boolean
   /** Objects in one answer of a list. Default 100. */
   readonly pageSize?: number
   /** How long a watch lasts, in whole seconds. Default 40 to 50, by chance. */
@@ -57,12 +59,15 @@ export interface Reflector<C> {
   readonly type: ResourceType
   /** Undefined: all namespaces. */
   readonly namespace: string | undefined
+  /** Whether nothing but objects of its kind has to wait where it is unread. */
+  readonly standsAlone: boolean
   /** Why nothing may follow from what it holds; null where it may be relied on. */
   unread(): ServiceError | null
   /** Calls when that turns; returns the function that ends it. */
   onTurn(listener: () => void): () => void
   /**
-   * Resolves when the first list is complete, or when the API server refuses it: `unread` then has the refusal.
+   * Resolves when the first list is complete, or when the API server refuses it or does not know the kind: `unread`
+   * then says so.
    * Rejects with the signal's reason.
    */
   initialized(signal: AbortSignal): Promise<void>
@@ -120,7 +125,7 @@ export function openReflector<T extends KubernetesObject, C>(
   options: ReflectorOptions<T, C>,
   parts: ReflectorParts,
 ): Reflector<C> {
-  const { type, namespace, labelSelector } = options
+  const { type, namespace, labelSelector, standsAlone = false } = options
   const { minPauseMs = defaultMinPauseMs, maxPauseMs = defaultMaxPauseMs, unreadAfterMs } = options
   const place = namespace === undefined ? {} : { namespace }
   const log = parts.log.child({ kind: type.kind, ...place })
@@ -151,6 +156,7 @@ export function openReflector<T extends KubernetesObject, C>(
   return {
     type,
     namespace,
+    standsAlone,
     unread: () => freshness.unread(),
     onTurn(listener) {
       turnListeners.add(listener)
@@ -289,7 +295,7 @@ function failed<T extends KubernetesObject, C>(
     return
   }
   freshness.failed(failure)
-  if (hasCode(failure, 'OPERATOR_API_FORBIDDEN')) initialize(state)
+  if (hasCode(failure, 'OPERATOR_API_FORBIDDEN', 'OPERATOR_API_NOT_FOUND')) initialize(state)
 }
 
 function initialize<T extends KubernetesObject, C>(state: Following<T, C>): void {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chownSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -176,6 +176,7 @@ describe('the images', { timeout: 1_800_000 }, () => {
     await withContainer(nameOf('toolkit'), async (container, root) => {
       const { config } = await inspectImage(nameOf('toolkit'))
       const project = join(root, 'work')
+      mkdirSync(project, { recursive: true })
       chownSync(project, containerUser.uid, containerUser.gid)
       const before = filesBelow(join(root, 'app')).length
       const viewmesh = (...argv: readonly string[]): Promise<string> =>

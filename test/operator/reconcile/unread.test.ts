@@ -1,9 +1,11 @@
 /** What is said of a Host while the API server does not show what is there. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { V1ConfigMap } from '@kubernetes/client-node'
 import type { Host } from '../../../operator/api.ts'
 import type { KubernetesObject } from '../../../operator/runtime/client/kubernetes-object.ts'
 import { readHost } from '../../support/resources/operator-cases.ts'
+import { plainDefinition, viewWith } from '../../support/resources/view-cases.ts'
 import { type Fault, send, status } from '../support/kubernetes-server.ts'
 import { reconcileRoom } from '../support/reconcile-room.ts'
 
@@ -11,12 +13,14 @@ const host = readHost('host-minimal')
 const timing = { unreadAfterMs: 1_000, minPauseMs: 20, maxPauseMs: 100 }
 const room = reconcileRoom(host.metadata.namespace, timing)
 
-/** The API server does not list or watch pods. */
+const reasons: Readonly<Record<number, string>> = { 403: 'Forbidden', 404: 'NotFound' }
+
+/** The API server does not list or watch a kind. */
 const failing =
-  (code: number): Fault =>
+  (code: number, plural = 'pods'): Fault =>
   ({ method, path }, response) => {
-    if (method !== 'GET' || !path.endsWith('/pods')) return false
-    send(response, code, status(code, code === 403 ? 'Forbidden' : 'InternalError', 'no'))
+    if (method !== 'GET' || !path.endsWith(`/${plural}`)) return false
+    send(response, code, status(code, reasons[code] ?? 'InternalError', 'no'))
     return true
   }
 
@@ -93,3 +97,40 @@ test('one whose pods may not be listed waits for a person, and says nothing else
   await room.reconcile(host)
   assert.equal(room.condition(host, 'Stalled'), undefined)
 })
+
+const view = viewWith('senders', { definition: plainDefinition }, host.metadata.namespace)
+
+for (const code of [403, 404]) {
+  test(`Views that cannot be read (${code}) are left as they are, and their Host is worked on`, async () => {
+    await room.put(host)
+    await room.put(view)
+    await room.reconcile(view)
+    await room.reconcile(host)
+    const before = room.read<V1ConfigMap & KubernetesObject>('ConfigMap', 'mainnet-host-views-0')
+    assert.equal(Object.keys(before.binaryData ?? {}).length, 1)
+    const fault = failing(code, 'views')
+    room.server.faults.add(fault)
+    const lost = room.turn('View')
+    room.server.dropWatches()
+    await lost
+    await room.edit<Host & KubernetesObject>('Host', 'mainnet', ({ metadata, spec }) => {
+      Object.assign(metadata, { generation: 2 })
+      Object.assign(spec, { replicas: 2 })
+    })
+    room.restart()
+    room.writes()
+    await room.reconcile(host)
+    assert.ok(room.writes().includes('PATCH statefulsets mainnet-host'))
+    assert.deepEqual(room.read('ConfigMap', 'mainnet-host-views-0'), before)
+    await room.reconcile(view).catch(() => undefined)
+    assert.match(room.condition(view, 'Ready')?.message ?? '', /views/)
+
+    const found = room.turn('View')
+    room.server.faults.delete(fault)
+    await found
+    await room.remove('View', 'senders')
+    room.writes()
+    await room.reconcile(host)
+    assert.deepEqual(room.writes(), ['PATCH configmaps mainnet-host-views-0'])
+  })
+}

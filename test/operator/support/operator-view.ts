@@ -30,6 +30,7 @@ function reflectorOf<T extends KubernetesObject, C>(
   return {
     type,
     namespace: undefined,
+    standsAlone: false,
     unread: () => null,
     onTurn: () => () => undefined,
     isInitialized: () => true,

@@ -208,6 +208,21 @@ test('a kind that may not be listed settles with the failure, and recovers with 
   assert.equal(reflector.unread(), null)
 })
 
+test('a kind that is not defined settles with that, and is read once it is', async () => {
+  const isAbsent: Fault = (_request, response) => {
+    send(response, 404, status(404, 'NotFound', 'the server could not find the requested resource'))
+    return true
+  }
+  room.server.faults.add(isAbsent)
+  open()
+  await reflector.initialized(soon())
+  assert.equal(reflector.unread()?.code, 'OPERATOR_API_NOT_FOUND')
+  const turned = turn()
+  room.server.faults.delete(isAbsent)
+  await turned
+  assert.equal(reflector.unread(), null)
+})
+
 for (const verbs of [['list', 'watch'], ['watch']] as const) {
   test(`a right to ${verbs.join(' and ')} that is taken counts as unread with the next watch`, async () => {
     room.server.put(`${path}/a`, { data: { x: '1' } } as Data)

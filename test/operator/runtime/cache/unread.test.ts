@@ -23,11 +23,11 @@ function followed(
   pods: 'read' | 'refused' | 'awaited' = 'read',
 ): Reflectors {
   const failures = { read: null, refused, awaited }
-  const all = { namespace, isInitialized: () => true, unread: () => null }
+  const all = { namespace, standsAlone: false, isInitialized: () => true, unread: () => null }
   return [
     { ...all, type: builtinTypes.Service },
     {
-      namespace,
+      ...all,
       type: builtinTypes.Pod,
       isInitialized: () => pods !== 'awaited',
       unread: () => failures[pods],
@@ -52,7 +52,10 @@ test('an operator that is not connected, or still reads, is not ready', () => {
 test('a namespace that cannot be read is remarked, and keeps nothing else from being ready', () => {
   const all = [...followed('a'), ...followed('b', 'refused')]
   assert.equal(unreadProblem(all), null)
-  assert.equal(unreadRemark(all), 'nothing is done where something cannot be read: Pod in b')
+  assert.equal(
+    unreadRemark(all),
+    'nothing is done with what cannot be read, or depends on it: Pod in b',
+  )
   assert.deepEqual(unreadNamespaces(all), [{ namespace: 'b', kinds: ['Pod'] }])
   assert.equal(unreadFailure(all), refused)
 })
@@ -62,6 +65,15 @@ test('an operator that cannot read something in any of its namespaces is not rea
   assert.equal(unreadProblem(both), 'not read: Pod in a; Pod in b')
   assert.equal(unreadRemark(both), null)
   assert.equal(unreadProblem(followed(undefined, 'refused')), 'not read: Pod')
+})
+
+test('a kind that stands alone is remarked, and keeps the operator from nothing else', () => {
+  const [service, pod] = followed(undefined, 'refused')
+  assert.ok(service && pod)
+  const all = [service, { ...pod, standsAlone: true }]
+  assert.equal(unreadProblem(all), null)
+  assert.equal(unreadRemark(all), 'nothing is done with what cannot be read, or depends on it: Pod')
+  assert.match(unreadProblem([{ ...service, isInitialized: () => false }]) ?? '', /^not read/)
 })
 
 test('how much of which namespace is not read is a metric, and none where all of it is', async () => {
