@@ -80,7 +80,7 @@ test('a quota on ConfigMaps is reported at the View, and a raised one is found w
   assert.equal(room.condition(view, 'Validated')?.reason, 'Valid')
 })
 
-test('a quota that refuses the Views of a Host is reported at it, and its other objects are there', async () => {
+test('a quota that refuses the Views of a Host is reported, and its other objects are made', async () => {
   refuse('PATCH', '-views-0', `configmaps "mainnet-host-views-0" is forbidden: ${mapQuota}`)
   await room.put(host)
   await room.put(view)
