@@ -52,6 +52,9 @@ function strangeLabels({ expr, shown }: Question): string[] {
 
 interface Dashboard {
   readonly panels: readonly {
+    readonly id: number
+    readonly title: string
+    readonly gridPos: Readonly<Record<'x' | 'y' | 'w' | 'h', number>>
     readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[]
   }[]
 }
@@ -84,6 +87,27 @@ for (const [what, questions] of [
     }
   })
 }
+
+test('the dashboard shows Views at Hosts, in lens processes and as resources', () => {
+  const shown = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+  for (const wanted of [/viewmesh_host_views\{/, /viewmesh_lens_/, /resources\{kind="View"/]) {
+    assert.ok(
+      shown.some((expr) => wanted.test(expr)),
+      `${wanted}`,
+    )
+  }
+})
+
+test('no panel of the dashboard lies on another, and each has an ID of its own', () => {
+  const { panels } = dashboard
+  assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length)
+  for (const [at, { gridPos: a, title }] of panels.entries()) {
+    for (const { gridPos: b } of panels.slice(at + 1)) {
+      const isBeside = a.x + a.w <= b.x || b.x + b.w <= a.x || a.y + a.h <= b.y || b.y + b.h <= a.y
+      assert.ok(isBeside, title)
+    }
+  }
+})
 
 test('the check finds a metric name with a wrong ending and a label of another metric', () => {
   assert.equal(declared.has('viewmesh_host_head'), false)
