@@ -2,9 +2,10 @@
  * The LCD of the registry chain, its REST interface: pages of the list of Views without their bytes, and one View with
  * them. Nothing is decompressed and no redirect is followed; size and time of each answer are bounded.
  */
-import { Agent, type Dispatcher, request } from 'undici'
+import { Agent, request } from 'undici'
 import { basicAuthorization } from '../basic-authorization.ts'
 import { ServiceError } from '../errors.ts'
+import { readBounded } from '../read-bounded.ts'
 import { viewLimits } from '../views/view.ts'
 import {
   type ListedView,
@@ -136,7 +137,7 @@ async function ask(
   try {
     const options = { dispatcher: agent, headers, signal: deadline }
     const response = await request(`${base}${path}`, options)
-    const body = await readBody(response.body, maxBytes)
+    const body = await textWithin(response.body, maxBytes)
     const status = response.statusCode
     if (status === 404 && /"code"\s*:\s*5\b/.test(body ?? '')) return null
     // What the chain cannot pass on as one message has code 8; the caller asks for less. Others limit rates with 429.
@@ -154,19 +155,14 @@ async function ask(
 }
 
 /** Null for a body beyond the bound, of which the rest is not read. */
-async function readBody(
-  body: Dispatcher.ResponseData['body'],
+async function textWithin(
+  body: AsyncIterable<Uint8Array>,
   maxBytes: number,
 ): Promise<string | null> {
-  const parts: Uint8Array[] = []
-  let bytes = 0
-  for await (const part of body as AsyncIterable<Uint8Array>) {
-    bytes += part.length
-    if (bytes > maxBytes) {
-      body.destroy()
-      return null
-    }
-    parts.push(part)
+  try {
+    return (await readBounded(body, maxBytes)).toString()
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
   }
-  return Buffer.concat(parts).toString('utf8')
 }

@@ -2,10 +2,10 @@
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { ServiceError } from '../errors.ts'
+import { readBounded } from '../read-bounded.ts'
 import { proofSelection } from '../verify/proof.ts'
 import { verifyAnswer } from '../verify/verify.ts'
 import { boundedFailure } from './cli/print.ts'
-import { readBounded } from './cli/read-bounded.ts'
 import { verdictJson, verdictText } from './verdict-text.ts'
 
 /** What the command is given beside the answer. */

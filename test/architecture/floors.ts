@@ -13,6 +13,7 @@ export const sourceFloors: Floors = [
   'basic-authorization',
   'bracket-depth',
   'directory-permission',
+  'read-bounded',
   'scraped-gauge',
   'primitives',
   ['verify', 'views'],

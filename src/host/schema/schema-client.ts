@@ -1,5 +1,6 @@
 /** Asks a Generator for its schema, with bounds on time and size and a remedy for each way to fail. */
 import { ServiceError } from '../../errors.ts'
+import { readBounded } from '../../read-bounded.ts'
 import { paths } from '../../service/contract.ts'
 import { compareSchemas, parseSchemaFields, type SchemaFields } from './schema-diff.ts'
 
@@ -114,19 +115,12 @@ function unreadable(
 }
 
 async function readBody(response: Response, url: string): Promise<string> {
-  const parts: Uint8Array[] = []
-  let bytes = 0
   try {
-    for await (const part of response.body ?? []) {
-      bytes += part.byteLength
-      if (bytes > maxSchemaBytes) break
-      parts.push(part)
-    }
+    return (await readBounded(response.body ?? [], maxSchemaBytes)).toString()
   } catch (cause) {
+    if (cause instanceof RangeError) throw unreadable(url, `more than ${maxSchemaBytes} bytes`)
     throw unreachable(url, cause)
   }
-  if (bytes > maxSchemaBytes) throw unreadable(url, `more than ${maxSchemaBytes} bytes`)
-  return Buffer.concat(parts).toString('utf8')
 }
 
 function parseAnswer(text: string, url: string): FetchedSchema {

@@ -1,7 +1,7 @@
 /** The blocks that a View is tested on: those that ship, or a file. */
 import { type ErrorCode, ServiceError } from '../../errors.ts'
 import { networkName } from '../../primitives/names.ts'
-import { readBoundedFile } from '../cli/read-bounded.ts'
+import { readBoundedFile } from '../../read-bounded.ts'
 import { readBlocks, type TrialBlock } from './block-form.ts'
 import samples from './sample-blocks.json' with { type: 'json' }
 

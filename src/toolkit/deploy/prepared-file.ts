@@ -2,6 +2,7 @@
 import { open } from 'node:fs/promises'
 import { z } from 'zod'
 import { invariant, ServiceError } from '../../errors.ts'
+import { readBoundedFile } from '../../read-bounded.ts'
 import { viewIDs } from '../../views/view-id.ts'
 
 /** A View with the one transaction that registers it. */
@@ -96,14 +97,7 @@ export async function preparedPrice({ raw }: Prepared): Promise<PreparedPrice | 
 
 async function readForm(path: string): Promise<z.infer<typeof form>> {
   try {
-    const file = await open(path, 'r')
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(maxBytes + 1))
-      if (bytesRead > maxBytes) throw new Error('it is too large')
-      return form.parse(JSON.parse(buffer.toString('utf8', 0, bytesRead)))
-    } finally {
-      await file.close()
-    }
+    return form.parse(JSON.parse((await readBoundedFile(path, maxBytes)).toString()))
   } catch (cause) {
     throw invalid(`${path} is no prepared deployment`, 'Make one with --prepare.', cause)
   }

@@ -1,7 +1,7 @@
 /** The token that opens the routes which change the Views of a Host; it never comes from the command line. */
 import { resolve } from 'node:path'
 import { ServiceError } from '../../errors.ts'
-import { readBoundedFile } from '../cli/read-bounded.ts'
+import { readBoundedFile } from '../../read-bounded.ts'
 import type { Terminal } from '../cli/terminal.ts'
 
 /** Of the file: tokens are shorter by far. */

@@ -1,6 +1,6 @@
 /** Requests to a Host's API port, with bounds on time and size: a Host is as little trusted as any other peer. */
 import { ServiceError } from '../../errors.ts'
-import { readBounded } from '../cli/read-bounded.ts'
+import { readBounded } from '../../read-bounded.ts'
 
 /** A Host as a command was given it. */
 export interface HostAddress {

@@ -1,10 +1,10 @@
 /** `lens doctor`: examines a module and prints what was found. */
 import { resolve } from 'node:path'
 import { ServiceError } from '../../errors.ts'
+import { readBoundedFile } from '../../read-bounded.ts'
 import { lensArguments, viewLimits } from '../../views/view.ts'
 import { usageError } from '../cli/exit-code.ts'
 import { printResult, toSingleLine } from '../cli/print.ts'
-import { readBoundedFile } from '../cli/read-bounded.ts'
 import { styleOf } from '../cli/style.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import type { LensCheck } from './check.ts'

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import process from 'node:process'
 import { parse } from 'yaml'
 import { ServiceError } from '../../errors.ts'
-import { readBoundedFile } from '../cli/read-bounded.ts'
+import { readBoundedFile } from '../../read-bounded.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import type { ProjectPlaces } from './project-files.ts'
 

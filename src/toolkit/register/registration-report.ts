@@ -5,6 +5,7 @@ import {
   findRegistrationFault,
   type RegistrationStatement,
 } from '../../identity/registration-message.ts'
+import { readBounded } from '../../read-bounded.ts'
 import { paths } from '../../service/contract.ts'
 import type { RegistrationReport } from '../../service/health/registration-route.ts'
 import { toSingleLine } from '../cli/print.ts'
@@ -24,7 +25,7 @@ export async function askRegistration(
   try {
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
     const response = await fetch(url, { signal: deadline, redirect: 'error' })
-    const text = await readBounded(response)
+    const text = (await readBounded(response.body ?? [], maxAnswer)).toString()
     if (response.status === 503)
       throw nodeRefused(
         `the node does not sign a registration: ${toSingleLine(text).slice(0, 300)}`,
@@ -43,17 +44,6 @@ export async function askRegistration(
       cause: error,
     })
   }
-}
-
-async function readBounded(response: Response): Promise<string> {
-  const parts: Uint8Array[] = []
-  let bytes = 0
-  for await (const part of response.body ?? []) {
-    bytes += part.length
-    if (bytes > maxAnswer) throw new Error(`it answers more than ${maxAnswer} bytes`)
-    parts.push(part)
-  }
-  return Buffer.concat(parts).toString('utf8')
 }
 
 function isReport(value: unknown): value is RegistrationReport {

@@ -1,9 +1,9 @@
 /** A lens from the Web: over HTTP and HTTPS alone, within a size and a time, every redirect shown. */
 import { ServiceError } from '../../errors.ts'
+import { readBounded } from '../../read-bounded.ts'
 import { viewLimits } from '../../views/view.ts'
 import { usageError } from '../cli/exit-code.ts'
 import { openProgressLine, remark, toSingleLine } from '../cli/print.ts'
-import { readBounded } from '../cli/read-bounded.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { sha256 } from '../project/view-content.ts'
 

@@ -2,8 +2,8 @@
 import { createReadStream } from 'node:fs'
 import { resolve } from 'node:path'
 import { ServiceError } from '../../errors.ts'
+import { readBounded } from '../../read-bounded.ts'
 import { usageError } from '../cli/exit-code.ts'
-import { readBounded } from '../cli/read-bounded.ts'
 import type { Terminal } from '../cli/terminal.ts'
 
 /** More than anything that is read so may have. */

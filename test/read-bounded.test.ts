@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { readBounded, readBoundedFile } from '../../../src/toolkit/cli/read-bounded.ts'
+import { readBounded, readBoundedFile } from '../src/read-bounded.ts'
 
 const pieces = async function* () {
   yield Buffer.from('abc')
