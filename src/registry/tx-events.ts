@@ -33,10 +33,7 @@ const maxAttributes = 32
 /** Reads what arrives for a subscription; nothing of what is no transaction. */
 export function readTxEvents(message: unknown): TxEvents {
   const tx = membersOf(membersOf(membersOf(membersOf(message)['data'])['value'])['TxResult'])
-  const { events } = membersOf(tx['result'])
-  const found = (Array.isArray(events) ? events : [])
-    .map(membersOf)
-    .filter(({ type }) => registered.has(type))
+  const found = eventsOf(tx['result']).filter(({ type }) => registered.has(type))
   const height = typeof tx['height'] === 'string' ? tx['height'] : ''
   return {
     height: /^\d{1,15}$/.test(height) ? Number(height) : null,
@@ -45,7 +42,16 @@ export function readTxEvents(message: unknown): TxEvents {
   }
 }
 
-function attributesOf({ attributes }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+type Fields = Readonly<Record<string, unknown>>
+
+/** The events of the result of a transaction; none of anything else. */
+export function eventsOf(result: unknown): readonly Fields[] {
+  const { events } = membersOf(result)
+  return (Array.isArray(events) ? events : []).map(membersOf)
+}
+
+/** What an event says, by name; only its first attributes are read. */
+export function attributesOf({ attributes }: Fields): Fields {
   const list = (Array.isArray(attributes) ? attributes : []).slice(0, maxAttributes).map(membersOf)
   return Object.fromEntries(
     list.flatMap(({ key, value }) => (typeof key === 'string' ? [[key, value]] : [])),

@@ -4,6 +4,9 @@ import type { Terminal } from '../cli/terminal.ts'
 import type { DeployFlags } from './deploy-flags.ts'
 import type { DeploymentStatusFlags } from './status-command.ts'
 
+const cometHelp =
+  'devnet: consensus RPC of the chain, which says why a View was refused; else REGISTRY_RPC_URL'
+
 /** Adds them; what they need is loaded when one is run. */
 export function addDeployCommands(view: Command, terminal: Terminal): void {
   view
@@ -14,6 +17,7 @@ export function addDeployCommands(view: Command, terminal: Terminal): void {
     .option('--host <url>', 'local: a running Host; default http://127.0.0.1:9181')
     .option('--admin-token-file <file>', 'local: its token; else HOST_ADMIN_TOKEN is taken')
     .option('--rpc <url>', 'devnet: JSON-RPC of the registry chain; required')
+    .option('--comet <url>', cometHelp)
     .option('--chain-id <number>', 'devnet: the chain that is signed for; else as the node says')
     .option('--max-fee <amount>', 'devnet: the most that it may cost, in SHNZ; default 0.1')
     .option('--wallet <name>', 'devnet: which wallet signs; else VIEWMESH_PRIVATE_KEY, "default"')
@@ -41,6 +45,7 @@ export function addDeployCommands(view: Command, terminal: Terminal): void {
     .argument('[view-name]', 'the View; without it, all of the project')
     .option('--host <url>', 'the Host that is asked, in place of those that are recorded')
     .option('--rpc <url>', 'the JSON-RPC that is asked of its chain, in place of what is recorded')
+    .option('--comet <url>', cometHelp)
     .option('--json', 'print JSON')
     .action(async (name: string | undefined, flags: DeploymentStatusFlags) =>
       (await import('./status-command.ts')).printStatus(terminal, name, flags),

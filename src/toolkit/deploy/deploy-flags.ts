@@ -2,10 +2,11 @@
 import { usageError } from '../cli/exit-code.ts'
 import type { KeyFlags } from '../wallet/signing-key.ts'
 import type { SpendingFlags } from '../wallet/spending.ts'
+import type { CometFlags } from './ended-registration.ts'
 import type { DeployTarget } from './target.ts'
 
 /** As they were typed. */
-export interface DeployFlags extends KeyFlags, SpendingFlags {
+export interface DeployFlags extends KeyFlags, SpendingFlags, CometFlags {
   readonly target: string
   readonly host?: string
   readonly adminTokenFile?: string
@@ -26,6 +27,7 @@ const flagTable: Readonly<Record<Flag, readonly [string, DeployTarget]>> = {
   host: ['--host', 'local'],
   adminTokenFile: ['--admin-token-file', 'local'],
   rpc: ['--rpc', 'devnet'],
+  comet: ['--comet', 'devnet'],
   chainId: ['--chain-id', 'devnet'],
   maxFee: ['--max-fee', 'devnet'],
   wallet: ['--wallet', 'devnet'],

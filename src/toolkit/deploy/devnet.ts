@@ -21,6 +21,7 @@ import {
 } from '../wallet/spending.ts'
 import type { DeployFlags } from './deploy-flags.ts'
 import { type Chain, dryRunPrepared, printDryRun, printNothingToSend } from './dry-run.ts'
+import { cometUrlOf } from './ended-registration.ts'
 import { followRegistration, type Registered } from './follow-registration.ts'
 import { type Prepared, preparedPrice, readPrepared, writePrepared } from './prepared-file.ts'
 import { type Registrant, shownOf } from './registrant.ts'
@@ -44,9 +45,10 @@ export async function deployToDevnet(
   }
   const url = parseHttpUrl('--rpc', flags.rpc ?? '', 'JSON-RPC')
   const limits = parseSpending(flags)
+  const cometUrl = cometUrlOf(terminal, flags)
   const { createRegistryClient } = await import('../../registry/precompile/registry-client.ts')
   const client = createRegistryClient(url.href, terminal.signal)
-  const chain = { client, endpoint: rpcEndpoint(url) }
+  const chain = { client, endpoint: rpcEndpoint(url), cometUrl }
   const project = await openProject(terminal)
   if (flags.send !== undefined) {
     const prepared = await readPrepared(resolve(terminal.cwd, flags.send), name)
@@ -145,9 +147,10 @@ interface Finishing {
 
 async function finish(terminal: Terminal, finishing: Finishing): Promise<void> {
   const { project, chain, registrant, hash, chainId, flags } = finishing
+  const { client, cometUrl } = chain
   let outcome: Registered
   try {
-    outcome = await followRegistration(terminal, chain.client, { ...registrant, hash })
+    outcome = await followRegistration(terminal, client, { ...registrant, hash, cometUrl })
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'TOOLKIT_REGISTRATION_REFUSED')
       await record(project, chain, registrant, { hash, chainId, state: 'refused' })

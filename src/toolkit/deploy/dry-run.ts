@@ -12,6 +12,8 @@ export interface Chain {
   readonly client: RegistryClient
   /** As deployments are listed by it: without what may be secret. */
   readonly endpoint: string
+  /** Its consensus RPC; null where that is not known. */
+  readonly cometUrl: string | null
 }
 
 interface DryRun {

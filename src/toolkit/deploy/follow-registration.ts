@@ -9,6 +9,7 @@ import type {
 import { tolerateUnreachable } from '../../registry/precompile/tolerate-unreachable.ts'
 import { openProgressLine } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
+import { endText, findEnd } from './ended-registration.ts'
 
 /** A View that was sent. */
 interface Sent {
@@ -17,6 +18,8 @@ interface Sent {
   readonly wire: Uint8Array
   /** Of the transaction; null where others sent it. */
   readonly hash: string | null
+  /** Where the chain is asked why it failed; null where nobody is. */
+  readonly cometUrl: string | null
 }
 
 /** How it was registered. */
@@ -34,6 +37,9 @@ const acknowledgedWithinMs = 360_000
 /** A node that is behind another one may not have a View yet. */
 const appearsWithinMs = 5_000
 
+/** How a registration ended is found a little later. */
+const explainedWithinMs = 5_000
+
 /**
  * Follows it to its end.
  * @throws ServiceError `TOOLKIT_REGISTRATION_REFUSED`, `TOOLKIT_REGISTRATION_TIMEOUT`, `REGISTRY_VIEW_MISMATCH`; those of
@@ -49,7 +55,8 @@ export async function followRegistration(
     progress.show('waiting for a block')
     const receipt = sent.hash === null ? null : await mined(terminal, client, sent.hash)
     if (receipt !== null) await requireSuccess(client, sent, receipt)
-    const height = await acknowledged(terminal, client, sent, (seconds) =>
+    const waiting = { ...sent, sinceHeight: receipt?.height ?? 0 }
+    const height = await acknowledged(terminal, client, waiting, (seconds) =>
       progress.show(`pending for ${seconds} s: the other chain has to acknowledge it`),
     )
     return { height, gasUsed: receipt?.gasUsed ?? null }
@@ -87,11 +94,16 @@ async function requireSuccess(
   )
 }
 
+interface Waiting extends Sent {
+  /** Of the block that has the transaction; 0 where that is not known. */
+  readonly sinceHeight: number
+}
+
 /** The height of the registration. */
 async function acknowledged(
-  { signal }: Terminal,
+  terminal: Terminal,
   client: RegistryClient,
-  sent: Sent,
+  sent: Waiting,
   onWait: (seconds: number) => void,
 ): Promise<number> {
   const { address } = sent
@@ -108,26 +120,57 @@ async function acknowledged(
     const { status, height } = known ?? { status: 'unknown', height: 0 }
     const hadTime = now - (answeredAt ?? now) > appearsWithinMs
     if (status === 'registered') return height
-    if (status === 'none' && (wasPending || hadTime)) throw await dropped(client, sent)
+    if (status === 'none' && (wasPending || hadTime)) throw await dropped(terminal, client, sent)
     if (waitedMs > acknowledgedWithinMs) throw timedOut(address, 'is still pending')
     wasPending ||= status === 'pending'
     onWait(Math.floor(waitedMs / 1_000))
-    await delay(stepMs, undefined, { signal })
+    await delay(stepMs, undefined, { signal: terminal.signal })
   }
 }
 
-/** The chain drops a View for either reason, and only a time-out closes its channel. */
-async function dropped(client: RegistryClient, { creator, wire }: Sent): Promise<ServiceError> {
+const channelRemedy =
+  'The channel of the registry chain is closed; there is nothing to do but to try later.'
+
+/** The chain drops a View for either reason, and its consensus RPC alone tells which. */
+async function dropped(
+  terminal: Terminal,
+  client: RegistryClient,
+  { address, creator, wire, cometUrl, sinceHeight }: Waiting,
+): Promise<ServiceError> {
+  if (cometUrl === null)
+    return await guessed(
+      client,
+      { creator, wire },
+      'Deploy again; with --comet URL, or REGISTRY_RPC_URL, the reason is shown.',
+    )
+  const ended = { address, sinceHeight, withinMs: explainedWithinMs }
+  try {
+    const found = await findEnd(terminal, cometUrl, ended)
+    if (found === null)
+      return await guessed(client, { creator, wire }, 'Deploy again: the chain gives no reason.')
+    const remedy =
+      found.kind === 'timedOut' ? channelRemedy : 'Remove the cause if you can, and deploy again.'
+    return refused(`the registration failed: ${endText(found)}`, remedy)
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    const remedy = `Deploy again. The reason cannot be asked for: ${error.message}.`
+    return await guessed(client, { creator, wire }, remedy)
+  }
+}
+
+/** Only a time-out closes the channel of the chain. */
+async function guessed(
+  client: RegistryClient,
+  { creator, wire }: Pick<Sent, 'creator' | 'wire'>,
+  remedy: string,
+): Promise<ServiceError> {
   // That it failed is known, whether or not the reason can be asked for.
   const reason = await client.refusal(creator, wire).catch(() => null)
   if (reason === null)
-    return refused('the registration failed: the other chain refused it', 'Deploy again.')
+    return refused(`the registration failed: ${endText({ kind: 'refused', error: '' })}`, remedy)
   const { isChannelClosed } = await import('../../registry/precompile/rpc-failure.ts')
   return isChannelClosed(reason)
-    ? refused(
-        'the registration failed: the other chain did not answer within five minutes',
-        'The channel of the registry chain is closed; there is nothing to do but to try later.',
-      )
+    ? refused(`the registration failed: ${endText({ kind: 'timedOut', error: '' })}`, channelRemedy)
     : refused(
         `the registration failed, and the chain refuses it now: ${reason}`,
         'Remove the cause and deploy again.',

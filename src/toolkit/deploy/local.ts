@@ -6,6 +6,7 @@ import { printResult, remark } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { readAdminToken } from '../host-api/admin-token.ts'
 import type { HostAddress } from '../host-api/host-request.ts'
+import { remarkWarnings } from '../host-api/host-warnings.ts'
 import { type HostedReport, postView } from '../host-api/posted-view.ts'
 import { hostEndpoint } from '../project/endpoint.ts'
 import { openProject, type Project } from '../project/project.ts'
@@ -83,6 +84,7 @@ async function postAndPrint(
       'What to do: Nothing: the existing collection is used. For a clean slate stop the Host, delete its data directory and deploy again.',
     )
   }
+  remarkWarnings(terminal, report.warnings)
   const value = { view: name, revision, host: endpoint, isNew, ...report }
   printResult(terminal, value, { json, text: deployedText(name, revision, endpoint, report) })
 }

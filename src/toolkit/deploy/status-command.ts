@@ -1,17 +1,19 @@
 /** `view status`: where Views were deployed and how they stand there. */
 import { ServiceError } from '../../errors.ts'
+import type { RegistryClient } from '../../registry/precompile/registry-client.ts'
 import { exitCodeOf } from '../cli/exit-code.ts'
 import { parseHttpUrl } from '../cli/http-url.ts'
-import { openProgressLine, printResult } from '../cli/print.ts'
+import { openProgressLine, printResult, toSingleLine } from '../cli/print.ts'
 import { tableText } from '../cli/table.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { findView } from '../host-api/posted-view.ts'
 import type { Deployment } from '../project/deployments.ts'
 import { hostEndpoint, isIncomplete, rpcEndpoint } from '../project/endpoint.ts'
 import { openProject } from '../project/project.ts'
+import { type CometFlags, cometUrlOf, endText, findEnd } from './ended-registration.ts'
 
 /** What the command takes. */
-export interface DeploymentStatusFlags {
+export interface DeploymentStatusFlags extends CometFlags {
   readonly host?: string
   readonly rpc?: string
   readonly json?: boolean
@@ -59,33 +61,55 @@ interface Place {
   readonly deployment: Deployment
   /** With what is not shown. */
   readonly url: string
+  /** The consensus RPC of its chain; null where that is not known. */
+  readonly cometUrl: string | null
+  /** Whether this View was deployed to this place, as far as the list says. */
+  readonly isRecorded: boolean
 }
 
 /** Where each is asked: as recorded, but for `--host`, and for `--rpc` with those of its chain. */
 async function placesOf(
-  { signal }: Terminal,
+  terminal: Terminal,
   deployments: readonly Deployment[],
-  { host, rpc }: DeploymentStatusFlags,
+  flags: DeploymentStatusFlags,
 ): Promise<Place[]> {
+  const { host, rpc } = flags
   const hostUrl = host === undefined ? null : parseHttpUrl('--host', host, 'Host').href
   const rpcUrl = rpc === undefined ? null : parseHttpUrl('--rpc', rpc, 'JSON-RPC')
   const onChain = deployments.filter(({ target }) => target === 'devnet')
   const chains = new Set(onChain.map(({ chainId }) => chainId))
   // A node may name another chain than it signs for: where there is but one, that is meant.
-  const named = rpcUrl !== null && chains.size > 1 ? await chainOf(rpcUrl.href, signal) : null
+  const named =
+    rpcUrl !== null && chains.size > 1
+      ? await (await clientOf(terminal, rpcUrl.href)).chainId()
+      : null
+  const cometUrl = cometUrlOf(terminal, flags)
   return deployments.map((deployment) => {
-    const { target, endpoint, chainId } = deployment
-    if (target === 'local' && hostUrl !== null)
-      return { deployment: { ...deployment, endpoint: hostEndpoint(hostUrl) }, url: hostUrl }
-    const isMeant = target === 'devnet' && (named === null || named === chainId)
-    if (rpcUrl === null || !isMeant) return { deployment, url: endpoint }
-    return { deployment: { ...deployment, endpoint: rpcEndpoint(rpcUrl) }, url: rpcUrl.href }
+    const { id, target, endpoint, chainId } = deployment
+    const recorded = { deployment, url: endpoint, cometUrl: null, isRecorded: true }
+    if (target === 'local') {
+      if (hostUrl === null) return recorded
+      const asked = hostEndpoint(hostUrl)
+      const isRecorded = deployments.some((each) => each.id === id && each.endpoint === asked)
+      return {
+        ...recorded,
+        deployment: { ...deployment, endpoint: asked },
+        url: hostUrl,
+        isRecorded,
+      }
+    }
+    // Of several chains it is that of `--rpc`.
+    const isMeant = chains.size === 1 || named === chainId
+    if (!isMeant) return recorded
+    if (rpcUrl === null) return { ...recorded, cometUrl }
+    const asked = { ...deployment, endpoint: rpcEndpoint(rpcUrl) }
+    return { ...recorded, deployment: asked, url: rpcUrl.href, cometUrl }
   })
 }
 
-async function chainOf(url: string, signal: AbortSignal): Promise<number> {
+async function clientOf({ signal }: Terminal, url: string): Promise<RegistryClient> {
   const { createRegistryClient } = await import('../../registry/precompile/registry-client.ts')
-  return await createRegistryClient(url, signal).chainId()
+  return createRegistryClient(url, signal)
 }
 
 function lastOfEach(places: readonly Place[]): Place[] {
@@ -95,27 +119,47 @@ function lastOfEach(places: readonly Place[]): Place[] {
 }
 
 async function statusOf(
-  { signal }: Terminal,
-  { deployment, url }: Place,
+  terminal: Terminal,
+  place: Place,
   onFailure: (error: ServiceError) => void,
 ): Promise<DeploymentStatus> {
+  const { deployment, url, isRecorded } = place
   const unknown = { ...deployment, served: null, rows: null, error: null }
   try {
-    if (deployment.target === 'devnet') {
-      if (isIncomplete(url)) throw incomplete(url)
-      const { createRegistryClient } = await import('../../registry/precompile/registry-client.ts')
-      const client = createRegistryClient(url, signal)
-      const { status } = await client.getView(deployment.address)
-      return { ...unknown, state: status === 'none' ? 'not registered' : status }
-    }
-    const found = await findView({ url, token: null }, deployment.id, signal)
-    if (found === null) return { ...unknown, state: 'gone' }
+    if (deployment.target === 'devnet')
+      return { ...unknown, ...(await stateOnChain(terminal, place, onFailure)) }
+    const found = await findView({ url, token: null }, deployment.id, terminal.signal)
+    if (found === null) return { ...unknown, state: isRecorded ? 'gone' : 'not deployed' }
     const { state, name, rows, error } = found
     return { ...deployment, state, served: name, rows, error: error?.message ?? null }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     onFailure(error)
     return { ...unknown, state: 'not reached', error: error.message }
+  }
+}
+
+/** With the reason where the chain has dropped it, and says why. */
+async function stateOnChain(
+  terminal: Terminal,
+  { deployment: { address, transaction }, url, cometUrl }: Place,
+  onFailure: (error: ServiceError) => void,
+): Promise<Pick<DeploymentStatus, 'state' | 'error'>> {
+  if (isIncomplete(url)) throw incomplete(url)
+  const client = await clientOf(terminal, url)
+  const { status } = await client.getView(address)
+  if (status !== 'none') return { state: status, error: null }
+  const state = 'not registered'
+  if (cometUrl === null) return { state, error: null }
+  const receipt = transaction === null ? null : await client.receipt(transaction)
+  const ended = { address, sinceHeight: receipt?.height ?? 0, withinMs: 0 }
+  try {
+    const found = await findEnd(terminal, cometUrl, ended)
+    return { state, error: found === null ? null : endText(found) }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    onFailure(error)
+    return { state, error: error.message }
   }
 }
 
@@ -127,7 +171,15 @@ function incomplete(endpoint: string): ServiceError {
   )
 }
 
+/** A table, and below it what is wrong. */
 function statusText(statuses: readonly DeploymentStatus[]): string {
+  const errors = statuses.flatMap(({ view, revision, endpoint, error }) =>
+    error === null ? [] : [`${view} (version ${revision}) at ${endpoint}: ${toSingleLine(error)}`],
+  )
+  return [tableOf(statuses), ...errors].join('\n')
+}
+
+function tableOf(statuses: readonly DeploymentStatus[]): string {
   return tableText(
     ['VIEW', 'VERSION', 'TARGET', 'WHERE', 'STATE', 'SERVED AS', 'ROWS', 'ADDRESS'],
     statuses.map((status) => [

@@ -4,6 +4,7 @@ import { ServiceError } from '../../errors.ts'
 import { paths } from '../../service/contract.ts'
 import { toSingleLine } from '../cli/print.ts'
 import { answerInvalid, type HostAddress, requestHost } from './host-request.ts'
+import { type HostWarning, hostWarnings } from './host-warnings.ts'
 
 /** A View as a Host reports it. */
 export interface HostedReport {
@@ -16,6 +17,7 @@ export interface HostedReport {
   readonly rows: number
   readonly blocks_failed: number
   readonly error: { readonly code?: string | undefined; readonly message: string } | null
+  readonly warnings: readonly HostWarning[]
 }
 
 interface PostedView {
@@ -32,6 +34,7 @@ const reportSchema: z.ZodType<HostedReport> = z.object({
   rows: z.number(),
   blocks_failed: z.number(),
   error: z.object({ code: z.string().optional(), message: z.string() }).nullable(),
+  warnings: hostWarnings,
 })
 const refusalSchema = z.object({
   error: z.string().optional(),

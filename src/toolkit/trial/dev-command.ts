@@ -8,6 +8,7 @@ import { boundedFailure, remark } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { readAdminToken } from '../host-api/admin-token.ts'
 import type { HostAddress } from '../host-api/host-request.ts'
+import { remarkWarnings } from '../host-api/host-warnings.ts'
 import { postView, removePostedView } from '../host-api/posted-view.ts'
 import { hostEndpoint } from '../project/endpoint.ts'
 import { openProject, type Project } from '../project/project.ts'
@@ -146,6 +147,7 @@ async function deploy(dev: Dev, host: HostAddress, { wire, revision }: ProjectWi
     })
   const what = isNew ? `deployed as ${report.name}` : 'collection already exists'
   remark(terminal, `${what}: ${report.id}`)
+  remarkWarnings(terminal, report.warnings)
 }
 
 /** Between removing and posting Ctrl-C waits, so that a version stays; requests have bounds of their own. */

@@ -6,9 +6,11 @@ import { openDevelopmentRegistry } from '../../../src/devnet/registry/developmen
 import { openCometSocket } from '../../../src/registry/comet-socket.ts'
 import { followRegistry } from '../../../src/registry/follow.ts'
 import { createRegistryMetrics } from '../../../src/registry/metrics.ts'
+import { findRegistrationFailure } from '../../../src/registry/registration-failure.ts'
 import { readTxEvents, registrationQueries } from '../../../src/registry/tx-events.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { until } from '../../support/p2p-room.ts'
+import { first } from '../../views/vectors.ts'
 import { type CometNode, createCometNode, findCometBft } from './comet-node.ts'
 
 const transactions = "tm.event='Tx' AND app.key EXISTS"
@@ -81,6 +83,14 @@ describe('the registry client with a real CometBFT', () => {
       heights.toSorted((one, other) => one - other),
     )
     assert.ok(heights.every((height) => height > 0))
+  })
+
+  cometTest('it is searched for the failure of a registration, and has none', async (t, comet) => {
+    await comet.broadcast('something to index')
+    assert.equal(await findRegistrationFailure(comet.url, first.address, t.signal), null)
+    await assert.rejects(findRegistrationFailure(comet.url, "' AND", t.signal), {
+      code: 'REGISTRY_REFUSED',
+    })
   })
 
   cometTest('a node that is killed is followed again as soon as it is back', async (t, comet) => {

@@ -10,7 +10,9 @@ import {
   openDevelopmentRegistry,
 } from '../../../src/devnet/registry/development-registry.ts'
 import { registryAddress } from '../../../src/registry/precompile/abi.ts'
+import { createRegistryClient } from '../../../src/registry/precompile/registry-client.ts'
 import { registerCall } from '../../../src/registry/precompile/signed-transaction.ts'
+import { until } from '../../support/p2p-room.ts'
 import { openLyingNode } from '../support/lying-node.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
 
@@ -227,12 +229,60 @@ test('a refusal of the other chain is explained, written down, and ends with 1',
   await registry.settle({ failed: [address] })
   const { exitCode, stdout, stderr } = await deploying
   assert.deepEqual([exitCode, stdout], [1, ''])
-  assert.match(stderr, /the registration failed: the other chain refused it/)
+  assert.match(stderr, /the registration failed: the other chain refused it\n.*--comet URL/)
   const { deployments } = (await terminal.json('view', 'status')) as { deployments: Printed[] }
   assert.deepEqual(
     deployments.map(({ state }) => state),
     ['not registered'],
   )
+})
+
+const refusal = 'the other chain refused it: ABCI code: 1: error handling packet'
+
+test('the reason of a refusal is that of the event of the chain, also in view status', async (t) => {
+  const { registry, deploy, terminal, key } = await open(t, null)
+  const { cometUrl } = registry
+  // One that failed before is not taken for this one.
+  await deploy('--prepare', 'prepared.json')
+  const { wire } = JSON.parse(await readFile(join(terminal.cwd, 'prepared.json'), 'utf8'))
+  const address = await registry.register(
+    privateKeyToAddress(key as Hex),
+    new Uint8Array(Buffer.from(wire, 'base64')),
+  )
+  await registry.settle({ timedOut: [address] })
+  await registry.openChannel()
+  const deploying = deploy('--yes', '--comet', cometUrl)
+  await untilStatus(registry, address, 'pending')
+  await registry.settle({ failed: [address] })
+  const { exitCode, stderr } = await deploying
+  assert.equal(exitCode, 1)
+  assert.ok(stderr.includes(`the registration failed: ${refusal}\n`), stderr)
+  const status = ['view', 'status', '--comet', cometUrl]
+  const { deployments } = (await terminal.json(...status)) as { deployments: object[] }
+  const [{ state, error } = { state: '', error: '' }] = deployments as [Printed & { error: string }]
+  assert.deepEqual([state, error], ['not registered', refusal])
+  const { stdout } = await terminal.run(['view', 'status'], {
+    env: { REGISTRY_RPC_URL: `${cometUrl.replace('http', 'ws')}/websocket` },
+  })
+  assert.match(stdout, new RegExp(`^Payments \\(version 1\\) at http://\\S+: ${refusal}$`, 'm'))
+})
+
+test('where nobody can say why a View was refused, that is said, and view status ends with 3', async (t) => {
+  const { registry, deploy, terminal } = await open(t, null)
+  const away = { REGISTRY_RPC_URL: 'http://127.0.0.1:1' }
+  const deploying = deploy('--yes', '--comet', away.REGISTRY_RPC_URL)
+  await registry.settle({ failed: [await pendingOf(registry)] })
+  const { exitCode, stderr } = await deploying
+  assert.equal(exitCode, 1)
+  assert.match(
+    stderr,
+    /the other chain refused it\n.*reason cannot be asked for: .*127\.0\.0\.1:1 does/,
+  )
+  const status = await terminal.run(['view', 'status', '--json'], { env: away })
+  assert.equal(status.exitCode, 3)
+  assert.match(JSON.parse(status.stdout).deployments[0].error, /127\.0\.0\.1:1 does not answer/)
+  const wrong = await terminal.run(['view', 'status', '--comet', 'ftp://a'])
+  assert.equal(wrong.exitCode, 2)
 })
 
 test('a time-out of the other chain is told from a refusal, and so is the closed channel', async (t) => {
@@ -363,6 +413,15 @@ async function heightOf({ cometUrl }: DevelopmentRegistry): Promise<number> {
     result: { sync_info: { latest_block_height: string } }
   }
   return Number(result.sync_info.latest_block_height)
+}
+
+async function untilStatus(
+  { rpcUrl }: DevelopmentRegistry,
+  address: string,
+  wanted: string,
+): Promise<void> {
+  const client = createRegistryClient(rpcUrl, AbortSignal.timeout(30_000))
+  await until(async () => (await client.getView(address)).status === wanted)
 }
 
 /** The address of the View that waits. */

@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { startChild } from '../../support/child-program.ts'
 import { freePorts } from '../../support/free-port.ts'
 import { openHostInProcess } from '../../support/host-in-process.ts'
+import { repository } from '../../support/repository.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
 
 const token = 'a token of tests only, and long enough'
@@ -56,6 +57,44 @@ test('service page: "collection already exists" is informational, the existing o
     deployments.map(({ state }) => state),
     ['waiting'],
   )
+})
+
+test('what a Host warns of is printed on standard error with its remedy, and in --json', async (context) => {
+  const { deploy, run, json, url } = await openDeployment(context)
+  assert.deepEqual(JSON.parse((await deploy(['--json'])).stdout).warnings, [])
+  const lens = `${repository}/src/lenses/erc20_balances.wasm`
+  await json(
+    ...['view', 'create', 'Sums', '--query', 'Log { address topics data blockNumber }'],
+    ...['--sdl', 'type Sums @materialized(if: true) { account: String balance: String }'],
+    ...['--lens', `sums:${lens}:{"tokenAddress": "0x${'11'.repeat(20)}"}`],
+  )
+  const argv = ['view', 'deploy', 'Sums', '--target', 'local', '--host', url, '--json']
+  const { exitCode, stdout, stderr } = await run(argv, { env: { HOST_ADMIN_TOKEN: token } })
+  assert.equal(exitCode, 0, stderr)
+  assert.match(
+    stderr,
+    /^warning: lens 1 adds up: .*\nWhat to do: Store the single steps as rows, .*\n$/,
+  )
+  const { warnings } = JSON.parse(stdout) as { warnings: { code: string }[] }
+  assert.deepEqual(
+    warnings.map(({ code }) => code),
+    ['AGGREGATES_PER_BLOCK'],
+  )
+})
+
+test('a View of another Host is not deployed to the one that is asked, and a deleted one is gone', async (context) => {
+  const { deploy, run, cwd, url } = await openDeployment(context)
+  const { id } = JSON.parse((await deploy(['--json'])).stdout)
+  const headers = { authorization: `Bearer ${token}` }
+  await fetch(`${url}/api/v0/views/${id}`, { method: 'DELETE', headers })
+  const stateAt = async (host: string): Promise<string> =>
+    JSON.parse((await run(['view', 'status', '--host', host, '--json'])).stdout).deployments[0]
+      .state
+  assert.equal(await stateAt(url), 'gone')
+  const file = join(cwd, 'deployments.json')
+  const recorded = await readFile(file, 'utf8')
+  await writeFile(file, recorded.replaceAll(url, 'http://127.0.0.1:1'))
+  assert.equal(await stateAt(url), 'not deployed')
 })
 
 test('changed content is a second View with an ID of its own, and a rollback has the first again', async (context) => {

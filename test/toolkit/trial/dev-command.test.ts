@@ -71,6 +71,8 @@ async function open(t: TestContext) {
   return { host, terminal, views, setSdl }
 }
 
+const json = { 'content-type': 'application/json' }
+
 /** What a proxy before a Host does. */
 async function passOn(
   origin: string,
@@ -79,8 +81,10 @@ async function passOn(
   body: Buffer,
 ): Promise<void> {
   const authorization = headers.authorization ?? ''
-  const json = { authorization, 'content-type': 'application/json' }
-  const sent = body.length === 0 ? { headers: { authorization } } : { headers: json, body }
+  const sent =
+    body.length === 0
+      ? { headers: { authorization } }
+      : { headers: { authorization, ...json }, body }
   const answer = await fetch(`${origin}${url}`, { method, ...sent })
   response.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()))
 }
@@ -183,6 +187,31 @@ test('view dev puts the former version back under its name where the Host refuse
   assert.match(await dev.until(waits), /deployed as Things: 0x[0-9a-f]{64}\n/)
   const [next, ...others] = await views()
   assert.deepEqual([next === former[0], others], [false, []])
+  dev.interrupt()
+  assert.equal(await dev.ended, 130)
+})
+
+test('view dev shows what the Host warns of', async (t) => {
+  const { host, terminal } = await open(t)
+  const proxy = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray())
+    const { method = '', url, headers } = request
+    const answer = await fetch(`${host.apiOrigin}${url}`, {
+      ...{ method, headers: { authorization: `${headers.authorization}`, ...json } },
+      ...(body.length > 0 && { body }),
+    })
+    const warning = { code: 'A_CODE', message: 'two\u001b[2Jlines\nin it', remedy: 'read it' }
+    const changed = { ...((await answer.json()) as object), warnings: [warning] }
+    response.writeHead(answer.status).end(JSON.stringify(changed))
+  })
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => proxy.close())
+  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const dev = start(['view', 'dev', 'Things', '--host', url], terminal)
+  assert.match(
+    await dev.until(waits),
+    /deployed as Things: 0x[0-9a-f]{64}\nwarning: twolines in it\nWhat to do: read it\n/,
+  )
   dev.interrupt()
   assert.equal(await dev.ended, 130)
 })

@@ -1,0 +1,31 @@
+/** What a Host says of a View that it accepted: allowed, and probably not wanted. */
+import { z } from 'zod'
+import { remark, toSingleLine } from '../cli/print.ts'
+import type { Terminal } from '../cli/terminal.ts'
+
+/** In the words of the Host. */
+export interface HostWarning {
+  readonly code: string
+  readonly message: string
+  readonly remedy: string
+}
+
+/** Hosts know a handful; a stranger's may send more, of which the first are shown. */
+const maxWarnings = 20
+const maxCharacters = 2_000
+const text: z.ZodType<string> = z
+  .string()
+  .transform((value) => toSingleLine(value.slice(0, maxCharacters)))
+const warning: z.ZodType<HostWarning> = z.object({ code: text, message: text, remedy: text })
+
+/** Those of an answer; a Host of an earlier version sends none. */
+export const hostWarnings: z.ZodType<readonly HostWarning[]> = z
+  .array(warning)
+  .default([])
+  .transform((all) => all.slice(0, maxWarnings))
+
+/** Two lines on standard error for each. */
+export function remarkWarnings(terminal: Terminal, warnings: readonly HostWarning[]): void {
+  for (const { message, remedy } of warnings)
+    remark(terminal, `warning: ${message}\nWhat to do: ${remedy}`)
+}

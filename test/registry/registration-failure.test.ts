@@ -1,0 +1,113 @@
+/** Why a registration failed: from the development registry, and from nodes that lie. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { openDevelopmentRegistry } from '../../src/devnet/registry/development-registry.ts'
+import { findRegistrationFailure } from '../../src/registry/registration-failure.ts'
+import { first, second } from '../views/vectors.ts'
+
+const never = new AbortController().signal
+const refusedBy = 'ABCI code: 1: error handling packet'
+
+async function openRegistry(t: TestContext) {
+  const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
+  t.after(() => registry.close())
+  const register = ({ sender, wire }: { sender: string; wire: string }): Promise<string> =>
+    registry.register(sender, new Uint8Array(Buffer.from(wire, 'hex')))
+  const find = (address: string, url = registry.cometUrl) =>
+    findRegistrationFailure(url, address, never)
+  return { registry, register, find }
+}
+
+test('a refusal and a time-out are told apart, each with the words of the chain', async (t) => {
+  const { registry, register, find } = await openRegistry(t)
+  const refused = await register(first)
+  const late = await register(second)
+  assert.equal(await find(refused), null)
+  await registry.settle({ failed: [refused], timedOut: [late] })
+  const { height, ...found } = (await find(refused)) ?? { height: 0 }
+  assert.deepEqual(found, { kind: 'refused', error: refusedBy })
+  assert.deepEqual(await find(late), { kind: 'timedOut', error: 'ICA packet timed out', height })
+})
+
+test('of several failures of a View the last one is found', async (t) => {
+  const { registry, register, find } = await openRegistry(t)
+  const address = await register(first)
+  await registry.settle({ failed: [address] })
+  const before = await find(address)
+  await register(first)
+  await registry.settle({ timedOut: [address] })
+  const after = await find(address)
+  assert.deepEqual([before?.kind, after?.kind], ['refused', 'timedOut'])
+  assert.ok((after?.height ?? 0) > (before?.height ?? 0))
+})
+
+test('the URL of a subscription, with /websocket at its end, is asked as well', async (t) => {
+  const { registry, register, find } = await openRegistry(t)
+  const address = await register(first)
+  await registry.settle({ failed: [address] })
+  for (const end of ['/', '/websocket', '/websocket/'])
+    assert.equal((await find(address, `${registry.cometUrl}${end}`))?.kind, 'refused')
+})
+
+/** A node that answers everything so. */
+async function serve(t: TestContext, status: number, body: string): Promise<string> {
+  const server = createServer((_, response) => response.writeHead(status).end(body))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const address = `0x${'11'.repeat(20)}`
+const eventOf = (of: string, error: unknown, how = 'failed') => ({
+  type: `view.view_registration_${how}`,
+  attributes: [
+    { key: 'address', value: of },
+    { key: 'error', value: error },
+  ],
+})
+const answerOf = (height: unknown, ...events: unknown[]): string =>
+  JSON.stringify({ result: { txs: [{ height, tx_result: { events } }] } })
+
+for (const [what, status, body, code] of [
+  ['an error of its own', 500, '{"error":{"code":-32603}}', 'REGISTRY_REFUSED'],
+  ['a status alone', 503, '{}', 'REGISTRY_REFUSED'],
+  ['no JSON', 200, '<html>', 'REGISTRY_ANSWER_MALFORMED'],
+  ['no list', 200, '{"result":{}}', 'REGISTRY_ANSWER_MALFORMED'],
+  ['a transaction without the event', 200, answerOf('7'), 'REGISTRY_ANSWER_MALFORMED'],
+  [
+    'the event of another View',
+    200,
+    answerOf('7', eventOf('0x1', 'x')),
+    'REGISTRY_ANSWER_MALFORMED',
+  ],
+  ['no height', 200, answerOf(7, eventOf(address, 'x')), 'REGISTRY_ANSWER_MALFORMED'],
+  ['too much', 200, ' '.repeat(16 * 1024 * 1024 + 1), 'REGISTRY_ANSWER_TOO_LARGE'],
+] as const)
+  test(`a node that answers with ${what} fails with ${code}`, async (t) => {
+    const url = await serve(t, status, body)
+    await assert.rejects(findRegistrationFailure(url, address, never), { code })
+  })
+
+test('a node that is not there is unreachable, and a stopped search ends with its reason', async () => {
+  const url = 'http://user:secret@127.0.0.1:1'
+  await assert.rejects(findRegistrationFailure(url, address, never), {
+    code: 'REGISTRY_UNREACHABLE',
+    message: /^the registry chain at 127\.0\.0\.1:1 does not answer: /,
+  })
+  const reason = new Error('stopped')
+  await assert.rejects(findRegistrationFailure(url, address, AbortSignal.abort(reason)), reason)
+})
+
+test('of a reason no more than 1,000 characters are taken, and one that is not text is empty', async (t) => {
+  for (const [error, length] of [
+    ['x'.repeat(1_001), 1_000],
+    [7, 0],
+  ] as const) {
+    const events = ['failed', 'timed_out'].map((how) => eventOf(address, error, how))
+    const url = await serve(t, 200, answerOf('7', ...events))
+    assert.equal((await findRegistrationFailure(url, address, never))?.error.length, length)
+  }
+})
