@@ -6,8 +6,8 @@ import { writeFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { ServiceError } from '../../errors.ts'
 import { toPlainError } from '../../plain-error.ts'
+import { readBoundedFile } from '../../read-bounded.ts'
 import { toSingleLine } from '../cli/print.ts'
-import { readBoundedFile } from '../cli/read-bounded.ts'
 
 const kind = 'viewmesh/registration-terms/1'
 const hexOf = (bytes: number): z.ZodString =>

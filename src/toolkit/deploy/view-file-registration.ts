@@ -6,6 +6,7 @@
 import { resolve } from 'node:path'
 import { createViewCheck } from '../../compute/view-check.ts'
 import { ServiceError } from '../../errors.ts'
+import { readBoundedFile } from '../../read-bounded.ts'
 import type { RegistryClient } from '../../registry/precompile/registry-client.ts'
 import { networkOfQuery } from '../../views/query-network.ts'
 import { maxViewFile, parseViewFile } from '../../views/view-file.ts'
@@ -14,7 +15,6 @@ import { decodeView } from '../../views/wire.ts'
 import { usageError } from '../cli/exit-code.ts'
 import { parseHttpUrl } from '../cli/http-url.ts'
 import { printResult, remark } from '../cli/print.ts'
-import { readBoundedFile } from '../cli/read-bounded.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { rpcEndpoint } from '../project/endpoint.ts'
 import { findSigningKey } from '../wallet/signing-key.ts'
@@ -25,6 +25,7 @@ import {
   requireAllowedFee,
 } from '../wallet/spending.ts'
 import type { DeployFlags } from './deploy-flags.ts'
+import { cometUrlOf } from './ended-registration.ts'
 import { followRegistration } from './follow-registration.ts'
 import { costOf, costText } from './registration-cost.ts'
 import {
@@ -140,7 +141,7 @@ async function sendOnTerms(step: Step): Promise<RegistrationOutcome> {
   }
   // Where the chain knows it, another transaction may have been first, and that of these terms comes to nothing.
   const hash = isKnown ? null : (transaction?.hash ?? null)
-  const sent = { address, creator, wire, hash }
+  const sent = { address, creator, wire, hash, cometUrl: cometUrlOf(terminal, flags) }
   const { height, gasUsed } = await followRegistration(terminal, client, sent)
   return { address, transaction: hash, height, gasUsed: gasUsed === null ? null : String(gasUsed) }
 }
