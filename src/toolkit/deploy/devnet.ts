@@ -26,6 +26,7 @@ import { followRegistration, type Registered } from './follow-registration.ts'
 import { type Prepared, preparedPrice, readPrepared, writePrepared } from './prepared-file.ts'
 import { type Registrant, shownOf } from './registrant.ts'
 import { costOf, costText } from './registration-cost.ts'
+import { isToBeSent } from './taken-nonce.ts'
 
 /** Of a View that the chain knows already: `--send` then follows it. */
 const nothingToSend = { hash: null, raw: null }
@@ -129,10 +130,21 @@ async function sendPrepared(terminal: Terminal, sending: Sending): Promise<void>
   const { hash, raw, chainId } = prepared
   if (hash === null || raw === null)
     return await finish(terminal, { project, chain, registrant: prepared, hash, chainId, flags })
-  await chain.client.send({ hash, raw })
-  remark(terminal, `sent ${hash}`)
+  if (await canBeSent(chain, prepared)) {
+    await chain.client.send({ hash, raw })
+    remark(terminal, `sent ${hash}`)
+  } else remark(terminal, `it was sent before: ${hash}`)
   await record(project, chain, prepared, { hash, chainId, state: 'pending' })
   await finish(terminal, { project, chain, registrant: prepared, hash, chainId, flags })
+}
+
+/** One that was signed a moment ago has the nonce that the node said then. */
+async function canBeSent({ client }: Chain, prepared: Prepared): Promise<boolean> {
+  const { creator, hash } = prepared
+  const price = await preparedPrice(prepared)
+  return (
+    hash === null || price === null || isToBeSent(client, { creator, hash, nonce: price.nonce })
+  )
 }
 
 interface Finishing {

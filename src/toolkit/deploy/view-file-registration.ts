@@ -34,6 +34,7 @@ import {
   readTerms,
   writeOutcome,
 } from './registration-terms.ts'
+import { isToBeSent } from './taken-nonce.ts'
 
 /** Does the step that the flags name, and writes what came of it where they say: for a failure its code as well. */
 export async function registerViewFile(
@@ -174,11 +175,7 @@ async function sendOnce(
   }
   const remedy = 'Allow it with --max-fee, or prepare it again where gas is cheaper.'
   requireAllowedFee(price.gas * price.maxFeePerGas, parseSpending(flags), remedy)
-  const next = await client.nonce(creator)
-  if (next > nonce) {
-    if ((await client.receipt(hash)) === null) throw nonceTaken(nonce, creator, hash)
-    return
-  }
+  if (!(await isToBeSent(client, { creator, hash, nonce }))) return
   const signed = await client.sign(await key.privateKey(), wire, chainId, price)
   if (signed.hash !== hash)
     throw new ServiceError('TOOLKIT_PREPARED_INVALID', 'the terms lead to another transaction', {
@@ -187,14 +184,6 @@ async function sendOnce(
     })
   await client.send(signed)
   remark(terminal, `sent ${hash}`)
-}
-
-function nonceTaken(nonce: number, creator: string, hash: string): ServiceError {
-  return new ServiceError(
-    'TOOLKIT_NONCE_TAKEN',
-    `another transaction of ${creator} took the nonce ${nonce}, so ${hash} can never be in a block`,
-    { remedy: 'Prepare it again: nothing was registered by it.' },
-  )
 }
 
 /** A chain drops a pending View that the other chain refused. */

@@ -1,0 +1,84 @@
+/** Registrations that the other chain refuses, or does not answer. */
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { Hex } from 'viem'
+import { privateKeyToAddress } from 'viem/accounts'
+import { openRegistryRoom, type Printed, pendingOf, untilStatus } from './support/registry-room.ts'
+
+const refusal = 'the other chain refused it: ABCI code: 1: error handling packet'
+
+test('a refusal of the other chain is explained, written down, and ends with 1', async (t) => {
+  const { registry, deploy, terminal } = await openRegistryRoom(t, null)
+  const deploying = deploy('--yes')
+  const address = await pendingOf(registry)
+  await registry.settle({ failed: [address] })
+  const { exitCode, stdout, stderr } = await deploying
+  assert.deepEqual([exitCode, stdout], [1, ''])
+  assert.match(stderr, /the registration failed: the other chain refused it\n.*--comet URL/)
+  const { deployments } = (await terminal.json('view', 'status')) as { deployments: Printed[] }
+  assert.deepEqual(
+    deployments.map(({ state }) => state),
+    ['not registered'],
+  )
+})
+
+test('the reason of a refusal is that of the event of the chain, also in view status', async (t) => {
+  const { registry, deploy, terminal, key } = await openRegistryRoom(t, null)
+  const { cometUrl } = registry
+  // One that failed before is not taken for this one.
+  await deploy('--prepare', 'prepared.json')
+  const { wire } = JSON.parse(await readFile(join(terminal.cwd, 'prepared.json'), 'utf8'))
+  const address = await registry.register(
+    privateKeyToAddress(key as Hex),
+    new Uint8Array(Buffer.from(wire, 'base64')),
+  )
+  await registry.settle({ timedOut: [address] })
+  await registry.openChannel()
+  const deploying = deploy('--yes', '--comet', cometUrl)
+  await untilStatus(registry, address, 'pending')
+  await registry.settle({ failed: [address] })
+  const { exitCode, stderr } = await deploying
+  assert.equal(exitCode, 1)
+  assert.ok(stderr.includes(`the registration failed: ${refusal}\n`), stderr)
+  const status = ['view', 'status', '--comet', cometUrl]
+  const { deployments } = (await terminal.json(...status)) as { deployments: object[] }
+  const [{ state, error } = { state: '', error: '' }] = deployments as [Printed & { error: string }]
+  assert.deepEqual([state, error], ['not registered', refusal])
+  const { stdout } = await terminal.run(['view', 'status'], {
+    env: { REGISTRY_RPC_URL: `${cometUrl.replace('http', 'ws')}/websocket` },
+  })
+  assert.match(stdout, new RegExp(`^Payments \\(version 1\\) at http://\\S+: ${refusal}$`, 'm'))
+})
+
+test('where nobody can say why a View was refused, that is said, and view status ends with 3', async (t) => {
+  const { registry, deploy, terminal } = await openRegistryRoom(t, null)
+  const away = { REGISTRY_RPC_URL: 'http://127.0.0.1:1' }
+  const deploying = deploy('--yes', '--comet', away.REGISTRY_RPC_URL)
+  await registry.settle({ failed: [await pendingOf(registry)] })
+  const { exitCode, stderr } = await deploying
+  assert.equal(exitCode, 1)
+  assert.match(
+    stderr,
+    /the other chain refused it\n.*reason cannot be asked for: .*127\.0\.0\.1:1 does/,
+  )
+  const status = await terminal.run(['view', 'status', '--json'], { env: away })
+  assert.equal(status.exitCode, 3)
+  assert.match(JSON.parse(status.stdout).deployments[0].error, /127\.0\.0\.1:1 does not answer/)
+  const wrong = await terminal.run(['view', 'status', '--comet', 'ftp://a'])
+  assert.equal(wrong.exitCode, 2)
+})
+
+test('a time-out of the other chain is told from a refusal, and so is the closed channel', async (t) => {
+  const { registry, deploy } = await openRegistryRoom(t, null)
+  const deploying = deploy('--yes')
+  const address = await pendingOf(registry)
+  await registry.settle({ timedOut: [address] })
+  const timedOut = await deploying
+  assert.equal(timedOut.exitCode, 1)
+  assert.match(timedOut.stderr, /the other chain did not answer within five minutes/)
+  const after = await deploy('--yes')
+  assert.equal(after.exitCode, 1)
+  assert.match(after.stderr, /no active channel[\s\S]*\nWhat to do: The channel .* is closed/)
+})
