@@ -17,7 +17,7 @@ export interface Printed {
 }
 
 /** Where Views are deployed from. */
-export interface RegistryRoom {
+interface RegistryRoom {
   readonly registry: DevelopmentRegistry
   readonly terminal: Awaited<ReturnType<typeof openTestTerminal>>
   readonly key: string
