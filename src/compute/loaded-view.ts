@@ -100,7 +100,11 @@ export function runLenses(
   return program.run(documents, (bytes, source) => onOutput(parseDocument(bytes), source), limits)
 }
 
-function parseDocument(bytes: Uint8Array): Readonly<Record<string, unknown>> {
+/**
+ * The object that a lens returned.
+ * @throws ServiceError `LENS_OUTPUT_INVALID` for what is not a JSON object.
+ */
+export function parseDocument(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   const value = parseJson(bytes)
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
     return value as Readonly<Record<string, unknown>>

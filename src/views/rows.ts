@@ -17,6 +17,7 @@ import {
   writeHead,
 } from '../primitives/cbor.ts'
 import { createRootBuilder, merkleRoot } from '../primitives/merkle.ts'
+import { createPlainRowWriter } from './plain/plain-row.ts'
 import { writeRow, writeValue } from './row-codec.ts'
 import { rowLimitError, rowLimits } from './row-limits.ts'
 import type { RowType } from './row-type.ts'
@@ -53,6 +54,11 @@ interface RowPacker {
    * @throws ServiceError `LENS_OUTPUT_LIMIT` beyond `rowLimits`; the packer is of no use afterwards.
    */
   add(document: Readonly<Record<string, unknown>>, source: number | null): void
+  /**
+   * The same for an object as JSON, which nobody has parsed. False, with nothing added, where it has to be parsed to say
+   * what row it is.
+   */
+  addJson(json: Uint8Array, source: number | null): boolean
   finish(): PackedRows
 }
 
@@ -62,32 +68,45 @@ export function createRowPacker(rowType: Pick<RowType, 'fields'>): RowPacker {
   const terms = createTermCollector()
   const tree = createRootBuilder()
   const chunks: PackedChunk[] = []
-  let open = createByteWriter()
+  const open = createByteWriter()
+  /** The rows with their lengths in front: compressing makes a copy of both. */
+  const raw = createByteWriter()
   let lengths: number[] = []
   let [count, mismatches, rowBytes] = [0, 0, 0]
 
   const closeChunk = (): void => {
     if (lengths.length === 0) return
-    chunks.push(packChunk(lengths, open.bytes.subarray(0, open.at), createByteWriter(0)))
-    open = createByteWriter()
+    raw.at = 0
+    chunks.push(packChunk(lengths, open.bytes.subarray(0, open.at), raw))
+    open.at = 0
     lengths = []
     terms.nextChunk()
   }
+  const plain = createPlainRowWriter(rowType)
+  const written = (start: number, valueAt: (field: number) => JsonValue): void => {
+    const bytes = open.at - start
+    checkRow(bytes)
+    tree.add(open.bytes.subarray(start, open.at))
+    lengths.push(bytes)
+    for (const field of indexed) terms.add(field, valueAt(field))
+    count += 1
+    rowBytes += bytes
+    checkBlock(rowBytes + terms.bytes())
+    if (lengths.length === chunkDocuments || open.at >= chunkValuesBytes) closeChunk()
+  }
   return {
     add: (document, source) => {
-      const row = toRow(rowType, document)
+      const { values, mismatches: more } = toRow(rowType, document)
       const start = open.at
-      writeRow(open, row.values, source)
-      const bytes = open.at - start
-      checkRow(bytes)
-      tree.add(open.bytes.subarray(start, open.at))
-      lengths.push(bytes)
-      for (const field of indexed) terms.add(field, row.values[field] ?? null)
-      count += 1
-      mismatches += row.mismatches
-      rowBytes += bytes
-      checkBlock(rowBytes + terms.bytes())
-      if (lengths.length === chunkDocuments || open.at >= chunkValuesBytes) closeChunk()
+      writeRow(open, values, source)
+      mismatches += more
+      written(start, (field) => values[field] ?? null)
+    },
+    addJson: (json, source) => {
+      const start = open.at
+      const isWritten = plain.write(open, json, source)
+      if (isWritten) written(start, plain.value)
+      return isWritten
     },
     finish: () => {
       closeChunk()

@@ -41,6 +41,14 @@ export const ground: readonly string[] = [
 /** The rooms inside rooms. */
 export const innerFloors: Readonly<Record<string, Floors>> = {
   'src/primitives': ['.', 'body', ['index-terms', 'sealed-block'], 'vote-exchange'],
+  'src/views': [
+    ['reserved-names', 'source-text', 'row-limits'],
+    'row-type',
+    'row-values',
+    'row-codec',
+    'plain',
+    '.',
+  ],
   'src/store': ['store', 'disk', 'index', 'read', 'write'],
   'src/graphql': [
     'budget',

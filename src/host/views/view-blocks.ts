@@ -1,5 +1,5 @@
 /** What a View makes of stored blocks: selects, runs the lenses, packs the rows. Runs in the lens process alone. */
-import { type LoadedView, readDocuments, runLenses } from '../../compute/loaded-view.ts'
+import { type LoadedView, parseDocument, readDocuments } from '../../compute/loaded-view.ts'
 import { ServiceError } from '../../errors.ts'
 import type { StoreReader } from '../../store/store.ts'
 import type { BlockRows } from '../../views/block-rows.ts'
@@ -115,6 +115,8 @@ function packRows(view: LoadedView, documents: readonly string[]): PackedRows {
 
 function computeRows(view: LoadedView, documents: readonly string[]): PackedRows {
   const packer = createRowPacker(view.rowType)
-  runLenses(view, documents, packer.add)
+  view.program.run(documents, (json, source) => {
+    if (!packer.addJson(json, source)) packer.add(parseDocument(json), source)
+  })
   return packer.finish()
 }

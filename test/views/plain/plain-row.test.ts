@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { rowLimits } from '../../../src/views/row-limits.ts'
+import { parseRowType } from '../../../src/views/row-type.ts'
+import { createRowPacker, type PackedRows } from '../../../src/views/rows.ts'
+
+const rowType = parseRowType(`type T {
+  text: String @index texts: [String] @index id: ID @index whole: BigInt @index wholes: [BigInt]
+  int: Int @index ints: [Int] @index float: Float flag: Boolean @index flags: [Boolean] json: JSON jsons: [JSON]
+}`)
+const names = [...rowType.fields.map(({ name }) => name), 'other', 'constructor']
+
+/** The rows of texts: straight from the text, or parsed where that is refused or `parsed` is set. */
+function packed(texts: readonly string[], parsed: boolean): PackedRows & { plain: number } {
+  const packer = createRowPacker(rowType)
+  let plain = 0
+  for (const [index, text] of texts.entries()) {
+    const source = index === 0 ? null : index - 1
+    if (!parsed && packer.addJson(Buffer.from(text), source)) plain += 1
+    else packer.add(JSON.parse(text), source)
+  }
+  return { ...packer.finish(), plain }
+}
+
+function assertSame(texts: readonly string[]): number {
+  const { plain, ...direct } = packed(texts, false)
+  const { plain: none, ...parsed } = packed(texts, true)
+  assert.equal(none, 0)
+  assert.deepEqual(direct, parsed)
+  return plain
+}
+
+const scalar = fc.oneof(
+  fc.constantFrom(
+    null,
+    true,
+    false,
+    0,
+    -0,
+    7,
+    -7,
+    0.5,
+    1e21,
+    2 ** 53,
+    -(2 ** 53),
+    10 ** 15 - 1,
+    10 ** 15,
+  ),
+  fc.constantFrom(
+    '',
+    '0',
+    '-1',
+    '007',
+    '0x1F',
+    '12345678901234567890',
+    '1'.repeat(101),
+    'é',
+    '"',
+    '\\',
+    '\n',
+    '\ud800',
+  ),
+  fc.integer(),
+  fc.string({ maxLength: 80 }),
+  fc.double(),
+)
+const { value } = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { weight: 3, arbitrary: scalar },
+    { weight: 1, arbitrary: fc.array(tie('value'), { maxLength: 4 }) },
+    {
+      weight: 1,
+      arbitrary: fc.dictionary(
+        fc.oneof(fc.string({ maxLength: 5 }), fc.constantFrom('1', '10', '2', '__proto__')),
+        tie('value'),
+        { maxKeys: 5 },
+      ),
+    },
+  ),
+}))
+const documents = fc.array(
+  fc.array(fc.tuple(fc.constantFrom(...names), value), { maxLength: 14 }).map(textOf),
+  { maxLength: 5 },
+)
+
+/** An object whose entries keep their order, and may have one name twice. */
+function textOf(entries: readonly (readonly [name: string, value: unknown])[]): string {
+  const written = entries.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`)
+  return `{${written.join(',')}}`
+}
+
+test('rows straight from JSON are those of parsed documents, byte by byte', () => {
+  fc.assert(
+    fc.property(documents, (texts) => void assertSame(texts)),
+    { numRuns: 2_000 },
+  )
+})
+
+test('what JSON.parse refuses is never taken, and the rest makes the same rows', () => {
+  const change = fc.tuple(
+    fc.nat(),
+    fc.constantFrom('', ...'{}[]",:\\ 019-.eEtrufalsn\n\u007f\u0000é'),
+  )
+  fc.assert(
+    fc.property(documents, fc.array(change, { minLength: 1, maxLength: 3 }), (texts, changes) => {
+      for (const text of texts) {
+        const broken = changes.reduce((kept, [at, character]) => {
+          const place = at % kept.length
+          return `${kept.slice(0, place)}${character}${kept.slice(place + 1)}` || '{'
+        }, text)
+        if (isObject(broken)) assertSame([broken])
+        else assert.equal(createRowPacker(rowType).addJson(Buffer.from(broken), 0), false)
+      }
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+function isObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+  } catch {
+    return false
+  }
+}
+
+test('compact ASCII of the right types is taken without being parsed', () => {
+  const document = {
+    other: { skipped: [1, { deep: null }] },
+    ...{
+      text: 'a'.repeat(200),
+      texts: ['x', null, 'y'],
+      id: 12,
+      whole: '340282366920938463463',
+      wholes: [1, '2'],
+    },
+    ...{ int: -5, ints: [], float: 3, flag: true, flags: [false, null], jsons: [[], {}] },
+    json: { long: 'x', b: [1, -2, 'c'], a: { z: 1, y: null, x: { empty: {} } }, 10: 1, 2: 1 },
+  }
+  const texts = [document, {}, { text: null, texts: null }].map((each) => JSON.stringify(each))
+  assert.equal(assertSame(texts), texts.length)
+})
+
+test('a text is parsed for a space, a value of another type, a name twice and deep nesting', () => {
+  const texts = [
+    ...[
+      '{"text": "x"}',
+      '{"text":1}',
+      '{"int":1,"int":2}',
+      '{"json":{"a":1,"a":2}}',
+      '{"flag":[]}',
+    ],
+    `{"json":${'['.repeat(17)}${']'.repeat(17)}}`,
+    `{"json":{${Array.from({ length: 65 }, (_, index) => `"k${index}":1`).join(',')}}}`,
+  ]
+  assert.equal(assertSame(texts), 0)
+})
+
+test('the limit of items in a row holds for lists and for what JSON nests', () => {
+  const { rowItems } = rowLimits
+  const listOf = (name: string, length: number): string => `{"${name}":[${Array(length).fill(1)}]}`
+  // What is open at once has a bound of its own, so that these are lists of lists.
+  const nested = (length: number): string =>
+    `{"json":[${Array(10).fill(`[${Array(length / 10 - 1).fill(1)}]`)}]}`
+  for (const text of [listOf('ints', rowItems), nested(rowItems)]) assertSame([text])
+  for (const text of [listOf('ints', rowItems + 1), nested(rowItems + 10)])
+    assert.throws(() => packed([text], false), { code: 'LENS_OUTPUT_LIMIT' })
+  assert.equal(assertSame([nested(rowItems)]), 1)
+})
