@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addMutatingPolicies } from '../../e2e/cluster/support/admission.ts'
+import { addMutatingPolicies } from '../../e2e/cluster/support/admission/admission.ts'
 import {
   isLeft,
   removeLeftovers,

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
-import { after, afterEach, before, describe, test } from 'node:test'
-import { requests } from '../../../../operator/api/annotations.ts'
+import process from 'node:process'
+import { after, afterEach, before, describe, type TestContext, test } from 'node:test'
 import {
   addDeadWebhook,
   addMutatingPolicies,
   mutatingPolicyVersion,
   openMutatingWebhook,
   type RemoveAdmission,
-} from '../support/admission.ts'
+} from '../support/admission/admission.ts'
+import { none, tryAdmission, withVariable } from '../support/admission/admission-trial.ts'
+import { missingProgram, openOwnAPIServer } from '../support/admission/own-api-server.ts'
 import type { Cluster } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import type { OperatorSpace } from '../support/cluster-operator.ts'
@@ -17,10 +19,7 @@ import {
   type LiveObject,
   type Namespaced,
 } from '../support/cluster-resources.ts'
-import { openOperatedCluster } from '../support/operated-cluster.ts'
-
-/** Without pods, which are not what this is about. */
-const none = { replicas: 0 }
+import { type OperatedCluster, openOperatedCluster } from '../support/operated-cluster.ts'
 
 describe('admission that fails, or changes what is applied, on a real cluster', () => {
   let cluster: Cluster
@@ -39,16 +38,6 @@ describe('admission that fails, or changes what is applied, on a real cluster', 
   after(async () => {
     await space.close()
     cluster.close()
-  })
-
-  const withVariable = (value: string): object => ({
-    podTemplate: {
-      spec: {
-        containers: [
-          { name: 'host', imagePullPolicy: 'IfNotPresent', env: [{ name: 'A', value }] },
-        ],
-      },
-    },
   })
 
   const wait = async (name: string, seconds: number): Promise<number> => {
@@ -80,103 +69,46 @@ describe('admission that fails, or changes what is applied, on a real cluster', 
     assert.equal((await here.status('Host', 'kept')).observedGeneration, host.metadata.generation)
   })
 
-  /** How often anything of a Host was written. */
-  const writesOf = (name: string): number =>
-    space
-      .output()
-      .split('\n')
-      .filter((line) => line.includes('"object written"') && line.includes(`"${name}-host`)).length
-
-  /** Writes a Host, another spec of it and drift, and looks whether what admission changed is taken for drift. */
-  const tryChanges = async (name: string): Promise<void> => {
-    const notesOf = async (reason: string): Promise<string[]> =>
-      (await here.notes(reason)).filter((note) => note.includes(`${name}-host`)).toSorted()
-    await here.write(hostOf(name, { ...none, ...withVariable('1') }))
-    await here.reason('Host', name, 'Ready', 'ScaledToZero')
-    const reported = await eventually(async () => {
-      const notes = await notesOf('ChangedByAdmission')
-      assert.equal(notes.length, 3, notes.join('\n'))
-      return notes
-    })
-    assert.deepEqual(
-      reported.map((note) => /^(\w+ \S+) .*: (\S+)\. They are left so\.$/.exec(note)?.slice(1)),
-      [
-        [`Service ${name}-host`, 'metadata.labels.app.kubernetes.io/part-of'],
-        [`Service ${name}-host-nodes`, 'metadata.labels.app.kubernetes.io/part-of'],
-        [`StatefulSet ${name}-host`, 'spec.template.spec.containers[host].imagePullPolicy'],
-      ],
-    )
-    const written = writesOf(name)
-    for (const at of ['1', '2', '3']) {
-      await here.patch('Host', name, { metadata: { annotations: { [requests.reconcileAt]: at } } })
-      await eventually(async () =>
-        assert.equal((await here.status('Host', name)).lastHandledReconcileAt, at),
-      )
-    }
-    assert.equal(writesOf(name), written)
-    await here.write(hostOf(name, { ...none, ...withVariable('2') }))
-    await here.reason('Host', name, 'Ready', 'ScaledToZero')
-    await eventually(async () => assert.equal(writesOf(name), written + 1))
-    assert.deepEqual(await notesOf('FieldConflict'), [])
-    await here.patch('Service', `${name}-host`, { spec: { selector: { x: 'y' } } })
-    await eventually(async () =>
-      assert.deepEqual(await notesOf('DriftCorrected'), [
-        `Service ${name}-host had been given spec.selector.x.`,
-      ]),
-    )
-    assert.deepEqual(await notesOf('ChangedByAdmission'), reported)
-  }
-
   test('what a webhook changes is written once, reported once, and no drift', async () => {
     remove = await openMutatingWebhook(cluster, space.namespace)
-    await admitted()
-    await tryChanges('webhook')
+    await tryAdmission({ cluster, space, here }, 'webhook')
   })
 
   test('what a MutatingAdmissionPolicy changes is written once, reported once, and no drift', async (t) => {
-    const version = await mutatingPolicyVersion(cluster)
-    if (version === null) {
-      t.skip(
-        'NOT RUN: this cluster knows no MutatingAdmissionPolicy (beta in 1.34, off by default)',
-      )
-      return
-    }
-    remove = await addMutatingPolicies(cluster, space.namespace, version)
-    await admitted()
-    await tryChanges('policy')
+    const place = await openWithPolicies(t)
+    if (place === null) return
+    const { version, ...operated } = place
+    remove = await addMutatingPolicies(operated.cluster, operated.space.namespace, version)
+    await tryAdmission(operated, 'policy')
   })
 
-  /** Waits until what is new of admission is at work. */
-  const admitted = async (): Promise<void> => {
-    const { namespace } = space
-    await eventually(async () => {
-      const name = 'tried'
-      const labels = { 'app.kubernetes.io/part-of': 'ours' }
-      const { body } = await cluster.request('POST', `/api/v1/namespaces/${namespace}/services`, {
-        body: {
-          apiVersion: 'v1',
-          kind: 'Service',
-          metadata: { name, labels },
-          spec: { ports: [{ port: 1 }] },
-        },
-        query: { dryRun: 'All' },
-      })
-      assert.equal(
-        Reflect.get(body.metadata?.['labels'] ?? {}, 'app.kubernetes.io/part-of'),
-        'theirs',
-      )
-      const containers = [{ name: 'a', image: 'a', imagePullPolicy: 'Never' }]
-      const template = { metadata: { labels }, spec: { containers } }
-      const spec = { selector: { matchLabels: labels }, template }
-      const answer = await cluster.request(
-        'POST',
-        `/apis/apps/v1/namespaces/${namespace}/statefulsets`,
-        {
-          body: { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name, labels }, spec },
-          query: { dryRun: 'All' },
-        },
-      )
-      assert.match(JSON.stringify(answer.body.spec), /"imagePullPolicy":"Always"/)
+  /**
+   * A cluster that knows such policies, which are beta in 1.34 and off there: this one, or else an API server of this
+   * test with that feature. Null where that is impossible, which is said aloud.
+   */
+  const openWithPolicies = async (
+    t: TestContext,
+  ): Promise<(OperatedCluster & { readonly version: string }) | null> => {
+    const version = await mutatingPolicyVersion(cluster)
+    if (version !== null) return { cluster, space, here, version }
+    const missing = missingProgram()
+    if (missing !== null) {
+      const message = `NOT RUN: this cluster knows no MutatingAdmissionPolicy, and without ${missing} on the PATH there is no other`
+      process.stderr.write(`\n!! ${message}\n`)
+      t.skip(message)
+      return null
+    }
+    const server = await openOwnAPIServer([
+      '--feature-gates=MutatingAdmissionPolicy=true',
+      '--runtime-config=admissionregistration.k8s.io/v1beta1=true',
+    ])
+    let operated: OperatedCluster | null = null
+    t.after(async () => {
+      await operated?.space.close()
+      operated?.cluster.close()
+      await server.close()
     })
+    operated = await openOperatedCluster({ kubeconfig: server.kubeconfig })
+    return { ...operated, version: 'v1beta1' }
   }
 })

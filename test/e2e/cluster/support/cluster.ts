@@ -73,9 +73,13 @@ export interface Cluster {
 /** Labels of a namespace that takes pods of the restricted level alone. */
 export const restrictedLevel = { 'pod-security.kubernetes.io/enforce': 'restricted' } as const
 
-/** Connects to the cluster, and removes what killed tests left there. Throws where KUBECONFIG names none. */
-export async function openCluster(): Promise<Cluster> {
-  const file = process.env['KUBECONFIG'] ?? ''
+/**
+ * Connects to the cluster, by default that of KUBECONFIG, and removes what killed tests left there. Throws where it
+ * names none.
+ */
+export async function openCluster(
+  file: string = process.env['KUBECONFIG'] ?? '',
+): Promise<Cluster> {
   if (file === '')
     throw new Error('KUBECONFIG names no cluster; docs/development/cluster.md says how to get one')
   const config = new KubeConfig()
@@ -193,7 +197,7 @@ function runKubectl(
 const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
 async function installDefinitions(cluster: Pick<Cluster, 'request' | 'apply'>): Promise<void> {
-  for (const file of ['generator', 'host']) {
+  for (const file of ['generator', 'host', 'view']) {
     const body = parse(readFileSync(`${repository}/crds/${file}.yaml`, 'utf8'))
     await cluster.apply(`${definitionsPath}/${body.metadata.name}`, body)
     await until(`${body.metadata.name} is served`, async () => await isServed(cluster, body))

@@ -4,7 +4,7 @@ import { writeDiagnostics } from './cluster-diagnostics.ts'
 import { type OperatorSpace, type OperatorStart, openOperatorSpace } from './cluster-operator.ts'
 import { inNamespace, type Namespaced } from './cluster-resources.ts'
 
-interface OperatedCluster {
+export interface OperatedCluster {
   readonly cluster: Cluster
   readonly space: OperatorSpace
   /** What is in the operator's namespace. */
@@ -14,14 +14,17 @@ interface OperatedCluster {
 interface OperatedClusterStart extends OperatorStart {
   /** How many namespaces it looks after; default 1. */
   readonly namespaces?: number
+  /** Of another cluster than that of KUBECONFIG. */
+  readonly kubeconfig?: string
 }
 
 /** Starts the operator; who closes its space closes the cluster after it. */
 export async function openOperatedCluster({
   namespaces = 1,
+  kubeconfig,
   ...settings
 }: OperatedClusterStart = {}): Promise<OperatedCluster> {
-  const cluster = await openCluster()
+  const cluster = await openCluster(kubeconfig)
   await cluster.installDefinitions()
   const space = await openOperatorSpace(cluster, namespaces)
   try {

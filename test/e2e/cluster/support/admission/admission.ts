@@ -1,8 +1,8 @@
 /** Admission in one namespace of a real cluster: webhooks, policies, and one that fails. */
 import { json } from 'node:stream/consumers'
-import { type Cluster, expectStatus } from './cluster.ts'
-import { testLabels } from './leftovers.ts'
-import { openReachableServer } from './reachable-server.ts'
+import { type Cluster, expectStatus } from '../cluster.ts'
+import { testLabels } from '../leftovers.ts'
+import { openReachableServer } from '../reachable-server.ts'
 
 const group = '/apis/admissionregistration.k8s.io'
 
