@@ -39,7 +39,7 @@ export function createObjectReader(api: KubernetesApi): ObjectReader {
   }
 }
 
-const ofReplicas = `${labels.name} in (generator,host),${labels.instance}`
+const ofResources = `${labels.name} in (generator,host,view),${labels.instance}`
 const madeKinds = [
   'StatefulSet',
   'Pod',
@@ -51,7 +51,7 @@ const madeKinds = [
   'ServiceAccount',
 ] as const
 
-/** Generators, Hosts, and what there is for them, in a namespace or in all (undefined). */
+/** Generators, Hosts, Views, and what there is for them, in a namespace or in all (undefined). */
 export async function collectResources(
   reader: ObjectReader,
   namespace: string | undefined,
@@ -61,7 +61,7 @@ export async function collectResources(
     ...madeKinds.map((kind) => ({
       type: builtinTypes[kind],
       namespace,
-      labelSelector: ofReplicas,
+      labelSelector: ofResources,
     })),
   ]
   const found: Collected[] = []

@@ -1,6 +1,7 @@
 /**
  * Takes out of a report what people put credentials into: paths and users of URLs, since execution nodes for rent have
- * their key there, values of environment variables, and copies of whole specs in annotations.
+ * their key there, values of environment variables, and copies of whole specs in annotations. Bytes, such as the
+ * modules of lenses, are left out too: they are long, and nobody reads them.
  */
 import { records } from '../../api/annotations.ts'
 
@@ -37,7 +38,21 @@ export function hideInObject(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value)
       .filter(([name]) => name !== 'managedFields' && !copies.includes(name))
-      .map(([name, inner]) => [name, name === 'env' ? hideValues(inner) : hideInObject(inner)]),
+      .map(([name, inner]) => [name, hideInField(name, inner)]),
+  )
+}
+
+function hideInField(name: string, value: unknown): unknown {
+  if (name === 'env') return hideValues(value)
+  return name === 'binaryData' ? lengthsOf(value) : hideInObject(value)
+}
+
+function lengthsOf(binaryData: unknown): unknown {
+  return Object.fromEntries(
+    Object.entries(Object(binaryData)).map(([key, base64]) => [
+      key,
+      `(${Buffer.from(String(base64), 'base64').length} bytes)`,
+    ]),
   )
 }
 

@@ -2,10 +2,10 @@
 import { ageOf } from '../text/age.ts'
 import { inColumns } from '../text/columns.ts'
 import { wrapped } from '../text/wrapped.ts'
-import type { ReplicaSummary, ResourceSummary, StatedCondition } from './summary.ts'
+import type { ReplicaSummary, ResourceSummary, Stated, StatedCondition } from './summary.ts'
 
 /** How to write them. */
-interface Page {
+export interface Page {
   /** Characters in a line. */
   readonly width: number
   readonly nowMs: number
@@ -13,19 +13,29 @@ interface Page {
 
 /** Everything about one. Conditions that want attention begin with an exclamation mark. */
 export function screenLines(summary: ResourceSummary, page: Page): string[] {
-  const { kind, namespace, name, isReady, remark, conditions, replicas } = summary
   const facts = [
     ['chain', summary.chain],
     ['image', summary.image ?? 'not known yet'],
     ['pods', summary.pods ?? '-'],
   ]
   return [
+    ...statedLines(summary, facts, page),
+    ...summary.replicas.flatMap((replica) => ['', ...replicaLines(replica)]),
+  ]
+}
+
+/** What a screen of any kind begins with. */
+export function statedLines(
+  { kind, namespace, name, isReady, remark, conditions }: Stated,
+  facts: readonly (readonly string[])[],
+  page: Page,
+): string[] {
+  return [
     `${kind} ${namespace}/${name} is ${isReady ? 'ready' : 'not ready'}`,
     ...indented(inColumns(facts)),
     ...(remark === null ? [] : ['', ...wrapped(remark, page.width)]),
     ...(conditions.length === 0 ? [] : ['', 'Conditions']),
     ...conditionLines(conditions, page),
-    ...replicas.flatMap((replica) => ['', ...replicaLines(replica)]),
   ]
 }
 
@@ -77,29 +87,34 @@ function furtherFacts(replica: ReplicaSummary): string[][] {
   })
 }
 
-/** A table of all, and below it what wants attention. */
-export function overviewLines(summaries: readonly ResourceSummary[], page: Page): string[] {
+/** A table of all. */
+export function overviewLines(summaries: readonly ResourceSummary[]): string[] {
   const heading = ['NAMESPACE', 'RESOURCE', 'READY', 'REASON', 'PODS', 'HEAD', 'LAG', 'PEERS']
   const rows = summaries.map((summary) => {
-    const ready = summary.conditions.find(({ type }) => type === 'Ready')
     return [
-      summary.namespace,
-      shortName(summary),
-      summary.isReady ? 'True' : 'False',
-      summary.remark === null ? textOf(ready?.reason) : 'NotObserved',
+      ...statedCells(summary),
       textOf(summary.pods),
       textOf(summary.head),
       textOf(summary.lag),
       textOf(summary.peers),
     ]
   })
+  return inColumns([heading, ...rows])
+}
+
+/** The first cells of the row of any resource: namespace, name, whether it is ready, and why. */
+export function statedCells(summary: Stated): string[] {
+  const ready = summary.conditions.find(({ type }) => type === 'Ready')
   return [
-    ...inColumns([heading, ...rows]),
-    ...summaries.flatMap((summary) => attentionLines(summary, page)),
+    summary.namespace,
+    shortName(summary),
+    summary.isReady ? 'True' : 'False',
+    summary.remark === null ? textOf(ready?.reason) : 'NotObserved',
   ]
 }
 
-function attentionLines(summary: ResourceSummary, { width }: Page): string[] {
+/** What of a resource wants attention; none where nothing does. */
+export function attentionLines(summary: Stated, { width }: Page): string[] {
   const { namespace, remark, conditions } = summary
   const said = [
     ...(remark === null ? [] : [remark]),
@@ -118,14 +133,16 @@ function attentionLines(summary: ResourceSummary, { width }: Page): string[] {
   ]
 }
 
-function shortName({ kind, name }: ResourceSummary): string {
+function shortName({ kind, name }: Stated): string {
   return `${kind.toLowerCase()}/${name}`
 }
 
-function indented(lines: readonly string[]): string[] {
+/** With two spaces before each. */
+export function indented(lines: readonly string[]): string[] {
   return lines.map((line) => `  ${line}`)
 }
 
-function textOf(value: string | number | null | undefined): string {
+/** A dash for what is not known. */
+export function textOf(value: string | number | null | undefined): string {
   return value === null || value === undefined ? '-' : String(value)
 }

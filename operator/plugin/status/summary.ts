@@ -2,7 +2,7 @@
 import type { V1PersistentVolumeClaim, V1Pod } from '@kubernetes/client-node'
 import { type ConditionDefinition, conditions } from '../../api/conditions.ts'
 import type { Condition, NodeStatus } from '../../api/status.ts'
-import type { Workload } from '../../api.ts'
+import type { Resource, Workload } from '../../api.ts'
 import {
   claimName,
   networkOf,
@@ -36,22 +36,27 @@ export interface ReplicaSummary extends Partial<NodeStatus> {
   readonly volumes: readonly VolumeSummary[]
 }
 
-export interface ResourceSummary {
-  readonly kind: Workload['kind']
+/** What is known of a resource of any kind. */
+export interface Stated {
+  readonly kind: Resource['kind']
   readonly namespace: string
   readonly name: string
-  readonly chain: string
-  /** Image that the pods are meant to run; null before the operator chose one. */
-  readonly image: string | null
   /** Whether Ready is True, for the newest spec. */
   readonly isReady: boolean
   /** Why the status is not to be believed as it is; null where it is. */
   readonly remark: string | null
+  readonly conditions: readonly StatedCondition[]
+}
+
+export interface ResourceSummary extends Stated {
+  readonly kind: Workload['kind']
+  readonly chain: string
+  /** Image that the pods are meant to run; null before the operator chose one. */
+  readonly image: string | null
   readonly pods: string | null
   readonly head: number | null
   readonly lag: number | null
   readonly peers: number | null
-  readonly conditions: readonly StatedCondition[]
   readonly replicas: readonly ReplicaSummary[]
 }
 
@@ -62,24 +67,33 @@ export interface Behind {
 }
 
 export function summaryOf(resource: Workload, behind: Behind): ResourceSummary {
-  const { kind, metadata, status } = resource
-  const stated = (status?.conditions ?? []).map(statedCondition)
-  const remark = remarkOn(resource)
-  const ready = stated.find(({ type }) => type === 'Ready')
+  const { kind, status } = resource
   return {
+    ...statedOf(resource),
     kind,
-    namespace: metadata.namespace,
-    name: metadata.name,
     chain: networkOf(resource),
     image: status?.image ?? null,
-    isReady: remark === null && ready?.status === 'True',
-    remark,
     pods: status?.pods ?? null,
     head: status?.head ?? null,
     lag: status?.lag ?? null,
     peers: status?.peers ?? null,
-    conditions: stated,
     replicas: replicasOf(resource, behind),
+  }
+}
+
+/** What the status of any resource says of it. */
+export function statedOf(resource: Resource): Stated {
+  const { kind, metadata, status } = resource
+  const conditionsNow = (status?.conditions ?? []).map(statedCondition)
+  const remark = remarkOn(resource)
+  const ready = conditionsNow.find(({ type }) => type === 'Ready')
+  return {
+    kind,
+    namespace: metadata.namespace,
+    name: metadata.name,
+    isReady: remark === null && ready?.status === 'True',
+    remark,
+    conditions: conditionsNow,
   }
 }
 
@@ -91,7 +105,7 @@ function statedCondition(condition: Condition): StatedCondition {
 }
 
 /** The operator reports what it has seen; until it has seen the newest spec, nothing is known of that. */
-function remarkOn({ metadata, status }: Workload): string | null {
+function remarkOn({ metadata, status }: Resource): string | null {
   const seen = status?.observedGeneration ?? -1
   if (seen === metadata.generation) return null
   if (seen < 0) {

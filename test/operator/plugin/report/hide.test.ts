@@ -109,3 +109,11 @@ test('an object loses values of variables, copies of itself, and keys in URLs; t
     status: null,
   })
 })
+
+test('of bytes in a ConfigMap their number is shown, under their key', () => {
+  const binaryData = { '0x1.view': Buffer.alloc(1_000, 1).toString('base64'), empty: '' }
+  assert.deepEqual(hideInObject({ kind: 'ConfigMap', binaryData }), {
+    kind: 'ConfigMap',
+    binaryData: { '0x1.view': '(1000 bytes)', empty: '(0 bytes)' },
+  })
+})

@@ -8,6 +8,7 @@ import { labels } from '../../../../operator/api/annotations.ts'
 import { createReportFolder } from '../../../../operator/plugin/report/report-folder.ts'
 import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
 import { readGenerator } from '../../../support/resources/operator-cases.ts'
+import { plainDefinition, viewWith } from '../../../support/resources/view-cases.ts'
 import { kubernetesRoom } from '../../support/kubernetes-room.ts'
 import { send, status } from '../../support/kubernetes-server.ts'
 import { runPlugin } from '../../support/plugin-run.ts'
@@ -174,6 +175,23 @@ test('what may not be read is named, and the rest is there', async () => {
   const files = readAll(folder)
   assert.match(files.get('report.txt') ?? '', /not in it: list deployments: 403/)
   assert.ok(files.has('validators/generators.yaml'))
+})
+
+test('a report has Views, and of the ConfigMap that keeps one the number of its bytes', async () => {
+  const view = viewWith('payments', { definition: plainDefinition }, 'apps')
+  put('/apis/viewmesh.io/v1alpha1/namespaces/apps/views/payments', view)
+  put('/api/v1/namespaces/apps/configmaps/payments-view', {
+    metadata: {
+      namespace: 'apps',
+      labels: { [labels.name]: 'view', [labels.instance]: 'payments' },
+    },
+    binaryData: { '0x1.view': Buffer.alloc(99).toString('base64') },
+  })
+  const folder = newFolder()
+  await runPlugin(room.client, ['report', '-f', folder])
+  const read = (name: string): string => readFileSync(join(folder, 'apps', name), 'utf8')
+  assert.match(read('views.yaml'), /query: Log \{ address \}/)
+  assert.match(read('configmaps.yaml'), /0x1\.view: \(99 bytes\)/)
 })
 
 test('a folder that exists is not written to', async () => {

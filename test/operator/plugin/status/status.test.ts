@@ -5,7 +5,11 @@ import { labels } from '../../../../operator/api/annotations.ts'
 import type { Condition, HostStatus } from '../../../../operator/api/status.ts'
 import type { Host } from '../../../../operator/api.ts'
 import { type Behind, summaryOf } from '../../../../operator/plugin/status/summary.ts'
-import { overviewLines, screenLines } from '../../../../operator/plugin/status/summary-lines.ts'
+import {
+  attentionLines,
+  overviewLines,
+  screenLines,
+} from '../../../../operator/plugin/status/summary-lines.ts'
 import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
 import { identity, peerID, readHost } from '../../../support/resources/operator-cases.ts'
 import { kubernetesRoom } from '../../support/kubernetes-room.ts'
@@ -119,7 +123,11 @@ test('many resources are a table, and below it what wants attention', () => {
     summaryOf(hostWith({ observedGeneration: -1 }, { name: 'young' }), behind),
     summaryOf(hostWith({ ...well, conditions: [ready, storage] }, { name: 'quiet' }), behind),
   ]
-  assert.deepEqual(overviewLines(summaries, page), [
+  const lines = [
+    ...overviewLines(summaries),
+    ...summaries.flatMap((summary) => attentionLines(summary, page)),
+  ]
+  assert.deepEqual(lines, [
     'NAMESPACE   RESOURCE       READY   REASON        PODS   HEAD   LAG   PEERS',
     'apps        host/mainnet   True    AllReady      1/1    120    2     3',
     'apps        host/young     False   NotObserved   -      -      -     -',
@@ -222,7 +230,7 @@ test('where there is nothing, that is reported, and it is not ready', async () =
   assert.deepEqual(empty, {
     code: 1,
     stdout: '',
-    stderr: 'There are no Generators and Hosts in namespace other.\n',
+    stderr: 'There are no Generators, Hosts and Views in namespace other.\n',
   })
   const none = await runPlugin(room.client, ['status', 'host/none'])
   assert.equal(none.code, 2)
