@@ -80,7 +80,7 @@ function missing(
 }
 
 /** Views of a namespace, or (undefined) of all, by name. */
-export async function listViews(
+export async function listViewResources(
   api: KubernetesApi,
   namespace: string | undefined,
 ): Promise<ViewResource[]> {

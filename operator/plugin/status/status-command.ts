@@ -5,7 +5,7 @@ import type { ClusterAccess } from '../cluster/cluster-access.ts'
 import { listClaims, listPods } from '../cluster/replicas.ts'
 import {
   listResources,
-  listViews,
+  listViewResources,
   parseResourceName,
   parseViewName,
   readResource,
@@ -94,7 +94,7 @@ async function viewsThere(
   place: string | undefined,
 ): Promise<{ readonly views: readonly ViewResource[]; readonly lack: string | null }> {
   try {
-    return { views: await listViews(api, place), lack: null }
+    return { views: await listViewResources(api, place), lack: null }
   } catch (error) {
     if (hasCode(error, 'OPERATOR_API_NOT_FOUND')) return { views: [], lack: null }
     if (hasCode(error, 'OPERATOR_API_FORBIDDEN')) return { views: [], lack: error.message }

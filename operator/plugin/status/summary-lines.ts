@@ -55,12 +55,12 @@ function conditionLines(conditions: readonly StatedCondition[], { width, nowMs }
 function replicaLines(replica: ReplicaSummary): string[] {
   const { ordinal, pod, state, restarts, volumes } = replica
   const facts = [
-    ['head', textOf(replica.head)],
-    ['lag', textOf(replica.lag)],
-    ['peers', textOf(replica.peers)],
-    ['upstream', textOf(replica.upstreamMode)],
-    ['peer ID', textOf(replica.peerID)],
-    ['signs as', textOf(replica.identity)],
+    ['head', cellOf(replica.head)],
+    ['lag', cellOf(replica.lag)],
+    ['peers', cellOf(replica.peers)],
+    ['upstream', cellOf(replica.upstreamMode)],
+    ['peer ID', cellOf(replica.peerID)],
+    ['signs as', cellOf(replica.identity)],
     ...(replica.addresses ?? []).map((address) => ['address', address]),
     ...furtherFacts(replica),
     ...volumes.map(({ claim, holds, size, phase }) => [holds, `${phase}, ${size}, claim ${claim}`]),
@@ -93,10 +93,10 @@ export function overviewLines(summaries: readonly ResourceSummary[]): string[] {
   const rows = summaries.map((summary) => {
     return [
       ...statedCells(summary),
-      textOf(summary.pods),
-      textOf(summary.head),
-      textOf(summary.lag),
-      textOf(summary.peers),
+      cellOf(summary.pods),
+      cellOf(summary.head),
+      cellOf(summary.lag),
+      cellOf(summary.peers),
     ]
   })
   return inColumns([heading, ...rows])
@@ -109,7 +109,7 @@ export function statedCells(summary: Stated): string[] {
     summary.namespace,
     shortName(summary),
     summary.isReady ? 'True' : 'False',
-    summary.remark === null ? textOf(ready?.reason) : 'NotObserved',
+    summary.remark === null ? cellOf(ready?.reason) : 'NotObserved',
   ]
 }
 
@@ -143,6 +143,6 @@ export function indented(lines: readonly string[]): string[] {
 }
 
 /** A dash for what is not known. */
-export function textOf(value: string | number | null | undefined): string {
+export function cellOf(value: string | number | null | undefined): string {
   return value === null || value === undefined ? '-' : String(value)
 }

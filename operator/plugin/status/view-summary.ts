@@ -4,7 +4,7 @@ import type { ViewResource } from '../../api.ts'
 import { inColumns } from '../text/columns.ts'
 import { wrapped } from '../text/wrapped.ts'
 import { type Stated, statedOf } from './summary.ts'
-import { indented, type Page, statedCells, statedLines, textOf } from './summary-lines.ts'
+import { cellOf, indented, type Page, statedCells, statedLines } from './summary-lines.ts'
 
 export interface ViewSummary extends Stated {
   readonly kind: 'View'
@@ -40,13 +40,13 @@ export function viewSummaryOf(view: ViewResource): ViewSummary {
 export function viewScreenLines(summary: ViewSummary, page: Page): string[] {
   const { id, address, type, state, served, rows, lastBlock, hosts } = summary
   const facts = [
-    ['ID', textOf(id)],
-    ['registry ID', textOf(address)],
-    ['type', textOf(type)],
-    ['state', textOf(state)],
-    ['replicas', textOf(served)],
-    ['rows', textOf(rows)],
-    ['last block', textOf(lastBlock)],
+    ['ID', cellOf(id)],
+    ['registry ID', cellOf(address)],
+    ['type', cellOf(type)],
+    ['state', cellOf(state)],
+    ['replicas', cellOf(served)],
+    ['rows', cellOf(rows)],
+    ['last block', cellOf(lastBlock)],
   ]
   return [
     ...statedLines(summary, facts, page),
@@ -60,8 +60,8 @@ function hostLines(
 ): string[] {
   const facts = [
     ['replicas', served],
-    ['rows', textOf(rows)],
-    ['last block', textOf(lastBlock)],
+    ['rows', cellOf(rows)],
+    ['last block', cellOf(lastBlock)],
   ]
   return [
     `Host ${name}: ${state}`,
@@ -79,11 +79,11 @@ export function viewOverviewLines(summaries: readonly ViewSummary[]): string[] {
   const heading = [...names, 'ID', 'STATE', 'ROWS', 'HOSTS', 'LAST BLOCK']
   const rows = summaries.map((summary) => [
     ...statedCells(summary),
-    textOf((summary.id ?? summary.address)?.slice(0, shownOfID)),
-    textOf(summary.state),
-    textOf(summary.rows),
-    textOf(summary.served),
-    textOf(summary.lastBlock),
+    cellOf((summary.id ?? summary.address)?.slice(0, shownOfID)),
+    cellOf(summary.state),
+    cellOf(summary.rows),
+    cellOf(summary.served),
+    cellOf(summary.lastBlock),
   ])
   return inColumns([heading, ...rows])
 }
